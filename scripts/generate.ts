@@ -1,0 +1,30 @@
+/** Writes everything that follows from the protocol's rows; with `--check` only tells what is stale. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { inboundChecks } from "./generate/checks.ts";
+import { protocolPage, settingsPage } from "./generate/pages.ts";
+import { protocolSchema, scriptSchema, settingsSchema } from "./generate/schemas.ts";
+
+const root = join(import.meta.dirname, "..");
+const json = (value: unknown) => `${JSON.stringify(value, null, "\t")}\n`;
+
+const files: Record<string, string> = {
+	"src/protocol/inbound.generated.ts": inboundChecks(),
+	"schema/protocol.json": json(protocolSchema()),
+	"schema/settings.json": json(settingsSchema()),
+	"schema/script.json": json(scriptSchema()),
+	"docs/protocol.md": protocolPage(),
+	"docs/settings.md": settingsPage(),
+};
+
+const stale = Object.entries(files).filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text);
+if (process.argv.includes("--check")) {
+	for (const [path] of stale) console.error(`stale: ${path} (run: npm run generate)`);
+	process.exitCode = stale.length ? 1 : 0;
+} else {
+	for (const [path, text] of stale) {
+		mkdirSync(dirname(join(root, path)), { recursive: true });
+		writeFileSync(join(root, path), text);
+		console.log(`wrote ${path}`);
+	}
+}

@@ -1,0 +1,54 @@
+/** The hand-written head of the protocol page. */
+export const introduction = `# The wire protocol
+
+This page is generated from the rows in \`src/protocol/\`; \`schema/protocol.json\` says the same to programs.
+
+A host starts \`bowline --mode rpc\`, writes one JSON object per line to its stdin and reads one JSON object per line from its stdout.
+stderr carries diagnostics for people, never protocol data.
+
+## Framing
+
+- A record ends at LF only. One CR before it is stripped; U+2028 and U+2029 are data. The last record may lack its LF.
+- Blank records are skipped. A byte order mark at the very start is ignored. Invalid UTF-8 becomes U+FFFD.
+- A record over 32 MiB (\`BOWLINE_MAX_LINE_BYTES\`) or nested deeper than 256 levels is answered once with a \`parse\` failure; reading goes on.
+- Every outbound frame is one line. U+2028 and U+2029 are escaped, so line readers of any kind are safe.
+- The first frame is \`ready\` (\`--no-ready\` leaves it out).
+
+## Answers
+
+Every command is answered by a frame of type \`response\` with the command's \`id\` (a string or a number, absent if the command had none),
+its name, \`success\`, and \`data\` or \`error\`.
+
+| Input | Answer |
+|---|---|
+| unknown \`type\` | \`Unknown command: <type>\`, without id |
+| malformed JSON, or JSON that is not an object | command \`parse\`, \`Failed to parse command: <reason>\`, without id |
+| a required field that is missing or of the wrong type | \`<command>: <field> must be <type>\`, with id |
+| \`prompt\` accepted that cannot run after all | success first, then a failure with the same id |
+| a \`host_tool_update\` or \`host_tool_result\` without its members | command \`parse\` |
+| an answer to an unknown dialog or host tool call | nothing |
+
+An optional field that is \`null\` counts as absent. Unknown members are ignored.
+
+## Lanes
+
+| Lane | Rule |
+|---|---|
+| control | handled the moment it is read; never answered |
+| interrupt | starts immediately, even while a serial command is pending |
+| background | starts in order, answered when done, holds nothing up |
+| serial | strictly one after another |
+
+## Memory
+
+Frames are never dropped or reordered. While more than 8 MiB wait for the host to read, deltas and progress are merged, the agent waits before its
+next model call or tool call, replies are not read from the provider, and serial and background commands wait to start. Interrupt and control
+frames still act at once. Above 32 MiB of unhandled commands stdin is paused.
+
+## Streaming
+
+\`message_update\` carries the whole reply so far twice (\`message\` and \`assistantMessageEvent.partial\`), because existing clients need both.
+With \`--updates delta\` both are left out and output grows with the reply, not with its square. The first delta after a pause is written at once;
+deltas that follow faster than one frame per 16 ms, or while stdout takes no bytes, are joined into the next frame of the same block. With snapshots the wait also
+grows with their size, so that they never take more than 8 MB per second.
+`;

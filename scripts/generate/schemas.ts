@@ -1,0 +1,93 @@
+/** JSON Schemas: of the wire, of the settings files, of model scripts. */
+import Type, { type TProperties, type TSchema } from "typebox";
+import { Script } from "../../src/models/scripted/format.ts";
+import { commands } from "../../src/protocol/commands/index.ts";
+import { events, Response } from "../../src/protocol/events.ts";
+import { ExtensionUiRequest, ExtensionUiResponse } from "../../src/protocol/extension-ui.ts";
+import { HostToolCall, HostToolCancel, HostToolResult, HostToolUpdate } from "../../src/protocol/host-tools.ts";
+import { type SettingRow, settings } from "../../src/protocol/settings.ts";
+import { TaskArguments, TaskDetails } from "../../src/protocol/subagents.ts";
+
+type Json = Record<string, unknown>;
+const draft = "https://json-schema.org/draft/2020-12/schema";
+
+/** Moves every titled shape into `$defs` and leaves a reference in its place. */
+export class Definitions {
+	readonly defs: Json = {};
+
+	/** The schema with references; a titled shape becomes a definition. */
+	use(schema: unknown): unknown {
+		if (Array.isArray(schema)) return schema.map((item) => this.use(item));
+		if (typeof schema !== "object" || schema === null) return schema;
+		const title = (schema as { title?: unknown }).title;
+		if (typeof title !== "string") return this.inner(schema as Json);
+		if (!(title in this.defs)) {
+			this.defs[title] = {};
+			this.defs[title] = this.inner(schema as Json);
+		}
+		return { $ref: `#/$defs/${title}` };
+	}
+
+	private inner(schema: Json): Json {
+		return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, key === "enum" || key === "required" ? value : this.use(value)]));
+	}
+}
+
+const frame = (type: string, description: string, fields: TProperties, title: string): TSchema =>
+	Type.Object({ type: Type.Literal(type), ...fields }, { title, description });
+
+export const isVoid = (schema: TSchema): boolean => (schema as { type?: string }).type === "void";
+
+export function protocolSchema(): Json {
+	const definitions = new Definitions();
+	const id = Type.Optional(Type.Union([Type.String(), Type.Number()], { description: "Echoed in the response." }));
+	const inbound = Object.entries(commands).map(([name, row]) => definitions.use(frame(name, row.doc, { id, ...row.params }, `command:${name}`)));
+	const control = [ExtensionUiResponse, HostToolUpdate, HostToolResult].map((schema) => definitions.use(schema));
+	const results = Object.fromEntries(
+		Object.entries(commands).map(([name, row]) => [name, isVoid(row.result) ? { description: "no data" } : definitions.use(row.result)]),
+	);
+	const outbound = Object.entries(events).map(([name, row]) => definitions.use(frame(name, row.doc, row.fields, `event:${name}`)));
+	const asks = [Response, ExtensionUiRequest, HostToolCall, HostToolCancel].map((schema) => definitions.use(schema));
+	definitions.use(TaskArguments);
+	definitions.use(TaskDetails);
+	return {
+		$schema: draft,
+		title: "Bowline wire protocol",
+		description:
+			"One JSON object per line. `inbound` is what a host writes to stdin, `outbound` what it reads from stdout, `results` the data of each command's response.",
+		inbound: { anyOf: [...inbound, ...control] },
+		outbound: { anyOf: [...asks, ...outbound] },
+		results,
+		lanes: Object.fromEntries(Object.entries(commands).map(([name, row]) => [name, row.lane])),
+		$defs: definitions.defs,
+	};
+}
+
+function settingSchema(row: SettingRow): Json {
+	const kinds: Record<SettingRow["kind"], Json> = {
+		boolean: { type: "boolean" },
+		number: { type: "number" },
+		string: row.values ? { enum: row.values } : { type: "string" },
+		strings: { type: "array", items: { type: "string" } },
+		record: { type: "object" },
+	};
+	return { ...kinds[row.kind], description: row.doc, ...(row.default === undefined ? {} : { default: row.default }) };
+}
+
+export function settingsSchema(): Json {
+	const flat: Json = {};
+	const nested: { [key: string]: Json } = {};
+	for (const [name, row] of Object.entries(settings)) {
+		flat[name] = settingSchema(row);
+		const [head = "", ...rest] = name.split(".");
+		if (rest.length === 0) continue;
+		nested[head] ??= { type: "object", description: `Settings that start with ${head}.`, additionalProperties: true };
+	}
+	return { $schema: draft, title: "Bowline settings", type: "object", properties: { $schema: { type: "string" }, ...nested, ...flat } };
+}
+
+export function scriptSchema(): Json {
+	const definitions = new Definitions();
+	const root = definitions.use(Script);
+	return { $schema: draft, title: "Bowline model script", ...(root as Json), $defs: definitions.defs };
+}

@@ -1,0 +1,173 @@
+/** The sockets of the agent: what the loop needs and who may plug in. Types only. */
+import type { InterruptMode } from "../protocol/commands/queue.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentMessage, AssistantMessage, StopReason, ToolResult, ToolResultMessage, UserMessage } from "../protocol/messages.ts";
+import type { Model, ThinkingLevel } from "../protocol/model.ts";
+import type { AssistantMessageEvent } from "../protocol/stream.ts";
+
+/** States a fact. Synchronous, cannot be answered, one order for everybody. */
+export type Emit = (event: AgentEvent) => void;
+
+/** Waits, and tells whether the wait was cut short. */
+export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<"elapsed" | "aborted">;
+
+/** Whether the reader of our output keeps up. Producers wait here before they make more. */
+export interface Flow {
+	readonly isOpen: boolean;
+	/** Resolves when there is room again, or when the signal fires. */
+	whenOpen(signal?: AbortSignal): Promise<void>;
+}
+
+// ── Models ─────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The roles that reach a provider. Everything else has been turned into one of these. */
+export type ModelMessage = UserMessage | AssistantMessage | ToolResultMessage;
+
+export interface ToolDefinition {
+	name: string;
+	description: string;
+	/** JSON Schema of the arguments, an object. */
+	parameters: Record<string, unknown>;
+}
+
+export interface ModelRequest {
+	model: Model;
+	thinkingLevel: ThinkingLevel;
+	systemPrompt: string;
+	/** Messages keep their identity from call to call, so that an adapter may cache what it made of them. */
+	messages: readonly ModelMessage[];
+	tools: readonly ToolDefinition[];
+	/** Opaque key for provider-side caches. */
+	sessionId: string;
+}
+
+/** What kind of failure ended a reply, decided where the facts are known. */
+export interface ProviderFailure {
+	kind: "transient" | "overflow" | "permanent";
+	status?: number;
+	/** The provider asks for at least this wait. */
+	retryAfterMs?: number;
+}
+
+type Block = AssistantMessageEvent & { partial: AssistantMessage };
+
+export type StreamEvent =
+	| { type: "start"; partial: AssistantMessage }
+	| Block
+	| { type: "done"; reason: Exclude<StopReason, "error" | "aborted">; message: AssistantMessage }
+	| { type: "error"; reason: "error" | "aborted"; error: AssistantMessage; failure: ProviderFailure };
+
+export interface StreamOptions {
+	signal: AbortSignal;
+	flow: Flow;
+	/** Called synchronously for every event, in order. Each `partial` is a value: it never changes afterwards. */
+	onEvent: (event: StreamEvent) => void;
+}
+
+/**
+ * Asks a model. Must not throw and must not reject: a failure is the last event. Sends `start`, then per block `x_start`, `x_delta`*,
+ * `x_end`, then exactly one `done` or `error`, and resolves after it. Ends promptly with `error`/`aborted` when the signal fires.
+ * Waits on `flow` instead of reading on while the host is behind.
+ */
+export type StreamFunction = (request: ModelRequest, options: StreamOptions) => Promise<void>;
+
+// ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface ToolExecution {
+	toolCallId: string;
+	/** Checked against `parameters`, with types coerced. */
+	args: Record<string, unknown>;
+	/** Fires on abort and when steering skips the call. A mutation under way is finished, not torn. */
+	signal: AbortSignal;
+	/** Progress: the whole partial result so far, not what was added. Ignored once the call has ended. */
+	onUpdate: (partial: ToolResult) => void;
+}
+
+/** Something the model can call. Returns content or throws; the text of what is thrown is what the model reads. */
+export interface Tool extends ToolDefinition {
+	label: string;
+	/** `exclusive` calls wait for all earlier ones; `shared` calls only for the last earlier exclusive one. */
+	concurrency: "shared" | "exclusive";
+	/** One line for the system prompt. */
+	hint?: string;
+	/** Turns older argument shapes into the advertised one, before validation. */
+	adapt?: (args: Record<string, unknown>) => Record<string, unknown>;
+	execute: (call: ToolExecution) => Promise<ToolResult>;
+}
+
+/** Checks arguments. Gives the coerced arguments, or a list of problems. */
+export type ValidateArguments = (
+	tool: ToolDefinition,
+	args: Record<string, unknown>,
+) => Promise<{ args: Record<string, unknown> } | { problems: { path: string; message: string }[] }>;
+
+// ── The loop ───────────────────────────────────────────────────────────────────────────────────────────
+
+/** What a model call is made with; read anew before each one. */
+export interface Setup {
+	model: Model;
+	thinkingLevel: ThinkingLevel;
+	systemPrompt: string;
+	tools: readonly Tool[];
+}
+
+/** The queues, as the loop sees them. Taking respects the queue modes. */
+export interface Queues {
+	hasSteering(): boolean;
+	takeSteering(): AgentMessage[];
+	takeFollowUps(): AgentMessage[];
+}
+
+/** Where a run takes its first messages from. */
+export type Next = { from: "prompt"; messages: AgentMessage[] } | { from: "context" } | { from: "queues" };
+
+export interface LoopInput {
+	next: Next;
+	/** The live context, as it is at the moment of the call. */
+	context: () => readonly AgentMessage[];
+	setup: () => Promise<Setup>;
+	stream: StreamFunction;
+	validate: ValidateArguments;
+	queues: Queues;
+	interruptMode: () => InterruptMode;
+	/** Asked before `agent_end`: will another run follow by itself? */
+	foresee: (outcome: Outcome) => boolean;
+	sessionId: () => string;
+	flow: Flow;
+	signal: AbortSignal;
+	now: () => number;
+	sleep: Sleep;
+}
+
+/** How a run ended. */
+export interface Outcome {
+	/** Every message the run added, in context order. */
+	messages: AgentMessage[];
+	last: AssistantMessage | undefined;
+	failure: ProviderFailure | undefined;
+}
+
+// ── Policies ───────────────────────────────────────────────────────────────────────────────────────────
+
+/** Changes the course of the session by answering at a few doors. Holds no session and starts no run. */
+export interface Policy {
+	name: string;
+	/** Hears every event. */
+	observe?(event: AgentEvent): void;
+	/** Asked synchronously before `agent_end`: true when `settle` will ask for another run. */
+	foresee?(outcome: Outcome): boolean;
+	/** Asked after a run: `again` to go on from the context, without its last message if `dropLast`. May take its time; the signal ends it. */
+	settle?(outcome: Outcome, signal: AbortSignal): Promise<Again | undefined>;
+}
+
+export interface Again {
+	dropLast: boolean;
+}
+
+// ── Models for the session ─────────────────────────────────────────────────────────────────────────────
+
+export interface ModelAccess {
+	stream: StreamFunction;
+	/** Why this model cannot be asked now, in words for the host; nothing when it can. */
+	problem(model: Model): Promise<string | undefined>;
+}

@@ -1,0 +1,113 @@
+/** What a model script looks like. */
+import Type, { type Static } from "typebox";
+
+const text = Type.String;
+const optional = Type.Optional;
+const pieces = optional(
+	Type.Integer({ minimum: 1, description: "In how many deltas it arrives. Default: one per word (text, thinking), two (arguments)." }),
+);
+
+const When = Type.Object(
+	{
+		text: optional(text({ description: "The last message (a prompt or a tool result) contains this text." })),
+		matches: optional(text({ description: "The last message matches this regular expression." })),
+		tool: optional(text({ description: "The last message is a result of this tool." })),
+		isError: optional(Type.Boolean({ description: "The last message is a tool result that is (not) an error." })),
+		agent: optional(text({ description: "The name of the agent that asks; `main` for the session itself." })),
+		depth: optional(Type.Integer({ description: "How deep the asking subagent is nested; 0 for the session itself." })),
+	},
+	{ title: "When", description: "All given conditions must hold.", additionalProperties: false },
+);
+
+const Block = Type.Union(
+	[
+		Type.Object({ text: text(), pieces }, { additionalProperties: false }),
+		Type.Object({ thinking: text(), pieces, signature: optional(text()) }, { additionalProperties: false }),
+		Type.Object(
+			{
+				tool: text({ description: "Name of the tool to call." }),
+				arguments: optional(Type.Unknown({ description: "The arguments, an object; a string is sent as raw JSON text, also broken JSON." })),
+				id: optional(text({ description: "Id of the call. Default: call_<n>." })),
+				pieces,
+			},
+			{ additionalProperties: false },
+		),
+	],
+	{ title: "Block", description: "A block of a reply: text, thinking or a tool call." },
+);
+
+const Fail = Type.Object(
+	{
+		status: optional(Type.Integer({ description: "HTTP status, such as 529." })),
+		body: optional(text({ description: "Body of the answer." })),
+		retryAfterMs: optional(Type.Integer()),
+	},
+	{ title: "Fail", description: "The provider answers with an error.", additionalProperties: false },
+);
+
+const Reply = Type.Object(
+	{
+		when: optional(When),
+		times: optional(
+			Type.Union([Type.Integer({ minimum: 1 }), Type.Literal("always")], { description: "How often the reply may be used. Default: once." }),
+		),
+		delayMs: optional(Type.Integer({ minimum: 0, description: "Silence before the first word." })),
+		pieceDelayMs: optional(Type.Integer({ minimum: 0, description: "Silence between deltas." })),
+		thinking: optional(text({ description: "Shorthand for a thinking block at the front." })),
+		text: optional(text({ description: "Shorthand for a text block." })),
+		blocks: optional(Type.Array(Block)),
+		repeat: optional(
+			Type.Object(
+				{ text: text(), count: Type.Integer({ minimum: 1 }) },
+				{ additionalProperties: false, description: "A text block of `count` deltas, each `text`: for load tests." },
+			),
+		),
+		usage: optional(
+			Type.Object(
+				{
+					input: optional(Type.Integer()),
+					output: optional(Type.Integer()),
+					cacheRead: optional(Type.Integer()),
+					cacheWrite: optional(Type.Integer()),
+				},
+				{ additionalProperties: false, description: "Default: estimated from the characters." },
+			),
+		),
+		stop: optional(Type.Enum(["stop", "length", "toolUse"], { description: "Default: toolUse with tool calls, else stop." })),
+		fail: optional(Fail),
+		stall: optional(Type.Boolean({ description: "After the blocks: silence until aborted or timed out." })),
+		cut: optional(Type.Boolean({ description: "After the blocks: the connection breaks." })),
+	},
+	{ title: "Reply", description: "One answer of the model.", additionalProperties: false },
+);
+
+export const Script = Type.Object(
+	{
+		$schema: optional(text()),
+		name: optional(text({ description: "Shown as the model's name." })),
+		model: optional(
+			Type.Object(
+				{
+					reasoning: optional(Type.Boolean()),
+					input: optional(Type.Array(Type.Enum(["text", "image"]))),
+					contextWindow: optional(Type.Integer()),
+					maxTokens: optional(Type.Integer()),
+					cost: optional(
+						Type.Object(
+							{ input: Type.Number(), output: Type.Number(), cacheRead: Type.Number(), cacheWrite: Type.Number() },
+							{ additionalProperties: false },
+						),
+					),
+				},
+				{ additionalProperties: false, description: "Properties of the model that the script pretends to be." },
+			),
+		),
+		replies: Type.Array(Reply, { description: "Each request takes the first unused reply whose `when` holds." }),
+	},
+	{ title: "Script", description: "Replies of a model, played from the start by each process.", additionalProperties: false },
+);
+
+export type Script = Static<typeof Script>;
+export type Reply = Static<typeof Reply>;
+export type When = Static<typeof When>;
+export type Block = Static<typeof Block>;

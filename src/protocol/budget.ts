@@ -1,0 +1,22 @@
+/** How much of a ceiling is used. */
+import type { Static } from "typebox";
+import { integer, number, optional, shape, words } from "./define.ts";
+
+export const BudgetReason = words("wall_time", "input_tokens", "output_tokens", "total_tokens", "cost", "tool_calls", "subagents");
+
+export const BudgetSnapshot = shape("BudgetSnapshot", "Counters of the session's budget and where they stand.", {
+	status: words("ok", "warning", "exceeded"),
+	wallTimeMs: number(),
+	inputTokens: integer(),
+	outputTokens: integer(),
+	totalTokens: integer(),
+	costUsd: number(),
+	toolCalls: integer(),
+	subagents: integer(),
+	reason: optional(BudgetReason),
+});
+
+export const BudgetScope = words("session", "task", "subagent");
+
+export type BudgetSnapshot = Static<typeof BudgetSnapshot>;
+export type BudgetReason = Static<typeof BudgetReason>;

@@ -1,0 +1,29 @@
+import type { Static } from "typebox";
+import { ack, command, flag, integer, optional, shape, text } from "../define.ts";
+
+export const BashResult = shape("BashResult", "How a command ended. A non-zero exit code is still a success.", {
+	output: text({ description: "stdout and stderr merged, the last 2000 lines or 50 KB." }),
+	exitCode: optional(integer({ description: "Absent when the command was killed." })),
+	cancelled: flag(),
+	truncated: flag(),
+	fullOutputPath: optional(text({ description: "Present exactly when the output was truncated." })),
+	totalLines: integer(),
+	totalBytes: integer(),
+	outputLines: integer(),
+	outputBytes: integer(),
+	artifactId: optional(text()),
+});
+export type BashResult = Static<typeof BashResult>;
+
+export const bashCommands = {
+	bash: command({
+		doc: "Run a shell command for the host, also during a run. The model sees it with the next prompt.",
+		lane: "background",
+		params: {
+			command: text(),
+			excludeFromContext: optional(flag({ description: "Keep the record, but never show it to the model." })),
+		},
+		result: BashResult,
+	}),
+	abort_bash: command({ doc: "Kill every running `bash` command.", lane: "interrupt", params: {}, result: ack }),
+};

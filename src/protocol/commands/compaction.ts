@@ -1,0 +1,30 @@
+import Type, { type Static } from "typebox";
+import { ack, command, flag, integer, optional, shape, text } from "../define.ts";
+import { Usage } from "../model.ts";
+
+export const CompactionResult = shape("CompactionResult", "A summary took the place of older messages.", {
+	summary: text(),
+	firstKeptEntryId: text(),
+	tokensBefore: integer(),
+	details: Type.Record(text(), Type.Unknown(), { description: "`{readFiles, modifiedFiles}` unless an extension made the summary." }),
+	shortSummary: optional(text()),
+	preserveData: optional(Type.Unknown()),
+	estimatedTokensAfter: optional(integer()),
+	usage: optional(Usage),
+});
+export type CompactionResult = Static<typeof CompactionResult>;
+
+export const compactionCommands = {
+	compact: command({
+		doc: "Condense the conversation now. A running run is aborted first.",
+		lane: "background",
+		params: { customInstructions: optional(text()) },
+		result: CompactionResult,
+	}),
+	set_auto_compaction: command({
+		doc: "Automatic compaction on or off, for this session.",
+		lane: "serial",
+		params: { enabled: flag() },
+		result: ack,
+	}),
+};

@@ -1,0 +1,46 @@
+import Type from "typebox";
+import { command, list, optional, orNull, shape, text, words } from "../define.ts";
+import { HostToolDefinition } from "../host-tools.ts";
+import { TodoPhase, TodoPhaseInput } from "../todos.ts";
+
+const SourceInfo = shape("SourceInfo", "Where a slash command comes from.", {
+	path: text(),
+	source: text(),
+	scope: words("user", "project", "temporary"),
+	origin: words("top-level", "package"),
+	baseDir: optional(text()),
+});
+
+const SlashCommands = Type.Object({
+	commands: list(
+		shape("SlashCommand", "A name that may follow `/` in a prompt.", {
+			name: text(),
+			description: optional(text()),
+			source: words("extension", "prompt", "skill"),
+			sourceInfo: optional(SourceInfo),
+		}),
+	),
+});
+
+export const hostCommands = {
+	set_todos: command({
+		doc: "Replace the todo list. Answers with the normalised list.",
+		lane: "serial",
+		params: { phases: list(TodoPhaseInput) },
+		result: Type.Object({ todoPhases: list(TodoPhase) }),
+	}),
+	set_host_tools: command({
+		doc: "Replace the tools that live in the host. All or nothing: on failure the old set stays.",
+		lane: "serial",
+		params: { tools: list(HostToolDefinition) },
+		result: Type.Object({ toolNames: list(text()) }),
+	}),
+	get_commands: command({ doc: "The slash commands of this session.", lane: "serial", params: {}, result: SlashCommands }),
+	get_available_commands: command({ doc: "Another name for `get_commands`.", lane: "serial", params: {}, result: SlashCommands }),
+	set_event_filter: command({
+		doc: "Send only the named events; `null` sends all again. Responses, dialogs and host tool calls always pass.",
+		lane: "serial",
+		params: { events: orNull(list(text())) },
+		result: Type.Object({ events: orNull(list(text())) }),
+	}),
+};

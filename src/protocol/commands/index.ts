@@ -1,0 +1,30 @@
+/** The command table: every word a host can say. */
+import type { Params, Result } from "../define.ts";
+import { bashCommands } from "./bash.ts";
+import { compactionCommands } from "./compaction.ts";
+import { hostCommands } from "./host.ts";
+import { modelCommands } from "./model.ts";
+import { newerCommands } from "./newer.ts";
+import { promptingCommands } from "./prompting.ts";
+import { queueCommands } from "./queue.ts";
+import { retryCommands } from "./retry.ts";
+import { sessionCommands } from "./session.ts";
+import { stateCommands } from "./state.ts";
+
+export const commands = {
+	...promptingCommands,
+	...stateCommands,
+	...modelCommands,
+	...queueCommands,
+	...compactionCommands,
+	...retryCommands,
+	...bashCommands,
+	...sessionCommands,
+	...hostCommands,
+	...newerCommands,
+};
+
+export type Commands = typeof commands;
+export type CommandName = keyof Commands;
+export type CommandParams<Name extends CommandName> = Params<Commands[Name]>;
+export type CommandResult<Name extends CommandName> = Result<Commands[Name]>;

@@ -1,0 +1,42 @@
+import Type from "typebox";
+import { ack, command, flag, list, orNull, shape, text } from "../define.ts";
+import { Model, ThinkingLevel } from "../model.ts";
+
+export const modelCommands = {
+	set_model: command({
+		doc: "Choose the model for the next model call.",
+		lane: "serial",
+		params: { provider: text(), modelId: text() },
+		result: Model,
+	}),
+	cycle_model: command({
+		doc: "The next model of the scope, or of all available ones. `null` when there is at most one.",
+		lane: "serial",
+		params: {},
+		result: orNull(shape("CycledModel", "The model that was chosen.", { model: Model, thinkingLevel: ThinkingLevel, isScoped: flag() })),
+	}),
+	get_available_models: command({
+		doc: "The models that can be used with the credentials at hand.",
+		lane: "serial",
+		params: {},
+		result: Type.Object({ models: list(Model) }),
+	}),
+	set_thinking_level: command({
+		doc: "How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has.",
+		lane: "serial",
+		params: { level: text() },
+		result: ack,
+	}),
+	cycle_thinking_level: command({
+		doc: "The next level the model has. `null` when it does not reason.",
+		lane: "serial",
+		params: {},
+		result: orNull(Type.Object({ level: ThinkingLevel })),
+	}),
+	get_available_thinking_levels: command({
+		doc: "The levels the model has; only `off` when it does not reason.",
+		lane: "serial",
+		params: {},
+		result: Type.Object({ levels: list(text()) }),
+	}),
+};

@@ -1,0 +1,42 @@
+import { ImageInput } from "../content.ts";
+import { ack, command, list, optional, shape, text, words } from "../define.ts";
+
+const message = text();
+const images = optional(list(ImageInput));
+
+export const Disposition = shape("Disposition", "What became of a message: a run starts, it waits in a queue, or an extension took it.", {
+	disposition: words("started", "queued", "handled"),
+});
+
+export const promptingCommands = {
+	prompt: command({
+		doc: "Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is followed by a failure with the same id.",
+		lane: "serial",
+		params: { message, images, streamingBehavior: optional(words("steer", "followUp")) },
+		result: optional(Disposition),
+	}),
+	steer: command({
+		doc: "Queue a message that reaches the model at the next opportunity, in the middle of its work. When idle it waits for the next run.",
+		lane: "serial",
+		params: { message, images },
+		result: Disposition,
+	}),
+	follow_up: command({
+		doc: "Queue a message for when the agent would otherwise stop.",
+		lane: "serial",
+		params: { message, images },
+		result: Disposition,
+	}),
+	abort: command({
+		doc: "Stop the run, a retry wait or a compaction. Queues stay. Answered when the session is idle.",
+		lane: "interrupt",
+		params: {},
+		result: ack,
+	}),
+	abort_and_prompt: command({
+		doc: "Abort, wait for idle, then prompt. Answered between the old run's last event and the new run's first.",
+		lane: "interrupt",
+		params: { message, images },
+		result: ack,
+	}),
+};

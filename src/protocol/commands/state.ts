@@ -1,0 +1,43 @@
+import Type, { type Static } from "typebox";
+import { command, flag, integer, jsonObject, list, optional, orNull, shape, text } from "../define.ts";
+import { AgentMessage } from "../messages.ts";
+import { Model, ThinkingLevel } from "../model.ts";
+import { TodoPhase } from "../todos.ts";
+import { InterruptMode, QueueMode } from "./queue.ts";
+
+export const SessionState = shape("SessionState", "What is going on now.", {
+	model: orNull(Model),
+	thinkingLevel: ThinkingLevel,
+	isStreaming: flag({ description: "True from the acceptance of a prompt until `agent_settled`." }),
+	isCompacting: flag(),
+	steeringMode: QueueMode,
+	followUpMode: QueueMode,
+	interruptMode: InterruptMode,
+	sessionFile: optional(text({ description: "Absent when nothing is written to disk." })),
+	sessionId: text(),
+	sessionName: optional(text()),
+	autoCompactionEnabled: flag(),
+	messageCount: integer(),
+	pendingMessageCount: integer({ description: "Queued steering and follow-up messages." }),
+	queuedMessageCount: integer({ description: "The same number under its other name." }),
+	todoPhases: list(TodoPhase),
+	systemPrompt: optional(text()),
+	dumpTools: optional(list(Type.Object({ name: text(), description: text(), parameters: jsonObject }))),
+});
+export type SessionState = Static<typeof SessionState>;
+
+export const stateCommands = {
+	get_state: command({ doc: "The state of the session.", lane: "serial", params: {}, result: SessionState }),
+	get_messages: command({
+		doc: "The current context. After compaction it starts with a summary.",
+		lane: "serial",
+		params: {},
+		result: Type.Object({ messages: list(AgentMessage) }),
+	}),
+	get_last_assistant_text: command({
+		doc: "The text of the last reply, `null` when there is none.",
+		lane: "serial",
+		params: {},
+		result: Type.Object({ text: orNull(text()) }),
+	}),
+};

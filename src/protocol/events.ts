@@ -1,0 +1,138 @@
+/** Everything the agent says by itself. An event is a fact: it cannot be answered. */
+import Type, { type Static } from "typebox";
+import { BudgetScope, BudgetSnapshot } from "./budget.ts";
+import { CompactionResult } from "./commands/compaction.ts";
+import { event, type Fields, flag, integer, jsonObject, list, number, optional, orNull, text, words } from "./define.ts";
+import { AgentMessage, AssistantMessage, ToolResult, ToolResultMessage } from "./messages.ts";
+import { ThinkingLevel, Usage } from "./model.ts";
+import { AssistantMessageEvent } from "./stream.ts";
+import { VerificationResult } from "./subagents.ts";
+import { TodoItem } from "./todos.ts";
+
+const call = { toolCallId: text(), toolName: text() };
+const args = jsonObject;
+const task = {
+	id: text({ description: "Unique within the session: a number and the task's id." }),
+	taskId: optional(text({ description: "The id as given in `tasks[]`." })),
+};
+const compactionAction = optional(words("context-full", "handoff"));
+const budget = { scope: BudgetScope, snapshot: BudgetSnapshot };
+
+export const events = {
+	ready: event("The first frame: commands are read. They are also read before it.", {
+		version: optional(text()),
+		protocolVersion: optional(integer()),
+		supportedProtocolVersions: optional(list(integer())),
+		maxFrameBytes: optional(integer()),
+		maxReassembledFrameBytes: optional(integer()),
+	}),
+	agent_start: event("A run begins.", {}),
+	agent_end: event("A run is over. `messages` are those that this run added.", {
+		messages: list(AgentMessage),
+		willRetry: optional(flag({ description: "Another run will follow by itself." })),
+		sessionId: optional(text()),
+		sessionFile: optional(text()),
+	}),
+	agent_settled: event("Nothing automatic will follow: the session is idle. Once per busy period that had a run.", { aborted: flag() }),
+	turn_start: event("A turn begins: one reply and the tool results it causes.", { turnIndex: optional(integer()), timestamp: optional(integer()) }),
+	turn_end: event("A turn is over.", {
+		message: AssistantMessage,
+		toolResults: list(ToolResultMessage),
+		turnIndex: optional(integer()),
+	}),
+	message_start: event("A message enters the conversation. A reply is empty at this point.", { message: AgentMessage }),
+	message_update: event("A reply grew.", {
+		message: optional(AssistantMessage),
+		usage: optional(Usage),
+		assistantMessageEvent: AssistantMessageEvent,
+	}),
+	message_end: event("A message is complete. Its content is authoritative, and it is on disk.", { message: AgentMessage }),
+	tool_execution_start: event("A tool call starts, or is about to be reported as skipped. `args` are the model's raw arguments.", {
+		...call,
+		args,
+		intent: optional(text()),
+		parentToolCallId: optional(text()),
+	}),
+	tool_execution_update: event("Progress. `partialResult` is cumulative: replace, do not append.", { ...call, args, partialResult: ToolResult }),
+	tool_execution_end: event("A tool call is over.", {
+		...call,
+		result: ToolResult,
+		isError: flag(),
+		durationMs: optional(number()),
+	}),
+	auto_compaction_start: event("The conversation is about to be condensed.", {
+		reason: words("threshold", "overflow", "idle"),
+		action: compactionAction,
+	}),
+	auto_compaction_end: event("Compaction is over; `result` is `null` when it was aborted or failed.", {
+		result: orNull(CompactionResult),
+		aborted: flag(),
+		willRetry: flag(),
+		errorMessage: optional(text()),
+		action: compactionAction,
+	}),
+	auto_retry_start: event("The provider failed in a way that may pass; waiting to ask again.", {
+		attempt: integer({ description: "From 1." }),
+		maxAttempts: integer(),
+		delayMs: integer(),
+		errorMessage: text(),
+	}),
+	auto_retry_end: event("The retries are over.", { success: flag(), attempt: integer(), finalError: optional(text()) }),
+	ttsr_triggered: event("A stream rule matched and cut the reply.", {
+		rules: list(Type.Object({ name: text(), path: optional(text()), content: optional(text()) })),
+	}),
+	todo_reminder: event("The agent stopped with open todos and is reminded of them.", {
+		todos: list(TodoItem),
+		attempt: integer(),
+		maxAttempts: integer(),
+	}),
+	todo_auto_clear: event("Finished todos were removed; read them again with `get_state`.", {}),
+	subagent_start: event("A subagent is about to start.", { ...task, agent: text(), isolated: flag() }),
+	subagent_end: event("A subagent and its verification are finished.", {
+		...task,
+		agent: text(),
+		exitCode: integer(),
+		verification: optional(VerificationResult),
+	}),
+	subagent_verification_start: event("An attempt to verify begins.", { ...task, attempt: integer(), profile: optional(text()) }),
+	subagent_verification_command_start: event("A check is about to run.", { ...task, attempt: integer(), commandName: text() }),
+	subagent_verification_command_end: event("A check ended; `artifactId` is the path of its log.", {
+		...task,
+		attempt: integer(),
+		commandName: text(),
+		exitCode: integer(),
+		durationMs: number(),
+		artifactId: optional(text()),
+	}),
+	subagent_verification_end: event("An attempt to verify is over.", {
+		...task,
+		attempt: integer(),
+		status: words("passed", "failed", "skipped", "budget_exceeded"),
+	}),
+	budget_warning: event("A counter came near its limit. Once per dimension.", budget),
+	budget_exceeded: event("A limit is reached: prompts are refused from now on.", budget),
+	queue_update: event("A queue changed; both are listed whole.", { steering: list(text()), followUp: list(text()) }),
+	session_info_changed: event("The session's name changed.", { name: optional(text()) }),
+	thinking_level_changed: event("The thinking level changed.", { level: ThinkingLevel }),
+	extension_error: event("Code of an extension threw.", { extensionPath: text(), event: text(), error: text() }),
+};
+
+export type Events = typeof events;
+export type EventName = keyof Events;
+/** One event as it goes over the wire. */
+export type AgentEvent = { [Name in EventName]: { type: Name } & Fields<Events[Name]> }[EventName];
+export type EventOf<Name extends EventName> = Extract<AgentEvent, { type: Name }>;
+
+export const Response = Type.Object(
+	{
+		id: optional(Type.Union([text(), number()], { description: "The id of the command, as sent." })),
+		type: Type.Literal("response"),
+		command: text(),
+		success: flag(),
+		data: optional(Type.Unknown()),
+		error: optional(text()),
+		code: optional(text()),
+	},
+	{ title: "Response", description: "The answer to a command. `data` only on success, `error` only on failure." },
+);
+export type Response = Static<typeof Response>;

@@ -1,0 +1,86 @@
+/** What a line can be. Parsing gives a value, never a throw, never an unchecked cast. */
+import type { CommandName } from "./commands/index.ts";
+import type { Lane } from "./define.ts";
+import type { AgentEvent, Response } from "./events.ts";
+import type { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
+import type { HostToolCall, HostToolCancel, HostToolResult, HostToolUpdate } from "./host-tools.ts";
+import { checks } from "./inbound.generated.ts";
+
+export type ControlFrame = ExtensionUiResponse | HostToolUpdate | HostToolResult;
+export type OutboundFrame = AgentEvent | Response | ExtensionUiRequest | HostToolCall | HostToolCancel;
+export type RequestId = string | number;
+
+export interface CommandFrame {
+	kind: "command";
+	name: CommandName;
+	lane: Lane;
+	id: RequestId | undefined;
+	/** The checked frame; members beyond the command's own are ignored. */
+	params: Record<string, unknown>;
+}
+
+export interface ParseFailure {
+	kind: "failure";
+	/** What `command` of the response says. */
+	command: string;
+	id: RequestId | undefined;
+	error: string;
+}
+
+export type InboundFrame = CommandFrame | { kind: "control"; frame: ControlFrame } | ParseFailure;
+
+/** Deeper frames would overflow the stack of whoever walks them. */
+const maxDepth = 256;
+
+export function parseFailure(reason: string): ParseFailure {
+	return { kind: "failure", command: "parse", id: undefined, error: `Failed to parse command: ${reason}` };
+}
+
+export function parseInbound(line: string): InboundFrame {
+	if (line.length > maxDepth && isNestedDeeperThan(maxDepth, line)) return parseFailure(`nested deeper than ${maxDepth}`);
+	let frame: unknown;
+	try {
+		frame = JSON.parse(line);
+	} catch (error) {
+		return parseFailure((error as Error).message);
+	}
+	if (typeof frame !== "object" || frame === null || Array.isArray(frame)) return parseFailure("a command must be a JSON object");
+	const params = frame as Record<string, unknown>;
+	const name = String(params.type);
+	const row = typeof params.type === "string" && Object.hasOwn(checks, name) ? checks[name] : undefined;
+	if (!row) return { kind: "failure", command: name, id: undefined, error: `Unknown command: ${name}` };
+	const problem = row.check(params);
+	if (row.lane === "control") {
+		return problem ? parseFailure(`${name}: ${problem}`) : { kind: "control", frame: frame as ControlFrame };
+	}
+	const id = typeof params.id === "string" || typeof params.id === "number" ? params.id : undefined;
+	if (problem) return { kind: "failure", command: name, id, error: `${name}: ${problem}` };
+	return { kind: "command", name: name as CommandName, lane: row.lane, id, params };
+}
+
+/** Counts brackets outside strings; jumps over strings so that a large image costs little. */
+function isNestedDeeperThan(limit: number, line: string): boolean {
+	let depth = 0;
+	for (let index = 0; index < line.length; index++) {
+		const code = line.charCodeAt(index);
+		if (code === 0x5b || code === 0x7b) {
+			if (++depth > limit) return true;
+		} else if (code === 0x5d || code === 0x7d) depth--;
+		else if (code === 0x22) {
+			index = endOfString(line, index);
+			if (index < 0) return false;
+		}
+	}
+	return false;
+}
+
+function endOfString(line: string, start: number): number {
+	let end = line.indexOf('"', start + 1);
+	while (end > 0) {
+		let slashes = 0;
+		while (line.charCodeAt(end - 1 - slashes) === 0x5c) slashes++;
+		if (slashes % 2 === 0) return end;
+		end = line.indexOf('"', end + 1);
+	}
+	return -1;
+}

@@ -1,0 +1,34 @@
+/** Models, thinking levels and what a reply cost. */
+import Type, { type Static } from "typebox";
+import { flag, integer, jsonObject, list, number, optional, shape, text, words } from "./define.ts";
+
+export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
+export const ThinkingLevel = words(...thinkingLevels);
+export type ThinkingLevel = Static<typeof ThinkingLevel>;
+
+export const Model = shape("Model", "A model that can be asked.", {
+	id: text(),
+	name: text(),
+	api: text({ description: "The wire format behind it, such as `openai-completions`." }),
+	provider: text(),
+	baseUrl: text(),
+	reasoning: flag(),
+	input: list(words("text", "image")),
+	contextWindow: integer(),
+	maxTokens: integer(),
+	cost: Type.Object({ input: number(), output: number(), cacheRead: number(), cacheWrite: number() }, { description: "USD per million tokens." }),
+	headers: optional(Type.Record(text(), text(), { description: "Extra request headers; secrets are never sent here." })),
+	compat: optional(jsonObject),
+	thinking: optional(Type.Object({ minLevel: optional(text()), maxLevel: optional(text()), mode: optional(text()) })),
+});
+export type Model = Static<typeof Model>;
+
+export const Usage = shape("Usage", "Tokens and cost of one reply. `input` excludes cached tokens.", {
+	input: integer(),
+	output: integer(),
+	cacheRead: integer(),
+	cacheWrite: integer(),
+	totalTokens: integer(),
+	cost: Type.Object({ input: number(), output: number(), cacheRead: number(), cacheWrite: number(), total: number() }, { description: "USD." }),
+});
+export type Usage = Static<typeof Usage>;

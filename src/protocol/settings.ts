@@ -1,0 +1,115 @@
+/** Every setting: type, default, one sentence. The only home of defaults. Knows no schema library: the program reads it at start. */
+
+type Kinds = { boolean: boolean; number: number; string: string; strings: string[]; record: Record<string, unknown> };
+export type Kind = keyof Kinds;
+
+export interface SettingRow<K extends Kind = Kind, D = unknown> {
+	doc: string;
+	kind: K;
+	default: D;
+	values?: readonly string[];
+	/** An untrusted project may set it. */
+	project?: true;
+	/** A host gets the default whatever the user's or project's file says. */
+	resetInRpc?: true;
+}
+
+type Extra = Pick<SettingRow, "project" | "resetInRpc">;
+
+function setting<K extends Kind>(kind: K, value: Kinds[K], doc: string, extra: Extra = {}): SettingRow<K, Kinds[K]> {
+	return { doc, kind, default: value, ...extra };
+}
+function unset<K extends Kind>(kind: K, doc: string, extra: Extra = {}): SettingRow<K, Kinds[K] | undefined> {
+	return { doc, kind, default: undefined, ...extra };
+}
+function choice<const V extends readonly string[]>(values: V, value: V[number], doc: string, extra: Extra = {}): SettingRow<"string", V[number]> {
+	return { doc, kind: "string", default: value, values, ...extra };
+}
+
+const project = { project: true } as const;
+const reset = { resetInRpc: true } as const;
+const queueModes = ["all", "one-at-a-time"] as const;
+
+export const settings = {
+	defaultProvider: unset("string", "Provider of the model to start with."),
+	defaultModel: unset("string", "Model to start with."),
+	defaultThinkingLevel: choice(["off", "minimal", "low", "medium", "high", "xhigh"], "medium", "Thinking level to start with.", project),
+	steeringMode: choice(queueModes, "one-at-a-time", "How many steering messages one delivery takes.", project),
+	followUpMode: choice(queueModes, "one-at-a-time", "How many follow-ups one delivery takes.", project),
+	interruptMode: choice(["immediate", "wait"], "immediate", "Whether steering skips the rest of a turn's tool calls.", project),
+	"compaction.enabled": setting("boolean", true, "Condense the conversation by itself when it grows too long.", project),
+	"compaction.reserveTokens": setting("number", 16384, "Room kept for the reply and the summary.", project),
+	"compaction.keepRecentTokens": setting("number", 20000, "How much of the end stays word for word; at most a quarter of the window.", project),
+	"compaction.thresholdPercent": setting("number", -1, "Condense at this share of the window; -1 leaves it to reserveTokens.", project),
+	"compaction.thresholdTokens": setting("number", -1, "Condense at this many tokens; beats the percentage.", project),
+	"branchSummary.reserveTokens": setting("number", 16384, "Room kept when a left branch is summarised."),
+	"retry.enabled": setting("boolean", true, "Ask again after a passing failure of the provider.", project),
+	"retry.maxRetries": setting("number", 3, "How often in a row.", project),
+	"retry.baseDelayMs": setting("number", 2000, "The first wait; each further one is twice as long.", project),
+	"retry.maxDelayMs": setting("number", 60000, "The longest wait a provider may ask for.", project),
+	"thinkingBudgets.minimal": setting("number", 1024, "Thinking tokens at level minimal.", project),
+	"thinkingBudgets.low": setting("number", 2048, "Thinking tokens at level low.", project),
+	"thinkingBudgets.medium": setting("number", 8192, "Thinking tokens at level medium.", project),
+	"thinkingBudgets.high": setting("number", 16384, "Thinking tokens at level high.", project),
+	"stream.firstEventTimeoutMs": setting("number", 300000, "How long a provider may stay silent before its first word."),
+	"stream.idleTimeoutMs": setting("number", 120000, "How long a provider may stay silent in the middle of a reply."),
+	"bash.env.allow": setting("strings", [], "Variables that commands may see although they hold credentials Bowline uses."),
+	"bash.autoBackground.enabled": setting("boolean", false, "Accepted for the family's files; no effect.", reset),
+	"bash.autoBackground.thresholdMs": setting("number", 60000, "Accepted for the family's files; no effect.", reset),
+	"images.autoResize": setting("boolean", true, "Shrink large images before they go to the model.", project),
+	"images.blockImages": setting("boolean", false, "Send no image to the model at all.", project),
+	shellPath: unset("string", "The shell for commands; default: bash, else sh."),
+	shellCommandPrefix: unset("string", "A line put before every command."),
+	extensions: setting("strings", [], "Further extension files or directories."),
+	skills: setting("strings", [], "Further skill directories."),
+	prompts: setting("strings", [], "Further prompt template directories."),
+	packages: setting("strings", [], "Further packages that carry extensions, skills or prompts."),
+	enableSkillCommands: setting("boolean", true, "Offer skills as /skill:name."),
+	enabledModels: unset("strings", "Models that cycle_model goes through."),
+	transport: choice(["sse", "auto"], "sse", "How replies are streamed."),
+	sessionDir: unset("string", "Where session files go."),
+	"todo.enabled": setting("boolean", true, "Offer the todo tool.", { ...project, ...reset }),
+	"todo.reminders": setting("boolean", true, "Remind the agent of open todos when it stops.", { ...project, ...reset }),
+	"todo.reminders.max": setting("number", 3, "How often per prompt.", { ...project, ...reset }),
+	"todo.eager": setting("boolean", false, "Ask for a plan before the first work.", { ...project, ...reset }),
+	"tasks.todoClearDelay": setting("number", 60, "Seconds until finished todos are removed; -1 never."),
+	"ttsr.enabled": setting("boolean", true, "Watch replies with stream rules."),
+	"ttsr.contextMode": choice(["discard", "keep"], "discard", "What happens to a reply that a rule cut."),
+	"ttsr.interruptMode": choice(["always", "prose-only", "tool-only", "never"], "always", "Where a rule may cut a reply."),
+	"ttsr.repeatMode": choice(["once", "after-gap"], "once", "Whether a rule may fire again."),
+	"ttsr.repeatGap": setting("number", 10, "Turns before it may, with after-gap."),
+	"async.enabled": setting("boolean", false, "Accepted for the family's files; no effect.", reset),
+	"async.maxJobs": setting("number", 100, "Accepted for the family's files; no effect.", reset),
+	"task.isolation.mode": choice(
+		["none", "worktree", "fuse-overlay", "fuse-projfs"],
+		"none",
+		"Where subagents work: here, or in a git worktree.",
+		reset,
+	),
+	"task.isolation.merge": choice(["patch", "branch"], "patch", "How isolated work comes back.", reset),
+	"task.isolation.commits": choice(["generic", "ai"], "generic", "Who writes commit messages.", reset),
+	"task.eager": setting("boolean", false, "Encourage the use of subagents.", reset),
+	"task.maxConcurrency": setting("number", 32, "Subagents at work at once; 0 is no limit.", reset),
+	"task.maxRecursionDepth": setting("number", 2, "How deep subagents may start subagents; -1 is no limit.", reset),
+	"task.disabledAgents": setting("strings", [], "Agents that may not be used.", reset),
+	"task.agentModelOverrides": setting("record", {}, "Model per agent.", reset),
+	"task.verification.enabled": setting("boolean", false, "Verify isolated work also when it is not asked for."),
+	"task.verification.defaultProfile": setting("string", "", "Profile used when none is named."),
+	"task.verification.requireForIsolated": setting("boolean", false, "With enabled: every isolated task is verified."),
+	"task.verification.maxRetries": setting("number", 1, "Repair runs after a failed verification."),
+	"task.verification.failureContextLineLimit": setting("number", 200, "Lines of a failed check that the repair run sees."),
+	"task.verification.profiles": setting("record", {}, "Named sets of checks."),
+	"task.budget.maxWallTimeMs": unset("number", "Ceiling for the time since the first run."),
+	"task.budget.maxInputTokens": unset("number", "Ceiling for input tokens."),
+	"task.budget.maxOutputTokens": unset("number", "Ceiling for output tokens."),
+	"task.budget.maxTotalTokens": unset("number", "Ceiling for all tokens."),
+	"task.budget.maxCostUsd": unset("number", "Ceiling for the cost."),
+	"task.budget.maxToolCalls": unset("number", "Ceiling for tool calls."),
+	"task.budget.maxSubagents": unset("number", "Ceiling for subagents."),
+	"task.budget.warnAtRatio": setting("number", 0.8, "Share of a ceiling at which a warning is given."),
+	"trust.projects": setting("strings", [], "Directories whose own code and settings are trusted; read from the user's file only."),
+};
+
+export type Settings = typeof settings;
+export type SettingName = keyof Settings;
+export type SettingValue<Name extends SettingName> = Settings[Name]["default"];

@@ -1,0 +1,38 @@
+/** The visible plan. */
+import type { Static } from "typebox";
+import { list, optional, shape, text, words } from "./define.ts";
+
+export const TodoStatus = words("pending", "in_progress", "completed", "abandoned");
+
+export const TodoItem = shape("TodoItem", "One thing to do.", {
+	id: text(),
+	content: text(),
+	status: TodoStatus,
+	notes: optional(text()),
+	details: optional(text()),
+});
+
+export const TodoPhase = shape("TodoPhase", "A group of things to do.", {
+	id: text(),
+	name: text(),
+	tasks: list(TodoItem),
+});
+
+export const TodoPhaseInput = shape("TodoPhaseInput", "A phase as hosts send it; ids, status and tasks are filled in.", {
+	id: optional(text()),
+	name: text(),
+	tasks: optional(
+		list(
+			shape("TodoItemInput", "A task as hosts send it.", {
+				id: optional(text()),
+				content: text(),
+				status: optional(TodoStatus),
+				notes: optional(text()),
+				details: optional(text()),
+			}),
+		),
+	),
+});
+
+export type TodoItem = Static<typeof TodoItem>;
+export type TodoPhase = Static<typeof TodoPhase>;
