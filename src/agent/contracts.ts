@@ -136,7 +136,6 @@ export interface LoopInput {
 	flow: Flow;
 	signal: AbortSignal;
 	now: () => number;
-	sleep: Sleep;
 }
 
 /** How a run ended. */
@@ -156,18 +155,21 @@ export interface Policy {
 	observe?(event: AgentEvent): void;
 	/** Asked synchronously before `agent_end`: true when `settle` will ask for another run. */
 	foresee?(outcome: Outcome): boolean;
-	/** Asked after a run: `again` to go on from the context, without its last message if `dropLast`. May take its time; the signal ends it. */
+	/** Asked after a run: shall there be another one, from the context as it is? The signal ends whatever it waits for. */
 	settle?(outcome: Outcome, signal: AbortSignal): Promise<Again | undefined>;
 }
 
 export interface Again {
-	dropLast: boolean;
+	/** The reply that failed, and the results of its calls, leave the context at once (not the session file). */
+	dropFailedReply: boolean;
+	/** Resolves when it is time; false when it was called off. */
+	due: Promise<boolean>;
 }
 
 // ── Models for the session ─────────────────────────────────────────────────────────────────────────────
 
 export interface ModelAccess {
 	stream: StreamFunction;
-	/** Why this model cannot be asked now, in words for the host; nothing when it can. */
-	problem(model: Model): Promise<string | undefined>;
+	/** Makes sure that the model can be asked: gives it, perhaps with better facts, or says why not in words for the host. */
+	prepare(model: Model): Promise<{ model: Model } | { problem: string }>;
 }

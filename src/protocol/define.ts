@@ -39,7 +39,7 @@ export function shape<P extends TProperties>(title: string, description: string,
 
 /** One of a few words. */
 export function words<const T extends string[]>(...values: T) {
-	return Type.Enum(values);
+	return Type.Unsafe<T[number]>({ enum: values });
 }
 
 /** An open JSON object. */
@@ -52,6 +52,9 @@ export const text = Type.String;
 export const integer = Type.Integer;
 export const number = Type.Number;
 export const flag = Type.Boolean;
+
+/** Data that a success may lack. */
+export const orNothing = <T extends TSchema>(schema: T) => Type.Unsafe<Static<T> | undefined>(schema);
 
 /** The result of a command that is answered by a bare success. */
 export const ack = Type.Void();

@@ -1,5 +1,5 @@
 import { ImageInput } from "../content.ts";
-import { ack, command, list, optional, shape, text, words } from "../define.ts";
+import { ack, command, list, optional, orNothing, shape, text, words } from "../define.ts";
 
 const message = text();
 const images = optional(list(ImageInput));
@@ -13,7 +13,7 @@ export const promptingCommands = {
 		doc: "Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is followed by a failure with the same id.",
 		lane: "serial",
 		params: { message, images, streamingBehavior: optional(words("steer", "followUp")) },
-		result: optional(Disposition),
+		result: orNothing(Disposition),
 	}),
 	steer: command({
 		doc: "Queue a message that reaches the model at the next opportunity, in the middle of its work. When idle it waits for the next run.",

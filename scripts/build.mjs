@@ -1,0 +1,67 @@
+// Builds dist/: a lean CommonJS core, and a chunk beside it for every module that is imported lazily.
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const outdir = join(root, "dist");
+/** Optional packages that are found at run time or not at all. */
+const external = ["@vscode/ripgrep", "sharp"];
+
+/** Chunk name to what it is built from, found while building. */
+const chunks = new Map();
+
+const lazyImports = {
+	name: "lazy-imports",
+	setup({ onResolve }) {
+		onResolve({ filter: /.*/ }, ({ kind, path, resolveDir }) => {
+			if (kind !== "dynamic-import" || path.startsWith("node:") || external.includes(path)) return undefined;
+			const isLocal = path.startsWith(".");
+			const file = isLocal ? resolve(resolveDir, path) : path;
+			const name = isLocal ? relative(join(root, "src"), file).replace(/\.ts$/, "").replaceAll("/", "-") : path.replaceAll("/", "-");
+			chunks.set(name, { file, isLocal });
+			return { path: `./${name}.js`, external: true };
+		});
+	},
+};
+
+const options = {
+	bundle: true,
+	platform: "node",
+	format: "cjs",
+	target: "node20",
+	mainFields: ["module", "main"],
+	// `import()` becomes a lazy `require`, which starts faster.
+	supported: { "dynamic-import": false },
+	minifyWhitespace: true,
+	minifySyntax: true,
+	legalComments: "none",
+	external,
+	plugins: [lazyImports],
+	absWorkingDir: root,
+	logLevel: "warning",
+	metafile: true,
+};
+
+rmSync(outdir, { recursive: true, force: true });
+mkdirSync(outdir, { recursive: true });
+await build({ ...options, entryPoints: ["src/app/cli.ts"], outfile: "dist/bowline.js", banner: { js: "#!/usr/bin/env node" } });
+const built = new Set();
+for (let next = pending(); next.length; next = pending()) {
+	await Promise.all(
+		next.map(([name, { file, isLocal }]) => {
+			built.add(name);
+			const entry = isLocal ? { entryPoints: [file] } : { stdin: { contents: `export * from ${JSON.stringify(file)}`, resolveDir: root } };
+			return build({ ...options, ...entry, outfile: `dist/${name}.js` });
+		}),
+	);
+}
+
+function pending() {
+	return [...chunks].filter(([name]) => !built.has(name));
+}
+
+// The package is ESM; what the command runs is not.
+writeFileSync(join(outdir, "package.json"), '{ "type": "commonjs" }\n');
+chmodSync(join(outdir, "bowline.js"), 0o755);

@@ -1,0 +1,87 @@
+/** One model call: its stream events become message events, and it always ends in exactly one message. */
+import { settleWithin } from "../lib/abort.ts";
+import type { AssistantMessage } from "../protocol/messages.ts";
+import type { Emit, LoopInput, ProviderFailure, Setup, StreamEvent } from "./contracts.ts";
+import { toModelMessages } from "./convert.ts";
+
+export interface Reply {
+	message: AssistantMessage;
+	failure: ProviderFailure | undefined;
+}
+
+/** How long a provider may take to end after it was told to; then the reply ends without it. */
+const abortGraceMs = 1000;
+
+export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): Promise<Reply> {
+	const empty = emptyReply(setup, input.now());
+	let partial: AssistantMessage | undefined;
+	let reply: Reply | undefined;
+
+	const begin = (message: AssistantMessage) => {
+		if (partial) return;
+		emit({ type: "message_start", message });
+		partial = message;
+	};
+	const onEvent = (event: StreamEvent) => {
+		if (reply) return;
+		switch (event.type) {
+			case "start":
+				return begin(event.partial);
+			case "done":
+				reply = { message: event.message, failure: undefined };
+				return;
+			case "error":
+				reply = { message: event.error, failure: event.failure };
+				return;
+			default:
+				begin(empty);
+				partial = event.partial;
+				emit({ type: "message_update", message: event.partial, usage: event.partial.usage, assistantMessageEvent: event });
+		}
+	};
+	const ended = (errorMessage: string): Reply => {
+		const isAborted = input.signal.aborted;
+		return {
+			message: {
+				...(partial ?? empty),
+				stopReason: isAborted ? "aborted" : "error",
+				errorMessage: isAborted ? "Request was aborted" : errorMessage,
+			},
+			failure: { kind: isAborted ? "permanent" : "transient" },
+		};
+	};
+
+	try {
+		const request = {
+			model: setup.model,
+			thinkingLevel: setup.thinkingLevel,
+			systemPrompt: setup.systemPrompt,
+			messages: toModelMessages(input.context()),
+			tools: setup.tools,
+			sessionId: input.sessionId(),
+		};
+		const { signal, flow } = input;
+		if (!signal.aborted) await settleWithin(input.stream(request, { signal, flow, onEvent }), signal, abortGraceMs, () => undefined);
+		reply ??= ended("The stream ended without its last event.");
+	} catch (error) {
+		reply ??= ended(error instanceof Error ? error.message : String(error));
+	}
+	const { message, failure } = reply;
+	begin({ ...message, content: [], stopReason: "stop", errorMessage: undefined });
+	emit({ type: "message_end", message });
+	return { message, failure };
+}
+
+function emptyReply({ model }: Setup, timestamp: number): AssistantMessage {
+	const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+	return {
+		role: "assistant",
+		content: [],
+		api: model.api,
+		provider: model.provider,
+		model: model.id,
+		usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost },
+		stopReason: "stop",
+		timestamp,
+	};
+}

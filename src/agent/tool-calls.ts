@@ -1,0 +1,141 @@
+/** Runs the tool calls of one reply: start in order, side by side where allowed, results in call order. Every call gets a result. */
+
+import { linkedController, settleWithin } from "../lib/abort.ts";
+import type { ToolCall } from "../protocol/content.ts";
+import type { ToolResult, ToolResultMessage } from "../protocol/messages.ts";
+import type { Emit, Flow, Tool, ValidateArguments } from "./contracts.ts";
+
+export interface Batch {
+	tools: readonly Tool[];
+	validate: ValidateArguments;
+	/** Looked at after each finished call: steering waits and may skip the rest. */
+	isInterrupted: () => boolean;
+	flow: Flow;
+	signal: AbortSignal;
+	emit: Emit;
+	now: () => number;
+}
+
+/** A call whose streamed arguments were not complete JSON carries the reason. */
+type Call = ToolCall & { argumentsError?: string };
+
+const skipText = "Skipped due to queued user message.";
+const abortText = "Operation aborted";
+/** How long a tool may take to end after it was told to; then the call ends without it. */
+const abortGraceMs = 1800;
+
+export async function runToolCalls(calls: readonly Call[], batch: Batch): Promise<ToolResultMessage[]> {
+	const report = reporter(calls, batch);
+	const { controller: stop, release } = linkedController(batch.signal);
+	const signal = stop.signal;
+	const running: Promise<void>[] = [];
+	let lastExclusive: Promise<void> = Promise.resolve();
+
+	const run = async (call: Call, index: number, tool: Tool | undefined): Promise<void> => {
+		report.start(call);
+		const outcome = await execute(call, tool, { ...batch, signal, onUpdate: (partial) => report.update(call, index, partial) });
+		const wasSkipped = outcome.isError && signal.aborted && !batch.signal.aborted;
+		report.end(call, index, wasSkipped ? failed(skipText) : outcome);
+		if (batch.isInterrupted()) stop.abort();
+	};
+
+	for (const [index, call] of calls.entries()) {
+		const tool = batch.tools.find((candidate) => candidate.name === call.name);
+		const isExclusive = tool?.concurrency !== "shared";
+		await (isExclusive ? Promise.all(running) : lastExclusive);
+		if (!signal.aborted) await batch.flow.whenOpen(signal);
+		if (signal.aborted) {
+			report.start(call);
+			report.end(call, index, failed(batch.signal.aborted ? abortText : skipText));
+			continue;
+		}
+		const done = run(call, index, tool);
+		running.push(done);
+		if (isExclusive) lastExclusive = done;
+	}
+	await Promise.all(running);
+	release();
+	return report.results();
+}
+
+/** Reports calls that are not run at all, each with the same text. */
+export function refuseToolCalls(calls: readonly Call[], text: string, { emit, now }: Pick<Batch, "emit" | "now">): ToolResultMessage[] {
+	const report = reporter(calls, { emit, now });
+	for (const [index, call] of calls.entries()) {
+		report.start(call);
+		report.end(call, index, failed(text));
+	}
+	return report.results();
+}
+
+interface CallOutcome {
+	result: ToolResult;
+	isError: boolean;
+}
+
+function failed(text: string): CallOutcome {
+	return { result: { content: [{ type: "text", text }], details: {} }, isError: true };
+}
+
+async function execute(call: Call, tool: Tool | undefined, batch: Batch & { onUpdate: (partial: ToolResult) => void }): Promise<CallOutcome> {
+	if (!tool) return failed(unknownTool(call.name, batch.tools));
+	if (call.argumentsError)
+		return failed(`The arguments of ${call.name} are not complete JSON and were not used: ${call.argumentsError}. Send the call again.`);
+	try {
+		const checked = await batch.validate(tool, tool.adapt ? tool.adapt(structuredClone(call.arguments)) : call.arguments);
+		if ("problems" in checked) return failed(badArguments(call, checked.problems));
+		if (batch.signal.aborted) return failed(abortText);
+		const work = tool.execute({ toolCallId: call.id, args: checked.args, signal: batch.signal, onUpdate: batch.onUpdate });
+		const result = await settleWithin(work, batch.signal, abortGraceMs, () => {
+			throw new Error(abortText);
+		});
+		return { result: result.content.length ? result : { ...result, content: [{ type: "text", text: "" }] }, isError: false };
+	} catch (error) {
+		return failed(error instanceof Error ? error.message : String(error));
+	}
+}
+
+function unknownTool(name: string, tools: readonly Tool[]): string {
+	const known = tools.map((tool) => tool.name);
+	return `Tool ${name} not found.${known.length ? ` Available tools: ${known.join(", ")}.` : ""}`;
+}
+
+function badArguments(call: Call, problems: { path: string; message: string }[]): string {
+	const lines = problems.map(({ path, message }) => `  - ${path}: ${message}`);
+	return `The arguments of ${call.name} do not fit its schema:\n${lines.join("\n")}\n\nReceived:\n${JSON.stringify(call.arguments, null, 2)}`;
+}
+
+/** Emits the events of a batch; holds result messages back until all earlier calls have theirs. */
+function reporter(calls: readonly Call[], { emit, now }: Pick<Batch, "emit" | "now">) {
+	const messages: (ToolResultMessage | undefined)[] = calls.map(() => undefined);
+	const startedAt = new Map<Call, number>();
+	let released = 0;
+	return {
+		start(call: Call): void {
+			startedAt.set(call, now());
+			emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
+		},
+		update(call: Call, index: number, partialResult: ToolResult): void {
+			if (messages[index]) return;
+			emit({ type: "tool_execution_update", toolCallId: call.id, toolName: call.name, args: call.arguments, partialResult });
+		},
+		end(call: Call, index: number, { result, isError }: CallOutcome): void {
+			const durationMs = now() - (startedAt.get(call) ?? now());
+			emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, result, isError, durationMs });
+			messages[index] = {
+				role: "toolResult",
+				toolCallId: call.id,
+				toolName: call.name,
+				content: result.content,
+				details: result.details,
+				isError,
+				timestamp: now(),
+			};
+			for (let message = messages[released]; message; message = messages[++released]) {
+				emit({ type: "message_start", message });
+				emit({ type: "message_end", message });
+			}
+		},
+		results: () => messages.filter((message) => message !== undefined),
+	};
+}

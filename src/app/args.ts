@@ -1,0 +1,126 @@
+/** The command line: one table of flags, from which parsing and help follow. */
+import { settings } from "../protocol/settings.ts";
+
+interface Flag {
+	/** What the value is called in the help; a flag without one is a switch. */
+	value?: string;
+	doc: string;
+	short?: string;
+	/** May be given several times. */
+	repeats?: true;
+	/** Allowed values. */
+	oneOf?: readonly string[];
+	/** Accepted for clients that pass it, not worth a line of help. */
+	hidden?: true;
+}
+
+const flags = {
+	mode: { value: "rpc", doc: "How to talk: JSON lines over stdin and stdout", oneOf: ["rpc"] },
+	provider: { value: "name", doc: "Provider of the model" },
+	model: { value: "id", doc: "Model: an id, provider/id, either with :level behind it" },
+	"api-key": { value: "key", doc: "Key for the chosen provider, for this process only" },
+	models: { value: "a,b", doc: "Models that cycle_model goes through" },
+	thinking: { value: "level", doc: "off, minimal, low, medium, high or xhigh", oneOf: settings.defaultThinkingLevel.values as readonly string[] },
+	session: { value: "path", doc: "Open this session file" },
+	continue: { short: "c", doc: "Go on with the latest session of this directory" },
+	"session-dir": { value: "path", doc: "Where session files go" },
+	"session-id": { value: "id", doc: "Id for a new session" },
+	name: { value: "name", short: "n", doc: "Name for the session" },
+	"no-session": { doc: "Write nothing to disk" },
+	tools: { value: "a,b", doc: "Only these built-in tools" },
+	"no-tools": { doc: "No built-in tools" },
+	"system-prompt": { value: "text", doc: "Replace the system prompt (text or a file)" },
+	"append-system-prompt": { value: "text", doc: "Add to the system prompt (text or a file)", repeats: true },
+	extension: { value: "path", short: "e", doc: "Load an extension", repeats: true },
+	"no-extensions": { doc: "Load no extension but those named" },
+	skill: { value: "path", doc: "Load a skill", repeats: true },
+	"no-skills": { doc: "Look for no skills" },
+	"no-rules": { doc: "Look for no stream rules" },
+	"no-context-files": { doc: "Read no AGENTS.md or CLAUDE.md" },
+	hermetic: { doc: "Take nothing from the user's home or the project that is not named here" },
+	approve: { doc: "Trust this project's own code and settings" },
+	"no-approve": { doc: "Do not trust them" },
+	config: { value: "file", doc: "A settings file for this process" },
+	set: { value: "key=value", doc: "One setting", repeats: true },
+	"interrupt-mode": { value: "mode", doc: "Whether steering skips tool calls: immediate or wait", oneOf: settings.interruptMode.values as readonly string[] },
+	updates: { value: "kind", doc: "Replies as they grow: full snapshots or delta only", oneOf: ["full", "delta"] },
+	dialect: { value: "name", doc: "classic (default), pi, omp or strict", oneOf: ["classic", "pi", "omp", "strict"] },
+	"no-ready": { doc: "Do not announce readiness" },
+	help: { short: "h", doc: "This text" },
+	version: { short: "v", doc: "The version" },
+	"no-title": { hidden: true, doc: "No effect: titles are never made up" },
+	"no-themes": { hidden: true, doc: "No effect" },
+	"provider-session-id": { value: "id", hidden: true, doc: "Cache key for the provider" },
+} satisfies Record<string, Flag>;
+
+type Flags = typeof flags;
+export type FlagName = keyof Flags;
+type Value<F> = F extends { repeats: true } ? string[] : F extends { value: string } ? string : boolean;
+export type Options = { [Name in FlagName]?: Value<Flags[Name]> };
+
+export interface Arguments {
+	options: Options;
+	/** What is no flag, in order. */
+	words: string[];
+	warnings: string[];
+}
+
+/** The parsed command line, or what is wrong with it. */
+export function parseArguments(argv: readonly string[]): Arguments | { problem: string } {
+	const table: Record<string, Flag> = flags;
+	const options: Record<string, string | boolean | string[]> = {};
+	const result: Arguments = { options: options as Options, words: [], warnings: [] };
+	for (let index = 0; index < argv.length; index++) {
+		const word = argv[index] as string;
+		if (!word.startsWith("-") || word === "-") {
+			result.words.push(word);
+			continue;
+		}
+		const [spelling = "", given] = splitOnce(word, "=");
+		const name = spelling.startsWith("--") ? spelling.slice(2) : Object.keys(table).find((key) => table[key]?.short === spelling.slice(1));
+		const flag = name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
+		if (!name || !flag) {
+			// Clients of the family pass switches of other versions; one that only turns something off can do no harm.
+			if (!spelling.startsWith("--no-")) return { problem: `Unknown flag: ${spelling}. See bowline --help.` };
+			result.warnings.push(`Unknown flag ${spelling} has no effect.`);
+			continue;
+		}
+		if (!flag.value) {
+			if (given !== undefined) return { problem: `--${name} takes no value.` };
+			options[name] = true;
+			continue;
+		}
+		const value = given ?? argv[++index];
+		if (value === undefined) return { problem: `--${name} needs a value: --${name} <${flag.value}>.` };
+		if (flag.oneOf && !flag.oneOf.includes(value)) return { problem: `--${name} must be ${flag.oneOf.join(" or ")}, not ${JSON.stringify(value)}.` };
+		options[name] = flag.repeats ? [...((options[name] as string[] | undefined) ?? []), value] : value;
+	}
+	return result;
+}
+
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+	const at = text.indexOf(separator);
+	return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+export function helpText(): string {
+	const lines = Object.entries(flags as Record<string, Flag>).flatMap(([name, { value, doc, short, hidden }]) => {
+		if (hidden) return [];
+		const spelling = `${short ? `-${short}, ` : "    "}--${name}${value ? ` <${value}>` : ""}`;
+		return [`  ${spelling.padEnd(34)} ${doc}`];
+	});
+	return `bowline: a headless coding agent for other programs
+
+  bowline --mode rpc [flags]   Read commands from stdin, write events to stdout: one JSON object per line
+  bowline demo                 Watch it repair a small repository: no key, no network
+
+Flags
+${lines.join("\n")}
+
+Try it without a model:
+  echo '{"id":"1","type":"get_state"}' | bowline --mode rpc
+  bowline --mode rpc --provider scripted --model echo
+
+The protocol is described in docs/protocol.md, settings in docs/settings.md, scripted models in docs/scripted-model.md.
+`;
+}

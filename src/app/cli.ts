@@ -1,0 +1,35 @@
+/** The command. Prints help and version by itself; everything else is a mode or a subcommand. */
+import { claimStdout } from "../rpc/stdio.ts";
+import { helpText, parseArguments } from "./args.ts";
+import { runRpc } from "./rpc.ts";
+import { version } from "./version.ts";
+
+const warn = (text: string) => process.stderr.write(`Warning: ${text}\n`);
+
+function refuse(problem: string): void {
+	process.stderr.write(`Error: ${problem}\n`);
+	process.exitCode = 1;
+}
+
+async function main(argv: readonly string[]): Promise<void> {
+	const parsed = parseArguments(argv);
+	if ("problem" in parsed) return refuse(parsed.problem);
+	const { options, words, warnings } = parsed;
+	if (options.help) return void process.stdout.write(helpText());
+	if (options.version) return void process.stdout.write(`bowline ${version} (node ${process.versions.node}, ${process.platform} ${process.arch})\n`);
+	if (options.mode === "rpc") {
+		if (words.some((word) => word.startsWith("@"))) return refuse("@file arguments are not supported in RPC mode");
+		if (words.length) return refuse(`Unexpected argument: ${words[0]}. In RPC mode prompts are sent over stdin.`);
+		const stdout = claimStdout();
+		warnings.forEach(warn);
+		return runRpc(options, stdout, warn);
+	}
+	if (words[0] === "demo") return (await import("./commands/demo.ts")).demo();
+	if (words.length) return refuse(`Unknown command: ${words[0]}. See bowline --help.`);
+	refuse("Nothing to do. Pass --mode rpc to be driven by a program, or see bowline --help.");
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+	refuse(error instanceof Error ? error.message : String(error));
+	process.exit(1);
+});

@@ -1,0 +1,74 @@
+/** Frames for a person: one line each, coloured on a terminal. */
+import type { AgentEvent, Response } from "../../protocol/events.ts";
+import type { ToolResult } from "../../protocol/messages.ts";
+
+export interface Tally {
+	turns: number;
+	toolCalls: number;
+	sessionFile: string | undefined;
+}
+
+const isColoured = process.stdout.isTTY && !process.env.NO_COLOR;
+const paint = (code: number) => (text: string) => (isColoured ? `\x1b[${code}m${text}\x1b[0m` : text);
+const [dim, red, green, yellow, blue, cyan] = [2, 31, 32, 33, 34, 36].map(paint) as [Paint, Paint, Paint, Paint, Paint, Paint];
+type Paint = (text: string) => string;
+
+const width = () => Math.max(60, process.stdout.columns ?? 120);
+
+/** Shows a frame that passes (`out`: to the agent) and counts. */
+export function showFrame(direction: "in" | "out", line: string, tally: Tally): void {
+	const frame = JSON.parse(line) as AgentEvent | Response;
+	if (direction === "out") return print(cyan("host  →"), line);
+	switch (frame.type) {
+		case "turn_start":
+			tally.turns += 1;
+			break;
+		case "tool_execution_start":
+			tally.toolCalls += 1;
+			break;
+		case "agent_end":
+			tally.sessionFile = frame.sessionFile;
+			break;
+	}
+	const text = describe(frame);
+	if (text !== undefined) print(blue("agent ←"), text);
+}
+
+/** What is worth seeing of a frame; nothing for the ones that only repeat. */
+function describe(frame: AgentEvent | Response): string | undefined {
+	switch (frame.type) {
+		case "message_start":
+		case "tool_execution_update":
+			return undefined;
+		case "message_update": {
+			const step = frame.assistantMessageEvent;
+			if (step.type === "text_delta") return `${dim("message_update")} ${green(step.delta)}`;
+			if (step.type === "thinking_delta") return `${dim("message_update")} ${dim(step.delta)}`;
+			return undefined;
+		}
+		case "message_end":
+			return `${dim("message_end")} ${frame.message.role}`;
+		case "tool_execution_start":
+			return `${dim("tool_execution_start")} ${yellow(frame.toolName)} ${JSON.stringify(frame.args)}`;
+		case "tool_execution_end":
+			return `${dim("tool_execution_end")} ${yellow(frame.toolName)} ${frame.isError ? red("error") : green("ok")} ${lastLine(frame.result)}`;
+		case "agent_end":
+			return `${dim("agent_end")} ${frame.messages.length} messages`;
+		case "turn_end":
+			return `${dim("turn_end")} ${frame.toolResults.length} tool results`;
+		default:
+			return dim(JSON.stringify(frame));
+	}
+}
+
+function lastLine({ content }: ToolResult): string {
+	const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+	return text.trimEnd().split("\n").at(-1) ?? "";
+}
+
+function print(head: string, text: string): void {
+	const room = width() - 9;
+	const flat = text.replace(/\s*\n\s*/g, " ⏎ ");
+	// Colour codes take no room; a line that holds some is cut by its visible length only roughly.
+	console.log(`${head} ${flat.length > room + 20 ? `${flat.slice(0, room + 20)}${isColoured ? "\x1b[0m" : ""}…` : flat}`);
+}

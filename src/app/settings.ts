@@ -1,0 +1,152 @@
+/** Settings from their places, lowest to highest: default, user file, project file, --config, environment, flags. */
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import type { ParseError } from "jsonc-parser";
+import { type SettingName, type SettingRow, type SettingValue, settings } from "../protocol/settings.ts";
+
+export interface SettingsView {
+	get<Name extends SettingName>(name: Name): SettingValue<Name>;
+	warnings: string[];
+}
+
+export interface SettingsPlaces {
+	userDirectory: string;
+	cwd: string;
+	/** Read neither the user's nor the project's file. */
+	isHermetic: boolean;
+	/** The project is trusted (true), not trusted (false), or the user's file decides. */
+	approve: boolean | undefined;
+	config: string | undefined;
+	/** `key=value` words. */
+	assignments: readonly string[];
+	environment: string | undefined;
+	/** A host is on the other side: it gets the same behaviour on every machine. */
+	isRpc: boolean;
+}
+
+type Values = Record<string, unknown>;
+export class SettingsProblem extends Error {}
+
+/** Throws SettingsProblem for what was named explicitly and cannot be used. A bad user or project file is only reported. */
+export async function loadSettings(places: SettingsPlaces): Promise<SettingsView> {
+	const warnings: string[] = [];
+	const values: Values = {};
+	const lay = (layer: Values, source: string, isAllowed: (row: SettingRow) => boolean) => {
+		for (const [name, value] of Object.entries(flatten(layer))) {
+			const row = Object.hasOwn(settings, name) ? (settings[name as SettingName] as SettingRow) : undefined;
+			if (!row || value === null || !isAllowed(row)) continue;
+			const fitting = fit(row, value);
+			if (fitting === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
+			else values[name] = fitting;
+		}
+	};
+	const fromFile = async (path: string): Promise<Values> => {
+		if (!existsSync(path)) return {};
+		try {
+			return await readJsonc(path);
+		} catch (error) {
+			warnings.push(`${(error as Error).message} The file is ignored and left as it is.`);
+			return {};
+		}
+	};
+
+	if (!places.isHermetic) {
+		const user = await fromFile(join(places.userDirectory, "settings.jsonc"));
+		const trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places.cwd);
+		lay(user, "user settings", (row) => !(places.isRpc && row.resetInRpc));
+		const project = await fromFile(join(places.cwd, ".bowline", "settings.jsonc"));
+		lay(project, "project settings", (row) => !(places.isRpc && row.resetInRpc) && (trusted || row.project === true) && row !== settings["trust.projects"]);
+	}
+	const explicit = () => true;
+	if (places.config !== undefined) lay(await readExplicit(places.config), `--config ${places.config}`, explicit);
+	if (places.environment) lay(await readJsoncText(places.environment, "BOWLINE_SETTINGS"), "BOWLINE_SETTINGS", explicit);
+	for (const assignment of places.assignments) lay(parseAssignment(assignment), `--set ${assignment}`, explicit);
+
+	return {
+		get: (name) => (Object.hasOwn(values, name) ? values[name] : settings[name].default) as never,
+		warnings,
+	};
+}
+
+function isTrusted(list: unknown, cwd: string): boolean {
+	return Array.isArray(list) && list.includes(realpathSync(cwd));
+}
+
+async function readExplicit(path: string): Promise<Values> {
+	if (!existsSync(path)) throw new SettingsProblem(`Settings file not found: ${path}`);
+	return readJsonc(path);
+}
+
+function readJsonc(path: string): Promise<Values> {
+	let text: string;
+	try {
+		text = readFileSync(path, "utf8");
+	} catch (error) {
+		throw new SettingsProblem(`Settings file ${path} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
+	}
+	return readJsoncText(text, path);
+}
+
+async function readJsoncText(text: string, source: string): Promise<Values> {
+	const { parse, printParseErrorCode } = await import("jsonc-parser");
+	const problems: ParseError[] = [];
+	const value: unknown = parse(text, problems, { allowTrailingComma: true });
+	const [first] = problems;
+	if (first) {
+		const line = text.slice(0, first.offset).split("\n").length;
+		throw new SettingsProblem(`${source}:${line}: ${printParseErrorCode(first.error)}.`);
+	}
+	if (typeof value !== "object" || value === null || Array.isArray(value)) throw new SettingsProblem(`${source} must hold a JSON object.`);
+	return value as Values;
+}
+
+function parseAssignment(assignment: string): Values {
+	const at = assignment.indexOf("=");
+	const name = assignment.slice(0, at);
+	if (at <= 0 || !Object.hasOwn(settings, name)) throw new SettingsProblem(`--set ${assignment}: write key=value with a setting of docs/settings.md.`);
+	const text = assignment.slice(at + 1);
+	let value: unknown = text;
+	try {
+		value = JSON.parse(text);
+	} catch {
+		// Not JSON: the text itself is the value.
+	}
+	const row = settings[name as SettingName] as SettingRow;
+	if (fit(row, value) === undefined && fit(row, text) === undefined) throw new SettingsProblem(`--set ${name} must be ${kindName(row)}.`);
+	return { [name]: fit(row, value) === undefined ? text : value };
+}
+
+/** Nested objects as dotted keys, up to the names of known settings. */
+function flatten(layer: Values, prefix = ""): Values {
+	const flat: Values = {};
+	for (const [key, value] of Object.entries(layer)) {
+		const name = prefix + key;
+		const isOpen = typeof value === "object" && value !== null && !Array.isArray(value) && !Object.hasOwn(settings, name);
+		if (isOpen) Object.assign(flat, flatten(value as Values, `${name}.`));
+		else flat[name] = value;
+	}
+	return flat;
+}
+
+/** The value in the setting's type, nothing if it does not fit. */
+function fit(row: SettingRow, value: unknown): unknown {
+	switch (row.kind) {
+		case "boolean":
+			return typeof value === "boolean" ? value : undefined;
+		case "number": {
+			const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+			return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+		}
+		case "string":
+			return typeof value === "string" && (!row.values || row.values.includes(value)) ? value : undefined;
+		case "strings":
+			return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined;
+		case "record":
+			return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+	}
+}
+
+function kindName(row: SettingRow): string {
+	if (row.values) return row.values.map((value) => JSON.stringify(value)).join(" or ");
+	return { boolean: "true or false", number: "a number", string: "a text", strings: "a list of texts", record: "an object" }[row.kind];
+}

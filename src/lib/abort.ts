@@ -1,0 +1,36 @@
+/** Working with abort signals without leaving listeners behind. */
+
+/** Calls `then` once when the signal fires (at once if it has). The returned function takes the listener off again. */
+export function onAbort(signal: AbortSignal, then: () => void): () => void {
+	if (signal.aborted) {
+		then();
+		return () => undefined;
+	}
+	signal.addEventListener("abort", then, { once: true });
+	return () => signal.removeEventListener("abort", then);
+}
+
+/** A controller that also aborts when the outer signal does, until it is released. */
+export function linkedController(outer: AbortSignal): { controller: AbortController; release: () => void } {
+	const controller = new AbortController();
+	return { controller, release: onAbort(outer, () => controller.abort()) };
+}
+
+/** The work's result; but when it has not ended `graceMs` after the signal fired, what `giveUp` says. Leaves no timer and no listener. */
+export function settleWithin<T>(work: Promise<T>, signal: AbortSignal, graceMs: number, giveUp: () => T | Promise<T>): Promise<T> {
+	return new Promise<T>((resolve, reject) => {
+		let timer: NodeJS.Timeout | undefined;
+		const release = onAbort(signal, () => {
+			timer = setTimeout(() => finish(() => Promise.resolve().then(giveUp).then(resolve, reject)), graceMs);
+		});
+		const finish = (settle: () => void) => {
+			release();
+			clearTimeout(timer);
+			settle();
+		};
+		work.then(
+			(value) => finish(() => resolve(value)),
+			(error) => finish(() => reject(error)),
+		);
+	});
+}

@@ -1,0 +1,25 @@
+/** Which variables of our own environment the commands we run may see. */
+
+export interface EnvironmentPolicy {
+	/** Variables that hold credentials Bowline uses. */
+	secretNames: Iterable<string>;
+	/** Names that are passed on all the same, because the user said so. */
+	allow: Iterable<string>;
+}
+
+/** A host hands these to us, not to what we run. */
+const ownNames = new Set(["BOWLINE_SETTINGS", "BOWLINE_INHERIT_FD"]);
+const ownSecret = /^BOWLINE_.*(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)/;
+
+/** The environment without our own credentials. Other people's (`GH_TOKEN`, `AWS_*`) are what commands need to do their work. */
+export function childEnvironment(parent: Record<string, string | undefined>, policy: EnvironmentPolicy): Record<string, string> {
+	const secret = new Set(policy.secretNames);
+	const allowed = new Set(policy.allow);
+	const result: Record<string, string> = {};
+	for (const [name, value] of Object.entries(parent)) {
+		if (value === undefined) continue;
+		const hidden = secret.has(name) || ownNames.has(name) || ownSecret.test(name);
+		if (!hidden || allowed.has(name)) result[name] = value;
+	}
+	return result;
+}

@@ -1,0 +1,77 @@
+/** Reads server-sent events from bytes cut anywhere. Knows nothing of what the events mean. */
+import { StringDecoder } from "node:string_decoder";
+
+/** More than any provider sends in one event; a line that never ends is stopped here. */
+const defaultLimit = 64 * 1024 * 1024;
+
+/** Called for each event: its `data` lines joined by line feeds, and its `event` name or an empty string. */
+export type OnSseEvent = (data: string, name: string) => void;
+
+export class SseReader {
+	#decoder = new StringDecoder("utf8");
+	#onEvent: OnSseEvent;
+	#limit: number;
+	/** The beginning of a line whose end has not come. Grows as a rope and is searched only once. */
+	#tail = "";
+	#data: string | undefined;
+	#name = "";
+	#isFirst = true;
+	#events = 0;
+
+	constructor(onEvent: OnSseEvent, limit = defaultLimit) {
+		this.#onEvent = onEvent;
+		this.#limit = limit;
+	}
+
+	/** How many events were delivered so far. */
+	get events(): number {
+		return this.#events;
+	}
+
+	/** Takes the next bytes and delivers every event that is complete with them. Throws a RangeError past the size limit of one event. */
+	push(chunk: Uint8Array): void {
+		let text = this.#decoder.write(chunk as Buffer);
+		if (this.#isFirst && text !== "") {
+			this.#isFirst = false;
+			if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
+		}
+		let from = 0;
+		for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
+			const line = this.#tail === "" ? text.slice(from, end) : this.#tail + text.slice(from, end);
+			this.#tail = "";
+			from = end + 1;
+			this.#line(line);
+		}
+		if (from < text.length) this.#tail += from === 0 ? text : text.slice(from);
+		if (this.#tail.length + (this.#data?.length ?? 0) > this.#limit) throw new RangeError(`An event is larger than ${this.#limit} characters`);
+	}
+
+	/** The bytes are over: an event without its closing blank line is delivered too. */
+	end(): void {
+		const rest = this.#tail + this.#decoder.end();
+		this.#tail = "";
+		if (rest !== "") this.#line(rest);
+		this.#dispatch();
+	}
+
+	#line(raw: string): void {
+		const last = raw.length - 1;
+		const line = last >= 0 && raw.charCodeAt(last) === 13 ? raw.slice(0, last) : raw;
+		if (line === "") this.#dispatch();
+		else if (line.startsWith("data:")) {
+			const value = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);
+			this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+		} else if (line.startsWith("event:")) this.#name = line.slice(line.charCodeAt(6) === 32 ? 7 : 6);
+		else if (line === "data") this.#data = this.#data === undefined ? "" : `${this.#data}\n`;
+	}
+
+	#dispatch(): void {
+		const data = this.#data;
+		const name = this.#name;
+		this.#data = undefined;
+		this.#name = "";
+		if (data === undefined) return;
+		this.#events += 1;
+		this.#onEvent(data, name);
+	}
+}

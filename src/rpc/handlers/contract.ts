@@ -1,0 +1,19 @@
+/** What a handler is: checked parameters in, data out, a CommandError for a refusal. */
+import type { CommandName, CommandParams, CommandResult } from "../../protocol/commands/index.ts";
+
+/** The rest of the conversation about one command. */
+export interface Call {
+	/** Runs when the response has been written: for events that the command causes. */
+	afterResponse(then: () => void): void;
+	/** A failure behind the success, with the same id. */
+	failLater(error: string): void;
+	/** Whether an abort was read after this command. */
+	isAborted(): boolean;
+	/** Runs work in its turn among the serial commands. */
+	inSerialLane<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export type Handler<Name extends CommandName> = (params: CommandParams<Name>, call: Call) => CommandResult<Name> | Promise<CommandResult<Name>>;
+
+/** Forget one and the build fails. */
+export type Handlers = { [Name in CommandName]: Handler<Name> };

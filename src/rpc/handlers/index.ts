@@ -1,0 +1,79 @@
+/** One handler per command. */
+import { CommandError } from "../../lib/command-error.ts";
+import type { CommandName } from "../../protocol/commands/index.ts";
+import type { Session } from "../../session/session.ts";
+import type { Handlers } from "./contract.ts";
+import { promptingHandlers } from "./prompting.ts";
+import { type Retrying, retryHandlers } from "./retry.ts";
+import { sessionHandlers } from "./session.ts";
+import { stateHandlers } from "./state.ts";
+
+/** What handlers act on. */
+export interface HandlerParts {
+	session: Session;
+	retry: Retrying;
+}
+
+export function handlers({ session, retry }: HandlerParts): Handlers {
+	return {
+		...promptingHandlers(session),
+		...stateHandlers(session),
+		...sessionHandlers(session),
+		...retryHandlers(retry),
+		...notYet(
+			"set_model",
+			"cycle_model",
+			"get_available_models",
+			"set_thinking_level",
+			"cycle_thinking_level",
+			"get_available_thinking_levels",
+			"compact",
+			"set_auto_compaction",
+			"bash",
+			"abort_bash",
+			"switch_session",
+			"fork",
+			"branch",
+			"get_fork_messages",
+			"get_branch_messages",
+			"set_session_name",
+			"get_session_stats",
+			"export_html",
+			"clone",
+			"get_entries",
+			"get_tree",
+			"get_messages_page",
+			"open_session",
+			"set_todos",
+			"set_host_tools",
+			"get_commands",
+			"get_available_commands",
+			"set_event_filter",
+			"negotiate_protocol",
+		),
+		...unserved,
+	};
+}
+
+/** Commands whose capability is still to come. */
+function notYet<Name extends CommandName>(...names: Name[]): Pick<Handlers, Name> {
+	const refuse = (name: Name) => () => {
+		throw new CommandError(`${name} is not available yet`);
+	};
+	return Object.fromEntries(names.map((name) => [name, refuse(name)])) as unknown as Pick<Handlers, Name>;
+}
+
+/** Named so that a host gets a plain answer; the server refuses them by their row. */
+const never = () => undefined;
+const unserved = {
+	set_locale: never,
+	get_integrations: never,
+	set_fast_mode: never,
+	set_host_uri_schemes: never,
+	set_subagent_subscription: never,
+	get_subagents: never,
+	get_subagent_messages: never,
+	handoff: never,
+	get_login_providers: never,
+	login: never,
+};

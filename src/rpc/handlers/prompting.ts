@@ -1,0 +1,60 @@
+import { CommandError } from "../../lib/command-error.ts";
+import type { Image, ImageInput } from "../../protocol/content.ts";
+import { type Acceptance, abortedText, type Session } from "../../session/session.ts";
+import type { Call, Handlers } from "./contract.ts";
+
+type Names = "prompt" | "steer" | "follow_up" | "abort" | "abort_and_prompt";
+
+export function promptingHandlers(session: Session): Pick<Handlers, Names> {
+	/** Goes on with an accepted prompt behind its acknowledgement. */
+	const goOn = (accepted: Acceptance, call: Call) =>
+		call.afterResponse(async () => {
+			const refusal = await accepted.begin();
+			if (refusal) call.failLater(refusal);
+		});
+	const queue = (name: "steering" | "followUp") => (params: { message: string; images?: ImageInput[] }, call: Call) => {
+		session.queue(name, params.message, flatImages(params.images));
+		call.afterResponse(() => session.announceQueues());
+		return { disposition: "queued" as const };
+	};
+	return {
+		prompt({ message, images, streamingBehavior }, call) {
+			if (call.isAborted()) {
+				call.afterResponse(() => call.failLater(abortedText));
+				return { disposition: "started" };
+			}
+			const accepted = session.prompt({ text: message, images: flatImages(images), streamingBehavior });
+			goOn(accepted, call);
+			return accepted.disposition && { disposition: accepted.disposition };
+		},
+		steer: queue("steering"),
+		follow_up: queue("followUp"),
+		abort: () => session.abort(),
+		async abort_and_prompt({ message, images }, call) {
+			const input = { text: message, images: flatImages(images) };
+			const aborted = session.abort();
+			await call.inSerialLane(async () => {
+				await aborted;
+				if (call.isAborted()) call.afterResponse(() => call.failLater(abortedText));
+				else goOn(session.prompt(input), call);
+			});
+		},
+	};
+}
+
+/** The one spelling that is used inside and emitted. */
+export function flatImages(images: readonly ImageInput[] = []): Image[] {
+	return images.map((image: unknown, index) => {
+		const { type, data, mimeType, source } = asObject(image);
+		const from = asObject(source);
+		const bytes = data ?? from.data;
+		const kind = mimeType ?? from.mediaType ?? from.media_type;
+		const isRight = type === "image" && typeof bytes === "string" && bytes !== "" && typeof kind === "string" && kind.startsWith("image/");
+		if (!isRight) throw new CommandError(`images[${index}]: unsupported image`);
+		return { type: "image", data: bytes.replace(/^data:[^,]*,/, ""), mimeType: kind };
+	});
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+	return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

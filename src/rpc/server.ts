@@ -1,0 +1,176 @@
+/** Lines in, frames out: parse, lane, handle, answer. The only place where an error becomes `success: false`. */
+import { isCommandError } from "../lib/command-error.ts";
+import { toLine } from "../lib/jsonl.ts";
+import type { CommandName } from "../protocol/commands/index.ts";
+import type { Response } from "../protocol/events.ts";
+import { type CommandFrame, type ControlFrame, parseFailure, parseInbound, type RequestId } from "../protocol/frames.ts";
+import { unsupported } from "../protocol/inbound.generated.ts";
+import type { Call, Handlers } from "./handlers/contract.ts";
+import type { FrameWriter } from "./stdio.ts";
+
+interface Job {
+	/** Starts the work; a promise only if it takes its time. */
+	run: () => void | Promise<void>;
+	/** Whether the jobs behind it wait for its end. */
+	holdsLane: boolean;
+	size: number;
+}
+
+/** Above this many bytes of commands that have not started, stdin is paused. */
+const maxUnhandled = 32 * 1024 * 1024;
+
+export interface ServerOptions {
+	handlers: Handlers;
+	writer: FrameWriter;
+	onControl: (frame: ControlFrame) => void;
+	/** Asks the reader of stdin to pause or to go on. */
+	pauseInput: (paused: boolean) => void;
+}
+
+export class Server {
+	#options: ServerOptions;
+	#jobs: Job[] = [];
+	#isLaneHeld = false;
+	#isPumping = false;
+	#isWaitingForRoom = false;
+	#unhandled = 0;
+	#isPaused = false;
+	#open = new Set<Promise<void>>();
+	/** Counts frames as they are read. */
+	#sequence = 0;
+	/** The last abort that was read: prompts read before it must not start any more. */
+	#abortedBefore = 0;
+
+	constructor(options: ServerOptions) {
+		this.#options = options;
+	}
+
+	receive(line: string): void {
+		const frame = parseInbound(line);
+		if (frame.kind === "failure") return this.#answer(frame.id, frame.command, { error: frame.error });
+		if (frame.kind === "control") return this.#options.onControl(frame.frame);
+		const sequence = ++this.#sequence;
+		if (frame.lane === "interrupt") {
+			if (frame.name === "abort" || frame.name === "abort_and_prompt") this.#abortedBefore = sequence;
+			this.#track(this.#handle(frame, sequence));
+			return;
+		}
+		this.#enqueue({ run: () => this.#handle(frame, sequence), holdsLane: frame.lane === "serial", size: line.length });
+	}
+
+	receiveTooLong(limit: number): void {
+		const { command, error } = parseFailure(`line longer than ${limit} bytes`);
+		this.#answer(undefined, command, { error });
+	}
+
+	/** No prompt that was read may start any more; resolves when every command has been answered. */
+	async finish(): Promise<void> {
+		this.#abortedBefore = Number.POSITIVE_INFINITY;
+		while (this.#jobs.length || this.#open.size) {
+			this.#pump();
+			await (this.#open.size ? Promise.race(this.#open) : this.#options.writer.whenOpen());
+		}
+	}
+
+	#enqueue(job: Job): void {
+		this.#jobs.push(job);
+		this.#count(job.size);
+		this.#pump();
+	}
+
+	#pump(): void {
+		if (this.#isPumping) return;
+		this.#isPumping = true;
+		let done = 0;
+		while (done < this.#jobs.length && !this.#isLaneHeld && this.#hasRoom()) {
+			const job = this.#jobs[done++] as Job;
+			this.#count(-job.size);
+			const work = job.run();
+			if (!work) continue;
+			this.#track(work);
+			if (!job.holdsLane) continue;
+			this.#isLaneHeld = true;
+			void work.then(() => {
+				this.#isLaneHeld = false;
+				this.#pump();
+			});
+		}
+		if (done) this.#jobs = this.#jobs.slice(done);
+		this.#isPumping = false;
+	}
+
+	/** Whether another command may start now; if not, the lane goes on when the host has read enough. */
+	#hasRoom(): boolean {
+		const { writer } = this.#options;
+		if (writer.isOpen) return true;
+		if (!this.#isWaitingForRoom) {
+			this.#isWaitingForRoom = true;
+			void writer.whenOpen().then(() => {
+				this.#isWaitingForRoom = false;
+				this.#pump();
+			});
+		}
+		return false;
+	}
+
+	#count(bytes: number): void {
+		this.#unhandled += bytes;
+		const mustPause = this.#unhandled > maxUnhandled;
+		if (mustPause === this.#isPaused) return;
+		this.#isPaused = mustPause;
+		this.#options.pauseInput(mustPause);
+	}
+
+	#track(work: void | Promise<void>): void {
+		if (!work) return;
+		this.#open.add(work);
+		void work.then(() => this.#open.delete(work));
+	}
+
+	/** Runs a handler and answers. Synchronous as long as the handler is. */
+	#handle({ id, name, params }: CommandFrame, sequence: number): void | Promise<void> {
+		const afterwards: (() => void)[] = [];
+		const call: Call = {
+			afterResponse: (then) => void afterwards.push(then),
+			failLater: (error) => this.#answer(id, name, { error }),
+			isAborted: () => sequence < this.#abortedBefore,
+			inSerialLane: (work) => this.#inSerialLane(work),
+		};
+		const succeed = (data: unknown) => {
+			this.#answer(id, name, { data });
+			for (const then of afterwards) then();
+		};
+		try {
+			if (unsupported.has(name)) return this.#answer(id, name, { error: `${name} is not supported` });
+			const handler = this.#options.handlers[name] as (params: unknown, call: Call) => unknown;
+			const result = handler(params, call);
+			if (!(result instanceof Promise)) return succeed(result);
+			return result.then(succeed).catch((error) => this.#refuse(id, name, error));
+		} catch (error) {
+			this.#refuse(id, name, error);
+		}
+	}
+
+	#inSerialLane<T>(work: () => Promise<T>): Promise<T> {
+		return new Promise((resolve, reject) => {
+			const run = async () => {
+				// The lane goes on behind this work whether it succeeds or not; who asked for it hears of both.
+				await work().then(resolve, reject);
+			};
+			this.#enqueue({ run, holdsLane: true, size: 0 });
+		});
+	}
+
+	#refuse(id: RequestId | undefined, name: CommandName, error: unknown): void {
+		if (isCommandError(error)) return this.#answer(id, name, { error: error.message });
+		console.error(`bowline: ${name} failed unexpectedly:`, error);
+		const { command, error: text } = parseFailure(error instanceof Error ? error.message : String(error));
+		this.#answer(undefined, command, { error: text });
+	}
+
+	#answer(id: RequestId | undefined, command: string, outcome: { data?: unknown } | { error: string }): void {
+		const isFailure = "error" in outcome;
+		const response: Response = { id, type: "response", command, success: !isFailure, ...outcome };
+		this.#options.writer.write(toLine(response));
+	}
+}

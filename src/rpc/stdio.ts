@@ -1,0 +1,190 @@
+/**
+ * The only place that touches stdin and stdout. Frames are collected and written once per tick; while the host does not read,
+ * they wait here and `flow` tells everyone who makes frames to wait too.
+ */
+import type { Flow } from "../agent/contracts.ts";
+import { deferred } from "../lib/deferred.ts";
+import { onAbort } from "../lib/abort.ts";
+
+/** Above this many waiting bytes producers wait; below the second they go on. */
+const highWater = 8 * 1024 * 1024;
+const lowWater = 4 * 1024 * 1024;
+/** Enough for one write to be efficient, small enough to see progress. */
+const batchSize = 64 * 1024;
+
+export interface OutputStream {
+	write(text: string, done: (error?: Error | null) => void): void;
+	/** Bytes that were written and that the system has not taken. */
+	unsent(): number;
+}
+
+export class FrameWriter implements Flow {
+	#stream: OutputStream;
+	#onError: (error: Error) => void;
+	#frames: string[] = [];
+	/** Index in `#frames` of frames that want a write of their own. */
+	#alone = new Set<number>();
+	#waiting = 0;
+	#held = 0;
+	#isWriting = false;
+	#isScheduled = false;
+	#hasFailed = false;
+	#opened = deferred();
+	#isOpen = true;
+	#written = deferred();
+	/** Called when stdout takes bytes again after it did not. */
+	onDrain: () => void = () => undefined;
+
+	constructor(stream: OutputStream, onError: (error: Error) => void) {
+		this.#stream = stream;
+		this.#onError = onError;
+	}
+
+	/** Queues one frame. `alone`: in a write of its own, not together with its neighbours. */
+	write(line: string, alone = false): void {
+		if (this.#hasFailed) return;
+		if (alone) this.#alone.add(this.#frames.length);
+		this.#frames.push(line);
+		this.#add(line.length + 1);
+		if (this.#isScheduled || this.#isWriting) return;
+		this.#isScheduled = true;
+		setImmediate(() => {
+			this.#isScheduled = false;
+			this.#flush();
+		});
+	}
+
+	/** Counts bytes that wait elsewhere to become frames (or, negative, no longer do). */
+	hold(bytes: number): void {
+		this.#held += bytes;
+		this.#weigh();
+	}
+
+	/** Bytes (nearly) that the host has not taken yet. */
+	get waiting(): number {
+		return this.#waiting + this.#held;
+	}
+
+	/** Whether stdout takes bytes at the moment. */
+	get isAccepting(): boolean {
+		return !this.#isWriting;
+	}
+
+	get isOpen(): boolean {
+		return this.#isOpen;
+	}
+
+	async whenOpen(signal?: AbortSignal): Promise<void> {
+		if (this.#isOpen || signal?.aborted) return;
+		if (!signal) return this.#opened.promise;
+		const aborted = deferred();
+		const release = onAbort(signal, () => aborted.resolve());
+		await Promise.race([this.#opened.promise, aborted.promise]);
+		release();
+	}
+
+	/** Resolves when everything has been taken, or can no longer be. */
+	async drained(): Promise<void> {
+		while (this.#frames.length || this.#isWriting) {
+			this.#written = deferred();
+			if (!this.#isWriting) this.#flush();
+			await this.#written.promise;
+		}
+	}
+
+	/** Resolves when frames wait and the host has taken nothing for so long. */
+	stuck(patienceMs: number): Promise<void> {
+		return new Promise((resolve) => {
+			let mark = "";
+			const look = () => {
+				const now = `${this.#waiting} ${this.#stream.unsent()}`;
+				const hasWaited = this.#waiting > 0 && now === mark;
+				mark = now;
+				if (hasWaited) resolve();
+				else setTimeout(look, patienceMs).unref();
+			};
+			look();
+		});
+	}
+
+	#add(bytes: number): void {
+		this.#waiting += bytes;
+		this.#weigh();
+	}
+
+	#weigh(): void {
+		if (this.#isOpen && this.waiting > highWater) {
+			this.#isOpen = false;
+			this.#opened = deferred();
+		} else if (!this.#isOpen && this.waiting < lowWater) {
+			this.#isOpen = true;
+			this.#opened.resolve();
+		}
+	}
+
+	#flush(): void {
+		if (this.#isWriting || this.#frames.length === 0 || this.#hasFailed) return;
+		const { text, length } = this.#nextBatch();
+		this.#isWriting = true;
+		this.#stream.write(text, (error) => {
+			this.#isWriting = false;
+			if (error) return this.#fail(error);
+			this.#add(-length);
+			this.#written.resolve();
+			if (this.#frames.length) this.#flush();
+			else this.onDrain();
+		});
+	}
+
+	#nextBatch(): { text: string; length: number } {
+		let count = 0;
+		let length = 0;
+		if (this.#alone.size === 0 && this.#waiting <= batchSize) {
+			count = this.#frames.length;
+			length = this.#waiting;
+		} else {
+			for (; count < this.#frames.length && length < batchSize; count++) {
+				const isAlone = this.#alone.has(count);
+				if (isAlone && count > 0) break;
+				length += (this.#frames[count] as string).length + 1;
+				if (isAlone) {
+					count++;
+					break;
+				}
+			}
+		}
+		const batch = count === this.#frames.length ? this.#frames : this.#frames.slice(0, count);
+		this.#frames = batch === this.#frames ? [] : this.#frames.slice(count);
+		if (this.#alone.size) this.#alone = new Set([...this.#alone].flatMap((index) => (index >= count ? [index - count] : [])));
+		batch.push("");
+		return { text: batch.join("\n"), length };
+	}
+
+	#fail(error: Error): void {
+		if (this.#hasFailed) return;
+		this.#hasFailed = true;
+		this.#frames = [];
+		this.#waiting = 0;
+		this.#isOpen = true;
+		this.#opened.resolve();
+		this.#written.resolve();
+		this.#onError(error);
+	}
+}
+
+/** Keeps stdout for frames: whatever else prints goes to stderr. Gives the one way to write frames. */
+export function claimStdout(): OutputStream {
+	const { stdout, stderr } = process;
+	const write = stdout.write.bind(stdout);
+	stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
+	const toStderr = (...words: unknown[]) => console.error(...words);
+	console.log = toStderr;
+	console.info = toStderr;
+	console.debug = toStderr;
+	console.dir = (value: unknown) => console.error(value);
+	console.table = (value: unknown) => console.error(value);
+	// The write's own callback tells of a broken pipe; without a listener the event would end the process.
+	stdout.on("error", () => undefined);
+	const handle = (stdout as { _handle?: { writeQueueSize?: number } })._handle;
+	return { write: (text, done) => void write(text, done), unsent: () => handle?.writeQueueSize ?? 0 };
+}

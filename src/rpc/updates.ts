@@ -1,0 +1,105 @@
+/**
+ * Puts events on the wire. Deltas that come faster than a host can use are joined; everything else goes out as it is, in order.
+ * In full mode each delta frame carries the reply so far twice, so the wait before the next one grows with its size.
+ */
+import { escapeSeparators, toLine } from "../lib/jsonl.ts";
+import type { AgentEvent, EventOf } from "../protocol/events.ts";
+import type { FrameWriter } from "./stdio.ts";
+
+export type UpdateMode = "full" | "delta";
+
+type Update = EventOf<"message_update">;
+type Delta = Extract<Update["assistantMessageEvent"], { delta: string }>;
+
+const frameIntervalMs = 16;
+const snapshotBytesPerMs = 8000;
+
+export class EventWriter {
+	#writer: FrameWriter;
+	#mode: UpdateMode;
+	#now: () => number;
+	/** The delta that waits; its update is the newest one of the block. */
+	#pending: { update: Update; delta: string } | undefined;
+	/** Progress of tools that waits while the host is far behind; the newest per call. */
+	#progress = new Map<string, AgentEvent>();
+	#nextFrameAt = 0;
+	#timer: NodeJS.Timeout | undefined;
+
+	constructor(writer: FrameWriter, mode: UpdateMode, now: () => number) {
+		this.#writer = writer;
+		this.#mode = mode;
+		this.#now = now;
+		writer.onDrain = () => this.#resume();
+	}
+
+	write = (event: AgentEvent): void => {
+		if (event.type === "message_update" && "delta" in event.assistantMessageEvent) return this.#delta(event, event.assistantMessageEvent);
+		if (event.type === "tool_execution_update" && !this.#writer.isOpen) {
+			this.#progress.set(event.toolCallId, event);
+			return;
+		}
+		this.flush();
+		if (event.type === "message_update") this.#frame(event, event.assistantMessageEvent);
+		else this.#writer.write(toLine(event), event.type === "agent_settled");
+	};
+
+	/** Writes what waits. */
+	flush(): void {
+		if (this.#timer) {
+			clearTimeout(this.#timer);
+			this.#timer = undefined;
+		}
+		if (this.#progress.size) {
+			for (const event of this.#progress.values()) this.#writer.write(toLine(event));
+			this.#progress.clear();
+		}
+		if (!this.#pending) return;
+		const { update, delta } = this.#pending;
+		this.#pending = undefined;
+		this.#writer.hold(-delta.length);
+		this.#frame(update, { ...(update.assistantMessageEvent as Delta), delta });
+	}
+
+	#delta(update: Update, step: Delta): void {
+		const pending = this.#pending;
+		if (pending) {
+			// Deltas of another block never wait together: its start came in between and flushed.
+			pending.update = update;
+			pending.delta += step.delta;
+			this.#writer.hold(step.delta.length);
+			return;
+		}
+		const wait = this.#nextFrameAt - this.#now();
+		if (wait <= 0 && this.#writer.isAccepting) return this.#frame(update, step);
+		this.#pending = { update, delta: step.delta };
+		this.#writer.hold(step.delta.length);
+		this.#timer = setTimeout(() => this.#resume(), Math.max(wait, 1));
+	}
+
+	/** The wait is over, or stdout takes bytes again. */
+	#resume(): void {
+		if (!this.#pending && this.#progress.size === 0) return;
+		const wait = this.#nextFrameAt - this.#now();
+		if (wait <= 0 && this.#writer.isAccepting) return this.flush();
+		clearTimeout(this.#timer);
+		// While stdout is blocked its drain calls again.
+		this.#timer = wait > 0 ? setTimeout(() => this.#resume(), wait) : undefined;
+	}
+
+	#frame(update: Update, step: Update["assistantMessageEvent"]): void {
+		const { partial, ...bare } = step;
+		const usage = JSON.stringify(update.usage);
+		let line: string;
+		let wait = frameIntervalMs;
+		if (this.#mode === "delta" || !partial) {
+			line = `{"type":"message_update","usage":${usage},"assistantMessageEvent":${JSON.stringify(bare)}}`;
+		} else {
+			const snapshot = JSON.stringify(partial);
+			const event = JSON.stringify(bare);
+			line = `{"type":"message_update","message":${snapshot},"usage":${usage},"assistantMessageEvent":${event.slice(0, -1)},"partial":${snapshot}}}`;
+			wait = Math.max(wait, (2 * snapshot.length) / snapshotBytesPerMs);
+		}
+		this.#nextFrameAt = this.#now() + wait;
+		this.#writer.write(escapeSeparators(line));
+	}
+}

@@ -1,0 +1,72 @@
+/** Runs the loop until nobody asks for more. The only place that starts a run. */
+import type { Again, Emit, LoopInput, Next, Outcome, Policy } from "../agent/contracts.ts";
+import { agentLoop } from "../agent/loop.ts";
+import { linkedController } from "../lib/abort.ts";
+import type { BusyPeriod } from "./phase.ts";
+
+export interface DriveInput {
+	loop: Omit<LoopInput, "next" | "foresee">;
+	policies: readonly Policy[];
+	period: BusyPeriod;
+	/** Why the accepted prompt cannot run, if so. */
+	refusal: () => Promise<string | undefined>;
+	hasQueued: () => boolean;
+	/** Takes the last reply and what follows it out of the live context. */
+	dropLastReply: () => void;
+	/** Tells the session whether it is in the gap between two runs. */
+	enter: (gap: AbortController | undefined) => void;
+	emit: Emit;
+}
+
+export async function drive(input: DriveInput): Promise<void> {
+	const { period, loop, policies, emit } = input;
+	let next = await acceptedPrompt(input);
+	while (next) {
+		period.hadRun = true;
+		const foresee = (outcome: Outcome) => !loop.signal.aborted && policies.some((policy) => policy.foresee?.(outcome));
+		const outcome = await balanced(() => agentLoop({ ...loop, next: next as Next, foresee }, emit), emit);
+		const again = await settle(input, outcome);
+		if (period.prompt) next = await acceptedPrompt(input);
+		else if (loop.signal.aborted) next = undefined;
+		else if (again) next = { from: "context" };
+		// What arrived behind the run's last look at the queues; after a failure it waits for the next prompt.
+		else next = outcome.failure || !input.hasQueued() ? undefined : { from: "queues" };
+	}
+}
+
+/** The prompt whose run is due, unless it is refused. */
+async function acceptedPrompt({ period, refusal }: DriveInput): Promise<Next | undefined> {
+	const prompt = period.prompt;
+	if (!prompt) return undefined;
+	const reason = await refusal();
+	period.prompt = undefined;
+	prompt.answer(reason);
+	return reason ? undefined : { from: "prompt", messages: prompt.messages };
+}
+
+/** Asks the policies, one after another; the first answer wins. Tells whether to run again. A prompt or an abort ends the wait. */
+async function settle({ policies, loop, enter, dropLastReply }: DriveInput, outcome: Outcome): Promise<boolean> {
+	const { controller: gap, release } = linkedController(loop.signal);
+	enter(gap);
+	let again: Again | undefined;
+	for (const policy of policies) {
+		again = await policy.settle?.(outcome, gap.signal);
+		if (again) break;
+	}
+	if (again?.dropFailedReply) dropLastReply();
+	const isDue = again ? await again.due : false;
+	release();
+	enter(undefined);
+	return isDue && !gap.signal.aborted;
+}
+
+/** Whatever happens inside, a run that was announced is also ended. */
+async function balanced(run: () => Promise<Outcome>, emit: Emit): Promise<Outcome> {
+	try {
+		return await run();
+	} catch (error) {
+		console.error("bowline: the agent loop failed unexpectedly:", error);
+		emit({ type: "agent_end", messages: [], willRetry: false });
+		return { messages: [], last: undefined, failure: { kind: "permanent" } };
+	}
+}

@@ -1,0 +1,67 @@
+/** The two queues. Messages are found by identity, never by their text. */
+import type { Queues } from "../agent/contracts.ts";
+import type { QueueMode } from "../protocol/commands/queue.ts";
+import type { UserMessage } from "../protocol/messages.ts";
+
+export type QueueName = "steering" | "followUp";
+
+export interface QueueTexts {
+	steering: string[];
+	followUp: string[];
+}
+
+export class Inbox implements Queues {
+	steeringMode: QueueMode;
+	followUpMode: QueueMode;
+	#queues: Record<QueueName, UserMessage[]> = { steering: [], followUp: [] };
+	#onTaken: () => void;
+
+	/** `onTaken` is called after messages have left a queue to be delivered. */
+	constructor(steeringMode: QueueMode, followUpMode: QueueMode, onTaken: () => void) {
+		this.steeringMode = steeringMode;
+		this.followUpMode = followUpMode;
+		this.#onTaken = onTaken;
+	}
+
+	get count(): number {
+		return this.#queues.steering.length + this.#queues.followUp.length;
+	}
+
+	get texts(): QueueTexts {
+		return { steering: this.#queues.steering.map(textOf), followUp: this.#queues.followUp.map(textOf) };
+	}
+
+	add(queue: QueueName, message: UserMessage): void {
+		this.#queues[queue].push(message);
+	}
+
+	/** Empties both queues and gives the texts that were in them. */
+	clear(): QueueTexts {
+		const texts = this.texts;
+		this.#queues = { steering: [], followUp: [] };
+		return texts;
+	}
+
+	hasSteering(): boolean {
+		return this.#queues.steering.length > 0;
+	}
+
+	takeSteering(): UserMessage[] {
+		return this.#take("steering", this.steeringMode);
+	}
+
+	takeFollowUps(): UserMessage[] {
+		return this.#take("followUp", this.followUpMode);
+	}
+
+	#take(queue: QueueName, mode: QueueMode): UserMessage[] {
+		const taken = this.#queues[queue].splice(0, mode === "all" ? Number.POSITIVE_INFINITY : 1);
+		if (taken.length) this.#onTaken();
+		return taken;
+	}
+}
+
+export function textOf(message: UserMessage): string {
+	if (typeof message.content === "string") return message.content;
+	return message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+}

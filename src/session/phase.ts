@@ -1,0 +1,25 @@
+/** What the session is doing. `isStreaming` and its like are read from here, there are no flags beside it. */
+import type { AgentMessage } from "../protocol/messages.ts";
+
+/** A prompt that was accepted and whose run has not begun. */
+export interface AcceptedPrompt {
+	messages: AgentMessage[];
+	/** Tells why it cannot run after all, or nothing when its run begins. */
+	answer: (refusal: string | undefined) => void;
+}
+
+/** From the acceptance of a prompt until nothing automatic will follow. */
+export interface BusyPeriod {
+	controller: AbortController;
+	/** Resolves when the session is idle again. */
+	done: Promise<void>;
+	prompt: AcceptedPrompt | undefined;
+	hadRun: boolean;
+}
+
+export type Phase =
+	| { name: "idle" }
+	/** A run is active or about to start: a prompt must be queued. */
+	| { name: "running"; period: BusyPeriod }
+	/** Between a run's end and what may follow by itself: a prompt takes over. `gap` ends the wait. */
+	| { name: "settling"; period: BusyPeriod; gap: AbortController };

@@ -1,0 +1,255 @@
+/** One conversation: its phase, its inbox and the driver that starts runs. */
+import type { Flow, ModelAccess, Policy, Setup, Tool, ValidateArguments } from "../agent/contracts.ts";
+import { deferred } from "../lib/deferred.ts";
+import type { InterruptMode, QueueMode } from "../protocol/commands/queue.ts";
+import type { SessionState } from "../protocol/commands/state.ts";
+import type { Image } from "../protocol/content.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/messages.ts";
+import type { Model, ThinkingLevel } from "../protocol/model.ts";
+import type { Transcript } from "../transcript/transcript.ts";
+import { Bus, type Observer } from "./bus.ts";
+import { drive } from "./drive.ts";
+import { Inbox, type QueueName, type QueueTexts } from "./inbox.ts";
+import type { BusyPeriod, Phase } from "./phase.ts";
+
+/** What a session is made of; the app puts it together. */
+export interface SessionParts {
+	models: ModelAccess;
+	/** The active tools, in their stable order. Loaded before the first run. */
+	tools: () => Promise<readonly Tool[]>;
+	validate: ValidateArguments;
+	systemPrompt: (tools: readonly Tool[]) => string;
+	policies: readonly Policy[];
+	newTranscript: (parentSession: string | undefined) => Transcript;
+	bus: Bus;
+	flow: Flow;
+	now: () => number;
+	start: {
+		model: Model | undefined;
+		/** Said when a prompt arrives and there is no model. */
+		noModelReason: string;
+		thinkingLevel: ThinkingLevel;
+		steeringMode: QueueMode;
+		followUpMode: QueueMode;
+		interruptMode: InterruptMode;
+		autoCompaction: boolean;
+	};
+}
+
+export interface PromptInput {
+	text: string;
+	images: Image[];
+	streamingBehavior?: "steer" | "followUp";
+}
+
+export interface Acceptance {
+	disposition: "started" | "queued" | undefined;
+	/** Goes on with the prompt once it has been acknowledged. Tells why it cannot run after all. */
+	begin: () => Promise<string | undefined>;
+}
+
+const busyText = "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.";
+export const abortedText = "Request was aborted";
+
+export class Session {
+	model: Model | undefined;
+	thinkingLevel: ThinkingLevel;
+	interruptMode: InterruptMode;
+	autoCompaction: boolean;
+	readonly inbox: Inbox;
+	#parts: SessionParts;
+	#transcript: Transcript;
+	#messages: AgentMessage[] = [];
+	#tools: readonly Tool[] = [];
+	#phase: Phase = { name: "idle" };
+
+	constructor(parts: SessionParts) {
+		this.#parts = parts;
+		this.model = parts.start.model;
+		this.thinkingLevel = parts.start.thinkingLevel;
+		this.interruptMode = parts.start.interruptMode;
+		this.autoCompaction = parts.start.autoCompaction;
+		this.#transcript = parts.newTranscript(undefined);
+		this.inbox = new Inbox(parts.start.steeringMode, parts.start.followUpMode, () => this.announceQueues());
+		// First in line: a message is in the context and on disk before anybody else hears of it.
+		parts.bus.observe((event) => this.#keep(event));
+		for (const policy of parts.policies) if (policy.observe) parts.bus.observe((event) => policy.observe?.(event));
+	}
+
+	observe(observer: Observer): void {
+		this.#parts.bus.observe(observer);
+	}
+
+	get messages(): readonly AgentMessage[] {
+		return this.#messages;
+	}
+
+	get state(): SessionState {
+		const { sessionId, file } = this.#transcript;
+		return {
+			model: this.model ?? null,
+			thinkingLevel: this.thinkingLevel,
+			isStreaming: this.#phase.name !== "idle",
+			isCompacting: false,
+			steeringMode: this.inbox.steeringMode,
+			followUpMode: this.inbox.followUpMode,
+			interruptMode: this.interruptMode,
+			sessionFile: file,
+			sessionId,
+			autoCompactionEnabled: this.autoCompaction,
+			messageCount: this.#messages.length,
+			pendingMessageCount: this.inbox.count,
+			queuedMessageCount: this.inbox.count,
+			todoPhases: [],
+		};
+	}
+
+	/** Accepts a prompt. Nothing is written and no run starts before `begin`. */
+	prompt({ text, images, streamingBehavior }: PromptInput): Acceptance {
+		const message = this.#userMessage(text, images);
+		const phase = this.#phase;
+		if (phase.name === "running") {
+			if (!streamingBehavior) return { disposition: undefined, begin: async () => busyText };
+			this.inbox.add(streamingBehavior === "steer" ? "steering" : "followUp", message);
+			return {
+				disposition: "queued",
+				begin: async () => {
+					this.announceQueues();
+					return undefined;
+				},
+			};
+		}
+		const answer = deferred<string | undefined>();
+		const accepted = { messages: [message], answer: answer.resolve };
+		if (phase.name === "settling") {
+			phase.period.prompt = accepted;
+			this.#phase = { name: "running", period: phase.period };
+			return { disposition: "started", begin: () => this.#takeOver(phase.gap, answer.promise) };
+		}
+		const finished = deferred();
+		const period: BusyPeriod = { controller: new AbortController(), done: finished.promise, prompt: accepted, hadRun: false };
+		this.#phase = { name: "running", period };
+		return {
+			disposition: "started",
+			begin: () => {
+				void this.#work(period).then(finished.resolve);
+				return answer.promise;
+			},
+		};
+	}
+
+	/** Queues a message; it waits for the next opportunity, also when the session is idle. */
+	queue(queue: QueueName, text: string, images: Image[]): void {
+		this.inbox.add(queue, this.#userMessage(text, images));
+	}
+
+	announceQueues(): void {
+		this.#parts.bus.emit({ type: "queue_update", ...this.inbox.texts });
+	}
+
+	/** Stops what is going on. Resolves when the session is idle; queues stay. */
+	async abort(): Promise<void> {
+		if (this.#phase.name === "idle") return;
+		const { period } = this.#phase;
+		period.controller.abort();
+		await period.done;
+	}
+
+	/** Starts over with an empty conversation. */
+	async renew(parentSession: string | undefined): Promise<QueueTexts> {
+		await this.abort();
+		this.#messages = [];
+		this.#transcript.close();
+		this.#transcript = this.#parts.newTranscript(parentSession);
+		return this.inbox.clear();
+	}
+
+	/** The text of the last reply; aborted ones without content do not count. */
+	get lastAssistantText(): string | null {
+		const last = this.#messages.findLast(
+			(message): message is AssistantMessage => message.role === "assistant" && !(message.stopReason === "aborted" && message.content.length === 0),
+		);
+		const text = last?.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+		return text?.trim() || null;
+	}
+
+	/** Ends everything for good. */
+	async close(): Promise<void> {
+		await this.abort();
+		this.#transcript.close();
+	}
+
+	/** Ends the wait between two runs, so that an accepted prompt can go on. */
+	#takeOver(gap: AbortController, answer: Promise<string | undefined>): Promise<string | undefined> {
+		gap.abort();
+		return answer;
+	}
+
+	/** Everything that happens between the acceptance of a prompt and the next idle moment. */
+	async #work(period: BusyPeriod): Promise<void> {
+		const { bus, flow, models, validate, policies, now } = this.#parts;
+		const { signal } = period.controller;
+		try {
+			await drive({
+				policies,
+				period,
+				refusal: () => this.#refusal(signal),
+				hasQueued: () => this.inbox.count > 0,
+				dropLastReply: () => this.#dropLastReply(),
+				enter: (gap) => {
+					this.#phase = gap ? { name: "settling", period, gap } : { name: "running", period };
+				},
+				emit: (event) => bus.emit(event.type === "agent_end" ? { ...event, sessionId: this.state.sessionId, sessionFile: this.#transcript.file } : event),
+				loop: {
+					context: () => this.#messages,
+					setup: () => this.#setup(),
+					stream: models.stream,
+					validate,
+					queues: this.inbox,
+					interruptMode: () => this.interruptMode,
+					sessionId: () => this.#transcript.sessionId,
+					flow,
+					signal,
+					now,
+				},
+			});
+		} catch (error) {
+			console.error("bowline: a run failed unexpectedly:", error);
+		}
+		period.prompt?.answer(abortedText);
+		this.#phase = { name: "idle" };
+		if (period.hadRun) bus.emit({ type: "agent_settled", aborted: signal.aborted });
+	}
+
+	/** Why a prompt cannot run now; nothing when it can. */
+	async #refusal(signal: AbortSignal): Promise<string | undefined> {
+		if (!this.model) return `No model selected. ${this.#parts.start.noModelReason}`;
+		const prepared = await this.#parts.models.prepare(this.model);
+		if ("problem" in prepared) return prepared.problem;
+		this.model = prepared.model;
+		this.#tools = await this.#parts.tools();
+		return signal.aborted ? abortedText : undefined;
+	}
+
+	async #setup(): Promise<Setup> {
+		this.#tools = await this.#parts.tools();
+		if (!this.model) throw new Error("No model selected.");
+		return { model: this.model, thinkingLevel: this.thinkingLevel, tools: this.#tools, systemPrompt: this.#parts.systemPrompt(this.#tools) };
+	}
+
+	#dropLastReply(): void {
+		const index = this.#messages.findLastIndex((message) => message.role === "assistant");
+		if (index >= 0) this.#messages.length = index;
+	}
+
+	#userMessage(text: string, images: Image[]): UserMessage {
+		return { role: "user", content: [{ type: "text", text }, ...images], attachments: [], timestamp: this.#parts.now() };
+	}
+
+	#keep(event: AgentEvent): void {
+		if (event.type !== "message_end") return;
+		this.#messages.push(event.message);
+		this.#transcript.append({ type: "message", message: event.message });
+	}
+}
