@@ -42,7 +42,11 @@ const flags = {
 	"no-approve": { doc: "Do not trust them" },
 	config: { value: "file", doc: "A settings file for this process" },
 	set: { value: "key=value", doc: "One setting", repeats: true },
-	"interrupt-mode": { value: "mode", doc: "Whether steering skips tool calls: immediate or wait", oneOf: settings.interruptMode.values as readonly string[] },
+	"interrupt-mode": {
+		value: "mode",
+		doc: "Whether steering skips tool calls: immediate or wait",
+		oneOf: settings.interruptMode.values as readonly string[],
+	},
 	updates: { value: "kind", doc: "Replies as they grow: full snapshots or delta only", oneOf: ["full", "delta"] },
 	dialect: { value: "name", doc: "classic (default), pi, omp or strict", oneOf: ["classic", "pi", "omp", "strict"] },
 	"no-ready": { doc: "Do not announce readiness" },

@@ -50,7 +50,9 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		sleep,
 	);
 
-	const directory = options["no-session"] ? undefined : (options["session-dir"] ?? settings.get("sessionDir") ?? sessionDirectory(userDirectory, cwd));
+	const directory = options["no-session"]
+		? undefined
+		: (options["session-dir"] ?? settings.get("sessionDir") ?? sessionDirectory(userDirectory, cwd));
 	let chosenId = options["session-id"];
 	const newTranscript = (parentSession: string | undefined) => {
 		const sessionId = chosenId ?? uuid(now());

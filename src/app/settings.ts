@@ -55,7 +55,11 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		const trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places.cwd);
 		lay(user, "user settings", (row) => !(places.isRpc && row.resetInRpc));
 		const project = await fromFile(join(places.cwd, ".bowline", "settings.jsonc"));
-		lay(project, "project settings", (row) => !(places.isRpc && row.resetInRpc) && (trusted || row.project === true) && row !== settings["trust.projects"]);
+		lay(
+			project,
+			"project settings",
+			(row) => !(places.isRpc && row.resetInRpc) && (trusted || row.project === true) && row !== settings["trust.projects"],
+		);
 	}
 	const explicit = () => true;
 	if (places.config !== undefined) lay(await readExplicit(places.config), `--config ${places.config}`, explicit);
@@ -103,7 +107,8 @@ async function readJsoncText(text: string, source: string): Promise<Values> {
 function parseAssignment(assignment: string): Values {
 	const at = assignment.indexOf("=");
 	const name = assignment.slice(0, at);
-	if (at <= 0 || !Object.hasOwn(settings, name)) throw new SettingsProblem(`--set ${assignment}: write key=value with a setting of docs/settings.md.`);
+	if (at <= 0 || !Object.hasOwn(settings, name))
+		throw new SettingsProblem(`--set ${assignment}: write key=value with a setting of docs/settings.md.`);
 	const text = assignment.slice(at + 1);
 	let value: unknown = text;
 	try {

@@ -1,6 +1,7 @@
 /** Asks again after a passing failure of the provider. Every streak of failures is closed exactly once. */
-import { linkedController } from "../lib/abort.ts";
+
 import type { Emit, Outcome, Policy, Sleep } from "../agent/contracts.ts";
+import { linkedController } from "../lib/abort.ts";
 
 export interface RetrySettings {
 	enabled: boolean;

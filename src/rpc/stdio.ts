@@ -3,8 +3,8 @@
  * they wait here and `flow` tells everyone who makes frames to wait too.
  */
 import type { Flow } from "../agent/contracts.ts";
-import { deferred } from "../lib/deferred.ts";
 import { onAbort } from "../lib/abort.ts";
+import { deferred } from "../lib/deferred.ts";
 
 /** Above this many waiting bytes producers wait; below the second they go on. */
 const highWater = 8 * 1024 * 1024;

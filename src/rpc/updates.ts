@@ -90,7 +90,7 @@ export class EventWriter {
 		const { partial, ...bare } = step;
 		const usage = JSON.stringify(update.usage);
 		let line: string;
-		let wait = frameIntervalMs;
+		let wait = "delta" in step ? frameIntervalMs : 0;
 		if (this.#mode === "delta" || !partial) {
 			line = `{"type":"message_update","usage":${usage},"assistantMessageEvent":${JSON.stringify(bare)}}`;
 		} else {
@@ -99,7 +99,7 @@ export class EventWriter {
 			line = `{"type":"message_update","message":${snapshot},"usage":${usage},"assistantMessageEvent":${event.slice(0, -1)},"partial":${snapshot}}}`;
 			wait = Math.max(wait, (2 * snapshot.length) / snapshotBytesPerMs);
 		}
-		this.#nextFrameAt = this.#now() + wait;
+		this.#nextFrameAt = Math.max(this.#nextFrameAt, this.#now() + wait);
 		this.#writer.write(escapeSeparators(line));
 	}
 }

@@ -8,7 +8,7 @@ import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/messages.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { Bus, type Observer } from "./bus.ts";
+import type { Bus, Observer } from "./bus.ts";
 import { drive } from "./drive.ts";
 import { Inbox, type QueueName, type QueueTexts } from "./inbox.ts";
 import type { BusyPeriod, Phase } from "./phase.ts";
@@ -200,7 +200,8 @@ export class Session {
 				enter: (gap) => {
 					this.#phase = gap ? { name: "settling", period, gap } : { name: "running", period };
 				},
-				emit: (event) => bus.emit(event.type === "agent_end" ? { ...event, sessionId: this.state.sessionId, sessionFile: this.#transcript.file } : event),
+				emit: (event) =>
+					bus.emit(event.type === "agent_end" ? { ...event, sessionId: this.state.sessionId, sessionFile: this.#transcript.file } : event),
 				loop: {
 					context: () => this.#messages,
 					setup: () => this.#setup(),

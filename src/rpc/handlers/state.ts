@@ -1,7 +1,14 @@
 import type { Session } from "../../session/session.ts";
 import type { Handlers } from "./contract.ts";
 
-type Names = "get_state" | "get_messages" | "get_last_assistant_text" | "set_steering_mode" | "set_follow_up_mode" | "set_interrupt_mode" | "clear_queue";
+type Names =
+	| "get_state"
+	| "get_messages"
+	| "get_last_assistant_text"
+	| "set_steering_mode"
+	| "set_follow_up_mode"
+	| "set_interrupt_mode"
+	| "clear_queue";
 
 export function stateHandlers(session: Session): Pick<Handlers, Names> {
 	return {

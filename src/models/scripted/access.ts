@@ -1,0 +1,40 @@
+/** The scripted provider as the session sees it. Scripts are loaded when the first prompt needs them, once per process. */
+import type { ModelAccess, StreamFunction } from "../../agent/contracts.ts";
+import type { Model } from "../../protocol/model.ts";
+import { ReplyBuilder } from "../builder.ts";
+import { scriptedModel } from "./model.ts";
+
+export interface Asker {
+	agent: string;
+	depth: number;
+}
+
+export function scriptedAccess(cwd: string, asker: Asker): ModelAccess {
+	const players = new Map<string, Promise<{ model: Model; stream: StreamFunction } | { problem: string }>>();
+	const load = async (name: string) => {
+		const { loadScript, ScriptPlayer } = await import("./index.ts");
+		const loaded = await loadScript(name, cwd);
+		if ("problem" in loaded) return loaded;
+		const player = new ScriptPlayer(loaded.script, loaded.source, asker);
+		return { model: scriptedModel(name, loaded.script), stream: player.stream };
+	};
+	const player = async (name: string) => {
+		const known = players.get(name) ?? load(name);
+		players.set(name, known);
+		const result = await known;
+		// A script that could not be read may be mended: look again next time.
+		if ("problem" in result) players.delete(name);
+		return result;
+	};
+	return {
+		async prepare(model) {
+			const result = await player(model.id);
+			return "problem" in result ? result : { model: result.model };
+		},
+		async stream(request, options) {
+			const result = await player(request.model.id);
+			if (!("problem" in result)) return result.stream(request, options);
+			new ReplyBuilder(request.model, Date.now(), options.onEvent).fail(result.problem, { kind: "permanent" });
+		},
+	};
+}

@@ -1,0 +1,130 @@
+/** A real agent process for tests: frames in, frames out, nothing left behind. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Frame } from "./match.ts";
+
+export const program = join(import.meta.dirname, "../../../dist/bowline.js");
+
+export interface AgentOptions {
+	flags?: string[];
+	env?: Record<string, string>;
+	files?: Record<string, string>;
+	script?: unknown;
+}
+
+const patienceMs = 8000;
+
+export class Agent {
+	readonly cwd: string;
+	readonly child: ChildProcessWithoutNullStreams;
+	/** Frames in the order they came. */
+	readonly frames: Frame[] = [];
+	stderr = "";
+	exitCode: number | null | undefined;
+	#folder: string;
+	#rest = Buffer.alloc(0);
+	#wake: (() => void) | undefined;
+	#next = 0;
+
+	constructor({ flags = [], env = {}, files = {}, script }: AgentOptions = {}) {
+		this.#folder = mkdtempSync(join(tmpdir(), "bowline-test-"));
+		this.cwd = join(this.#folder, "work");
+		mkdirSync(this.cwd);
+		const all = script ? { ...files, "script.jsonc": JSON.stringify(script) } : files;
+		for (const [path, content] of Object.entries(all)) {
+			mkdirSync(dirname(join(this.cwd, path)), { recursive: true });
+			writeFileSync(join(this.cwd, path), content);
+		}
+		const model = script ? ["--provider", "scripted", "--model", "script.jsonc"] : [];
+		// Long waits of retry are no use in a test; a transcript that needs others says so itself.
+		const args = [program, "--mode", "rpc", "--set", "retry.baseDelayMs=20", ...model, ...flags];
+		const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
+		this.child = spawn(process.execPath, args, { cwd: this.cwd, env: { ...inherited, BOWLINE_DIR: join(this.#folder, "user"), ...env } });
+		this.child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+		this.child.stderr.on("data", (chunk: Buffer) => {
+			this.stderr += chunk;
+		});
+		this.child.stdin.on("error", () => undefined);
+		this.child.on("close", (code) => {
+			this.exitCode = code;
+			this.#wake?.();
+		});
+	}
+
+	send(frame: object | string): void {
+		this.child.stdin.write(`${typeof frame === "string" ? frame : JSON.stringify(frame)}\n`);
+	}
+
+	/** The next frame that has not been looked at; nothing when none comes in time or the process has ended. */
+	async next(waitMs = patienceMs): Promise<Frame | undefined> {
+		const deadline = performance.now() + waitMs;
+		while (this.#next >= this.frames.length) {
+			const left = deadline - performance.now();
+			if (this.exitCode !== undefined || left <= 0) return undefined;
+			await this.#change(left);
+		}
+		return this.frames[this.#next++];
+	}
+
+	/** The frame that was looked at last is looked at again. */
+	putBack(): void {
+		this.#next -= 1;
+	}
+
+	/** Skips to the next frame that fits. */
+	async until(fits: (frame: Frame) => boolean): Promise<Frame> {
+		for (let frame = await this.next(); frame; frame = await this.next()) if (fits(frame)) return frame;
+		throw new Error(`the frame did not come; stderr: ${this.stderr}\nlast frames: ${JSON.stringify(this.frames.slice(-5))}`);
+	}
+
+	event(type: string): Promise<Frame> {
+		return this.until((frame) => frame.type === type);
+	}
+
+	response(id: string): Promise<Frame> {
+		return this.until((frame) => frame.type === "response" && frame.id === id);
+	}
+
+	async exited(): Promise<number | null> {
+		const deadline = performance.now() + patienceMs;
+		while (this.exitCode === undefined) {
+			const left = deadline - performance.now();
+			if (left <= 0) throw new Error(`the agent did not end; stderr: ${this.stderr}`);
+			await this.#change(left);
+		}
+		return this.exitCode;
+	}
+
+	/** Ends the process whatever it does, and removes its folder. */
+	async dispose(): Promise<void> {
+		if (this.exitCode === undefined) this.child.kill("SIGKILL");
+		await this.exited();
+		rmSync(this.#folder, { recursive: true, force: true });
+	}
+
+	#read(chunk: Buffer): void {
+		this.#rest = this.#rest.length ? Buffer.concat([this.#rest, chunk]) : chunk;
+		for (let end = this.#rest.indexOf(10); end >= 0; end = this.#rest.indexOf(10)) {
+			const line = this.#rest.toString("utf8", 0, end);
+			this.#rest = this.#rest.subarray(end + 1);
+			try {
+				this.frames.push(JSON.parse(line) as Frame);
+			} catch {
+				this.frames.push({ type: "not a frame", line });
+			}
+		}
+		this.#wake?.();
+	}
+
+	#change(waitMs: number): Promise<void> {
+		return new Promise((resolve) => {
+			const timer = setTimeout(resolve, waitMs);
+			this.#wake = () => {
+				clearTimeout(timer);
+				resolve();
+			};
+		});
+	}
+}
