@@ -84,7 +84,7 @@ export function inboundChecks(): string {
 		);
 	});
 	for (const schema of [ExtensionUiResponse, HostToolUpdate, HostToolResult] as unknown as Schema[]) {
-		const name = (schema.properties?.type as unknown as { const: string }).const;
+		const name = String((schema.properties?.type as { const?: string } | undefined)?.const);
 		// A wrong answer to a dialog counts as cancelled; only a call without an id is nobody's.
 		const properties = name === "extension_ui_response" ? { id: schema.properties?.id as Schema } : (schema.properties ?? {});
 		rows.push(

@@ -1,6 +1,6 @@
 /** Checks tool arguments against any JSON Schema, ours or a host's. Loaded with the first tool call: the schema compiler is not small. */
 import { Compile } from "typebox/compile";
-import { Value } from "typebox/value";
+import { coerce } from "./coerce.ts";
 import type { ToolDefinition, ValidateArguments } from "./contracts.ts";
 
 const compiled = new WeakMap<object, ReturnType<typeof Compile>>();
@@ -12,7 +12,7 @@ export const validateArguments: ValidateArguments = async (tool: ToolDefinition,
 		compiled.set(tool.parameters, validator);
 	}
 	if (validator.Check(args)) return { args };
-	const coerced = Value.Convert(tool.parameters as Parameters<typeof Compile>[0], structuredClone(args)) as Record<string, unknown>;
+	const coerced = coerce(args, tool.parameters) as Record<string, unknown>;
 	if (validator.Check(coerced)) return { args: coerced };
 	const problems = [...validator.Errors(coerced)].map((error) => ({
 		path: error.instancePath.slice(1).replaceAll("/", ".") || "arguments",

@@ -11,6 +11,7 @@ import { systemPrompt } from "../prompting/system-prompt.ts";
 import type { ThinkingLevel } from "../protocol/model.ts";
 import { Bus } from "../session/bus.ts";
 import { Session } from "../session/session.ts";
+import { UserBash } from "../session/user-bash.ts";
 import { sessionDirectory, Transcript } from "../transcript/transcript.ts";
 import type { Options } from "./args.ts";
 import type { SettingsView } from "./settings.ts";
@@ -27,6 +28,7 @@ export interface AssembleInput {
 
 export interface Assembly {
 	session: Session;
+	bash: UserBash;
 	retry: RetryPolicy & { setEnabled(enabled: boolean): void };
 	/** Kills every process we started. */
 	close(): Promise<void>;
@@ -35,7 +37,19 @@ export interface Assembly {
 export function assemble({ options, settings, cwd, userDirectory, environment, flow }: AssembleInput): Assembly {
 	const now = Date.now;
 	const bus = new Bus();
-	const toolbox = new Toolbox({ options, settings, cwd, environment });
+	const toolbox = new Toolbox({
+		options,
+		settings,
+		cwd,
+		environment,
+		facts: () => {
+			const { sessionId, sessionFile, model } = session.state;
+			return { BOWLINE_SESSION_ID: sessionId, BOWLINE_SESSION_FILE: sessionFile, BOWLINE_PROVIDER: model?.provider, BOWLINE_MODEL: model?.id };
+		},
+		secretNames: () => [],
+		secrets: () => [],
+		acceptsImages: () => session.model?.input.includes("image") ?? false,
+	});
 	const models = scriptedAccess(cwd, { agent: "main", depth: 0 });
 
 	let isRetryEnabled = settings.get("retry.enabled");
@@ -68,7 +82,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 	};
 
 	const prompt = { custom: options["system-prompt"], appended: options["append-system-prompt"] ?? [] };
-	const session = new Session({
+	const session: Session = new Session({
 		models,
 		tools: () => toolbox.active(),
 		validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),
@@ -91,6 +105,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 
 	return {
 		session,
+		bash: new UserBash({ shell: () => toolbox.shell(), record: (message) => session.record(message), now }),
 		retry: {
 			...retry,
 			setEnabled(enabled) {

@@ -9,6 +9,7 @@ import { EventWriter, type UpdateMode } from "../rpc/updates.ts";
 import type { Options } from "./args.ts";
 import { assemble } from "./assemble.ts";
 import { loadSettings } from "./settings.ts";
+import { builtInNames, toolNames } from "./toolbox.ts";
 
 const maxLineBytes = 32 * 1024 * 1024;
 /** How long a host may read nothing before we stop waiting for it at the end. */
@@ -29,16 +30,18 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 		isRpc: true,
 	});
 	settings.warnings.forEach(warn);
+	const unknownTools = toolNames(options)?.filter((name) => !builtInNames.includes(name)) ?? [];
+	if (unknownTools.length) throw new Error(`--tools: there is no tool ${unknownTools.join(", ")}. There are ${builtInNames.join(", ")}.`);
 
 	const writer = new FrameWriter(stdout, () => void end(1));
 	if (!options["no-ready"]) writer.write('{"type":"ready"}');
-	const { session, retry, close } = assemble({ options, settings, cwd, userDirectory, environment: env, flow: writer });
+	const { session, retry, bash, close } = assemble({ options, settings, cwd, userDirectory, environment: env, flow: writer });
 	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "full", () => performance.now());
 	session.observe(events.write);
 
 	const { stdin } = process;
 	const server = new Server({
-		handlers: handlers({ session, retry }),
+		handlers: handlers({ session, retry, bash }),
 		writer,
 		onControl: () => undefined,
 		pauseInput: (paused) => void (paused ? stdin.pause() : stdin.resume()),

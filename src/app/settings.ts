@@ -35,9 +35,9 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		for (const [name, value] of Object.entries(flatten(layer))) {
 			const row = Object.hasOwn(settings, name) ? (settings[name as SettingName] as SettingRow) : undefined;
 			if (!row || value === null || !isAllowed(row)) continue;
-			const fitting = fit(row, value);
-			if (fitting === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
-			else values[name] = fitting;
+			const typed = asKind(row, value);
+			if (typed === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
+			else values[name] = typed;
 		}
 	};
 	const fromFile = async (path: string): Promise<Values> => {
@@ -117,8 +117,8 @@ function parseAssignment(assignment: string): Values {
 		// Not JSON: the text itself is the value.
 	}
 	const row = settings[name as SettingName] as SettingRow;
-	if (fit(row, value) === undefined && fit(row, text) === undefined) throw new SettingsProblem(`--set ${name} must be ${kindName(row)}.`);
-	return { [name]: fit(row, value) === undefined ? text : value };
+	if (asKind(row, value) === undefined && asKind(row, text) === undefined) throw new SettingsProblem(`--set ${name} must be ${kindName(row)}.`);
+	return { [name]: asKind(row, value) === undefined ? text : value };
 }
 
 /** Nested objects as dotted keys, up to the names of known settings. */
@@ -134,7 +134,7 @@ function flatten(layer: Values, prefix = ""): Values {
 }
 
 /** The value in the setting's type, nothing if it does not fit. */
-function fit(row: SettingRow, value: unknown): unknown {
+function asKind(row: SettingRow, value: unknown): unknown {
 	switch (row.kind) {
 		case "boolean":
 			return typeof value === "boolean" ? value : undefined;

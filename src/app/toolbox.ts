@@ -1,5 +1,8 @@
-/** The built-in tools of a session, loaded with the first run. */
+/** The built-in tools of a session and the shell behind them, loaded with their first use. */
 import type { Tool } from "../agent/contracts.ts";
+import { childEnvironment } from "../lib/environment.ts";
+import { redactor } from "../lib/redact.ts";
+import type { Shell } from "../lib/shell/index.ts";
 import type { Options } from "./args.ts";
 import type { SettingsView } from "./settings.ts";
 
@@ -8,24 +11,79 @@ export interface ToolboxInput {
 	settings: SettingsView;
 	cwd: string;
 	environment: NodeJS.ProcessEnv;
+	/** What commands are told about the session. */
+	facts: () => Record<string, string | undefined>;
+	/** Credentials: the names of their variables, and their values. */
+	secretNames: () => readonly string[];
+	secrets: () => readonly string[];
+	acceptsImages: () => boolean;
 }
 
 export class Toolbox {
 	#input: ToolboxInput;
+	#shell: Promise<Shell> | undefined;
 	#tools: Promise<readonly Tool[]> | undefined;
 
 	constructor(input: ToolboxInput) {
 		this.#input = input;
 	}
 
+	/** The tools that are offered to the model, in a stable order. */
 	active(): Promise<readonly Tool[]> {
-		this.#tools ??= this.#load();
+		this.#tools ??= this.#loadTools();
 		return this.#tools;
 	}
 
-	async close(): Promise<void> {}
-
-	async #load(): Promise<readonly Tool[]> {
-		return [];
+	shell(): Promise<Shell> {
+		this.#shell ??= this.#loadShell();
+		return this.#shell;
 	}
+
+	/** Kills every process that was started here. */
+	async close(): Promise<void> {
+		await (await this.#shell)?.close();
+	}
+
+	async #loadShell(): Promise<Shell> {
+		const { Shell } = await import("../lib/shell/index.ts");
+		const { settings, cwd, secrets } = this.#input;
+		return new Shell({
+			cwd,
+			shellPath: settings.get("shellPath"),
+			prefix: settings.get("shellCommandPrefix"),
+			environment: () => this.#environment(),
+			redact: redactor(secrets),
+		});
+	}
+
+	async #loadTools(): Promise<readonly Tool[]> {
+		const { options, settings, cwd, acceptsImages } = this.#input;
+		if (options["no-tools"]) return [];
+		const [{ builtInTools, defaultToolNames }, shell] = await Promise.all([import("../tools/index.ts"), this.shell()]);
+		const wanted = toolNames(options) ?? defaultToolNames;
+		const all = builtInTools({
+			cwd,
+			shell,
+			settings: { autoResizeImages: () => settings.get("images.autoResize") },
+			environment: () => this.#environment(),
+			acceptsImages,
+		});
+		return all.filter((tool) => wanted.includes(tool.name));
+	}
+
+	#environment(): Record<string, string | undefined> {
+		const { environment, settings, secretNames, facts } = this.#input;
+		return { ...childEnvironment(environment, { secretNames: secretNames(), allow: settings.get("bash.env.allow") }), ...facts() };
+	}
+}
+
+/** Every built-in tool there is; `--tools` may name these. */
+export const builtInNames = ["read", "bash", "edit", "write", "grep", "find", "ls"];
+
+/** The names given with `--tools`. */
+export function toolNames(options: Options): string[] | undefined {
+	return options.tools
+		?.split(",")
+		.map((name) => name.trim())
+		.filter((name) => name !== "");
 }

@@ -63,6 +63,8 @@ export class Session {
 	#messages: AgentMessage[] = [];
 	#tools: readonly Tool[] = [];
 	#phase: Phase = { name: "idle" };
+	/** Records of the host's commands that ended during a run: between a call and its result they would break the history. */
+	#deferred: AgentMessage[] = [];
 
 	constructor(parts: SessionParts) {
 		this.#parts = parts;
@@ -148,6 +150,12 @@ export class Session {
 		this.#parts.bus.emit({ type: "queue_update", ...this.inbox.texts });
 	}
 
+	/** Adds a message without any event: at once when idle, else behind the run. */
+	record(message: AgentMessage): void {
+		this.#deferred.push(message);
+		if (this.#phase.name === "idle") this.#flushDeferred();
+	}
+
 	/** Stops what is going on. Resolves when the session is idle; queues stay. */
 	async abort(): Promise<void> {
 		if (this.#phase.name === "idle") return;
@@ -160,6 +168,7 @@ export class Session {
 	async renew(parentSession: string | undefined): Promise<QueueTexts> {
 		await this.abort();
 		this.#messages = [];
+		this.#deferred = [];
 		this.#transcript.close();
 		this.#transcript = this.#parts.newTranscript(parentSession);
 		return this.inbox.clear();
@@ -220,6 +229,7 @@ export class Session {
 		}
 		period.prompt?.answer(abortedText);
 		this.#phase = { name: "idle" };
+		this.#flushDeferred();
 		if (period.hadRun) bus.emit({ type: "agent_settled", aborted: signal.aborted });
 	}
 
@@ -230,7 +240,9 @@ export class Session {
 		if ("problem" in prepared) return prepared.problem;
 		this.model = prepared.model;
 		this.#tools = await this.#parts.tools();
-		return signal.aborted ? abortedText : undefined;
+		if (signal.aborted) return abortedText;
+		this.#flushDeferred();
+		return undefined;
 	}
 
 	async #setup(): Promise<Setup> {
@@ -248,9 +260,18 @@ export class Session {
 		return { role: "user", content: [{ type: "text", text }, ...images], attachments: [], timestamp: this.#parts.now() };
 	}
 
+	#flushDeferred(): void {
+		const records = this.#deferred;
+		this.#deferred = [];
+		for (const message of records) this.#add(message);
+	}
+
 	#keep(event: AgentEvent): void {
-		if (event.type !== "message_end") return;
-		this.#messages.push(event.message);
-		this.#transcript.append({ type: "message", message: event.message });
+		if (event.type === "message_end") this.#add(event.message);
+	}
+
+	#add(message: AgentMessage): void {
+		this.#messages.push(message);
+		this.#transcript.append({ type: "message", message });
 	}
 }

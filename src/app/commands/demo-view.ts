@@ -6,6 +6,8 @@ export interface Tally {
 	turns: number;
 	toolCalls: number;
 	sessionFile: string | undefined;
+	/** Updates of the block that is streaming. */
+	deltas: number;
 }
 
 const isColoured = process.stdout.isTTY && !process.env.NO_COLOR;
@@ -30,21 +32,25 @@ export function showFrame(direction: "in" | "out", line: string, tally: Tally): 
 			tally.sessionFile = frame.sessionFile;
 			break;
 	}
-	const text = describe(frame);
+	const text = describe(frame, tally);
 	if (text !== undefined) print(blue("agent ←"), text);
 }
 
 /** What is worth seeing of a frame; nothing for the ones that only repeat. */
-function describe(frame: AgentEvent | Response): string | undefined {
+function describe(frame: AgentEvent | Response, tally: Tally): string | undefined {
 	switch (frame.type) {
 		case "message_start":
 		case "tool_execution_update":
 			return undefined;
 		case "message_update": {
 			const step = frame.assistantMessageEvent;
-			if (step.type === "text_delta") return `${dim("message_update")} ${green(step.delta)}`;
-			if (step.type === "thinking_delta") return `${dim("message_update")} ${dim(step.delta)}`;
-			return undefined;
+			if ("delta" in step) tally.deltas += 1;
+			if (!step.type.endsWith("_end")) return undefined;
+			const head = dim(`message_update ×${tally.deltas}`);
+			tally.deltas = 0;
+			if (step.type === "text_end") return `${head} ${green(step.content)}`;
+			if (step.type === "thinking_end") return `${head} ${dim(step.content)}`;
+			return `${head} ${step.type === "toolcall_end" ? `calls ${step.toolCall.name}` : ""}`;
 		}
 		case "message_end":
 			return `${dim("message_end")} ${frame.message.role}`;

@@ -17,7 +17,7 @@ export async function demo(): Promise<void> {
 	const before = runTest(repository);
 	console.log(`A small repository in ${repository}. Its test ${before.passed ? "passes already?!" : "fails"}.\n`);
 
-	const tally: Tally = { turns: 0, toolCalls: 0, sessionFile: undefined };
+	const tally: Tally = { turns: 0, toolCalls: 0, sessionFile: undefined, deltas: 0 };
 	const exitCode = await drive(repository, join(folder, "sessions"), tally);
 	const after = runTest(repository);
 	const verdict = after.passed ? "the test passes" : "the test still fails";

@@ -2,6 +2,8 @@
 import { CommandError } from "../../lib/command-error.ts";
 import type { CommandName } from "../../protocol/commands/index.ts";
 import type { Session } from "../../session/session.ts";
+import type { UserBash } from "../../session/user-bash.ts";
+import { bashHandlers } from "./bash.ts";
 import type { Handlers } from "./contract.ts";
 import { promptingHandlers } from "./prompting.ts";
 import { type Retrying, retryHandlers } from "./retry.ts";
@@ -12,14 +14,16 @@ import { stateHandlers } from "./state.ts";
 export interface HandlerParts {
 	session: Session;
 	retry: Retrying;
+	bash: UserBash;
 }
 
-export function handlers({ session, retry }: HandlerParts): Handlers {
+export function handlers({ session, retry, bash }: HandlerParts): Handlers {
 	return {
 		...promptingHandlers(session),
 		...stateHandlers(session),
 		...sessionHandlers(session),
 		...retryHandlers(retry),
+		...bashHandlers(bash),
 		...notYet(
 			"set_model",
 			"cycle_model",
@@ -29,8 +33,6 @@ export function handlers({ session, retry }: HandlerParts): Handlers {
 			"get_available_thinking_levels",
 			"compact",
 			"set_auto_compaction",
-			"bash",
-			"abort_bash",
 			"switch_session",
 			"fork",
 			"branch",

@@ -24,7 +24,7 @@ export class Agent {
 	stderr = "";
 	exitCode: number | null | undefined;
 	#folder: string;
-	#rest = Buffer.alloc(0);
+	#rest: Buffer = Buffer.alloc(0);
 	#wake: (() => void) | undefined;
 	#next = 0;
 

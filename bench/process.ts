@@ -1,0 +1,101 @@
+/** Runs processes and tells what they cost, from the system's own books. */
+import { type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const program = join(import.meta.dirname, "../dist/bowline.js");
+
+/** NODE_EXTRA_CA_CERTS costs node itself tens of milliseconds at each start; it would hide what is ours. */
+export function plainEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+	const { NODE_EXTRA_CA_CERTS: _, ...rest } = process.env;
+	return { ...rest, ...extra };
+}
+
+/** Nanoseconds on a cpu that a living process has used, all threads. */
+export function cpuNs(pid: number): number {
+	const tasks = readdirSync(`/proc/${pid}/task`);
+	return tasks.reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]), 0);
+}
+
+export function rssMb(pid: number): number {
+	return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+}
+
+/** A folder that is gone afterwards. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+	const folder = mkdtempSync(join(tmpdir(), "bowline-bench-"));
+	try {
+		return await work(folder);
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+/** An agent process in a folder of its own. `onLine` sees every line of its stdout. */
+export class Running {
+	readonly child: ChildProcessWithoutNullStreams;
+	bytes = 0;
+	lines = 0;
+	#rest = "";
+	#waiting: { text: string; resolve: () => void }[] = [];
+
+	constructor(folder: string, flags: string[], script?: unknown, options: SpawnOptions = {}) {
+		const model = script ? ["--provider", "scripted", "--model", "script.jsonc"] : [];
+		if (script) writeFileSync(join(folder, "script.jsonc"), JSON.stringify(script));
+		const args = [program, "--mode", "rpc", "--no-session", "--hermetic", ...model, ...flags];
+		const env = plainEnvironment({ BOWLINE_DIR: join(folder, "user") });
+		this.child = spawn(process.execPath, args, {
+			cwd: folder,
+			env,
+			stdio: ["pipe", "pipe", "inherit"],
+			...options,
+		}) as ChildProcessWithoutNullStreams;
+		this.child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+	}
+
+	get pid(): number {
+		return this.child.pid as number;
+	}
+
+	send(frame: object): void {
+		this.child.stdin.write(`${JSON.stringify(frame)}\n`);
+	}
+
+	/** Resolves at the next line that holds the text. */
+	line(text: string): Promise<void> {
+		return new Promise((resolve) => this.#waiting.push({ text, resolve }));
+	}
+
+	async end(): Promise<void> {
+		const closed = new Promise((resolve) => this.child.once("close", resolve));
+		this.child.stdin.end();
+		await closed;
+	}
+
+	#read(chunk: Buffer): void {
+		this.bytes += chunk.length;
+		const lines = (this.#rest + chunk.toString("latin1")).split("\n");
+		this.#rest = lines.pop() ?? "";
+		this.lines += lines.length;
+		for (const waiting of [...this.#waiting]) {
+			if (!lines.some((line) => line.includes(waiting.text))) continue;
+			this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+			waiting.resolve();
+		}
+	}
+}
+
+/** CPU milliseconds of a whole process, from start to end, by the shell's own clock. */
+export async function wholeCpuMs(file: string, args: string[], options: { cwd?: string; input?: string } = {}): Promise<number> {
+	const timed = 'exec 3>&2; TIMEFORMAT="%U %S"; time "$0" "$@" 2>&3';
+	const child = spawn("bash", ["-c", timed, file, ...args], { cwd: options.cwd, env: plainEnvironment(), stdio: ["pipe", "ignore", "pipe"] });
+	child.stdin?.end(options.input ?? "");
+	let text = "";
+	child.stderr?.on("data", (chunk) => {
+		text += chunk;
+	});
+	await new Promise((resolve) => child.once("close", resolve));
+	const [user, system] = text.trim().split("\n").at(-1)?.split(" ").map(Number) ?? [];
+	return ((user ?? 0) + (system ?? 0)) * 1000;
+}

@@ -1,0 +1,59 @@
+/**
+ * Makes the compact catalogue from a JSON file of models: node scripts/run.mjs refresh-models <file> [as-of date]
+ * The file is either `{ providers: { name: Model[] } }` or in the style of models.dev, `{ name: { api, models: { id: ... } } }`.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { catalogueText, type SourceModel } from "../src/models/catalogue-format.ts";
+import { routes } from "../src/models/routes.ts";
+
+interface DevModel {
+	id: string;
+	name?: string;
+	reasoning?: boolean;
+	tool_call?: boolean;
+	modalities?: { input?: string[] };
+	limit?: { context?: number; output?: number };
+	cost?: { input?: number; output?: number; cache_read?: number; cache_write?: number };
+}
+
+/** models.dev names the npm package that speaks to a provider; that tells the API. */
+const apiOfPackage: Record<string, SourceModel["api"]> = {
+	"@ai-sdk/anthropic": "anthropic-messages",
+	"@ai-sdk/openai": "openai-responses",
+	"@ai-sdk/google": "google-generative-ai",
+};
+
+function fromDev(provider: string, entry: { api?: string; npm?: string; models: Record<string, DevModel> }): SourceModel[] {
+	const route = routes.get(provider);
+	if (!route) return [];
+	const usable = Object.values(entry.models).filter((model) => model.tool_call !== false);
+	return usable.map((model) => ({
+		id: model.id,
+		name: model.name ?? model.id,
+		api: apiOfPackage[entry.npm ?? ""] ?? route.api,
+		baseUrl: route.baseUrl,
+		reasoning: model.reasoning ?? false,
+		input: model.modalities?.input?.includes("image") ? ["text", "image"] : ["text"],
+		contextWindow: model.limit?.context || 128000,
+		maxTokens: model.limit?.output || 16384,
+		cost: {
+			input: model.cost?.input ?? 0,
+			output: model.cost?.output ?? 0,
+			cacheRead: model.cost?.cache_read ?? 0,
+			cacheWrite: model.cost?.cache_write ?? 0,
+		},
+	}));
+}
+
+const [file, date] = process.argv.slice(2);
+if (!file) throw new Error("Name the JSON file: node scripts/run.mjs refresh-models <file>");
+const source = JSON.parse(readFileSync(file, "utf8"));
+const providers: Record<string, SourceModel[]> = {};
+if (source.providers) Object.assign(providers, source.providers);
+else for (const [name, entry] of Object.entries(source)) providers[name] = fromDev(name, entry as Parameters<typeof fromDev>[1]);
+const known = Object.fromEntries(Object.entries(providers).filter(([name, models]) => routes.has(name) && models.length > 0));
+const body = catalogueText(known);
+const head = `/** Made by scripts/refresh-models.ts: facts of ${date ?? source.asOf ?? "an unknown day"}. The format is told in catalogue-format.ts. */\n`;
+writeFileSync(join(import.meta.dirname, "../src/models/catalogue-data.ts"), `${head}export const data = \`${body}\`;\n`);
+process.stderr.write(`${Object.keys(known).length} providers, ${Object.values(known).flat().length} models, ${body.length} characters\n`);

@@ -1,0 +1,1 @@
+export { type Program, Shell, type ShellOptions, type ShellRequest, type ShellResult, type ShellUpdate } from "./shell.ts";

@@ -1,0 +1,56 @@
+/** Reads what a command prints until it is really over. */
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
+
+/** A background process may hold the pipe open for ever: this much silence after the exit is the end. */
+const silenceMs = 100;
+/** And it may also never be silent. */
+const longestMs = 1000;
+
+export interface PipeReader {
+	/** To be called when the command has exited. */
+	exited(): void;
+	/** Resolves at the end of the output. */
+	done: Promise<void>;
+}
+
+export function readPipes(pipes: Readable[], onData: (chunk: Buffer) => void): PipeReader {
+	let open = pipes.length;
+	let isDone = false;
+	let silence: NodeJS.Timeout | undefined;
+	let longest: NodeJS.Timeout | undefined;
+	let finish: () => void = () => undefined;
+	const done = new Promise<void>((resolve) => {
+		finish = () => {
+			if (isDone) return;
+			isDone = true;
+			clearTimeout(silence);
+			clearTimeout(longest);
+			// Go on reading and forget: a server left in the background would die of a closed pipe. It must not keep us alive, though.
+			for (const pipe of pipes) (pipe as Socket).unref?.();
+			resolve();
+		};
+	});
+	for (const pipe of pipes) {
+		let isOpen = true;
+		const closed = () => {
+			if (isOpen) open -= 1;
+			isOpen = false;
+			if (open === 0) finish();
+		};
+		pipe.on("data", (chunk: Buffer) => {
+			if (isDone) return;
+			silence?.refresh();
+			onData(chunk);
+		});
+		pipe.on("end", closed).on("close", closed).on("error", closed);
+	}
+	return {
+		done,
+		exited() {
+			if (isDone || silence) return;
+			silence = setTimeout(finish, silenceMs);
+			longest = setTimeout(finish, longestMs);
+		},
+	};
+}

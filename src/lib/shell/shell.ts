@@ -1,0 +1,268 @@
+/** Runs commands: the one executor behind the `bash` tool, the host's `bash` command and every helper program. */
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import type { Readable } from "node:stream";
+import type { Redactor } from "../redact.ts";
+import type { Truncation } from "../truncate.ts";
+import { commandEnvironment } from "./command-environment.ts";
+import { controlStripper } from "./controls.ts";
+import { findShell } from "./find-shell.ts";
+import { Output, type OutputView } from "./output.ts";
+import { readPipes } from "./pipe.ts";
+import { endProcesses, isAlive, signalAll } from "./processes.ts";
+import { removeOldLogs } from "./temp-log.ts";
+import { Watchdog } from "./watchdog.ts";
+
+export interface ShellOptions {
+	/** Where commands run. */
+	cwd: string;
+	/** The shell program; default bash, else sh. */
+	shellPath?: string;
+	/** A line put before every command. */
+	prefix?: string;
+	/** What commands may see; asked anew for each one. */
+	environment: () => Record<string, string | undefined>;
+	redact: Redactor;
+	/** Where full outputs go; default the system's directory for temporary files. */
+	tempDir?: string;
+}
+
+export interface ShellRequest {
+	command: string;
+	/** No limit when left out. */
+	timeoutMs?: number;
+	signal?: AbortSignal;
+	/** All output so far, at most every 100 ms; what is pending comes before the end. */
+	onUpdate?: (update: ShellUpdate) => void;
+	/** Remove terminal sequences and control characters other than tab and newline. */
+	stripControls?: boolean;
+}
+
+export interface ShellUpdate {
+	/** stdout and stderr in order of arrival, the last 2000 lines or 50 KB. */
+	output: string;
+	truncation: Truncation;
+	/** Set exactly when the output was truncated and the whole could be kept. */
+	fullOutputPath?: string;
+	/** Why the whole could not be kept. */
+	fullOutputProblem?: string;
+}
+
+export interface ShellResult extends ShellUpdate {
+	/** 128 + n after death by signal n; null when we killed it. */
+	exitCode: number | null;
+	/** What it died of. */
+	signal: NodeJS.Signals | null;
+	timedOut: boolean;
+	aborted: boolean;
+}
+
+/** A program started without a shell, such as ripgrep. It dies with us as commands do. */
+export interface Program {
+	child: ChildProcess;
+	/** Ends it at once, with everything it started. */
+	kill(): void;
+}
+
+interface Running {
+	/** Ends the command; `ending` is when its processes are gone. */
+	stop(cause: "timeout" | "abort", ending: Promise<void>): void;
+	group: number;
+	result: Promise<unknown>;
+}
+
+const updateEveryMs = 100;
+const longestTimeoutMs = 2147483 * 1000;
+const oldLogsAfterMs = 10_000;
+
+export class Shell {
+	readonly #options: ShellOptions;
+	readonly #tempDir: string;
+	/** Stands in the environment of all our processes, followed by a number for each run. */
+	readonly #id = `${randomBytes(8).toString("hex")}.`;
+	readonly #watchdog = new Watchdog(this.#id);
+	readonly #running = new Set<Running>();
+	/** Groups of programs started without a shell. */
+	readonly #programs = new Set<number>();
+	/** Groups of finished commands that left something behind. */
+	readonly #background = new Set<number>();
+	#count = 0;
+	#isClosed = false;
+	#shellPath: string | undefined;
+	#oldLogs: NodeJS.Timeout | undefined;
+
+	constructor(options: ShellOptions) {
+		this.#options = options;
+		this.#tempDir = options.tempDir ?? tmpdir();
+	}
+
+	/** Runs a command to its end. Rejects only when it could not be started. */
+	async run(request: ShellRequest): Promise<ShellResult> {
+		const { timeoutMs, signal } = request;
+		if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestTimeoutMs)) {
+			throw new Error(`The timeout must be more than 0 and at most ${longestTimeoutMs / 1000} seconds.`);
+		}
+		const output = new Output(this.#tempDir);
+		if (signal?.aborted) return { ...shown(output.view(true)), exitCode: null, signal: null, timedOut: false, aborted: true };
+		const { child, mark } = await this.#startCommand(request.command);
+		const group = child.pid as number;
+
+		let cause: "timeout" | "abort" | undefined;
+		let ended: Promise<void> | undefined;
+		let interrupt: () => void = () => undefined;
+		const interrupted = new Promise<void>((resolve) => {
+			interrupt = resolve;
+		});
+		const stop = (why: "timeout" | "abort", ending?: Promise<void>) => {
+			cause ??= why;
+			ended ??= ending ?? endProcesses({ groups: [group], mark });
+			ended.then(interrupt, interrupt);
+		};
+
+		const updates = throttledUpdates(output, request.onUpdate);
+		const strip = request.stripControls ? controlStripper() : undefined;
+		const redact = this.#options.redact.stream();
+		const take = (chunk: Buffer) => {
+			output.append(redact.push(strip ? strip.push(chunk) : chunk));
+			updates.due();
+		};
+		const pipes = readPipes(
+			[child.stdout, child.stderr].filter((pipe): pipe is Readable => pipe !== null),
+			take,
+		);
+		const exit = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
+			child.once("exit", (code, name) => resolve([code, name]));
+		});
+		exit.then(pipes.exited);
+
+		const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), timeoutMs);
+		const onAbort = () => stop("abort");
+		signal?.addEventListener("abort", onAbort, { once: true });
+		if (signal?.aborted) onAbort();
+		const result = (async (): Promise<ShellResult> => {
+			// After a kill the exit is not awaited alone: a process stuck in the kernel would never give one.
+			const [code, name] = await Promise.race([exit, interrupted.then((): [null, null] => [null, null])]);
+			pipes.exited();
+			await pipes.done;
+			await ended;
+			clearTimeout(timer);
+			signal?.removeEventListener("abort", onAbort);
+			if (strip) output.append(redact.push(strip.end()));
+			output.append(redact.end());
+			updates.flush();
+			const last = shown(output.view(true));
+			output.close();
+			return { ...last, exitCode: cause ? null : exitCode(code, name), signal: name, timedOut: cause === "timeout", aborted: cause === "abort" };
+		})();
+		const running: Running = { stop, group, result };
+		this.#running.add(running);
+		try {
+			return await result;
+		} finally {
+			this.#running.delete(running);
+			this.#leave(group);
+		}
+	}
+
+	/** Starts a program in the environment that commands get, without shell and stdin, stdout and stderr as pipes. */
+	async start(file: string, args: readonly string[], cwd = this.#options.cwd): Promise<Program> {
+		const { child, mark } = await this.#spawn(file, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+		const group = child.pid as number;
+		this.#programs.add(group);
+		child.once("exit", () => {
+			this.#programs.delete(group);
+			this.#leave(group);
+		});
+		return { child, kill: () => signalAll({ groups: [group], mark }, "SIGKILL") };
+	}
+
+	/** Ends every running command, and what finished ones left in the background. */
+	async abortAll(): Promise<void> {
+		const running = [...this.#running];
+		// A group whose leader's number is alive again is somebody else's by now.
+		const left = [...this.#background].filter((group) => !isAlive(group));
+		this.#background.clear();
+		if (this.#count === 0) return;
+		const groups = [...running.map(({ group }) => group), ...this.#programs, ...left];
+		const ending = endProcesses({ groups, mark: this.#id });
+		for (const each of running) each.stop("abort", ending);
+		await Promise.allSettled([ending, ...running.map(({ result }) => result)]);
+		for (const group of left) this.#watchdog.release(group);
+	}
+
+	/** Ends everything for good. */
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		clearTimeout(this.#oldLogs);
+		await this.abortAll();
+		this.#watchdog.dismiss();
+	}
+
+	async #startCommand(command: string): Promise<{ child: ChildProcess; mark: string }> {
+		this.#shellPath ??= findShell(this.#options.shellPath, this.#options.environment().PATH);
+		const text = this.#options.prefix ? `${this.#options.prefix}\n${command}` : command;
+		const shell = [this.#shellPath, "-c", text];
+		// One pipe for both streams is the only way to see them in order. A small sh joins them, so that the command itself stays untouched.
+		const joined = process.platform === "win32" ? shell : ["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", ...shell];
+		const options: SpawnOptions = { cwd: this.#options.cwd, stdio: ["ignore", "pipe", process.platform === "win32" ? "pipe" : "ignore"] };
+		return this.#spawn(joined[0] as string, joined.slice(1), options);
+	}
+
+	async #spawn(file: string, args: readonly string[], options: SpawnOptions): Promise<{ child: ChildProcess; mark: string }> {
+		if (this.#isClosed) throw new Error("The session is over; nothing can be started any more.");
+		const cwd = String(options.cwd);
+		if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`Working directory does not exist: ${cwd}`);
+		this.#watchdog.start();
+		this.#count += 1;
+		const mark = `${this.#id}${this.#count};`;
+		const env = commandEnvironment(this.#options.environment(), mark);
+		let child: ChildProcess;
+		try {
+			child = spawn(file, args, { ...options, env, detached: true, windowsHide: true });
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code !== "E2BIG") throw error;
+			throw new Error("The command is too long to be started. Write it to a file and run that.", { cause: error });
+		}
+		if (child.pid === undefined) throw await new Promise<Error>((resolve) => child.once("error", resolve));
+		// Later errors are failed signals and messages, which we send and check by other means.
+		child.on("error", () => undefined);
+		this.#watchdog.guard(child.pid);
+		this.#oldLogs ??= setTimeout(() => removeOldLogs(this.#tempDir, Date.now()), oldLogsAfterMs).unref();
+		return { child, mark };
+	}
+
+	/** A finished command may have left something in its group. */
+	#leave(group: number): void {
+		if (process.platform !== "win32" && isAlive(-group)) this.#background.add(group);
+		else this.#watchdog.release(group);
+	}
+}
+
+function exitCode(code: number | null, signal: NodeJS.Signals | null): number | null {
+	return signal === null ? code : 128 + constants.signals[signal];
+}
+
+function shown({ text, ...facts }: OutputView): ShellUpdate {
+	return { output: text, ...facts };
+}
+
+/** At most one update per interval, and none when nothing is new. */
+function throttledUpdates(output: Output, onUpdate: ((update: ShellUpdate) => void) | undefined) {
+	let timer: NodeJS.Timeout | undefined;
+	const send = () => {
+		timer = undefined;
+		onUpdate?.(shown(output.view(false)));
+	};
+	return {
+		due() {
+			if (onUpdate) timer ??= setTimeout(send, updateEveryMs);
+		},
+		flush() {
+			if (timer === undefined) return;
+			clearTimeout(timer);
+			send();
+		},
+	};
+}

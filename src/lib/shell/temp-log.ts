@@ -1,0 +1,70 @@
+/** Private files for output that is too long to show, and their removal when nobody can want them any more. */
+import { randomBytes } from "node:crypto";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { lstat, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface TempLog {
+	/** Unset when the file could not be written. */
+	readonly path: string | undefined;
+	readonly problem: string | undefined;
+	write(chunk: Buffer): void;
+	close(): void;
+}
+
+const namePattern = /^bowline-bash-[0-9a-f]+\.log$/;
+const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
+
+/** Only the user may read it. A full disk costs the file, never the command. */
+export function temporaryLog(directory: string): TempLog {
+	const file = join(directory, `bowline-bash-${randomBytes(8).toString("hex")}.log`);
+	let descriptor: number | undefined;
+	let path: string | undefined;
+	let problem: string | undefined;
+
+	function attempt(action: () => void): void {
+		try {
+			action();
+		} catch (error) {
+			problem = (error as Error).message;
+			path = undefined;
+			close();
+			rmSync(file, { force: true });
+		}
+	}
+	function close(): void {
+		if (descriptor !== undefined) closeSync(descriptor);
+		descriptor = undefined;
+	}
+
+	attempt(() => {
+		descriptor = openSync(file, "wx", 0o600);
+		path = file;
+	});
+	return {
+		get path() {
+			return path;
+		},
+		get problem() {
+			return problem;
+		},
+		write(chunk) {
+			// Synchronous on purpose: memory stays bounded without pausing the pipe, and the page cache takes 64 KB in microseconds.
+			attempt(() => {
+				for (let done = 0; descriptor !== undefined && done < chunk.length; ) done += writeSync(descriptor, chunk, done);
+			});
+		},
+		close,
+	};
+}
+
+/** Removes our logs that are older than a week. Failing is fine: another process may do the same at the same time, and there is a next time. */
+export async function removeOldLogs(directory: string, now: number): Promise<void> {
+	const [listing] = await Promise.allSettled([readdir(directory)]);
+	if (listing.status === "rejected") return;
+	const removeIfOld = async (path: string) => {
+		const facts = await lstat(path);
+		if (facts.uid === process.getuid?.() && now - facts.mtimeMs > maxAgeMs) await rm(path);
+	};
+	await Promise.allSettled(listing.value.filter((name) => namePattern.test(name)).map((name) => removeIfOld(join(directory, name))));
+}

@@ -1,0 +1,83 @@
+/** What the four wire formats have in common: what each is given, and what each gives. */
+import type { ModelMessage, ToolDefinition } from "../agent/contracts.ts";
+import type { Model, ThinkingLevel } from "../protocol/model.ts";
+import type { Blocks } from "./blocks.ts";
+import type { ReplyBuilder } from "./builder.ts";
+import type { Compat } from "./compat.ts";
+
+export type Retention = "none" | "short" | "long";
+export type Budgets = Record<"minimal" | "low" | "medium" | "high", number>;
+
+/** One question to a model, ready to be put into the words of its API. */
+export interface Call {
+	model: Model;
+	/** The id that goes over the wire, where it differs: an Azure deployment. */
+	modelId: string;
+	compat: Compat;
+	baseUrl: string;
+	level: ThinkingLevel;
+	systemPrompt: string;
+	/** After handoff: every call has its result, and everything in it is fit for this model. */
+	messages: readonly ModelMessage[];
+	tools: readonly ToolDefinition[];
+	sessionId: string;
+	maxTokens: number;
+	retention: Retention;
+	budgets: Budgets;
+	now: () => number;
+}
+
+export interface WireRequest {
+	url: string;
+	headers: Record<string, string>;
+	body: string;
+}
+
+/** How a reply ended. `cut`: the stream stopped before it said so. */
+export type Ending = { done: "stop" | "length" | "toolUse" } | { error: string; status?: number } | { cut: string };
+
+/** Turns the events of one reply into blocks. May throw on an event that is no JSON. */
+export interface Decoder {
+	event(data: string): void;
+	/** Nothing more is expected. */
+	readonly isOver: boolean;
+	/** Called once, after the last event. Closes what is open unless the reply failed. */
+	finish(): Ending;
+}
+
+export interface Api {
+	request(call: Call): WireRequest;
+	decoder(call: Call, builder: ReplyBuilder, blocks: Blocks): Decoder;
+}
+
+/** The base URL with the path of the API behind it; a base that already has (part of) the path is left so. */
+export function endpoint(baseUrl: string, path: string): string {
+	const cut = baseUrl.indexOf("?");
+	const query = cut === -1 ? "" : baseUrl.slice(cut);
+	const base = (cut === -1 ? baseUrl : baseUrl.slice(0, cut)).replace(/\/+$/, "");
+	if (base.endsWith(path)) return base + query;
+	const first = path.slice(0, path.indexOf("/", 1) === -1 ? undefined : path.indexOf("/", 1));
+	return (first !== path && base.endsWith(first) ? base.slice(0, -first.length) : base) + path + query;
+}
+
+/** Tool calls in a reply that ended well make it a `toolUse`, whatever word the provider used. */
+export function settled(builder: ReplyBuilder, word: "stop" | "length" | "toolUse"): Ending {
+	if (word === "length") return { done: "length" };
+	return { done: builder.partial.content.some((block) => block.type === "toolCall") ? "toolUse" : "stop" };
+}
+
+/** Remembers what was made of a value for as long as the value lives; made anew when the variant changes. */
+export function remembered<K extends object, V>(make: (key: K, variant: string) => V): (key: K, variant?: string) => V {
+	const cache = new WeakMap<K, { variant: string; value: V }>();
+	return (key, variant = "") => {
+		const known = cache.get(key);
+		if (known?.variant === variant) return known.value;
+		const value = make(key, variant);
+		cache.set(key, { variant, value });
+		return value;
+	};
+}
+
+/** Stands for a tool result without any text. */
+export const noOutput = "(no output)";
+export const imageOnly = "(see attached image)";

@@ -1,0 +1,293 @@
+/** Anthropic Messages. */
+import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
+import type { Image, Text } from "../../protocol/content.ts";
+import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
+import type { Model, Usage } from "../../protocol/model.ts";
+import { type Api, type Call, type Decoder, type Ending, endpoint, imageOnly, noOutput, remembered, settled, type WireRequest } from "../api.ts";
+import type { Blocks } from "../blocks.ts";
+import { priced, type ReplyBuilder } from "../builder.ts";
+import { count, type Json, object, parseEvent, text, wire, withMember } from "../json.ts";
+import { effortWord, supportedLevels } from "../thinking.ts";
+
+// ── Request ────────────────────────────────────────────────────────────────────────────────────────────
+
+const smallestOutput = 1024;
+
+export function request(call: Call): WireRequest {
+	const { model } = call;
+	const thinking = thinkingOf(call);
+	const mark = cacheMark(call);
+	const members = [`"model":${wire(call.modelId)}`, `"max_tokens":${thinking.maxTokens}`, '"stream":true', ...thinking.members];
+	if (call.systemPrompt.trim() !== "") {
+		const block = wire({ type: "text", text: call.systemPrompt });
+		members.push(`"system":[${mark ? withMember(block, "cache_control", mark) : block}]`);
+	}
+	const tools = call.tools.map((tool) => toolText(tool));
+	if (tools.length > 0) {
+		if (mark) tools.push(withMember(tools.pop() as string, "cache_control", mark));
+		members.push(`"tools":[${tools.join(",")}]`);
+	}
+	members.push(`"messages":[${messageTexts(call.messages, mark).join(",")}]`);
+	const headers: Record<string, string> = { "anthropic-version": "2023-06-01" };
+	if (thinking.isBudget && isClaude(model)) headers["anthropic-beta"] = "interleaved-thinking-2025-05-14";
+	return { url: endpoint(call.baseUrl, "/v1/messages"), headers, body: `{${members.join(",")}}` };
+}
+
+function cacheMark(call: Call): string | undefined {
+	if (call.retention === "none") return undefined;
+	const isLong = call.retention === "long" && URL.canParse(call.baseUrl) && new URL(call.baseUrl).hostname === "api.anthropic.com";
+	return isLong ? '{"type":"ephemeral","ttl":"1h"}' : '{"type":"ephemeral"}';
+}
+
+// ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
+
+/** A user message is kept in blocks so that the last one can be marked. */
+const userBlocks = remembered((message: UserMessage) => contentBlocks(message.content));
+
+const assistantText = remembered((message: AssistantMessage): string => {
+	const blocks = message.content.flatMap((block): unknown[] => {
+		if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
+		if (block.type === "redactedThinking") return [{ type: "redacted_thinking", data: block.data }];
+		if (block.type === "toolCall") return [{ type: "tool_use", id: block.id, name: block.name, input: block.arguments }];
+		if (block.thinkingSignature) return [{ type: "thinking", thinking: block.thinking, signature: block.thinkingSignature }];
+		return block.thinking.trim() === "" ? [] : [{ type: "text", text: block.thinking }];
+	});
+	return blocks.length === 0 ? "" : wire({ role: "assistant", content: blocks });
+});
+
+/** A result, and the images that must stand behind all results because an error may hold none. */
+const resultBlocks = remembered((message: ToolResultMessage): { result: string; behind: string[] } => {
+	const words = message.content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
+	const images = message.content.filter((block) => block.type === "image");
+	const base = { type: "tool_result", tool_use_id: message.toolCallId };
+	const failed = message.isError ? { is_error: true } : {};
+	if (images.length === 0 || message.isError) {
+		const content = words || (images.length > 0 ? imageOnly : noOutput);
+		return { result: wire({ ...base, content, ...failed }), behind: images.map((image) => wire(imageBlock(image))) };
+	}
+	const content = [{ type: "text", text: words || imageOnly }, ...images.map(imageBlock)];
+	return { result: wire({ ...base, content, ...failed }), behind: [] };
+});
+
+function imageBlock(image: Image): unknown {
+	return { type: "image", source: { type: "base64", media_type: image.mimeType, data: image.data } };
+}
+
+function contentBlocks(content: string | (Text | Image)[]): string[] {
+	if (typeof content === "string") return content.trim() === "" ? [] : [wire({ type: "text", text: content })];
+	return content.flatMap((block) => {
+		if (block.type === "image") return [wire(imageBlock(block))];
+		return block.text.trim() === "" ? [] : [wire({ type: "text", text: block.text })];
+	});
+}
+
+function messageTexts(messages: readonly ModelMessage[], mark: string | undefined): string[] {
+	const texts: string[] = [];
+	let lastUser: { at: number; blocks: string[] } | undefined;
+	const addUser = (blocks: string[]) => {
+		if (blocks.length === 0) return;
+		lastUser = { at: texts.length, blocks };
+		texts.push(userText(blocks));
+	};
+	for (let index = 0; index < messages.length; index += 1) {
+		const message = messages[index] as ModelMessage;
+		if (message.role === "user") addUser(userBlocks(message));
+		else if (message.role === "assistant") {
+			const assistant = assistantText(message);
+			if (assistant !== "") texts.push(assistant);
+		} else {
+			const results: string[] = [];
+			const behind: string[] = [];
+			for (let next: ModelMessage | undefined = message; next?.role === "toolResult"; next = messages[++index]) {
+				const made = resultBlocks(next);
+				results.push(made.result);
+				behind.push(...made.behind);
+			}
+			index -= 1;
+			addUser([...results, ...behind]);
+		}
+	}
+	if (mark && lastUser) {
+		const blocks = lastUser.blocks.slice();
+		blocks.push(withMember(blocks.pop() as string, "cache_control", mark));
+		texts[lastUser.at] = userText(blocks);
+	}
+	return texts;
+}
+
+function userText(blocks: string[]): string {
+	return `{"role":"user","content":[${blocks.join(",")}]}`;
+}
+
+/** Only `[A-Za-z0-9_-]`, at most 64 characters. */
+export function callId(id: string): string {
+	return id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
+}
+
+// ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
+
+const toolText = remembered((tool: ToolDefinition): string => {
+	const { properties = {}, required = [], ...rest } = tool.parameters;
+	const { type: _, $schema: __, ...others } = rest;
+	return wire({ name: tool.name, description: tool.description, input_schema: { type: "object", properties, required, ...others } });
+});
+
+// ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────
+
+function isClaude(model: Model): boolean {
+	return /claude/i.test(model.id);
+}
+
+/** Claude 4.6 and later decide themselves how long they think; `claude-opus-4-6`, `claude-sonnet-5`, `anthropic/claude-opus-4.7`. */
+export function isAdaptive(model: Model): boolean {
+	const version = /claude-[a-z]+-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(model.id);
+	if (!version) return false;
+	const [major, minor] = [Number(version[1]), Number(version[2] ?? 0)];
+	return major > 4 || (major === 4 && minor >= 6);
+}
+
+function thinkingOf(call: Call): { members: string[]; maxTokens: number; isBudget: boolean } {
+	const { model, level, maxTokens } = call;
+	const plain = { members: [] as string[], maxTokens, isBudget: false };
+	if (!model.reasoning) return plain;
+	if (level === "off") return supportedLevels(model).includes("off") ? { ...plain, members: ['"thinking":{"type":"disabled"}'] } : plain;
+	const mode = call.compat.thinkingMode ?? (isAdaptive(model) ? "adaptive" : "budget");
+	if (mode === "adaptive") {
+		const word = effortWord(model, level) ?? "high";
+		const members = [
+			'"thinking":{"type":"adaptive","display":"summarized"}',
+			`"output_config":{"effort":${wire(word === "minimal" ? "low" : word)}}`,
+		];
+		return { ...plain, members };
+	}
+	const wanted = level === "xhigh" ? 2 * call.budgets.high : call.budgets[level];
+	const limit = Math.min(maxTokens + wanted, Math.max(model.maxTokens, 1));
+	const budget = limit <= wanted ? limit - smallestOutput : wanted;
+	if (budget < smallestOutput) return plain;
+	return { members: [`"thinking":{"type":"enabled","budget_tokens":${budget}}`], maxTokens: limit, isBudget: true };
+}
+
+// ── Reply ──────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The statuses that the error types of a running stream stand for. */
+const statuses: Record<string, number> = {
+	invalid_request_error: 400,
+	authentication_error: 401,
+	billing_error: 402,
+	permission_error: 403,
+	not_found_error: 404,
+	request_too_large: 413,
+	rate_limit_error: 429,
+	api_error: 500,
+	timeout_error: 504,
+	overloaded_error: 529,
+};
+
+class MessagesDecoder implements Decoder {
+	#call: Call;
+	#builder: ReplyBuilder;
+	#blocks: Blocks;
+	#tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+	#hourly = 0;
+	#signatures = new Map<number, string>();
+	#stopWord: string | undefined;
+	#error: { error: string; status?: number } | undefined;
+	isOver = false;
+
+	constructor(call: Call, builder: ReplyBuilder, blocks: Blocks) {
+		this.#call = call;
+		this.#builder = builder;
+		this.#blocks = blocks;
+	}
+
+	event(data: string): void {
+		const event = parseEvent(data);
+		if (!event || this.isOver) return;
+		const index = typeof event.index === "number" ? event.index : 0;
+		if (event.type === "content_block_delta") this.#delta(index, object(event.delta) ?? {});
+		else if (event.type === "content_block_start") this.#open(index, object(event.content_block) ?? {});
+		else if (event.type === "content_block_stop") this.#blocks.close(index);
+		else if (event.type === "message_start") this.#start(object(event.message) ?? {});
+		else if (event.type === "message_delta") {
+			this.#stopWord = text(object(event.delta)?.stop_reason) || this.#stopWord;
+			this.#count(object(event.usage));
+		} else if (event.type === "message_stop") this.isOver = true;
+		else if (event.type === "error" || (event.type === undefined && event.error !== undefined)) this.#fail(object(event.error) ?? {}, data);
+	}
+
+	finish(): Ending {
+		if (this.#error) return this.#error;
+		if (!this.isOver) return { cut: "The stream ended before message_stop" };
+		const word = this.#stopWord ?? "end_turn";
+		if (word === "end_turn" || word === "pause_turn" || word === "stop_sequence" || word === "tool_use" || word === "max_tokens") {
+			this.#blocks.closeAll();
+			return settled(this.#builder, word === "max_tokens" ? "length" : "stop");
+		}
+		return { error: word === "refusal" ? "The model refused to answer (refusal)" : `The reply ended with: ${word}` };
+	}
+
+	#start(message: Json): void {
+		const id = text(message.id);
+		if (id !== "") this.#builder.set({ responseId: id });
+		this.#count(object(message.usage));
+		this.#builder.start();
+	}
+
+	#open(index: number, block: Json): void {
+		if (this.#blocks.has(index)) return;
+		if (block.type === "text") {
+			this.#blocks.open(index, { type: "text", text: "" });
+			this.#blocks.append(index, text(block.text));
+		} else if (block.type === "thinking") {
+			this.#blocks.open(index, { type: "thinking", thinking: "" });
+			this.#blocks.append(index, text(block.thinking));
+			this.#sign(index, text(block.signature));
+		} else if (block.type === "redacted_thinking") this.#blocks.open(index, { type: "redactedThinking", data: text(block.data) });
+		else if (block.type === "tool_use") {
+			this.#blocks.open(index, { type: "toolCall", id: text(block.id), name: text(block.name), arguments: object(block.input) ?? {} });
+		}
+	}
+
+	#delta(index: number, delta: Json): void {
+		if (delta.type === "text_delta") this.#blocks.append(index, text(delta.text));
+		else if (delta.type === "input_json_delta") this.#blocks.append(index, text(delta.partial_json));
+		else if (delta.type === "thinking_delta") this.#blocks.append(index, text(delta.thinking));
+		else if (delta.type === "signature_delta") this.#sign(index, text(delta.signature));
+	}
+
+	#sign(index: number, piece: string): void {
+		if (piece === "" || !this.#blocks.has(index)) return;
+		const thinkingSignature = (this.#signatures.get(index) ?? "") + piece;
+		this.#signatures.set(index, thinkingSignature);
+		this.#blocks.change(index, { thinkingSignature });
+	}
+
+	#count(usage: Json | undefined): void {
+		if (!usage) return;
+		const tokens = this.#tokens;
+		tokens.input = count(usage.input_tokens) || tokens.input;
+		tokens.output = count(usage.output_tokens) || tokens.output;
+		tokens.cacheRead = count(usage.cache_read_input_tokens) || tokens.cacheRead;
+		tokens.cacheWrite = count(usage.cache_creation_input_tokens) || tokens.cacheWrite;
+		this.#hourly = count(object(usage.cache_creation)?.ephemeral_1h_input_tokens) || this.#hourly;
+		this.#builder.set({ usage: this.#priced() });
+	}
+
+	/** Writes that are kept for an hour cost twice the input price instead of one and a quarter times it. */
+	#priced(): Usage {
+		const usage = priced({ ...this.#tokens }, this.#call.model);
+		if (this.#hourly === 0) return usage;
+		const extra = (this.#hourly * this.#call.model.cost.cacheWrite * 0.6) / 1e6;
+		return { ...usage, cost: { ...usage.cost, cacheWrite: usage.cost.cacheWrite + extra, total: usage.cost.total + extra } };
+	}
+
+	#fail(error: Json, data: string): void {
+		const type = text(error.type);
+		const message = text(error.message);
+		const status = statuses[type];
+		this.#error = { error: type === "" && message === "" ? data : [type, message].filter(Boolean).join(": "), ...(status ? { status } : {}) };
+		this.isOver = true;
+	}
+}
+
+export const api: Api = { request, decoder: (call, builder, blocks) => new MessagesDecoder(call, builder, blocks) };

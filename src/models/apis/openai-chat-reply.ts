@@ -1,0 +1,173 @@
+/** Reads the chunks of a chat completion. */
+import { type Call, type Decoder, type Ending, settled } from "../api.ts";
+import type { Blocks } from "../blocks.ts";
+import { priced, type ReplyBuilder } from "../builder.ts";
+import { count, type Json, list, object, parseEvent, text } from "../json.ts";
+
+/** Where hosts put reasoning. Only the first that is filled counts: some fill two with the same words. */
+export const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"];
+
+interface OpenCall {
+	key: string;
+	id: string;
+	name: string;
+}
+
+export class ChatDecoder implements Decoder {
+	#call: Call;
+	#builder: ReplyBuilder;
+	#blocks: Blocks;
+	/** The text or thinking block that is being written. */
+	#current: { kind: "text" | "thinking"; key: string } | undefined;
+	#byIndex = new Map<number, OpenCall>();
+	#byId = new Map<string, OpenCall>();
+	#lastCall: OpenCall | undefined;
+	#made = 0;
+	#finish: string | undefined;
+	#error: { error: string; status?: number } | undefined;
+	isOver = false;
+
+	constructor(call: Call, builder: ReplyBuilder, blocks: Blocks) {
+		this.#call = call;
+		this.#builder = builder;
+		this.#blocks = blocks;
+	}
+
+	event(data: string): void {
+		if (this.isOver) return;
+		if (data.trim() === "[DONE]") {
+			this.isOver = true;
+			return;
+		}
+		const chunk = parseEvent(data);
+		if (!chunk) return;
+		if (chunk.error !== undefined && chunk.error !== null) {
+			this.#fail(chunk.error, data);
+			return;
+		}
+		const id = text(chunk.id);
+		if (id !== "" && this.#builder.partial.responseId === undefined) this.#builder.set({ responseId: id });
+		this.#builder.start();
+		const choice = object(list(chunk.choices)[0]);
+		this.#count(object(chunk.usage) ?? object(choice?.usage));
+		if (!choice) return;
+		this.#delta(object(choice.delta) ?? {});
+		const word = text(choice.finish_reason);
+		if (word === "") return;
+		this.#finish = word;
+		const failure = object(choice.error);
+		if (failure) this.#fail(failure, data);
+	}
+
+	finish(): Ending {
+		if (this.#error) return this.#error;
+		const word = this.#finish ?? (this.#call.compat.requiresFinishReason ? undefined : "stop");
+		if (word === undefined) return { cut: "The stream ended without a finish_reason" };
+		if (["stop", "end", "eos", "length", "tool_calls", "function_call"].includes(word)) {
+			this.#blocks.closeAll();
+			return settled(this.#builder, word === "length" ? "length" : "stop");
+		}
+		return { error: `The reply ended with: ${word}` };
+	}
+
+	#delta(delta: Json): void {
+		const field = reasoningFields.find((name) => text(delta[name]) !== "");
+		if (field !== undefined) this.#write("thinking", text(delta[field]), field);
+		if (typeof delta.content === "string") this.#write("text", delta.content);
+		else for (const part of list(delta.content)) this.#part(object(part) ?? {});
+		this.#write("text", text(delta.refusal));
+		for (const piece of list(delta.tool_calls)) this.#callPiece(object(piece) ?? {});
+		for (const detail of list(delta.reasoning_details)) this.#detail(object(detail) ?? {});
+	}
+
+	/** Mistral sends parts: text, and thinking made of parts. */
+	#part(part: Json): void {
+		if (part.type === "text") this.#write("text", text(part.text));
+		for (const thought of list(part.thinking)) this.#write("thinking", text(object(thought)?.text), "reasoning_content");
+	}
+
+	#write(kind: "text" | "thinking", piece: string, signature?: string): void {
+		if (piece === "") return;
+		if (this.#current?.kind !== kind) {
+			this.#closeFinished();
+			this.#made += 1;
+			this.#current = { kind, key: `${kind}${this.#made}` };
+			const block = kind === "text" ? { type: "text" as const, text: "" } : { type: "thinking" as const, thinking: "", thinkingSignature: signature };
+			this.#blocks.open(this.#current.key, block);
+		}
+		this.#blocks.append(this.#current.key, piece);
+	}
+
+	/** Closes what stands before a new block, but no call that still waits for arguments: hosts may send calls interleaved. */
+	#closeFinished(): void {
+		if (this.#current) this.#blocks.close(this.#current.key);
+		this.#current = undefined;
+		for (const { key } of this.#byIndex.values()) if (this.#blocks.isWhole(key)) this.#blocks.close(key);
+		if (this.#lastCall && this.#blocks.isWhole(this.#lastCall.key)) this.#blocks.close(this.#lastCall.key);
+	}
+
+	#callPiece(piece: Json): void {
+		const made = object(piece.function) ?? {};
+		const name = text(made.name);
+		const call = this.#find(piece, name) ?? this.#open(piece, name);
+		if (call.name === "" && name !== "") {
+			call.name = name;
+			this.#blocks.change(call.key, { name });
+		}
+		const args = object(made.arguments);
+		this.#blocks.append(call.key, args ? JSON.stringify(args) : text(made.arguments));
+	}
+
+	/** By index first, then by id. Another id under a known index is another call: some hosts number every call 0. */
+	#find(piece: Json, name: string): OpenCall | undefined {
+		const id = text(piece.id);
+		if (typeof piece.index === "number") {
+			const known = this.#byIndex.get(piece.index);
+			return known && (id === "" || known.id === id || known.id === "") ? known : undefined;
+		}
+		if (id !== "") return this.#byId.get(id);
+		return name === "" ? this.#lastCall : undefined;
+	}
+
+	#open(piece: Json, name: string): OpenCall {
+		this.#closeFinished();
+		this.#made += 1;
+		const id = text(piece.id);
+		const call: OpenCall = { key: `call${this.#made}`, id, name };
+		if (typeof piece.index === "number") this.#byIndex.set(piece.index, call);
+		if (id !== "") this.#byId.set(id, call);
+		this.#lastCall = call;
+		const ownId = id || `call_${this.#call.now().toString(36)}_${this.#made}`;
+		this.#blocks.open(call.key, { type: "toolCall", id: ownId, name, arguments: {} });
+		return call;
+	}
+
+	/** Encrypted reasoning belongs to a call and goes back with it. */
+	#detail(detail: Json): void {
+		const call = this.#byId.get(text(detail.id));
+		if (call && detail.type === "reasoning.encrypted") this.#blocks.change(call.key, { thoughtSignature: JSON.stringify(detail) });
+	}
+
+	#count(usage: Json | undefined): void {
+		const prompt = count(usage?.prompt_tokens) ?? 0;
+		const said = count(usage?.completion_tokens) ?? 0;
+		if (!usage || prompt + said === 0) return;
+		const details = object(usage.prompt_tokens_details);
+		const cacheRead = Math.min(prompt, count(details?.cached_tokens) ?? count(usage.prompt_cache_hit_tokens) ?? count(usage.cached_tokens) ?? 0);
+		const cacheWrite = Math.min(prompt - cacheRead, count(details?.cache_write_tokens) ?? 0);
+		const reasoning = count(object(usage.completion_tokens_details)?.reasoning_tokens) ?? 0;
+		const total = count(usage.total_tokens);
+		// A host whose total shows that reasoning is not in the completion.
+		const output = reasoning > 0 && total === prompt + said + reasoning ? said + reasoning : said;
+		const tokens = { input: prompt - cacheRead - cacheWrite, output, cacheRead, cacheWrite };
+		this.#builder.set({ usage: priced(tokens, this.#call.model, total || undefined) });
+	}
+
+	#fail(error: unknown, data: string): void {
+		const facts = object(error);
+		const code = Number(facts?.code ?? facts?.status);
+		const words = typeof error === "string" ? error : [text(facts?.type), text(facts?.code), text(facts?.message)].filter(Boolean).join(": ");
+		this.#error = { error: words || data, ...(code >= 400 && code < 600 ? { status: code } : {}) };
+		this.isOver = true;
+	}
+}

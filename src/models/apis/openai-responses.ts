@@ -1,0 +1,142 @@
+/** OpenAI Responses. */
+import type { ToolDefinition } from "../../agent/contracts.ts";
+import type { Image, Text } from "../../protocol/content.ts";
+import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
+import { type Api, type Call, endpoint, imageOnly, noOutput, remembered, type WireRequest } from "../api.ts";
+import { wire } from "../json.ts";
+import { effortWord } from "../thinking.ts";
+import { ResponsesDecoder } from "./openai-responses-reply.ts";
+
+// ── Request ────────────────────────────────────────────────────────────────────────────────────────────
+
+export function request(call: Call): WireRequest {
+	const { compat } = call;
+	const members = [`"model":${wire(call.modelId)}`, '"stream":true', '"store":false', `"max_output_tokens":${Math.max(16, call.maxTokens)}`];
+	members.push(...thinkingOf(call));
+	if (call.retention !== "none" && compat.supportsPromptCacheKey) members.push(`"prompt_cache_key":${wire(call.sessionId.slice(0, 64))}`);
+	if (call.retention === "long" && compat.supportsPromptCacheKey) members.push('"prompt_cache_retention":"24h"');
+	if (call.tools.length > 0) members.push(`"tools":[${call.tools.map((tool) => toolText(tool, compat.supportsStrictMode ? "s" : "")).join(",")}]`);
+	members.push(`"input":[${inputTexts(call).join(",")}]`);
+	return { url: endpoint(call.baseUrl, "/responses"), headers: {}, body: `{${members.join(",")}}` };
+}
+
+// ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
+
+const userText = remembered((message: UserMessage): string => {
+	const { content } = message;
+	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+	const parts = blocks.filter((block) => block.type === "image" || block.text.trim() !== "").map(inputPart);
+	return parts.length === 0 ? "" : wire({ role: "user", content: parts });
+});
+
+/** The items of a reply, joined by commas. */
+const assistantText = remembered((message: AssistantMessage): string => {
+	const items = message.content.flatMap((block, index): string[] => {
+		if (block.type === "text") return block.text.trim() === "" ? [] : [messageItem(message, block, index)];
+		if (block.type === "toolCall") return [wire(callItem(block.id, block.name, block.arguments))];
+		if (block.type !== "thinking") return [];
+		if (block.thinkingSignature) return isReasoningItem(block.thinkingSignature) ? [block.thinkingSignature] : [];
+		return block.thinking.trim() === "" ? [] : [messageItem(message, { type: "text", text: block.thinking }, index)];
+	});
+	// Reasoning that nothing follows is refused.
+	while (items.length > 0 && isReasoningItem(items.at(-1) as string)) items.pop();
+	return items.join(",");
+});
+
+function isReasoningItem(stored: string): boolean {
+	return stored.startsWith('{"type":"reasoning"');
+}
+
+function messageItem(message: AssistantMessage, block: Text, index: number): string {
+	const { id, phase } = readSignature(block.textSignature);
+	const content = [{ type: "output_text", text: block.text, annotations: [] }];
+	return wire({
+		type: "message",
+		role: "assistant",
+		id: shortId(id ?? `msg_${message.timestamp}${index}`),
+		...(phase ? { phase } : {}),
+		status: "completed",
+		content,
+	});
+}
+
+function readSignature(signature: string | undefined): { id?: string; phase?: string } {
+	if (!signature) return {};
+	if (!signature.startsWith("{")) return { id: signature };
+	try {
+		return JSON.parse(signature) as { id?: string; phase?: string };
+	} catch {
+		return {}; // A damaged file: the text is worth more than its id.
+	}
+}
+
+/** Ids above 64 characters are refused; a hash of them serves as well. */
+function shortId(id: string): string {
+	if (id.length <= 64) return id;
+	let [low, high] = [0xdeadbeef, 0x41c6ce57];
+	for (let at = 0; at < id.length; at += 1) {
+		low = Math.imul(low ^ id.charCodeAt(at), 2654435761);
+		high = Math.imul(high ^ id.charCodeAt(at), 1597334677);
+	}
+	return `msg_${(low >>> 0).toString(16).padStart(8, "0")}${(high >>> 0).toString(16).padStart(8, "0")}`;
+}
+
+/** An engine id is `<call_id>|<item_id>`. */
+function callItem(id: string, name: string, args: unknown): unknown {
+	const [callId, itemId] = id.split("|");
+	return { type: "function_call", ...(itemId?.startsWith("fc") ? { id: itemId } : {}), call_id: callId, name, arguments: JSON.stringify(args) };
+}
+
+const resultText = remembered((message: ToolResultMessage): string => {
+	const blocks = message.content.filter((block) => block.type === "image" || block.text.trim() !== "");
+	const hasImage = blocks.some((block) => block.type === "image");
+	const words = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+	const images = blocks.filter((block) => block.type === "image").map(inputPart);
+	const output = hasImage ? [inputPart({ type: "text", text: words || imageOnly }), ...images] : words || noOutput;
+	return wire({ type: "function_call_output", call_id: message.toolCallId.split("|")[0], output });
+});
+
+function inputPart(block: Text | Image): unknown {
+	if (block.type === "text") return { type: "input_text", text: block.text };
+	return { type: "input_image", detail: "auto", image_url: `data:${block.mimeType};base64,${block.data}` };
+}
+
+function inputTexts(call: Call): string[] {
+	const texts: string[] = [];
+	if (call.systemPrompt.trim() !== "") {
+		texts.push(wire({ role: call.model.reasoning && call.compat.supportsDeveloperRole ? "developer" : "system", content: call.systemPrompt }));
+	}
+	for (const message of call.messages) {
+		const made = message.role === "user" ? userText(message) : message.role === "assistant" ? assistantText(message) : resultText(message);
+		if (made !== "") texts.push(made);
+	}
+	return texts;
+}
+
+/** The call id alone: the item id is paired with reasoning that another model does not get. */
+export function callId(id: string): string {
+	const cleaned = (id.split("|")[0] ?? id).replace(/[^A-Za-z0-9_-]/g, "_");
+	return cleaned.slice(0, 64).replace(/_+$/, "") || "call";
+}
+
+// ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
+
+const toolText = remembered((tool: ToolDefinition, variant: string): string => {
+	const strict = variant === "s" ? { strict: false } : {};
+	return wire({ type: "function", name: tool.name, description: tool.description, parameters: tool.parameters, ...strict });
+});
+
+// ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────
+
+function thinkingOf(call: Call): string[] {
+	const { compat, level, model } = call;
+	if (!model.reasoning) return [];
+	const include = '"include":["reasoning.encrypted_content"]';
+	const word = compat.reasoningEffortMap[level] ?? effortWord(model, level);
+	if (level === "off") return [`"reasoning":{"effort":${wire(word ?? "none")}}`, include];
+	return [`"reasoning":{"effort":${wire(word)},"summary":"auto"}`, include];
+}
+
+// ── Reply ──────────────────────────────────────────────────────────────────────────────────────────────
+
+export const api: Api = { request, decoder: (call, builder, blocks) => new ResponsesDecoder(call, builder, blocks) };

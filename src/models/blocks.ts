@@ -1,0 +1,117 @@
+/**
+ * Puts the blocks of a stream in order: they open and close one after another, in the order of their first appearance, whatever order
+ * their pieces arrive in. Pieces of a block whose turn has not come are kept back.
+ */
+import { PartialJsonReader, parseObject } from "../lib/partial-json.ts";
+import type { RedactedThinking, Text, Thinking, ToolCall } from "../protocol/content.ts";
+import type { ReplyBuilder } from "./builder.ts";
+
+/** `argumentsError` says why the arguments cannot be used; such a call must not be executed. */
+export type CheckedToolCall = ToolCall & { argumentsError?: string };
+type Block = Text | Thinking | RedactedThinking | CheckedToolCall;
+type Members = Partial<Text> | Partial<Thinking> | Partial<CheckedToolCall>;
+
+interface Entry {
+	block: Block;
+	/** Index in the message, once its turn came. */
+	index: number | undefined;
+	waiting: string[];
+	isClosed: boolean;
+	members: Members | undefined;
+	reader: PartialJsonReader | undefined;
+}
+
+const cutText = "the reply was cut off before the arguments were complete";
+
+export class Blocks {
+	#builder: ReplyBuilder;
+	#entries: Entry[] = [];
+	#byKey = new Map<string | number, Entry>();
+	/** The entry whose turn it is. */
+	#turn = 0;
+
+	constructor(builder: ReplyBuilder) {
+		this.#builder = builder;
+	}
+
+	has(key: string | number): boolean {
+		return this.#byKey.has(key);
+	}
+
+	/** Whether the block is a call whose arguments are whole. */
+	isWhole(key: string | number): boolean {
+		return this.#byKey.get(key)?.reader?.isComplete ?? false;
+	}
+
+	/** Opens a block under a key that the stream will use for it. */
+	open(key: string | number, block: Block): void {
+		const reader = block.type === "toolCall" ? new PartialJsonReader() : undefined;
+		const entry: Entry = { block, index: undefined, waiting: [], isClosed: false, members: undefined, reader };
+		this.#byKey.set(key, entry);
+		this.#entries.push(entry);
+		this.#advance();
+	}
+
+	/** Appends to a text, to thinking, or to the raw arguments of a call. Nothing happens for an unknown or closed block. */
+	append(key: string | number, piece: string): void {
+		const entry = this.#byKey.get(key);
+		if (!entry || entry.isClosed || piece === "") return;
+		if (entry.index === undefined) entry.waiting.push(piece);
+		else this.#append(entry, entry.index, piece);
+	}
+
+	/** Replaces members of a block; the next event shows them. */
+	change(key: string | number, members: Members): void {
+		const entry = this.#byKey.get(key);
+		if (!entry) return;
+		if (entry.index === undefined) entry.block = { ...entry.block, ...members } as Block;
+		else this.#builder.change(entry.index, members);
+	}
+
+	close(key: string | number, members?: Members): void {
+		const entry = this.#byKey.get(key);
+		if (!entry || entry.isClosed) return;
+		entry.isClosed = true;
+		entry.members = members;
+		this.#advance();
+	}
+
+	/** Closes whatever is open. */
+	closeAll(): void {
+		for (const entry of this.#entries) entry.isClosed = true;
+		this.#advance();
+	}
+
+	/** The reply failed: calls that are not whole are marked, nothing is closed. */
+	cut(): void {
+		for (const { index, isClosed, reader } of this.#entries) {
+			if (index !== undefined && reader && !isClosed) this.#builder.change(index, { arguments: reader.reading, argumentsError: cutText } as Members);
+		}
+	}
+
+	#append(entry: Entry, index: number, piece: string): void {
+		if (entry.reader) this.#builder.appendArguments(index, piece, entry.reader.push(piece));
+		else this.#builder.append(index, piece);
+	}
+
+	#advance(): void {
+		for (let entry = this.#entries[this.#turn]; entry; entry = this.#entries[this.#turn]) {
+			if (entry.index === undefined) {
+				entry.index = this.#builder.open(entry.block);
+				for (const piece of entry.waiting) this.#append(entry, entry.index, piece);
+				entry.waiting = [];
+			}
+			if (!entry.isClosed) return;
+			this.#builder.close(entry.index, finished(entry));
+			this.#turn += 1;
+		}
+	}
+}
+
+/** The last members of a block; for a call its arguments, read strictly. Arguments that came whole with the call stay. */
+function finished({ reader, members }: Entry): Members | undefined {
+	if (!reader || reader.text.trim() === "") return members;
+	const read = parseObject(reader.text);
+	if ("value" in read) return { ...members, arguments: read.value };
+	return { ...members, arguments: {}, argumentsError: `the arguments are not valid JSON: ${read.problem}` } as Members;
+}

@@ -1,0 +1,76 @@
+/**
+ * The catalogue as text, one model per line, so that a refresh reads well in a diff:
+ *   `# provider`, then `@ api baseUrl`, then models: id, name, flags (r reasoning, i images), window, output, four prices, levels,
+ *   parted by tabs. An empty name is the id; an empty level list is the default. Levels are `off=none`, or `off` alone when not offered.
+ */
+import type { Model } from "../protocol/model.ts";
+import type { ApiName } from "./routes.ts";
+import type { ThinkingLevelMap } from "./thinking.ts";
+
+export type SourceModel = Omit<Model, "provider" | "api" | "compat" | "thinking" | "headers"> & { api: ApiName; thinkingLevelMap?: ThinkingLevelMap };
+
+export function catalogueText(providers: Record<string, SourceModel[]>): string {
+	const lines: string[] = [];
+	for (const name of Object.keys(providers).sort()) {
+		lines.push(`# ${name}`);
+		let place = "";
+		const sorted = [...(providers[name] ?? [])].sort((a, b) => placeOf(a).localeCompare(placeOf(b)));
+		for (const model of sorted) {
+			if (placeOf(model) !== place) lines.push(`@ ${placeOf(model)}`);
+			place = placeOf(model);
+			lines.push(modelLine(model));
+		}
+	}
+	const text = `${lines.join("\n")}\n`;
+	if (/[`\\]|\$\{/.test(text)) throw new Error("A name holds a character that a template string cannot");
+	return text;
+}
+
+function placeOf(model: SourceModel): string {
+	return `${model.api} ${model.baseUrl}`;
+}
+
+function modelLine(model: SourceModel): string {
+	const flags = (model.reasoning ? "r" : "") + (model.input.includes("image") ? "i" : "");
+	const { input, output, cacheRead, cacheWrite } = model.cost;
+	const levels = Object.entries(model.thinkingLevelMap ?? {}).map(([level, word]) => (word === null ? level : `${level}=${word}`));
+	const name = model.name === model.id ? "" : model.name;
+	return [model.id, name, flags, model.contextWindow, model.maxTokens, [input, output, cacheRead, cacheWrite].join(" "), levels.join(" ")]
+		.join("\t")
+		.trimEnd();
+}
+
+/** The models of one section, whose lines do not include its head. */
+export function readSection(provider: string, lines: readonly string[]): Model[] {
+	const models: Model[] = [];
+	let [api, baseUrl] = ["", ""];
+	for (const line of lines) {
+		if (line.startsWith("@ ")) [api = "", baseUrl = ""] = line.slice(2).split(" ");
+		else if (line !== "") models.push(readModel(provider, api, baseUrl, line));
+	}
+	return models;
+}
+
+function readModel(provider: string, api: string, baseUrl: string, line: string): Model {
+	const [id = "", name = "", flags = "", window = "", output = "", prices = "", levels = ""] = line.split("\t");
+	const [inputPrice = 0, outputPrice = 0, cacheRead = 0, cacheWrite = 0] = prices.split(" ").map(Number);
+	const thinkingLevelMap = levels === "" ? undefined : Object.fromEntries(levels.split(" ").map(readLevel));
+	return {
+		id,
+		name: name || id,
+		api,
+		provider,
+		baseUrl,
+		reasoning: flags.includes("r"),
+		input: flags.includes("i") ? ["text", "image"] : ["text"],
+		contextWindow: Number(window),
+		maxTokens: Number(output),
+		cost: { input: inputPrice, output: outputPrice, cacheRead, cacheWrite },
+		...(thinkingLevelMap ? { compat: { thinkingLevelMap } } : {}),
+	};
+}
+
+function readLevel(entry: string): [string, string | null] {
+	const [level = "", word] = entry.split("=");
+	return [level, word ?? null];
+}

@@ -1,0 +1,43 @@
+/** Models, windows, prices: loaded only when asked for, one provider at a time. */
+import type { Model } from "../protocol/model.ts";
+import { readSection } from "./catalogue-format.ts";
+import type { Route } from "./routes.ts";
+
+/** What is assumed of a model that nothing is known about. */
+export const unknownModel = { reasoning: false, contextWindow: 128000, maxTokens: 16384 } as const;
+
+/** A model of a known provider that the catalogue does not list. */
+export function assumedModel(provider: string, id: string, api: string, baseUrl: string): Model {
+	const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+	return { id, name: id, api, provider, baseUrl, input: ["text"], cost, ...unknownModel };
+}
+
+export class Catalogue {
+	#sections: Promise<Map<string, string[]>> | undefined;
+	#models = new Map<string, Model[]>();
+
+	/** Models of a row: its own section, or that of the provider it borrows from. Base URLs still hold `{NAME}` parts. */
+	async of(provider: string, route: Route): Promise<Model[]> {
+		const known = this.#models.get(provider);
+		if (known) return known;
+		this.#sections ??= loadSections();
+		const sections = await this.#sections;
+		const models = readSection(provider, sections.get(route.modelsOf ?? provider) ?? []);
+		const own = route.modelsOf === undefined ? models : models.map((model) => ({ ...model, baseUrl: route.baseUrl }));
+		this.#models.set(provider, own);
+		return own;
+	}
+}
+
+async function loadSections(): Promise<Map<string, string[]>> {
+	const { data } = await import("./catalogue-data.ts");
+	const sections = new Map<string, string[]>();
+	let lines: string[] = [];
+	for (const line of data.split("\n")) {
+		if (line.startsWith("# ")) {
+			lines = [];
+			sections.set(line.slice(2), lines);
+		} else lines.push(line);
+	}
+	return sections;
+}

@@ -1,0 +1,156 @@
+/** `models.jsonc`: providers and models of the user's own. A broken entry is reported and left out; the others live on. */
+import { readFile } from "node:fs/promises";
+import type { Model } from "../protocol/model.ts";
+import { unknownModel } from "./catalogue.ts";
+import { type Json, object } from "./json.ts";
+
+export interface CustomProvider {
+	name: string;
+	baseUrl?: string;
+	api?: string;
+	/** A value in the syntax of `values.ts`, as all headers are. */
+	apiKey?: string;
+	headers: Record<string, string>;
+	/** The key goes in as `Authorization: Bearer`, whatever the API is used to. */
+	authHeader: boolean;
+	compat?: Json;
+	models: CustomModel[];
+	/** Single fields of built-in models, by id. */
+	modelOverrides: Record<string, CustomModel>;
+}
+
+/** A model as far as the file tells it. */
+export interface CustomModel {
+	fields: Partial<Omit<Model, "provider" | "headers" | "compat">>;
+	headers: Record<string, string>;
+	compat?: Json;
+}
+
+export interface ModelsFile {
+	providers: Map<string, CustomProvider>;
+	problems: string[];
+}
+
+const apis = ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai"];
+
+export async function loadModelsFile(path: string): Promise<ModelsFile> {
+	let content: string;
+	try {
+		content = await readFile(path, "utf8");
+	} catch (error) {
+		const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+		return { providers: new Map(), problems: isMissing ? [] : [`${path}: ${(error as Error).message}`] };
+	}
+	return parseModelsFile(content, path);
+}
+
+export async function parseModelsFile(content: string, path: string): Promise<ModelsFile> {
+	const { parse, printParseErrorCode } = await import("jsonc-parser");
+	const errors: { error: number; offset: number; length: number }[] = [];
+	const root: unknown = parse(content, errors, { allowTrailingComma: true });
+	const first = errors[0];
+	if (first) {
+		const line = content.slice(0, first.offset).split("\n").length;
+		return { providers: new Map(), problems: [`${path}:${line}: ${printParseErrorCode(first.error)}`] };
+	}
+	const reader = new Reader(path);
+	const providers = new Map<string, CustomProvider>();
+	const named = object(object(root)?.providers) ?? {};
+	if (object(root) === undefined && content.trim() !== "") reader.problem("the file", "must be an object");
+	for (const [name, entry] of Object.entries(named)) {
+		const provider = reader.provider(name, entry);
+		if (provider) providers.set(name, provider);
+	}
+	return { providers, problems: reader.problems };
+}
+
+class Reader {
+	problems: string[] = [];
+	#path: string;
+
+	constructor(path: string) {
+		this.#path = path;
+	}
+
+	problem(where: string, what: string): undefined {
+		this.problems.push(`${this.#path}: ${where} ${what}`);
+		return undefined;
+	}
+
+	provider(name: string, value: unknown): CustomProvider | undefined {
+		const entry = object(value);
+		const where = `providers.${name}`;
+		if (!entry) return this.problem(where, "must be an object");
+		if (entry.models !== undefined && !Array.isArray(entry.models)) return this.problem(`${where}.models`, "must be a list");
+		const api = this.#api(`${where}.api`, entry.api);
+		if (entry.api !== undefined && !api) return undefined;
+		const models = ((entry.models ?? []) as unknown[]).flatMap((model, index) => this.#model(`${where}.models[${index}]`, model, true) ?? []);
+		const overrides = Object.entries(object(entry.modelOverrides) ?? {}).flatMap(([id, model]) => {
+			const read = this.#model(`${where}.modelOverrides.${id}`, model, false);
+			return read ? [[id, read] as const] : [];
+		});
+		const string = (key: string) => (typeof entry[key] === "string" ? { [key]: entry[key] as string } : {});
+		return {
+			name,
+			...string("baseUrl"),
+			...(api ? { api } : {}),
+			...string("apiKey"),
+			headers: strings(entry.headers),
+			authHeader: entry.authHeader === true,
+			...(object(entry.compat) ? { compat: object(entry.compat) } : {}),
+			models,
+			modelOverrides: Object.fromEntries(overrides),
+		};
+	}
+
+	#api(where: string, value: unknown): string | undefined {
+		if (value === undefined) return undefined;
+		const name =
+			value === "openai-chat" || value === "openai-chat-completions" ? "openai-completions" : value === "google" ? "google-generative-ai" : value;
+		return apis.includes(name as string) ? (name as string) : this.problem(where, `must be one of ${apis.join(", ")}`);
+	}
+
+	#model(where: string, value: unknown, needsId: boolean): CustomModel | undefined {
+		const entry = object(value);
+		if (!entry) return this.problem(where, "must be an object");
+		if (needsId && (typeof entry.id !== "string" || entry.id === "")) return this.problem(where, "needs an id");
+		const api = this.#api(`${where}.api`, entry.api);
+		if (entry.api !== undefined && !api) return undefined;
+		const fields: CustomModel["fields"] = { ...(api ? { api } : {}) };
+		for (const key of ["id", "name", "baseUrl"] as const) if (typeof entry[key] === "string") fields[key] = entry[key];
+		for (const key of ["contextWindow", "maxTokens"] as const) {
+			if (entry[key] === undefined) continue;
+			if (Number(entry[key]) > 0) fields[key] = Math.round(Number(entry[key]));
+			else this.problem(`${where}.${key}`, "must be a positive number");
+		}
+		if (typeof entry.reasoning === "boolean") fields.reasoning = entry.reasoning;
+		if (Array.isArray(entry.input)) fields.input = entry.input.includes("image") ? ["text", "image"] : ["text"];
+		const cost = object(entry.cost);
+		if (cost)
+			fields.cost = { input: price(cost.input), output: price(cost.output), cacheRead: price(cost.cacheRead), cacheWrite: price(cost.cacheWrite) };
+		const map = object(entry.thinkingLevelMap);
+		const compat = map ? { ...object(entry.compat), thinkingLevelMap: map } : object(entry.compat);
+		return { fields, headers: strings(entry.headers), ...(compat ? { compat } : {}) };
+	}
+}
+
+function price(value: unknown): number {
+	return Number(value) >= 0 ? Number(value) : 0;
+}
+
+function strings(value: unknown): Record<string, string> {
+	return Object.fromEntries(Object.entries(object(value) ?? {}).filter((pair): pair is [string, string] => typeof pair[1] === "string"));
+}
+
+/** A model of the file on its own. */
+export function customModel(provider: string, entry: CustomModel, api: string, baseUrl: string): Model {
+	const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+	const id = entry.fields.id ?? "";
+	return overridden({ name: id, input: ["text"], cost, ...unknownModel, id, provider, api, baseUrl }, entry);
+}
+
+/** A model with single fields replaced. */
+export function overridden(model: Model, entry: CustomModel): Model {
+	const compat = entry.compat || model.compat ? { compat: { ...model.compat, ...entry.compat } } : {};
+	return { ...model, ...entry.fields, ...compat };
+}

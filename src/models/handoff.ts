@@ -1,0 +1,186 @@
+/**
+ * Makes a conversation fit for the model that is asked next. Pure: history is never altered. What has to change is remembered by the
+ * identity of the message, so that a long conversation costs little the next time.
+ */
+import type { ModelMessage } from "../agent/contracts.ts";
+import type { Image, Text, ToolCall } from "../protocol/content.ts";
+import type { AssistantMessage, ToolResultMessage, UserMessage } from "../protocol/messages.ts";
+import { remembered } from "./api.ts";
+
+export interface Target {
+	provider: string;
+	api: string;
+	/** Id of the model. */
+	model: string;
+	acceptsImages: boolean;
+	/** A foreign call id in the form this API takes. */
+	callId: (id: string) => string;
+	/** An image the provider has refused before. */
+	isRefused?: (image: Image) => boolean;
+}
+
+export const imageNote = "[image left out: this model cannot see images]";
+export const refusedNote = "[image left out: the provider could not read it]";
+const orphanText = "No result provided";
+
+type Content = readonly (Text | Image)[];
+
+/** The messages a request may carry: each call has one result right behind it, each result has a call. */
+export function handoff(messages: readonly ModelMessage[], target: Target): ModelMessage[] {
+	const sent: ModelMessage[] = [];
+	/** Calls of the last reply that wait for their results, by the id they had. */
+	let waiting = new Map<string, { call: ToolCall; reply: AssistantMessage }>();
+	const flush = () => {
+		for (const [id, { call, reply }] of waiting) sent.push(orphanResult(reply, id, call));
+		waiting = new Map();
+	};
+	for (let index = 0; index < messages.length; index += 1) {
+		const message = messages[index] as ModelMessage;
+		if (message.role === "toolResult") {
+			const asked = waiting.get(message.toolCallId);
+			if (!asked) continue;
+			waiting.delete(message.toolCallId);
+			sent.push(adaptedResult(message, asked.call.id, target));
+			continue;
+		}
+		flush();
+		if (message.role === "user") {
+			sent.push(adaptedUser(message, target));
+			continue;
+		}
+		const adapted = adaptedReply(message, target, messages, index);
+		if (adapted.reply.content.length === 0) continue;
+		sent.push(adapted.reply);
+		for (const [id, call] of adapted.calls) waiting.set(id, { call, reply: adapted.reply });
+	}
+	flush();
+	return sent;
+}
+
+// ── Replies ────────────────────────────────────────────────────────────────────────────────────────────
+
+interface Adapted {
+	reply: AssistantMessage;
+	/** The calls as they are sent, by the id they had. */
+	calls: Map<string, ToolCall>;
+}
+
+function adaptedReply(message: AssistantMessage, target: Target, messages: readonly ModelMessage[], index: number): Adapted {
+	const isSame = message.provider === target.provider && message.api === target.api && message.model === target.model;
+	const isBroken = message.stopReason === "error" || message.stopReason === "aborted";
+	if (isSame && !isBroken) return sameReply(message);
+	const answered = isBroken ? answeredCalls(messages, index) : undefined;
+	return foreignReply(target)(message, `${target.api}${answered ? `|${answered.join("|")}` : ""}`);
+}
+
+const sameReply = remembered((message: AssistantMessage): Adapted => {
+	const content = message.content ?? [];
+	const calls = new Map(content.flatMap((block) => (block.type === "toolCall" ? [[block.id, block] as const] : [])));
+	return { reply: message.content ? message : { ...message, content }, calls };
+});
+
+/** Ids of the results that stand behind a broken reply: only calls that have one are kept. */
+function answeredCalls(messages: readonly ModelMessage[], index: number): string[] {
+	const ids: string[] = [];
+	for (let at = index + 1; at < messages.length; at += 1) {
+		const message = messages[at] as ModelMessage;
+		if (message.role !== "toolResult") break;
+		ids.push(message.toolCallId);
+	}
+	return ids;
+}
+
+/** One memory per way of writing call ids: the APIs are four, and each hands in its own function. */
+const foreignReplies = new WeakMap<Target["callId"], (message: AssistantMessage, variant: string) => Adapted>();
+
+function foreignReply(target: Target): (message: AssistantMessage, variant: string) => Adapted {
+	const known = foreignReplies.get(target.callId);
+	if (known) return known;
+	const made = remembered((message: AssistantMessage, variant: string) => strip(message, target.callId, variant.split("|").slice(1)));
+	foreignReplies.set(target.callId, made);
+	return made;
+}
+
+/** Without thinking and signatures, with call ids that the target takes. Of a broken reply only the answered calls stay. */
+function strip(message: AssistantMessage, callId: Target["callId"], answered: string[]): Adapted {
+	const isBroken = message.stopReason === "error" || message.stopReason === "aborted";
+	const calls = new Map<string, ToolCall>();
+	const used = new Set<string>();
+	const content: AssistantMessage["content"] = [];
+	for (const block of message.content ?? []) {
+		if (block.type === "text" && block.text.trim() !== "") content.push({ type: "text", text: block.text });
+		if (block.type !== "toolCall" || (isBroken && !isAnswered(block.id, answered))) continue;
+		const wanted = callId(block.id) || "call";
+		let id = wanted;
+		for (let copy = 2; used.has(id); copy += 1) id = `${wanted.slice(0, 36)}_${copy}`;
+		used.add(id);
+		const call: ToolCall = { type: "toolCall", id, name: block.name, arguments: block.arguments };
+		calls.set(block.id, call);
+		content.push(call);
+	}
+	return { reply: { ...message, content }, calls };
+}
+
+/** Ids of the Responses API hold the bar that parts the list, so the list is compared as a whole. */
+function isAnswered(id: string, answered: string[]): boolean {
+	return `|${answered.join("|")}|`.includes(`|${id}|`);
+}
+
+// ── Results and prompts ────────────────────────────────────────────────────────────────────────────────
+
+const orphans = remembered((_reply: AssistantMessage) => new Map<string, ToolResultMessage>());
+
+function orphanResult(reply: AssistantMessage, id: string, call: ToolCall): ToolResultMessage {
+	const known = orphans(reply).get(id);
+	if (known) return known;
+	const content = [{ type: "text" as const, text: orphanText }];
+	const made: ToolResultMessage = {
+		role: "toolResult",
+		toolCallId: call.id,
+		toolName: call.name,
+		content,
+		isError: true,
+		timestamp: reply.timestamp,
+	};
+	orphans(reply).set(id, made);
+	return made;
+}
+
+function imagesOf(content: Content, target: Target): string {
+	let kinds = "";
+	for (const block of content) {
+		if (block.type === "image") kinds += !target.acceptsImages ? "n" : target.isRefused?.(block) ? "r" : "k";
+	}
+	return /[nr]/.test(kinds) ? kinds : "";
+}
+
+function withoutImages(content: Content, kinds: string): (Text | Image)[] {
+	let at = 0;
+	return content.map((block) => {
+		if (block.type !== "image") return block;
+		const kind = kinds[at];
+		at += 1;
+		return kind === "k" ? block : { type: "text", text: kind === "n" ? imageNote : refusedNote };
+	});
+}
+
+const userWithout = remembered((message: UserMessage, kinds: string): UserMessage => {
+	return typeof message.content === "string" ? message : { ...message, content: withoutImages(message.content ?? [], kinds) };
+});
+
+function adaptedUser(message: UserMessage, target: Target): UserMessage {
+	if (typeof message.content === "string") return message;
+	if (!message.content) return userWithout(message, "");
+	const kinds = imagesOf(message.content, target);
+	return kinds === "" ? message : userWithout(message, kinds);
+}
+
+const resultWith = remembered((message: ToolResultMessage, variant: string): ToolResultMessage => {
+	const [kinds = "", ...id] = variant.split(" ");
+	return { ...message, toolCallId: id.join(" "), content: withoutImages(message.content ?? [], kinds) };
+});
+
+function adaptedResult(message: ToolResultMessage, id: string, target: Target): ToolResultMessage {
+	const kinds = message.content ? imagesOf(message.content, target) : "";
+	return kinds === "" && id === message.toolCallId && message.content ? message : resultWith(message, `${kinds} ${id}`);
+}

@@ -1,0 +1,37 @@
+/** JSON as providers take it and send it. */
+
+/** Serialises without lone surrogates: they stand as escapes in the text, and providers refuse them. */
+export function wire(value: unknown): string {
+	const text = JSON.stringify(value);
+	if (!text.includes("\\ud")) return text;
+	return text.replace(/(?<!\\)((?:\\\\)*)(?:\\ud[89a-f][0-9a-f]{2})+/g, "$1");
+}
+
+/** Adds a member to a serialised object that already has one. */
+export function withMember(object: string, name: string, value: string): string {
+	return `${object.slice(0, -1)},"${name}":${value}}`;
+}
+
+export type Json = Record<string, unknown>;
+
+/** An event's data as an object, or nothing when it is another kind of JSON. Throws a SyntaxError when it is none. */
+export function parseEvent(data: string): Json | undefined {
+	return object(JSON.parse(data) as unknown);
+}
+
+export function object(value: unknown): Json | undefined {
+	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+}
+
+export function list(value: unknown): unknown[] {
+	return Array.isArray(value) ? value : [];
+}
+
+export function text(value: unknown): string {
+	return typeof value === "string" ? value : "";
+}
+
+/** A token count, or nothing when there is none. */
+export function count(value: unknown): number | undefined {
+	return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined;
+}

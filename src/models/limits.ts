@@ -1,0 +1,42 @@
+/** How long a reply may get. Pure. */
+import type { ModelMessage, ToolDefinition } from "../agent/contracts.ts";
+import type { Image, Text } from "../protocol/content.ts";
+import type { Model } from "../protocol/model.ts";
+
+const charactersPerToken = 4;
+const tokensPerImage = 1200;
+/** Room for what the estimate misses. */
+const margin = 4096;
+
+function tokensOf(content: string | readonly (Text | Image)[]): number {
+	if (typeof content === "string") return content.length / charactersPerToken;
+	return (content ?? []).reduce((sum, block) => sum + (block.type === "text" ? block.text.length / charactersPerToken : tokensPerImage), 0);
+}
+
+function tokensOfMessage(message: ModelMessage): number {
+	if (message.role !== "assistant") return tokensOf(message.content);
+	return (message.content ?? []).reduce((sum, block) => {
+		if (block.type === "text") return sum + block.text.length / charactersPerToken;
+		if (block.type === "thinking") return sum + block.thinking.length / charactersPerToken;
+		return block.type === "toolCall" ? sum + JSON.stringify(block.arguments).length / charactersPerToken : sum;
+	}, 0);
+}
+
+/** Tokens of a request: what the last good reply counted, and an estimate of what came after it. */
+export function estimateInput(systemPrompt: string, tools: readonly ToolDefinition[], messages: readonly ModelMessage[]): number {
+	let tokens = 0;
+	for (let index = messages.length - 1; index >= 0; index -= 1) {
+		const message = messages[index] as ModelMessage;
+		const isCounted =
+			message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted" && message.usage?.totalTokens > 0;
+		if (isCounted) return Math.ceil(tokens + message.usage.totalTokens);
+		tokens += tokensOfMessage(message);
+	}
+	const toolTokens = tools.reduce((sum, tool) => sum + (tool.description.length + 400) / charactersPerToken, 0);
+	return Math.ceil(tokens + systemPrompt.length / charactersPerToken + toolTokens);
+}
+
+/** The output limit of a request: the model's own, lowered to what the window leaves, at least 1. */
+export function outputLimit(model: Model, inputTokens: number): number {
+	return Math.max(1, Math.min(model.maxTokens, model.contextWindow - inputTokens - margin));
+}

@@ -1,0 +1,201 @@
+/** Who speaks which API where, and how one proves to be allowed. One row per provider; a compatible host is one row more. */
+import type { Compat } from "./compat.ts";
+
+export type ApiName = "anthropic-messages" | "openai-completions" | "openai-responses" | "google-generative-ai";
+
+/** The header that carries a key. */
+export type Auth = "bearer" | "x-api-key" | "x-goog-api-key" | "api-key" | "cf-aig-authorization";
+
+export interface Route {
+	/** The API of ids that the catalogue does not know. */
+	api: ApiName;
+	/** May hold `{NAME}` parts that the environment fills. */
+	baseUrl: string;
+	/** Variables that may hold the key, the first that is set wins. */
+	keys: readonly string[];
+	/** Where the key goes, when not where the API of the model wants it. */
+	auth?: Auth;
+	/** Variables whose key goes in as a bearer token instead. */
+	bearerKeys?: readonly string[];
+	/** The variable that replaces the base URL. */
+	baseUrlVariable: string;
+	/** Runs on the user's own machine and asks for no key. */
+	isLocal?: true;
+	/** Offers the catalogue's models of another provider. */
+	modelsOf?: string;
+	compat?: Partial<Compat>;
+}
+
+type Options = Partial<Omit<Route, "api" | "baseUrl" | "baseUrlVariable">> & { base?: string };
+
+/** `moonshotai-cn` to `MOONSHOTAI_CN`. */
+const shout = (name: string) => name.replace(/[^A-Za-z0-9]+/g, "_").toUpperCase();
+
+function row(name: string, api: ApiName, baseUrl: string, { base, ...options }: Options = {}): [string, Route] {
+	const keys = options.keys ?? [`${shout(name)}_API_KEY`];
+	return [name, { ...options, api, baseUrl, keys, baseUrlVariable: base ?? `${shout(name)}_BASE_URL` }];
+}
+
+const chat = (name: string, baseUrl: string, options?: Options) => row(name, "openai-completions", baseUrl, options);
+const local = (name: string, port: number) => chat(name, `http://127.0.0.1:${port}/v1`, { isLocal: true });
+
+const openai: Partial<Compat> = {
+	supportsStore: true,
+	supportsDeveloperRole: true,
+	maxTokensField: "max_completion_tokens",
+	supportsPromptCacheKey: true,
+};
+const zai: Partial<Compat> = { thinkingFormat: "zai", supportsReasoningEffort: false };
+const qwen: Partial<Compat> = { thinkingFormat: "qwen" };
+const qwenKeys = { keys: ["QWEN_TOKEN_PLAN_API_KEY", "DASHSCOPE_API_KEY"], compat: qwen };
+const xiaomi = { compat: { thinkingFormat: "deepseek", supportsReasoningEffort: false } as const };
+
+/** In the order in which a first model is looked for. */
+export const routes: ReadonlyMap<string, Route> = new Map([
+	row("anthropic", "anthropic-messages", "https://api.anthropic.com", {
+		keys: ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
+		bearerKeys: ["ANTHROPIC_AUTH_TOKEN"],
+	}),
+	row("openai", "openai-responses", "https://api.openai.com/v1", { compat: openai }),
+	row("google", "google-generative-ai", "https://generativelanguage.googleapis.com/v1beta", {
+		keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+		base: "GEMINI_BASE_URL",
+	}),
+	chat("openrouter", "https://openrouter.ai/api/v1", { auth: "bearer", compat: { thinkingFormat: "openrouter", supportsCacheControl: true } }),
+	row("xai", "openai-responses", "https://api.x.ai/v1", { compat: { supportsReasoningEffort: true } }),
+	chat("groq", "https://api.groq.com/openai/v1", { compat: { maxTokensField: "max_completion_tokens" } }),
+	chat("cerebras", "https://api.cerebras.ai/v1", { compat: { maxTokensField: "max_completion_tokens" } }),
+	chat("mistral", "https://api.mistral.ai/v1", {
+		compat: { supportsReasoningEffort: false, thinkingFormat: "none", requiresAssistantAfterToolResult: true, requiresThinkingAsText: true },
+	}),
+	chat("deepseek", "https://api.deepseek.com", { compat: { thinkingFormat: "deepseek" } }),
+	chat("zai", "https://api.z.ai/api/coding/paas/v4", { compat: zai }),
+	chat("zai-coding-cn", "https://open.bigmodel.cn/api/coding/paas/v4", { compat: zai }),
+	chat("moonshotai", "https://api.moonshot.ai/v1", { keys: ["MOONSHOTAI_API_KEY", "MOONSHOT_API_KEY"], compat: { thinkingFormat: "deepseek" } }),
+	chat("moonshotai-cn", "https://api.moonshot.cn/v1", {
+		keys: ["MOONSHOTAI_CN_API_KEY", "MOONSHOT_CN_API_KEY"],
+		compat: { thinkingFormat: "deepseek" },
+	}),
+	chat("kimi-coding", "https://api.kimi.com/coding/v1", { keys: ["KIMI_API_KEY"], compat: { thinkingFormat: "deepseek" } }),
+	row("minimax", "anthropic-messages", "https://api.minimax.io/anthropic"),
+	row("minimax-cn", "anthropic-messages", "https://api.minimaxi.com/anthropic"),
+	chat("together", "https://api.together.ai/v1", { compat: { thinkingFormat: "together" } }),
+	chat("fireworks", "https://api.fireworks.ai/inference/v1"),
+	chat("baseten", "https://inference.baseten.co/v1"),
+	chat("nvidia", "https://integrate.api.nvidia.com/v1"),
+	chat("huggingface", "https://router.huggingface.co/v1", { keys: ["HUGGINGFACE_HUB_TOKEN", "HF_TOKEN"] }),
+	row("vercel-ai-gateway", "anthropic-messages", "https://ai-gateway.vercel.sh", { keys: ["AI_GATEWAY_API_KEY"], base: "AI_GATEWAY_BASE_URL" }),
+	chat("opencode", "https://opencode.ai/inference/openai/v1"),
+	chat("opencode-go", "https://opencode.ai/inference/go/openai/v1", { keys: ["OPENCODE_API_KEY"] }),
+	row("meta", "openai-responses", "https://api.meta.ai/v1"),
+	chat("qwen-token-plan", "https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1", qwenKeys),
+	chat("qwen-token-plan-individual", "https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1", qwenKeys),
+	chat("qwen-token-plan-cn", "https://token-plan.cn-beijing.maas.aliyuncs.com/compatible-mode/v1", qwenKeys),
+	chat("xiaomi", "https://api.xiaomimimo.com/v1", xiaomi),
+	chat("xiaomi-token-plan-ams", "https://token-plan-ams.xiaomimimo.com/v1", xiaomi),
+	chat("xiaomi-token-plan-cn", "https://token-plan-cn.xiaomimimo.com/v1", xiaomi),
+	chat("xiaomi-token-plan-sgp", "https://token-plan-sgp.xiaomimimo.com/v1", xiaomi),
+	chat("ant-ling", "https://api.ant-ling.com/v1"),
+	chat("cloudflare-workers-ai", "https://api.cloudflare.com/client/v4/accounts/{CLOUDFLARE_ACCOUNT_ID}/ai/v1", {
+		keys: ["CLOUDFLARE_API_KEY", "CLOUDFLARE_API_TOKEN"],
+	}),
+	chat("cloudflare-ai-gateway", "https://gateway.ai.cloudflare.com/v1/{CLOUDFLARE_ACCOUNT_ID}/{CLOUDFLARE_GATEWAY_ID}/compat", {
+		keys: ["CLOUDFLARE_API_KEY", "CLOUDFLARE_API_TOKEN"],
+		auth: "cf-aig-authorization",
+	}),
+	row("azure", "openai-responses", "https://{AZURE_OPENAI_RESOURCE_NAME}.openai.azure.com/openai/v1", {
+		keys: ["AZURE_OPENAI_API_KEY"],
+		auth: "api-key",
+		base: "AZURE_OPENAI_BASE_URL",
+		compat: { ...openai, supportsStore: false },
+	}),
+	row("google-vertex", "google-generative-ai", "https://aiplatform.googleapis.com/v1/publishers/google", {
+		keys: ["GOOGLE_CLOUD_API_KEY"],
+		modelsOf: "google",
+	}),
+	chat("venice", "https://api.venice.ai/api/v1"),
+	chat("nanogpt", "https://nano-gpt.com/api/v1"),
+	chat("synthetic", "https://api.synthetic.new/openai/v1"),
+	chat("qianfan", "https://qianfan.baidubce.com/v2"),
+	chat("zenmux", "https://zenmux.ai/api/v1"),
+	chat("litellm", "http://127.0.0.1:4000/v1", { isLocal: true }),
+	local("ollama", 11434),
+	local("lm-studio", 1234),
+	local("llama.cpp", 8080),
+	local("vllm", 8000),
+]);
+
+/** Other names for rows. */
+const aliases: Record<string, string> = {
+	"azure-openai-responses": "azure",
+	"azure-openai": "azure",
+	gemini: "google",
+	vertex: "google-vertex",
+	moonshot: "moonshotai",
+	"moonshot-cn": "moonshotai-cn",
+	kimi: "kimi-coding",
+	lmstudio: "lm-studio",
+	"llama-cpp": "llama.cpp",
+	llamacpp: "llama.cpp",
+	cloudflare: "cloudflare-workers-ai",
+	"z.ai": "zai",
+	hf: "huggingface",
+	"vercel-gateway": "vercel-ai-gateway",
+};
+
+/** The name under which a provider is known here. */
+export function providerName(name: string): string {
+	return Object.hasOwn(aliases, name) ? (aliases[name] as string) : name;
+}
+
+/** The flags of the row that serves this address, for providers without a row of their own. */
+export function compatOfHost(baseUrl: string): Partial<Compat> | undefined {
+	if (!URL.canParse(baseUrl)) return undefined;
+	const { host } = new URL(baseUrl);
+	for (const route of routes.values()) {
+		if (!route.isLocal && URL.canParse(route.baseUrl) && new URL(route.baseUrl).host === host) return route.compat;
+	}
+	return undefined;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Fills `{NAME}` parts from the environment; gives the missing names instead when there are some. */
+export function fillUrl(url: string, env: Environment): { url: string } | { missing: string[] } {
+	const missing: string[] = [];
+	const filled = url.replace(/\{([A-Z][A-Z0-9_]*)\}/g, (_, name: string) => {
+		const value = env[name];
+		if (!value) missing.push(name);
+		return value ? encodeURIComponent(value) : "";
+	});
+	return missing.length > 0 ? { missing } : { url: filled };
+}
+
+/**
+ * The base URL of a model: its own, unless a variable replaces the provider's. What a model's URL has beyond its provider's is kept
+ * behind the replacement, so that providers with several APIs still reach each of them.
+ */
+export function baseUrlOf(route: Route, own: string | undefined, env: Environment): { url: string } | { missing: string[] } {
+	const replacement = env[route.baseUrlVariable];
+	const from = own || route.baseUrl;
+	if (!replacement) return fillUrl(from, env);
+	const base = replacement.replace(/\/+$/, "");
+	return { url: from.startsWith(`${route.baseUrl}/`) ? base + from.slice(route.baseUrl.length) : base };
+}
+
+const authOfApi: Record<string, Auth> = { "anthropic-messages": "x-api-key", "google-generative-ai": "x-goog-api-key" };
+
+/** The header that proves who asks: where the row says, else where the API wants it. */
+export function authHeaders(key: string, api: string, auth?: Auth): Record<string, string> {
+	const place = auth ?? authOfApi[api] ?? "bearer";
+	if (place === "bearer") return { authorization: `Bearer ${key}` };
+	return { [place]: place === "cf-aig-authorization" ? `Bearer ${key}` : key };
+}
+
+/** Azure calls models by their deployments and may want a version in the address. */
+export function azureDetails(id: string, url: string, env: Environment): { modelId: string; url: string } {
+	const pairs = (env.AZURE_OPENAI_DEPLOYMENT_NAME_MAP ?? "").split(",").map((pair) => pair.trim().split("="));
+	const modelId = pairs.find(([name]) => name === id)?.[1]?.trim() || id;
+	const version = env.AZURE_OPENAI_API_VERSION;
+	return { modelId, url: version && !url.includes("?") ? `${url}?api-version=${encodeURIComponent(version)}` : url };
+}

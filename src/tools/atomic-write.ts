@@ -1,0 +1,58 @@
+/** Replaces a file in one step: nobody ever sees half of it, and a crash leaves the old one. */
+import { randomBytes } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { access, lstat, open, readlink, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+
+/** Keeps mode and owner, follows links to their target. Writes in place where a new file could not take the old one's role. */
+export async function atomicWrite(path: string, content: Buffer): Promise<void> {
+	const target = await followLinks(path);
+	const old = await stat(target).catch((error: NodeJS.ErrnoException) => {
+		if (error.code === "ENOENT") return undefined;
+		throw error;
+	});
+	// A rename would happily replace a file that we may not write.
+	if (old) await access(target, constants.W_OK);
+	const canReplace = old === undefined || (old.isFile() && old.nlink === 1 && (old.uid === process.getuid?.() || process.getuid?.() === 0));
+	if (!canReplace || !(await replace(target, content, old))) await writeFile(target, content);
+}
+
+/** False when the directory, or a mount on the file itself, does not let us. */
+async function replace(target: string, content: Buffer, old: Stats | undefined): Promise<boolean> {
+	const temporary = join(dirname(target), `.${basename(target).slice(0, 200)}.${randomBytes(6).toString("hex")}.tmp`);
+	try {
+		await fill(temporary, content, old);
+		await rename(temporary, target);
+		return true;
+	} catch (error) {
+		await rm(temporary, { force: true });
+		if (["EACCES", "EPERM", "EROFS", "EBUSY", "EXDEV"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+		throw error;
+	}
+}
+
+async function fill(temporary: string, content: Buffer, old: Stats | undefined): Promise<void> {
+	const file = await open(temporary, "wx", old ? 0o600 : 0o666);
+	try {
+		await file.writeFile(content);
+		if (!old) return;
+		if (old.uid !== process.getuid?.() || old.gid !== process.getgid?.()) await file.chown(old.uid, old.gid);
+		await file.chmod(old.mode & 0o7777);
+	} finally {
+		await file.close();
+	}
+}
+
+/** Also follows a link whose target does not exist yet. */
+async function followLinks(path: string): Promise<string> {
+	let current = path;
+	for (let hop = 0; hop < 40; hop += 1) {
+		const facts = await lstat(current).catch((error: NodeJS.ErrnoException) => {
+			if (error.code === "ENOENT") return undefined;
+			throw error;
+		});
+		if (!facts?.isSymbolicLink()) return current;
+		current = resolve(dirname(current), await readlink(current));
+	}
+	throw new Error(`Too many symbolic links: ${path}`);
+}

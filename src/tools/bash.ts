@@ -1,0 +1,75 @@
+/** The tool that runs shell commands. */
+import Type, { type Static } from "typebox";
+import type { Tool } from "../agent/contracts.ts";
+import type { Shell, ShellResult, ShellUpdate } from "../lib/shell/index.ts";
+import { formatSize } from "../lib/truncate.ts";
+import type { ToolResult } from "../protocol/messages.ts";
+import { refuseIfAborted, textResult } from "./options.ts";
+
+const longestTimeout = 2147483;
+
+const parameters = Type.Object({
+	command: Type.String({ description: "The command line, as you would type it in bash." }),
+	timeout: Type.Optional(Type.Number({ description: "Seconds after which the command is killed. Without it there is no limit." })),
+});
+
+export function bashTool(shell: Shell): Tool {
+	return {
+		name: "bash",
+		label: "Bash",
+		description:
+			"Run a bash command in the working directory and get its stdout and stderr together. Long output is cut to its last 2000 lines or 50KB, and all of it is kept in a file whose path you are told. There is no terminal and no input: use options that avoid questions, pagers and editors. Processes started with & keep running after the call.",
+		hint: "Run shell commands: builds, tests, git, listing and searching files",
+		parameters: { ...parameters },
+		concurrency: "exclusive",
+		async execute({ args, signal, onUpdate }) {
+			const { command, timeout } = args as Static<typeof parameters>;
+			refuseIfAborted(signal);
+			if (timeout !== undefined && !(timeout > 0 && timeout <= longestTimeout)) {
+				throw new Error(`timeout must be more than 0 and at most ${longestTimeout} seconds; got ${timeout}.`);
+			}
+			const result = await shell.run({
+				command,
+				timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+				signal,
+				stripControls: true,
+				onUpdate: (update) => onUpdate(textResult(update.output, details(update))),
+			});
+			const problem = problemOf(result, timeout);
+			if (problem !== undefined) throw new Error(withParagraph(shownOutput(result), problem));
+			return finished(result);
+		},
+	};
+}
+
+function finished(result: ShellResult): ToolResult {
+	return textResult(shownOutput(result) || "(no output)", details(result));
+}
+
+/** Both keys are always there, so that a host can read them without asking. */
+function details({ truncation, fullOutputPath }: ShellUpdate) {
+	return { truncation: truncation.truncated ? truncation : null, fullOutputPath: fullOutputPath ?? null };
+}
+
+function problemOf({ aborted, timedOut, exitCode }: ShellResult, timeout: number | undefined): string | undefined {
+	if (aborted) return "Command aborted";
+	if (timedOut) return `Command timed out after ${timeout} seconds`;
+	if (exitCode !== 0) return `Command exited with code ${exitCode}`;
+	return undefined;
+}
+
+/** The output, and where the rest of it is. */
+function shownOutput({ output, truncation, fullOutputPath, fullOutputProblem }: ShellResult): string {
+	if (!truncation.truncated) return output;
+	const { totalLines, totalBytes, outputLines, outputBytes, lastLinePartial, truncatedBy, maxBytes } = truncation;
+	const range = lastLinePartial
+		? `Last ${formatSize(outputBytes)} of line ${totalLines}`
+		: `Lines ${totalLines - outputLines + 1}-${totalLines} of ${totalLines}${truncatedBy === "bytes" ? `, cut at the ${formatSize(maxBytes)} limit` : ""}`;
+	const rest = fullOutputPath ? `Full output: ${fullOutputPath}` : `The full output could not be kept: ${fullOutputProblem}`;
+	return withParagraph(output, `[${range} (${formatSize(totalBytes)} in all). ${rest}]`);
+}
+
+function withParagraph(text: string, paragraph: string): string {
+	if (text === "") return paragraph;
+	return `${text}${text.endsWith("\n") ? "\n" : "\n\n"}${paragraph}`;
+}

@@ -1,0 +1,87 @@
+/** The tool that changes parts of a file. */
+import { isUtf8 } from "node:buffer";
+import { readFile, stat } from "node:fs/promises";
+import Type, { type Static } from "typebox";
+import type { Tool } from "../agent/contracts.ts";
+import { atomicWrite } from "./atomic-write.ts";
+import { editDiff } from "./edit-diff.ts";
+import { applyReplacements, type Edit, planEdits } from "./edit-match.ts";
+import type { MutationQueue } from "./mutation-queue.ts";
+import { refuseIfAborted, textResult } from "./options.ts";
+import { resolveExisting } from "./paths.ts";
+
+const parameters = Type.Object({
+	path: Type.String({ description: "The file, absolute or relative to the working directory." }),
+	edits: Type.Array(
+		Type.Object({
+			oldText: Type.String({ description: "Text to replace, exactly as it stands in the file and long enough to occur only once." }),
+			newText: Type.String({ description: "What it becomes. Empty removes it." }),
+		}),
+		{ minItems: 1, description: "Replacements. All refer to the file as it is before the call and must not overlap." },
+	),
+});
+
+export function editTool(options: { cwd: string }, queue: MutationQueue): Tool {
+	return {
+		name: "edit",
+		label: "Edit",
+		description:
+			"Replace pieces of text in a file. Each oldText must match the file exactly, whitespace included, and occur only once; nothing else in the file changes. Put several changes of one file into one call.",
+		hint: "Change parts of a file by exact text replacement",
+		parameters: { ...parameters },
+		concurrency: "exclusive",
+		adapt,
+		async execute({ args, signal }) {
+			const { path, edits } = args as Static<typeof parameters>;
+			refuseIfAborted(signal);
+			const target = await resolveExisting(options.cwd, path);
+			return queue.run(target, async () => {
+				refuseIfAborted(signal);
+				if (!(await stat(target)).isFile()) throw new Error(`${path} is not a regular file and cannot be edited.`);
+				const before = await readFile(target);
+				const after = edited(before, edits, path);
+				if (after.equals(before)) throw new Error(`Nothing would change in ${path}: the new text is the same as the old.`);
+				refuseIfAborted(signal);
+				await atomicWrite(target, after);
+				const details = await editDiff(path, before.toString(), after.toString());
+				return textResult(`Edited ${path}: ${edits.length === 1 ? "1 replacement" : `${edits.length} replacements`}`, details);
+			});
+		},
+	};
+}
+
+const byteOrderMark = "\ufeff";
+
+/** A file that is not UTF-8 is handled byte by byte, so that what we cannot read survives. */
+function edited(before: Buffer, edits: readonly Edit[], path: string): Buffer {
+	const isText = isUtf8(before);
+	const content = before.toString(isText ? "utf8" : "latin1");
+	const mark = content.startsWith(byteOrderMark) ? byteOrderMark : "";
+	const file = content.slice(mark.length);
+	const wanted = edits.map(({ oldText, newText }) => {
+		const [from, to] = [withoutMark(oldText), mark ? withoutMark(newText) : newText];
+		return isText ? { oldText: from, newText: to } : { oldText: asBytes(from), newText: asBytes(to) };
+	});
+	return Buffer.from(mark + applyReplacements(file, planEdits(file, wanted, path, isText)), isText ? "utf8" : "latin1");
+}
+
+const withoutMark = (text: string) => (text.startsWith(byteOrderMark) ? text.slice(1) : text);
+const asBytes = (text: string) => Buffer.from(text).toString("latin1");
+
+/** Models also send one edit as an object, the edits as JSON text, or the old pair `oldText` and `newText` beside the path. */
+function adapt(args: Record<string, unknown>): Record<string, unknown> {
+	const { oldText, newText, ...rest } = args;
+	const given = typeof rest.edits === "string" ? parsed(rest.edits) : rest.edits;
+	const edits = given === undefined ? [] : Array.isArray(given) ? [...given] : [given];
+	if (oldText !== undefined || newText !== undefined) edits.push({ oldText, newText });
+	return edits.length === 0 && rest.edits === undefined ? rest : { ...rest, edits };
+}
+
+/** What is not JSON is left to the validation, which tells the model what is wrong. */
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}

@@ -1,0 +1,108 @@
+/** The tool that searches the content of files. */
+import { basename, dirname } from "node:path";
+import Type, { type Static } from "typebox";
+import type { Tool } from "../agent/contracts.ts";
+import type { Shell } from "../lib/shell/index.ts";
+import { formatSize, truncateHead } from "../lib/truncate.ts";
+import { searchWithRipgrep } from "./grep-ripgrep.ts";
+import { searchWithWalk } from "./grep-walk.ts";
+import { refuseIfAborted, textResult } from "./options.ts";
+import { isDirectory, resolveExisting } from "./paths.ts";
+import type { RipgrepFinder } from "./ripgrep.ts";
+
+const defaultLimit = 100;
+const longestLine = 500;
+
+const parameters = Type.Object({
+	pattern: Type.String({ description: "What to look for: a regular expression, or plain text with literal." }),
+	path: Type.Optional(Type.String({ description: "Directory or file to search; default: the working directory." })),
+	glob: Type.Optional(Type.String({ description: "Only files that match, such as *.ts or src/**/*.md." })),
+	ignoreCase: Type.Optional(Type.Boolean({ description: "Do not tell upper from lower case." })),
+	literal: Type.Optional(Type.Boolean({ description: "Take the pattern as plain text." })),
+	context: Type.Optional(Type.Integer({ minimum: 0, description: "Lines to show before and after each match." })),
+	limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most matching lines to show; default ${defaultLimit}.` })),
+});
+
+/** What to search, the same for both ways of searching. */
+export interface Search {
+	/** Globs are relative to it, and so are the paths found. */
+	directory: string;
+	/** Only this file in it. */
+	file?: string;
+	pattern: string;
+	glob?: string;
+	ignoreCase: boolean;
+	literal: boolean;
+	context: number;
+	limit: number;
+}
+
+export interface FoundLine {
+	path: string;
+	line: number;
+	text: string;
+	isMatch: boolean;
+}
+
+export interface Found {
+	lines: FoundLine[];
+	/** There are more matches than the limit. */
+	isLimited: boolean;
+}
+
+export function grepTool(options: { cwd: string; shell: Shell }, findRipgrep: RipgrepFinder): Tool {
+	return {
+		name: "grep",
+		label: "Grep",
+		description:
+			"Search the content of files for a regular expression or plain text. Gives path:line: text for every match. Hidden files are searched, ignored ones (.gitignore) are not. Lines longer than 500 characters are cut.",
+		hint: "Search the content of files",
+		parameters: { ...parameters },
+		concurrency: "shared",
+		async execute({ args, signal }) {
+			const { pattern, path = ".", glob, ignoreCase = false, literal = false, context = 0, limit = defaultLimit } = args as Static<typeof parameters>;
+			refuseIfAborted(signal);
+			const target = await resolveExisting(options.cwd, path);
+			const place = (await isDirectory(target)) ? { directory: target } : { directory: dirname(target), file: basename(target) };
+			const search: Search = { ...place, pattern, glob, ignoreCase, literal, context, limit };
+			const ripgrep = await findRipgrep();
+			const found = ripgrep ? await searchWithRipgrep(options.shell, ripgrep, search, signal) : await searchWithWalk(search, signal);
+			return found.lines.length === 0 ? textResult("No matches found") : present(found, limit);
+		},
+	};
+}
+
+function present(found: Found, limit: number) {
+	let linesTruncated = false;
+	const shown = inOrder(found.lines).map(({ path, line, text, isMatch }) => {
+		const cut = cutLine(text);
+		linesTruncated ||= cut !== text;
+		return isMatch ? `${path}:${line}: ${cut}` : `${path}-${line}- ${cut}`;
+	});
+	const { text, truncation } = truncateHead(shown.join("\n"));
+	const notices = [
+		...(found.isLimited ? [`First ${limit} matches; ask with limit=${limit * 2} for more, or narrow the search`] : []),
+		...(truncation.truncated
+			? [`cut at ${truncation.truncatedBy === "bytes" ? formatSize(truncation.maxBytes) : `${truncation.maxLines} lines`}`]
+			: []),
+		...(linesTruncated ? [`some lines were cut at ${longestLine} characters; use read to see them whole`] : []),
+	];
+	const details = {
+		...(found.isLimited ? { matchLimitReached: limit } : {}),
+		...(linesTruncated ? { linesTruncated } : {}),
+		...(truncation.truncated ? { truncation } : {}),
+	};
+	return textResult(notices.length > 0 ? `${text}\n\n[${notices.join(". ")}]` : text, details);
+}
+
+/** ripgrep searches in parallel and gives files as they come; the model gets the same order every time. */
+function inOrder(lines: FoundLine[]): FoundLine[] {
+	return lines.toSorted((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
+}
+
+function cutLine(text: string): string {
+	if (text.length <= longestLine) return text;
+	// Not between the halves of one character.
+	const code = text.charCodeAt(longestLine - 1);
+	return `${text.slice(0, code >= 0xd800 && code < 0xdc00 ? longestLine - 1 : longestLine)}…`;
+}

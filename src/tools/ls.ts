@@ -1,0 +1,67 @@
+/** The tool that lists a directory. */
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import Type, { type Static } from "typebox";
+import type { Tool } from "../agent/contracts.ts";
+import { formatSize, truncateHead } from "../lib/truncate.ts";
+import { refuseIfAborted, textResult } from "./options.ts";
+import { isDirectory, resolveExisting } from "./paths.ts";
+
+const defaultLimit = 500;
+
+const parameters = Type.Object({
+	path: Type.Optional(Type.String({ description: "The directory; default: the working directory." })),
+	limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most entries to show; default ${defaultLimit}.` })),
+});
+
+export function lsTool(options: { cwd: string }): Tool {
+	return {
+		name: "ls",
+		label: "List",
+		description: "List what is in a directory, hidden entries included, in alphabetical order. Directories end in a slash.",
+		hint: "List a directory",
+		parameters: { ...parameters },
+		concurrency: "shared",
+		async execute({ args, signal }) {
+			const { path = ".", limit = defaultLimit } = args as Static<typeof parameters>;
+			refuseIfAborted(signal);
+			const directory = await resolveExisting(options.cwd, path);
+			if (!(await isDirectory(directory))) throw new Error(`${path} is not a directory.`);
+			const names = (await readdir(directory)).sort(ignoringCase);
+			const entries: string[] = [];
+			let isLimited = false;
+			for (const name of names) {
+				if (entries.length === limit) {
+					isLimited = true;
+					break;
+				}
+				const entry = await described(directory, name);
+				if (entry !== undefined) entries.push(entry);
+			}
+			refuseIfAborted(signal);
+			if (entries.length === 0) return textResult("(empty directory)");
+			const { text, truncation } = truncateHead(entries.join("\n"));
+			const notices = [
+				...(isLimited ? [`${limit} of ${names.length} entries; ask with limit=${limit * 2} for more`] : []),
+				...(truncation.truncated
+					? [`cut at ${truncation.truncatedBy === "bytes" ? formatSize(truncation.maxBytes) : `${truncation.maxLines} lines`}`]
+					: []),
+			];
+			const details = { ...(isLimited ? { entryLimitReached: limit } : {}), ...(truncation.truncated ? { truncation } : {}) };
+			return textResult(notices.length > 0 ? `${text}\n\n[${notices.join(". ")}]` : text, details);
+		},
+	};
+}
+
+/** Nothing for an entry that cannot be looked at, such as a broken link. */
+async function described(directory: string, name: string): Promise<string | undefined> {
+	const [facts] = await Promise.allSettled([stat(join(directory, name))]);
+	if (facts.status === "rejected") return undefined;
+	return facts.value.isDirectory() ? `${name}/` : name;
+}
+
+function ignoringCase(a: string, b: string): number {
+	const [first, second] = [a.toLowerCase(), b.toLowerCase()];
+	if (first === second) return a < b ? -1 : 1;
+	return first < second ? -1 : 1;
+}

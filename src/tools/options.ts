@@ -1,0 +1,23 @@
+/** What the built-in tools are given, and the few words they share. */
+import type { Shell } from "../lib/shell/index.ts";
+import type { ToolResult } from "../protocol/messages.ts";
+
+export interface ToolOptions {
+	/** The session's working directory. */
+	cwd: string;
+	shell: Shell;
+	settings: { autoResizeImages: () => boolean };
+	/** What child processes may see. */
+	environment: () => Record<string, string | undefined>;
+	/** Whether the current model can look at images. */
+	acceptsImages: () => boolean;
+}
+
+export function textResult(text: string, details?: unknown): ToolResult {
+	return { content: [{ type: "text", text }], ...(details === undefined ? {} : { details }) };
+}
+
+/** To be asked before anything is done. */
+export function refuseIfAborted(signal: AbortSignal): void {
+	if (signal.aborted) throw new Error("Operation aborted");
+}

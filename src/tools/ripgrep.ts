@@ -1,0 +1,96 @@
+/** Finds ripgrep and runs it. */
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import type { Shell } from "../lib/shell/index.ts";
+
+/** The path of ripgrep, or nothing. Looks once. */
+export type RipgrepFinder = () => Promise<string | undefined>;
+
+export function ripgrepFinder(options: { environment: () => Record<string, string | undefined> }): RipgrepFinder {
+	let found: Promise<string | undefined> | undefined;
+	return () => {
+		found ??= findRipgrep(options.environment());
+		return found;
+	};
+}
+
+async function findRipgrep(environment: Record<string, string | undefined>): Promise<string | undefined> {
+	const name = process.platform === "win32" ? "rg.exe" : "rg";
+	const onPath = (environment.PATH ?? "").split(delimiter).filter((directory) => directory !== "");
+	for (const candidate of [environment.BOWLINE_RG, ...onPath.map((directory) => join(directory, name))]) {
+		if (candidate && (await isProgram(candidate))) return candidate;
+	}
+	// Not a literal: the package is optional, so no bundler may take it in.
+	const packageName = "@vscode/ripgrep";
+	const [loaded] = await Promise.allSettled([import(packageName) as Promise<{ rgPath: string }>]);
+	return loaded.status === "fulfilled" && (await isProgram(loaded.value.rgPath)) ? loaded.value.rgPath : undefined;
+}
+
+async function isProgram(path: string): Promise<boolean> {
+	const [check] = await Promise.allSettled([access(path, constants.X_OK)]);
+	return check.status === "fulfilled";
+}
+
+/** What every search has in common: no configuration of the user, hidden files too, ignore files also outside of git, never git's own files. */
+export const searchArguments = ["--no-config", "--no-messages", "--hidden", "--no-require-git", "--no-ignore-global", "--glob=!.git"];
+
+export interface RipgrepRun {
+	program: string;
+	args: readonly string[];
+	cwd: string;
+	/** Between two records of the output. */
+	separator: number;
+	signal: AbortSignal;
+	/** Gets each record; false ends the run. */
+	onRecord: (record: Buffer) => boolean;
+}
+
+/** Runs to the end or until a record says stop. Throws when ripgrep refuses, for example a broken pattern. */
+export async function runRipgrep(shell: Shell, { program, args, cwd, separator, signal, onRecord }: RipgrepRun): Promise<void> {
+	const { child, kill } = await shell.start(program, args, cwd);
+	let isStopped = false;
+	const stop = () => {
+		isStopped = true;
+		kill();
+	};
+	signal.addEventListener("abort", stop, { once: true });
+	if (signal.aborted) stop();
+	try {
+		let problem = "";
+		child.stderr?.on("data", (chunk: Buffer) => {
+			if (problem.length < 4096) problem += chunk;
+		});
+		const split = recordSplitter(separator, (record) => {
+			if (!isStopped && !onRecord(record)) stop();
+		});
+		child.stdout?.on("data", split.push);
+		const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+		if (!isStopped) split.end();
+		if (signal.aborted) throw new Error("Operation aborted");
+		// 2 also means that some file could not be read, which is no reason to withhold the rest.
+		if (!isStopped && code !== 0 && code !== 1 && problem !== "") throw new Error(problem.trim());
+		if (!isStopped && code === null) throw new Error("The search was killed.");
+	} finally {
+		signal.removeEventListener("abort", stop);
+	}
+}
+
+function recordSplitter(separator: number, onRecord: (record: Buffer) => void) {
+	let parts: Buffer[] = [];
+	return {
+		push(chunk: Buffer) {
+			let start = 0;
+			for (let end = chunk.indexOf(separator); end >= 0; end = chunk.indexOf(separator, start)) {
+				const record = chunk.subarray(start, end);
+				onRecord(parts.length > 0 ? Buffer.concat([...parts, record]) : record);
+				parts = [];
+				start = end + 1;
+			}
+			if (start < chunk.length) parts.push(chunk.subarray(start));
+		},
+		end() {
+			if (parts.length > 0) onRecord(Buffer.concat(parts));
+		},
+	};
+}

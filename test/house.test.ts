@@ -1,0 +1,94 @@
+/** The house rules: which room may use which, and that everything generated or promised is there. */
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { expect, test } from "vitest";
+import { commands } from "../src/protocol/commands/index.ts";
+import { events } from "../src/protocol/events.ts";
+import { settings } from "../src/protocol/settings.ts";
+
+const root = join(import.meta.dirname, "..");
+const source = join(root, "src");
+
+/** Room to what it may import: rooms, `contracts` (types of agent/contracts.ts only), `node:`, package names. */
+const mayImport: Record<string, string[]> = {
+	protocol: ["typebox"],
+	lib: ["node:"],
+	agent: ["protocol", "lib", "typebox"],
+	transcript: ["protocol", "lib", "node:"],
+	models: ["protocol", "lib", "contracts", "node:", "typebox", "jsonc-parser", "partial-json"],
+	tools: ["protocol", "lib", "contracts", "node:", "typebox", "diff", "ignore", "picomatch", "sharp", "@vscode/ripgrep"],
+	policies: ["protocol", "lib", "contracts", "transcript"],
+	prompting: ["protocol", "lib", "contracts", "node:"],
+	session: ["protocol", "lib", "agent", "transcript"],
+	rpc: ["protocol", "lib", "contracts", "session", "node:"],
+	app: ["protocol", "lib", "agent", "transcript", "models", "tools", "policies", "prompting", "session", "rpc", "node:", "jsonc-parser"],
+};
+
+const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+
+interface Import {
+	from: string;
+	target: string;
+	typeOnly: boolean;
+}
+
+function importsOf(path: string): Import[] {
+	const text = readFileSync(join(source, path), "utf8");
+	const found = [...text.matchAll(/^\s*(?:import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"|\bimport\("([^"]+)"\)/gm)];
+	return found.map(([, type, named, lazy]) => ({ from: path, target: named ?? lazy ?? "", typeOnly: type !== undefined }));
+}
+
+function isAllowed({ from, target, typeOnly }: Import): boolean {
+	const [room = ""] = from.split("/");
+	const allowed = mayImport[room] ?? [];
+	if (!target.startsWith(".")) return allowed.some((name) => target === name || target.startsWith(name.endsWith(":") ? name : `${name}/`));
+	const inside = relative(source, join(source, dirname(from), target));
+	const [targetRoom = ""] = inside.split("/");
+	if (targetRoom === room || targetRoom === "..") return targetRoom === room || inside === "../package.json";
+	if (inside === "agent/contracts.ts") return typeOnly && (allowed.includes("contracts") || allowed.includes("agent"));
+	return allowed.includes(targetRoom);
+}
+
+test("every room imports only what the table allows", () => {
+	const wrong = files.flatMap(importsOf).filter((found) => !isAllowed(found));
+	expect(wrong.map(({ from, target }) => `${from} imports ${target}`)).toEqual([]);
+});
+
+test("every room stands in the table", () => {
+	expect([...new Set(files.map((path) => path.split("/")[0]))].filter((room) => !mayImport[room ?? ""])).toEqual([]);
+});
+
+test("no file holds two things", () => {
+	const long = files.filter((path) => !path.includes("generated") && readFileSync(join(source, path), "utf8").split("\n").length > 400);
+	expect(long).toEqual([]);
+});
+
+test("generated files are fresh", () => {
+	const run = () => execFileSync(process.execPath, ["scripts/run.mjs", "generate", "--check"], { cwd: root, encoding: "utf8", stdio: "pipe" });
+	expect(run).not.toThrow();
+});
+
+test("every command, event and setting is described in a sentence", () => {
+	const rows = { ...commands, ...events, ...settings };
+	const bare = Object.entries(rows).filter(([, { doc }]) => !/^[A-Z`/].*\.$/s.test(doc));
+	expect(bare.map(([name]) => name)).toEqual([]);
+});
+
+test("every command that is served has a wire test", () => {
+	const transcripts = readdirSync(join(root, "test/wire"))
+		.filter((name) => name.endsWith(".wire"))
+		.map((name) => readFileSync(join(root, "test/wire", name), "utf8"))
+		.join("\n");
+	const handlers = readFileSync(join(source, "rpc/handlers/index.ts"), "utf8");
+	const untested = Object.entries(commands).filter(
+		([name, row]) => !row.unsupported && !handlers.includes(`"${name}"`) && !transcripts.includes(`"type":"${name}"`),
+	);
+	expect(untested.map(([name]) => name)).toEqual([]);
+});
+
+test("every command has a handler", async () => {
+	const { handlers } = await import("../src/rpc/handlers/index.ts");
+	const table = handlers({} as never);
+	expect(Object.keys(table).sort()).toEqual(Object.keys(commands).sort());
+});
