@@ -60,7 +60,7 @@ test("every room stands in the table", () => {
 });
 
 test("no file holds two things", () => {
-	const long = files.filter((path) => !path.includes("generated") && readFileSync(join(source, path), "utf8").split("\n").length > 400);
+	const long = files.filter((path) => !/generated|-data\.ts/.test(path) && readFileSync(join(source, path), "utf8").split("\n").length > 400);
 	expect(long).toEqual([]);
 });
 

@@ -30,8 +30,12 @@ export class Blocks {
 	/** The entry whose turn it is. */
 	#turn = 0;
 
-	constructor(builder: ReplyBuilder) {
+	#onFirst: (() => void) | undefined;
+
+	/** `onFirst` is called right before the first block opens. */
+	constructor(builder: ReplyBuilder, onFirst?: () => void) {
 		this.#builder = builder;
+		this.#onFirst = onFirst;
 	}
 
 	has(key: string | number): boolean {
@@ -48,7 +52,7 @@ export class Blocks {
 		const reader = block.type === "toolCall" ? new PartialJsonReader() : undefined;
 		const entry: Entry = { block, index: undefined, waiting: [], isClosed: false, members: undefined, reader };
 		this.#byKey.set(key, entry);
-		this.#entries.push(entry);
+		if (this.#entries.push(entry) === 1) this.#onFirst?.();
 		this.#advance();
 	}
 

@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest";
 import { formatSize, measure, truncateHead, truncateTail } from "../../src/lib/truncate.ts";
 
 const limits = { maxLines: 3, maxBytes: 20 };
-const lines = fc.array(fc.string({ unit: fc.constantFrom("a", "é", "€", "😀", " "), maxLength: 12 }), { maxLength: 12 }).map((each) => each.join("\n"));
+const lines = fc
+	.array(fc.string({ unit: fc.constantFrom("a", "é", "€", "😀", " "), maxLength: 12 }), { maxLength: 12 })
+	.map((each) => each.join("\n"));
 
 describe("head", () => {
 	test("short text is given as it is, final newline included", () => {

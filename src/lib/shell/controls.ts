@@ -45,7 +45,9 @@ export function controlStripper(): ByteFilter {
 	function ground(byte: number): boolean {
 		place = "ground";
 		if (byte === Escape) place = "escape";
-		return (byte >= 0x20 && byte !== Delete) || byte === Newline || byte === Tab;
+		// Shown or not: that depends on the byte after it.
+		if (byte === c1Lead) place = "c1";
+		return place === "ground" && ((byte >= 0x20 && byte !== Delete) || byte === Newline || byte === Tab);
 	}
 
 	return {
@@ -66,8 +68,7 @@ export function controlStripper(): ByteFilter {
 					}
 					kept[length++] = c1Lead;
 				}
-				if (place === "ground" && byte === c1Lead) place = "c1";
-				else if (step(byte)) kept[length++] = byte;
+				if (step(byte)) kept[length++] = byte;
 				if (place === "ground") {
 					const next = firstControl(scan, at);
 					length += chunk.copy(kept, length, at, next);

@@ -106,8 +106,10 @@ export class Shell {
 		}
 		const output = new Output(this.#tempDir);
 		if (signal?.aborted) return { ...shown(output.view(true)), exitCode: null, signal: null, timedOut: false, aborted: true };
-		const { child, mark } = await this.#startCommand(request.command);
-		const group = child.pid as number;
+		// Nothing is awaited between start and registration, so that no abort can fall between them.
+		const { child, mark } = this.#startCommand(request.command);
+		if (child.pid === undefined) throw await startError(child);
+		const group = child.pid;
 
 		let cause: "timeout" | "abort" | undefined;
 		let ended: Promise<void> | undefined;
@@ -168,8 +170,9 @@ export class Shell {
 
 	/** Starts a program in the environment that commands get, without shell and stdin, stdout and stderr as pipes. */
 	async start(file: string, args: readonly string[], cwd = this.#options.cwd): Promise<Program> {
-		const { child, mark } = await this.#spawn(file, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
-		const group = child.pid as number;
+		const { child, mark } = this.#spawn(file, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+		if (child.pid === undefined) throw await startError(child);
+		const group = child.pid;
 		this.#programs.add(group);
 		child.once("exit", () => {
 			this.#programs.delete(group);
@@ -200,7 +203,7 @@ export class Shell {
 		this.#watchdog.dismiss();
 	}
 
-	async #startCommand(command: string): Promise<{ child: ChildProcess; mark: string }> {
+	#startCommand(command: string): { child: ChildProcess; mark: string } {
 		this.#shellPath ??= findShell(this.#options.shellPath, this.#options.environment().PATH);
 		const text = this.#options.prefix ? `${this.#options.prefix}\n${command}` : command;
 		const shell = [this.#shellPath, "-c", text];
@@ -210,7 +213,7 @@ export class Shell {
 		return this.#spawn(joined[0] as string, joined.slice(1), options);
 	}
 
-	async #spawn(file: string, args: readonly string[], options: SpawnOptions): Promise<{ child: ChildProcess; mark: string }> {
+	#spawn(file: string, args: readonly string[], options: SpawnOptions): { child: ChildProcess; mark: string } {
 		if (this.#isClosed) throw new Error("The session is over; nothing can be started any more.");
 		const cwd = String(options.cwd);
 		if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`Working directory does not exist: ${cwd}`);
@@ -225,7 +228,7 @@ export class Shell {
 			if ((error as NodeJS.ErrnoException).code !== "E2BIG") throw error;
 			throw new Error("The command is too long to be started. Write it to a file and run that.", { cause: error });
 		}
-		if (child.pid === undefined) throw await new Promise<Error>((resolve) => child.once("error", resolve));
+		if (child.pid === undefined) return { child, mark };
 		// Later errors are failed signals and messages, which we send and check by other means.
 		child.on("error", () => undefined);
 		this.#watchdog.guard(child.pid);
@@ -239,6 +242,8 @@ export class Shell {
 		else this.#watchdog.release(group);
 	}
 }
+
+const startError = (child: ChildProcess) => new Promise<Error>((resolve) => child.once("error", resolve));
 
 function exitCode(code: number | null, signal: NodeJS.Signals | null): number | null {
 	return signal === null ? code : 128 + constants.signals[signal];

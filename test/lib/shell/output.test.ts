@@ -9,7 +9,8 @@ import { removeOldLogs } from "../../../src/lib/shell/temp-log.ts";
 const directory = mkdtempSync(join(tmpdir(), "bowline-output-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const pieces = (bytes: Buffer, size: number) => Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
+const pieces = (bytes: Buffer, size: number) =>
+	Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
 
 function shown(chunks: Buffer[]) {
 	const output = new Output(directory);

@@ -3,6 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { RecordReader } from "../../../src/lib/jsonl.ts";
 import type { Frame } from "./match.ts";
 
 export const program = join(import.meta.dirname, "../../../dist/bowline.js");
@@ -24,7 +25,6 @@ export class Agent {
 	stderr = "";
 	exitCode: number | null | undefined;
 	#folder: string;
-	#rest: Buffer = Buffer.alloc(0);
 	#wake: (() => void) | undefined;
 	#next = 0;
 
@@ -42,7 +42,8 @@ export class Agent {
 		const args = [program, "--mode", "rpc", "--set", "retry.baseDelayMs=20", ...model, ...flags];
 		const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
 		this.child = spawn(process.execPath, args, { cwd: this.cwd, env: { ...inherited, BOWLINE_DIR: join(this.#folder, "user"), ...env } });
-		this.child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+		const reader = new RecordReader({ record: (line) => this.#read(line), tooLong: () => undefined }, Number.POSITIVE_INFINITY);
+		this.child.stdout.on("data", (chunk: Buffer) => reader.push(chunk));
 		this.child.stderr.on("data", (chunk: Buffer) => {
 			this.stderr += chunk;
 		});
@@ -66,6 +67,12 @@ export class Agent {
 			await this.#change(left);
 		}
 		return this.frames[this.#next++];
+	}
+
+	/** Forgets the frames that came so far. */
+	forget(): void {
+		this.frames.length = 0;
+		this.#next = 0;
 	}
 
 	/** The frame that was looked at last is looked at again. */
@@ -104,16 +111,11 @@ export class Agent {
 		rmSync(this.#folder, { recursive: true, force: true });
 	}
 
-	#read(chunk: Buffer): void {
-		this.#rest = this.#rest.length ? Buffer.concat([this.#rest, chunk]) : chunk;
-		for (let end = this.#rest.indexOf(10); end >= 0; end = this.#rest.indexOf(10)) {
-			const line = this.#rest.toString("utf8", 0, end);
-			this.#rest = this.#rest.subarray(end + 1);
-			try {
-				this.frames.push(JSON.parse(line) as Frame);
-			} catch {
-				this.frames.push({ type: "not a frame", line });
-			}
+	#read(line: string): void {
+		try {
+			this.frames.push(JSON.parse(line) as Frame);
+		} catch {
+			this.frames.push({ type: "not a frame", line });
 		}
 		this.#wake?.();
 	}

@@ -1,0 +1,133 @@
+/** The models of each provider, from the table, the catalogue and the user's file, with what it takes to reach them. */
+import type { Model } from "../protocol/model.ts";
+import { assumedModel, Catalogue } from "./catalogue.ts";
+import { type Compat, mergeCompat } from "./compat.ts";
+import { type CustomProvider, customModel, loadModelsFile, type ModelsFile, overridden } from "./custom.ts";
+import { baseUrlOf, compatOfHost, type Environment, providerName, type Route, routes } from "./routes.ts";
+
+/** A model and what stays behind the wire. */
+export interface Entry {
+	model: Model;
+	/** With user name and password, if its address has them; the Model has none. */
+	baseUrl: string;
+	/** Variables that the address needs and the environment lacks. */
+	missing: string[];
+	/** Values in the syntax of `values.ts`. */
+	headers: Record<string, string>;
+}
+
+export class Providers {
+	#env: Environment;
+	#path: string;
+	#catalogue = new Catalogue();
+	#file: Promise<ModelsFile> | undefined;
+	#entries = new Map<string, Promise<Entry[]>>();
+	/** The file once it is read. */
+	loaded: ModelsFile | undefined;
+
+	constructor(env: Environment, path: string) {
+		this.#env = env;
+		this.#path = path;
+	}
+
+	/** The user's file, read once. */
+	async file(): Promise<ModelsFile> {
+		this.#file ??= loadModelsFile(this.#path);
+		this.loaded = await this.#file;
+		return this.loaded;
+	}
+
+	/** Names of all providers: the user's own first, then the table's in its order. */
+	async names(): Promise<string[]> {
+		const { providers } = await this.file();
+		return [...new Set([...[...providers.keys()].filter((name) => !routes.has(name)), ...routes.keys()])];
+	}
+
+	async custom(provider: string): Promise<CustomProvider | undefined> {
+		return (await this.file()).providers.get(provider);
+	}
+
+	of(provider: string): Promise<Entry[]> {
+		const known = this.#entries.get(provider);
+		if (known) return known;
+		const made = this.#make(provider);
+		this.#entries.set(provider, made);
+		return made;
+	}
+
+	/** A listed model, or what is assumed of an unlisted one of a known provider. */
+	async find(provider: string, id: string): Promise<Entry | undefined> {
+		const name = providerName(provider);
+		const entries = await this.of(name);
+		return entries.find((entry) => entry.model.id === id) ?? this.#assume(name, id);
+	}
+
+	async compat(model: Model): Promise<Compat> {
+		const custom = await this.custom(model.provider);
+		const row = routes.get(model.provider)?.compat ?? compatOfHost(model.baseUrl);
+		return mergeCompat(row, custom?.compat, model.compat);
+	}
+
+	async #assume(provider: string, id: string): Promise<Entry | undefined> {
+		if (id === "") return undefined;
+		const route = routes.get(provider);
+		const custom = await this.custom(provider);
+		const api = custom?.api ?? route?.api;
+		const place = this.#place(route, custom, undefined);
+		if (!api || !place) return undefined;
+		return entry(assumedModel(provider, id, api, place.url), place.missing, custom?.headers ?? {});
+	}
+
+	async #make(provider: string): Promise<Entry[]> {
+		const route = routes.get(provider);
+		const custom = await this.custom(provider);
+		const byId = new Map<string, Entry>();
+		for (const model of route ? await this.#catalogue.of(provider, route) : []) {
+			const override = custom?.modelOverrides[model.id];
+			const own = override ? overridden(model, override) : model;
+			const place = this.#place(route, custom, override?.fields.baseUrl ?? model.baseUrl, override?.fields.baseUrl !== undefined);
+			if (place) byId.set(model.id, entry({ ...own, baseUrl: place.url }, place.missing, { ...custom?.headers, ...override?.headers }));
+		}
+		for (const added of custom?.models ?? []) {
+			const known = byId.get(added.fields.id ?? "")?.model;
+			const api = added.fields.api ?? custom?.api ?? known?.api ?? route?.api;
+			const place = this.#place(route, custom, added.fields.baseUrl, added.fields.baseUrl !== undefined);
+			if (!api || !place) continue;
+			const model = { ...customModel(provider, added, api, place.url), baseUrl: place.url };
+			byId.set(model.id, entry(model, place.missing, { ...custom?.headers, ...added.headers }));
+		}
+		return [...byId.values()];
+	}
+
+	/** The address: the file's own for a model, else the file's for the provider, else the table's with its variable. */
+	#place(
+		route: Route | undefined,
+		custom: CustomProvider | undefined,
+		own: string | undefined,
+		isFixed = false,
+	): { url: string; missing: string[] } | undefined {
+		if (isFixed && own) return filled(own, this.#env);
+		if (custom?.baseUrl) return filled(custom.baseUrl, this.#env);
+		if (!route) return own ? filled(own, this.#env) : undefined;
+		const place = baseUrlOf(route, own, this.#env);
+		return "url" in place ? { url: place.url, missing: [] } : { url: own || route.baseUrl, missing: place.missing };
+	}
+}
+
+function filled(url: string, env: Environment): { url: string; missing: string[] } {
+	const place = baseUrlOf({ api: "openai-completions", baseUrl: url, keys: [], baseUrlVariable: "" }, url, env);
+	return "url" in place ? { url: place.url, missing: [] } : { url, missing: place.missing };
+}
+
+function entry(model: Model, missing: string[], headers: Record<string, string>): Entry {
+	return { model: { ...model, baseUrl: publicUrl(model.baseUrl) }, baseUrl: model.baseUrl, missing, headers };
+}
+
+/** Without user name and password. */
+function publicUrl(url: string): string {
+	if (!url.includes("@") || !URL.canParse(url)) return url;
+	const parsed = new URL(url);
+	parsed.username = "";
+	parsed.password = "";
+	return parsed.href.replace(/\/$/, "");
+}

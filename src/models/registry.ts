@@ -1,0 +1,220 @@
+/** All models, who may be asked, and the one function that asks. Made once per process. Credentials never leave it. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ModelAccess, StreamFunction } from "../agent/contracts.ts";
+import { HttpClient } from "../lib/http/client.ts";
+import type { Model, ThinkingLevel } from "../protocol/model.ts";
+import type { SettingName, SettingValue } from "../protocol/settings.ts";
+import { redact } from "./errors.ts";
+import { type Entry, Providers } from "./providers.ts";
+import { type Auth, authHeaders, azureDetails, type Environment, providerName, routes } from "./routes.ts";
+import { matchModel, unknownId } from "./select.ts";
+import { type Access, loadApi, streamFunction } from "./stream.ts";
+import { hasValue, plainValue, resolveValue, variablesIn } from "./values.ts";
+
+export interface RegistryOptions {
+	env: Environment;
+	/** Where `models.jsonc` lies. */
+	userDir: string;
+	/** `--api-key`, for this process. */
+	apiKey?: { provider: string; key: string };
+	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
+	now: () => number;
+	/** Told once what is wrong with `models.jsonc`. */
+	warn?: (problem: string) => void;
+	/** For tests. */
+	client?: HttpClient;
+}
+
+export class ModelRegistry implements ModelAccess {
+	readonly stream: StreamFunction;
+	#options: RegistryOptions;
+	#client: HttpClient;
+	#providers: Providers;
+	#path: string;
+	#hasWarned = false;
+	/** What commands and headers gave, so that it can be kept out of texts. */
+	#held = new Set<string>();
+
+	constructor(options: RegistryOptions) {
+		this.#options = options;
+		this.#path = join(options.userDir, "models.jsonc");
+		this.#providers = new Providers(options.env, this.#path);
+		this.#client = options.client ?? new HttpClient({ env: options.env });
+		this.stream = streamFunction({
+			access: (model) => this.#access(model),
+			client: this.#client,
+			setting: options.setting,
+			env: options.env,
+			now: options.now,
+			clean: (text) => redact(text, this.secrets()),
+		});
+	}
+
+	/** Every model that could be asked now, without running any command for a key. */
+	async available(): Promise<Model[]> {
+		await this.#report();
+		const models: Model[] = [];
+		for (const provider of await this.#providers.names()) {
+			if (!(await this.#isConfigured(provider))) continue;
+			for (const { model, missing } of await this.#providers.of(provider)) if (missing.length === 0) models.push(model);
+		}
+		return models;
+	}
+
+	/** A model by provider and id, whether or not there is a key for it. Unlisted ids of known providers get defaults. */
+	async find(provider: string, id: string): Promise<Model | undefined> {
+		return (await this.#providers.find(provider, id))?.model;
+	}
+
+	/** The model a pattern of `--model` means: among those that can be asked, else among all. */
+	async resolve(pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | { problem: string }> {
+		const available = await this.available();
+		const choice = matchModel(pattern, available);
+		if (choice) return choice;
+		const named = unknownId(pattern, available);
+		if (named) {
+			const own = (await this.#providers.of(named.provider)).map((entry) => entry.model);
+			const model = matchModel(`${named.provider}/${named.id}`, own)?.model ?? (await this.find(named.provider, named.id));
+			if (model) return { model, ...(named.level ? { level: named.level } : {}) };
+		}
+		const all = (await Promise.all((await this.#providers.names()).map((name) => this.#providers.of(name)))).flat().map((entry) => entry.model);
+		const unavailable = matchModel(pattern, all);
+		if (unavailable) return { problem: (await this.problem(unavailable.model)) ?? `Model not available: ${pattern}` };
+		return { problem: `Model not found: ${pattern}. See \`bowline models\` for what can be used.` };
+	}
+
+	/** Makes sure that the model can be asked: gives it as it is known here, or says why not. */
+	async prepare(model: Model): Promise<{ model: Model } | { problem: string }> {
+		const problem = await this.problem(model);
+		return problem === undefined ? { model: (await this.find(model.provider, model.id)) ?? model } : { problem };
+	}
+
+	/** Why this model cannot be asked now; nothing when it can. */
+	async problem(model: Model): Promise<string | undefined> {
+		await this.#report();
+		const provider = providerName(model.provider);
+		const entry = await this.#providers.find(provider, model.id);
+		if (!entry) return this.#noKey(provider, `It is no provider that Bowline knows; describe it in ${this.#path}`);
+		if (entry.missing.length > 0) return `No address for ${provider}: set ${entry.missing.join(" and ")}.`;
+		if (await this.#isConfigured(provider)) return undefined;
+		return this.#noKey(provider, `Set ${this.#keyNames(provider)}, pass --api-key, or give it an apiKey in ${this.#path}`);
+	}
+
+	/** The values of all credentials held, for keeping them out of what is shown. */
+	secrets(): string[] {
+		const { env, apiKey } = this.#options;
+		const values = this.secretNames().map((name) => env[name]);
+		const proxies = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [env[name], env[name.toLowerCase()]]);
+		const passwords = proxies.map((url) => (url && URL.canParse(url) ? new URL(url).password : undefined));
+		const own = [...(this.#providers.loaded?.providers.values() ?? [])].map((custom) => (custom.apiKey ? plainValue(custom.apiKey, env) : undefined));
+		const all = [apiKey?.key, ...values, ...own, ...passwords, ...this.#held];
+		return [...new Set(all.filter((value): value is string => value !== undefined && value.length > 3))].sort((a, b) => b.length - a.length);
+	}
+
+	/** The variables that hold credentials: those of all providers, and those that `models.jsonc` names. */
+	secretNames(): string[] {
+		const names = [...routes.values()].flatMap((route) => route.keys);
+		return [...new Set([...names, ...this.#namesInFile()])];
+	}
+
+	/** Loads what a first request to this model needs. */
+	async warm(model: Model): Promise<void> {
+		await Promise.all([loadApi(model.api), this.#client.warm(model.baseUrl)]);
+	}
+
+	/** Closes idle connections. */
+	close(): Promise<void> {
+		return this.#client.close();
+	}
+
+	#namesInFile(): string[] {
+		const { env } = this.#options;
+		const { loaded } = this.#providers;
+		if (loaded) {
+			const custom = [...loaded.providers.values()];
+			const values = custom.flatMap((one) => [
+				one.apiKey ?? "",
+				...Object.values(one.headers),
+				...one.models.flatMap((model) => Object.values(model.headers)),
+			]);
+			return values.flatMap((value) => variablesIn(value, env));
+		}
+		try {
+			const content = readFileSync(this.#path, "utf8");
+			return [...content.matchAll(/\$\{?([A-Za-z_]\w*)|"apiKey"\s*:\s*"([A-Z][A-Z0-9_]*)"/g)].flatMap((match) => match[1] ?? match[2] ?? []);
+		} catch {
+			return []; // No file, or one whose trouble is told when it is read in earnest.
+		}
+	}
+
+	#noKey(provider: string, remedy: string): string {
+		const problems = this.#providers.loaded?.problems ?? [];
+		return `No API key found for ${provider}. ${remedy}.${problems.map((problem) => ` ${problem}.`).join("")}`;
+	}
+
+	#keyNames(provider: string): string {
+		return routes.get(provider)?.keys.toReversed().join(" or ") ?? "its key";
+	}
+
+	async #report(): Promise<void> {
+		const { problems } = await this.#providers.file();
+		if (this.#hasWarned) return;
+		this.#hasWarned = true;
+		for (const problem of problems) this.#options.warn?.(problem);
+	}
+
+	/** A local server is configured when the user names its address or key, or lists its models; it can be asked anyway. */
+	async #isConfigured(provider: string): Promise<boolean> {
+		const { env, apiKey } = this.#options;
+		if (apiKey && providerName(apiKey.provider) === provider) return true;
+		const route = routes.get(provider);
+		if (route?.isLocal || route?.keys.some((name) => env[name])) return true;
+		return hasValue((await this.#providers.custom(provider))?.apiKey, env);
+	}
+
+	async #access(model: Model): Promise<Access | { problem: string }> {
+		const problem = await this.problem(model);
+		if (problem !== undefined) return { problem };
+		const provider = providerName(model.provider);
+		const entry = (await this.#providers.find(provider, model.id)) as Entry;
+		const { env } = this.#options;
+		try {
+			const key = await this.#key(provider);
+			const extra = await this.#resolved(entry.headers);
+			const auth = key ? authHeaders(key.value, entry.model.api, key.auth) : {};
+			const wire = provider === "azure" ? azureDetails(model.id, entry.baseUrl, env) : { modelId: model.id, url: entry.baseUrl };
+			const compat = await this.#providers.compat(entry.model);
+			return { model: entry.model, baseUrl: wire.url, modelId: wire.modelId, compat, headers: { ...auth, ...extra } };
+		} catch (error) {
+			return { problem: this.#noKey(provider, `A value of ${this.#path} could not be had: ${(error as Error).message}`) };
+		}
+	}
+
+	/** Resolved at each call: a key may have been rotated. */
+	async #key(provider: string): Promise<{ value: string; auth?: Auth } | undefined> {
+		const { env, apiKey } = this.#options;
+		const route = routes.get(provider);
+		const custom = await this.#providers.custom(provider);
+		const auth = custom?.authHeader ? "bearer" : route?.auth;
+		if (apiKey && providerName(apiKey.provider) === provider) return { value: apiKey.key, auth };
+		const name = route?.keys.find((key) => env[key]);
+		if (name) return { value: env[name] as string, auth: route?.bearerKeys?.includes(name) ? "bearer" : auth };
+		if (custom?.apiKey === undefined) return undefined;
+		const value = await resolveValue(custom.apiKey, env);
+		if (value === undefined) throw new Error("apiKey is empty");
+		this.#held.add(value);
+		return { value, auth };
+	}
+
+	async #resolved(headers: Record<string, string>): Promise<Record<string, string>> {
+		const resolved: Record<string, string> = {};
+		for (const [name, value] of Object.entries(headers)) {
+			const content = await resolveValue(value, this.#options.env);
+			if (content === undefined) continue;
+			if (content !== value || /auth|key|token|secret|cookie/i.test(name)) this.#held.add(content);
+			resolved[name.toLowerCase()] = content;
+		}
+		return resolved;
+	}
+}

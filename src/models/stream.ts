@@ -1,0 +1,311 @@
+/** The one stream function. Every failure of a provider becomes its last event. */
+import type { ModelRequest, StreamFunction, StreamOptions } from "../agent/contracts.ts";
+import type { HttpClient, Outcome } from "../lib/http/client.ts";
+import { SseReader } from "../lib/sse.ts";
+import type { Image } from "../protocol/content.ts";
+import type { Model } from "../protocol/model.ts";
+import type { SettingName, SettingValue } from "../protocol/settings.ts";
+import type { Api, Call, Decoder, Retention, WireRequest } from "./api.ts";
+import { Blocks } from "./blocks.ts";
+import { ReplyBuilder } from "./builder.ts";
+import type { Compat } from "./compat.ts";
+import { classify, retryAfter } from "./errors.ts";
+import { handoff } from "./handoff.ts";
+import { estimateInput, outputLimit } from "./limits.ts";
+import type { Environment } from "./routes.ts";
+import { clampLevel } from "./thinking.ts";
+
+/** How a model is reached, with credentials. */
+export interface Access {
+	model: Model;
+	baseUrl: string;
+	modelId: string;
+	compat: Compat;
+	headers: Record<string, string>;
+}
+
+export interface StreamParts {
+	access: (model: Model) => Promise<Access | { problem: string }>;
+	client: Pick<HttpClient, "post">;
+	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
+	env: Environment;
+	now: () => number;
+	/** Takes credentials out of a text. */
+	clean: (text: string) => string;
+}
+
+type ApiModule = { api: Api; callId: (id: string) => string };
+
+/** Each API is loaded when it is first needed. */
+export async function loadApi(name: string): Promise<ApiModule | undefined> {
+	switch (name) {
+		case "anthropic-messages":
+			return import("./apis/anthropic-messages.ts");
+		case "openai-completions":
+			return import("./apis/openai-chat.ts");
+		case "openai-responses":
+			return import("./apis/openai-responses.ts");
+		case "google-generative-ai":
+			return import("./apis/google-generative.ts");
+		default:
+			return undefined;
+	}
+}
+
+export function streamFunction(parts: StreamParts): StreamFunction {
+	/** Images that a provider could not read: they stay out of later requests. */
+	const refused = new WeakSet<Image>();
+	return async (request, options) => {
+		const reply = new Reply(parts, request, options, refused);
+		try {
+			await reply.run();
+		} catch (error) {
+			reply.fail(`Could not ask the model: ${(error as Error).message}`);
+		}
+	};
+}
+
+function retentionOf(env: Environment): Retention {
+	const wish = (env.BOWLINE_CACHE_RETENTION ?? "").toLowerCase();
+	return wish === "long" || wish === "none" ? wish : "short";
+}
+
+class Reply {
+	#parts: StreamParts;
+	#request: ModelRequest;
+	#options: StreamOptions;
+	#refused: WeakSet<Image>;
+	#builder: ReplyBuilder;
+	#blocks: Blocks;
+	#began: number;
+
+	constructor(parts: StreamParts, request: ModelRequest, options: StreamOptions, refused: WeakSet<Image>) {
+		this.#parts = parts;
+		this.#request = request;
+		this.#options = options;
+		this.#refused = refused;
+		this.#began = parts.now();
+		this.#builder = new ReplyBuilder(request.model, this.#began, options.onEvent);
+		this.#blocks = new Blocks(this.#builder, () => this.#builder.set({ ttft: parts.now() - this.#began }));
+	}
+
+	async run(): Promise<void> {
+		const { signal } = this.#options;
+		if (signal.aborted) return this.#abort();
+		const access = await this.#parts.access(this.#request.model);
+		if ("problem" in access) return this.fail(access.problem, { kind: "permanent" });
+		const module = await loadApi(access.model.api);
+		if (!module) return this.fail(`Models of the API ${access.model.api} are not supported`, { kind: "permanent" });
+		if (signal.aborted) return this.#abort();
+		const outcome = await this.#ask(access, module);
+		const wasImage = outcome.type === "refused" && outcome.status === 400 && /\bimage/i.test(outcome.body) && this.#refuseNewestImages();
+		if (wasImage) await this.#ask(access, module, true);
+		else if (outcome.type === "refused") this.#onRefused(outcome);
+	}
+
+	/** Ends the reply with an error; what kind is read from the words unless it is given. */
+	fail(text: string, failure = classify(text, undefined, undefined, this.#request.model.provider)): void {
+		this.#finish(() => this.#builder.fail(this.#parts.clean(text), failure));
+	}
+
+	#abort(): void {
+		this.#finish(() => this.#builder.abort());
+	}
+
+	#finish(end: () => void): void {
+		if (this.#builder.hasEnded) return;
+		this.#blocks.cut();
+		this.#builder.set({ duration: this.#parts.now() - this.#began });
+		end();
+	}
+
+	/** One exchange. A refusal is handed back when a second try is possible. */
+	async #ask(access: Access, module: ApiModule, isLast = false): Promise<Outcome> {
+		const { client, setting } = this.#parts;
+		const { signal, flow } = this.#options;
+		const call = this.#call(access, module);
+		const wire = module.api.request(call);
+		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks));
+		const outcome = await client.post({
+			url: wire.url,
+			headers: headersOf(wire, access),
+			body: wire.body,
+			signal,
+			flow,
+			firstEventTimeoutMs: setting("stream.firstEventTimeoutMs"),
+			idleTimeoutMs: setting("stream.idleTimeoutMs"),
+			onData: (chunk) => reading.push(chunk),
+		});
+		if (outcome.type !== "refused") this.#onOutcome(outcome, reading);
+		else if (isLast) this.#onRefused(outcome);
+		return outcome;
+	}
+
+	#call(access: Access, module: ApiModule): Call {
+		const { systemPrompt, tools, messages, sessionId, thinkingLevel } = this.#request;
+		const { setting, env, now } = this.#parts;
+		const { model } = access;
+		const sent = handoff(messages, {
+			provider: model.provider,
+			api: model.api,
+			model: model.id,
+			acceptsImages: model.input.includes("image") && !setting("images.blockImages"),
+			callId: module.callId,
+			isRefused: (image) => this.#refused.has(image),
+		});
+		const budgets = {
+			minimal: setting("thinkingBudgets.minimal"),
+			low: setting("thinkingBudgets.low"),
+			medium: setting("thinkingBudgets.medium"),
+			high: setting("thinkingBudgets.high"),
+		};
+		return {
+			model,
+			modelId: access.modelId,
+			compat: access.compat,
+			baseUrl: access.baseUrl,
+			level: clampLevel(model, thinkingLevel),
+			systemPrompt,
+			messages: sent,
+			tools,
+			sessionId,
+			maxTokens: outputLimit(model, estimateInput(systemPrompt, tools, sent)),
+			retention: retentionOf(env),
+			budgets,
+			now,
+		};
+	}
+
+	/** The images of the newest message that has some: older ones were accepted before. */
+	#refuseNewestImages(): boolean {
+		for (const message of this.#request.messages.toReversed()) {
+			if (message.role === "assistant" || typeof message.content === "string") continue;
+			const images = message.content.filter((block): block is Image => block.type === "image" && !this.#refused.has(block));
+			for (const image of images) this.#refused.add(image);
+			if (images.length > 0) return true;
+		}
+		return false;
+	}
+
+	#onRefused({ status, headers, body }: Extract<Outcome, { type: "refused" }>): void {
+		const text = `${status} ${readable(body)}`.trimEnd();
+		const wait = retryAfter(headers, body, this.#parts.now());
+		const failure = classify(text, status, wait, this.#request.model.provider);
+		const advice = headers["x-should-retry"];
+		if (advice === "true" && failure.kind === "permanent") failure.kind = "transient";
+		if (advice === "false" && failure.kind === "transient") failure.kind = "permanent";
+		this.fail(text, failure);
+	}
+
+	#onOutcome(outcome: Exclude<Outcome, { type: "refused" }>, reading: Reading): void {
+		const provider = this.#request.model.provider;
+		switch (outcome.type) {
+			case "aborted":
+				return this.#abort();
+			case "timedOut": {
+				const seconds = Math.round(outcome.afterMs / 100) / 10;
+				const what =
+					outcome.phase === "first" ? `${provider} did not begin to answer within ${seconds} s` : `${provider} fell silent for ${seconds} s`;
+				return this.fail(`Stream timed out: ${what}; see the setting stream.${outcome.phase === "first" ? "firstEvent" : "idle"}TimeoutMs`, {
+					kind: "transient",
+				});
+			}
+			case "failed":
+				return this.#onFailed(outcome);
+			case "broken":
+				return this.#onBroken(outcome.error);
+			case "ended":
+				return this.#onEnded(reading);
+		}
+	}
+
+	#onFailed({ message, code, status }: Extract<Outcome, { type: "failed" }>): void {
+		const isCertificate = /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS/.test(code ?? "");
+		const isOurs = code?.startsWith("ERR_") || code === undefined;
+		const text = status === undefined ? `Connection error: ${message}` : `Connection lost in the middle of the reply: ${message}`;
+		const kind = isCertificate || (isOurs && status === undefined && !/proxy|socket|tls/i.test(message)) ? "permanent" : "transient";
+		this.fail(code && !message.includes(code) ? `${text} (${code})` : text, { kind });
+	}
+
+	#onBroken(error: unknown): void {
+		const isGarbage = error instanceof SyntaxError || error instanceof RangeError;
+		const text = `${isGarbage ? "The provider sent a broken event" : "Could not read the reply"}: ${(error as Error).message}`;
+		this.fail(text, { kind: isGarbage ? "transient" : "permanent" });
+	}
+
+	#onEnded(reading: Reading): void {
+		const ending = reading.finish();
+		if ("done" in ending) {
+			this.#builder.set({ duration: this.#parts.now() - this.#began });
+			this.#builder.done(ending.done);
+		} else if ("cut" in ending) this.fail(ending.cut, { kind: "transient" });
+		else this.fail(ending.error, classify(ending.error, ending.status, undefined, this.#request.model.provider));
+	}
+}
+
+function headersOf(wire: WireRequest, access: Access): Record<string, string> {
+	return { "content-type": "application/json", accept: "text/event-stream", "user-agent": "bowline", ...wire.headers, ...access.headers };
+}
+
+/** An HTML page says little in many words; other bodies stay as they are. */
+function readable(body: string): string {
+	if (!/^\s*<(?:!doctype|html|head|body)/i.test(body)) return body.trim();
+	const title = /<title[^>]*>([^<]*)/i.exec(body)?.[1] ?? "";
+	const words = body.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ").replace(/<[^>]*>/g, " ");
+	const said = `${title} ${words}`.replace(/\s+/g, " ").trim();
+	return `(an HTML page) ${said.slice(0, 300)}`;
+}
+
+const headLimit = 4096;
+
+/** The bytes of one answer on their way through the event reader into the decoder. */
+class Reading {
+	#decoder: Decoder;
+	#reader: SseReader;
+	/** The beginning of an answer that may turn out to be no event stream. */
+	#head: Buffer[] = [];
+	#headSize = 0;
+	#isEnding = false;
+	#wasCut = false;
+
+	constructor(decoder: Decoder) {
+		this.#decoder = decoder;
+		this.#reader = new SseReader((data) => this.#onEvent(data));
+	}
+
+	push(chunk: Buffer): "waiting" | "reading" | "enough" {
+		if (this.#reader.events === 0 && this.#headSize < headLimit) {
+			this.#head.push(chunk);
+			this.#headSize += chunk.length;
+		}
+		this.#reader.push(chunk);
+		if (this.#decoder.isOver) return "enough";
+		return this.#reader.events === 0 ? "waiting" : "reading";
+	}
+
+	finish(): ReturnType<Decoder["finish"]> {
+		this.#isEnding = true;
+		this.#reader.end();
+		if (this.#wasCut) return { cut: "The stream ended in the middle of an event" };
+		if (this.#reader.events > 0) return this.#decoder.finish();
+		const said = Buffer.concat(this.#head).toString("utf8").slice(0, headLimit);
+		if (said.trim() === "") return { cut: "The stream ended without any event" };
+		const problem = errorIn(said);
+		return problem === undefined ? { cut: `The provider answered without an event stream: ${readable(said).slice(0, 500)}` } : { error: problem };
+	}
+
+	#onEvent(data: string): void {
+		try {
+			this.#decoder.event(data);
+		} catch (error) {
+			if (!(error instanceof SyntaxError)) throw error;
+			if (!this.#isEnding) throw new SyntaxError(data.slice(0, 200));
+			this.#wasCut = true;
+		}
+	}
+}
+
+/** Some hosts answer 200 and then tell an error as plain JSON. */
+function errorIn(body: string): string | undefined {
+	return /^\s*\{[\s\S]*"(?:error|message|detail)"/.test(body) ? body.trim() : undefined;
+}

@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, isRunning, processesWith, watchdogsOf } from "./processes.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "bowline-killed-"));
+const program = join(directory, "agent.mjs");
+const agents: ChildProcess[] = [];
+
+beforeAll(async () => {
+	await build({ entryPoints: [join(import.meta.dirname, "fixtures/agent.ts")], outfile: program, bundle: true, platform: "node", format: "esm" });
+});
+afterAll(() => {
+	for (const agent of agents) agent.kill("SIGKILL");
+	rmSync(directory, { recursive: true });
+});
+
+async function startedAgent(detached: boolean) {
+	const mark = `BOWLINE_TEST_MARK=${randomBytes(8).toString("hex")}`;
+	const [name, value] = mark.split("=") as [string, string];
+	const agent = spawn(process.execPath, [program], {
+		cwd: directory,
+		detached,
+		stdio: ["ignore", "pipe", "inherit"],
+		env: { ...process.env, [name]: value },
+	});
+	agents.push(agent);
+	await new Promise<void>((resolve, reject) => {
+		agent.stdout?.once("data", () => resolve());
+		agent.once("exit", () => reject(new Error("the agent ended early")));
+	});
+	expect(await eventually(() => processesWith(mark).length >= 9, 2000)).toBe(true);
+	return { agent, mark, watchdogs: watchdogsOf(agent.pid as number) };
+}
+
+test.runIf(process.platform === "linux").each([
+	["it alone", (pid: number) => process.kill(pid, "SIGKILL")],
+	["with its whole group", (pid: number) => process.kill(-pid, "SIGKILL")],
+])("when the agent is killed (%s), nothing it started is left after two seconds", async (_name, kill) => {
+	const { agent, mark, watchdogs } = await startedAgent(true);
+	expect(watchdogs).toHaveLength(1);
+	kill(agent.pid as number);
+	expect(await eventually(() => processesWith(mark).length === 0 && !watchdogs.some(isRunning), 2000), processesWith(mark).join("\n")).toBe(true);
+});
