@@ -1,5 +1,5 @@
 // Builds dist/: a lean CommonJS core, and a chunk beside it for every module that is imported lazily.
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -46,14 +46,25 @@ const options = {
 
 rmSync(outdir, { recursive: true, force: true });
 mkdirSync(outdir, { recursive: true });
-await build({ ...options, entryPoints: ["src/app/cli.ts"], outfile: "dist/bowline.js", banner: { js: "#!/usr/bin/env node" } });
+/** Packages that went into some bundle. */
+const bundled = new Set();
+
+async function bundle(settings) {
+	const { metafile } = await build({ ...options, ...settings });
+	for (const input of Object.keys(metafile.inputs)) {
+		const found = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input);
+		if (found) bundled.add(found[1]);
+	}
+}
+
+await bundle({ entryPoints: ["src/app/cli.ts"], outfile: "dist/bowline.js", banner: { js: "#!/usr/bin/env node" } });
 const built = new Set();
 for (let next = pending(); next.length; next = pending()) {
 	await Promise.all(
 		next.map(([name, { file, isLocal }]) => {
 			built.add(name);
 			const entry = isLocal ? { entryPoints: [file] } : { stdin: { contents: `export * from ${JSON.stringify(file)}`, resolveDir: root } };
-			return build({ ...options, ...entry, outfile: `dist/${name}.js` });
+			return bundle({ ...entry, outfile: `dist/${name}.js` });
 		}),
 	);
 }
@@ -65,3 +76,11 @@ function pending() {
 // The package is ESM; what the command runs is not.
 writeFileSync(join(outdir, "package.json"), '{ "type": "commonjs" }\n');
 chmodSync(join(outdir, "bowline.js"), 0o755);
+writeFileSync(join(outdir, "THIRD_PARTY_NOTICES"), [...bundled].sort().map(notice).join("\n"));
+
+function notice(name) {
+	const folder = join(root, "node_modules", name);
+	const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+	const file = existsSync(folder) && readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+	return `${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), "utf8") : ""}`;
+}

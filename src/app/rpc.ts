@@ -30,6 +30,7 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 		isRpc: true,
 	});
 	settings.warnings.forEach(warn);
+	if (options.dialect && options.dialect !== "classic") warn(`Dialect ${options.dialect} is still to come; classic is spoken.`);
 	const unknownTools = toolNames(options)?.filter((name) => !builtInNames.includes(name)) ?? [];
 	if (unknownTools.length) throw new Error(`--tools: there is no tool ${unknownTools.join(", ")}. There are ${builtInNames.join(", ")}.`);
 

@@ -72,16 +72,12 @@ export class RecordReader {
 	}
 }
 
-const separators = /[\u2028\u2029]/g;
+const separators = /[\u2028\u2029]/;
 
 /** JSON on one line. U+2028 and U+2029 are escaped for readers that take them for line ends. */
 export function toLine(value: unknown): string {
-	return escapeSeparators(JSON.stringify(value));
-}
-
-export function escapeSeparators(json: string): string {
-	// The test is many times cheaper than a replace that finds nothing.
-	if (!separators.test(json)) return json;
-	separators.lastIndex = 0;
-	return json.replace(separators, (found) => (found === "\u2028" ? "\\u2028" : "\\u2029"));
+	const json = JSON.stringify(value);
+	// The search is many times cheaper than a replace that finds nothing.
+	if (json.search(separators) < 0) return json;
+	return json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }

@@ -155,6 +155,7 @@ function imagesOf(content: Content, target: Target): string {
 }
 
 function withoutImages(content: Content, kinds: string): (Text | Image)[] {
+	if (kinds === "") return [...content];
 	let at = 0;
 	return content.map((block) => {
 		if (block.type !== "image") return block;

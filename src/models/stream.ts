@@ -286,8 +286,11 @@ class Reading {
 	finish(): ReturnType<Decoder["finish"]> {
 		this.#isEnding = true;
 		this.#reader.end();
-		if (this.#wasCut) return { cut: "The stream ended in the middle of an event" };
-		if (this.#reader.events > 0) return this.#decoder.finish();
+		if (this.#reader.events > 0) {
+			const ending = this.#decoder.finish();
+			// A reply that was complete before, cut in what comes behind it, such as its usage, is good.
+			return this.#wasCut && "cut" in ending ? { cut: "The stream ended in the middle of an event" } : ending;
+		}
 		const said = Buffer.concat(this.#head).toString("utf8").slice(0, headLimit);
 		if (said.trim() === "") return { cut: "The stream ended without any event" };
 		const problem = errorIn(said);

@@ -2,6 +2,7 @@
  * The only place that touches stdin and stdout. Frames are collected and written once per tick; while the host does not read,
  * they wait here and `flow` tells everyone who makes frames to wait too.
  */
+import fs from "node:fs";
 import type { Flow } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
 import { deferred } from "../lib/deferred.ts";
@@ -172,6 +173,14 @@ export class FrameWriter implements Flow {
 	}
 }
 
+/** Writes to descriptor 1 that go around `process.stdout` go to stderr too. Frames do not come this way: `process.stdout` has its own. */
+function redirectDescriptor(): void {
+	for (const name of ["write", "writeSync", "writev", "writevSync"] as const) {
+		const original = fs[name] as (descriptor: number, ...rest: unknown[]) => unknown;
+		Object.assign(fs, { [name]: (descriptor: number, ...rest: unknown[]) => original(descriptor === 1 ? 2 : descriptor, ...rest) });
+	}
+}
+
 /** Keeps stdout for frames: whatever else prints goes to stderr. Gives the one way to write frames. */
 export function claimStdout(): OutputStream {
 	const { stdout, stderr } = process;
@@ -183,6 +192,7 @@ export function claimStdout(): OutputStream {
 	console.debug = toStderr;
 	console.dir = (value: unknown) => console.error(value);
 	console.table = (value: unknown) => console.error(value);
+	redirectDescriptor();
 	// The write's own callback tells of a broken pipe; without a listener the event would end the process.
 	stdout.on("error", () => undefined);
 	const handle = (stdout as { _handle?: { writeQueueSize?: number } })._handle;

@@ -2,7 +2,7 @@
  * Puts events on the wire. Deltas that come faster than a host can use are joined; everything else goes out as it is, in order.
  * In full mode each delta frame carries the reply so far twice, so the wait before the next one grows with its size.
  */
-import { escapeSeparators, toLine } from "../lib/jsonl.ts";
+import { toLine } from "../lib/jsonl.ts";
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { FrameWriter } from "./stdio.ts";
 
@@ -89,17 +89,18 @@ export class EventWriter {
 	#frame(update: Update, step: Update["assistantMessageEvent"]): void {
 		const { partial, ...bare } = step;
 		const usage = JSON.stringify(update.usage);
+		const event = toLine(bare);
 		let line: string;
 		let wait = "delta" in step ? frameIntervalMs : 0;
 		if (this.#mode === "delta" || !partial) {
-			line = `{"type":"message_update","usage":${usage},"assistantMessageEvent":${JSON.stringify(bare)}}`;
+			line = `{"type":"message_update","usage":${usage},"assistantMessageEvent":${event}}`;
 		} else {
-			const snapshot = JSON.stringify(partial);
-			const event = JSON.stringify(bare);
+			// Both places share one text until the line is written: while the host is behind, it counts once in memory.
+			const snapshot = toLine(partial);
 			line = `{"type":"message_update","message":${snapshot},"usage":${usage},"assistantMessageEvent":${event.slice(0, -1)},"partial":${snapshot}}}`;
 			wait = Math.max(wait, (2 * snapshot.length) / snapshotBytesPerMs);
 		}
 		this.#nextFrameAt = Math.max(this.#nextFrameAt, this.#now() + wait);
-		this.#writer.write(escapeSeparators(line));
+		this.#writer.write(line);
 	}
 }

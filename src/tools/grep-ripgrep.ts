@@ -1,5 +1,6 @@
 /** Searches with ripgrep. */
 import type { Shell } from "../lib/shell/index.ts";
+import { globFilter, ripgrepGlob } from "./glob-filter.ts";
 import type { Found, FoundLine, Search } from "./grep.ts";
 import { runRipgrep, searchArguments } from "./ripgrep.ts";
 
@@ -14,21 +15,26 @@ const Newline = 0x0a;
 export async function searchWithRipgrep(shell: Shell, program: string, search: Search, signal: AbortSignal): Promise<Found> {
 	const args = [
 		"--json",
+		// So that $ matches at the end of a line that ends in CRLF.
+		"--crlf",
 		...(search.ignoreCase ? ["--ignore-case"] : ["--case-sensitive"]),
 		...(search.literal ? ["--fixed-strings"] : []),
 		...(search.context > 0 ? [`--context=${search.context}`] : []),
-		...(search.glob ? [`--glob=${search.glob}`] : []),
+		...(search.file === undefined ? ripgrepGlob(search.glob) : []),
 		...searchArguments,
 		"--",
 		search.pattern,
 		`./${search.file ?? ""}`,
 	];
+	const isWanted = await globFilter(search.glob);
 	const lines: FoundLine[] = [];
 	let matches = 0;
 	let isLimited = false;
 	const onRecord = (record: Buffer): boolean => {
 		const message = JSON.parse(record.toString()) as Message;
 		if (message.type !== "match" && message.type !== "context") return true;
+		const path = decoded(message.data.path).replace(/^\.\//, "");
+		if (search.file === undefined && !isWanted(path)) return true;
 		const isMatch = message.type === "match";
 		// The context after the last match is still wanted, so the end is the match that is one too many.
 		if (isMatch && matches === search.limit) {
@@ -36,8 +42,8 @@ export async function searchWithRipgrep(shell: Shell, program: string, search: S
 			return false;
 		}
 		if (isMatch) matches += 1;
-		const { path, lines: text, line_number: line } = message.data;
-		lines.push({ path: decoded(path).replace(/^\.\//, ""), line, text: decoded(text).replace(/\r?\n$/, ""), isMatch });
+		const { lines: text, line_number: line } = message.data;
+		lines.push({ path, line, text: decoded(text).replace(/\r?\n$/, ""), isMatch });
 		return true;
 	};
 	await runRipgrep(shell, { program, args, cwd: search.directory, separator: Newline, signal, onRecord });

@@ -1,6 +1,7 @@
 /** Searches without ripgrep. */
 import { readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
+import { globFilter } from "./glob-filter.ts";
 import type { Found, FoundLine, Search } from "./grep.ts";
 import { walk } from "./walk.ts";
 
@@ -10,7 +11,7 @@ export async function searchWithWalk(search: Search, signal: AbortSignal): Promi
 	const found: Found = { lines: [], isLimited: false };
 	let matches = 0;
 	for await (const path of search.file === undefined ? walk(search.directory, signal) : [search.file]) {
-		if (!isWanted(path)) continue;
+		if (search.file === undefined && !isWanted(path)) continue;
 		const [content] = await Promise.allSettled([readFile(join(search.directory, path))]);
 		if (content.status === "rejected" || content.value.includes(0)) continue;
 		const lines = content.value
@@ -55,19 +56,4 @@ function compile({ pattern, literal, ignoreCase }: Search): RegExp {
 		// Needless escapes such as \- are errors only in Unicode mode.
 		return new RegExp(body, flags);
 	}
-}
-
-/** As ripgrep reads globs: without a slash it is about names, with one about the path from the search directory; `!` leaves out. */
-async function globFilter(glob: string | undefined): Promise<(path: string) => boolean> {
-	if (glob === undefined) return () => true;
-	const { default: picomatch } = await import("picomatch");
-	const isNegated = glob.startsWith("!");
-	const plain = isNegated ? glob.slice(1) : glob;
-	const matches = picomatch(plain.replace(/^\//, ""), { dot: true, nonegate: true });
-	const isHit = (path: string) => (plain.includes("/") ? matches(path) : matches(basename(path)));
-	if (!isNegated) return isHit;
-	return (path) => {
-		const parts = path.split("/");
-		return !parts.some((_, index) => isHit(parts.slice(0, index + 1).join("/")));
-	};
 }

@@ -1,0 +1,141 @@
+/** Lanes: what overtakes what, and what a bug looks like from outside. */
+import { expect, test, vi } from "vitest";
+import { deferred } from "../../src/lib/deferred.ts";
+import type { Handlers } from "../../src/rpc/handlers/contract.ts";
+import { Server } from "../../src/rpc/server.ts";
+import { FrameWriter } from "../../src/rpc/stdio.ts";
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A writer whose lines end up in a list. */
+function collecting(lines: string[]): FrameWriter {
+	const write = (text: string, done: () => void) => {
+		lines.push(...text.trimEnd().split("\n"));
+		done();
+	};
+	return new FrameWriter({ write, unsent: () => 0 }, () => undefined);
+}
+
+function serve(handlers: Partial<Handlers>) {
+	const lines: string[] = [];
+	const control: unknown[] = [];
+	const writer = collecting(lines);
+	const pauses: boolean[] = [];
+	const server = new Server({
+		handlers: handlers as Handlers,
+		writer,
+		onControl: (frame) => control.push(frame),
+		pauseInput: (paused) => pauses.push(paused),
+	});
+	return {
+		server,
+		writer,
+		control,
+		pauses,
+		send: (frame: object) => server.receive(JSON.stringify(frame)),
+		answers: () => lines.map((line) => JSON.parse(line).id),
+	};
+}
+
+test("serial commands finish in the order in which they came", async () => {
+	const first = deferred();
+	const { send, answers } = serve({
+		new_session: async () => ((await first.promise) ?? { cancelled: false }) as { cancelled: boolean },
+		get_last_assistant_text: () => ({ text: null }),
+	});
+	send({ id: 1, type: "new_session" });
+	send({ id: 2, type: "get_last_assistant_text" });
+	await tick();
+	expect(answers()).toEqual([]);
+	first.resolve();
+	await tick();
+	await tick();
+	expect(answers()).toEqual([1, 2]);
+});
+
+test("an interrupt overtakes a serial command that is pending", async () => {
+	const { send, answers } = serve({ new_session: () => new Promise(() => undefined), abort: async () => undefined });
+	send({ id: 1, type: "new_session" });
+	send({ id: 2, type: "abort" });
+	await tick();
+	await tick();
+	expect(answers()).toEqual([2]);
+});
+
+test("a background command starts in its turn and holds nothing up", async () => {
+	const gate = deferred();
+	const started: string[] = [];
+	const { send, answers } = serve({
+		new_session: async () => {
+			await gate.promise;
+			return { cancelled: false };
+		},
+		export_html: () => {
+			started.push("export");
+			return new Promise(() => undefined);
+		},
+		get_last_assistant_text: () => ({ text: null }),
+	});
+	send({ id: 1, type: "new_session" });
+	send({ id: 2, type: "export_html" });
+	send({ id: 3, type: "get_last_assistant_text" });
+	await tick();
+	expect(started).toEqual([]);
+	gate.resolve();
+	await tick();
+	await tick();
+	expect(started).toEqual(["export"]);
+	expect(answers()).toEqual([1, 3]);
+});
+
+test("answers to dialogs and host tool calls overtake everything", () => {
+	const { send, control } = serve({ new_session: () => new Promise(() => undefined) });
+	send({ id: 1, type: "new_session" });
+	send({ type: "extension_ui_response", id: "u", value: "x" });
+	expect(control).toEqual([{ type: "extension_ui_response", id: "u", value: "x" }]);
+});
+
+test("a bug in a handler is answered as a parse failure without id, and the next command works", async () => {
+	const complain = vi.spyOn(console, "error").mockImplementation(() => undefined);
+	const lines: string[] = [];
+	const writer = collecting(lines);
+	const handlers = {
+		get_state: () => {
+			throw new TypeError("undefined is not a function");
+		},
+		get_messages: async () => {
+			throw new TypeError("later");
+		},
+		get_last_assistant_text: () => ({ text: "alive" }),
+	} as Partial<Handlers> as Handlers;
+	const server = new Server({ handlers, writer, onControl: () => undefined, pauseInput: () => undefined });
+	for (const type of ["get_state", "get_messages", "get_last_assistant_text"]) server.receive(JSON.stringify({ id: "1", type }));
+	await tick();
+	await tick();
+	expect(lines.map((line) => JSON.parse(line))).toEqual([
+		{ type: "response", command: "parse", success: false, error: "Failed to parse command: undefined is not a function" },
+		{ type: "response", command: "parse", success: false, error: "Failed to parse command: later" },
+		{ id: "1", type: "response", command: "get_last_assistant_text", success: true, data: { text: "alive" } },
+	]);
+	expect(complain).toHaveBeenCalledTimes(2);
+	complain.mockRestore();
+});
+
+test("stdin is paused above 32 MiB of commands that have not started, and goes on afterwards", async () => {
+	const gate = deferred();
+	const { server, pauses } = serve({
+		new_session: async () => {
+			await gate.promise;
+			return { cancelled: false };
+		},
+		set_session_name: () => undefined,
+	});
+	server.receive('{"type":"new_session"}');
+	const large = JSON.stringify({ type: "set_session_name", name: "x".repeat(9 * 1024 * 1024) });
+	for (let n = 0; n < 4; n++) server.receive(large);
+	expect(pauses).toEqual([true]);
+	gate.resolve();
+	await tick();
+	await tick();
+	expect(pauses).toEqual([true, false]);
+});

@@ -1,0 +1,113 @@
+/** The writer: order, one write per tick, frames of their own, and who has to wait. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { FrameWriter } from "../../src/rpc/stdio.ts";
+
+/** A stream that takes a write when it is told to. */
+function slowStream() {
+	const writes: string[] = [];
+	const waiting: ((error?: Error) => void)[] = [];
+	return {
+		writes,
+		stream: {
+			write: (text: string, done: (error?: Error | null) => void) => {
+				writes.push(text);
+				waiting.push(done);
+			},
+			unsent: () => 0,
+		},
+		take: (error?: Error) => waiting.shift()?.(error),
+	};
+}
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+const never = () => {
+	throw new Error("no error was expected");
+};
+
+test("frames of one tick go out in one write", async () => {
+	const { writes, stream } = slowStream();
+	const writer = new FrameWriter(stream, never);
+	writer.write("a");
+	writer.write("b");
+	await tick();
+	expect(writes).toEqual(["a\nb\n"]);
+});
+
+test("a frame that wants a write of its own gets one", async () => {
+	const { writes, stream, take } = slowStream();
+	const writer = new FrameWriter(stream, never);
+	writer.write("agent_end");
+	writer.write("agent_settled", true);
+	writer.write("next");
+	await tick();
+	take();
+	take();
+	expect(writes).toEqual(["agent_end\n", "agent_settled\n", "next\n"]);
+});
+
+test("whatever is written in whatever portions comes out whole and in order", async () => {
+	const frame = fc.record({ text: fc.string({ minLength: 1, maxLength: 30 }), alone: fc.boolean(), pause: fc.boolean() });
+	await fc.assert(
+		fc.asyncProperty(fc.array(frame, { maxLength: 40 }), async (frames) => {
+			const { writes, stream, take } = slowStream();
+			const writer = new FrameWriter(stream, never);
+			const lines = frames.map(({ text }) => JSON.stringify(text));
+			for (const [index, { alone, pause }] of frames.entries()) {
+				writer.write(lines[index] as string, alone);
+				if (pause) {
+					await tick();
+					take();
+				}
+			}
+			const drained = writer.drained();
+			for (let n = 0; n < 200; n++) take();
+			await drained;
+			expect(writes.join("")).toBe(lines.map((line) => `${line}\n`).join(""));
+			for (const [index, { alone }] of frames.entries()) if (alone) expect(writes).toContain(`${lines[index]}\n`);
+			expect(writer.waiting).toBe(0);
+		}),
+		{ numRuns: 60 },
+	);
+});
+
+test("producers wait above 8 MiB and go on when half of it is gone", async () => {
+	const { stream, take } = slowStream();
+	const writer = new FrameWriter(stream, never);
+	for (let n = 0; n < 9; n++) writer.write("x".repeat(1024 * 1024));
+	expect(writer.isOpen).toBe(false);
+	let isOpen = false;
+	const opened = writer.whenOpen().then(() => {
+		isOpen = true;
+	});
+	await tick();
+	for (let n = 0; n < 5; n++) take();
+	await tick();
+	expect(isOpen).toBe(false);
+	take();
+	await opened;
+	expect(writer.isOpen).toBe(true);
+});
+
+test("waiting ends when the signal fires", async () => {
+	const writer = new FrameWriter(slowStream().stream, never);
+	writer.write("x".repeat(9 * 1024 * 1024));
+	const controller = new AbortController();
+	const waited = writer.whenOpen(controller.signal);
+	controller.abort();
+	await waited;
+	expect(writer.isOpen).toBe(false);
+});
+
+test("a broken pipe is reported once and nothing waits any more", async () => {
+	const { stream, take } = slowStream();
+	const errors: Error[] = [];
+	const writer = new FrameWriter(stream, (error) => errors.push(error));
+	writer.write("x".repeat(9 * 1024 * 1024));
+	await tick();
+	take(new Error("EPIPE"));
+	writer.write("more");
+	await writer.whenOpen();
+	await writer.drained();
+	expect(errors.map((error) => error.message)).toEqual(["EPIPE"]);
+});
