@@ -1,11 +1,13 @@
 // Builds dist/: a lean CommonJS core, and a chunk beside it for every module that is imported lazily.
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const outdir = join(root, "dist");
+const dist = join(root, "dist");
+/** Built beside and put in place at the end, so that a program that runs meanwhile finds whole files. */
+const outdir = join(root, `.dist-${process.pid}`);
 /** Optional packages that are found at run time or not at all. */
 const external = ["@vscode/ripgrep", "sharp"];
 
@@ -44,7 +46,6 @@ const options = {
 	metafile: true,
 };
 
-rmSync(outdir, { recursive: true, force: true });
 mkdirSync(outdir, { recursive: true });
 /** Packages that went into some bundle. */
 const bundled = new Set();
@@ -57,14 +58,14 @@ async function bundle(settings) {
 	}
 }
 
-await bundle({ entryPoints: ["src/app/cli.ts"], outfile: "dist/bowline.js", banner: { js: "#!/usr/bin/env node" } });
+await bundle({ entryPoints: ["src/app/cli.ts"], outfile: join(outdir, "bowline.js"), banner: { js: "#!/usr/bin/env node" } });
 const built = new Set();
 for (let next = pending(); next.length; next = pending()) {
 	await Promise.all(
 		next.map(([name, { file, isLocal }]) => {
 			built.add(name);
 			const entry = isLocal ? { entryPoints: [file] } : { stdin: { contents: `export * from ${JSON.stringify(file)}`, resolveDir: root } };
-			return bundle({ ...entry, outfile: `dist/${name}.js` });
+			return bundle({ ...entry, outfile: join(outdir, `${name}.js`) });
 		}),
 	);
 }
@@ -77,6 +78,9 @@ function pending() {
 writeFileSync(join(outdir, "package.json"), '{ "type": "commonjs" }\n');
 chmodSync(join(outdir, "bowline.js"), 0o755);
 writeFileSync(join(outdir, "THIRD_PARTY_NOTICES"), [...bundled].sort().map(notice).join("\n"));
+if (existsSync(dist)) renameSync(dist, `${outdir}.old`);
+renameSync(outdir, dist);
+rmSync(`${outdir}.old`, { recursive: true, force: true });
 
 function notice(name) {
 	const folder = join(root, "node_modules", name);

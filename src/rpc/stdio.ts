@@ -19,10 +19,21 @@ export interface OutputStream {
 	unsent(): number;
 }
 
+/** A frame that is put into words when its turn comes: while the host is behind, only the value is kept, which it shares with other frames. */
+export interface LateFrame {
+	/** Nearly its length. */
+	size: number;
+	line: () => string;
+}
+
+type Frame = string | LateFrame;
+
+const sizeOf = (frame: Frame) => (typeof frame === "string" ? frame.length : frame.size) + 1;
+
 export class FrameWriter implements Flow {
 	#stream: OutputStream;
 	#onError: (error: Error) => void;
-	#frames: string[] = [];
+	#frames: Frame[] = [];
 	/** Index in `#frames` of frames that want a write of their own. */
 	#alone = new Set<number>();
 	#waiting = 0;
@@ -42,11 +53,11 @@ export class FrameWriter implements Flow {
 	}
 
 	/** Queues one frame. `alone`: in a write of its own, not together with its neighbours. */
-	write(line: string, alone = false): void {
+	write(frame: Frame, alone = false): void {
 		if (this.#hasFailed) return;
 		if (alone) this.#alone.add(this.#frames.length);
-		this.#frames.push(line);
-		this.#add(line.length + 1);
+		this.#frames.push(frame);
+		this.#add(sizeOf(frame));
 		if (this.#isScheduled || this.#isWriting) return;
 		this.#isScheduled = true;
 		setImmediate(() => {
@@ -147,7 +158,7 @@ export class FrameWriter implements Flow {
 			for (; count < this.#frames.length && length < batchSize; count++) {
 				const isAlone = this.#alone.has(count);
 				if (isAlone && count > 0) break;
-				length += (this.#frames[count] as string).length + 1;
+				length += sizeOf(this.#frames[count] as Frame);
 				if (isAlone) {
 					count++;
 					break;
@@ -157,8 +168,9 @@ export class FrameWriter implements Flow {
 		const batch = count === this.#frames.length ? this.#frames : this.#frames.slice(0, count);
 		this.#frames = batch === this.#frames ? [] : this.#frames.slice(count);
 		if (this.#alone.size) this.#alone = new Set([...this.#alone].flatMap((index) => (index >= count ? [index - count] : [])));
-		batch.push("");
-		return { text: batch.join("\n"), length };
+		const lines = batch.map((frame) => (typeof frame === "string" ? frame : frame.line()));
+		lines.push("");
+		return { text: lines.join("\n"), length };
 	}
 
 	#fail(error: Error): void {

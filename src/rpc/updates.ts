@@ -40,7 +40,7 @@ export class EventWriter {
 		}
 		this.flush();
 		if (event.type === "message_update") this.#frame(event, event.assistantMessageEvent);
-		else this.#writer.write(toLine(event), event.type === "agent_settled");
+		else this.#put(() => toLine(event), this.#writer.isAccepting ? 0 : sizeOf(event), event.type === "agent_settled");
 	};
 
 	/** Writes what waits. */
@@ -87,20 +87,34 @@ export class EventWriter {
 	}
 
 	#frame(update: Update, step: Update["assistantMessageEvent"]): void {
-		const { partial, ...bare } = step;
-		const usage = JSON.stringify(update.usage);
-		const event = toLine(bare);
-		let line: string;
+		const hasSnapshots = this.#mode === "full" && step.partial !== undefined;
+		const size = hasSnapshots || !this.#writer.isAccepting ? sizeOf(step) : 0;
 		let wait = "delta" in step ? frameIntervalMs : 0;
-		if (this.#mode === "delta" || !partial) {
-			line = `{"type":"message_update","usage":${usage},"assistantMessageEvent":${event}}`;
-		} else {
-			// Both places share one text until the line is written: while the host is behind, it counts once in memory.
-			const snapshot = toLine(partial);
-			line = `{"type":"message_update","message":${snapshot},"usage":${usage},"assistantMessageEvent":${event.slice(0, -1)},"partial":${snapshot}}}`;
-			wait = Math.max(wait, (2 * snapshot.length) / snapshotBytesPerMs);
-		}
+		if (hasSnapshots) wait = Math.max(wait, (2 * size) / snapshotBytesPerMs);
 		this.#nextFrameAt = Math.max(this.#nextFrameAt, this.#now() + wait);
-		this.#writer.write(line);
+		this.#put(() => updateLine(update, step, hasSnapshots), hasSnapshots ? 2 * size : size);
 	}
+
+	/** Serialises at once, or, while stdout takes no bytes, when the frame's turn comes: events are values, they do not change. */
+	#put(line: () => string, size: number, alone = false): void {
+		this.#writer.write(this.#writer.isAccepting ? line() : { size, line }, alone);
+	}
+}
+
+function updateLine(update: Update, step: Update["assistantMessageEvent"], hasSnapshots: boolean): string {
+	const { partial, ...bare } = step;
+	const usage = JSON.stringify(update.usage);
+	const event = toLine(bare);
+	if (!hasSnapshots) return `{"type":"message_update","usage":${usage},"assistantMessageEvent":${event}}`;
+	const snapshot = toLine(partial);
+	return `{"type":"message_update","message":${snapshot},"usage":${usage},"assistantMessageEvent":${event.slice(0, -1)},"partial":${snapshot}}}`;
+}
+
+/** Nearly how long a value is as JSON, without making it. */
+function sizeOf(value: unknown): number {
+	if (typeof value === "string") return value.length + 2;
+	if (typeof value !== "object" || value === null) return 8;
+	let size = 2;
+	for (const key in value) size += key.length + 4 + sizeOf((value as Record<string, unknown>)[key]);
+	return size;
 }

@@ -47,7 +47,9 @@ export async function fitImage(
 			note: `[Image not shown: ${why}. Install the npm package sharp for automatic conversion, or make a smaller PNG or JPEG copy and read that.]`,
 		};
 	}
-	return shrink(sharp, bytes, described);
+	const [shrunk] = await Promise.allSettled([shrink(sharp, bytes, described)]);
+	if (shrunk.status === "fulfilled") return shrunk.value;
+	return { note: `[Image not shown: it could not be decoded (${(shrunk.reason as Error).message}).]` };
 }
 
 async function shrink(sharp: Sharp, bytes: Buffer, described: string): Promise<FittedImage> {

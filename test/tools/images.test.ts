@@ -151,6 +151,14 @@ describe("with sharp", () => {
 		expect(result.note).toContain("cannot be made small enough");
 	});
 
+	test("a broken one costs the picture, not the call", async () => {
+		const load = async () =>
+			(() => {
+				throw new Error("corrupt header");
+			}) as unknown as Sharp;
+		expect(await fitImage(png(4000, 10), "image/png", true, load)).toEqual({ note: "[Image not shown: it could not be decoded (corrupt header).]" });
+	});
+
 	test("a BMP becomes something a model can take", async () => {
 		const { load } = talkingSharp({ width: 400, height: 300 }, (format) => (format === "png" ? 50 : 100));
 		const result = await fitImage(bmp, "image/bmp", true, load);

@@ -238,8 +238,12 @@ export class Shell {
 
 	/** A finished command may have left something in its group. */
 	#leave(group: number): void {
-		if (process.platform !== "win32" && isAlive(-group)) this.#background.add(group);
-		else this.#watchdog.release(group);
+		if (process.platform === "win32") return;
+		// The numbers of groups that have ended since are not ours any more.
+		for (const each of [group, ...this.#background]) {
+			if (isAlive(-each)) this.#background.add(each);
+			else if (this.#background.delete(each) || each === group) this.#watchdog.release(each);
+		}
 	}
 }
 

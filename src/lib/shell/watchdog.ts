@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 
 /**
  * Reads lines from us: the live process groups, or `done`. When the pipe breaks we are gone: ask, wait a moment, insist until nothing
- * is found. Runs in a session of its own, so that a signal to our group does not reach it.
+ * carries the mark. A group is killed as one, so it needs no second look; and it would count as alive while it has a zombie. Runs in a
+ * session of its own, so that a signal to our group does not reach it.
  */
 const script = `
 groups=
@@ -11,21 +12,21 @@ while read -r line; do
 	[ "$line" = done ] && exit 0
 	groups=$line
 done
-marked() { [ -d /proc/self ] && grep -lsF -e "$1" /proc/[0-9]*/environ; }
 signal() {
+	for group in $groups; do kill -s "$1" -- "-$group"; done
+	[ -d /proc/self ] || return 1
 	found=
-	for group in $groups; do kill -s "$1" -- "-$group" && found=1; done
-	for file in $(marked "$mark"); do
+	for file in $(grep -lsF -e "$mark" /proc/[0-9]*/environ); do
 		pid=\${file#/proc/}
 		kill -s "$1" "\${pid%/environ}" && found=1
 	done
 	[ -n "$found" ]
 }
 mark=$1
-signal TERM || exit 0
+signal TERM || [ -n "$groups" ] || exit 0
 sleep 0.3
 round=0
-while signal KILL && [ "$round" -lt 20 ]; do
+while signal KILL && [ "$round" -lt 12 ]; do
 	round=$((round + 1))
 	sleep 0.05
 done

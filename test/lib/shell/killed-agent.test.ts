@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, isRunning, processesWith, watchdogsOf } from "./processes.ts";
+import { commandsWith, eventually, isRunning, processesWith, watchdogsOf } from "./processes.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "bowline-killed-"));
 const program = join(directory, "agent.mjs");
@@ -33,16 +33,18 @@ async function startedAgent(detached: boolean) {
 		agent.stdout?.once("data", () => resolve());
 		agent.once("exit", () => reject(new Error("the agent ended early")));
 	});
-	expect(await eventually(() => processesWith(mark).length >= 9, 2000)).toBe(true);
-	return { agent, mark, watchdogs: watchdogsOf(agent.pid as number) };
+	expect(await eventually(() => processesWith(mark).length >= 9 && commandsWith(value).length === 1, 2000)).toBe(true);
+	return { agent, mark, value, watchdogs: watchdogsOf(agent.pid as number) };
 }
 
 test.runIf(process.platform === "linux").each([
 	["it alone", (pid: number) => process.kill(pid, "SIGKILL")],
 	["with its whole group", (pid: number) => process.kill(-pid, "SIGKILL")],
 ])("when the agent is killed (%s), nothing it started is left after two seconds", async (_name, kill) => {
-	const { agent, mark, watchdogs } = await startedAgent(true);
+	const { agent, mark, value, watchdogs } = await startedAgent(true);
 	expect(watchdogs).toHaveLength(1);
 	kill(agent.pid as number);
-	expect(await eventually(() => processesWith(mark).length === 0 && !watchdogs.some(isRunning), 2000), processesWith(mark).join("\n")).toBe(true);
+	const left = () => [...processesWith(mark), ...commandsWith(value), ...watchdogs.filter(isRunning)];
+	await eventually(() => left().length === 0, 2000);
+	expect(left()).toEqual([]);
 });

@@ -19,6 +19,12 @@ export function processesWith(text: string): string[] {
 	return found.map((pid) => read(pid, "cmdline").replaceAll("\0", " ").trim()).filter((line) => line !== "");
 }
 
+/** Living processes whose command line holds the text. */
+export function commandsWith(text: string): string[] {
+	const lines = pids().map((pid) => (pid === process.pid ? "" : read(pid, "cmdline").replaceAll("\0", " ").trim()));
+	return lines.filter((line) => line.includes(text));
+}
+
 /** Ids of a process's watchdogs. */
 export function watchdogsOf(parent: number): number[] {
 	return pids().filter((pid) => {
