@@ -1,5 +1,5 @@
 /** Runs processes and tells what they cost, from the system's own books. */
-import { type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,25 +32,28 @@ export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise
 	}
 }
 
-/** An agent process in a folder of its own. `onLine` sees every line of its stdout. */
+/** An agent in a folder of its own. */
+export function startAgent(folder: string, flags: string[] = [], script?: unknown): Running {
+	const model = script ? ["--provider", "scripted", "--model", "script.jsonc"] : [];
+	if (script) writeFileSync(join(folder, "script.jsonc"), JSON.stringify(script));
+	return new Running(folder, [program, "--mode", "rpc", "--no-session", "--hermetic", ...model, ...flags]);
+}
+
+/** A plain loop that does what an agent's frames cost at least. */
+export function startBare(folder: string): Running {
+	return new Running(folder, [join(import.meta.dirname, "../bench/bare.cjs")]);
+}
+
+/** A process that is talked to in lines. */
 export class Running {
 	readonly child: ChildProcessWithoutNullStreams;
 	bytes = 0;
-	lines = 0;
 	#rest = "";
 	#waiting: { text: string; resolve: () => void }[] = [];
 
-	constructor(folder: string, flags: string[], script?: unknown, options: SpawnOptions = {}) {
-		const model = script ? ["--provider", "scripted", "--model", "script.jsonc"] : [];
-		if (script) writeFileSync(join(folder, "script.jsonc"), JSON.stringify(script));
-		const args = [program, "--mode", "rpc", "--no-session", "--hermetic", ...model, ...flags];
+	constructor(folder: string, args: string[]) {
 		const env = plainEnvironment({ BOWLINE_DIR: join(folder, "user") });
-		this.child = spawn(process.execPath, args, {
-			cwd: folder,
-			env,
-			stdio: ["pipe", "pipe", "inherit"],
-			...options,
-		}) as ChildProcessWithoutNullStreams;
+		this.child = spawn(process.execPath, args, { cwd: folder, env, stdio: ["pipe", "pipe", "inherit"] }) as ChildProcessWithoutNullStreams;
 		this.child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
 	}
 
@@ -77,7 +80,6 @@ export class Running {
 		this.bytes += chunk.length;
 		const lines = (this.#rest + chunk.toString("latin1")).split("\n");
 		this.#rest = lines.pop() ?? "";
-		this.lines += lines.length;
 		for (const waiting of [...this.#waiting]) {
 			if (!lines.some((line) => line.includes(waiting.text))) continue;
 			this.#waiting.splice(this.#waiting.indexOf(waiting), 1);

@@ -1,4 +1,5 @@
 // Builds dist/: a lean CommonJS core, and a chunk beside it for every module that is imported lazily.
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -47,6 +48,8 @@ const options = {
 };
 
 mkdirSync(outdir, { recursive: true });
+// The package is ESM; what the command runs is not.
+writeFileSync(join(outdir, "package.json"), '{ "type": "commonjs" }\n');
 /** Packages that went into some bundle. */
 const bundled = new Set();
 
@@ -58,7 +61,8 @@ async function bundle(settings) {
 	}
 }
 
-await bundle({ entryPoints: ["src/app/cli.ts"], outfile: join(outdir, "bowline.js"), banner: { js: "#!/usr/bin/env node" } });
+await bundle({ entryPoints: ["src/app/cli.ts"], outfile: join(outdir, "core.js") });
+writeFileSync(join(outdir, "bowline.js"), `#!/usr/bin/env node\n${readFileSync(join(root, "scripts/start.cjs"), "utf8")}`);
 const built = new Set();
 for (let next = pending(); next.length; next = pending()) {
 	await Promise.all(
@@ -74,13 +78,22 @@ function pending() {
 	return [...chunks].filter(([name]) => !built.has(name));
 }
 
-// The package is ESM; what the command runs is not.
-writeFileSync(join(outdir, "package.json"), '{ "type": "commonjs" }\n');
 chmodSync(join(outdir, "bowline.js"), 0o755);
+cacheCode();
 writeFileSync(join(outdir, "THIRD_PARTY_NOTICES"), [...bundled].sort().map(notice).join("\n"));
 if (existsSync(dist)) renameSync(dist, `${outdir}.old`);
 renameSync(outdir, dist);
 rmSync(`${outdir}.old`, { recursive: true, force: true });
+
+/** Lets the program answer once, and keeps what V8 compiled on the way. */
+function cacheCode() {
+	const program = join(outdir, "bowline.js");
+	const keep = `
+		process.argv = [process.argv[0], ${JSON.stringify(program)}, "--mode", "rpc", "--no-session", "--hermetic"];
+		process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(join(outdir, "core.cache"))}, require(${JSON.stringify(program)}).createCachedData()));
+		require(${JSON.stringify(program)});`;
+	execFileSync(process.execPath, ["-e", keep], { input: '{"type":"get_state"}\n', stdio: ["pipe", "ignore", "inherit"] });
+}
 
 function notice(name) {
 	const folder = join(root, "node_modules", name);

@@ -1,5 +1,4 @@
 /** `--mode rpc`: a session behind stdin and stdout, from the first byte to the exit code. */
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { RecordReader } from "../lib/jsonl.ts";
 import { handlers } from "../rpc/handlers/index.ts";
@@ -18,7 +17,7 @@ const flushPatienceMs = 2000;
 export async function runRpc(options: Options, stdout: OutputStream, warn: (text: string) => void): Promise<void> {
 	const { env } = process;
 	const cwd = process.cwd();
-	const userDirectory = resolve(env.BOWLINE_DIR || join(homedir(), ".bowline"));
+	const userDirectory = resolve(env.BOWLINE_DIR || join(env.HOME || (await import("node:os")).homedir(), ".bowline"));
 	const settings = await loadSettings({
 		userDirectory,
 		cwd,

@@ -68,7 +68,7 @@ const passing = [
 	/socket hang up/i,
 	/\btime(?:d[ -]?)?[ -]?out\b/i,
 	/websocket closed/i,
-	/(?:stream|reply) (?:ended|stopped|was cut)/i,
+	/\bstream (?:ended|stopped|was cut)/i,
 	/http\/2[\s\S]{0,40}no response/i,
 	/resource_?exhausted/i,
 	/throttling/i,

@@ -136,8 +136,9 @@ export function scopeModels(patterns: readonly string[], models: readonly Model[
 		}
 		const { pattern: rest, level } = splitLevel(pattern);
 		const glob = globPattern(rest);
+		const hasProvider = splitProvider(rest, models) !== undefined;
 		for (const model of models) {
-			if (glob.test(`${model.provider}/${model.id}`) || glob.test(model.id)) add({ model, ...(level ? { level } : {}) });
+			if (glob.test(`${model.provider}/${model.id}`) || (!hasProvider && glob.test(model.id))) add({ model, ...(level ? { level } : {}) });
 		}
 	}
 	return [...chosen.values()];

@@ -195,9 +195,10 @@ function redirectDescriptor(): void {
 
 /** Keeps stdout for frames: whatever else prints goes to stderr. Gives the one way to write frames. */
 export function claimStdout(): OutputStream {
-	const { stdout, stderr } = process;
+	const { stdout } = process;
 	const write = stdout.write.bind(stdout);
-	stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
+	// Not bound in advance: making stderr's stream would cost every start a millisecond.
+	stdout.write = ((...words: Parameters<typeof stdout.write>) => process.stderr.write(...words)) as typeof stdout.write;
 	const toStderr = (...words: unknown[]) => console.error(...words);
 	console.log = toStderr;
 	console.info = toStderr;

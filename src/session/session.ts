@@ -9,7 +9,6 @@ import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/me
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Bus, Observer } from "./bus.ts";
-import { drive } from "./drive.ts";
 import { Inbox, type QueueName, type QueueTexts } from "./inbox.ts";
 import type { BusyPeriod, Phase } from "./phase.ts";
 
@@ -200,6 +199,7 @@ export class Session {
 		const { bus, flow, models, validate, policies, now } = this.#parts;
 		const { signal } = period.controller;
 		try {
+			const { drive } = await import("./drive.ts");
 			await drive({
 				policies,
 				period,

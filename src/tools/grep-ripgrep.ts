@@ -1,7 +1,7 @@
 /** Searches with ripgrep. */
 import type { Shell } from "../lib/shell/index.ts";
 import { globFilter, ripgrepGlob } from "./glob-filter.ts";
-import type { Found, FoundLine, Search } from "./grep.ts";
+import { type Found, type FoundLine, type Search, spansLines } from "./grep.ts";
 import { runRipgrep, searchArguments } from "./ripgrep.ts";
 
 /** A value of ripgrep's JSON output that is base64 when it is not UTF-8. */
@@ -18,6 +18,7 @@ export async function searchWithRipgrep(shell: Shell, program: string, search: S
 		// So that $ matches at the end of a line that ends in CRLF.
 		"--crlf",
 		...(search.ignoreCase ? ["--ignore-case"] : ["--case-sensitive"]),
+		...(spansLines(search) ? ["--multiline"] : []),
 		...(search.literal ? ["--fixed-strings"] : []),
 		...(search.context > 0 ? [`--context=${search.context}`] : []),
 		...(search.file === undefined ? ripgrepGlob(search.glob) : []),
@@ -42,8 +43,9 @@ export async function searchWithRipgrep(shell: Shell, program: string, search: S
 			return false;
 		}
 		if (isMatch) matches += 1;
-		const { lines: text, line_number: line } = message.data;
-		lines.push({ path, line, text: decoded(text).replace(/\r?\n$/, ""), isMatch });
+		const text = decoded(message.data.lines).replace(/\r?\n$/, "");
+		// Several lines when the pattern spans them.
+		for (const [index, each] of text.split(/\r?\n/).entries()) lines.push({ path, line: message.data.line_number + index, text: each, isMatch });
 		return true;
 	};
 	await runRipgrep(shell, { program, args, cwd: search.directory, separator: Newline, signal, onRecord });

@@ -2,11 +2,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { globFilter } from "./glob-filter.ts";
-import type { Found, FoundLine, Search } from "./grep.ts";
+import { type Found, type FoundLine, type Search, spansLines } from "./grep.ts";
 import { walk } from "./walk.ts";
 
 export async function searchWithWalk(search: Search, signal: AbortSignal): Promise<Found> {
 	const expression = compile(search);
+	const matchesIn = spansLines(search) ? (text: string) => matchedSpans(text, expression) : (text: string) => matchedLines(text, expression);
 	const isWanted = await globFilter(search.glob);
 	const found: Found = { lines: [], isLimited: false };
 	let matches = 0;
@@ -14,25 +15,40 @@ export async function searchWithWalk(search: Search, signal: AbortSignal): Promi
 		if (search.file === undefined && !isWanted(path)) continue;
 		const [content] = await Promise.allSettled([readFile(join(search.directory, path))]);
 		if (content.status === "rejected" || content.value.includes(0)) continue;
-		const lines = content.value
+		const text = content.value
 			.toString()
 			.replace(/^\ufeff/, "")
-			.split("\n");
-		if (lines.at(-1) === "") lines.pop();
+			.replace(/\r?\n$/, "");
 		const hits: number[] = [];
-		for (const [index, line] of lines.entries()) {
-			if (!expression.test(line.replace(/\r$/, ""))) continue;
+		for (const hit of text === "" ? [] : matchesIn(text)) {
 			if (matches === search.limit) {
 				found.isLimited = true;
 				break;
 			}
 			matches += 1;
-			hits.push(index);
+			hits.push(...hit);
 		}
-		found.lines.push(...withContext(path, lines, hits, search.context));
+		found.lines.push(...withContext(path, text.split(/\r?\n/), hits, search.context));
 		if (found.isLimited) break;
 	}
 	return found;
+}
+
+/** Each match as the indexes of its lines. */
+function* matchedLines(text: string, expression: RegExp): Generator<number[]> {
+	for (const [index, line] of text.split(/\r?\n/).entries()) {
+		if (expression.test(line)) yield [index];
+	}
+}
+
+/** The same for a pattern that spans lines. */
+function* matchedSpans(text: string, expression: RegExp): Generator<number[]> {
+	for (const match of text.matchAll(new RegExp(expression, `${expression.flags.replace("m", "")}gm`))) {
+		if (match[0] === "") continue;
+		const first = text.slice(0, match.index).split("\n").length - 1;
+		const last = first + match[0].replace(/\n$/, "").split("\n").length;
+		yield Array.from({ length: last - first }, (_, offset) => first + offset);
+	}
 }
 
 function withContext(path: string, lines: readonly string[], hits: readonly number[], context: number): FoundLine[] {
@@ -42,7 +58,7 @@ function withContext(path: string, lines: readonly string[], hits: readonly numb
 			shown.set(index, shown.get(index) === true || index === hit);
 		}
 	}
-	return [...shown].map(([index, isMatch]) => ({ path, line: index + 1, text: (lines[index] as string).replace(/\r$/, ""), isMatch }));
+	return [...shown].map(([index, isMatch]) => ({ path, line: index + 1, text: lines[index] as string, isMatch }));
 }
 
 /** ripgrep's expressions are nearly JavaScript's; flags at the beginning are the usual exception. */

@@ -37,6 +37,9 @@ export interface Search {
 	limit: number;
 }
 
+/** Whether the pattern asks for more than one line at a time. */
+export const spansLines = ({ pattern, literal }: Search) => pattern.includes("\n") || (!literal && /\\[nR]/.test(pattern));
+
 export interface FoundLine {
 	path: string;
 	line: number;

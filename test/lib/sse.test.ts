@@ -37,11 +37,11 @@ test("the last event needs no blank line, not even a line end", () => {
 
 test("bytes may be split anywhere", () => {
 	const events = fc.array(
-		fc.record({ name: fc.constantFrom("", "ping"), data: fc.array(fc.string({ unit: "binary", maxLength: 20 }), { minLength: 1, maxLength: 3 }) }),
+		fc.record({ name: fc.constantFrom("", "ping"), data: fc.array(fc.string({ unit: "grapheme", maxLength: 20 }), { minLength: 1, maxLength: 3 }) }),
 	);
 	fc.assert(
 		fc.property(events, fc.constantFrom("\n", "\r\n"), fc.array(fc.integer({ min: 1, max: 9 })), (made, end, sizes) => {
-			const clean = made.map(({ name, data }) => ({ name, data: data.map((line) => line.replace(/[\r\n]/g, "").toWellFormed()) }));
+			const clean = made.map(({ name, data }) => ({ name, data: data.map((line) => line.replace(/[\r\n]/g, "")) }));
 			const text = clean
 				.map(({ name, data }) => `${name ? `event: ${name}${end}` : ""}${data.map((line) => `data: ${line}${end}`).join("")}${end}`)
 				.join("");

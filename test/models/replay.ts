@@ -26,7 +26,7 @@ export function playing(pieces: readonly Uint8Array[]): Pick<HttpClient, "post">
 export async function replay(model: Model, client: Pick<HttpClient, "post">, baseUrl = model.baseUrl): Promise<StreamEvent[]> {
 	const events: StreamEvent[] = [];
 	const stream = streamFunction({
-		access: async () => ({ model, baseUrl, modelId: model.id, compat: mergeCompat(routes.get(model.provider)?.compat), headers: {} }),
+		access: async () => ({ model, baseUrl, modelId: model.id, compat: mergeCompat(routes.get(model.provider)?.compat, model.compat), headers: {} }),
 		client,
 		setting: defaultSetting,
 		env: {},

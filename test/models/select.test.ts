@@ -44,7 +44,12 @@ test("an id that no list has is taken for a known provider only", () => {
 
 test("a scope keeps the order of its patterns, globs included, each model once", () => {
 	const scope = scopeModels(["gpt-5.5:low", "anthropic/*sonnet*", "*opus*:high", "claude-sonnet-5", "nothing"], all);
-	expect(scope.map(named)).toEqual(["openai gpt-5.5 low", "anthropic claude-sonnet-5", "anthropic claude-opus-4-9 high", "anthropic claude-opus-4-10 high"]);
+	expect(scope.map(named)).toEqual([
+		"openai gpt-5.5 low",
+		"anthropic claude-sonnet-5",
+		"anthropic claude-opus-4-9 high",
+		"anthropic claude-opus-4-10 high",
+	]);
 });
 
 test("the round wraps, and is none with at most one", () => {
@@ -61,8 +66,12 @@ describe("the first model", () => {
 	test("command line, scope, session, settings, favourites, anything", () => {
 		expect(named(initialModel({ commandLine: wish, scope: [{ model: all[1] as Model }] }, all))).toBe("my-host local-model");
 		expect(named(initialModel({ scope: [wish], session: { provider: "openai", id: "gpt-5.5" } }, all))).toBe("my-host local-model");
-		expect(named(initialModel({ session: { provider: "openai", id: "gpt-5.5" }, settings: { provider: "anthropic", id: "opus" } }, all))).toBe("openai gpt-5.5");
-		expect(named(initialModel({ session: { provider: "openai", id: "gone" }, settings: { provider: "anthropic", id: "opus" } }, all))).toBe("anthropic claude-opus-4-10");
+		expect(named(initialModel({ session: { provider: "openai", id: "gpt-5.5" }, settings: { provider: "anthropic", id: "opus" } }, all))).toBe(
+			"openai gpt-5.5",
+		);
+		expect(named(initialModel({ session: { provider: "openai", id: "gone" }, settings: { provider: "anthropic", id: "opus" } }, all))).toBe(
+			"anthropic claude-opus-4-10",
+		);
 		expect(named(initialModel({ settings: { provider: "openai" } }, all))).toBe("openai gpt-5.5");
 		expect(named(initialModel({}, all))).toBe("anthropic claude-haiku-4-5");
 		expect(named(initialModel({}, [local as Model]))).toBe("my-host local-model");

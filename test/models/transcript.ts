@@ -22,7 +22,12 @@ const marks: Record<string, Marks> = {
 		text: '{"v":1,"id":"msg_1"}',
 		ids: ["call_1|fc_1", "call_2|fc_2", "call_3|fc_3", "call_4|fc_4", "call_5|fc_5"],
 	},
-	"google-generative-ai": { thinking: "CiQBdGhpbms=", text: "CiQBdGV4dA==", call: "CiQBY2FsbA==", ids: ["read_1_0", "read_1_1", "bash_1_2", "read_1_3", "read_1_4"] },
+	"google-generative-ai": {
+		thinking: "CiQBdGhpbms=",
+		text: "CiQBdGV4dA==",
+		call: "CiQBY2FsbA==",
+		ids: ["read_1_0", "read_1_1", "bash_1_2", "read_1_3", "read_1_4"],
+	},
 };
 
 export function transcript(by: Model): ModelMessage[] {

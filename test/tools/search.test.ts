@@ -101,6 +101,13 @@ describe.each(ways)("%s", (_name, finder) => {
 		["a directory that is ignored but asked for", { pattern: "needle", path: "ignored" }, ["a.ts:1: needle"]],
 		["lines around", { pattern: "needle", path: "crlf.txt", context: 1 }, ["crlf.txt-1- first", "crlf.txt:2: needle", "crlf.txt-3- last"]],
 		["an expression with flags in front", { pattern: "(?i)NEEDLE AGAIN" }, ["src/main.ts:3: // Needle again"]],
+		["a pattern over two lines", { pattern: "import.*\nconst" }, ["src/main.ts:1: import x", "src/main.ts:2: const needle = 1;"]],
+		[
+			"an escaped newline",
+			{ pattern: "1;\\n//", context: 1 },
+			["src/main.ts-1- import x", "src/main.ts:2: const needle = 1;", "src/main.ts:3: // Needle again"],
+		],
+		["plain text over two lines, with CRLF", { pattern: "e\r\nlast", literal: true, path: "crlf.txt" }, ["crlf.txt:2: needle", "crlf.txt:3: last"]],
 		["nothing", { pattern: "no such thing" }, ["No matches found"]],
 	])("grep: %s", async (_name, args, lines) => {
 		expect(await grep(args)).toEqual(lines);

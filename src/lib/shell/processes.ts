@@ -1,5 +1,5 @@
 /** Ends processes: whole groups, and on Linux everything that carries a mark in its environment, wherever it moved to. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Doomed {
@@ -32,7 +32,7 @@ export function signalAll(doomed: Doomed, signal: NodeJS.Signals | 0): boolean {
 	for (const group of doomed.groups) {
 		if (signalProcess(-group, signal)) found = true;
 	}
-	if (process.platform !== "linux") return found;
+	if (!existsSync("/proc/self/environ")) return found;
 	// A group counts as alive while it has a zombie, which nobody may ever reap: only a look at its members tells.
 	let isAnyAlive = false;
 	for (const { pid, isMarked } of liveProcesses(doomed)) {

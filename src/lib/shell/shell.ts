@@ -1,7 +1,7 @@
 /** Runs commands: the one executor behind the `bash` tool, the host's `bash` command and every helper program. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { statSync } from "node:fs";
+import { closeSync, statSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import type { Redactor } from "../redact.ts";
@@ -12,6 +12,7 @@ import { findShell } from "./find-shell.ts";
 import { Output, type OutputView } from "./output.ts";
 import { readPipes } from "./pipe.ts";
 import { endProcesses, isAlive, signalAll } from "./processes.ts";
+import { RealPipes } from "./real-pipes.ts";
 import { removeOldLogs } from "./temp-log.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -82,6 +83,7 @@ export class Shell {
 	readonly #tempDir: string;
 	/** Stands in the environment of all our processes, followed by a number for each run. */
 	readonly #id = `${randomBytes(8).toString("hex")}.`;
+	readonly #pipes: RealPipes;
 	readonly #watchdog = new Watchdog(this.#id);
 	readonly #running = new Set<Running>();
 	/** Groups of programs started without a shell. */
@@ -96,6 +98,7 @@ export class Shell {
 	constructor(options: ShellOptions) {
 		this.#options = options;
 		this.#tempDir = options.tempDir ?? tmpdir();
+		this.#pipes = new RealPipes(this.#tempDir);
 	}
 
 	/** Runs a command to its end. Rejects only when it could not be started. */
@@ -107,7 +110,7 @@ export class Shell {
 		const output = new Output(this.#tempDir);
 		if (signal?.aborted) return { ...shown(output.view(true)), exitCode: null, signal: null, timedOut: false, aborted: true };
 		// Nothing is awaited between start and registration, so that no abort can fall between them.
-		const { child, mark } = this.#startCommand(request.command);
+		const { child, mark, output: streams } = this.#startCommand(request.command);
 		if (child.pid === undefined) throw await startError(child);
 		const group = child.pid;
 
@@ -130,10 +133,7 @@ export class Shell {
 			output.append(redact.push(strip ? strip.push(chunk) : chunk));
 			updates.due();
 		};
-		const pipes = readPipes(
-			[child.stdout, child.stderr].filter((pipe): pipe is Readable => pipe !== null),
-			take,
-		);
+		const pipes = readPipes(streams, take);
 		const exit = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
 			child.once("exit", (code, name) => resolve([code, name]));
 		});
@@ -200,23 +200,34 @@ export class Shell {
 		this.#isClosed = true;
 		clearTimeout(this.#oldLogs);
 		await this.abortAll();
+		this.#pipes.close();
 		this.#watchdog.dismiss();
 	}
 
-	#startCommand(command: string): { child: ChildProcess; mark: string } {
+	#startCommand(command: string): { child: ChildProcess; mark: string; output: Readable[] } {
 		this.#shellPath ??= findShell(this.#options.shellPath, this.#options.environment().PATH);
-		const text = this.#options.prefix ? `${this.#options.prefix}\n${command}` : command;
-		const shell = [this.#shellPath, "-c", text];
+		const cwd = this.#options.cwd;
+		const shell = [this.#shellPath, "-c", this.#options.prefix ? `${this.#options.prefix}\n${command}` : command] as const;
+		requireDirectory(cwd);
+		const pipe = this.#pipes.take();
+		if (pipe) {
+			try {
+				const started = this.#spawn(shell[0], shell.slice(1), { cwd, stdio: ["ignore", pipe.writer, pipe.writer] });
+				return { ...started, output: [pipe.reader] };
+			} finally {
+				closeSync(pipe.writer);
+			}
+		}
 		// One pipe for both streams is the only way to see them in order. A small sh joins them, so that the command itself stays untouched.
-		const joined = process.platform === "win32" ? shell : ["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", ...shell];
-		const options: SpawnOptions = { cwd: this.#options.cwd, stdio: ["ignore", "pipe", process.platform === "win32" ? "pipe" : "ignore"] };
-		return this.#spawn(joined[0] as string, joined.slice(1), options);
+		const isWindows = process.platform === "win32";
+		const [file, ...args] = isWindows ? shell : (["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", ...shell] as const);
+		const started = this.#spawn(file, args, { cwd, stdio: ["ignore", "pipe", isWindows ? "pipe" : "ignore"] });
+		return { ...started, output: [started.child.stdout, started.child.stderr].filter((stream): stream is Readable => stream !== null) };
 	}
 
 	#spawn(file: string, args: readonly string[], options: SpawnOptions): { child: ChildProcess; mark: string } {
 		if (this.#isClosed) throw new Error("The session is over; nothing can be started any more.");
-		const cwd = String(options.cwd);
-		if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`Working directory does not exist: ${cwd}`);
+		requireDirectory(String(options.cwd));
 		this.#watchdog.start();
 		this.#count += 1;
 		const mark = `${this.#id}${this.#count};`;
@@ -245,6 +256,10 @@ export class Shell {
 			else if (this.#background.delete(each) || each === group) this.#watchdog.release(each);
 		}
 	}
+}
+
+function requireDirectory(cwd: string): void {
+	if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`Working directory does not exist: ${cwd}`);
 }
 
 const startError = (child: ChildProcess) => new Promise<Error>((resolve) => child.once("error", resolve));

@@ -64,7 +64,11 @@ test("abort closes the connection before the answer, and in the middle of it", a
 			if (isMiddle) response.writeHead(200).write("data: x\n\n");
 		});
 		const controller = new AbortController();
-		const asked = client.post(post({ signal: controller.signal, onData: () => (controller.abort(), "reading") }));
+		const onData = () => {
+			controller.abort();
+			return "reading" as const;
+		};
+		const asked = client.post(post({ signal: controller.signal, onData }));
 		if (!isMiddle) setTimeout(() => controller.abort(), 30);
 		expect(await asked).toEqual({ type: "aborted" });
 		await server.whenTorn();

@@ -34,6 +34,18 @@ describe("what a command gives", () => {
 		expect([result.output, result.exitCode, result.signal, result.timedOut, result.aborted]).toEqual([expected, 3, null, false, false]);
 	});
 
+	test.runIf(process.platform === "linux")("its output can be opened by name", async () => {
+		const { output } = await makeShell().run({ command: "echo one > /dev/stderr; echo two | tee /dev/stderr; echo three > /dev/stdout" });
+		expect(output).toBe("one\ntwo\ntwo\nthree\n");
+	});
+
+	test("output of one command never shows up in another", async () => {
+		const shell = makeShell();
+		await shell.run({ command: "(sleep 0.2; echo late) & echo now" });
+		const later = await Promise.all([1, 2, 3, 4, 5, 6].map((each) => shell.run({ command: `sleep 0.3; echo ${each}` })));
+		expect(later.map(({ output }) => output)).toEqual([1, 2, 3, 4, 5, 6].map((each) => `${each}\n`));
+	});
+
 	test("the shell's own words name the command as it was given", async () => {
 		const { output, exitCode } = await makeShell().run({ command: "fi" });
 		expect(output).toContain("line 1: `fi'");

@@ -1,0 +1,339 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { StreamEvent } from "../../src/agent/contracts.ts";
+import { ModelRegistry, type RegistryOptions } from "../../src/models/registry.ts";
+import { routes } from "../../src/models/routes.ts";
+import type { Model } from "../../src/protocol/model.ts";
+import { Loopback, refuse, stream } from "./loopback.ts";
+import { cassette, defaultSetting, ending, open, request } from "./support.ts";
+
+let userDir: string;
+let server: Loopback;
+let registry: ModelRegistry | undefined;
+beforeEach(async () => {
+	userDir = mkdtempSync(join(tmpdir(), "bowline-models-"));
+	server = await Loopback.start();
+});
+afterEach(async () => {
+	await registry?.close();
+	registry = undefined;
+	await server.stop();
+	rmSync(userDir, { recursive: true });
+});
+
+function make(env: Record<string, string> = {}, options: Partial<RegistryOptions> = {}): ModelRegistry {
+	registry = new ModelRegistry({ env, userDir, setting: defaultSetting, now: () => 1000, ...options });
+	return registry;
+}
+
+function write(content: unknown): void {
+	writeFileSync(join(userDir, "models.jsonc"), typeof content === "string" ? content : JSON.stringify(content));
+}
+
+async function ask(from: ModelRegistry, model: Model): Promise<StreamEvent[]> {
+	const events: StreamEvent[] = [];
+	await from.stream(request({ model }), { signal: new AbortController().signal, flow: open, onEvent: (event) => events.push(event) });
+	return events;
+}
+
+async function found(from: ModelRegistry, provider: string, id: string): Promise<Model> {
+	const model = await from.find(provider, id);
+	if (!model) throw new Error(`no ${provider}/${id}`);
+	return model;
+}
+
+describe("what can be asked", () => {
+	test("nothing without a key; a provider's models with one", async () => {
+		expect(await make().available()).toEqual([]);
+		const models = await make({ ANTHROPIC_API_KEY: "k-12345" }).available();
+		expect(new Set(models.map((model) => model.provider))).toEqual(new Set(["anthropic"]));
+		expect(models.find((model) => model.id === "claude-opus-4-7")).toEqual({
+			id: "claude-opus-4-7",
+			name: "Claude Opus 4.7",
+			api: "anthropic-messages",
+			provider: "anthropic",
+			baseUrl: "https://api.anthropic.com",
+			reasoning: true,
+			input: ["text", "image"],
+			contextWindow: 1000000,
+			maxTokens: 128000,
+			cost: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 },
+			compat: { thinkingLevelMap: { xhigh: "xhigh", max: "max" } },
+		});
+	});
+
+	test("an unlisted id of a known provider works with stated defaults; an unknown provider does not", async () => {
+		const models = make({ OPENAI_API_KEY: "k-12345" });
+		expect(await models.find("openai", "gpt-99")).toMatchObject({
+			id: "gpt-99",
+			api: "openai-responses",
+			contextWindow: 128000,
+			maxTokens: 16384,
+			reasoning: false,
+		});
+		expect(await models.find("nobody", "x")).toBeUndefined();
+		expect(await models.resolve("openai/gpt-99:low")).toMatchObject({ model: { id: "gpt-99" }, level: "low" });
+	});
+
+	test("the remedy is named", async () => {
+		const models = make();
+		const claude = await found(models, "anthropic", "claude-opus-4-7");
+		expect(await models.problem(claude)).toMatch(
+			/^No API key found for anthropic\. Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, pass --api-key, or give it an apiKey in /,
+		);
+		expect(await models.prepare(claude)).toEqual({ problem: await models.problem(claude) });
+		expect(await models.resolve("opus")).toEqual({ problem: expect.stringMatching(/^No API key found for /) });
+		expect(await models.resolve("zzz")).toEqual({ problem: expect.stringMatching(/^Model not found: zzz/) });
+		const end = ending(await ask(models, claude));
+		expect(end).toMatchObject({
+			type: "error",
+			failure: { kind: "permanent" },
+			error: { errorMessage: expect.stringMatching(/^No API key found for anthropic\./) },
+		});
+	});
+
+	test("--api-key serves its provider, before the environment", async () => {
+		server.answer(stream(cassette("anthropic-thinking-tools")));
+		const models = make({ ANTHROPIC_API_KEY: "from-env", ANTHROPIC_BASE_URL: server.url }, { apiKey: { provider: "anthropic", key: "from-flag" } });
+		expect(ending(await ask(models, await found(models, "anthropic", "claude-opus-4-7"))).type).toBe("done");
+		expect(server.received[0]?.headers["x-api-key"]).toBe("from-flag");
+	});
+
+	test("parts of an address come from the environment", async () => {
+		const key = { CLOUDFLARE_API_KEY: "k-12345" };
+		const models = make(key);
+		const id = (await make({ ...key, CLOUDFLARE_ACCOUNT_ID: "acc" }).available())[0]?.id as string;
+		expect(await models.available()).toEqual([]);
+		expect(await models.problem(await found(models, "cloudflare-workers-ai", id))).toBe(
+			"No address for cloudflare-workers-ai: set CLOUDFLARE_ACCOUNT_ID.",
+		);
+		const filled = await found(make({ ...key, CLOUDFLARE_ACCOUNT_ID: "acc" }), "cloudflare-workers-ai", id);
+		expect(filled.baseUrl).toBe("https://api.cloudflare.com/client/v4/accounts/acc/ai/v1");
+	});
+
+	test("local servers need no key", async () => {
+		server.answer(stream(cassette("openai-chat-parallel")));
+		const models = make({ OLLAMA_BASE_URL: `${server.url}/v1` });
+		const model = await found(models, "ollama", "qwen3");
+		expect(await models.problem(model)).toBeUndefined();
+		expect(ending(await ask(models, model)).type).toBe("done");
+		expect(server.received[0]).toMatchObject({ url: "/v1/chat/completions" });
+		expect(server.received[0]?.headers).not.toHaveProperty("authorization");
+	});
+});
+
+test.each([
+	[
+		"anthropic",
+		"claude-opus-4-7",
+		{ ANTHROPIC_AUTH_TOKEN: "k-1234" },
+		"ANTHROPIC_BASE_URL",
+		"",
+		"/v1/messages",
+		{ authorization: "Bearer k-1234" },
+		"anthropic-thinking-tools",
+	],
+	[
+		"anthropic",
+		"claude-opus-4-7",
+		{ ANTHROPIC_API_KEY: "k-1234" },
+		"ANTHROPIC_BASE_URL",
+		"",
+		"/v1/messages",
+		{ "x-api-key": "k-1234" },
+		"anthropic-thinking-tools",
+	],
+	[
+		"openai",
+		"gpt-5.5",
+		{ OPENAI_API_KEY: "k-1234" },
+		"OPENAI_BASE_URL",
+		"/v1",
+		"/v1/responses",
+		{ authorization: "Bearer k-1234" },
+		"openai-responses-reasoning",
+	],
+	[
+		"gemini",
+		"gemini-3.8-flash",
+		{ GEMINI_API_KEY: "k-1234" },
+		"GEMINI_BASE_URL",
+		"/v1beta",
+		"/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse",
+		{ "x-goog-api-key": "k-1234" },
+		"google-thoughts-tools",
+	],
+	[
+		"moonshot",
+		"kimi-k3",
+		{ MOONSHOT_API_KEY: "k-1234" },
+		"MOONSHOTAI_BASE_URL",
+		"/v1/",
+		"/v1/chat/completions",
+		{ authorization: "Bearer k-1234" },
+		"openai-chat-parallel",
+	],
+	[
+		"azure",
+		"my-model",
+		{ AZURE_OPENAI_API_KEY: "k-1234", AZURE_OPENAI_API_VERSION: "preview", AZURE_OPENAI_DEPLOYMENT_NAME_MAP: "my-model=dep1" },
+		"AZURE_OPENAI_BASE_URL",
+		"/openai/v1",
+		"/openai/v1/responses?api-version=preview",
+		{ "api-key": "k-1234" },
+		"openai-responses-reasoning",
+	],
+	[
+		"vertex",
+		"gemini-3.8-flash",
+		{ GOOGLE_CLOUD_API_KEY: "k-1234" },
+		"GOOGLE_VERTEX_BASE_URL",
+		"/v1/publishers/google",
+		"/v1/publishers/google/models/gemini-3.8-flash:streamGenerateContent?alt=sse",
+		{ "x-goog-api-key": "k-1234" },
+		"google-thoughts-tools",
+	],
+])("%s/%s is asked at its address with its key", async (provider, id, env, variable, path, url, headers, tape) => {
+	server.answer(stream(cassette(tape)));
+	const models = make({ ...(env as Record<string, string>), [variable]: server.url + path });
+	expect(ending(await ask(models, await found(models, provider, id)))).toMatchObject({ type: "done", reason: "toolUse" });
+	expect(server.received[0]).toMatchObject({ url, headers: { ...headers, "content-type": "application/json" } });
+	if (provider === "azure") expect(JSON.parse(server.received[0]?.body ?? "")).toHaveProperty("model", "dep1");
+});
+
+describe("models.jsonc", () => {
+	test("a provider of the user's own, with comments, variables and headers that stay inside", async () => {
+		server.answer(stream(cassette("openai-chat-parallel")));
+		write(`{
+			// mine
+			"providers": {
+				"acme": {
+					"baseUrl": "${server.url.replace("http://", "http://user:hush-hush@")}/v1", "api": "openai-completions", "apiKey": "$ACME_KEY",
+					"headers": { "X-Team": "team-\${TEAM}", "X-Plain": "p" },
+					"models": [{ "id": "m1", "name": "M One", "contextWindow": 9000, "input": ["text", "image"], "cost": { "input": 1, "output": 2 }, "headers": { "X-One": "$$1" } }, { "id": "m2" },],
+				},
+			},
+		}`);
+		const models = make({ ACME_KEY: "acme-secret", TEAM: "blue" });
+		const [m1, m2] = await models.available();
+		expect(m1).toEqual({
+			id: "m1",
+			name: "M One",
+			provider: "acme",
+			api: "openai-completions",
+			baseUrl: `${server.url}/v1`,
+			reasoning: false,
+			input: ["text", "image"],
+			contextWindow: 9000,
+			maxTokens: 16384,
+			cost: { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 },
+		});
+		expect(m2).toMatchObject({ id: "m2", name: "m2", contextWindow: 128000 });
+		expect(ending(await ask(models, m1 as Model)).type).toBe("done");
+		const expected = { "x-team": "team-blue", "x-plain": "p", "x-one": "$1" };
+		expect(server.received[0]).toMatchObject({ headers: expected });
+		expect(models.secretNames()).toEqual(expect.arrayContaining(["ACME_KEY", "TEAM", "OPENAI_API_KEY"]));
+		expect(models.secrets()).toEqual(expect.arrayContaining(["acme-secret", "team-blue"]));
+	});
+
+	test("the names in the file are known before it is read", () => {
+		write(`{ "providers": { "acme": { "apiKey": "MY_ACME_KEY", "headers": { "a": "$\{OTHER_ONE}" } } } }`);
+		expect(make({ MY_ACME_KEY: "x" }).secretNames()).toEqual(expect.arrayContaining(["MY_ACME_KEY", "OTHER_ONE"]));
+	});
+
+	test("a command gives a key, anew at each call; what it prints on failure is not told", async () => {
+		const counter = join(userDir, "count");
+		write({
+			providers: {
+				acme: {
+					baseUrl: server.url,
+					api: "anthropic-messages",
+					apiKey: `!echo x >> ${counter}; echo key-$(wc -l < ${counter} | tr -d ' ')`,
+					authHeader: true,
+					models: [{ id: "m" }],
+				},
+				bad: { baseUrl: server.url, api: "anthropic-messages", apiKey: "!echo hidden-thing; exit 3", models: [{ id: "m" }] },
+			},
+		});
+		server.answer(stream(cassette("anthropic-thinking-tools")));
+		const models = make({ PATH: process.env.PATH ?? "" });
+		const model = await found(models, "acme", "m");
+		await ask(models, model);
+		await ask(models, model);
+		expect(server.received.map((received) => received.headers.authorization)).toEqual(["Bearer key-1", "Bearer key-2"]);
+		expect(models.secrets()).toEqual(expect.arrayContaining(["key-1", "key-2"]));
+		const end = ending(await ask(models, await found(models, "bad", "m")));
+		expect(end.type === "error" && end.error.errorMessage).toMatch(/^No API key found for bad\..*the command failed with 3/);
+		expect(JSON.stringify(end)).not.toContain("hidden-thing");
+	});
+
+	test("a built-in provider is redirected, extended and patched", async () => {
+		write({
+			providers: {
+				anthropic: {
+					baseUrl: `${server.url}/proxy`,
+					modelOverrides: { "claude-opus-4-7": { contextWindow: 5000, compat: { thinkingMode: "budget" } } },
+					models: [{ id: "claude-mine", reasoning: true }],
+				},
+			},
+		});
+		const models = make({ ANTHROPIC_API_KEY: "k-1234" });
+		expect(await models.find("anthropic", "claude-opus-4-7")).toMatchObject({
+			baseUrl: `${server.url}/proxy`,
+			contextWindow: 5000,
+			maxTokens: 128000,
+			compat: { thinkingMode: "budget", thinkingLevelMap: { xhigh: "xhigh", max: "max" } },
+		});
+		expect(await models.find("anthropic", "claude-mine")).toMatchObject({ api: "anthropic-messages", reasoning: true });
+		expect((await models.available()).length).toBeGreaterThan(10);
+	});
+
+	test("a broken file takes nothing away and is reported once", async () => {
+		write('{ "providers": { "acme": ');
+		const warnings: string[] = [];
+		const models = make({ ANTHROPIC_API_KEY: "k-1234" }, { warn: (problem) => warnings.push(problem) });
+		expect((await models.available()).length).toBeGreaterThan(10);
+		await models.available();
+		expect(warnings).toEqual([expect.stringMatching(/models\.jsonc:1: /)]);
+		expect(await models.problem(await found(models, "openai", "gpt-5.5"))).toMatch(/^No API key found for openai\..*models\.jsonc:1: /);
+	});
+
+	test("a broken entry leaves the others", async () => {
+		write({
+			providers: {
+				one: { api: "telepathy" },
+				two: { baseUrl: "http://x", api: "openai-responses", apiKey: "literal-key", models: [{ name: "no id" }, { id: "ok" }] },
+				three: 7,
+			},
+		});
+		const warnings: string[] = [];
+		const models = make({}, { warn: (problem) => warnings.push(problem) });
+		expect((await models.available()).map((model) => `${model.provider}/${model.id}`)).toEqual(["two/ok"]);
+		expect(warnings.map((problem) => problem.replace(/^.*models\.jsonc: /, ""))).toEqual([
+			"providers.one.api must be one of anthropic-messages, openai-completions, openai-responses, google-generative-ai",
+			"providers.two.models[0] needs an id",
+			"providers.three must be an object",
+		]);
+		expect(models.secrets()).toContain("literal-key");
+	});
+});
+
+test("no credential shows up in an error, not even when the provider repeats it", async () => {
+	server.answer(refuse(401, '{"error":"the key sk-very-secret is wrong"}'));
+	const models = make({ OPENAI_API_KEY: "sk-very-secret", OPENAI_BASE_URL: server.url });
+	const events = await ask(models, await found(models, "openai", "gpt-5.5"));
+	expect(JSON.stringify(events)).not.toContain("sk-very-secret");
+	expect(ending(events)).toMatchObject({
+		error: { errorMessage: '401 {"error":"the key [redacted] is wrong"}' },
+		failure: { kind: "permanent", status: 401 },
+	});
+});
+
+test("every row has a key variable and an address of a known form", () => {
+	for (const [name, route] of routes) {
+		expect(route.keys.length, name).toBeGreaterThan(0);
+		expect(URL.canParse(route.baseUrl.replace(/\{\w+\}/g, "x")), name).toBe(true);
+	}
+});

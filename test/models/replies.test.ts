@@ -1,0 +1,272 @@
+import { describe, expect, test } from "vitest";
+import type { Model } from "../../src/protocol/model.ts";
+import { playing, replay } from "./replay.ts";
+import { ending, models } from "./support.ts";
+
+function sse(events: unknown[]): Buffer {
+	return Buffer.from(events.map((event) => `data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`).join(""));
+}
+
+async function end(model: Model, events: unknown[]) {
+	return ending(await replay(model, playing([sse(events)])));
+}
+
+async function content(model: Model, events: unknown[]) {
+	const last = await end(model, events);
+	if (last.type === "error") throw new Error(last.error.errorMessage);
+	return last.message.content;
+}
+
+describe("Chat: what hosts get differently", () => {
+	const chunk = (delta: unknown, finish: string | null = null, more: object = {}) => ({
+		choices: [{ index: 0, delta, finish_reason: finish }],
+		...more,
+	});
+	const piece = (fields: object, name?: string, args?: unknown) =>
+		chunk({ tool_calls: [{ ...fields, function: { ...(name ? { name } : {}), arguments: args } }] });
+	const calls = async (...events: unknown[]) =>
+		(await content(models.chat, [...events, chunk({}, "stop"), "[DONE]"])).flatMap((block) =>
+			block.type === "toolCall" ? [[block.id, block.name, block.arguments]] : [],
+		);
+
+	test("ids sent once only, matched by index", async () => {
+		expect(await calls(piece({ index: 0, id: "a" }, "read", '{"p"'), piece({ index: 0 }, undefined, ":1}"))).toEqual([["a", "read", { p: 1 }]]);
+	});
+
+	test("every call numbered 0, told apart by id", async () => {
+		expect(await calls(piece({ index: 0, id: "a" }, "read", '{"p":1}'), piece({ index: 0, id: "b" }, "read", '{"p":2}'))).toEqual([
+			["a", "read", { p: 1 }],
+			["b", "read", { p: 2 }],
+		]);
+	});
+
+	test("no index at all, ids only", async () => {
+		expect(await calls(piece({ id: "a" }, "read", '{"p"'), piece({ id: "a" }, undefined, ":1}"), piece({ id: "b" }, "ls", "{}"))).toEqual([
+			["a", "read", { p: 1 }],
+			["b", "ls", {}],
+		]);
+	});
+
+	test("no ids: parallel calls stay apart and get ids of their own", async () => {
+		const made = await calls(piece({ index: 0 }, "read", "{}"), piece({ index: 1 }, "ls", '{"p":1}'));
+		expect(made.map(([, name, args]) => [name, args])).toEqual([
+			["read", {}],
+			["ls", { p: 1 }],
+		]);
+		expect(new Set(made.map(([id]) => id)).size).toBe(2);
+	});
+
+	test("arguments as an object, and none at all", async () => {
+		expect(await calls(piece({ index: 0, id: "a" }, "read", { p: 1 }), piece({ index: 1, id: "b" }, "ls"))).toEqual([
+			["a", "read", { p: 1 }],
+			["b", "ls", {}],
+		]);
+	});
+
+	test("calls with a plain stop word are a tool use; with length they are not", async () => {
+		const call = piece({ index: 0, id: "a" }, "read", '{"p":1}');
+		expect(await end(models.chat, [call, chunk({}, "stop")])).toMatchObject({ reason: "toolUse" });
+		expect(await end(models.chat, [call, chunk({}, "length")])).toMatchObject({ reason: "length" });
+	});
+
+	test("Mistral's parts, and words after thinking after words", async () => {
+		const thinking = [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }];
+		expect(
+			await content(models.chat, [chunk({ content: thinking }), chunk({ content: [{ type: "text", text: "yes" }] }), chunk({}, "stop")]),
+		).toEqual([
+			{ type: "thinking", thinking: "hm", thinkingSignature: "reasoning_content" },
+			{ type: "text", text: "yes" },
+		]);
+	});
+
+	test.each([
+		["content_filter", "permanent"],
+		["network_error", "transient"],
+	])("finish_reason %s is an error", async (word, kind) => {
+		expect(await end(models.chat, [chunk({ content: "x" }, word)])).toMatchObject({
+			type: "error",
+			error: { errorMessage: `The reply ended with: ${word}` },
+			failure: { kind },
+		});
+	});
+
+	test("no finish_reason is a cut, unless the host never sends one", async () => {
+		expect(await end(models.chat, [chunk({ content: "x" }), "[DONE]"])).toMatchObject({ type: "error", failure: { kind: "transient" } });
+		const lenient = { ...models.chat, provider: "acme", compat: { requiresFinishReason: false } };
+		expect((await end(lenient, [chunk({ content: "x" }), "[DONE]"])).type).toBe("done");
+	});
+
+	test.each([
+		[
+			{ prompt_tokens: 100, completion_tokens: 10, prompt_cache_hit_tokens: 60 },
+			{ input: 40, cacheRead: 60, output: 10, totalTokens: 110 },
+		],
+		[
+			{ prompt_tokens: 100, completion_tokens: 10, cached_tokens: 60 },
+			{ input: 40, cacheRead: 60, output: 10 },
+		],
+		[{ prompt_tokens: 100, completion_tokens: 10, completion_tokens_details: { reasoning_tokens: 7 }, total_tokens: 110 }, { output: 10 }],
+		[
+			{ prompt_tokens: 100, completion_tokens: 10, completion_tokens_details: { reasoning_tokens: 7 }, total_tokens: 117 },
+			{ output: 17, totalTokens: 117 },
+		],
+		[
+			{ prompt_tokens: 100, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 50, cache_write_tokens: 30 } },
+			{ input: 20, cacheRead: 50, cacheWrite: 30 },
+		],
+	])("usage %j counts nothing twice", async (usage, counted) => {
+		expect(await end(models.chat, [chunk({ content: "x" }, "stop", { usage })])).toMatchObject({ message: { usage: counted } });
+		expect(await end(models.chat, [{ choices: [{ delta: { content: "x" }, finish_reason: "stop", usage }] }])).toMatchObject({
+			message: { usage: counted },
+		});
+	});
+
+	test("zero usage at the end keeps the earlier numbers", async () => {
+		const usage = { prompt_tokens: 5, completion_tokens: 2 };
+		const zero = { prompt_tokens: 0, completion_tokens: 0 };
+		expect(await end(models.chat, [chunk({ content: "x" }, null, { usage }), chunk({}, "stop", { usage: zero })])).toMatchObject({
+			message: { usage: { input: 5, output: 2 } },
+		});
+	});
+});
+
+describe("Anthropic", () => {
+	const start = { type: "message_start", message: { id: "m", usage: { input_tokens: 3, output_tokens: 1 } } };
+	const block = (index: number, content_block: unknown) => ({ type: "content_block_start", index, content_block });
+	const delta = (index: number, words: string) => ({ type: "content_block_delta", index, delta: { type: "text_delta", text: words } });
+	const stop = (index: number) => ({ type: "content_block_stop", index });
+	const last = (stop_reason: string) => [{ type: "message_delta", delta: { stop_reason }, usage: { output_tokens: 9 } }, { type: "message_stop" }];
+
+	test("blocks out of order are sorted by their index", async () => {
+		const events = [
+			start,
+			block(0, { type: "text" }),
+			block(1, { type: "text" }),
+			delta(1, "b"),
+			delta(0, "a"),
+			stop(1),
+			delta(0, "A"),
+			stop(0),
+			...last("end_turn"),
+		];
+		expect(await content(models.anthropic, events)).toEqual([
+			{ type: "text", text: "aA" },
+			{ type: "text", text: "b" },
+		]);
+	});
+
+	test.each([
+		["end_turn", "stop"],
+		["pause_turn", "stop"],
+		["stop_sequence", "stop"],
+		["max_tokens", "length"],
+	])("%s is %s", async (word, reason) => {
+		expect(await end(models.anthropic, [start, ...last(word)])).toMatchObject({ type: "done", reason, message: { usage: { input: 3, output: 9 } } });
+	});
+
+	test.each([
+		["refusal", "permanent"],
+		["sensitive", "permanent"],
+		["brand_new", "permanent"],
+		["model_context_window_exceeded", "overflow"],
+	])("%s is an error with the word in it", async (word, kind) => {
+		expect(await end(models.anthropic, [start, ...last(word)])).toMatchObject({
+			type: "error",
+			error: { errorMessage: expect.stringContaining(word) },
+			failure: { kind },
+		});
+	});
+
+	test("arguments that come whole with the call are kept", async () => {
+		const events = [start, block(0, { type: "tool_use", id: "t", name: "read", input: { path: "x" } }), stop(0), ...last("tool_use")];
+		expect(await content(models.anthropic, events)).toEqual([{ type: "toolCall", id: "t", name: "read", arguments: { path: "x" } }]);
+	});
+
+	test("JSON of other kinds and unknown events are passed over", async () => {
+		expect((await end(models.anthropic, ["null", "7", '"x"', "[]", { type: "novelty" }, start, ...last("end_turn")])).type).toBe("done");
+	});
+});
+
+describe("Responses", () => {
+	const item = (output_index: number, fields: object, type = "response.output_item.done") => ({ type, output_index, item: fields });
+	const completed = (fields: object = {}) => ({ type: "response.completed", response: { status: "completed", ...fields } });
+
+	test("items that come whole, without deltas", async () => {
+		const events = [
+			item(0, { type: "reasoning", id: "r", summary: [{ text: "why" }] }),
+			item(1, { type: "message", id: "m", content: [{ type: "output_text", text: "hello" }] }),
+			item(2, { type: "function_call", id: "fc_1", call_id: "c", name: "read", arguments: '{"p":1}' }),
+			completed(),
+		];
+		expect(await content(models.responses, events)).toMatchObject([
+			{ type: "thinking", thinking: "why" },
+			{ type: "text", text: "hello" },
+			{ type: "toolCall", id: "c|fc_1", arguments: { p: 1 } },
+		]);
+	});
+
+	test("a call that never finished is an error", async () => {
+		const events = [item(0, { type: "function_call", id: "fc_1", call_id: "c", name: "read" }, "response.output_item.added"), completed()];
+		expect(await end(models.responses, events)).toMatchObject({ type: "error", failure: { kind: "transient" } });
+	});
+
+	test("incomplete because of the limit is a length, because of a filter an error", async () => {
+		const incomplete = (reason: string) => ({ type: "response.incomplete", response: { status: "incomplete", incomplete_details: { reason } } });
+		expect(await end(models.responses, [incomplete("max_output_tokens")])).toMatchObject({ type: "done", reason: "length" });
+		expect(await end(models.responses, [incomplete("content_filter")])).toMatchObject({
+			type: "error",
+			error: { errorMessage: "The reply ended with: content_filter" },
+		});
+	});
+
+	test("error events in both shapes", async () => {
+		expect(await end(models.responses, [{ type: "error", code: "rate_limit_exceeded", message: "slow down" }])).toMatchObject({
+			failure: { kind: "transient" },
+		});
+		expect(await end(models.responses, [{ type: "error", error: { code: "insufficient_quota", message: "pay" } }])).toMatchObject({
+			failure: { kind: "permanent" },
+		});
+	});
+
+	test("service tiers change the price", async () => {
+		const usage = { input_tokens: 1000, output_tokens: 100 };
+		const cost = async (service_tier: string) => {
+			const last = await end(models.responses, [completed({ usage, service_tier })]);
+			return last.type === "done" ? last.message.usage.cost.total : 0;
+		};
+		expect(await cost("flex")).toBeCloseTo((await cost("default")) / 2);
+		expect(await cost("priority")).toBeCloseTo((await cost("default")) * 2);
+	});
+});
+
+describe("Google", () => {
+	const fragment = (parts: unknown[], finishReason?: string) => ({ candidates: [{ content: { parts }, ...(finishReason ? { finishReason } : {}) }] });
+
+	test("a signature in an empty part belongs to the words before it", async () => {
+		expect(await content(models.google, [fragment([{ text: "a" }]), fragment([{ text: "", thoughtSignature: "QUFB" }], "STOP")])).toEqual([
+			{ type: "text", text: "a", textSignature: "QUFB" },
+		]);
+	});
+
+	test("missing arguments are empty", async () => {
+		expect(await content(models.google, [fragment([{ functionCall: { name: "ls" } }], "STOP")])).toMatchObject([
+			{ type: "toolCall", name: "ls", arguments: {} },
+		]);
+	});
+
+	test("calls do not turn a length or an error into a tool use", async () => {
+		const call = { functionCall: { name: "ls", args: {} } };
+		expect(await end(models.google, [fragment([call], "MAX_TOKENS")])).toMatchObject({ type: "done", reason: "length" });
+		expect(await end(models.google, [fragment([call], "SAFETY")])).toMatchObject({
+			type: "error",
+			error: { errorMessage: "The reply ended with: SAFETY" },
+		});
+	});
+
+	test("a blocked prompt is an error", async () => {
+		expect(await end(models.google, [{ promptFeedback: { blockReason: "OTHER" } }])).toMatchObject({
+			type: "error",
+			error: { errorMessage: "The prompt was blocked: OTHER" },
+		});
+	});
+});
