@@ -1,8 +1,9 @@
 /** Runs processes and tells what they cost, from the system's own books. */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 
 export const program = join(import.meta.dirname, "../dist/bowline.js");
 
@@ -46,14 +47,14 @@ export function startBare(folder: string): Running {
 
 /** A process that is talked to in lines. */
 export class Running {
-	readonly child: ChildProcessWithoutNullStreams;
+	readonly child: ChildProcessByStdio<Writable, Readable, null>;
 	bytes = 0;
 	#rest = "";
 	#waiting: { text: string; resolve: () => void }[] = [];
 
 	constructor(folder: string, args: string[]) {
 		const env = plainEnvironment({ BOWLINE_DIR: join(folder, "user") });
-		this.child = spawn(process.execPath, args, { cwd: folder, env, stdio: ["pipe", "pipe", "inherit"] }) as ChildProcessWithoutNullStreams;
+		this.child = spawn(process.execPath, args, { cwd: folder, env, stdio: ["pipe", "pipe", "inherit"] });
 		this.child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
 	}
 

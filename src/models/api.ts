@@ -30,7 +30,8 @@ export interface Call {
 export interface WireRequest {
 	url: string;
 	headers: Record<string, string>;
-	body: string;
+	/** JSON in pieces: a conversation is mostly bytes that were sent before. */
+	body: readonly (string | Uint8Array)[];
 }
 
 /** How a reply ended. `cut`: the stream stopped before it said so. */
@@ -74,6 +75,20 @@ export function remembered<K extends object, V>(make: (key: K, variant: string) 
 		if (known?.variant === variant) return known.value;
 		const value = make(key, variant);
 		cache.set(key, { variant, value });
+		return value;
+	};
+}
+
+/** As `remembered`, for a run of values that belong together; made anew when the run changes. */
+export function rememberedRun<K extends object, V>(make: (run: readonly K[], variant: string) => V): (run: readonly K[], variant?: string) => V {
+	const cache = new WeakMap<K, { run: readonly K[]; variant: string; value: V }>();
+	return (run, variant = "") => {
+		const first = run[0] as K;
+		const known = cache.get(first);
+		if (known && known.variant === variant && known.run.length === run.length && run.every((key, index) => known.run[index] === key))
+			return known.value;
+		const value = make(run, variant);
+		cache.set(first, { run, variant, value });
 		return value;
 	};
 }

@@ -16,7 +16,8 @@ async function built(asked: Model, messages: readonly ModelMessage[], changes: P
 	const target = { provider: asked.provider, api: asked.api, model: asked.id, acceptsImages: asked.input.includes("image"), callId: module.callId };
 	const compat = mergeCompat(routes.get(asked.provider)?.compat, asked.compat);
 	const { url, headers, body } = module.api.request(call(asked, handoff(messages, target), { compat, ...changes }));
-	return { url, headers, text: body, body: JSON.parse(body) as Record<string, unknown> };
+	const text = Buffer.concat(body.map((piece) => Buffer.from(piece as string))).toString("utf8");
+	return { url, headers, text, body: JSON.parse(text) as Record<string, unknown> };
 }
 
 const golden = (name: string) => join(import.meta.dirname, "golden", `${name}.json`);

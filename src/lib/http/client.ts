@@ -12,7 +12,8 @@ interface Gate {
 export interface Post {
 	url: string;
 	headers: Record<string, string>;
-	body: string;
+	/** Sent as it is, piece by piece. */
+	body: string | readonly (string | Uint8Array)[];
 	signal: AbortSignal;
 	/** Reading pauses while it is closed; the clocks stand still meanwhile. */
 	flow?: Gate;
@@ -90,9 +91,11 @@ export class HttpClient {
 		} catch (error) {
 			return failed(error);
 		}
-		const body = Buffer.from(post.body, "utf8");
+		const pieces = typeof post.body === "string" ? [post.body] : post.body;
+		const body = pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece, "utf8") : piece));
+		const length = body.reduce((sum, piece) => sum + piece.byteLength, 0);
 		const auth = options.headers as Record<string, string> | undefined;
-		options.headers = { ...auth, "accept-encoding": "identity", ...post.headers, "content-length": String(body.length) };
+		options.headers = { ...auth, "accept-encoding": "identity", ...post.headers, "content-length": String(length) };
 		return new Exchange(post).run(scheme, options, body);
 	}
 
@@ -174,7 +177,7 @@ class Exchange {
 		this.#post = post;
 	}
 
-	run(scheme: Scheme, options: RequestOptions, body: Buffer): Promise<Outcome> {
+	run(scheme: Scheme, options: RequestOptions, body: readonly Uint8Array[]): Promise<Outcome> {
 		return new Promise((resolve) => {
 			this.#resolve = resolve;
 			this.#post.signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -189,7 +192,10 @@ class Exchange {
 				return;
 			}
 			this.#request.on("error", (error) => this.#stop(this.#post.signal.aborted ? { type: "aborted" } : failed(error, this.#answer?.statusCode)));
-			this.#request.end(body);
+			this.#request.cork();
+			for (const piece of body) this.#request.write(piece);
+			this.#request.end();
+			this.#request.uncork();
 		});
 	}
 

@@ -3,15 +3,29 @@ import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
 import type { Model, Usage } from "../../protocol/model.ts";
-import { type Api, type Call, type Decoder, type Ending, endpoint, imageOnly, noOutput, remembered, settled, type WireRequest } from "../api.ts";
+import {
+	type Api,
+	type Call,
+	type Decoder,
+	type Ending,
+	endpoint,
+	imageOnly,
+	noOutput,
+	remembered,
+	rememberedRun,
+	settled,
+	type WireRequest,
+} from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
 import { count, type Json, object, parseEvent, text, wire, withMember } from "../json.ts";
+import { pageMaker } from "../pages.ts";
 import { effortWord, supportedLevels } from "../thinking.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
 const smallestOutput = 1024;
+const pagesOf = pageMaker();
 
 export function request(call: Call): WireRequest {
 	const { model } = call;
@@ -27,10 +41,10 @@ export function request(call: Call): WireRequest {
 		if (mark) tools.push(withMember(tools.pop() as string, "cache_control", mark));
 		members.push(`"tools":[${tools.join(",")}]`);
 	}
-	members.push(`"messages":[${messageTexts(call.messages, mark).join(",")}]`);
+	const pages = pagesOf(call.messages[0], messageTexts(call.messages, mark));
 	const headers: Record<string, string> = { "anthropic-version": "2023-06-01" };
 	if (thinking.isBudget && isClaude(model)) headers["anthropic-beta"] = "interleaved-thinking-2025-05-14";
-	return { url: endpoint(call.baseUrl, "/v1/messages"), headers, body: `{${members.join(",")}}` };
+	return { url: endpoint(call.baseUrl, "/v1/messages"), headers, body: [`{${members.join(",")},"messages":[`, ...pages, "]}"] };
 }
 
 function cacheMark(call: Call): string | undefined {
@@ -41,8 +55,17 @@ function cacheMark(call: Call): string | undefined {
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** A user message is kept in blocks so that the last one can be marked. */
-const userBlocks = remembered((message: UserMessage) => contentBlocks(message.content));
+/** A message in the user's role: whole, and in blocks so that the last one can be marked. */
+interface Said {
+	blocks: string[];
+	text: string;
+}
+
+const userSaid = remembered((message: UserMessage): Said => said(contentBlocks(message.content)));
+
+function said(blocks: string[]): Said {
+	return { blocks, text: blocks.length === 0 ? "" : `{"role":"user","content":[${blocks.join(",")}]}` };
+}
 
 const assistantText = remembered((message: AssistantMessage): string => {
 	const blocks = message.content.flatMap((block): unknown[] => {
@@ -69,6 +92,12 @@ const resultBlocks = remembered((message: ToolResultMessage): { result: string; 
 	return { result: wire({ ...base, content, ...failed }), behind: [] };
 });
 
+/** All results of one turn are one message. */
+const resultsSaid = rememberedRun((run: readonly ToolResultMessage[]): Said => {
+	const made = run.map((message) => resultBlocks(message));
+	return said([...made.map((one) => one.result), ...made.flatMap((one) => one.behind)]);
+});
+
 function imageBlock(image: Image): unknown {
 	return { type: "image", source: { type: "base64", media_type: image.mimeType, data: image.data } };
 }
@@ -84,39 +113,30 @@ function contentBlocks(content: string | (Text | Image)[]): string[] {
 function messageTexts(messages: readonly ModelMessage[], mark: string | undefined): string[] {
 	const texts: string[] = [];
 	let lastUser: { at: number; blocks: string[] } | undefined;
-	const addUser = (blocks: string[]) => {
+	const addUser = ({ blocks, text: whole }: Said) => {
 		if (blocks.length === 0) return;
 		lastUser = { at: texts.length, blocks };
-		texts.push(userText(blocks));
+		texts.push(whole);
 	};
 	for (let index = 0; index < messages.length; index += 1) {
 		const message = messages[index] as ModelMessage;
-		if (message.role === "user") addUser(userBlocks(message));
+		if (message.role === "user") addUser(userSaid(message));
 		else if (message.role === "assistant") {
 			const assistant = assistantText(message);
 			if (assistant !== "") texts.push(assistant);
 		} else {
-			const results: string[] = [];
-			const behind: string[] = [];
-			for (let next: ModelMessage | undefined = message; next?.role === "toolResult"; next = messages[++index]) {
-				const made = resultBlocks(next);
-				results.push(made.result);
-				behind.push(...made.behind);
-			}
+			const run: ToolResultMessage[] = [];
+			for (let next: ModelMessage | undefined = message; next?.role === "toolResult"; next = messages[++index]) run.push(next);
 			index -= 1;
-			addUser([...results, ...behind]);
+			addUser(resultsSaid(run));
 		}
 	}
 	if (mark && lastUser) {
 		const blocks = lastUser.blocks.slice();
 		blocks.push(withMember(blocks.pop() as string, "cache_control", mark));
-		texts[lastUser.at] = userText(blocks);
+		texts[lastUser.at] = said(blocks).text;
 	}
 	return texts;
-}
-
-function userText(blocks: string[]): string {
-	return `{"role":"user","content":[${blocks.join(",")}]}`;
 }
 
 /** Only `[A-Za-z0-9_-]`, at most 64 characters. */

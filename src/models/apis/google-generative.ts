@@ -3,21 +3,24 @@ import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
 import type { Model } from "../../protocol/model.ts";
-import { type Api, type Call, type Decoder, type Ending, imageOnly, noOutput, remembered, settled, type WireRequest } from "../api.ts";
+import { type Api, type Call, type Decoder, type Ending, imageOnly, noOutput, remembered, rememberedRun, settled, type WireRequest } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
 import { count, type Json, list, object, parseEvent, text, wire } from "../json.ts";
+import { pageMaker } from "../pages.ts";
 import { levelMap } from "../thinking.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
+
+const pagesOf = pageMaker();
 
 export function request(call: Call): WireRequest {
 	const members: string[] = [];
 	if (call.systemPrompt.trim() !== "") members.push(`"systemInstruction":${wire({ parts: [{ text: call.systemPrompt }] })}`);
 	if (call.tools.length > 0) members.push(`"tools":[{"functionDeclarations":[${call.tools.map((tool) => toolText(tool)).join(",")}]}]`);
 	members.push(`"generationConfig":${wire({ maxOutputTokens: call.maxTokens, ...thinkingOf(call.model, call.level) })}`);
-	members.push(`"contents":[${contentTexts(call.messages, isThird(call.model)).join(",")}]`);
-	return { url: address(call.baseUrl, call.modelId), headers: {}, body: `{${members.join(",")}}` };
+	const pages = pagesOf(call.messages[0], contentTexts(call.messages, isThird(call.model)));
+	return { url: address(call.baseUrl, call.modelId), headers: {}, body: [`{${members.join(",")},"contents":[`, ...pages, "]}"] };
 }
 
 function address(baseUrl: string, id: string): string {
@@ -78,6 +81,14 @@ const resultText = remembered((message: ToolResultMessage, variant: string): str
 	return wire({ functionResponse: { name: message.toolName, response, ...nested } });
 });
 
+/** All results of one turn, and the images that the second generation wants behind them. */
+const resultsText = rememberedRun((run: readonly ToolResultMessage[], variant: string): string => {
+	const results = `{"role":"user","parts":[${run.map((message) => resultText(message, variant)).join(",")}]}`;
+	const images = variant === "3" ? [] : run.flatMap((message) => message.content.filter((block) => block.type === "image"));
+	if (images.length === 0) return results;
+	return `${results},${wire({ role: "user", parts: [{ text: "Images from the tool results above:" }, ...images.map(part)] })}`;
+});
+
 function part(block: Text | Image): unknown {
 	return block.type === "text" ? { text: block.text } : { inlineData: { mimeType: block.mimeType, data: block.data } };
 }
@@ -92,15 +103,10 @@ function contentTexts(messages: readonly ModelMessage[], areThird: boolean): str
 			if (made !== "") texts.push(made);
 			continue;
 		}
-		const results: string[] = [];
-		const images: Image[] = [];
-		for (let next: ModelMessage | undefined = message; next?.role === "toolResult"; next = messages[++index]) {
-			results.push(resultText(next, variant));
-			if (!areThird) for (const block of next.content) if (block.type === "image") images.push(block);
-		}
+		const run: ToolResultMessage[] = [];
+		for (let next: ModelMessage | undefined = message; next?.role === "toolResult"; next = messages[++index]) run.push(next);
 		index -= 1;
-		texts.push(`{"role":"user","parts":[${results.join(",")}]}`);
-		if (images.length > 0) texts.push(wire({ role: "user", parts: [{ text: "Images from the tool results above:" }, ...images.map(part)] }));
+		texts.push(resultsText(run, variant));
 	}
 	return texts;
 }
@@ -152,6 +158,7 @@ class GenerativeDecoder implements Decoder {
 	#current: { kind: "text" | "thinking"; key: number } | undefined;
 	#made = 0;
 	#finish: string | undefined;
+	#total: number | undefined;
 	#error: { error: string; status?: number } | undefined;
 	/** The stream says nothing at its end but that the connection closes. */
 	isOver = false;
@@ -232,12 +239,16 @@ class GenerativeDecoder implements Decoder {
 	}
 
 	#count(usage: Json | undefined): void {
+		const total = count(usage?.totalTokenCount);
+		// Each fragment repeats the numbers; most of them are news to nobody.
+		if (total !== undefined && total === this.#total && usage?.candidatesTokenCount === undefined) return;
+		this.#total = total;
 		const prompt = (count(usage?.promptTokenCount) ?? 0) + (count(usage?.toolUsePromptTokenCount) ?? 0);
 		const output = (count(usage?.candidatesTokenCount) ?? 0) + (count(usage?.thoughtsTokenCount) ?? 0);
 		if (!usage || prompt + output === 0) return;
 		const cacheRead = Math.min(prompt, count(usage.cachedContentTokenCount) ?? 0);
 		const tokens = { input: prompt - cacheRead, output, cacheRead, cacheWrite: 0 };
-		this.#builder.set({ usage: priced(tokens, this.#call.model, count(usage.totalTokenCount) || undefined) });
+		this.#builder.set({ usage: priced(tokens, this.#call.model, total || undefined) });
 	}
 }
 

@@ -5,12 +5,14 @@ import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../pro
 import { type Api, type Call, endpoint, imageOnly, noOutput, remembered, type WireRequest } from "../api.ts";
 import type { Compat } from "../compat.ts";
 import { wire } from "../json.ts";
+import { pageMaker } from "../pages.ts";
 import { effortWord, levelMap } from "../thinking.ts";
 import { ChatDecoder, reasoningFields } from "./openai-chat-reply.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
 const cacheControl = { type: "ephemeral" };
+const pagesOf = pageMaker();
 
 export function request(call: Call): WireRequest {
 	const { compat } = call;
@@ -23,8 +25,8 @@ export function request(call: Call): WireRequest {
 	if (compat.vercelGatewayRouting) members.push(`"providerOptions":${wire({ gateway: compat.vercelGatewayRouting })}`);
 	const hasToolHistory = call.messages.some((message) => message.role === "toolResult");
 	if (call.tools.length > 0 || hasToolHistory) members.push(`"tools":[${call.tools.map((tool) => toolText(tool)).join(",")}]`);
-	members.push(`"messages":[${messageTexts(call).join(",")}]`);
-	return { url: endpoint(call.baseUrl, "/chat/completions"), headers: {}, body: `{${members.join(",")}}` };
+	const pages = pagesOf(call.messages[0], messageTexts(call));
+	return { url: endpoint(call.baseUrl, "/chat/completions"), headers: {}, body: [`{${members.join(",")},"messages":[`, ...pages, "]}"] };
 }
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────

@@ -4,10 +4,13 @@ import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
 import { type Api, type Call, endpoint, imageOnly, noOutput, remembered, type WireRequest } from "../api.ts";
 import { wire } from "../json.ts";
+import { pageMaker } from "../pages.ts";
 import { effortWord } from "../thinking.ts";
 import { ResponsesDecoder } from "./openai-responses-reply.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
+
+const pagesOf = pageMaker();
 
 export function request(call: Call): WireRequest {
 	const { compat } = call;
@@ -16,8 +19,8 @@ export function request(call: Call): WireRequest {
 	if (call.retention !== "none" && compat.supportsPromptCacheKey) members.push(`"prompt_cache_key":${wire(call.sessionId.slice(0, 64))}`);
 	if (call.retention === "long" && compat.supportsPromptCacheKey) members.push('"prompt_cache_retention":"24h"');
 	if (call.tools.length > 0) members.push(`"tools":[${call.tools.map((tool) => toolText(tool, compat.supportsStrictMode ? "s" : "")).join(",")}]`);
-	members.push(`"input":[${inputTexts(call).join(",")}]`);
-	return { url: endpoint(call.baseUrl, "/responses"), headers: {}, body: `{${members.join(",")}}` };
+	const pages = pagesOf(call.messages[0], inputTexts(call));
+	return { url: endpoint(call.baseUrl, "/responses"), headers: {}, body: [`{${members.join(",")},"input":[`, ...pages, "]}"] };
 }
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
