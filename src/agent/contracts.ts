@@ -173,3 +173,18 @@ export interface ModelAccess {
 	/** Makes sure that the model can be asked: gives it, perhaps with better facts, or says why not in words for the host. */
 	prepare(model: Model): Promise<{ model: Model } | { problem: string }>;
 }
+
+export interface ModelWithLevel {
+	model: Model;
+	level?: ThinkingLevel;
+}
+
+/** Which models there are. */
+export interface ModelCatalogue {
+	/** Those that can be asked with the credentials at hand. */
+	available(): Promise<Model[]>;
+	/** A model by its name, whether or not it can be asked. */
+	find(provider: string, id: string): Promise<Model | undefined>;
+	/** Why a model cannot be asked, in words for the host; nothing when it can. */
+	problem(model: Model): Promise<string | undefined>;
+}

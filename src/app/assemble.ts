@@ -1,19 +1,20 @@
 /** Puts the rooms together. The only file that sees them all. */
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Flow, ModelAccess, Tool } from "../agent/contracts.ts";
+import type { Flow, ModelCatalogue, Tool } from "../agent/contracts.ts";
 import { randomBytes, uuid } from "../lib/ids.ts";
 import { sleep } from "../lib/sleep.ts";
-import { scriptedAccess } from "../models/scripted/access.ts";
-import { scriptedModel } from "../models/scripted/model.ts";
+import { clampLevel, supportedLevels } from "../models/thinking.ts";
 import { type RetryPolicy, retryPolicy } from "../policies/retry.ts";
 import { systemPrompt } from "../prompting/system-prompt.ts";
-import type { ThinkingLevel } from "../protocol/model.ts";
+import type { ThinkingLevel } from "../protocol/levels.ts";
 import { Bus } from "../session/bus.ts";
+import { ModelChoice } from "../session/model-choice.ts";
 import { Session } from "../session/session.ts";
 import { UserBash } from "../session/user-bash.ts";
 import { sessionDirectory, Transcript } from "../transcript/transcript.ts";
 import type { Options } from "./args.ts";
+import { Models } from "./models.ts";
 import type { SettingsView } from "./settings.ts";
 import { Toolbox } from "./toolbox.ts";
 
@@ -24,19 +25,31 @@ export interface AssembleInput {
 	userDirectory: string;
 	environment: NodeJS.ProcessEnv;
 	flow: Flow;
+	warn: (text: string) => void;
 }
 
 export interface Assembly {
 	session: Session;
 	bash: UserBash;
 	retry: RetryPolicy & { setEnabled(enabled: boolean): void };
-	/** Kills every process we started. */
+	catalogue: ModelCatalogue;
+	/** Resolves when the model to start with is known, if it has to be looked up. */
+	starting: Promise<void> | undefined;
+	/** Kills every process we started, closes every connection. */
 	close(): Promise<void>;
 }
 
-export function assemble({ options, settings, cwd, userDirectory, environment, flow }: AssembleInput): Assembly {
+export function assemble({ options, settings, cwd, userDirectory, environment, flow, warn }: AssembleInput): Assembly {
 	const now = Date.now;
 	const bus = new Bus();
+	const models = new Models({ options, settings, cwd, userDirectory, environment, warn });
+	const choice = new ModelChoice({
+		catalogue: models,
+		levels: supportedLevels,
+		clamp: clampLevel,
+		scope: () => models.scope(),
+		level: (options.thinking as ThinkingLevel | undefined) ?? settings.get("defaultThinkingLevel"),
+	});
 	const toolbox = new Toolbox({
 		options,
 		settings,
@@ -46,11 +59,9 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 			const { sessionId, sessionFile, model } = session.state;
 			return { BOWLINE_SESSION_ID: sessionId, BOWLINE_SESSION_FILE: sessionFile, BOWLINE_PROVIDER: model?.provider, BOWLINE_MODEL: model?.id };
 		},
-		secretNames: () => [],
-		secrets: () => [],
-		acceptsImages: () => session.model?.input.includes("image") ?? false,
+		credentials: () => models.registry(),
+		acceptsImages: () => choice.model?.input.includes("image") ?? false,
 	});
-	const models = scriptedAccess(cwd, { agent: "main", depth: 0 });
 
 	let isRetryEnabled = settings.get("retry.enabled");
 	const retry = retryPolicy(
@@ -82,8 +93,12 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 	};
 
 	const prompt = { custom: options["system-prompt"], appended: options["append-system-prompt"] ?? [] };
+	const script = models.startScript();
+	if (script) choice.take(script);
 	const session: Session = new Session({
 		models,
+		choice,
+		noModelText: () => models.noModelText,
 		tools: () => toolbox.active(),
 		validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),
 		systemPrompt: (tools: readonly Tool[]) =>
@@ -94,8 +109,6 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		flow,
 		now,
 		start: {
-			...startModel(options, settings, models),
-			thinkingLevel: (options.thinking as ThinkingLevel | undefined) ?? settings.get("defaultThinkingLevel"),
 			steeringMode: settings.get("steeringMode"),
 			followUpMode: settings.get("followUpMode"),
 			interruptMode: (options["interrupt-mode"] as "immediate" | "wait" | undefined) ?? settings.get("interruptMode"),
@@ -112,16 +125,22 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 				isRetryEnabled = enabled;
 			},
 		},
-		close: () => toolbox.close(),
+		catalogue: models,
+		starting: !script && models.mayHaveStart ? chooseModel(models, choice) : undefined,
+		close: async () => {
+			await Promise.all([toolbox.close(), models.close()]);
+		},
 	};
 }
 
-function startModel(options: Options, settings: SettingsView, _models: ModelAccess) {
-	const provider = options.provider ?? settings.get("defaultProvider");
-	const id = options.model ?? settings.get("defaultModel");
-	if (provider === "scripted" && id) return { model: scriptedModel(id), noModelReason: "" };
-	const remedy = "Pass --provider and --model (try --provider scripted --model echo).";
-	return { model: undefined, noModelReason: id ? `${provider ? `${provider}/` : ""}${id} is not known. ${remedy}` : remedy };
+/** Looks up the model to start with; a failure only means that there is none. */
+async function chooseModel(models: Models, choice: ModelChoice): Promise<void> {
+	try {
+		const start = await models.start();
+		if (start) choice.take(start);
+	} catch (error) {
+		console.error("bowline: the model could not be looked up:", error);
+	}
 }
 
 /** A flag's value: text, or the name of a file that holds it. */

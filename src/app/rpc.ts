@@ -35,17 +35,26 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 
 	const writer = new FrameWriter(stdout, () => void end(1));
 	if (!options["no-ready"]) writer.write('{"type":"ready"}');
-	const { session, retry, bash, close } = assemble({ options, settings, cwd, userDirectory, environment: env, flow: writer });
+	const { session, retry, bash, catalogue, starting, close } = assemble({
+		options,
+		settings,
+		cwd,
+		userDirectory,
+		environment: env,
+		flow: writer,
+		warn,
+	});
 	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "full", () => performance.now());
 	session.observe(events.write);
 
 	const { stdin } = process;
 	const server = new Server({
-		handlers: handlers({ session, retry, bash }),
+		handlers: handlers({ session, retry, bash, catalogue }),
 		writer,
 		onControl: () => undefined,
 		pauseInput: (paused) => void (paused ? stdin.pause() : stdin.resume()),
 	});
+	if (starting) server.hold(starting);
 	const reader = new RecordReader(
 		{ record: (line) => server.receive(line), tooLong: (limit) => server.receiveTooLong(limit) },
 		Number(env.BOWLINE_MAX_LINE_BYTES) || maxLineBytes,

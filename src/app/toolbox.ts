@@ -13,10 +13,16 @@ export interface ToolboxInput {
 	environment: NodeJS.ProcessEnv;
 	/** What commands are told about the session. */
 	facts: () => Record<string, string | undefined>;
-	/** Credentials: the names of their variables, and their values. */
-	secretNames: () => readonly string[];
-	secrets: () => readonly string[];
+	credentials: () => Promise<Credentials>;
 	acceptsImages: () => boolean;
+}
+
+/** What commands must not see. */
+export interface Credentials {
+	/** The variables that hold them. */
+	secretNames(): readonly string[];
+	/** Their values. */
+	secrets(): readonly string[];
 }
 
 export class Toolbox {
@@ -45,35 +51,39 @@ export class Toolbox {
 	}
 
 	async #loadShell(): Promise<Shell> {
-		const { Shell } = await import("../lib/shell/index.ts");
-		const { settings, cwd, secrets } = this.#input;
+		const { settings, cwd } = this.#input;
+		const [{ Shell }, credentials] = await Promise.all([import("../lib/shell/index.ts"), this.#input.credentials()]);
 		return new Shell({
 			cwd,
 			shellPath: settings.get("shellPath"),
 			prefix: settings.get("shellCommandPrefix"),
-			environment: () => this.#environment(),
-			redact: redactor(secrets),
+			environment: () => this.#environment(credentials),
+			redact: redactor(() => credentials.secrets()),
 		});
 	}
 
 	async #loadTools(): Promise<readonly Tool[]> {
 		const { options, settings, cwd, acceptsImages } = this.#input;
 		if (options["no-tools"]) return [];
-		const [{ builtInTools, defaultToolNames }, shell] = await Promise.all([import("../tools/index.ts"), this.shell()]);
+		const [{ builtInTools, defaultToolNames }, shell, credentials] = await Promise.all([
+			import("../tools/index.ts"),
+			this.shell(),
+			this.#input.credentials(),
+		]);
 		const wanted = toolNames(options) ?? defaultToolNames;
 		const all = builtInTools({
 			cwd,
 			shell,
 			settings: { autoResizeImages: () => settings.get("images.autoResize") },
-			environment: () => this.#environment(),
+			environment: () => this.#environment(credentials),
 			acceptsImages,
 		});
 		return all.filter((tool) => wanted.includes(tool.name));
 	}
 
-	#environment(): Record<string, string | undefined> {
-		const { environment, settings, secretNames, facts } = this.#input;
-		return { ...childEnvironment(environment, { secretNames: secretNames(), allow: settings.get("bash.env.allow") }), ...facts() };
+	#environment(credentials: Credentials): Record<string, string | undefined> {
+		const { environment, settings, facts } = this.#input;
+		return { ...childEnvironment(environment, { secretNames: credentials.secretNames(), allow: settings.get("bash.env.allow") }), ...facts() };
 	}
 }
 

@@ -118,6 +118,12 @@ export class ModelRegistry implements ModelAccess {
 		return [...new Set([...names, ...this.#namesInFile()])];
 	}
 
+	/** What the local servers that answer now have loaded. Asks the network, briefly. */
+	async local(): Promise<Model[]> {
+		const { localModels } = await import("./local.ts");
+		return localModels(this.#options.env);
+	}
+
 	/** Loads what a first request to this model needs. */
 	async warm(model: Model): Promise<void> {
 		await Promise.all([loadApi(model.api), this.#client.warm(model.baseUrl)]);

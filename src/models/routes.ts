@@ -47,7 +47,7 @@ const openai: Partial<Compat> = {
 };
 const zai: Partial<Compat> = { thinkingFormat: "zai", supportsReasoningEffort: false };
 const qwen: Partial<Compat> = { thinkingFormat: "qwen" };
-const qwenKeys = { keys: ["QWEN_TOKEN_PLAN_API_KEY", "DASHSCOPE_API_KEY"], compat: qwen };
+const qwenPlan = { compat: qwen };
 const xiaomi = { compat: { thinkingFormat: "deepseek", supportsReasoningEffort: false } as const };
 
 /** In the order in which a first model is looked for. */
@@ -58,7 +58,7 @@ export const routes: ReadonlyMap<string, Route> = new Map([
 	}),
 	row("openai", "openai-responses", "https://api.openai.com/v1", { compat: openai }),
 	row("google", "google-generative-ai", "https://generativelanguage.googleapis.com/v1beta", {
-		keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+		keys: ["GEMINI_API_KEY"],
 		base: "GEMINI_BASE_URL",
 	}),
 	chat("openrouter", "https://openrouter.ai/api/v1", { auth: "bearer", compat: { thinkingFormat: "openrouter", supportsCacheControl: true } }),
@@ -88,19 +88,19 @@ export const routes: ReadonlyMap<string, Route> = new Map([
 	chat("opencode", "https://opencode.ai/inference/openai/v1"),
 	chat("opencode-go", "https://opencode.ai/inference/go/openai/v1", { keys: ["OPENCODE_API_KEY"] }),
 	row("meta", "openai-responses", "https://api.meta.ai/v1"),
-	chat("qwen-token-plan", "https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1", qwenKeys),
-	chat("qwen-token-plan-individual", "https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1", qwenKeys),
-	chat("qwen-token-plan-cn", "https://token-plan.cn-beijing.maas.aliyuncs.com/compatible-mode/v1", qwenKeys),
+	chat("qwen-token-plan", "https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1", qwenPlan),
+	chat("qwen-token-plan-individual", "https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1", qwenPlan),
+	chat("qwen-token-plan-cn", "https://token-plan.cn-beijing.maas.aliyuncs.com/compatible-mode/v1", qwenPlan),
 	chat("xiaomi", "https://api.xiaomimimo.com/v1", xiaomi),
 	chat("xiaomi-token-plan-ams", "https://token-plan-ams.xiaomimimo.com/v1", xiaomi),
 	chat("xiaomi-token-plan-cn", "https://token-plan-cn.xiaomimimo.com/v1", xiaomi),
 	chat("xiaomi-token-plan-sgp", "https://token-plan-sgp.xiaomimimo.com/v1", xiaomi),
 	chat("ant-ling", "https://api.ant-ling.com/v1"),
 	chat("cloudflare-workers-ai", "https://api.cloudflare.com/client/v4/accounts/{CLOUDFLARE_ACCOUNT_ID}/ai/v1", {
-		keys: ["CLOUDFLARE_API_KEY", "CLOUDFLARE_API_TOKEN"],
+		keys: ["CLOUDFLARE_API_KEY"],
 	}),
 	chat("cloudflare-ai-gateway", "https://gateway.ai.cloudflare.com/v1/{CLOUDFLARE_ACCOUNT_ID}/{CLOUDFLARE_GATEWAY_ID}/compat", {
-		keys: ["CLOUDFLARE_API_KEY", "CLOUDFLARE_API_TOKEN"],
+		keys: ["CLOUDFLARE_API_KEY"],
 		auth: "cf-aig-authorization",
 	}),
 	row("azure", "openai-responses", "https://{AZURE_OPENAI_RESOURCE_NAME}.openai.azure.com/openai/v1", {

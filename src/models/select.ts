@@ -1,5 +1,6 @@
 /** Which model is meant: patterns, the first model of a session, the round of `cycle_model`. Pure. */
-import { type Model, type ThinkingLevel, thinkingLevels } from "../protocol/model.ts";
+import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
+import type { Model } from "../protocol/model.ts";
 import { providerName, routes } from "./routes.ts";
 
 export { clampLevel, nextLevel, supportedLevels } from "./thinking.ts";

@@ -220,10 +220,10 @@ class Reply {
 	}
 
 	#onFailed({ message, code, status }: Extract<Outcome, { type: "failed" }>): void {
-		const isCertificate = /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS/.test(code ?? "");
-		const isOurs = code?.startsWith("ERR_") || code === undefined;
+		// A bad address, a bad certificate or a proxy that says no stays so; what the network does may pass.
+		const isFinal = status === undefined && (code === undefined || /^ERR_|CERT|SELF_SIGNED|UNABLE_TO/.test(code));
 		const text = status === undefined ? `Connection error: ${message}` : `Connection lost in the middle of the reply: ${message}`;
-		const kind = isCertificate || (isOurs && status === undefined && !/proxy|socket|tls/i.test(message)) ? "permanent" : "transient";
+		const kind = isFinal ? "permanent" : "transient";
 		this.fail(code && !message.includes(code) ? `${text} (${code})` : text, { kind });
 	}
 

@@ -1,5 +1,6 @@
 /** Thinking levels: which ones a model offers, and which word of its provider each one is. Pure. */
-import { type Model, type ThinkingLevel, thinkingLevels } from "../protocol/model.ts";
+import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
+import type { Model } from "../protocol/model.ts";
 
 /** Level to the provider's word; `null` is not offered. What is not named is offered under its own name, but for `xhigh`. */
 export type ThinkingLevelMap = Partial<Record<ThinkingLevel | "max", string | null>>;

@@ -4,7 +4,7 @@ import { BudgetScope, BudgetSnapshot } from "./budget.ts";
 import { CompactionResult } from "./commands/compaction.ts";
 import { event, type Fields, flag, integer, jsonObject, list, number, optional, orNull, text, words } from "./define.ts";
 import { AgentMessage, AssistantMessage, ToolResult, ToolResultMessage } from "./messages.ts";
-import { ThinkingLevel, Usage } from "./model.ts";
+import { ThinkingLevelWord, Usage } from "./model.ts";
 import { AssistantMessageEvent } from "./stream.ts";
 import { VerificationResult } from "./subagents.ts";
 import { TodoItem } from "./todos.ts";
@@ -113,7 +113,7 @@ export const events = {
 	budget_exceeded: event("A limit is reached: prompts are refused from now on.", budget),
 	queue_update: event("A queue changed; both are listed whole.", { steering: list(text()), followUp: list(text()) }),
 	session_info_changed: event("The session's name changed.", { name: optional(text()) }),
-	thinking_level_changed: event("The thinking level changed.", { level: ThinkingLevel }),
+	thinking_level_changed: event("The thinking level changed.", { level: ThinkingLevelWord }),
 	extension_error: event("Code of an extension threw.", { extensionPath: text(), event: text(), error: text() }),
 };
 

@@ -1,10 +1,11 @@
 /** Models, thinking levels and what a reply cost. */
 import Type, { type Static } from "typebox";
 import { flag, integer, jsonObject, list, number, optional, shape, text, words } from "./define.ts";
+import { thinkingLevels } from "./levels.ts";
 
-export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
-export const ThinkingLevel = words(...thinkingLevels);
-export type ThinkingLevel = Static<typeof ThinkingLevel>;
+export { type ThinkingLevel, thinkingLevels } from "./levels.ts";
+
+export const ThinkingLevelWord = words(...thinkingLevels);
 
 export const Model = shape("Model", "A model that can be asked.", {
 	id: text(),

@@ -1,4 +1,5 @@
 /** Every setting: type, default, one sentence. The only home of defaults. Knows no schema library: the program reads it at start. */
+import { thinkingLevels } from "./levels.ts";
 
 type Kinds = { boolean: boolean; number: number; string: string; strings: string[]; record: Record<string, unknown> };
 export type Kind = keyof Kinds;
@@ -33,7 +34,7 @@ const queueModes = ["all", "one-at-a-time"] as const;
 export const settings = {
 	defaultProvider: unset("string", "Provider of the model to start with."),
 	defaultModel: unset("string", "Model to start with."),
-	defaultThinkingLevel: choice(["off", "minimal", "low", "medium", "high", "xhigh"], "medium", "Thinking level to start with.", project),
+	defaultThinkingLevel: choice(thinkingLevels, "medium", "Thinking level to start with.", project),
 	steeringMode: choice(queueModes, "one-at-a-time", "How many steering messages one delivery takes.", project),
 	followUpMode: choice(queueModes, "one-at-a-time", "How many follow-ups one delivery takes.", project),
 	interruptMode: choice(["immediate", "wait"], "immediate", "Whether steering skips the rest of a turn's tool calls.", project),

@@ -58,6 +58,11 @@ export class Server {
 		this.#enqueue({ run: () => this.#handle(frame, sequence), holdsLane: frame.lane === "serial", size: line.length });
 	}
 
+	/** Serial and background commands wait for this. */
+	hold(until: Promise<void>): void {
+		this.#enqueue({ run: () => until, holdsLane: true, size: 0 });
+	}
+
 	receiveTooLong(limit: number): void {
 		const { command, error } = parseFailure(`line longer than ${limit} bytes`);
 		this.#answer(undefined, command, { error });

@@ -6,15 +6,18 @@ import type { SessionState } from "../protocol/commands/state.ts";
 import type { Image } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/messages.ts";
-import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Bus, Observer } from "./bus.ts";
 import { Inbox, type QueueName, type QueueTexts } from "./inbox.ts";
+import type { ModelChoice } from "./model-choice.ts";
 import type { BusyPeriod, Phase } from "./phase.ts";
 
 /** What a session is made of; the app puts it together. */
 export interface SessionParts {
 	models: ModelAccess;
+	choice: ModelChoice;
+	/** Said when a prompt arrives and there is no model. */
+	noModelText: () => string;
 	/** The active tools, in their stable order. Loaded before the first run. */
 	tools: () => Promise<readonly Tool[]>;
 	validate: ValidateArguments;
@@ -25,10 +28,6 @@ export interface SessionParts {
 	flow: Flow;
 	now: () => number;
 	start: {
-		model: Model | undefined;
-		/** Said when a prompt arrives and there is no model. */
-		noModelReason: string;
-		thinkingLevel: ThinkingLevel;
 		steeringMode: QueueMode;
 		followUpMode: QueueMode;
 		interruptMode: InterruptMode;
@@ -52,11 +51,10 @@ const busyText = "Agent is already processing. Specify streamingBehavior ('steer
 export const abortedText = "Request was aborted";
 
 export class Session {
-	model: Model | undefined;
-	thinkingLevel: ThinkingLevel;
 	interruptMode: InterruptMode;
 	autoCompaction: boolean;
 	readonly inbox: Inbox;
+	readonly choice: ModelChoice;
 	#parts: SessionParts;
 	#transcript: Transcript;
 	#messages: AgentMessage[] = [];
@@ -67,11 +65,11 @@ export class Session {
 
 	constructor(parts: SessionParts) {
 		this.#parts = parts;
-		this.model = parts.start.model;
-		this.thinkingLevel = parts.start.thinkingLevel;
+		this.choice = parts.choice;
+		this.choice.record = (entry) => void this.#transcript.append(entry);
 		this.interruptMode = parts.start.interruptMode;
 		this.autoCompaction = parts.start.autoCompaction;
-		this.#transcript = parts.newTranscript(undefined);
+		this.#transcript = this.#newTranscript(undefined);
 		this.inbox = new Inbox(parts.start.steeringMode, parts.start.followUpMode, () => this.announceQueues());
 		// First in line: a message is in the context and on disk before anybody else hears of it.
 		parts.bus.observe((event) => this.#keep(event));
@@ -82,6 +80,10 @@ export class Session {
 		this.#parts.bus.observe(observer);
 	}
 
+	emit(event: AgentEvent): void {
+		this.#parts.bus.emit(event);
+	}
+
 	get messages(): readonly AgentMessage[] {
 		return this.#messages;
 	}
@@ -89,8 +91,8 @@ export class Session {
 	get state(): SessionState {
 		const { sessionId, file } = this.#transcript;
 		return {
-			model: this.model ?? null,
-			thinkingLevel: this.thinkingLevel,
+			model: this.choice.model ?? null,
+			thinkingLevel: this.choice.level,
 			isStreaming: this.#phase.name !== "idle",
 			isCompacting: false,
 			steeringMode: this.inbox.steeringMode,
@@ -169,7 +171,7 @@ export class Session {
 		this.#messages = [];
 		this.#deferred = [];
 		this.#transcript.close();
-		this.#transcript = this.#parts.newTranscript(parentSession);
+		this.#transcript = this.#newTranscript(parentSession);
 		return this.inbox.clear();
 	}
 
@@ -235,10 +237,11 @@ export class Session {
 
 	/** Why a prompt cannot run now; nothing when it can. */
 	async #refusal(signal: AbortSignal): Promise<string | undefined> {
-		if (!this.model) return `No model selected. ${this.#parts.start.noModelReason}`;
-		const prepared = await this.#parts.models.prepare(this.model);
+		const { models, noModelText } = this.#parts;
+		if (!this.choice.model) return noModelText();
+		const prepared = await models.prepare(this.choice.model);
 		if ("problem" in prepared) return prepared.problem;
-		this.model = prepared.model;
+		this.choice.refine(prepared.model);
 		this.#tools = await this.#parts.tools();
 		if (signal.aborted) return abortedText;
 		this.#flushDeferred();
@@ -247,13 +250,20 @@ export class Session {
 
 	async #setup(): Promise<Setup> {
 		this.#tools = await this.#parts.tools();
-		if (!this.model) throw new Error("No model selected.");
-		return { model: this.model, thinkingLevel: this.thinkingLevel, tools: this.#tools, systemPrompt: this.#parts.systemPrompt(this.#tools) };
+		const { model, level } = this.choice;
+		if (!model) throw new Error("No model selected.");
+		return { model, thinkingLevel: level, tools: this.#tools, systemPrompt: this.#parts.systemPrompt(this.#tools) };
 	}
 
 	#dropLastReply(): void {
 		const index = this.#messages.findLastIndex((message) => message.role === "assistant");
 		if (index >= 0) this.#messages.length = index;
+	}
+
+	#newTranscript(parentSession: string | undefined): Transcript {
+		const transcript = this.#parts.newTranscript(parentSession);
+		for (const entry of this.choice.entries()) transcript.append(entry);
+		return transcript;
 	}
 
 	#userMessage(text: string, images: Image[]): UserMessage {

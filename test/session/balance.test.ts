@@ -7,6 +7,9 @@ import { scriptedModel } from "../../src/models/scripted/model.ts";
 import { retryPolicy } from "../../src/policies/retry.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import { Bus } from "../../src/session/bus.ts";
+// Loaded lazily by the session; here in advance, so that ticks are all that a run takes.
+import "../../src/session/drive.ts";
+import { ModelChoice } from "../../src/session/model-choice.ts";
 import { Session } from "../../src/session/session.ts";
 import { Transcript } from "../../src/transcript/transcript.ts";
 
@@ -75,8 +78,13 @@ function makeSession(plans: readonly ReplyPlan[]) {
 	};
 	const retry = retryPolicy(() => ({ enabled: true, maxRetries: 2, baseDelayMs: 1, maxDelayMs: 10 }), bus.emit, sleep);
 	let id = 0;
+	const catalogue = { available: async () => [], find: async () => undefined, problem: async () => undefined };
+	const choice = new ModelChoice({ catalogue, levels: () => ["off"], clamp: () => "off", scope: async () => undefined, level: "off" });
+	choice.take({ model: scriptedModel("x") });
 	return new Session({
 		models: { stream: playedBy(plans), prepare: async (model) => ({ model }) },
+		choice,
+		noModelText: () => "",
 		tools: async () => [tool("together", "shared"), tool("alone", "exclusive")],
 		validate: async (_, args) => ({ args }),
 		systemPrompt: () => "",
@@ -87,9 +95,6 @@ function makeSession(plans: readonly ReplyPlan[]) {
 		flow: { isOpen: true, whenOpen: async () => undefined },
 		now: () => 0,
 		start: {
-			model: scriptedModel("x"),
-			noModelReason: "",
-			thinkingLevel: "off",
 			steeringMode: "one-at-a-time",
 			followUpMode: "one-at-a-time",
 			interruptMode: "immediate",

@@ -121,8 +121,9 @@ test("an aborted call does nothing", async () => {
 	await expect(bench.run("read", { path: "x" }, { signal: AbortSignal.abort() })).rejects.toThrow("Operation aborted");
 });
 
+const lost = workbench({ cwd: "/no/such/directory" });
+
 test("a working directory that is gone is said to be gone", async () => {
-	const lost = workbench({ cwd: "/no/such/directory" });
 	for (const [name, args] of [
 		["read", { path: "a" }],
 		["write", { path: "a", content: "" }],

@@ -55,8 +55,15 @@ async function reach(proxy: URL): Promise<Socket> {
 	return connect({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}) });
 }
 
+/** How long a proxy may take to open a tunnel. */
+const tunnelMs = 30_000;
+
+function problem(message: string, code: string): Error {
+	return Object.assign(new Error(message), { code });
+}
+
 /** Opens a raw connection to `host:port` through the proxy. */
-export async function tunnel(proxy: URL, host: string, port: number, signal?: AbortSignal): Promise<Socket> {
+export async function tunnel(proxy: URL, host: string, port: number): Promise<Socket> {
 	const socket = await reach(proxy);
 	const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 	const headers = { host: target, ...proxyAuthorization(proxy) };
@@ -67,25 +74,29 @@ export async function tunnel(proxy: URL, host: string, port: number, signal?: Ab
 			socket.destroy();
 			reject(error);
 		};
-		const onAbort = () => fail(new Error("aborted"));
-		const onClose = () => fail(Object.assign(new Error("The proxy closed the connection"), { code: "ECONNRESET" }));
+		const onClose = () => fail(problem("The proxy closed the connection", "ECONNRESET"));
+		const onTimeout = () => fail(problem(`The proxy opened no tunnel within ${tunnelMs / 1000} s`, "ETIMEDOUT"));
 		const onData = (chunk: Buffer) => {
 			answer += chunk.toString("latin1");
 			const end = answer.indexOf("\r\n\r\n");
 			if (end === -1) {
-				if (answer.length > 16384) fail(new Error("The proxy does not speak HTTP"));
+				if (answer.length > 16384) fail(problem("The proxy does not speak HTTP", "ERR_PROXY"));
 				return;
 			}
-			socket.off("data", onData).off("error", fail).off("close", onClose);
-			signal?.removeEventListener("abort", onAbort);
+			socket.off("data", onData).off("error", fail).off("close", onClose).off("timeout", onTimeout);
+			socket.setTimeout(0);
 			const status = /^HTTP\/1\.\d (\d{3})[^\r]*/.exec(answer);
-			if (status?.[1] !== "200") return fail(new Error(`The proxy refused the connection: ${status?.[0] ?? "no HTTP answer"}`));
+			if (status?.[1] !== "200") {
+				const isPassing = Number(status?.[1]) >= 500;
+				fail(problem(`The proxy refused the connection: ${status?.[0] ?? "no HTTP answer"}`, isPassing ? "ECONNREFUSED" : "ERR_PROXY"));
+				return;
+			}
 			socket.pause();
 			if (answer.length > end + 4) socket.unshift(Buffer.from(answer.slice(end + 4), "latin1"));
 			resolve(socket);
 		};
-		signal?.addEventListener("abort", onAbort, { once: true });
-		socket.on("data", onData).on("error", fail).on("close", onClose);
+		socket.setTimeout(tunnelMs);
+		socket.on("data", onData).on("error", fail).on("close", onClose).on("timeout", onTimeout);
 		socket.write(`CONNECT ${target} HTTP/1.1\r\n${lines.join("")}\r\n`);
 	});
 }

@@ -26,17 +26,17 @@ export class RealPipes {
 		this.#tempDir = tempDir;
 	}
 
-	/** Nothing where there are none to be had. */
+	/** Nothing where there are none to be had: on other systems, without mkfifo, in a directory that takes none. */
 	take(): RealPipe | undefined {
-		if (this.#unused.length === 0 && this.#isPossible) this.#make();
-		const anchor = this.#unused.pop();
-		if (anchor === undefined) return undefined;
-		const again = `/proc/self/fd/${anchor}`;
-		const writer = openSync(again, constants.O_WRONLY);
-		const reader = new Socket({ fd: openSync(again, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false });
-		// Only a pipe that has come to its end is empty and has nobody left who could write to it.
-		reader.once("end", () => this.#unused.push(anchor));
-		return { writer, reader };
+		try {
+			if (this.#unused.length === 0 && this.#isPossible) this.#make();
+			const anchor = this.#unused.pop();
+			return anchor === undefined ? undefined : this.#open(anchor);
+		} catch {
+			// Whatever stands in the way will stand there next time too, and sockets nearly do.
+			this.close();
+			return undefined;
+		}
 	}
 
 	close(): void {
@@ -44,14 +44,26 @@ export class RealPipes {
 		for (const anchor of this.#unused.splice(0)) closeSync(anchor);
 	}
 
+	#open(anchor: number): RealPipe {
+		const again = `/proc/self/fd/${anchor}`;
+		const writer = openSync(again, constants.O_WRONLY);
+		const reader = new Socket({ fd: openSync(again, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false });
+		reader.once("close", () => {
+			// Only a pipe that has come to its end is empty and has nobody left who could write to it.
+			if (reader.readableEnded && this.#isPossible) this.#unused.push(anchor);
+			else closeSync(anchor);
+		});
+		return { writer, reader };
+	}
+
 	#make(): void {
-		this.#isPossible = false;
 		const directory = mkdtempSync(join(this.#tempDir, "bowline-pipes-"));
 		try {
 			const names = Array.from({ length: batch }, (_, index) => join(directory, String(index)));
-			if (spawnSync("mkfifo", ["-m", "600", ...names], { stdio: "ignore" }).status !== 0) return;
-			for (const name of names) this.#unused.push(openSync(name, constants.O_RDONLY | constants.O_NONBLOCK));
-			this.#isPossible = true;
+			// No program we start gets our own environment, not even this one.
+			const { status } = spawnSync("mkfifo", ["-m", "600", ...names], { stdio: "ignore", env: { PATH: "/usr/bin:/bin" } });
+			if (status !== 0) this.#isPossible = false;
+			else for (const name of names) this.#unused.push(openSync(name, constants.O_RDONLY | constants.O_NONBLOCK));
 		} finally {
 			rmSync(directory, { recursive: true });
 		}

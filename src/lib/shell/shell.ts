@@ -111,7 +111,10 @@ export class Shell {
 		if (signal?.aborted) return { ...shown(output.view(true)), exitCode: null, signal: null, timedOut: false, aborted: true };
 		// Nothing is awaited between start and registration, so that no abort can fall between them.
 		const { child, mark, output: streams } = this.#startCommand(request.command);
-		if (child.pid === undefined) throw await startError(child);
+		if (child.pid === undefined) {
+			for (const stream of streams) stream.destroy();
+			throw await startError(child);
+		}
 		const group = child.pid;
 
 		let cause: "timeout" | "abort" | undefined;
@@ -214,6 +217,9 @@ export class Shell {
 			try {
 				const started = this.#spawn(shell[0], shell.slice(1), { cwd, stdio: ["ignore", pipe.writer, pipe.writer] });
 				return { ...started, output: [pipe.reader] };
+			} catch (error) {
+				pipe.reader.destroy();
+				throw error;
 			} finally {
 				closeSync(pipe.writer);
 			}

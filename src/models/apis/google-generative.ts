@@ -240,12 +240,11 @@ class GenerativeDecoder implements Decoder {
 
 	#count(usage: Json | undefined): void {
 		const total = count(usage?.totalTokenCount);
-		// Each fragment repeats the numbers; most of them are news to nobody.
-		if (total !== undefined && total === this.#total && usage?.candidatesTokenCount === undefined) return;
-		this.#total = total;
 		const prompt = (count(usage?.promptTokenCount) ?? 0) + (count(usage?.toolUsePromptTokenCount) ?? 0);
 		const output = (count(usage?.candidatesTokenCount) ?? 0) + (count(usage?.thoughtsTokenCount) ?? 0);
-		if (!usage || prompt + output === 0) return;
+		// Each fragment repeats the numbers.
+		if (!usage || prompt + output === 0 || (total !== undefined && total === this.#total && output === this.#builder.partial.usage.output)) return;
+		this.#total = total;
 		const cacheRead = Math.min(prompt, count(usage.cachedContentTokenCount) ?? 0);
 		const tokens = { input: prompt - cacheRead, output, cacheRead, cacheWrite: 0 };
 		this.#builder.set({ usage: priced(tokens, this.#call.model, total || undefined) });

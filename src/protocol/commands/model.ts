@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { ack, command, flag, list, orNull, shape, text } from "../define.ts";
-import { Model, ThinkingLevel } from "../model.ts";
+import { Model, ThinkingLevelWord } from "../model.ts";
 
 export const modelCommands = {
 	set_model: command({
@@ -13,7 +13,7 @@ export const modelCommands = {
 		doc: "The next model of the scope, or of all available ones. `null` when there is at most one.",
 		lane: "serial",
 		params: {},
-		result: orNull(shape("CycledModel", "The model that was chosen.", { model: Model, thinkingLevel: ThinkingLevel, isScoped: flag() })),
+		result: orNull(shape("CycledModel", "The model that was chosen.", { model: Model, thinkingLevel: ThinkingLevelWord, isScoped: flag() })),
 	}),
 	get_available_models: command({
 		doc: "The models that can be used with the credentials at hand.",
@@ -31,7 +31,7 @@ export const modelCommands = {
 		doc: "The next level the model has. `null` when it does not reason.",
 		lane: "serial",
 		params: {},
-		result: orNull(Type.Object({ level: ThinkingLevel })),
+		result: orNull(Type.Object({ level: ThinkingLevelWord })),
 	}),
 	get_available_thinking_levels: command({
 		doc: "The levels the model has; only `off` when it does not reason.",

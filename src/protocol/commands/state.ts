@@ -1,13 +1,13 @@
 import Type, { type Static } from "typebox";
 import { command, flag, integer, jsonObject, list, optional, orNull, shape, text } from "../define.ts";
 import { AgentMessage } from "../messages.ts";
-import { Model, ThinkingLevel } from "../model.ts";
+import { Model, ThinkingLevelWord } from "../model.ts";
 import { TodoPhase } from "../todos.ts";
 import { InterruptMode, QueueMode } from "./queue.ts";
 
 export const SessionState = shape("SessionState", "What is going on now.", {
 	model: orNull(Model),
-	thinkingLevel: ThinkingLevel,
+	thinkingLevel: ThinkingLevelWord,
 	isStreaming: flag({ description: "True from the acceptance of a prompt until `agent_settled`." }),
 	isCompacting: flag(),
 	steeringMode: QueueMode,

@@ -1,10 +1,13 @@
 /** One handler per command. */
+
+import type { ModelCatalogue } from "../../agent/contracts.ts";
 import { CommandError } from "../../lib/command-error.ts";
 import type { CommandName } from "../../protocol/commands/index.ts";
 import type { Session } from "../../session/session.ts";
 import type { UserBash } from "../../session/user-bash.ts";
 import { bashHandlers } from "./bash.ts";
 import type { Handlers } from "./contract.ts";
+import { modelHandlers } from "./model.ts";
 import { promptingHandlers } from "./prompting.ts";
 import { type Retrying, retryHandlers } from "./retry.ts";
 import { sessionHandlers } from "./session.ts";
@@ -15,22 +18,18 @@ export interface HandlerParts {
 	session: Session;
 	retry: Retrying;
 	bash: UserBash;
+	catalogue: ModelCatalogue;
 }
 
-export function handlers({ session, retry, bash }: HandlerParts): Handlers {
+export function handlers({ session, retry, bash, catalogue }: HandlerParts): Handlers {
 	return {
 		...promptingHandlers(session),
 		...stateHandlers(session),
 		...sessionHandlers(session),
 		...retryHandlers(retry),
 		...bashHandlers(bash),
+		...modelHandlers(session, catalogue),
 		...notYet(
-			"set_model",
-			"cycle_model",
-			"get_available_models",
-			"set_thinking_level",
-			"cycle_thinking_level",
-			"get_available_thinking_levels",
 			"compact",
 			"set_auto_compaction",
 			"switch_session",

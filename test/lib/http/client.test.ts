@@ -194,7 +194,11 @@ describe("proxies", () => {
 		await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
 		const own = new HttpClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` } });
 		const outcome = await own.post(post({ url: "https://model.test/x" }));
-		expect(outcome).toMatchObject({ type: "failed", message: "The proxy refused the connection: HTTP/1.1 407 Proxy Authentication Required" });
+		expect(outcome).toMatchObject({
+			type: "failed",
+			code: "ERR_PROXY",
+			message: "The proxy refused the connection: HTTP/1.1 407 Proxy Authentication Required",
+		});
 		proxy.close();
 		const socks = new HttpClient({ env: { HTTPS_PROXY: "socks5://127.0.0.1:1080" } });
 		expect(await socks.post(post({ url: "https://model.test/x" }))).toMatchObject({ type: "failed", message: expect.stringContaining("socks5:") });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
@@ -20,6 +20,19 @@ function makeShell(options: Partial<ShellOptions> = {}): Shell {
 	return shell;
 }
 
+/** Descriptors of our own pipes. */
+function openPipes(): string[] {
+	return readdirSync("/proc/self/fd").filter((name) => {
+		try {
+			return readlinkSync(`/proc/self/fd/${name}`).includes("bowline-pipes-");
+		} catch (error) {
+			// The one the listing itself was made with.
+			if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+			throw error;
+		}
+	});
+}
+
 async function elapsed(action: Promise<unknown>): Promise<number> {
 	const start = Date.now();
 	await action;
@@ -37,6 +50,27 @@ describe("what a command gives", () => {
 	test.runIf(process.platform === "linux")("its output can be opened by name", async () => {
 		const { output } = await makeShell().run({ command: "echo one > /dev/stderr; echo two | tee /dev/stderr; echo three > /dev/stdout" });
 		expect(output).toBe("one\ntwo\ntwo\nthree\n");
+	});
+
+	test("without real pipes everything is the same but that", async () => {
+		const shell = makeShell({ tempDir: join(directory, "missing") });
+		const command = "for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done; readlink /proc/self/fd/1; exit 3";
+		const { output, exitCode } = await shell.run({ command });
+		const expected = [1, 2, 3, 4, 5].map((each) => `out ${each}\nerr ${each}\n`).join("");
+		expect(output.startsWith(expected)).toBe(true);
+		if (process.platform === "linux") expect(output).toContain("socket:");
+		expect(exitCode).toBe(3);
+		expect((await shell.run({ command: "fi" })).output).toContain("line 1: `fi'");
+	});
+
+	test.runIf(process.platform === "linux")("descriptors are used again, not used up", async () => {
+		const shell = makeShell();
+		for (let round = 0; round < 10; round += 1) await Promise.all(Array.from({ length: 6 }, () => shell.run({ command: "echo x" })));
+		await expect(shell.run({ command: `: ${"x".repeat(3_000_000)}` })).rejects.toThrow("too long");
+		// Six at once, and six whose end we have not heard of yet.
+		expect(await eventually(() => openPipes().length <= 12, 1000)).toBe(true);
+		await shell.close();
+		expect(await eventually(() => openPipes().length === 0, 1000)).toBe(true);
 	});
 
 	test("output of one command never shows up in another", async () => {

@@ -1,0 +1,134 @@
+/** All models of a process: scripts, and the providers behind them, which are loaded when somebody asks for them. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { ModelAccess, ModelCatalogue, ModelWithLevel, StreamFunction } from "../agent/contracts.ts";
+import type { ModelRegistry } from "../models/index.ts";
+import { scriptedAccess } from "../models/scripted/access.ts";
+import { scriptedModel } from "../models/scripted/model.ts";
+import type { Model } from "../protocol/model.ts";
+import type { Options } from "./args.ts";
+import type { SettingsView } from "./settings.ts";
+
+export interface ModelsInput {
+	options: Options;
+	settings: SettingsView;
+	cwd: string;
+	userDirectory: string;
+	environment: NodeJS.ProcessEnv;
+	warn: (problem: string) => void;
+}
+
+const scripted = "scripted";
+/** A variable that may hold a provider's key; the providers themselves know exactly, but loading them costs. */
+const keyLike = /_(API_KEY|AUTH_TOKEN|TOKEN)$/;
+const remedy = "Pass --provider and --model, or set a provider's key such as ANTHROPIC_API_KEY. To try without: --provider scripted --model echo.";
+
+export class Models implements ModelAccess, ModelCatalogue {
+	#input: ModelsInput;
+	#scripts: ModelAccess;
+	#registry: Promise<ModelRegistry> | undefined;
+	/** Scripts that were named; only these are ever listed. */
+	#named: Model[] = [];
+	#problem = remedy;
+
+	constructor(input: ModelsInput) {
+		this.#input = input;
+		this.#scripts = scriptedAccess(input.cwd, { agent: "main", depth: 0 });
+	}
+
+	/** The script that was chosen on the command line, which needs no looking up. */
+	startScript(): ModelWithLevel | undefined {
+		const { options, settings } = this.#input;
+		const id = options.model ?? settings.get("defaultModel");
+		const provider = options.provider ?? (options.model === undefined ? settings.get("defaultProvider") : undefined);
+		return provider === scripted && id !== undefined ? { model: this.#script(id) } : undefined;
+	}
+
+	/** Whether there is anything to look up for a start. */
+	get mayHaveStart(): boolean {
+		const { options, settings, environment, userDirectory } = this.#input;
+		if (options.model ?? options.provider ?? options.models ?? settings.get("defaultModel") ?? settings.get("defaultProvider")) return true;
+		return Object.keys(environment).some((name) => keyLike.test(name)) || existsSync(join(userDirectory, "models.jsonc"));
+	}
+
+	/** The model a session starts with, among the providers. */
+	async start(): Promise<ModelWithLevel | undefined> {
+		const { options, settings } = this.#input;
+		const [{ initialModel }, registry] = await Promise.all([import("../models/index.ts"), this.registry()]);
+		if (options.model !== undefined) {
+			const found = await registry.resolve(options.provider ? `${options.provider}/${options.model}` : options.model);
+			if (!("problem" in found)) return found;
+			this.#problem = found.problem;
+			return undefined;
+		}
+		const wishes = { provider: options.provider ?? settings.get("defaultProvider"), id: options.provider ? undefined : settings.get("defaultModel") };
+		return initialModel({ scope: await this.scope(), settings: wishes }, await registry.available());
+	}
+
+	/** The models that `cycle_model` goes through, when the user named some. */
+	async scope(): Promise<readonly ModelWithLevel[] | undefined> {
+		const { options, settings } = this.#input;
+		const patterns = options.models?.split(",") ?? settings.get("enabledModels");
+		if (!patterns) return undefined;
+		const { scopeModels } = await import("../models/index.ts");
+		return scopeModels(patterns, await this.available());
+	}
+
+	/** What a prompt is told when there is no model. */
+	get noModelText(): string {
+		return this.#problem.startsWith("No API key found") ? this.#problem : `No model selected. ${this.#problem}`;
+	}
+
+	stream: StreamFunction = async (request, options) => {
+		const access = request.model.provider === scripted ? this.#scripts : await this.registry();
+		return access.stream(request, options);
+	};
+
+	async prepare(model: Model): Promise<{ model: Model } | { problem: string }> {
+		return (model.provider === scripted ? this.#scripts : await this.registry()).prepare(model);
+	}
+
+	async available(): Promise<Model[]> {
+		return [...this.#named, ...(await (await this.registry()).available())];
+	}
+
+	async find(provider: string, id: string): Promise<Model | undefined> {
+		return provider === scripted ? this.#script(id) : (await this.registry()).find(provider, id);
+	}
+
+	async problem(model: Model): Promise<string | undefined> {
+		return model.provider === scripted ? undefined : (await this.registry()).problem(model);
+	}
+
+	registry(): Promise<ModelRegistry> {
+		this.#registry ??= this.#load();
+		return this.#registry;
+	}
+
+	async close(): Promise<void> {
+		await (await this.#registry)?.close();
+	}
+
+	async #load(): Promise<ModelRegistry> {
+		const { ModelRegistry } = await import("../models/index.ts");
+		const { options, settings, environment, userDirectory, warn } = this.#input;
+		const provider = options.provider ?? options.model?.split("/")[0];
+		const key = options["api-key"];
+		return new ModelRegistry({
+			env: environment,
+			userDir: userDirectory,
+			apiKey: key && provider ? { provider, key } : undefined,
+			setting: (name) => settings.get(name),
+			now: Date.now,
+			warn,
+		});
+	}
+
+	#script(id: string): Model {
+		const known = this.#named.find((model) => model.id === id);
+		if (known) return known;
+		const model = scriptedModel(id);
+		this.#named.push(model);
+		return model;
+	}
+}

@@ -1,0 +1,3 @@
+/** What the app needs of the providers, in one lazy chunk. */
+export { ModelRegistry } from "./registry.ts";
+export { initialModel, scopeModels } from "./select.ts";

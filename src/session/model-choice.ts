@@ -1,0 +1,103 @@
+/** Which model is asked, and how much it thinks. Choices last as long as the session; nothing is written to settings. */
+import type { ModelCatalogue, ModelWithLevel } from "../agent/contracts.ts";
+import { CommandError } from "../lib/command-error.ts";
+import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
+import type { Model } from "../protocol/model.ts";
+import type { EntryBody } from "../transcript/entries.ts";
+
+export interface ModelChoiceParts {
+	catalogue: ModelCatalogue;
+	/** The levels a model has, weakest first. */
+	levels: (model: Model) => readonly ThinkingLevel[];
+	/** The nearest level that a model has. */
+	clamp: (model: Model, level: ThinkingLevel) => ThinkingLevel;
+	/** The models that cycling goes through, when the user named some. */
+	scope: () => Promise<readonly ModelWithLevel[] | undefined>;
+	level: ThinkingLevel;
+}
+
+export class ModelChoice {
+	#parts: ModelChoiceParts;
+	#model: Model | undefined;
+	#level: ThinkingLevel;
+	/** Keeps a change in the session's file. */
+	record: (entry: EntryBody) => void = () => undefined;
+
+	constructor(parts: ModelChoiceParts) {
+		this.#parts = parts;
+		this.#level = parts.level;
+	}
+
+	get model(): Model | undefined {
+		return this.#model;
+	}
+
+	get level(): ThinkingLevel {
+		return this.#level;
+	}
+
+	/** The entries with which a session file begins. */
+	entries(): EntryBody[] {
+		const level: EntryBody = { type: "thinking_level_change", thinkingLevel: this.#level };
+		return this.#model ? [{ type: "model_change", provider: this.#model.provider, modelId: this.#model.id }, level] : [level];
+	}
+
+	/** The same model with better facts. */
+	refine(model: Model): void {
+		this.#model = model;
+	}
+
+	async set(provider: string, id: string): Promise<Model> {
+		const { catalogue } = this.#parts;
+		const model = await catalogue.find(provider, id);
+		if (!model) throw new CommandError(`Model not found: ${provider}/${id}`);
+		if (await catalogue.problem(model)) throw new CommandError(`No API key for ${provider}/${id}`);
+		this.take({ model });
+		return model;
+	}
+
+	/** The next model of the scope, or of all that can be asked; nothing when there is no other. */
+	async cycle(): Promise<{ model: Model; isScoped: boolean } | undefined> {
+		const scope = await this.#parts.scope();
+		const round = scope ?? (await this.#parts.catalogue.available()).map((model): ModelWithLevel => ({ model }));
+		if (round.length < 2) return undefined;
+		const at = round.findIndex(({ model }) => model.provider === this.#model?.provider && model.id === this.#model.id);
+		const next = round[(at + 1) % round.length] as ModelWithLevel;
+		const { provider, id } = next.model;
+		if (await this.#parts.catalogue.problem(next.model)) throw new CommandError(`No API key for ${provider}/${id}`);
+		this.take(next);
+		return { model: next.model, isScoped: scope !== undefined };
+	}
+
+	/** Takes the level, or the nearest one that the model has. `max` is the highest. */
+	setLevel(word: string): void {
+		const wanted = word === "max" ? this.levels().at(-1) : thinkingLevels.find((level) => level === word);
+		if (!wanted) throw new CommandError(`set_thinking_level: level must be ${thinkingLevels.map((level) => JSON.stringify(level)).join(" or ")}`);
+		this.#changeLevel(this.#model ? this.#parts.clamp(this.#model, wanted) : wanted);
+	}
+
+	/** The next level that the model has; nothing when it has no choice. */
+	cycleLevel(): ThinkingLevel | undefined {
+		const levels = this.levels();
+		if (!this.#model?.reasoning || levels.length < 2) return undefined;
+		this.#changeLevel(levels[(levels.indexOf(this.#level) + 1) % levels.length] as ThinkingLevel);
+		return this.#level;
+	}
+
+	levels(): readonly ThinkingLevel[] {
+		return this.#model ? this.#parts.levels(this.#model) : ["off"];
+	}
+
+	/** Uses a model from the next call on, with the nearest level it has. */
+	take({ model, level }: ModelWithLevel): void {
+		this.#model = model;
+		this.record({ type: "model_change", provider: model.provider, modelId: model.id });
+		this.#changeLevel(this.#parts.clamp(model, level ?? this.#level));
+	}
+
+	#changeLevel(level: ThinkingLevel): void {
+		if (level === this.#level) return;
+		this.#level = level;
+		this.record({ type: "thinking_level_change", thinkingLevel: level });
+	}
+}
