@@ -133,6 +133,8 @@ export interface LoopInput {
 	/** Asked before `agent_end`: will another run follow by itself? */
 	foresee: (outcome: Outcome) => boolean;
 	sessionId: () => string;
+	/** Takes credentials out of what tools give. */
+	redact: (text: string) => string;
 	flow: Flow;
 	signal: AbortSignal;
 	now: () => number;

@@ -10,6 +10,8 @@ export interface Batch {
 	validate: ValidateArguments;
 	/** Looked at after each finished call: steering waits and may skip the rest. */
 	isInterrupted: () => boolean;
+	/** Takes credentials out of what tools give. */
+	redact: (text: string) => string;
 	flow: Flow;
 	signal: AbortSignal;
 	emit: Emit;
@@ -59,14 +61,16 @@ export async function runToolCalls(calls: readonly Call[], batch: Batch): Promis
 }
 
 /** Reports calls that are not run at all, each with the same text. */
-export function refuseToolCalls(calls: readonly Call[], text: string, { emit, now }: Pick<Batch, "emit" | "now">): ToolResultMessage[] {
-	const report = reporter(calls, { emit, now });
+export function refuseToolCalls(calls: readonly Call[], text: string, batch: Reported): ToolResultMessage[] {
+	const report = reporter(calls, batch);
 	for (const [index, call] of calls.entries()) {
 		report.start(call);
 		report.end(call, index, failed(text));
 	}
 	return report.results();
 }
+
+type Reported = Pick<Batch, "emit" | "now" | "redact">;
 
 interface CallOutcome {
 	result: ToolResult;
@@ -105,8 +109,15 @@ function badArguments(call: Call, problems: { path: string; message: string }[])
 	return `The arguments of ${call.name} do not fit its schema:\n${lines.join("\n")}\n\nReceived:\n${JSON.stringify(call.arguments, null, 2)}`;
 }
 
+/** The result without credentials, wherever in it they stood. */
+function clean(result: ToolResult, redact: (text: string) => string): ToolResult {
+	const json = JSON.stringify(result);
+	const redacted = redact(json);
+	return redacted === json ? result : JSON.parse(redacted);
+}
+
 /** Emits the events of a batch; holds result messages back until all earlier calls have theirs. */
-function reporter(calls: readonly Call[], { emit, now }: Pick<Batch, "emit" | "now">) {
+function reporter(calls: readonly Call[], { emit, now, redact }: Reported) {
 	const messages: (ToolResultMessage | undefined)[] = calls.map(() => undefined);
 	const startedAt = new Map<Call, number>();
 	let released = 0;
@@ -117,9 +128,16 @@ function reporter(calls: readonly Call[], { emit, now }: Pick<Batch, "emit" | "n
 		},
 		update(call: Call, index: number, partialResult: ToolResult): void {
 			if (messages[index]) return;
-			emit({ type: "tool_execution_update", toolCallId: call.id, toolName: call.name, args: call.arguments, partialResult });
+			emit({
+				type: "tool_execution_update",
+				toolCallId: call.id,
+				toolName: call.name,
+				args: call.arguments,
+				partialResult: clean(partialResult, redact),
+			});
 		},
-		end(call: Call, index: number, { result, isError }: CallOutcome): void {
+		end(call: Call, index: number, { result: given, isError }: CallOutcome): void {
+			const result = clean(given, redact);
 			const durationMs = now() - (startedAt.get(call) ?? now());
 			emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, result, isError, durationMs });
 			messages[index] = {

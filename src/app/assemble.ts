@@ -87,6 +87,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 			sessionId,
 			directory: directory && resolve(cwd, directory),
 			parentSession,
+			redact: toolbox.redact,
 			now,
 			newId: () => randomBytes(4).toString("hex"),
 		});
@@ -104,6 +105,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		systemPrompt: (tools: readonly Tool[]) =>
 			systemPrompt({ tools, cwd, custom: prompt.custom && textOrFile(prompt.custom), appended: prompt.appended.map(textOrFile), now }),
 		policies: [retry],
+		redact: toolbox.redact,
 		newTranscript,
 		bus,
 		flow,

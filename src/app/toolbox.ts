@@ -1,7 +1,7 @@
 /** The built-in tools of a session and the shell behind them, loaded with their first use. */
 import type { Tool } from "../agent/contracts.ts";
 import { childEnvironment } from "../lib/environment.ts";
-import { redactor } from "../lib/redact.ts";
+import { type Redactor, redactor } from "../lib/redact.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { Options } from "./args.ts";
 import type { SettingsView } from "./settings.ts";
@@ -29,6 +29,8 @@ export class Toolbox {
 	#input: ToolboxInput;
 	#shell: Promise<Shell> | undefined;
 	#tools: Promise<readonly Tool[]> | undefined;
+	#credentials: Credentials | undefined;
+	#redactor: Redactor = redactor(() => this.#credentials?.secrets() ?? []);
 
 	constructor(input: ToolboxInput) {
 		this.#input = input;
@@ -45,6 +47,9 @@ export class Toolbox {
 		return this.#shell;
 	}
 
+	/** Takes the values of credentials out of a text. They are known from the first run on. */
+	redact = (text: string): string => this.#redactor.text(text);
+
 	/** Kills every process that was started here. */
 	async close(): Promise<void> {
 		await (await this.#shell)?.close();
@@ -52,24 +57,21 @@ export class Toolbox {
 
 	async #loadShell(): Promise<Shell> {
 		const { settings, cwd } = this.#input;
-		const [{ Shell }, credentials] = await Promise.all([import("../lib/shell/index.ts"), this.#input.credentials()]);
+		const [{ Shell }, credentials] = await Promise.all([import("../lib/shell/index.ts"), this.#learnCredentials()]);
 		return new Shell({
 			cwd,
 			shellPath: settings.get("shellPath"),
 			prefix: settings.get("shellCommandPrefix"),
 			environment: () => this.#environment(credentials),
-			redact: redactor(() => credentials.secrets()),
+			redact: this.#redactor,
 		});
 	}
 
 	async #loadTools(): Promise<readonly Tool[]> {
 		const { options, settings, cwd, acceptsImages } = this.#input;
+		const credentials = await this.#learnCredentials();
 		if (options["no-tools"]) return [];
-		const [{ builtInTools, defaultToolNames }, shell, credentials] = await Promise.all([
-			import("../tools/index.ts"),
-			this.shell(),
-			this.#input.credentials(),
-		]);
+		const [{ builtInTools, defaultToolNames }, shell] = await Promise.all([import("../tools/index.ts"), this.shell()]);
 		const wanted = toolNames(options) ?? defaultToolNames;
 		const all = builtInTools({
 			cwd,
@@ -79,6 +81,11 @@ export class Toolbox {
 			acceptsImages,
 		});
 		return all.filter((tool) => wanted.includes(tool.name));
+	}
+
+	async #learnCredentials(): Promise<Credentials> {
+		this.#credentials = await this.#input.credentials();
+		return this.#credentials;
 	}
 
 	#environment(credentials: Credentials): Record<string, string | undefined> {

@@ -42,6 +42,8 @@ export interface Decoder {
 	event(data: string): void;
 	/** Nothing more is expected. */
 	readonly isOver: boolean;
+	/** The provider has said how the reply ended; only numbers may follow. */
+	readonly isComplete: boolean;
 	/** Called once, after the last event. Closes what is open unless the reply failed. */
 	finish(): Ending;
 }

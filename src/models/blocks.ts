@@ -86,10 +86,10 @@ export class Blocks {
 		this.#advance();
 	}
 
-	/** The reply failed: calls that are not whole are marked, nothing is closed. */
+	/** The reply failed: open calls lose their half-read arguments and are marked, nothing is closed. */
 	cut(): void {
 		for (const { index, isClosed, reader } of this.#entries) {
-			if (index !== undefined && reader && !isClosed) this.#builder.change(index, { arguments: reader.reading, argumentsError: cutText } as Members);
+			if (index !== undefined && reader && !isClosed) this.#builder.change(index, { arguments: {}, argumentsError: cutText } as Members);
 		}
 	}
 

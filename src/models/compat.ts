@@ -59,12 +59,14 @@ export const plainCompat: Compat = {
 	thinkingMode: undefined,
 };
 
-/** Merges flags, later ones winning; members of other kinds, such as a model's level map, are left aside. */
+/** Merges flags, later ones winning; members of other kinds, such as a model's level map, are left aside, as are values of a wrong kind. */
 export function mergeCompat(...parts: (Record<string, unknown> | undefined)[]): Compat {
 	const merged: Record<string, unknown> = { ...plainCompat };
 	for (const part of parts) {
 		for (const [name, value] of Object.entries(part ?? {})) {
-			if (Object.hasOwn(plainCompat, name) && value !== undefined && value !== null) merged[name] = value;
+			const plain = plainCompat[name as keyof Compat];
+			const isKnown = Object.hasOwn(plainCompat, name) && value !== undefined && value !== null;
+			if (isKnown && (plain === undefined || typeof plain === typeof value)) merged[name] = value;
 		}
 	}
 	return merged as unknown as Compat;

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Model } from "../protocol/model.ts";
 import { unknownModel } from "./catalogue.ts";
 import { type Json, object } from "./json.ts";
+import { providerName } from "./routes.ts";
 
 export interface CustomProvider {
 	name: string;
@@ -59,7 +60,7 @@ export async function parseModelsFile(content: string, path: string): Promise<Mo
 	if (object(root) === undefined && content.trim() !== "") reader.problem("the file", "must be an object");
 	for (const [name, entry] of Object.entries(named)) {
 		const provider = reader.provider(name, entry);
-		if (provider) providers.set(name, provider);
+		if (provider) providers.set(provider.name, provider);
 	}
 	return { providers, problems: reader.problems };
 }
@@ -91,7 +92,7 @@ class Reader {
 		});
 		const string = (key: string) => (typeof entry[key] === "string" ? { [key]: entry[key] as string } : {});
 		return {
-			name,
+			name: providerName(name),
 			...string("baseUrl"),
 			...(api ? { api } : {}),
 			...string("apiKey"),

@@ -199,6 +199,11 @@ class Reply {
 
 	#onOutcome(outcome: Exclude<Outcome, { type: "refused" }>, reading: Reading): void {
 		const provider = this.#request.model.provider;
+		// A connection that fails behind a complete reply does not undo it.
+		if ((outcome.type === "failed" || outcome.type === "timedOut") && reading.isComplete) {
+			this.#onEnded(reading);
+			return;
+		}
 		switch (outcome.type) {
 			case "aborted":
 				return this.#abort();
@@ -281,6 +286,11 @@ class Reading {
 		this.#reader.push(chunk);
 		if (this.#decoder.isOver) return "enough";
 		return this.#reader.events === 0 ? "waiting" : "reading";
+	}
+
+	/** Whether the provider has said how the reply ended. */
+	get isComplete(): boolean {
+		return this.#decoder.isComplete;
 	}
 
 	finish(): ReturnType<Decoder["finish"]> {

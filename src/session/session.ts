@@ -23,6 +23,8 @@ export interface SessionParts {
 	validate: ValidateArguments;
 	systemPrompt: (tools: readonly Tool[]) => string;
 	policies: readonly Policy[];
+	/** Takes credentials out of a text. */
+	redact: (text: string) => string;
 	newTranscript: (parentSession: string | undefined) => Transcript;
 	bus: Bus;
 	flow: Flow;
@@ -198,7 +200,7 @@ export class Session {
 
 	/** Everything that happens between the acceptance of a prompt and the next idle moment. */
 	async #work(period: BusyPeriod): Promise<void> {
-		const { bus, flow, models, validate, policies, now } = this.#parts;
+		const { bus, flow, models, validate, policies, redact, now } = this.#parts;
 		const { signal } = period.controller;
 		try {
 			const { drive } = await import("./drive.ts");
@@ -221,6 +223,7 @@ export class Session {
 					queues: this.inbox,
 					interruptMode: () => this.interruptMode,
 					sessionId: () => this.#transcript.sessionId,
+					redact,
 					flow,
 					signal,
 					now,

@@ -10,6 +10,8 @@ export interface TranscriptOptions {
 	directory: string | undefined;
 	parentSession: string | undefined;
 	now: () => number;
+	/** Takes credentials out of what is written. */
+	redact: (text: string) => string;
 	/** Eight hex characters. */
 	newId: () => string;
 }
@@ -59,7 +61,7 @@ export class Transcript {
 			this.#descriptor = openSync(file, "ax", 0o600);
 			lines.unshift(this.#header);
 		}
-		writeSync(this.#descriptor, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+		writeSync(this.#descriptor, this.#options.redact(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
 		this.#written = this.entries.length;
 	}
 

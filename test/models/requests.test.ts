@@ -20,17 +20,27 @@ async function built(asked: Model, messages: readonly ModelMessage[], changes: P
 	return { url, headers, text, body: JSON.parse(text) as Record<string, unknown> };
 }
 
-const golden = (name: string) => join(import.meta.dirname, "golden", `${name}.json`);
+const golden = (name: string) => join(import.meta.dirname, "golden", `${name}.txt`);
+
+/** One member per line, and one message per line of a list. */
+function readable(value: Record<string, unknown>): string {
+	const lines = Object.entries(value).flatMap(([name, member]) =>
+		["messages", "input", "contents"].includes(name)
+			? [`${name}:`, ...(member as unknown[]).map((message) => `  ${JSON.stringify(message)}`)]
+			: [`${name}: ${JSON.stringify(member)}`],
+	);
+	return `${lines.join("\n")}\n`;
+}
 
 describe.each(Object.entries(models))("%s", (name, asked) => {
 	test("a conversation of its own is replayed faithfully", async () => {
 		const { url, headers, body } = await built(asked, transcript(asked));
-		await expect(`${JSON.stringify({ url, headers, body }, null, "\t")}\n`).toMatchFileSnapshot(golden(`${name}-own`));
+		await expect(readable({ url, headers, ...body })).toMatchFileSnapshot(golden(`${name}-own`));
 	});
 
 	test.each(Object.entries(models).filter(([other]) => other !== name))("a conversation of %s is handed over", async (other, earlier) => {
 		const { body } = await built(asked, transcript(earlier));
-		await expect(`${JSON.stringify(body, null, "\t")}\n`).toMatchFileSnapshot(golden(`${name}-after-${other}`));
+		await expect(readable(body)).toMatchFileSnapshot(golden(`${name}-after-${other}`));
 	});
 
 	test("a model that cannot see is told of images instead", async () => {

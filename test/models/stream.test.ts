@@ -112,6 +112,17 @@ describe("a provider that fails says so in the last event", () => {
 	});
 });
 
+test("a reply that was complete stays good when the connection breaks or stalls behind it", async () => {
+	const chunk = 'data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n';
+	server.answer((response) => {
+		response.writeHead(200).write(chunk);
+		setTimeout(() => response.destroy(), 10);
+	});
+	expect(ending(await ask({ model: models.chat }))).toMatchObject({ type: "done", message: { content: [{ text: "hi" }] } });
+	server.answer((response) => void response.writeHead(200).write(chunk));
+	expect(ending(await ask({ model: models.chat }, {}, { "stream.idleTimeoutMs": 50 }))).toMatchObject({ type: "done" });
+});
+
 test("abort keeps what came, closes the connection and says so", async () => {
 	server.answer((response) => void response.writeHead(200).write(opening));
 	const controller = new AbortController();

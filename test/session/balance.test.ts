@@ -89,8 +89,17 @@ function makeSession(plans: readonly ReplyPlan[]) {
 		validate: async (_, args) => ({ args }),
 		systemPrompt: () => "",
 		policies: [retry],
+		redact: (text) => text,
 		newTranscript: (parentSession) =>
-			new Transcript({ cwd: "/", sessionId: String(++id), directory: undefined, parentSession, now: () => 0, newId: () => String(++id) }),
+			new Transcript({
+				cwd: "/",
+				sessionId: String(++id),
+				directory: undefined,
+				parentSession,
+				redact: (text) => text,
+				now: () => 0,
+				newId: () => String(++id),
+			}),
 		bus,
 		flow: { isOpen: true, whenOpen: async () => undefined },
 		now: () => 0,

@@ -235,6 +235,10 @@ class MessagesDecoder implements Decoder {
 		else if (event.type === "error" || (event.type === undefined && event.error !== undefined)) this.#fail(object(event.error) ?? {}, data);
 	}
 
+	get isComplete(): boolean {
+		return this.isOver;
+	}
+
 	finish(): Ending {
 		if (this.#error) return this.#error;
 		if (!this.isOver) return { cut: "The stream ended before message_stop" };

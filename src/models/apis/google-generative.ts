@@ -195,6 +195,10 @@ class GenerativeDecoder implements Decoder {
 		if (word !== "STOP" && word !== "MAX_TOKENS") this.#error = { error: `The reply ended with: ${word}${said ? `: ${said}` : ""}` };
 	}
 
+	get isComplete(): boolean {
+		return this.#finish !== undefined;
+	}
+
 	finish(): Ending {
 		if (this.#error) return this.#error;
 		if (this.#finish === undefined) return { cut: "The stream ended without a finishReason" };

@@ -59,6 +59,10 @@ export class ChatDecoder implements Decoder {
 		if (failure) this.#fail(failure, data);
 	}
 
+	get isComplete(): boolean {
+		return this.#finish !== undefined;
+	}
+
 	finish(): Ending {
 		if (this.#error) return this.#error;
 		const word = this.#finish ?? (this.#call.compat.requiresFinishReason ? undefined : "stop");

@@ -170,8 +170,6 @@ function thinkingOf(call: Call): string[] {
 	// Hosts with a switch of their own take an effort only for models that name their words.
 	const namedEffort = isOn && typeof levelMap(model)[level] === "string" ? effort : [];
 	switch (compat.thinkingFormat) {
-		case "openai":
-			return effort;
 		case "openrouter":
 			return [`"reasoning":${wire(word === undefined ? { enabled: false } : { effort: word })}`];
 		case "deepseek":
@@ -185,6 +183,8 @@ function thinkingOf(call: Call): string[] {
 			return [`"reasoning":{"enabled":${isOn}}`, ...namedEffort];
 		case "none":
 			return [];
+		default:
+			return effort;
 	}
 }
 

@@ -64,6 +64,10 @@ export class ResponsesDecoder implements Decoder {
 		}
 	}
 
+	get isComplete(): boolean {
+		return this.isOver;
+	}
+
 	finish(): Ending {
 		if (!this.#ending) return { cut: "The stream ended before response.completed" };
 		if (!("done" in this.#ending)) return this.#ending;
