@@ -162,6 +162,25 @@ describe.each(cassettes)("%s", (name, model) => {
 	});
 });
 
+test("damaged bytes end in one event too", async () => {
+	const damage = fc.record({
+		at: fc.double({ min: 0, max: 1, noNaN: true }),
+		byte: fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom(...Buffer.from('"{}[],:\\0n'))),
+		length: fc.integer({ min: 0, max: 8 }),
+	});
+	await fc.assert(
+		fc.asyncProperty(fc.constantFrom(...cassettes), fc.array(damage, { minLength: 1, maxLength: 4 }), async ([name, model], damages) => {
+			let bytes: Buffer = cassette(name);
+			for (const { at, byte, length } of damages) {
+				const from = Math.floor(at * bytes.length);
+				bytes = Buffer.concat([bytes.subarray(0, from), Buffer.from([byte]), bytes.subarray(from + length)]);
+			}
+			ending(await replay(model, playing([bytes])));
+		}),
+		{ numRuns: 400 },
+	);
+});
+
 describe("through the real transport", () => {
 	let server: Loopback;
 	const client = new HttpClient({ env: {} });

@@ -84,6 +84,9 @@ describe("thinking", () => {
 		expect((await ask({ ...old, maxTokens: 1500 }, "high", { maxTokens: 1500 })).thinking).toBeUndefined();
 		expect((await built(old, [], { level: "low" })).headers).toHaveProperty("anthropic-beta", "interleaved-thinking-2025-05-14");
 		expect((await ask({ ...old, reasoning: false }, "high")).thinking).toBeUndefined();
+		const turn = (asked: Model) => built(old, transcript(asked).slice(0, 4), { level: "high" });
+		expect((await turn(old)).body.thinking).toBeDefined();
+		expect((await turn(models.chat)).body.thinking).toBeUndefined();
 	});
 
 	test.each([

@@ -100,7 +100,7 @@ export function transcript(by: Model): ModelMessage[] {
 		reply([{ type: "toolCall", id: fourth, name: "read", arguments: {} }], "toolUse", 10),
 		{ role: "user", content: "Go on.", timestamp: 11 },
 		reply([{ type: "thinking", thinking: "Gone." }], "error", 12),
-		reply([{ type: "toolCall", id: fifth, name: "read", arguments: { path: "c" } }], "toolUse", 13),
+		reply([{ type: "toolCall", id: fifth, name: "read", arguments: { path: "c\udc00" } }], "toolUse", 13),
 		{ role: "toolResult", toolCallId: fifth, toolName: "read", content: [{ type: "text", text: " " }], isError: false, timestamp: 14 },
 	];
 }

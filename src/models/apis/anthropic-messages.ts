@@ -183,8 +183,16 @@ function thinkingOf(call: Call): { members: string[]; maxTokens: number; isBudge
 	const wanted = level === "xhigh" ? 2 * call.budgets.high : call.budgets[level];
 	const limit = Math.min(maxTokens + wanted, Math.max(model.maxTokens, 1));
 	const budget = limit <= wanted ? limit - smallestOutput : wanted;
-	if (budget < smallestOutput) return plain;
+	if (budget < smallestOutput || !mayThink(call.messages)) return plain;
 	return { members: [`"thinking":{"type":"enabled","budget_tokens":${budget}}`], maxTokens: limit, isBudget: true };
+}
+
+/** Models with a budget refuse to go on thinking in a turn whose last reply called tools without having thought. */
+function mayThink(messages: readonly ModelMessage[]): boolean {
+	if (messages.at(-1)?.role !== "toolResult") return true;
+	const last = messages.findLast((message) => message.role === "assistant");
+	const first = last?.content[0];
+	return first?.type === "redactedThinking" || (first?.type === "thinking" && first.thinkingSignature !== undefined);
 }
 
 // ── Reply ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -82,7 +82,7 @@ function storedDetail(signature: string | undefined): unknown[] {
 }
 
 function callPart(id: string, name: string, args: unknown): unknown {
-	return { id, type: "function", function: { name, arguments: JSON.stringify(args) } };
+	return { id, type: "function", function: { name, arguments: wire(args) } };
 }
 
 const resultText = remembered((message: ToolResultMessage, variant: string): string => {

@@ -87,7 +87,7 @@ function shortId(id: string): string {
 /** An engine id is `<call_id>|<item_id>`. */
 function callItem(id: string, name: string, args: unknown): unknown {
 	const [callId, itemId] = id.split("|");
-	return { type: "function_call", ...(itemId?.startsWith("fc") ? { id: itemId } : {}), call_id: callId, name, arguments: JSON.stringify(args) };
+	return { type: "function_call", ...(itemId?.startsWith("fc") ? { id: itemId } : {}), call_id: callId, name, arguments: wire(args) };
 }
 
 const resultText = remembered((message: ToolResultMessage): string => {
