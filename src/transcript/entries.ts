@@ -1,5 +1,6 @@
-/** What a session file is made of: a header line, then entries that form a tree. */
+/** What a session file is made of: a header line, then entries that form a tree. Format version 3. */
 import type { AgentMessage } from "../protocol/messages.ts";
+import type { Usage } from "../protocol/model.ts";
 
 export interface Header {
 	type: "session";
@@ -10,9 +11,42 @@ export interface Header {
 	parentSession?: string;
 }
 
+export interface CompactionBody {
+	type: "compaction";
+	summary: string;
+	/** The first entry that is kept word for word. */
+	firstKeptEntryId: string;
+	tokensBefore: number;
+	details?: unknown;
+	/** An extension made the summary. */
+	fromHook?: boolean;
+	shortSummary?: string;
+	usage?: Usage;
+}
+
 export type EntryBody =
 	| { type: "message"; message: AgentMessage }
 	| { type: "model_change"; provider: string; modelId: string }
-	| { type: "thinking_level_change"; thinkingLevel: string };
+	| { type: "thinking_level_change"; thinkingLevel: string }
+	| CompactionBody
+	| { type: "branch_summary"; fromId: string; summary: string; details?: unknown; fromHook?: boolean }
+	| { type: "custom"; customType: string; data?: unknown }
+	| { type: "custom_message"; customType: string; content: string | unknown[]; display: boolean; details?: unknown }
+	| { type: "label"; targetId: string; label?: string }
+	| { type: "session_info"; name?: string }
+	| { type: "ttsr_injection"; injectedRules: string[] };
 
+/** An entry of the file. `parentId` is null for a root. Types that are not known here are kept as they are. */
 export type Entry = EntryBody & { id: string; parentId: string | null; timestamp: string };
+
+/** What others may see of a transcript. */
+export interface TranscriptView {
+	readonly sessionId: string;
+	readonly file: string | undefined;
+	/** All entries in the order in which they were written. */
+	readonly entries: readonly Entry[];
+	/** The current entry; null before the first. */
+	readonly leafId: string | null;
+	/** The entries from the root to the current one. */
+	path(): readonly Entry[];
+}
