@@ -23,6 +23,11 @@ export function rssMb(pid: number): number {
 	return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }
 
+/** The most memory a process ever had. */
+export function peakRssMb(pid: number): number {
+	return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+}
+
 /** A folder that is gone afterwards. */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 	const folder = mkdtempSync(join(tmpdir(), "bowline-bench-"));
@@ -49,6 +54,8 @@ export function startBare(folder: string): Running {
 export class Running {
 	readonly child: ChildProcessByStdio<Writable, Readable, null>;
 	bytes = 0;
+	/** Sees every line. */
+	onLine: ((line: string) => void) | undefined;
 	#rest = "";
 	#waiting: { text: string; resolve: () => void }[] = [];
 
@@ -81,6 +88,7 @@ export class Running {
 		this.bytes += chunk.length;
 		const lines = (this.#rest + chunk.toString("latin1")).split("\n");
 		this.#rest = lines.pop() ?? "";
+		if (this.onLine) lines.forEach(this.onLine);
 		for (const waiting of [...this.#waiting]) {
 			if (!lines.some((line) => line.includes(waiting.text))) continue;
 			this.#waiting.splice(this.#waiting.indexOf(waiting), 1);

@@ -1,6 +1,7 @@
 /** The rows of `npm run bench`. */
 import { cpuNs, inFolder, program, type Running, rssMb, startAgent, startBare, wholeCpuMs } from "./process.ts";
 import { type Figure, median } from "./table.ts";
+import { grepTree, hugeOutput, toolTurns } from "./tool-rows.ts";
 
 export interface Row {
 	name: string;
@@ -170,4 +171,7 @@ export const rows: Row[] = [
 	{ name: "idle", measure: idle },
 	{ name: "deltas", measure: deltas },
 	{ name: "pipelined", measure: pipelined },
+	{ name: "output", measure: hugeOutput },
+	{ name: "turns", measure: toolTurns },
+	{ name: "grep", measure: grepTree },
 ];

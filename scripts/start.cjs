@@ -14,7 +14,8 @@ const read = (path) => {
 if (process.versions.bun) require("./core.js");
 else {
 	const source = `(function(exports,require,module,__filename,__dirname){${readFileSync(filename, "utf8")}\n})`;
-	const script = new Script(source, { filename, cachedData: read(`${__dirname}/core.cache`) });
+	// V8 keeps the name in its cache: one that holds for every place the program is installed in.
+	const script = new Script(source, { filename: "bowline/core.js", cachedData: read(`${__dirname}/core.cache`) });
 	script.runInThisContext()(exports, require, module, filename, __dirname);
 	module.exports = script;
 }

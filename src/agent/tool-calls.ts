@@ -30,8 +30,8 @@ export async function runToolCalls(calls: readonly Call[], batch: Batch): Promis
 	const report = reporter(calls, batch);
 	const { controller: stop, release } = linkedController(batch.signal);
 	const signal = stop.signal;
-	const running: Promise<void>[] = [];
-	let lastExclusive: Promise<void> = Promise.resolve();
+	const running = new Set<Promise<void>>();
+	let exclusive: Promise<void> | undefined;
 
 	const run = async (call: Call, index: number, tool: Tool | undefined): Promise<void> => {
 		report.start(call);
@@ -44,16 +44,21 @@ export async function runToolCalls(calls: readonly Call[], batch: Batch): Promis
 	for (const [index, call] of calls.entries()) {
 		const tool = batch.tools.find((candidate) => candidate.name === call.name);
 		const isExclusive = tool?.concurrency !== "shared";
-		await (isExclusive ? Promise.all(running) : lastExclusive);
-		if (!signal.aborted) await batch.flow.whenOpen(signal);
+		// Nothing is awaited that need not be: calls that may run side by side all start before the first of them ends.
+		if (isExclusive && running.size) await Promise.all(running);
+		else if (exclusive) await exclusive;
+		if (!signal.aborted && !batch.flow.isOpen) await batch.flow.whenOpen(signal);
 		if (signal.aborted) {
 			report.start(call);
 			report.end(call, index, failed(batch.signal.aborted ? abortText : skipText));
 			continue;
 		}
-		const done = run(call, index, tool);
-		running.push(done);
-		if (isExclusive) lastExclusive = done;
+		const done: Promise<void> = run(call, index, tool).finally(() => {
+			running.delete(done);
+			if (exclusive === done) exclusive = undefined;
+		});
+		running.add(done);
+		if (isExclusive) exclusive = done;
 	}
 	await Promise.all(running);
 	release();

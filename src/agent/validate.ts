@@ -11,7 +11,8 @@ export const validateArguments: ValidateArguments = async (tool: ToolDefinition,
 		validator = Compile(tool.parameters as Parameters<typeof Compile>[0]);
 		compiled.set(tool.parameters, validator);
 	}
-	if (validator.Check(args)) return { args };
+	// Tools get a copy: the message in the context must stay as the model sent it.
+	if (validator.Check(args)) return { args: structuredClone(args) };
 	const coerced = coerce(args, tool.parameters) as Record<string, unknown>;
 	if (validator.Check(coerced)) return { args: coerced };
 	const problems = [...validator.Errors(coerced)].map((error) => ({

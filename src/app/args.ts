@@ -1,4 +1,5 @@
 /** The command line: one table of flags, from which parsing and help follow. */
+import { thinkingLevels } from "../protocol/levels.ts";
 import { settings } from "../protocol/settings.ts";
 
 interface Flag {
@@ -10,6 +11,8 @@ interface Flag {
 	repeats?: true;
 	/** Allowed values. */
 	oneOf?: readonly string[];
+	/** What the value must look like. */
+	pattern?: RegExp;
 	/** Accepted for clients that pass it, not worth a line of help. */
 	hidden?: true;
 }
@@ -20,11 +23,11 @@ const flags = {
 	model: { value: "id", doc: "Model: an id, provider/id, either with :level behind it" },
 	"api-key": { value: "key", doc: "Key for the chosen provider, for this process only" },
 	models: { value: "a,b", doc: "Models that cycle_model goes through" },
-	thinking: { value: "level", doc: "off, minimal, low, medium, high or xhigh", oneOf: settings.defaultThinkingLevel.values as readonly string[] },
+	thinking: { value: "level", doc: "off, minimal, low, medium, high or xhigh", oneOf: [...thinkingLevels, "max"] },
 	session: { value: "path", doc: "Open this session file" },
 	continue: { short: "c", doc: "Go on with the latest session of this directory" },
 	"session-dir": { value: "path", doc: "Where session files go" },
-	"session-id": { value: "id", doc: "Id for a new session" },
+	"session-id": { value: "id", doc: "Id for a new session", pattern: /^\w[\w.-]*$/ },
 	name: { value: "name", short: "n", doc: "Name for the session" },
 	"no-session": { doc: "Write nothing to disk" },
 	tools: { value: "a,b", doc: "Only these built-in tools" },
@@ -97,6 +100,7 @@ export function parseArguments(argv: readonly string[]): Arguments | { problem: 
 		const value = given ?? argv[++index];
 		if (value === undefined) return { problem: `--${name} needs a value: --${name} <${flag.value}>.` };
 		if (flag.oneOf && !flag.oneOf.includes(value)) return { problem: `--${name} must be ${flag.oneOf.join(" or ")}, not ${JSON.stringify(value)}.` };
+		if (flag.pattern && !flag.pattern.test(value)) return { problem: `--${name} must be made of letters, digits, dots, dashes and underscores.` };
 		options[name] = flag.repeats ? [...((options[name] as string[] | undefined) ?? []), value] : value;
 	}
 	return result;

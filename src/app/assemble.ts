@@ -48,7 +48,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		levels: supportedLevels,
 		clamp: clampLevel,
 		scope: () => models.scope(),
-		level: (options.thinking as ThinkingLevel | undefined) ?? settings.get("defaultThinkingLevel"),
+		level: (options.thinking === "max" ? "xhigh" : (options.thinking as ThinkingLevel | undefined)) ?? settings.get("defaultThinkingLevel"),
 	});
 	const toolbox = new Toolbox({
 		options,
@@ -120,7 +120,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 
 	return {
 		session,
-		bash: new UserBash({ shell: () => toolbox.shell(), record: (message) => session.record(message), now }),
+		bash: new UserBash({ shell: () => toolbox.shell(), recorder: () => session.recorder(), now }),
 		retry: {
 			...retry,
 			setEnabled(enabled) {

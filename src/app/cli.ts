@@ -4,11 +4,17 @@ import { helpText, parseArguments } from "./args.ts";
 import { runRpc } from "./rpc.ts";
 import { version } from "./version.ts";
 
-const warn = (text: string) => process.stderr.write(`Warning: ${text}\n`);
+const warn = (text: string) => say(`Warning: ${text}\n`);
 
 function refuse(problem: string): void {
-	process.stderr.write(`Error: ${problem}\n`);
+	say(`Error: ${problem}\n`);
 	process.exitCode = 1;
+}
+
+/** A host may have closed its end of stderr; that is no reason to end. */
+function say(text: string): void {
+	if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => undefined);
+	process.stderr.write(text);
 }
 
 async function main(argv: readonly string[]): Promise<void> {

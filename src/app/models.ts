@@ -1,7 +1,7 @@
 /** All models of a process: scripts, and the providers behind them, which are loaded when somebody asks for them. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { ModelAccess, ModelCatalogue, ModelWithLevel, StreamFunction } from "../agent/contracts.ts";
+import type { ModelAccess, ModelCatalogue, ModelWithLevel, StreamEvent, StreamFunction } from "../agent/contracts.ts";
 import type { ModelRegistry } from "../models/index.ts";
 import { scriptedAccess } from "../models/scripted/access.ts";
 import { scriptedModel } from "../models/scripted/model.ts";
@@ -81,8 +81,18 @@ export class Models implements ModelAccess, ModelCatalogue {
 
 	stream: StreamFunction = async (request, options) => {
 		const access = request.model.provider === scripted ? this.#scripts : await this.registry();
-		return access.stream(request, options);
+		return access.stream(request, { ...options, onEvent: (event) => options.onEvent(this.#explain(event)) });
 	};
+
+	/** A wait that is too long to be retried is told to the user. */
+	#explain(event: StreamEvent): StreamEvent {
+		if (event.type !== "error" || event.failure.retryAfterMs === undefined) return event;
+		const { retryAfterMs } = event.failure;
+		const limit = this.#input.settings.get("retry.maxDelayMs");
+		if (retryAfterMs <= limit) return event;
+		const reason = `the requested retry delay of ${Math.ceil(retryAfterMs / 1000)} s exceeds retry.maxDelayMs (${limit / 1000} s)`;
+		return { ...event, error: { ...event.error, errorMessage: `${event.error.errorMessage} (${reason})` } };
+	}
 
 	async prepare(model: Model): Promise<{ model: Model } | { problem: string }> {
 		return (model.provider === scripted ? this.#scripts : await this.registry()).prepare(model);

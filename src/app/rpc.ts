@@ -31,7 +31,7 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 	settings.warnings.forEach(warn);
 	if (options.dialect && options.dialect !== "classic") warn(`Dialect ${options.dialect} is still to come; classic is spoken.`);
 	const unknownTools = toolNames(options)?.filter((name) => !builtInNames.includes(name)) ?? [];
-	if (unknownTools.length) throw new Error(`--tools: there is no tool ${unknownTools.join(", ")}. There are ${builtInNames.join(", ")}.`);
+	if (unknownTools.length) warn(`--tools: there is no tool ${unknownTools.join(", ")}. There are ${builtInNames.join(", ")}.`);
 
 	const writer = new FrameWriter(stdout, () => void end(1));
 	if (!options["no-ready"]) writer.write('{"type":"ready"}');
@@ -73,7 +73,8 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 		process.exit(code);
 	};
 	const finish = async () => {
-		const answered = Promise.all([session.close(), server.finish()]).then(() => {
+		const answered = Promise.all([session.abort(), server.finish()]).then(async () => {
+			await session.close();
 			events.flush();
 			return writer.drained();
 		});

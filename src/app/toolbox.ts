@@ -30,6 +30,7 @@ export class Toolbox {
 	#shell: Promise<Shell> | undefined;
 	#tools: Promise<readonly Tool[]> | undefined;
 	#credentials: Credentials | undefined;
+	#isClosed = false;
 	#redactor: Redactor = redactor(() => this.#credentials?.secrets() ?? []);
 
 	constructor(input: ToolboxInput) {
@@ -52,19 +53,23 @@ export class Toolbox {
 
 	/** Kills every process that was started here. */
 	async close(): Promise<void> {
+		this.#isClosed = true;
 		await (await this.#shell)?.close();
 	}
 
 	async #loadShell(): Promise<Shell> {
 		const { settings, cwd } = this.#input;
 		const [{ Shell }, credentials] = await Promise.all([import("../lib/shell/index.ts"), this.#learnCredentials()]);
-		return new Shell({
+		const shell = new Shell({
 			cwd,
 			shellPath: settings.get("shellPath"),
 			prefix: settings.get("shellCommandPrefix"),
 			environment: () => this.#environment(credentials),
 			redact: this.#redactor,
 		});
+		// What is asked for behind the end is refused by the shell itself.
+		if (this.#isClosed) await shell.close();
+		return shell;
 	}
 
 	async #loadTools(): Promise<readonly Tool[]> {

@@ -1,4 +1,5 @@
 /** Working with abort signals without leaving listeners behind. */
+import { setMaxListeners } from "node:events";
 
 /** Calls `then` once when the signal fires (at once if it has). The returned function takes the listener off again. */
 export function onAbort(signal: AbortSignal, then: () => void): () => void {
@@ -13,6 +14,8 @@ export function onAbort(signal: AbortSignal, then: () => void): () => void {
 /** A controller that also aborts when the outer signal does, until it is released. */
 export function linkedController(outer: AbortSignal): { controller: AbortController; release: () => void } {
 	const controller = new AbortController();
+	// As many may listen as there are calls in a reply.
+	setMaxListeners(0, controller.signal);
 	return { controller, release: onAbort(outer, () => controller.abort()) };
 }
 

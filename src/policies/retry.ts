@@ -29,8 +29,8 @@ export function retryPolicy(settings: () => RetrySettings, emit: Emit, sleep: Sl
 	const delayFor = ({ failure }: Outcome) => {
 		const { enabled, maxRetries, baseDelayMs, maxDelayMs } = settings();
 		if (failure?.kind !== "transient" || !enabled || isCancelled || attempt >= maxRetries) return undefined;
-		if ((failure.retryAfterMs ?? 0) > maxDelayMs) return undefined;
-		return Math.max(baseDelayMs * 2 ** attempt, failure.retryAfterMs ?? 0);
+		const delayMs = Math.max(baseDelayMs * 2 ** attempt, failure.retryAfterMs ?? 0);
+		return delayMs > maxDelayMs ? undefined : delayMs;
 	};
 	const waited = async (delayMs: number, signal: AbortSignal) => {
 		const { controller, release } = linkedController(signal);

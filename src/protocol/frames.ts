@@ -46,14 +46,14 @@ export function parseInbound(line: string): InboundFrame {
 	}
 	if (typeof frame !== "object" || frame === null || Array.isArray(frame)) return parseFailure("a command must be a JSON object");
 	const params = frame as Record<string, unknown>;
-	const name = String(params.type);
+	const name = typeof params.type === "string" ? params.type : (JSON.stringify(params.type) ?? "undefined");
 	const row = typeof params.type === "string" && Object.hasOwn(checks, name) ? checks[name] : undefined;
 	if (!row) return { kind: "failure", command: name, id: undefined, error: `Unknown command: ${name}` };
 	const problem = row.check(params);
 	if (row.lane === "control") {
 		return problem ? parseFailure(`${name}: ${problem}`) : { kind: "control", frame: frame as ControlFrame };
 	}
-	const id = typeof params.id === "string" || typeof params.id === "number" ? params.id : undefined;
+	const id = typeof params.id === "string" || Number.isFinite(params.id) ? (params.id as RequestId) : undefined;
 	if (problem) return { kind: "failure", command: name, id, error: `${name}: ${problem}` };
 	return { kind: "command", name: name as CommandName, lane: row.lane, id, params };
 }

@@ -3,7 +3,7 @@ import { isCommandError } from "../lib/command-error.ts";
 import { toLine } from "../lib/jsonl.ts";
 import type { CommandName } from "../protocol/commands/index.ts";
 import type { Response } from "../protocol/events.ts";
-import { type CommandFrame, type ControlFrame, parseFailure, parseInbound, type RequestId } from "../protocol/frames.ts";
+import { type CommandFrame, type ControlFrame, type ParseFailure, parseFailure, parseInbound, type RequestId } from "../protocol/frames.ts";
 import { unsupported } from "../protocol/inbound.generated.ts";
 import type { Call, Handlers } from "./handlers/contract.ts";
 import type { FrameWriter } from "./stdio.ts";
@@ -16,8 +16,10 @@ interface Job {
 	size: number;
 }
 
-/** Above this many bytes of commands that have not started, stdin is paused. */
+/** Above this many bytes of commands that have not started and of answers that wait, stdin is paused. */
 const maxUnhandled = 32 * 1024 * 1024;
+/** What a command costs while it waits, beside its text. */
+const jobOverhead = 256;
 
 export interface ServerOptions {
 	handlers: Handlers;
@@ -38,8 +40,8 @@ export class Server {
 	#open = new Set<Promise<void>>();
 	/** Counts frames as they are read. */
 	#sequence = 0;
-	/** The last abort that was read: prompts read before it must not start any more. */
-	#abortedBefore = 0;
+	/** The last abort of each kind that was read: what was read before it must not start any more. */
+	#abortedBefore = { abort: 0, abort_bash: 0 };
 
 	constructor(options: ServerOptions) {
 		this.#options = options;
@@ -47,11 +49,12 @@ export class Server {
 
 	receive(line: string): void {
 		const frame = parseInbound(line);
-		if (frame.kind === "failure") return this.#answer(frame.id, frame.command, { error: frame.error });
+		if (frame.kind === "failure") return this.#fail(frame, line.length);
 		if (frame.kind === "control") return this.#options.onControl(frame.frame);
 		const sequence = ++this.#sequence;
 		if (frame.lane === "interrupt") {
-			if (frame.name === "abort" || frame.name === "abort_and_prompt") this.#abortedBefore = sequence;
+			if (frame.name === "abort" || frame.name === "abort_and_prompt") this.#abortedBefore.abort = sequence;
+			if (frame.name === "abort_bash") this.#abortedBefore.abort_bash = sequence;
 			this.#track(this.#handle(frame, sequence));
 			return;
 		}
@@ -64,22 +67,28 @@ export class Server {
 	}
 
 	receiveTooLong(limit: number): void {
-		const { command, error } = parseFailure(`line longer than ${limit} bytes`);
-		this.#answer(undefined, command, { error });
+		this.#fail(parseFailure(`line longer than ${limit} bytes`), 0);
 	}
 
 	/** No prompt that was read may start any more; resolves when every command has been answered. */
 	async finish(): Promise<void> {
-		this.#abortedBefore = Number.POSITIVE_INFINITY;
+		this.#abortedBefore = { abort: Number.POSITIVE_INFINITY, abort_bash: Number.POSITIVE_INFINITY };
 		while (this.#jobs.length || this.#open.size) {
 			this.#pump();
 			await (this.#open.size ? Promise.race(this.#open) : this.#options.writer.whenOpen());
 		}
 	}
 
+	/** Answers a line that is no command; in its turn when the host is behind, so that such lines are bounded like all others. */
+	#fail({ id, command, error }: ParseFailure, size: number): void {
+		const run = () => this.#answer(id, command, { error });
+		if (this.#options.writer.isOpen) run();
+		else this.#enqueue({ run, holdsLane: true, size });
+	}
+
 	#enqueue(job: Job): void {
 		this.#jobs.push(job);
-		this.#count(job.size);
+		this.#count(job.size + jobOverhead);
 		this.#pump();
 	}
 
@@ -89,7 +98,7 @@ export class Server {
 		let done = 0;
 		while (done < this.#jobs.length && !this.#isLaneHeld && this.#hasRoom()) {
 			const job = this.#jobs[done++] as Job;
-			this.#count(-job.size);
+			this.#count(-job.size - jobOverhead);
 			const work = job.run();
 			if (!work) continue;
 			this.#track(work);
@@ -120,10 +129,13 @@ export class Server {
 
 	#count(bytes: number): void {
 		this.#unhandled += bytes;
-		const mustPause = this.#unhandled > maxUnhandled;
+		const { writer, pauseInput } = this.#options;
+		const mustPause = this.#unhandled + writer.waiting > maxUnhandled;
 		if (mustPause === this.#isPaused) return;
 		this.#isPaused = mustPause;
-		this.#options.pauseInput(mustPause);
+		pauseInput(mustPause);
+		// Answers that wait leave without a command's doing: look again when there is room.
+		if (mustPause) void writer.whenOpen().then(() => this.#count(0));
 	}
 
 	#track(work: void | Promise<void>): void {
@@ -138,7 +150,7 @@ export class Server {
 		const call: Call = {
 			afterResponse: (then) => void afterwards.push(then),
 			failLater: (error) => this.#answer(id, name, { error }),
-			isAborted: () => sequence < this.#abortedBefore,
+			isAborted: (by = "abort") => sequence < this.#abortedBefore[by],
 			inSerialLane: (work) => this.#inSerialLane(work),
 		};
 		const succeed = (data: unknown) => {
@@ -177,5 +189,6 @@ export class Server {
 		const isFailure = "error" in outcome;
 		const response: Response = { id, type: "response", command, success: !isFailure, ...outcome };
 		this.#options.writer.write(toLine(response));
+		if (!this.#options.writer.isOpen) this.#count(0);
 	}
 }

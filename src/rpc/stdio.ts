@@ -28,7 +28,9 @@ export interface LateFrame {
 
 type Frame = string | LateFrame;
 
-const sizeOf = (frame: Frame) => (typeof frame === "string" ? frame.length : frame.size) + 1;
+/** What a frame costs while it waits: many small ones cost more than their letters. */
+const overhead = 64;
+const sizeOf = (frame: Frame) => (typeof frame === "string" ? frame.length : frame.size) + overhead;
 
 export class FrameWriter implements Flow {
 	#stream: OutputStream;
@@ -38,6 +40,8 @@ export class FrameWriter implements Flow {
 	#alone = new Set<number>();
 	#waiting = 0;
 	#held = 0;
+	/** Bytes (nearly) that the stream has taken since the start. */
+	#taken = 0;
 	#isWriting = false;
 	#isScheduled = false;
 	#hasFailed = false;
@@ -107,15 +111,14 @@ export class FrameWriter implements Flow {
 	/** Resolves when frames wait and the host has taken nothing for so long. */
 	stuck(patienceMs: number): Promise<void> {
 		return new Promise((resolve) => {
-			let mark = "";
+			const taken = () => this.#taken - this.#stream.unsent();
+			let mark = taken();
 			const look = () => {
-				const now = `${this.#waiting} ${this.#stream.unsent()}`;
-				const hasWaited = this.#waiting > 0 && now === mark;
-				mark = now;
-				if (hasWaited) resolve();
-				else setTimeout(look, patienceMs).unref();
+				if (this.#waiting > 0 && taken() === mark) return resolve();
+				mark = taken();
+				setTimeout(look, patienceMs).unref();
 			};
-			look();
+			setTimeout(look, patienceMs).unref();
 		});
 	}
 
@@ -141,6 +144,7 @@ export class FrameWriter implements Flow {
 		this.#stream.write(text, (error) => {
 			this.#isWriting = false;
 			if (error) return this.#fail(error);
+			this.#taken += length;
 			this.#add(-length);
 			this.#written.resolve();
 			if (this.#frames.length) this.#flush();
@@ -198,7 +202,10 @@ export function claimStdout(): OutputStream {
 	const { stdout } = process;
 	const write = stdout.write.bind(stdout);
 	// Not bound in advance: making stderr's stream would cost every start a millisecond.
-	stdout.write = ((...words: Parameters<typeof stdout.write>) => process.stderr.write(...words)) as typeof stdout.write;
+	stdout.write = ((...words: Parameters<typeof stdout.write>) => {
+		if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => undefined);
+		return process.stderr.write(...words);
+	}) as typeof stdout.write;
 	const toStderr = (...words: unknown[]) => console.error(...words);
 	console.log = toStderr;
 	console.info = toStderr;

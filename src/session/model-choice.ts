@@ -42,9 +42,12 @@ export class ModelChoice {
 		return this.#model ? [{ type: "model_change", provider: this.#model.provider, modelId: this.#model.id }, level] : [level];
 	}
 
-	/** The same model with better facts. */
-	refine(model: Model): void {
+	/** The same model with better facts. Tells whether the level had to change. */
+	refine(model: Model): boolean {
+		const before = this.#level;
 		this.#model = model;
+		this.#changeLevel(this.#parts.clamp(model, before));
+		return this.#level !== before;
 	}
 
 	async set(provider: string, id: string): Promise<Model> {

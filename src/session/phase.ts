@@ -14,6 +14,8 @@ export interface BusyPeriod {
 	/** Resolves when the session is idle again. */
 	done: Promise<void>;
 	prompt: AcceptedPrompt | undefined;
+	/** A prompt that came while the period was being aborted; it opens the next one. */
+	successor: AcceptedPrompt | undefined;
 	hadRun: boolean;
 }
 

@@ -10,7 +10,7 @@ import type { Transcript } from "../transcript/transcript.ts";
 import type { Bus, Observer } from "./bus.ts";
 import { Inbox, type QueueName, type QueueTexts } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
-import type { BusyPeriod, Phase } from "./phase.ts";
+import type { AcceptedPrompt, BusyPeriod, Phase } from "./phase.ts";
 
 /** What a session is made of; the app puts it together. */
 export interface SessionParts {
@@ -115,6 +115,13 @@ export class Session {
 		const message = this.#userMessage(text, images);
 		const phase = this.#phase;
 		if (phase.name === "running") {
+			const { period } = phase;
+			// An abort that was read before is under way: the prompt is due when it has ended.
+			if (period.controller.signal.aborted && !period.successor) {
+				const answer = deferred<string | undefined>();
+				period.successor = { messages: [message], answer: answer.resolve };
+				return { disposition: "started", begin: () => answer.promise };
+			}
 			if (!streamingBehavior) return { disposition: undefined, begin: async () => busyText };
 			this.inbox.add(streamingBehavior === "steer" ? "steering" : "followUp", message);
 			return {
@@ -132,16 +139,22 @@ export class Session {
 			this.#phase = { name: "running", period: phase.period };
 			return { disposition: "started", begin: () => this.#takeOver(phase.gap, answer.promise) };
 		}
-		const finished = deferred();
-		const period: BusyPeriod = { controller: new AbortController(), done: finished.promise, prompt: accepted, hadRun: false };
-		this.#phase = { name: "running", period };
+		const start = this.#openPeriod(accepted);
 		return {
 			disposition: "started",
 			begin: () => {
-				void this.#work(period).then(finished.resolve);
+				start();
 				return answer.promise;
 			},
 		};
+	}
+
+	/** The session is busy from now on; the returned function sets it to work. */
+	#openPeriod(prompt: AcceptedPrompt): () => void {
+		const finished = deferred();
+		const period: BusyPeriod = { controller: new AbortController(), done: finished.promise, prompt, successor: undefined, hadRun: false };
+		this.#phase = { name: "running", period };
+		return () => void this.#work(period).then(finished.resolve);
 	}
 
 	/** Queues a message; it waits for the next opportunity, also when the session is idle. */
@@ -153,10 +166,14 @@ export class Session {
 		this.#parts.bus.emit({ type: "queue_update", ...this.inbox.texts });
 	}
 
-	/** Adds a message without any event: at once when idle, else behind the run. */
-	record(message: AgentMessage): void {
-		this.#deferred.push(message);
-		if (this.#phase.name === "idle") this.#flushDeferred();
+	/** Gives a way to add a message without any event: at once when idle, else behind the run. It leads nowhere when the session has changed meanwhile. */
+	recorder(): (message: AgentMessage) => void {
+		const transcript = this.#transcript;
+		return (message) => {
+			if (transcript !== this.#transcript) return;
+			this.#deferred.push(message);
+			if (this.#phase.name === "idle") this.#flushDeferred();
+		};
 	}
 
 	/** Stops what is going on. Resolves when the session is idle; queues stay. */
@@ -164,6 +181,8 @@ export class Session {
 		if (this.#phase.name === "idle") return;
 		const { period } = this.#phase;
 		period.controller.abort();
+		period.successor?.answer(abortedText);
+		period.successor = undefined;
 		await period.done;
 	}
 
@@ -236,6 +255,8 @@ export class Session {
 		this.#phase = { name: "idle" };
 		this.#flushDeferred();
 		if (period.hadRun) bus.emit({ type: "agent_settled", aborted: signal.aborted });
+		// Not before the abort that ended this period has been answered.
+		if (period.successor) setImmediate(this.#openPeriod(period.successor));
 	}
 
 	/** Why a prompt cannot run now; nothing when it can. */
@@ -244,7 +265,7 @@ export class Session {
 		if (!this.choice.model) return noModelText();
 		const prepared = await models.prepare(this.choice.model);
 		if ("problem" in prepared) return prepared.problem;
-		this.choice.refine(prepared.model);
+		if (this.choice.refine(prepared.model)) this.emit({ type: "thinking_level_changed", level: this.choice.level });
 		this.#tools = await this.#parts.tools();
 		if (signal.aborted) return abortedText;
 		this.#flushDeferred();

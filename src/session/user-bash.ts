@@ -6,8 +6,8 @@ import type { BashExecutionMessage } from "../protocol/messages.ts";
 
 export interface UserBashParts {
 	shell: () => Promise<Shell>;
-	/** Keeps the record: at once, or when the run that is going on has ended. */
-	record: (message: BashExecutionMessage) => void;
+	/** Where the record of a command that starts now will go. */
+	recorder: () => (message: BashExecutionMessage) => void;
 	now: () => number;
 }
 
@@ -21,13 +21,14 @@ export class UserBash {
 
 	async run(command: string, excludeFromContext: boolean): Promise<BashResult> {
 		const controller = new AbortController();
+		const record = this.#parts.recorder();
 		const ended = deferred();
 		this.#running.set(controller, ended.promise);
 		try {
 			const shell = await this.#parts.shell();
 			const { output, truncation, fullOutputPath, exitCode, aborted } = await shell.run({ command, signal: controller.signal, stripControls: true });
 			const { truncated, totalLines, totalBytes, outputLines, outputBytes } = truncation;
-			this.#parts.record({
+			this.#keep(record, {
 				role: "bashExecution",
 				command,
 				output,
@@ -52,6 +53,15 @@ export class UserBash {
 		} finally {
 			this.#running.delete(controller);
 			ended.resolve();
+		}
+	}
+
+	/** The host gets its output also when the session's file cannot take the record. */
+	#keep(record: (message: BashExecutionMessage) => void, message: BashExecutionMessage): void {
+		try {
+			record(message);
+		} catch (error) {
+			console.error("bowline: the record of a command could not be kept:", error);
 		}
 	}
 

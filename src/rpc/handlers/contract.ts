@@ -7,8 +7,8 @@ export interface Call {
 	afterResponse(then: () => void): void;
 	/** A failure behind the success, with the same id. */
 	failLater(error: string): void;
-	/** Whether an abort was read after this command. */
-	isAborted(): boolean;
+	/** Whether an abort (of prompts; with `abort_bash`, of commands) was read after this command. */
+	isAborted(by?: "abort" | "abort_bash"): boolean;
 	/** Runs work in its turn among the serial commands. */
 	inSerialLane<T>(work: () => Promise<T>): Promise<T>;
 }

@@ -49,9 +49,10 @@ export function flatImages(images: readonly ImageInput[] = []): Image[] {
 		const from = asObject(source);
 		const bytes = data ?? from.data;
 		const kind = mimeType ?? from.mediaType ?? from.media_type;
-		const isRight = type === "image" && typeof bytes === "string" && bytes !== "" && typeof kind === "string" && kind.startsWith("image/");
+		const plain = typeof bytes === "string" ? bytes.replace(/^data:[^,]*,/, "") : "";
+		const isRight = type === "image" && plain !== "" && typeof kind === "string" && kind.startsWith("image/");
 		if (!isRight) throw new CommandError(`images[${index}]: unsupported image`);
-		return { type: "image", data: bytes.replace(/^data:[^,]*,/, ""), mimeType: kind };
+		return { type: "image", data: plain, mimeType: kind };
 	});
 }
 

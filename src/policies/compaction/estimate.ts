@@ -1,0 +1,125 @@
+/** How many tokens a conversation takes: what the last good reply counted, and an estimate of the rest. Pure. */
+import type { Setup } from "../../agent/contracts.ts";
+import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
+import type { Usage } from "../../protocol/model.ts";
+import type { Entry } from "../../transcript/entries.ts";
+
+const charactersPerToken = 4;
+/** What providers charge for a picture of common size: about 1200 tokens. */
+const charactersPerImage = 4800;
+
+export const tokensIn = (characters: number) => Math.ceil(characters / charactersPerToken);
+
+export function estimateMessage(message: AgentMessage): number {
+	return tokensIn(charactersOf(message));
+}
+
+export function estimateMessages(messages: readonly AgentMessage[]): number {
+	return messages.reduce((sum, message) => sum + estimateMessage(message), 0);
+}
+
+/** What a request carries besides messages. */
+export function estimateSetup({ systemPrompt, tools }: Pick<Setup, "systemPrompt" | "tools">): number {
+	const described = tools.reduce((sum, { name, description, parameters }) => sum + name.length + description.length + jsonLength(parameters), 0);
+	return tokensIn(systemPrompt.length + described);
+}
+
+/** Tokens of an entry that stands in the context, 0 for the others. */
+export function estimateEntry(entry: Entry): number {
+	switch (entry.type) {
+		case "message":
+			return estimateMessage(entry.message);
+		case "custom_message":
+			return tokensIn(charactersIn(entry.content));
+		case "branch_summary":
+			return tokensIn(entry.summary.length);
+		default:
+			return 0;
+	}
+}
+
+/** Everything that the provider counted for a reply. */
+export function usedTokens(usage: Usage): number {
+	return usage.totalTokens || usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
+}
+
+export interface Filling {
+	/** The live context. */
+	messages: readonly AgentMessage[];
+	/** The entries behind it, from the root to the current one. */
+	path: readonly Entry[];
+	setup: Pick<Setup, "systemPrompt" | "tools">;
+}
+
+/**
+ * Tokens of the context. A reply older than the newest compaction does not count: it was counted with what has since been condensed.
+ * A reply that has failed counts nothing and must not hide what the last good one counted.
+ */
+export function contextTokens({ messages, path, setup }: Filling): number {
+	const counted = newestCounted(messages, path);
+	if (!counted) return estimateSetup(setup) + estimateMessages(messages);
+	return usedTokens(counted.reply.usage) + estimateMessages(messages.slice(counted.index + 1));
+}
+
+function newestCounted(messages: readonly AgentMessage[], path: readonly Entry[]): { reply: AssistantMessage; index: number } | undefined {
+	for (let at = path.length - 1; at >= 0; at--) {
+		const entry = path[at] as Entry;
+		if (entry.type === "compaction") return undefined;
+		if (entry.type !== "message" || !isCounted(entry.message)) continue;
+		const index = messages.lastIndexOf(entry.message);
+		if (index >= 0) return { reply: entry.message, index };
+	}
+	return undefined;
+}
+
+function isCounted(message: AgentMessage): message is AssistantMessage {
+	return message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted" && usedTokens(message.usage) > 0;
+}
+
+function charactersOf(message: AgentMessage): number {
+	switch (message.role) {
+		case "user":
+		case "developer":
+		case "custom":
+		case "toolResult":
+			return charactersIn(message.content);
+		case "assistant":
+			return message.content.reduce((sum, block) => sum + charactersOfBlock(block), 0);
+		case "bashExecution":
+			return message.excludeFromContext ? 0 : message.command.length + message.output.length;
+		case "compactionSummary":
+		case "branchSummary":
+			return message.summary.length;
+		case "fileMention":
+			return message.files.reduce((sum, file) => sum + file.path.length + file.content.length, 0);
+		default:
+			return 0;
+	}
+}
+
+function charactersOfBlock(block: AssistantMessage["content"][number]): number {
+	switch (block.type) {
+		case "text":
+			return block.text.length;
+		case "thinking":
+			return block.thinking.length;
+		case "toolCall":
+			return block.name.length + jsonLength(block.arguments);
+		default:
+			return block.data.length;
+	}
+}
+
+/** `unknown[]`, because session files of others are read too. */
+function charactersIn(content: string | readonly unknown[]): number {
+	if (typeof content === "string") return content.length;
+	return content.reduce<number>((sum, block) => {
+		const { type, text } = (block ?? {}) as { type?: unknown; text?: unknown };
+		if (type === "image") return sum + charactersPerImage;
+		return sum + (typeof text === "string" ? text.length : 0);
+	}, 0);
+}
+
+function jsonLength(value: unknown): number {
+	return JSON.stringify(value)?.length ?? 0;
+}

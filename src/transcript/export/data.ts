@@ -1,0 +1,67 @@
+/** What the page is given: the session, without what only machines need, as text that is safe inside a script element. */
+import type { SessionStats } from "../../protocol/commands/session.ts";
+import type { AssistantMessage } from "../../protocol/messages.ts";
+import type { Entry, Header } from "../entries.ts";
+
+/** A tool as the model saw it. */
+export interface ToolFacts {
+	name: string;
+	description: string;
+	parameters?: unknown;
+}
+
+export interface PageInput {
+	header: Header;
+	/** All entries in the order in which they were written. */
+	entries: readonly Entry[];
+	/** The entry that is shown first; the last one when it is null. */
+	leafId: string | null;
+	systemPrompt?: string;
+	tools?: readonly ToolFacts[];
+	/** Tokens and cost where somebody knows better than a sum over the entries. */
+	stats?: Pick<SessionStats, "tokens" | "cost">;
+}
+
+/** So many characters are handed on at once: a session need not fit into one string. */
+const chunkLength = 256 * 1024;
+
+/** The session as JSON in which no markup can begin. Lone surrogates leave as escapes, so the file is always valid UTF-8. */
+export function* dataChunks({ header, entries, leafId, systemPrompt, tools, stats }: PageInput): Generator<string> {
+	const facts = tools?.map(({ name, description, parameters }) => ({ name, description, parameters }));
+	yield `{"header":${inert(header)},"leafId":${inert(leafId)},"systemPrompt":${inert(systemPrompt ?? null)},`;
+	yield `"tools":${inert(facts ?? null)},"stats":${inert(stats ?? null)},"entries":[`;
+	let chunk = "";
+	for (const [index, entry] of entries.entries()) {
+		chunk += index === 0 ? "\n" : ",\n";
+		chunk += inert(withoutReplayData(entry));
+		if (chunk.length < chunkLength) continue;
+		yield chunk;
+		chunk = "";
+	}
+	yield `${chunk}\n]}`;
+}
+
+const inert = (value: unknown) => JSON.stringify(value).replaceAll("<", "\\u003c");
+
+/** Signatures and encrypted thinking go back to the provider and nowhere else; they may be larger than all text. */
+function withoutReplayData(entry: Entry): Entry {
+	if (entry.type !== "message" || entry.message?.role !== "assistant" || !Array.isArray(entry.message.content)) return entry;
+	return { ...entry, message: { ...entry.message, content: entry.message.content.map(readable) } };
+}
+
+function readable(block: AssistantMessage["content"][number]): AssistantMessage["content"][number] {
+	switch (block?.type) {
+		case "text":
+			return { type: "text", text: block.text };
+		case "thinking":
+			return { type: "thinking", thinking: block.thinking };
+		case "redactedThinking":
+			return { type: "redactedThinking", data: "" };
+		case "toolCall": {
+			const { thoughtSignature: _, ...call } = block;
+			return call;
+		}
+		default:
+			return block;
+	}
+}

@@ -1,0 +1,97 @@
+/** A path through the tree as what is shown one below the other: results stand with their calls. */
+import { endOf, type Node, pathTo, type Tree } from "./tree.ts";
+import { blocksOf, fieldsOf, textOf } from "./values.ts";
+
+export interface Item {
+	node: Node;
+	/** Results of the calls in this message, by position of the call among its blocks. */
+	results: Map<number, Node>;
+	/** Where the way parts just above this item: the branches one can take, and which one this is. */
+	fork: { branches: Node[]; taken: number } | undefined;
+}
+
+/** Entries that are not shown in the conversation: their effect is seen elsewhere. */
+const silent = new Set(["label", "session_info", "session", "session_init"]);
+
+export function isShown(node: Node): boolean {
+	return !silent.has(node.type);
+}
+
+export function itemsOf(tree: Tree, leaf: Node | undefined): Item[] {
+	const items: Item[] = [];
+	const waiting = new Map<string, { item: Item; position: number }>();
+	const alive = withContent(tree);
+	let fork: Item["fork"];
+	for (const node of pathTo(leaf)) {
+		const branches = (node.parent?.children ?? tree.roots).filter((sibling) => sibling === node || alive.has(sibling));
+		if (branches.length > 1) fork = { branches, taken: branches.indexOf(node) };
+		if (!isShown(node)) continue;
+		if (node.message.role === "toolResult") {
+			const call = waiting.get(textOf(node.message.toolCallId));
+			if (call) {
+				call.item.results.set(call.position, node);
+				waiting.delete(textOf(node.message.toolCallId));
+				// Its fork is offered by whatever comes next.
+				continue;
+			}
+		}
+		const item: Item = { node, results: new Map(), fork };
+		fork = undefined;
+		items.push(item);
+		if (node.message.role !== "assistant") continue;
+		for (const [position, block] of blocksOf(node.message.content).entries()) {
+			if (block.type === "toolCall") waiting.set(textOf(block.id), { item, position });
+		}
+	}
+	return items;
+}
+
+/** The nodes with something to show at or below them. */
+function withContent(tree: Tree): Set<Node> {
+	const alive = new Set<Node>();
+	for (const node of tree.nodes) {
+		if (!isShown(node)) continue;
+		for (let current: Node | undefined = node; current && !alive.has(current); current = current.parent) alive.add(current);
+	}
+	return alive;
+}
+
+/** Where to end up when a branch is chosen: at the session's own end if it lies there, else at the latest. */
+export function leafFor(node: Node, leaf: Node | undefined): Node {
+	return leaf && pathTo(leaf).includes(node) ? leaf : endOf(node);
+}
+
+export type Kind = "prompt" | "reply" | "calls" | "result" | "shell" | "summary" | "aside" | "change";
+
+/** What an entry is to a reader; colours and filters go by it. */
+export function kindOf({ type, message }: Node): Kind {
+	if (type === "compaction" || type === "branch_summary") return "summary";
+	if (type === "custom_message") return "aside";
+	if (type !== "message") return "change";
+	switch (message.role) {
+		case "user":
+			return "prompt";
+		case "assistant":
+			return blocksOf(message.content).some((block) => block.type === "text" && textOf(block.text).trim()) || message.errorMessage ? "reply" : "calls";
+		case "toolResult":
+			return "result";
+		case "bashExecution":
+			return "shell";
+		case "compactionSummary":
+		case "branchSummary":
+			return "summary";
+		default:
+			return "aside";
+	}
+}
+
+/** The one argument that says most about a call. */
+export function callSummary(name: string, given: unknown): string {
+	const args = fieldsOf(given);
+	const range = args.offset || args.limit ? `:${textOf(args.offset || 1)}${args.limit ? `-${Number(args.offset || 1) + Number(args.limit) - 1}` : ""}` : "";
+	if (name === "grep" || name === "find") return [textOf(args.pattern), textOf(args.path) && `in ${textOf(args.path)}`].filter(Boolean).join(" ");
+	for (const key of ["command", "path", "file_path", "pattern", "query", "url", "description", "assignment", "task", "prompt"]) {
+		if (typeof args[key] === "string" && args[key]) return `${args[key]}${key === "path" ? range : ""}`;
+	}
+	return Object.keys(args).length ? JSON.stringify(args) : "";
+}

@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { load } from "js-yaml";
+import { expect, test } from "vitest";
+import { readFrontMatter, splitFrontMatter } from "../../src/lib/front-matter.ts";
+
+const read = async (head: string) => (await readFrontMatter(`---\n${head}\n---\nbody`)).attributes;
+
+test.each([
+	["name: a\ndescription: Some words, here.", { name: "a", description: "Some words, here." }],
+	['name: "a"\ntags: [x, y]', { name: "a", tags: ["x", "y"] }],
+	["description: >\n  two\n  lines\nflag: true", { description: "two lines\n", flag: true }],
+	["flag: true\nother: FALSE\nnone: null\nnumber: 3", { flag: true, other: false, none: null, number: 3 }],
+	["description: Use it: when it fits\nname: a", { description: "Use it: when it fits", name: "a" }],
+	["globs: *.ts,*.tsx\nalwaysApply: false", { globs: "*.ts,*.tsx", alwaysApply: false }],
+	['description: "Reads C:\\Users\\me"\nname: a', { description: "Reads C:\\Users\\me", name: "a" }],
+	["condition:\n  - *.rs\n  - 'a b'\nname: a", { condition: ["*.rs", "a b"], name: "a" }],
+	["condition: [*.rs, \"x\"]\nname: 'a'", { condition: ["*.rs", "x"], name: "a" }],
+	["scope: tool:edit(*.ts), text", { scope: "tool:edit(*.ts), text" }],
+	["name: a # a remark", { name: "a" }],
+])("reads the head %j", async (head, attributes) => {
+	expect(await read(head)).toEqual(attributes);
+});
+
+test("line ends of Windows and a byte order mark make no difference", async () => {
+	expect(await readFrontMatter("\uFEFF---\r\nname: a\r\ndescription: b\r\n---\r\n\r\none\r\ntwo\r\n")).toEqual({
+		attributes: { name: "a", description: "b" },
+		body: "\none\ntwo\n",
+	});
+});
+
+test("a text without a closed head is a text", async () => {
+	expect(await readFrontMatter("# Title\n---\nx: y\n---\n")).toEqual({ attributes: {}, body: "# Title\n---\nx: y\n---\n" });
+	expect(await readFrontMatter("---\nname: a\n")).toEqual({ attributes: {}, body: "---\nname: a\n" });
+	expect(splitFrontMatter("---\n---\nbody")).toEqual({ head: "", body: "body" });
+});
+
+test("a line of dashes in the body stays", async () => {
+	expect(await readFrontMatter("---\nname: a\n---\none\n---\ntwo")).toEqual({ attributes: { name: "a" }, body: "one\n---\ntwo" });
+});
+
+test("a head that says nothing is reported", async () => {
+	expect(await readFrontMatter("---\n- a\n- b\n---\nbody")).toEqual({ attributes: {}, body: "body", problem: expect.stringContaining("keys and values") });
+});
+
+test("a hostile head changes no prototype", async () => {
+	await read("__proto__: polluted\nx: y");
+	await read("__proto__: *x\nx: y: z");
+	expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+	expect(Object.getPrototypeOf(await read("__proto__: *x\nx: y: z"))).toBe(Object.prototype);
+});
+
+test("what is read without a parser is what the parser would say", async () => {
+	const key = fc.stringMatching(/^[A-Za-z][\w-]{0,8}$/);
+	const value = fc.stringMatching(/^[A-Za-z][ -~]{0,30}$/);
+	await fc.assert(
+		fc.asyncProperty(fc.dictionary(key, value, { minKeys: 1, maxKeys: 4 }), async (entries) => {
+			const head = Object.entries(entries)
+				.map(([name, text]) => `${name}: ${text}`)
+				.join("\n");
+			let expected: unknown;
+			try {
+				expected = load(head);
+			} catch (error) {
+				// No YAML at all: then it is enough that the text is not lost.
+				expect(error).toBeInstanceOf(Error);
+				return;
+			}
+			expect(await read(head)).toEqual(expected);
+		}),
+	);
+});
