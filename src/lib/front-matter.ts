@@ -13,9 +13,9 @@ type Attributes = Record<string, unknown>;
 /** A head is at the very beginning and has an end; anything else is text. Line ends become LF, a byte order mark goes. */
 export function splitFrontMatter(text: string): { head: string | undefined; body: string } {
 	const clean = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
-	const found = /^---[ \t]*\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/.exec(clean);
+	const found = /^---[ \t]*\n([\s\S]*?\n)??---[ \t]*(?:\n|$)/.exec(clean);
 	if (!found) return { head: undefined, body: clean };
-	return { head: found[1] as string, body: clean.slice(found[0].length) };
+	return { head: found[1] ?? "", body: clean.slice(found[0].length) };
 }
 
 export async function readFrontMatter(text: string): Promise<FrontMatter> {
@@ -75,7 +75,11 @@ function yamlValue(part: string, key: string, yaml: (source: string) => Attribut
 function asWritten(value: string, more: string): unknown {
 	const items = [...more.matchAll(/^\s*-\s+(.*)$/gm)].map((found) => unquoted((found[1] as string).trim()));
 	if (value === "" && items.length > 0) return items;
-	if (/^\[.*\]$/.test(value)) return value.slice(1, -1).split(",").map((item) => unquoted(item.trim()));
+	if (/^\[.*\]$/.test(value))
+		return value
+			.slice(1, -1)
+			.split(",")
+			.map((item) => unquoted(item.trim()));
 	const rest = more.split("\n").map((line) => line.trim());
 	return unquoted([value, ...rest].filter(Boolean).join(" "));
 }

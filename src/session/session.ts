@@ -90,12 +90,16 @@ export class Session {
 		return this.#messages;
 	}
 
+	get isBusy(): boolean {
+		return this.#phase.name !== "idle";
+	}
+
 	get state(): SessionState {
 		const { sessionId, file } = this.#transcript;
 		return {
 			model: this.choice.model ?? null,
 			thinkingLevel: this.choice.level,
-			isStreaming: this.#phase.name !== "idle",
+			isStreaming: this.isBusy,
 			isCompacting: false,
 			steeringMode: this.inbox.steeringMode,
 			followUpMode: this.inbox.followUpMode,

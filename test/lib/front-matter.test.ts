@@ -39,7 +39,11 @@ test("a line of dashes in the body stays", async () => {
 });
 
 test("a head that says nothing is reported", async () => {
-	expect(await readFrontMatter("---\n- a\n- b\n---\nbody")).toEqual({ attributes: {}, body: "body", problem: expect.stringContaining("keys and values") });
+	expect(await readFrontMatter("---\n- a\n- b\n---\nbody")).toEqual({
+		attributes: {},
+		body: "body",
+		problem: expect.stringContaining("keys and values"),
+	});
 });
 
 test("a hostile head changes no prototype", async () => {

@@ -77,6 +77,31 @@ test("commands to a host that does not read wait, and each is answered", async (
 	expect(agent.frames.filter((frame) => frame.command === "get_messages").length).toBe(count);
 }, 60_000);
 
+for (const [what, line] of [
+	["lines that are no JSON", "x"],
+	["unknown commands", '{"type":"q"}'],
+	["aborts", '{"type":"abort"}'],
+] as const) {
+	test(`a flood of ${what} from a host that does not read stays small, and each is answered`, async () => {
+		agent = new Agent({ flags: ["--no-session"] });
+		await agent.event("ready");
+		const before = rssMb();
+		agent.child.stdout.pause();
+		const count = 150_000;
+		agent.child.stdin.write(`${line}\n`.repeat(count));
+		let peak = before;
+		for (let look = 0; look < 8; look++) {
+			await settle(100);
+			peak = Math.max(peak, rssMb());
+		}
+		expect(peak - before).toBeLessThan(80);
+		agent.child.stdout.resume();
+		agent.send({ id: "last", type: "get_last_assistant_text" });
+		await agent.response("last");
+		expect(agent.frames.length).toBe(count + 2);
+	}, 60_000);
+}
+
 test("a host that goes away without reading does not keep the process", async () => {
 	agent = new Agent({ flags: ["--updates", "delta", "--no-session"], script: { replies: [{ repeat: { text: "x".repeat(1000), count: 20_000 } }] } });
 	await agent.event("ready");

@@ -29,7 +29,7 @@ export function promptingHandlers(session: Session): Pick<Handlers, Names> {
 		},
 		steer: queue("steering"),
 		follow_up: queue("followUp"),
-		abort: () => session.abort(),
+		abort: () => (session.isBusy ? session.abort() : undefined),
 		async abort_and_prompt({ message, images }, call) {
 			const input = { text: message, images: flatImages(images) };
 			const aborted = session.abort();

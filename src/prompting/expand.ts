@@ -1,0 +1,45 @@
+/** What a prompt that starts with a slash stands for, and which names there are. */
+import type { Origin } from "./files.ts";
+import { fillTemplate } from "./placeholders.ts";
+import type { Resources } from "./resources.ts";
+import { skillText } from "./skills.ts";
+
+export interface SkillCommands {
+	/** The setting of the same name: whether `/skill:name` is a command. */
+	enableSkillCommands: boolean;
+}
+
+type Named = Pick<Resources, "skills" | "templates">;
+
+/** The text that goes to the model. A text that names nothing we know is sent as it is. */
+export function expandPrompt(text: string, { skills, templates }: Named, { enableSkillCommands }: SkillCommands): string {
+	const found = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text);
+	if (!found) return text;
+	const name = found[1] as string;
+	const args = (found[2] ?? "").trim();
+	const skill = enableSkillCommands ? skills.find((each) => `skill:${each.name}` === name) : undefined;
+	if (skill) return skillText(skill, args);
+	const template = templates.find((each) => each.name === name);
+	return template ? fillTemplate(template.body, args) : text;
+}
+
+/** A row of `get_commands`. */
+export interface SlashCommand {
+	name: string;
+	description?: string;
+	source: "prompt" | "skill";
+	sourceInfo: { path: string; source: string; scope: Origin["scope"]; origin: "top-level" };
+}
+
+export function listCommands({ skills, templates }: Named, { enableSkillCommands }: SkillCommands = { enableSkillCommands: true }): SlashCommand[] {
+	const row = (kind: SlashCommand["source"], name: string, { description, path, source, scope }: Origin & { description: string; path: string }) => ({
+		name,
+		...(description ? { description } : {}),
+		source: kind,
+		sourceInfo: { path, source, scope, origin: "top-level" as const },
+	});
+	return [
+		...templates.map((template) => row("prompt", template.name, template)),
+		...(enableSkillCommands ? skills.map((skill) => row("skill", `skill:${skill.name}`, skill)) : []),
+	];
+}

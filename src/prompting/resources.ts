@@ -1,0 +1,96 @@
+/** Everything people put beside the program to tell the agent something: one look at the disk, one value. */
+import { join } from "node:path";
+import { loadContextFiles, type TextFile, textFile } from "./context-files.ts";
+import { namedPath, type Origin, type Place } from "./files.ts";
+import { loadRules, type RuleFile } from "./rules.ts";
+import { loadSkills, type Skill, sharedSkillDirectories } from "./skills.ts";
+import { loadTemplates, type Template } from "./templates.ts";
+
+export interface ResourcePlaces {
+	cwd: string;
+	/** The user's directory, `~/.bowline`. Without one (hermetic) neither the user's nor the project's files are looked for, only named ones. */
+	userDirectory: string | undefined;
+	/** Where `.agents/skills` of the user is; not looked for without. */
+	homeDirectory?: string;
+	/** The project may replace the system prompt and bring rules. Its skills, prompts and context files are texts and need no trust. */
+	isTrusted: boolean;
+	/** Named on the command line or by an extension: always loaded, and they win. */
+	skillPaths?: readonly string[];
+	promptPaths?: readonly string[];
+	/** From the settings `skills` and `prompts`. */
+	settingsSkillPaths?: readonly string[];
+	settingsPromptPaths?: readonly string[];
+	noSkills?: boolean;
+	noPrompts?: boolean;
+	noRules?: boolean;
+	noContextFiles?: boolean;
+}
+
+export interface Resources {
+	skills: readonly Skill[];
+	/** Slash files before prompt templates: the first with a name is used. */
+	templates: readonly Template[];
+	/** The user's first, the nearest last. */
+	contextFiles: readonly TextFile[];
+	/** SYSTEM.md, which replaces role and guidelines. */
+	systemFile: TextFile | undefined;
+	/** APPEND_SYSTEM.md. */
+	appendFiles: readonly TextFile[];
+	rules: readonly RuleFile[];
+	/** What was passed over, and why. */
+	warnings: readonly string[];
+}
+
+const user: Origin = { scope: "user", source: "auto" };
+const project: Origin = { scope: "project", source: "auto" };
+
+export async function loadResources(places: ResourcePlaces): Promise<Resources> {
+	const { cwd, userDirectory, isTrusted } = places;
+	const warnings: string[] = [];
+	const own = join(cwd, ".bowline");
+	const isHermetic = userDirectory === undefined;
+	const inBoth = (name: string): Place[] =>
+		isHermetic
+			? []
+			: [
+					{ path: join(userDirectory, name), ...user },
+					{ path: join(own, name), ...project },
+				];
+	const trusted = isHermetic ? [] : [...(isTrusted ? [own] : []), userDirectory];
+
+	const [skills, templates, contextFiles, systemFile, appendFile, rules] = await Promise.all([
+		loadSkills(await skillPlaces(places, inBoth("skills")), warnings),
+		loadTemplates(promptPlaces(places, [...inBoth("commands"), ...inBoth("prompts")]), warnings),
+		isHermetic || places.noContextFiles ? [] : loadContextFiles(userDirectory, cwd, warnings),
+		firstFile(trusted, "SYSTEM.md", warnings),
+		firstFile(trusted, "APPEND_SYSTEM.md", warnings),
+		loadRules(places.noRules ? [] : trusted.map((directory) => ({ path: join(directory, "rules"), ...user })), warnings),
+	]);
+	return { skills, templates, contextFiles, systemFile, appendFiles: appendFile ? [appendFile] : [], rules, warnings };
+}
+
+async function skillPlaces(places: ResourcePlaces, usual: readonly Place[]): Promise<Place[]> {
+	const { cwd, homeDirectory, userDirectory, skillPaths = [], settingsSkillPaths = [] } = places;
+	const flags = named(cwd, skillPaths, { scope: "temporary", source: "cli" });
+	if (places.noSkills) return flags;
+	const shared = userDirectory === undefined ? [] : (await sharedSkillDirectories(cwd)).map((path) => ({ path, ...project }));
+	const home = userDirectory === undefined || !homeDirectory ? [] : [{ path: join(homeDirectory, ".agents", "skills"), ...user }];
+	return [...flags, ...usual, ...home, ...shared, ...named(cwd, settingsSkillPaths, { scope: "user", source: "settings" })];
+}
+
+function promptPlaces({ cwd, promptPaths = [], settingsPromptPaths = [], noPrompts }: ResourcePlaces, usual: readonly Place[]): Place[] {
+	const flags = named(cwd, promptPaths, { scope: "temporary", source: "cli" });
+	return noPrompts ? flags : [...flags, ...usual, ...named(cwd, settingsPromptPaths, { scope: "user", source: "settings" })];
+}
+
+function named(cwd: string, paths: readonly string[], origin: Origin): Place[] {
+	return paths.map((path) => ({ path: namedPath(cwd, path), ...origin, isNamed: true }));
+}
+
+async function firstFile(directories: readonly string[], name: string, warnings: string[]): Promise<TextFile | undefined> {
+	for (const directory of directories) {
+		const file = await textFile(join(directory, name), warnings);
+		if (file) return file;
+	}
+	return undefined;
+}

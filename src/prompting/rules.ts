@@ -1,0 +1,51 @@
+/** Rule files: Markdown with a head that says when the text is to be put in front of the model. What the head means is for the stream rules. */
+import { basename } from "node:path";
+import { readFrontMatter } from "../lib/front-matter.ts";
+import { entriesOf, type Place, readText } from "./files.ts";
+
+export interface RuleFile {
+	/** The name of the file without its extension. */
+	name: string;
+	path: string;
+	/** The text behind the head. */
+	content: string;
+	/** The head, unchecked. */
+	attributes: Record<string, unknown>;
+}
+
+const conditionKeys = ["condition", "ttsr_trigger", "ttsrTrigger"];
+
+/** In the order of the places; of several with one name the first is taken. */
+export async function loadRules(places: readonly Place[], warnings: string[]): Promise<RuleFile[]> {
+	const rules = new Map<string, RuleFile>();
+	for (const place of places) {
+		for (const { kind, name, path } of await entriesOf(place.path)) {
+			if (kind !== "file" || !/^[^.].*\.mdc?$/i.test(name)) continue;
+			const rule = await readRule(path, warnings);
+			if (rule && !rules.has(rule.name)) rules.set(rule.name, rule);
+		}
+	}
+	return [...rules.values()];
+}
+
+async function readRule(path: string, warnings: string[]): Promise<RuleFile | undefined> {
+	const text = await readText(path, warnings);
+	if (text === undefined) return undefined;
+	const { attributes, body, problem } = await readFrontMatter(text);
+	if (problem) warnings.push(`Rule ${path}: the front matter cannot be read: ${problem}`);
+	return { name: basename(path).replace(/\.mdc?$/i, ""), path, content: body.trim(), attributes };
+}
+
+/** Rules without a condition that always hold: they belong into the system prompt. */
+export function standingRules(rules: readonly RuleFile[]): RuleFile[] {
+	return rules.filter(({ attributes, content }) => attributes.alwaysApply === true && content && !conditionKeys.some((key) => key in attributes));
+}
+
+/** Rules without a condition that say what they are about: the model may read them. */
+export function describedRules(rules: readonly RuleFile[]): { path: string; description: string }[] {
+	return rules.flatMap(({ attributes, path }) => {
+		const { alwaysApply, description } = attributes;
+		if (alwaysApply === true || typeof description !== "string" || conditionKeys.some((key) => key in attributes)) return [];
+		return [{ path, description: description.trim() }];
+	});
+}
