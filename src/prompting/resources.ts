@@ -46,7 +46,13 @@ const project: Origin = { scope: "project", source: "auto" };
 
 export async function loadResources(places: ResourcePlaces): Promise<Resources> {
 	const { cwd, userDirectory, isTrusted } = places;
-	const warnings: string[] = [];
+	const warnings: string[][] = [];
+	/** A list for each, so that what is reported comes in the same order every time. */
+	const list = () => {
+		const own: string[] = [];
+		warnings.push(own);
+		return own;
+	};
 	const own = join(cwd, ".bowline");
 	const isHermetic = userDirectory === undefined;
 	const inBoth = (name: string): Place[] =>
@@ -58,15 +64,16 @@ export async function loadResources(places: ResourcePlaces): Promise<Resources> 
 				];
 	const trusted = isHermetic ? [] : [...(isTrusted ? [own] : []), userDirectory];
 
+	const skillDirectories = await skillPlaces(places, inBoth("skills"));
 	const [skills, templates, contextFiles, systemFile, appendFile, rules] = await Promise.all([
-		loadSkills(await skillPlaces(places, inBoth("skills")), warnings),
-		loadTemplates(promptPlaces(places, [...inBoth("commands"), ...inBoth("prompts")]), warnings),
-		isHermetic || places.noContextFiles ? [] : loadContextFiles(userDirectory, cwd, warnings),
-		firstFile(trusted, "SYSTEM.md", warnings),
-		firstFile(trusted, "APPEND_SYSTEM.md", warnings),
-		loadRules(places.noRules ? [] : trusted.map((directory) => ({ path: join(directory, "rules"), ...user })), warnings),
+		loadSkills(skillDirectories, list()),
+		loadTemplates(promptPlaces(places, [...inBoth("commands"), ...inBoth("prompts")]), list()),
+		isHermetic || places.noContextFiles ? [] : loadContextFiles(userDirectory, cwd, list()),
+		firstFile(trusted, "SYSTEM.md", list()),
+		firstFile(trusted, "APPEND_SYSTEM.md", list()),
+		loadRules(places.noRules ? [] : trusted.map((directory) => ({ path: join(directory, "rules"), ...user })), list()),
 	]);
-	return { skills, templates, contextFiles, systemFile, appendFiles: appendFile ? [appendFile] : [], rules, warnings };
+	return { skills, templates, contextFiles, systemFile, appendFiles: appendFile ? [appendFile] : [], rules, warnings: warnings.flat() };
 }
 
 async function skillPlaces(places: ResourcePlaces, usual: readonly Place[]): Promise<Place[]> {

@@ -39,9 +39,12 @@ export type EntryBody =
 /** An entry of the file. `parentId` is null for a root. Types that are not known here are kept as they are. */
 export type Entry = EntryBody & { id: string; parentId: string | null; timestamp: string };
 
+export type EntryOf<Type extends Entry["type"]> = Extract<Entry, { type: Type }>;
+
 /** What others may see of a transcript. */
 export interface TranscriptView {
 	readonly sessionId: string;
+	readonly header: Header;
 	readonly file: string | undefined;
 	/** All entries in the order in which they were written. */
 	readonly entries: readonly Entry[];
@@ -49,4 +52,27 @@ export interface TranscriptView {
 	readonly leafId: string | null;
 	/** The entries from the root to the current one. */
 	path(): readonly Entry[];
+}
+
+/**
+ * A branch, root first, that tells what its entries are without reading them: opening a long session must not parse all of it.
+ * `kind` is the type, for messages with the role behind it: `message:user`.
+ */
+export interface Branch {
+	readonly length: number;
+	id(index: number): string;
+	kind(index: number): string;
+	entry(index: number): Entry;
+	/** False only when the entry surely does not hold this piece of JSON, which has no spaces between its tokens. */
+	mayHold(index: number, json: string): boolean;
+}
+
+export function kindOf(entry: Entry): string {
+	return entry.type === "message" ? `message:${entry.message?.role}` : entry.type;
+}
+
+/** A branch of entries that are at hand. */
+export function branchOf(entries: readonly Entry[]): Branch {
+	const at = (index: number) => entries[index] as Entry;
+	return { length: entries.length, id: (index) => at(index).id, kind: (index) => kindOf(at(index)), entry: at, mayHold: () => true };
 }

@@ -1,0 +1,39 @@
+/** When to condense, and how much stays. Pure. */
+import type { Model } from "../../protocol/model.ts";
+
+export interface CompactionSettings {
+	/** Only of automatic compaction. */
+	enabled: boolean;
+	reserveTokens: number;
+	keepRecentTokens: number;
+	thresholdPercent: number;
+	thresholdTokens: number;
+}
+
+export interface Limits {
+	/** Above this many tokens it is time; infinite for a model whose window is not known. */
+	threshold: number;
+	/** How much of the end stays word for word. */
+	keep: number;
+	/** How long the summary may get. */
+	summary: number;
+}
+
+const smallestSummary = 1024;
+
+export function limitsOf({ contextWindow, maxTokens }: Model, settings: CompactionSettings): Limits {
+	const window = contextWindow > 0 ? contextWindow : Number.POSITIVE_INFINITY;
+	// Half the window at most: else a small local model would be condensed at every turn.
+	const reserve = Math.min(Math.max(settings.reserveTokens, 0), window / 2);
+	const threshold = Math.floor(thresholdOf(window, reserve, settings));
+	const keep = Math.floor(Math.min(Math.max(settings.keepRecentTokens, 0), window / 4, threshold / 2));
+	const summary = Math.max(smallestSummary, Math.min(Math.floor(reserve * 0.8), maxTokens > 0 ? maxTokens : Number.POSITIVE_INFINITY));
+	return { threshold, keep, summary };
+}
+
+function thresholdOf(window: number, reserve: number, { thresholdTokens, thresholdPercent }: CompactionSettings): number {
+	if (!Number.isFinite(window)) return window;
+	if (thresholdTokens > 0) return Math.min(thresholdTokens, window);
+	if (thresholdPercent > 0) return (window * Math.min(thresholdPercent, 100)) / 100;
+	return window - reserve;
+}

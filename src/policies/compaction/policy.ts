@@ -1,0 +1,202 @@
+/** Makes room: the older part of a conversation that has grown too long is replaced by a summary. The file keeps everything. */
+import type { Emit, Outcome, Policy, Setup } from "../../agent/contracts.ts";
+import { CommandError } from "../../lib/command-error.ts";
+import type { CompactionResult } from "../../protocol/commands/compaction.ts";
+import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
+import type { Model } from "../../protocol/model.ts";
+import type { CompactionBody, Entry } from "../../transcript/entries.ts";
+import { type Cut, type CutProblem, chooseCut } from "./cut.ts";
+import { contextTokens, estimateEntry, estimateMessages, estimateSetup, tokensIn } from "./estimate.ts";
+import { type CompactionSettings, type Limits, limitsOf } from "./limits.ts";
+import type { Summarizer } from "./summarize.ts";
+
+/** The conversation, as far as compaction has to do with it. */
+export interface Conversation {
+	/** The entries from the root to the current one. */
+	path: () => readonly Entry[];
+	/** The live context. */
+	messages: () => readonly AgentMessage[];
+	model: () => Model | undefined;
+	/** What the next model call would be made with. */
+	setup: () => Promise<Setup>;
+	/** Writes the entry down and makes the live context anew. Throws when it cannot be written. */
+	store: (body: CompactionBody) => void;
+}
+
+export interface CompactionParts extends Summarizer {
+	conversation: Conversation;
+	settings: () => CompactionSettings;
+	emit: Emit;
+}
+
+export interface CompactionPolicy extends Policy {
+	/** Condenses now, whatever the settings say. Refuses with a CommandError. */
+	compact(instructions: string | undefined, signal: AbortSignal): Promise<CompactionResult>;
+}
+
+type Reason = "threshold" | "overflow";
+type Made = { result: CompactionResult; isTight: boolean } | { problem: string };
+
+/** What a summary will take at least, before it is known. */
+const summaryAllowance = 1000;
+/** A compaction that leaves more than this is none, if the context is still too full. */
+const worthwhile = 0.8;
+/** Lets a host draw breath between the end of a compaction and the run it made possible. */
+const retryDelayMs = 100;
+const twiceText = "the conversation is still too long after it was condensed. Start a new session, or choose a model with a larger context window.";
+
+export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
+	const { conversation, settings, emit, sleep } = parts;
+	/** An overflow was answered with a compaction, and no good reply has come since. */
+	let hasRecovered = false;
+	/** The last attempt gave no room: not again before the user has said something. */
+	let isResting = false;
+
+	const limits = (model: Model) => limitsOf(model, settings());
+	const cutFor = (model: Model) => chooseCut(conversation.path(), limits(model).keep);
+	const canCut = (model: Model) => !("problem" in cutFor(model));
+
+	/** Whether the conversation is too full and something can be done about it. */
+	const isDue = async (pending: readonly AgentMessage[]): Promise<boolean> => {
+		const path = conversation.path();
+		if (!settings().enabled || isResting || !hasNewReply(path)) return false;
+		const setup = await conversation.setup();
+		const tokens = contextTokens({ messages: conversation.messages(), path, setup }) + estimateMessages(pending);
+		return tokens > limits(setup.model).threshold && canCut(setup.model);
+	};
+
+	const automatic = async (reason: Reason, signal: AbortSignal, work: () => Promise<Made> = () => make(parts, undefined, true, signal)) => {
+		emit({ type: "auto_compaction_start", reason });
+		const made = await safely(work);
+		const isDone = "result" in made;
+		const aborted = !isDone && signal.aborted;
+		isResting = isDone ? made.isTight : !aborted;
+		const title = reason === "overflow" ? "Context overflow recovery failed" : "Auto-compaction failed";
+		emit({
+			type: "auto_compaction_end",
+			result: isDone ? made.result : null,
+			aborted,
+			willRetry: isDone && reason === "overflow",
+			...(isDone || aborted ? {} : { errorMessage: `${title}: ${made.problem}` }),
+		});
+		return isDone;
+	};
+
+	/** A reply that failed because the conversation did not fit, from the model that will be asked again. */
+	const overflowed = ({ last, failure }: Outcome): Model | undefined => {
+		const model = conversation.model();
+		if (!settings().enabled || !last || !model || last.provider !== model.provider || last.model !== model.id) return undefined;
+		const isRefused = last.stopReason === "error" && failure?.kind === "overflow";
+		return isRefused || isSpeechless(last, model) ? model : undefined;
+	};
+
+	return {
+		name: "compaction",
+		observe(event) {
+			if (event.type !== "message_end") return;
+			const { message } = event;
+			if (message.role === "user") hasRecovered = isResting = false;
+			else if (message.role === "assistant" && isGood(message)) hasRecovered = false;
+		},
+		foresee(outcome) {
+			const model = overflowed(outcome);
+			return model !== undefined && !hasRecovered && canCut(model);
+		},
+		async prepare(pending, signal) {
+			if (!signal.aborted && (await isDue(pending)) && !signal.aborted) await automatic("threshold", signal);
+		},
+		async settle(outcome, gap, signal) {
+			if (!outcome.last || outcome.last.stopReason === "aborted" || signal.aborted) return undefined;
+			const model = overflowed(outcome);
+			if (!model) {
+				if ((await isDue([])) && !signal.aborted) await automatic("threshold", signal);
+				return undefined;
+			}
+			if (hasRecovered) {
+				await automatic("overflow", signal, async () => ({ problem: twiceText }));
+				return undefined;
+			}
+			if (!canCut(model)) return undefined;
+			hasRecovered = true;
+			if (!(await automatic("overflow", signal))) return undefined;
+			return { dropFailedReply: true, due: sleep(retryDelayMs, gap).then((ending) => ending === "elapsed") };
+		},
+		async compact(instructions, signal) {
+			const made = await make(parts, instructions, false, signal);
+			if ("result" in made) return made.result;
+			if (signal.aborted) throw new CommandError("Compaction cancelled");
+			throw new CommandError(isCutProblem(made.problem) ? made.problem : `Compaction failed: ${made.problem}`);
+		},
+	};
+}
+
+/** Cuts, summarises and stores. Nothing is stored when the signal fires, nor when an automatic compaction would give no room. */
+async function make(parts: CompactionParts, instructions: string | undefined, mustHelp: boolean, signal: AbortSignal): Promise<Made> {
+	const { conversation, settings } = parts;
+	const setup = await conversation.setup();
+	const { model } = setup;
+	const limits = limitsOf(model, settings());
+	const path = conversation.path();
+	const cut = roomyCut(path, limits, estimateSetup(setup));
+	if ("problem" in cut) return cut;
+	const messages = conversation.messages();
+	const tokensBefore = contextTokens({ messages, path, setup });
+	const before = estimateSetup(setup) + estimateMessages(messages);
+	const kept = estimateSetup(setup) + keptTokens(cut);
+	const isInVain = (after: number) => mustHelp && after > limits.threshold && after > before * worthwhile;
+	if (isInVain(kept + summaryAllowance)) return { problem: inVainText(kept) };
+
+	const { summarize } = await import("./summarize.ts");
+	const summary = await summarize(parts, { cut, model, maxTokens: limits.summary, instructions, signal });
+	if (signal.aborted) return { problem: "aborted" };
+	if ("problem" in summary) return summary;
+	const { text, details, usage } = summary;
+	const after = kept + tokensIn(text.length);
+	if (isInVain(after)) return { problem: inVainText(after) };
+	const { firstKeptEntryId } = cut;
+	conversation.store({ type: "compaction", summary: text, firstKeptEntryId, tokensBefore, details, usage });
+	const result = { summary: text, firstKeptEntryId, tokensBefore, details: { ...details }, estimatedTokensAfter: after, usage };
+	return { result, isTight: after > limits.threshold };
+}
+
+/** The usual cut; one with half the tail when the context would still be too full. */
+function roomyCut(path: readonly Entry[], { keep, threshold }: Limits, overhead: number): Cut | { problem: CutProblem } {
+	const cut = chooseCut(path, keep);
+	if ("problem" in cut || overhead + keptTokens(cut) + summaryAllowance <= threshold) return cut;
+	const smaller = chooseCut(path, Math.floor(keep / 2));
+	return "problem" in smaller ? cut : smaller;
+}
+
+const keptTokens = ({ kept }: Cut) => kept.reduce((sum, entry) => sum + estimateEntry(entry), 0);
+
+const inVainText = (tokens: number) =>
+	`the newest messages alone take about ${tokens} tokens. Start a new session, or choose a model with a larger context window.`;
+
+function isCutProblem(problem: string): problem is CutProblem {
+	return problem === "Already compacted" || problem === "Nothing to compact (session too small)";
+}
+
+/** What a reply counted describes the context of its time: without a reply since the last compaction nothing is known that is new. */
+function hasNewReply(path: readonly Entry[]): boolean {
+	const last = path.findLast(({ type, ...entry }) => type === "compaction" || (type === "message" && "message" in entry && entry.message.role === "assistant"));
+	return last?.type === "message";
+}
+
+/** The window was so full that not a word fitted in, and the provider did not call it an error. */
+function isSpeechless({ stopReason, usage }: AssistantMessage, { contextWindow }: Model): boolean {
+	return stopReason === "length" && usage.output === 0 && contextWindow > 0 && usage.input + usage.cacheRead >= 0.99 * contextWindow;
+}
+
+function isGood({ stopReason, content }: AssistantMessage): boolean {
+	return stopReason !== "error" && stopReason !== "aborted" && content.length > 0;
+}
+
+/** Whatever goes wrong inside, the end is announced. */
+async function safely(work: () => Promise<Made>): Promise<Made> {
+	try {
+		return await work();
+	} catch (error) {
+		console.error("bowline: compaction failed unexpectedly:", error);
+		return { problem: error instanceof Error ? error.message : String(error) };
+	}
+}

@@ -1,0 +1,140 @@
+/** A conversation as text for the one who summarises it. As chat turns it would be continued instead. Pure. */
+import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
+import type { Entry } from "../../transcript/entries.ts";
+
+/** What a tool gave can be had again; its beginning says what it was. */
+const resultLimit = 2000;
+/** Whole files stand in the arguments of a write. */
+const argumentLimit = 800;
+
+/** One piece per message; those without words give none. Thinking is left out: it is long, and what came of it was said or done. */
+export function serialize(entries: readonly Entry[]): string[] {
+	return entries.flatMap((entry) => {
+		switch (entry.type) {
+			case "message":
+				return ofMessage(entry.message);
+			case "custom_message":
+				return labelled("User", textOf(entry.content));
+			case "branch_summary":
+				return labelled("Summary of another branch", entry.summary);
+			default:
+				return [];
+		}
+	});
+}
+
+export interface FileLists {
+	/** Read and never changed. */
+	readFiles: string[];
+	modifiedFiles: string[];
+}
+
+/** The files that were touched, with those of an earlier compaction. Calls that failed touched nothing. */
+export function fileLists(entries: readonly Entry[], earlier: unknown): FileLists {
+	const read = new Set(pathsIn(earlier, "readFiles"));
+	const modified = new Set(pathsIn(earlier, "modifiedFiles"));
+	const messages = entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+	const failed = new Set(messages.flatMap((message) => (message.role === "toolResult" && message.isError ? [message.toolCallId] : [])));
+	for (const message of messages) {
+		if (message.role !== "assistant") continue;
+		for (const block of message.content) {
+			if (block.type !== "toolCall" || failed.has(block.id)) continue;
+			const path = block.arguments.path ?? block.arguments.file_path;
+			if (typeof path !== "string" || path === "") continue;
+			if (block.name === "read") read.add(path);
+			else if (block.name === "write" || block.name === "edit") modified.add(path);
+		}
+	}
+	return { readFiles: [...read].filter((path) => !modified.has(path)).sort(), modifiedFiles: [...modified].sort() };
+}
+
+/** The lists as they stand at the end of a summary. */
+export function fileBlocks({ readFiles, modifiedFiles }: FileLists): string {
+	const block = (tag: string, paths: string[]) => (paths.length ? `\n\n<${tag}>\n${paths.join("\n")}\n</${tag}>` : "");
+	return block("read-files", readFiles) + block("modified-files", modifiedFiles);
+}
+
+/** A summary without its lists, which are made anew. */
+export function withoutFileBlocks(summary: string): string {
+	return summary.replace(/\n*<(read-files|modified-files)>\n[\s\S]*?\n<\/\1>/g, "").trim();
+}
+
+/** The beginning of a text, with a note on how much is missing. Never ends in half a character. */
+export function cutText(text: string, limit: number): string {
+	if (text.length <= limit) return text;
+	const end = endsInHalf(text, limit) ? limit - 1 : limit;
+	return `${text.slice(0, end)}\n[… ${text.length - end} more characters left out]`;
+}
+
+export function endsInHalf(text: string, end: number): boolean {
+	const code = text.charCodeAt(end - 1);
+	return code >= 0xd800 && code <= 0xdbff;
+}
+
+function ofMessage(message: AgentMessage): string[] {
+	switch (message.role) {
+		case "user":
+			return labelled("User", textOf(message.content));
+		case "developer":
+			return labelled("Reminder", textOf(message.content));
+		case "custom":
+			return labelled("User", textOf(message.content));
+		case "assistant":
+			return ofReply(message);
+		case "toolResult":
+			return labelled(message.isError ? "Tool error" : "Tool result", cutText(textOf(message.content), resultLimit) || "(nothing)");
+		case "bashExecution":
+			if (message.excludeFromContext) return [];
+			return labelled("User ran a command", `${message.command}\n${cutText(message.output, resultLimit)}${exitNote(message.exitCode)}`);
+		case "branchSummary":
+			return labelled("Summary of another branch", message.summary);
+		case "compactionSummary":
+			return labelled("Summary of what came before", message.summary);
+		case "fileMention":
+			return labelled("User named files", message.files.map(({ path, content }) => `${path}:\n${cutText(content, resultLimit)}`).join("\n"));
+		default:
+			return [];
+	}
+}
+
+function ofReply({ content, stopReason, errorMessage }: AssistantMessage): string[] {
+	const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+	const calls = content.flatMap((block) => (block.type === "toolCall" ? [`${block.name}(${argumentsOf(block.arguments)})`] : []));
+	const ending = stopReason === "aborted" ? "stopped by the user" : stopReason === "error" ? `failed: ${cutText(errorMessage ?? "", 200)}` : undefined;
+	return [
+		...labelled("Assistant", words),
+		...labelled("Assistant tool calls", calls.join("\n")),
+		...(ending && words + calls.join() !== "" ? [`[The reply was ${ending}]`] : []),
+	];
+}
+
+function argumentsOf(args: Record<string, unknown>): string {
+	return Object.entries(args)
+		.map(([key, value]) => `${key}=${cutText(JSON.stringify(value) ?? "null", argumentLimit)}`)
+		.join("; ");
+}
+
+function exitNote(exitCode: number | null): string {
+	return exitCode ? `\n(exit code ${exitCode})` : "";
+}
+
+function labelled(label: string, text: string): string[] {
+	return text.trim() === "" ? [] : [`[${label}]: ${text}`];
+}
+
+/** `unknown[]`, because session files of others are read too. */
+function textOf(content: string | readonly unknown[]): string {
+	if (typeof content === "string") return content;
+	return content
+		.map((block) => {
+			const { type, text } = (block ?? {}) as { type?: unknown; text?: unknown };
+			return type === "image" ? "[image]" : typeof text === "string" ? text : "";
+		})
+		.filter((text) => text !== "")
+		.join("\n");
+}
+
+function pathsIn(details: unknown, key: string): string[] {
+	const list = typeof details === "object" && details !== null ? (details as Record<string, unknown>)[key] : undefined;
+	return Array.isArray(list) ? list.filter((path) => typeof path === "string") : [];
+}

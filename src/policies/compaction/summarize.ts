@@ -1,0 +1,186 @@
+/** Puts the older part of a conversation into words, with the model that holds the conversation. */
+import type { Flow, ModelRequest, ProviderFailure, Sleep, StreamEvent, StreamFunction } from "../../agent/contracts.ts";
+import { linkedController, settleWithin } from "../../lib/abort.ts";
+import type { Model, Usage } from "../../protocol/model.ts";
+import type { RetrySettings } from "../retry.ts";
+import type { Cut } from "./cut.ts";
+import { summaryPrompt, summarySystemPrompt } from "./prompts.ts";
+import { endsInHalf, type FileLists, fileBlocks, fileLists, serialize, withoutFileBlocks } from "./serialize.ts";
+
+export interface Summarizer {
+	stream: StreamFunction;
+	flow: Flow;
+	sleep: Sleep;
+	retry: () => RetrySettings;
+	/** A session id of its own: the provider's cache of the conversation stays untouched. */
+	newSessionId: () => string;
+	now: () => number;
+}
+
+export interface SummaryInput {
+	cut: Cut;
+	model: Model;
+	/** How many tokens the summary may take. */
+	maxTokens: number;
+	instructions: string | undefined;
+	signal: AbortSignal;
+}
+
+export interface Summary {
+	text: string;
+	details: FileLists;
+	usage: Usage;
+}
+
+interface Problem {
+	problem: string;
+	failure?: ProviderFailure;
+}
+
+/** Rather forget the oldest part than ask this often. */
+const maxRounds = 8;
+/** Careful: code and tool output take more tokens per character than prose. */
+const charactersPerToken = 3;
+const orderTokens = 1500;
+const smallestRound = 2000;
+const unknownWindow = 128_000;
+const abortGraceMs = 1000;
+
+/** Asks for the summary of a cut. A summary that is empty or was cut off is a failure: it would stand for everything before it. */
+export async function summarize(parts: Summarizer, input: SummaryInput): Promise<Summary | Problem> {
+	const { cut, instructions } = input;
+	const usage = new UsageSum();
+	const previous = cut.previous && withoutFileBlocks(cut.previous.summary);
+	const { controller, release } = linkedController(input.signal);
+	const work = async (task: Omit<Task, "instructions">) => {
+		const made = await condense({ ...parts, ...input, signal: controller.signal, usage }, { ...task, instructions });
+		// The other half is of no use without this one.
+		if (typeof made !== "string") controller.abort();
+		return made;
+	};
+	const [history, prefix] = await Promise.all([
+		cut.history.length ? work({ pieces: serialize(cut.history), previous, isPrefix: false }) : (previous ?? ""),
+		cut.prefix.length ? work({ pieces: serialize(cut.prefix), previous: undefined, isPrefix: true }) : "",
+	]);
+	release();
+	const problem = [history, prefix].find((made): made is Problem => typeof made !== "string" && made.problem !== stopped) ?? [history, prefix].find(isProblem);
+	if (problem) return problem;
+
+	const details = fileLists([...cut.history, ...cut.prefix], cut.previous?.fromHook ? undefined : cut.previous?.details);
+	const split = prefix && `${splitHeading}\n\n${prefix}`;
+	return { text: [history, split].filter(Boolean).join("\n\n---\n\n") + fileBlocks(details), details, usage: usage.total };
+}
+
+const splitHeading = "# The turn under way: its first part (the rest follows word for word)";
+const stopped = "The summary was stopped";
+
+const isProblem = (made: string | Problem): made is Problem => typeof made !== "string";
+
+interface Task {
+	pieces: string[];
+	previous: string | undefined;
+	isPrefix: boolean;
+	instructions: string | undefined;
+}
+
+type Work = Summarizer & Omit<SummaryInput, "cut" | "instructions"> & { usage: UsageSum };
+
+/** Summarises in as many rounds as the window makes necessary; each round brings the summary of the one before up to date. */
+async function condense(work: Work, { pieces, previous, isPrefix, instructions }: Task): Promise<string | Problem> {
+	const { model, maxTokens } = work;
+	const window = model.contextWindow || unknownWindow;
+	const words = Math.max(150, Math.min(1500, Math.floor(maxTokens * 0.4)));
+	let room = Math.max(smallestRound, (window - maxTokens - orderTokens) * charactersPerToken - (instructions?.length ?? 0));
+	let rest = withoutOldest(pieces, room * maxRounds);
+	let summary = previous;
+	// What has no words (a picture's caption, an empty reply) leaves what was known.
+	while (rest.length > 0) {
+		const round = takeRound(rest, Math.max(smallestRound, room - (summary?.length ?? 0)));
+		const answer = await askPatiently(work, summaryPrompt({ record: round.record, previous: summary, isPrefix, focus: instructions, words }));
+		if (typeof answer === "string") {
+			summary = answer;
+			rest = round.rest;
+			continue;
+		}
+		// The estimate was wrong: smaller pieces, and fewer of them.
+		if (answer.failure?.kind !== "overflow" || room <= smallestRound) return answer;
+		room = Math.max(smallestRound, Math.floor(Math.min(room, round.record.length) / 2));
+		rest = withoutOldest(rest, room * maxRounds);
+	}
+	return summary || "(nothing was said)";
+}
+
+/** Leaves out the oldest characters above a limit, and says so. */
+function withoutOldest(pieces: readonly string[], limit: number): string[] {
+	let left = limit;
+	for (let index = pieces.length - 1; index >= 0; index--) {
+		const piece = pieces[index] as string;
+		left -= piece.length;
+		if (left >= 0) continue;
+		const start = endsInHalf(piece, -left) ? -left + 1 : -left;
+		return ["[The oldest part is left out: it was too long to be summarised.]", piece.slice(start), ...pieces.slice(index + 1)];
+	}
+	return [...pieces];
+}
+
+/** The oldest pieces that fit; one that does not fit by itself is taken in parts. */
+function takeRound(pieces: readonly string[], room: number): { record: string; rest: string[] } {
+	let length = 0;
+	let count = 0;
+	while (count < pieces.length && length + (pieces[count] as string).length <= room) length += (pieces[count++] as string).length + 2;
+	if (count > 0) return { record: pieces.slice(0, count).join("\n\n"), rest: pieces.slice(count) };
+	const [first = "", ...others] = pieces;
+	const end = endsInHalf(first, room) ? room - 1 : room;
+	return { record: first.slice(0, end), rest: [`[continued] ${first.slice(end)}`, ...others] };
+}
+
+/** Asks again after a passing failure, as the session does for its own replies. */
+async function askPatiently(work: Work, prompt: string): Promise<string | Problem> {
+	for (let attempt = 0; ; attempt++) {
+		const answer = await ask(work, prompt);
+		if (typeof answer === "string" || answer.failure?.kind !== "transient" || work.signal.aborted) return answer;
+		const { enabled, maxRetries, baseDelayMs, maxDelayMs } = work.retry();
+		const { retryAfterMs = 0 } = answer.failure;
+		if (!enabled || attempt >= maxRetries || retryAfterMs > maxDelayMs) return answer;
+		if ((await work.sleep(Math.max(baseDelayMs * 2 ** attempt, retryAfterMs), work.signal)) === "aborted") return answer;
+	}
+}
+
+async function ask({ stream, flow, newSessionId, now, model, maxTokens, signal, usage }: Work, prompt: string): Promise<string | Problem> {
+	const request: ModelRequest = {
+		model,
+		thinkingLevel: "off",
+		systemPrompt: summarySystemPrompt,
+		messages: [{ role: "user", content: [{ type: "text", text: prompt }], timestamp: now() }],
+		tools: [],
+		maxTokens,
+		sessionId: newSessionId(),
+	};
+	let last: Extract<StreamEvent, { type: "done" | "error" }> | undefined;
+	const onEvent = (event: StreamEvent) => {
+		if (event.type === "done" || event.type === "error") last ??= event;
+	};
+	if (signal.aborted) return { problem: stopped };
+	await settleWithin(stream(request, { signal, flow, onEvent }), signal, abortGraceMs, () => undefined);
+	if (signal.aborted) return { problem: stopped };
+	if (!last) return { problem: "The stream ended without its last event.", failure: { kind: "transient" } };
+	if (last.type === "error") {
+		usage.add(last.error.usage);
+		return { problem: last.error.errorMessage ?? "unknown error", failure: last.failure };
+	}
+	usage.add(last.message.usage);
+	if (last.reason === "length") return { problem: "The summary reached its output limit before it was complete." };
+	const text = last.message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+	return text.trim() || { problem: "The model gave no summary." };
+}
+
+/** What all calls together cost. */
+class UsageSum {
+	total: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
+
+	add({ cost, ...tokens }: Usage): void {
+		const sum = <T extends Record<string, number>>(a: T, b: T) => Object.fromEntries(Object.keys(a).map((key) => [key, (a[key] ?? 0) + (b[key] ?? 0)])) as T;
+		const { cost: costBefore, ...tokensBefore } = this.total;
+		this.total = { ...sum(tokensBefore, tokens), cost: sum(costBefore, cost) };
+	}
+}

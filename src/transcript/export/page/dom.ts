@@ -1,0 +1,56 @@
+/** Makes elements. Text goes in as text; there is no way here to turn it into markup. */
+
+export type Child = Node | string | undefined | false;
+
+interface Attributes {
+	class?: string;
+	title?: string;
+	/** Only from `safeLink`, or a fragment of this page. */
+	href?: string;
+	[name: `aria-${string}` | `data-${string}`]: string;
+	role?: string;
+	type?: string;
+	tabindex?: string;
+	dir?: "auto";
+	onclick?: (event: MouseEvent) => void;
+}
+
+export function h<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[Tag] {
+	const element = document.createElement(tag);
+	for (const [name, value] of Object.entries(attributes)) {
+		if (name === "onclick") element.addEventListener("click", value as unknown as EventListener);
+		else if (value !== undefined) element.setAttribute(name, value as string);
+	}
+	for (const child of children) if (child) element.append(child);
+	return element;
+}
+
+export function button(className: string, label: string, onclick: () => void, ...children: Child[]): HTMLButtonElement {
+	const made = h("button", { class: className, type: "button", title: label, "aria-label": label, onclick }, ...children);
+	return made;
+}
+
+const shapes = {
+	menu: "M3 5h14M3 10h14M3 15h14",
+	search: "M8.5 3a5.5 5.5 0 1 1 0 11a5.5 5.5 0 0 1 0-11M12.5 12.5L17 17",
+	up: "M5 12.5l5-5l5 5",
+	down: "M5 7.5l5 5l5-5",
+	left: "M12.5 5l-5 5l5 5",
+	right: "M7.5 5l5 5l-5 5",
+	sun: "M10 6.5a3.5 3.5 0 1 1 0 7a3.5 3.5 0 0 1 0-7M10 1.5v2M10 16.5v2M1.5 10h2M16.5 10h2M4 4l1.4 1.4M14.6 14.6L16 16M4 16l1.4-1.4M14.6 5.4L16 4",
+	moon: "M16.5 11.5A7 7 0 1 1 8.5 3.5a5.6 5.6 0 0 0 8 8z",
+	auto: "M10 3a7 7 0 1 0 0 14a7 7 0 0 0 0-14zM10 3v14M10 6h4M10 10h6.5M10 14h4",
+	unfold: "M6 7l4-4l4 4M6 13l4 4l4-4M3 10h14",
+	close: "M5 5l10 10M15 5L5 15",
+	branch: "M6 6.5v7M6 6.5a2 2 0 1 0 0-4a2 2 0 0 0 0 4zM6 17.5a2 2 0 1 0 0-4a2 2 0 0 0 0 4zM14 8.5a2 2 0 1 0 0-4a2 2 0 0 0 0 4zM14 8.5c0 3-8 2-8 5",
+};
+
+export function icon(name: keyof typeof shapes): SVGElement {
+	const space = "http://www.w3.org/2000/svg";
+	const drawing = document.createElementNS(space, "svg");
+	for (const [key, value] of Object.entries({ viewBox: "0 0 20 20", class: "icon", "aria-hidden": "true" })) drawing.setAttribute(key, value);
+	const path = document.createElementNS(space, "path");
+	path.setAttribute("d", shapes[name]);
+	drawing.append(path);
+	return drawing;
+}

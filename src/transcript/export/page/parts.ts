@@ -1,0 +1,93 @@
+/** Pieces that messages are made of: pictures, output, code, diffs. */
+import type { Colour } from "./code.ts";
+import { type Child, h } from "./dom.ts";
+import type { DiffLine } from "./diff.ts";
+import type { Folds } from "./folds.ts";
+import { pictureAddress } from "./links.ts";
+import { codeBlock, markdown } from "./markdown.ts";
+import type { Node as Entry } from "./tree.ts";
+import { blocksOf, type Fields, textOf, withoutEscapes } from "./values.ts";
+
+/** What drawing needs. */
+export interface Pen {
+	folds: Folds;
+	colour: Colour;
+	/** Says which element stands for an entry. */
+	register(entry: Entry, element: HTMLElement): void;
+	/** The address of an entry on this page. */
+	addressOf(entry: Entry): string;
+	labelOf(entry: Entry): string | undefined;
+	/** Shows the branch that an entry is on, and the entry. */
+	visit(entry: Entry): void;
+}
+
+export const outputLimits = { lines: 12, characters: 6000 };
+export const proseLimits = { lines: 400, characters: 60_000 };
+
+export const prose = ({ folds, colour }: Pen, text: string): Node => folds.shortened(text, proseLimits, (shown) => markdown(shown, colour));
+
+export function output({ folds }: Pen, text: string, limits = outputLimits): Node {
+	return folds.shortened(withoutEscapes(text).replace(/\n+$/, ""), limits, (shown) => h("pre", { class: "plain", dir: "auto" }, shown));
+}
+
+export const code = ({ folds, colour }: Pen, text: string, language: string, limits = outputLimits): Node =>
+	folds.shortened(text.replace(/\n$/, ""), limits, (shown) => codeBlock(shown, language, colour));
+
+export function picture(block: Fields): HTMLElement {
+	const source = typeof block.source === "object" ? (block.source as Fields) : block;
+	const data = textOf(source?.data);
+	const type = textOf(source?.mimeType ?? source?.mediaType ?? source?.media_type);
+	const address = pictureAddress(type, data);
+	if (!address) return h("p", { class: "missing" }, `Picture (${type || "unknown type"}) that is not shown here`);
+	const image = h("img", { class: "picture", tabindex: "0", title: "Click for full size", onclick: () => image.classList.toggle("full") });
+	image.alt = "Picture in the conversation";
+	image.decoding = "async";
+	image.addEventListener("error", () => image.replaceWith(h("p", { class: "missing" }, `Picture (${type}) that cannot be read`)));
+	image.src = address;
+	return image;
+}
+
+/** Text and pictures in their order. */
+export const content = (pen: Pen, value: unknown, text: (pen: Pen, text: string) => Node): Child[] =>
+	blocksOf(value).flatMap((block) => {
+		if (block.type === "image") return [picture(block)];
+		if (block.type === "text") return textOf(block.text).trim() ? [text(pen, textOf(block.text))] : [];
+		return [code(pen, textOf(block), "json")];
+	});
+
+const longestDiff = 60;
+
+export function diffView(pen: Pen, lines: readonly DiffLine[]): HTMLElement {
+	const body = h("div", { class: "diff", role: "table", "aria-label": "Changes" });
+	const hasOld = lines.some((line) => line.oldNumber !== undefined && line.kind !== "gap");
+	const draw = (from: number, to: number) => {
+		for (const line of lines.slice(from, to)) body.append(diffRow(line, hasOld));
+	};
+	if (lines.length <= longestDiff + 10) {
+		draw(0, lines.length);
+		return body;
+	}
+	draw(0, longestDiff);
+	const rest = pen.folds.fold("rest", [`${lines.length - longestDiff} more lines`], () => {
+		const more = h("div", { class: "diff" });
+		for (const line of lines.slice(longestDiff)) more.append(diffRow(line, hasOld));
+		return [more];
+	});
+	return h("div", {}, body, rest);
+}
+
+function diffRow({ kind, oldNumber, newNumber, text, changed }: DiffLine, hasOld: boolean): HTMLElement {
+	if (kind === "gap") return h("div", { class: "line gap", role: "row" }, h("span", { class: "gap-text" }, text ? `⋯ ${text}` : "⋯"));
+	const number = kind === "remove" ? oldNumber : newNumber;
+	const sign = kind === "add" ? "+" : kind === "remove" ? "−" : "";
+	const line = h("span", { class: "line-text" });
+	if (changed) line.append(text.slice(0, changed[0]), h("mark", {}, text.slice(...changed)), text.slice(changed[1]));
+	else line.append(text || "\u200b");
+	return h(
+		"div",
+		{ class: `line ${kind}`, role: "row" },
+		h("span", { class: hasOld || number !== undefined ? "line-number" : "line-number none" }, number === undefined ? "" : String(number)),
+		h("span", { class: "line-sign" }, sign),
+		line,
+	);
+}

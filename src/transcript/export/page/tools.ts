@@ -1,0 +1,109 @@
+/** A tool call with what came of it, as one card. */
+import { languageOf } from "./code.ts";
+import { countChanges, type DiffLine, readNumbered, readPatch, replacement } from "./diff.ts";
+import { type Child, h } from "./dom.ts";
+import { callSummary } from "./items.ts";
+import { code, content, diffView, output, type Pen, prose } from "./parts.ts";
+import type { Node as Entry } from "./tree.ts";
+import { blocksOf, type Fields, fieldsOf, listOf, numberOf, oneLine, plainText, pretty, textOf } from "./values.ts";
+
+/** Cards that are open without being asked: what changed something, and what went wrong. */
+const openTools = new Set(["edit", "write", "bash"]);
+
+export function callCard(pen: Pen, call: Fields, result: Entry | undefined): HTMLElement {
+	const name = textOf(call.name) || "(no name)";
+	const args = fieldsOf(call.arguments);
+	const changes = changesOf(name, args, result);
+	const failed = result?.message.isError === true;
+	const state = !result ? "open" : failed ? "failed" : "done";
+	const summary = [
+		h("span", { class: `state ${state}`, title: { open: "No result", failed: "Failed", done: "Done" }[state] }),
+		h("bdi", { class: "tool-name" }, name),
+		h("bdi", { class: "tool-about" }, oneLine(textOf(call.intent) || callSummary(name, args), 220)),
+		changes && tally(changes),
+		failed && h("span", { class: "tag bad" }, "failed"),
+		!result && h("span", { class: "tag" }, "no result"),
+	];
+	const fill = (): Child[] => [...argumentsView(pen, name, call, changes), result && resultView(pen, name, args, result, changes)];
+	const card = pen.folds.fold("tool", summary, fill, failed || openTools.has(name));
+	if (result) pen.register(result, card);
+	return card;
+}
+
+/** A result whose call is not to be found. */
+export function loneResult(pen: Pen, result: Entry): HTMLElement {
+	const name = textOf(result.message.toolName) || "tool";
+	const summary = [h("span", { class: "state done" }), h("bdi", { class: "tool-name" }, name), h("span", { class: "tag" }, "result without its call")];
+	return pen.folds.fold("tool", summary, () => [resultView(pen, name, {}, result, changesOf(name, {}, result))]);
+}
+
+function changesOf(name: string, args: Fields, result: Entry | undefined): DiffLine[] | undefined {
+	const { patch, diff } = fieldsOf(result?.message.details);
+	if (typeof patch === "string" && patch.includes("@@")) return readPatch(patch);
+	if (typeof diff === "string" && diff) return diff.includes("@@ -") ? readPatch(diff) : readNumbered(diff);
+	if (name !== "edit") return undefined;
+	const edits = Array.isArray(args.edits) ? args.edits.map(fieldsOf) : [args];
+	const lines = edits.flatMap((edit) => replacement(textOf(edit.oldText ?? edit.old_string), textOf(edit.newText ?? edit.new_string)));
+	return lines.length ? lines : undefined;
+}
+
+function tally(lines: readonly DiffLine[]): HTMLElement {
+	const { added, removed } = countChanges(lines);
+	return h("span", { class: "tally" }, h("span", { class: "plus" }, `+${added}`), " ", h("span", { class: "minus" }, `−${removed}`));
+}
+
+function argumentsView(pen: Pen, name: string, { arguments: given, intent }: Fields, changes: readonly DiffLine[] | undefined): Child[] {
+	const args = fieldsOf(given);
+	if (changes) return [diffView(pen, changes), ...leftOver(pen, args, ["path", "file_path", "edits", "oldText", "newText", "old_string", "new_string"])];
+	if (name === "bash" && typeof args.command === "string") {
+		return [h("div", { class: "command" }, code(pen, args.command, "bash", { lines: 30, characters: 4000 })), ...leftOver(pen, args, ["command"])];
+	}
+	if (name === "write" && typeof args.content === "string") {
+		return [code(pen, args.content, languageOf(textOf(args.path))), ...leftOver(pen, args, ["path", "content"])];
+	}
+	// A short path says everything in the head of the card already.
+	const keys = Object.keys(args);
+	if (!intent && keys.length === 1 && typeof args.path === "string" && args.path.length < 100) return [];
+	if (typeof given === "string") return [code(pen, given, "json")];
+	return leftOver(pen, args, []);
+}
+
+/** The other arguments, one row each. */
+function leftOver(pen: Pen, args: Fields, told: readonly string[]): Child[] {
+	const rest = Object.entries(args).filter(([key]) => !told.includes(key));
+	if (!rest.length) return [];
+	const list = h("dl", { class: "arguments" });
+	for (const [key, value] of rest) {
+		const isText = typeof value === "string";
+		const shown = isText && !value.includes("\n") && value.length < 300 ? h("code", {}, value) : code(pen, isText ? value : pretty(value), isText ? "" : "json");
+		list.append(h("dt", {}, h("bdi", {}, key)), h("dd", {}, shown));
+	}
+	return [list];
+}
+
+function resultView(pen: Pen, name: string, args: Fields, { message }: Entry, changes: readonly DiffLine[] | undefined): HTMLElement {
+	const failed = message.isError === true;
+	const body = h("div", { class: failed ? "result bad" : "result" });
+	const text = plainText(message.content);
+	if (changes && !failed) body.append(h("p", { class: "said" }, oneLine(text, 300)));
+	else {
+		const language = name === "read" && !failed ? languageOf(textOf(args.path)) : "";
+		const draw = name === "task" ? prose : language ? (_: Pen, shown: string) => code(pen, shown, language) : (_: Pen, shown: string) => output(pen, shown);
+		for (const child of content(pen, message.content, draw)) if (child) body.append(child);
+		if (!blocksOf(message.content).length) body.append(h("p", { class: "said" }, "(nothing)"));
+	}
+	const note = detailsNote(fieldsOf(message.details));
+	if (note) body.append(h("p", { class: "said" }, note));
+	return body;
+}
+
+/** What the host was told beyond the text, where a reader wants to know. */
+function detailsNote(details: Fields): string {
+	const { truncated, totalLines, outputLines } = fieldsOf(details.truncation);
+	const parts = [
+		truncated ? `The model saw ${numberOf(outputLines)} of ${numberOf(totalLines)} lines.` : "",
+		details.fullOutputPath ? `Everything: ${textOf(details.fullOutputPath)}` : "",
+		listOf(details.changedFiles).length ? `Changed: ${listOf(details.changedFiles).map(textOf).join(", ")}` : "",
+	];
+	return parts.filter(Boolean).join(" ");
+}

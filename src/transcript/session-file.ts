@@ -1,0 +1,121 @@
+/** The file behind a transcript: lines are added whole or not at all. */
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { CommandError, isCommandError } from "../lib/command-error.ts";
+import { Lock } from "./lock.ts";
+
+/** Writes bytes to a descriptor and tells how many were taken; tests put trouble here. */
+export type Write = (descriptor: number, bytes: Buffer) => number;
+
+export interface SessionFileOptions {
+	path: string;
+	/** The file is there. A new one is made with the first write, and only if there still is none. */
+	exists: boolean;
+	/** The last byte is no line end: a process died while it wrote. */
+	isTorn: boolean;
+	write?: Write;
+}
+
+export class SessionFile {
+	readonly path: string;
+	exists: boolean;
+	#isTorn: boolean;
+	#write: Write;
+	#descriptor: number | undefined;
+	#lock: Lock | undefined;
+
+	constructor({ path, exists, isTorn, write = (descriptor, bytes) => writeSync(descriptor, bytes) }: SessionFileOptions) {
+		this.path = path;
+		this.exists = exists;
+		this.#isTorn = isTorn;
+		this.#write = write;
+	}
+
+	/** Makes this process the only one that writes. A place where no lock can be made can be read all the same. */
+	lock(): void {
+		try {
+			this.#lock ??= Lock.take(this.path);
+		} catch (error) {
+			if (isCommandError(error)) throw error;
+		}
+	}
+
+	/** Somebody removed the file while it was open: what is written now would be lost. */
+	get isGone(): boolean {
+		return this.#descriptor !== undefined && fstatSync(this.#descriptor).nlink === 0;
+	}
+
+	/** Adds lines. When that fails, the file is as it was before, and a CommandError tells why. */
+	append(text: string): void {
+		let before: number | undefined;
+		try {
+			const descriptor = this.#open();
+			before = fstatSync(descriptor).size;
+			this.#writeAll(descriptor, Buffer.from(this.#isTorn && before > 0 ? `\n${text}` : text));
+			this.#isTorn = false;
+			this.exists = true;
+		} catch (error) {
+			this.#undo(before);
+			if (isCommandError(error)) throw error;
+			throw new CommandError(`Session file could not be written: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message} ${this.path}`);
+		}
+	}
+
+	/** The next write makes a new file. */
+	startOver(): void {
+		this.#close();
+		this.exists = false;
+		this.#isTorn = false;
+	}
+
+	/** The next write opens the file again. `keepLock`: another transcript of this process goes on with it. */
+	close(keepLock = false): void {
+		this.#close();
+		if (!keepLock) this.#lock?.release();
+		this.#lock = undefined;
+	}
+
+	#open(): number {
+		if (this.#descriptor !== undefined) return this.#descriptor;
+		if (!this.exists) mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+		this.#lock ??= Lock.take(this.path);
+		this.#descriptor = openSync(this.path, this.exists ? "a" : "ax", 0o600);
+		return this.#descriptor;
+	}
+
+	/** Nearly always one write. What a short one left is tried again, which tells the reason if there is one. */
+	#writeAll(descriptor: number, bytes: Buffer): void {
+		for (let done = 0; done < bytes.length; ) {
+			const count = this.#write(descriptor, done ? bytes.subarray(done) : bytes);
+			if (count <= 0) throw Object.assign(new Error("nothing was written"), { code: "EIO" });
+			done += count;
+		}
+	}
+
+	#undo(before: number | undefined): void {
+		const descriptor = this.#descriptor;
+		if (descriptor === undefined) return this.#releaseUnused();
+		try {
+			if (before !== undefined) ftruncateSync(descriptor, before);
+		} catch {
+			// Then the rest of a line stays behind, as after a crash.
+			this.#isTorn = true;
+		}
+		this.#close();
+		if (this.exists) return;
+		rmSync(this.path, { force: true });
+		this.#releaseUnused();
+	}
+
+	#releaseUnused(): void {
+		if (this.exists) return;
+		this.#lock?.release();
+		this.#lock = undefined;
+	}
+
+	#close(): void {
+		if (this.#descriptor === undefined) return;
+		closeSync(this.#descriptor);
+		this.#descriptor = undefined;
+	}
+}

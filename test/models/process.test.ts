@@ -1,0 +1,151 @@
+/** The four formats through the whole program: a real process, a real socket, a real tool. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Agent } from "../wire/support/agent.ts";
+import { type Answer, Loopback, refuse, stream } from "./loopback.ts";
+import { type ApiKind, askedBy, type Reply, spoken } from "./wire.ts";
+
+const key = "canary-key-0123456789abcdef";
+const apis: ApiKind[] = ["anthropic", "chat", "responses", "google"];
+
+let server: Loopback;
+let agent: Agent;
+
+beforeEach(async () => {
+	server = await Loopback.start();
+});
+afterEach(async () => {
+	await agent.dispose();
+	await server.stop();
+});
+
+const says = (api: ApiKind, reply: Reply): Answer => stream(Buffer.from(spoken(api, reply)));
+
+function start(api: ApiKind, flags: string[] = []): void {
+	const { flags: model, env } = askedBy(api, server.url, key);
+	agent = new Agent({ flags: [...model, "--session-dir", "sessions", ...flags], env, files: { "note.txt": "forty-two\n", "leak.txt": key } });
+}
+
+/** Everything that could carry a secret: frames, diagnostics, session files. */
+function everything(): string {
+	const folder = join(agent.cwd, "sessions");
+	const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+	return [JSON.stringify(agent.frames), agent.stderr, ...files].join("\n");
+}
+
+describe.each(apis)("%s", (api) => {
+	test("a reply, a tool call with its result, and another reply", async () => {
+		const call = { name: "read", arguments: ['{"pa', 'th":"note', '.txt"}'] };
+		server.answer(says(api, { text: ["Let me ", "look."], call }), says(api, { text: ["It is ", "forty-two."] }));
+		start(api);
+		agent.send({ id: "1", type: "prompt", message: "what is in note.txt?" });
+		const end = await agent.event("agent_end");
+		expect(end.messages).toMatchObject([
+			{ role: "user" },
+			{
+				role: "assistant",
+				stopReason: "toolUse",
+				content: [{ text: "Let me look." }, { type: "toolCall", name: "read", arguments: { path: "note.txt" } }],
+			},
+			{ role: "toolResult", toolName: "read", isError: false, content: [{ text: "forty-two\n" }] },
+			{ role: "assistant", stopReason: "stop", content: [{ text: "It is forty-two." }], usage: { input: 5, output: 7, totalTokens: 12 } },
+		]);
+		expect(server.received).toHaveLength(2);
+		expect(server.received[1]?.body).toContain("forty-two");
+		expect(everything()).not.toContain(key);
+	});
+
+	test("an overloaded provider is asked again, and the key in its answer goes nowhere", async () => {
+		server.answer(
+			refuse(529, `{"error":"overloaded, ${key}"}`),
+			refuse(503, "<html><body>Service Unavailable</body></html>"),
+			says(api, { text: ["ok"] }),
+		);
+		start(api);
+		agent.send({ id: "1", type: "prompt", message: "hi" });
+		const first = await agent.event("auto_retry_start");
+		expect(first).toMatchObject({ attempt: 1, errorMessage: expect.stringContaining("529") });
+		await agent.until((frame) => frame.type === "auto_retry_start" && frame.attempt === 2);
+		expect(await agent.event("auto_retry_end")).toMatchObject({ success: true, attempt: 2 });
+		await agent.event("agent_settled");
+		expect(everything()).not.toContain(key);
+		expect(everything()).toContain("[redacted]");
+	});
+
+	test("a wrong key is told once and not retried", async () => {
+		server.answer(refuse(401, '{"error":{"message":"invalid x-api-key"}}'));
+		start(api);
+		agent.send({ id: "1", type: "prompt", message: "hi" });
+		const end = await agent.event("agent_end");
+		expect(end).toMatchObject({ willRetry: false, messages: [{}, { stopReason: "error", errorMessage: expect.stringContaining("401") }] });
+		expect(server.received).toHaveLength(1);
+	});
+
+	test("a provider that never answers ends in a clear error", async () => {
+		server.answer(() => undefined);
+		start(api, ["--set", "stream.firstEventTimeoutMs=200", "--set", "retry.maxRetries=1"]);
+		agent.send({ id: "1", type: "prompt", message: "hi" });
+		expect(await agent.event("auto_retry_start")).toMatchObject({ errorMessage: expect.stringMatching(/200 ms|0\.2 s|timed out|no answer/i) });
+		expect(await agent.event("auto_retry_end")).toMatchObject({ success: false });
+		await agent.event("agent_settled");
+	});
+
+	test("a reply that stalls or is cut in the middle is asked for again", async () => {
+		const whole = Buffer.from(spoken(api, { text: ["one ", "two ", "three"] }));
+		const half = whole.subarray(0, whole.indexOf("three"));
+		const stalls: Answer = (response) => {
+			response.writeHead(200, { "content-type": "text/event-stream" });
+			response.write(half);
+		};
+		const cuts: Answer = (response) => {
+			response.writeHead(200, { "content-type": "text/event-stream" });
+			response.write(half, () => response.destroy());
+		};
+		server.answer(stalls, cuts, says(api, { text: ["whole"] }));
+		start(api, ["--set", "stream.idleTimeoutMs=200"]);
+		agent.send({ id: "1", type: "prompt", message: "hi" });
+		expect(await agent.event("auto_retry_start")).toMatchObject({ attempt: 1 });
+		expect(await agent.event("auto_retry_start")).toMatchObject({ attempt: 2 });
+		expect(await agent.event("auto_retry_end")).toMatchObject({ success: true });
+		await agent.event("agent_settled");
+	});
+
+	test("garbage with status 200 ends in an error, not in silence", async () => {
+		server.answer((response) => {
+			response.writeHead(200, { "content-type": "text/html" });
+			response.end("<html><body>Welcome to the proxy</body></html>");
+		});
+		start(api, ["--set", "retry.enabled=false"]);
+		agent.send({ id: "1", type: "prompt", message: "hi" });
+		const end = await agent.event("agent_end");
+		expect(end.messages).toMatchObject([{}, { stopReason: "error", errorMessage: expect.stringMatching(/./) }]);
+	});
+
+	test("abort closes the socket", async () => {
+		server.answer((response) => {
+			response.writeHead(200, { "content-type": "text/event-stream" });
+			response.write(spoken(api, { text: ["one "] }).slice(0, 300));
+		});
+		start(api);
+		agent.send({ id: "1", type: "prompt", message: "hi" });
+		await agent.until((frame) => frame.type === "message_start" && (frame.message as { role: string }).role === "user");
+		while (server.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+		agent.send({ id: "2", type: "abort" });
+		await agent.response("2");
+		await server.whenTorn();
+	});
+});
+
+test("a conversation goes on with another provider's model", async () => {
+	server.answer(says("anthropic", { text: ["first"] }), says("responses", { text: ["second"] }));
+	const [one, two] = [askedBy("anthropic", server.url, key), askedBy("responses", server.url, key)];
+	agent = new Agent({ flags: one.flags, env: { ...one.env, ...two.env } });
+	agent.send({ id: "1", type: "prompt", message: "hi" });
+	await agent.event("agent_settled");
+	agent.send({ id: "2", type: "set_model", provider: "openai", modelId: "gpt-5.5" });
+	expect(await agent.response("2")).toMatchObject({ success: true });
+	agent.send({ id: "3", type: "prompt", message: "and now?" });
+	await agent.event("agent_settled");
+	expect(server.received[1]?.body).toContain("first");
+});

@@ -1,0 +1,109 @@
+/** Short replies in the four real formats, for tests and benchmarks that go through the whole program. */
+
+export type ApiKind = "anthropic" | "chat" | "responses" | "google";
+
+export interface Reply {
+	/** Pieces of text, a delta each. */
+	text?: readonly string[];
+	/** A tool call, its arguments in pieces. */
+	call?: { name: string; arguments: readonly string[] };
+}
+
+const event = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify({ type: name, ...data })}\n\n`;
+const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
+
+/** The whole stream of one reply. */
+export function spoken(api: ApiKind, reply: Reply): string {
+	return speakers[api](reply);
+}
+
+const speakers: Record<ApiKind, (reply: Reply) => string> = {
+	anthropic({ text = [], call }) {
+		const parts = [
+			event("message_start", { message: { id: "msg_1", role: "assistant", content: [], usage: { input_tokens: 5, output_tokens: 1 } } }),
+		];
+		let index = 0;
+		if (text.length) {
+			parts.push(event("content_block_start", { index, content_block: { type: "text", text: "" } }));
+			for (const piece of text) parts.push(event("content_block_delta", { index, delta: { type: "text_delta", text: piece } }));
+			parts.push(event("content_block_stop", { index }));
+			index += 1;
+		}
+		if (call) {
+			parts.push(event("content_block_start", { index, content_block: { type: "tool_use", id: "toolu_1", name: call.name, input: {} } }));
+			for (const piece of call.arguments)
+				parts.push(event("content_block_delta", { index, delta: { type: "input_json_delta", partial_json: piece } }));
+			parts.push(event("content_block_stop", { index }));
+		}
+		parts.push(
+			event("message_delta", { delta: { stop_reason: call ? "tool_use" : "end_turn" }, usage: { output_tokens: 7 } }),
+			event("message_stop", {}),
+		);
+		return parts.join("");
+	},
+	chat({ text = [], call }) {
+		const chunk = (delta: object, finish: string | null = null) =>
+			data({ id: "c1", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] });
+		const parts = text.map((piece) => chunk({ content: piece }));
+		if (call) {
+			parts.push(chunk({ tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name: call.name, arguments: "" } }] }));
+			for (const piece of call.arguments) parts.push(chunk({ tool_calls: [{ index: 0, function: { arguments: piece } }] }));
+		}
+		parts.push(chunk({}, call ? "tool_calls" : "stop"));
+		parts.push(data({ id: "c1", choices: [], usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 } }), "data: [DONE]\n\n");
+		return parts.join("");
+	},
+	responses({ text = [], call }) {
+		const parts = [event("response.created", { response: { id: "resp_1", status: "in_progress" } })];
+		const output: object[] = [];
+		if (text.length) {
+			const at = { output_index: 0, item_id: "msg_1", content_index: 0 };
+			const whole = text.join("");
+			const item = { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [{ type: "output_text", text: whole }] };
+			parts.push(event("response.output_item.added", { output_index: 0, item: { ...item, content: [], status: "in_progress" } }));
+			parts.push(event("response.content_part.added", { ...at, part: { type: "output_text", text: "" } }));
+			for (const piece of text) parts.push(event("response.output_text.delta", { ...at, delta: piece }));
+			parts.push(event("response.output_text.done", { ...at, text: whole }), event("response.output_item.done", { output_index: 0, item }));
+			output.push(item);
+		}
+		if (call) {
+			const index = output.length;
+			const at = { output_index: index, item_id: "fc_1" };
+			const whole = call.arguments.join("");
+			const item = { type: "function_call", id: "fc_1", call_id: "call_1", name: call.name, arguments: whole, status: "completed" };
+			parts.push(event("response.output_item.added", { output_index: index, item: { ...item, arguments: "", status: "in_progress" } }));
+			for (const piece of call.arguments) parts.push(event("response.function_call_arguments.delta", { ...at, delta: piece }));
+			parts.push(
+				event("response.function_call_arguments.done", { ...at, arguments: whole }),
+				event("response.output_item.done", { output_index: index, item }),
+			);
+			output.push(item);
+		}
+		const usage = { input_tokens: 5, output_tokens: 7, total_tokens: 12 };
+		parts.push(event("response.completed", { response: { id: "resp_1", status: "completed", output, usage } }));
+		return parts.join("");
+	},
+	google({ text = [], call }) {
+		const chunk = (parts: object[], more: object = {}) =>
+			data({ candidates: [{ content: { role: "model", parts }, index: 0, ...more }], responseId: "r1" });
+		const parts = text.map((piece) => chunk([{ text: piece }]));
+		if (call) parts.push(chunk([{ functionCall: { name: call.name, args: JSON.parse(call.arguments.join("")) } }]));
+		const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 7, totalTokenCount: 12 };
+		parts.push(data({ candidates: [{ content: { role: "model", parts: [{ text: "" }] }, finishReason: "STOP", index: 0 }], usageMetadata }));
+		return parts.join("");
+	},
+};
+
+/** How the program is told to ask the loopback for each format. */
+export function askedBy(api: ApiKind, url: string, key: string): { flags: string[]; env: Record<string, string> } {
+	switch (api) {
+		case "anthropic":
+			return { flags: ["--provider", "anthropic", "--model", "claude-opus-4-6"], env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key } };
+		case "chat":
+			return { flags: ["--provider", "groq", "--model", "openai/gpt-oss-120b"], env: { GROQ_BASE_URL: `${url}/v1`, GROQ_API_KEY: key } };
+		case "responses":
+			return { flags: ["--provider", "openai", "--model", "gpt-5.5"], env: { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key } };
+		case "google":
+			return { flags: ["--provider", "google", "--model", "gemini-2.5-pro"], env: { GEMINI_BASE_URL: `${url}/v1beta`, GEMINI_API_KEY: key } };
+	}
+}
