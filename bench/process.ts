@@ -59,8 +59,8 @@ export class Running {
 	#rest = "";
 	#waiting: { text: string; resolve: () => void }[] = [];
 
-	constructor(folder: string, args: string[]) {
-		const env = plainEnvironment({ BOWLINE_DIR: join(folder, "user") });
+	constructor(folder: string, args: string[], extra: Record<string, string> = {}) {
+		const env = plainEnvironment({ BOWLINE_DIR: join(folder, "user"), ...extra });
 		this.child = spawn(process.execPath, args, { cwd: folder, env, stdio: ["pipe", "pipe", "inherit"] });
 		this.child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
 	}

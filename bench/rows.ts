@@ -1,5 +1,6 @@
 /** The rows of `npm run bench`. */
 import { cpuNs, inFolder, program, type Running, rssMb, startAgent, startBare, wholeCpuMs } from "./process.ts";
+import { argumentDeltas, firstDelta, providerDeltas } from "./provider-rows.ts";
 import { type Figure, median } from "./table.ts";
 import { grepTree, hugeOutput, toolTurns } from "./tool-rows.ts";
 
@@ -171,6 +172,9 @@ export const rows: Row[] = [
 	{ name: "idle", measure: idle },
 	{ name: "deltas", measure: deltas },
 	{ name: "pipelined", measure: pipelined },
+	{ name: "first-delta", measure: firstDelta },
+	{ name: "providers", measure: providerDeltas },
+	{ name: "arguments", measure: argumentDeltas },
 	{ name: "output", measure: hugeOutput },
 	{ name: "turns", measure: toolTurns },
 	{ name: "grep", measure: grepTree },

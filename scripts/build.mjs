@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { inlineBundles } from "./inline.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
@@ -14,6 +15,8 @@ const external = ["@vscode/ripgrep", "sharp"];
 
 /** Chunk name to what it is built from, found while building. */
 const chunks = new Map();
+/** Packages that went into some bundle. */
+const bundled = new Set();
 
 const lazyImports = {
 	name: "lazy-imports",
@@ -41,7 +44,7 @@ const options = {
 	minifySyntax: true,
 	legalComments: "none",
 	external,
-	plugins: [lazyImports],
+	plugins: [lazyImports, inlineBundles(noteInputs)],
 	absWorkingDir: root,
 	logLevel: "warning",
 	metafile: true,
@@ -50,12 +53,14 @@ const options = {
 mkdirSync(outdir, { recursive: true });
 // The package is ESM; what the command runs is not.
 writeFileSync(join(outdir, "package.json"), '{ "type": "commonjs" }\n');
-/** Packages that went into some bundle. */
-const bundled = new Set();
 
 async function bundle(settings) {
 	const { metafile } = await build({ ...options, ...settings });
-	for (const input of Object.keys(metafile.inputs)) {
+	noteInputs(Object.keys(metafile.inputs));
+}
+
+function noteInputs(inputs) {
+	for (const input of inputs) {
 		const found = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input);
 		if (found) bundled.add(found[1]);
 	}

@@ -37,6 +37,8 @@ export interface ModelRequest {
 	/** Messages keep their identity from call to call, so that an adapter may cache what it made of them. */
 	messages: readonly ModelMessage[];
 	tools: readonly ToolDefinition[];
+	/** The longest reply wanted, in tokens, where the model itself would allow more. */
+	maxTokens?: number;
 	/** Opaque key for provider-side caches. */
 	sessionId: string;
 }
@@ -113,6 +115,8 @@ export interface Setup {
 
 /** The queues, as the loop sees them. Taking respects the queue modes. */
 export interface Queues {
+	/** How many messages wait. */
+	readonly count: number;
 	hasSteering(): boolean;
 	takeSteering(): AgentMessage[];
 	takeFollowUps(): AgentMessage[];
@@ -130,6 +134,8 @@ export interface LoopInput {
 	validate: ValidateArguments;
 	queues: Queues;
 	interruptMode: () => InterruptMode;
+	/** Asked between two turns: make room for the next model call. */
+	prepare: () => Promise<void>;
 	/** Asked before `agent_end`: will another run follow by itself? */
 	foresee: (outcome: Outcome) => boolean;
 	sessionId: () => string;
@@ -155,10 +161,18 @@ export interface Policy {
 	name: string;
 	/** Hears every event. */
 	observe?(event: AgentEvent): void;
+	/**
+	 * Asked before a prompt starts its run, with the messages it will add, and between the turns of a run: make room for the next
+	 * model call. May change the context. The signal ends it; it must not throw.
+	 */
+	prepare?(pending: readonly AgentMessage[], signal: AbortSignal): Promise<void>;
 	/** Asked synchronously before `agent_end`: true when `settle` will ask for another run. */
 	foresee?(outcome: Outcome): boolean;
-	/** Asked after a run: shall there be another one, from the context as it is? The signal ends whatever it waits for. */
-	settle?(outcome: Outcome, signal: AbortSignal): Promise<Again | undefined>;
+	/**
+	 * Asked after a run: shall there be another one, from the context as it is? `gap` ends a mere wait: it fires for an abort, and for a
+	 * prompt that takes over. `signal` fires for an abort only: work that a prompt has to wait for ends with it.
+	 */
+	settle?(outcome: Outcome, gap: AbortSignal, signal?: AbortSignal): Promise<Again | undefined>;
 }
 
 export interface Again {

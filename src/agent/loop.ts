@@ -35,6 +35,8 @@ export async function agentLoop(input: LoopInput, publish: Emit): Promise<Outcom
 		emit({ type: "turn_end", message, toolResults, turnIndex });
 		if (hasFailed) break;
 
+		// Before the queues are asked: a message must not be lost between its queue and its turn when this is aborted.
+		if (calls.length + input.queues.count > 0 && !input.signal.aborted) await input.prepare();
 		pending = input.signal.aborted ? [] : input.queues.takeSteering();
 		if (calls.length === 0 && pending.length === 0) {
 			if (!input.signal.aborted) pending = input.queues.takeFollowUps();

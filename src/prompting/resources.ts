@@ -49,9 +49,9 @@ export async function loadResources(places: ResourcePlaces): Promise<Resources> 
 	const warnings: string[][] = [];
 	/** A list for each, so that what is reported comes in the same order every time. */
 	const list = () => {
-		const own: string[] = [];
-		warnings.push(own);
-		return own;
+		const texts: string[] = [];
+		warnings.push(texts);
+		return texts;
 	};
 	const own = join(cwd, ".bowline");
 	const isHermetic = userDirectory === undefined;

@@ -63,7 +63,9 @@ async function search(root: string): Promise<string[]> {
 		if (visited.has(real)) return [];
 		visited.add(real);
 		const entries = await entriesOf(directory);
-		const rules = await ignoreRules(directory, entries, above);
+		// A file above may ignore a directory that one further down brought back; on what is in it, the former has no say.
+		const levels = above.filter((level) => !level.rules.ignores(`${toSlashes(relative(level.directory, directory))}/`));
+		const rules = await ignoreRules(directory, entries, levels);
 		const wanted = entries.filter((entry) => !entry.name.startsWith(".") && entry.name !== "node_modules" && !isIgnored(entry, rules));
 		const own = wanted.find((entry) => entry.kind === "file" && entry.name === "SKILL.md");
 		if (own) return [own.path];
@@ -81,7 +83,7 @@ async function ignoreRules(directory: string, entries: readonly Entry[], above: 
 	if (files.length === 0) return above;
 	const { default: ignore } = await import("ignore");
 	const texts = await Promise.all(files.map((file) => readText(file.path, [])));
-	return [...above, { directory, rules: ignore().add(texts.filter((text) => text !== undefined)) }];
+	return [...above, { directory, rules: ignore().add(texts.join("\n")) }];
 }
 
 /** The nearest file that has something to say decides. */

@@ -5,7 +5,7 @@ import { linkedController } from "../lib/abort.ts";
 import type { BusyPeriod } from "./phase.ts";
 
 export interface DriveInput {
-	loop: Omit<LoopInput, "next" | "foresee">;
+	loop: Omit<LoopInput, "next" | "foresee" | "prepare">;
 	policies: readonly Policy[];
 	period: BusyPeriod;
 	/** Why the accepted prompt cannot run, if so. */
@@ -24,7 +24,10 @@ export async function drive(input: DriveInput): Promise<void> {
 	while (next) {
 		period.hadRun = true;
 		const foresee = (outcome: Outcome) => !loop.signal.aborted && policies.some((policy) => policy.foresee?.(outcome));
-		const outcome = await balanced(() => agentLoop({ ...loop, next: next as Next, foresee }, emit), emit);
+		const prepare = async () => {
+			for (const policy of policies) await policy.prepare?.([], loop.signal);
+		};
+		const outcome = await balanced(() => agentLoop({ ...loop, next: next as Next, foresee, prepare }, emit), emit);
 		const again = await settle(input, outcome);
 		if (period.prompt) next = await acceptedPrompt(input);
 		else if (loop.signal.aborted) next = undefined;
@@ -50,7 +53,7 @@ async function settle({ policies, loop, enter, dropLastReply }: DriveInput, outc
 	enter(gap);
 	let again: Again | undefined;
 	for (const policy of policies) {
-		again = await policy.settle?.(outcome, gap.signal);
+		again = await policy.settle?.(outcome, gap.signal, loop.signal);
 		if (again) break;
 	}
 	if (again?.dropFailedReply) dropLastReply();

@@ -72,6 +72,21 @@ export class ModelChoice {
 		return { model: next.model, isScoped: scope !== undefined };
 	}
 
+	/** Goes back to what a session was using, without a record of it. Tells why the model is another, if so. */
+	async restore(wanted: { provider: string; id: string } | undefined, word: string | undefined): Promise<string | undefined> {
+		let problem: string | undefined;
+		if (wanted && (wanted.provider !== this.#model?.provider || wanted.id !== this.#model.id)) {
+			const model = await this.#parts.catalogue.find(wanted.provider, wanted.id);
+			const name = `${wanted.provider}/${wanted.id}`;
+			if (!model) problem = `Model not found: ${name}`;
+			else if (await this.#parts.catalogue.problem(model)) problem = `No API key for ${name}`;
+			else this.#model = model;
+		}
+		const level = thinkingLevels.find((known) => known === word) ?? this.#level;
+		this.#level = this.#model ? this.#parts.clamp(this.#model, level) : level;
+		return problem;
+	}
+
 	/** Takes the level, or the nearest one that the model has. `max` is the highest. */
 	setLevel(word: string): void {
 		const wanted = word === "max" ? this.levels().at(-1) : thinkingLevels.find((level) => level === word);
@@ -93,14 +108,14 @@ export class ModelChoice {
 
 	/** Uses a model from the next call on, with the nearest level it has. */
 	take({ model, level }: ModelWithLevel): void {
-		this.#model = model;
 		this.record({ type: "model_change", provider: model.provider, modelId: model.id });
+		this.#model = model;
 		this.#changeLevel(this.#parts.clamp(model, level ?? this.#level));
 	}
 
 	#changeLevel(level: ThinkingLevel): void {
 		if (level === this.#level) return;
-		this.#level = level;
 		this.record({ type: "thinking_level_change", thinkingLevel: level });
+		this.#level = level;
 	}
 }

@@ -17,11 +17,15 @@ export interface BusyPeriod {
 	/** A prompt that came while the period was being aborted; it opens the next one. */
 	successor: AcceptedPrompt | undefined;
 	hadRun: boolean;
+	/** The conversation is being condensed, by a command or automatically. */
+	isCompacting: boolean;
 }
 
 export type Phase =
 	| { name: "idle" }
 	/** A run is active or about to start: a prompt must be queued. */
 	| { name: "running"; period: BusyPeriod }
+	/** A command condenses the conversation: a prompt waits for its end. */
+	| { name: "compacting"; period: BusyPeriod }
 	/** Between a run's end and what may follow by itself: a prompt takes over. `gap` ends the wait. */
 	| { name: "settling"; period: BusyPeriod; gap: AbortController };

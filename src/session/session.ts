@@ -1,16 +1,21 @@
 /** One conversation: its phase, its inbox and the driver that starts runs. */
 import type { Flow, ModelAccess, Policy, Setup, Tool, ValidateArguments } from "../agent/contracts.ts";
+import { CommandError, isCommandError } from "../lib/command-error.ts";
 import { deferred } from "../lib/deferred.ts";
 import type { InterruptMode, QueueMode } from "../protocol/commands/queue.ts";
 import type { SessionState } from "../protocol/commands/state.ts";
 import type { Image } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/messages.ts";
+import type { Entry, EntryBody } from "../transcript/entries.ts";
+import { contextLength, contextMessages, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import type { Transcripts } from "../transcript/transcripts.ts";
 import type { Bus, Observer } from "./bus.ts";
 import { Inbox, type QueueName, type QueueTexts } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { AcceptedPrompt, BusyPeriod, Phase } from "./phase.ts";
+import { storing } from "./storing.ts";
 
 /** What a session is made of; the app puts it together. */
 export interface SessionParts {
@@ -25,7 +30,9 @@ export interface SessionParts {
 	policies: readonly Policy[];
 	/** Takes credentials out of a text. */
 	redact: (text: string) => string;
-	newTranscript: (parentSession: string | undefined) => Transcript;
+	transcripts: Transcripts;
+	/** The session to go on with; without it a new one begins. */
+	transcript?: Transcript;
 	bus: Bus;
 	flow: Flow;
 	now: () => number;
@@ -59,7 +66,8 @@ export class Session {
 	readonly choice: ModelChoice;
 	#parts: SessionParts;
 	#transcript: Transcript;
-	#messages: AgentMessage[] = [];
+	/** The live context. Absent until somebody wants more of an opened session than its length. */
+	#live: AgentMessage[] | undefined;
 	#tools: readonly Tool[] = [];
 	#phase: Phase = { name: "idle" };
 	/** Records of the host's commands that ended during a run: between a call and its result they would break the history. */
@@ -71,10 +79,9 @@ export class Session {
 		this.choice.record = (entry) => void this.#transcript.append(entry);
 		this.interruptMode = parts.start.interruptMode;
 		this.autoCompaction = parts.start.autoCompaction;
-		this.#transcript = this.#newTranscript(undefined);
+		this.#transcript = parts.transcript ?? this.#newTranscript(undefined);
+		this.#answerOpenCalls();
 		this.inbox = new Inbox(parts.start.steeringMode, parts.start.followUpMode, () => this.announceQueues());
-		// First in line: a message is in the context and on disk before anybody else hears of it.
-		parts.bus.observe((event) => this.#keep(event));
 		for (const policy of parts.policies) if (policy.observe) parts.bus.observe((event) => policy.observe?.(event));
 	}
 
@@ -88,6 +95,14 @@ export class Session {
 
 	get messages(): readonly AgentMessage[] {
 		return this.#messages;
+	}
+
+	get transcript(): Transcript {
+		return this.#transcript;
+	}
+
+	get transcripts(): Transcripts {
+		return this.#parts.transcripts;
 	}
 
 	get isBusy(): boolean {
@@ -106,8 +121,9 @@ export class Session {
 			interruptMode: this.interruptMode,
 			sessionFile: file,
 			sessionId,
+			sessionName: this.#transcript.name,
 			autoCompactionEnabled: this.autoCompaction,
-			messageCount: this.#messages.length,
+			messageCount: this.#live?.length ?? contextLength(this.#transcript.branch),
 			pendingMessageCount: this.inbox.count,
 			queuedMessageCount: this.inbox.count,
 			todoPhases: [],
@@ -175,9 +191,27 @@ export class Session {
 		const transcript = this.#transcript;
 		return (message) => {
 			if (transcript !== this.#transcript) return;
-			this.#deferred.push(message);
-			if (this.#phase.name === "idle") this.#flushDeferred();
+			if (this.#phase.name !== "idle") return void this.#deferred.push(message);
+			this.#flushDeferred();
+			this.#add(message);
 		};
+	}
+
+	/** Adds an entry that is no message. Throws a CommandError when it cannot be stored. */
+	append(entry: EntryBody): Entry {
+		return this.#transcript.append(entry);
+	}
+
+	/** Makes the live context anew from the session's branch: after a compaction, or when the branch is another. */
+	reproject(): void {
+		this.#live = undefined;
+	}
+
+	/** Names the session. */
+	rename(name: string): void {
+		const trimmed = name.replace(/[\r\n]+/g, " ").trim();
+		if (trimmed === "") throw new CommandError("Session name cannot be empty");
+		this.append({ type: "session_info", name: trimmed });
 	}
 
 	/** Stops what is going on. Resolves when the session is idle; queues stay. */
@@ -193,10 +227,17 @@ export class Session {
 	/** Starts over with an empty conversation. */
 	async renew(parentSession: string | undefined): Promise<QueueTexts> {
 		await this.abort();
-		this.#messages = [];
+		return this.adopt(this.#newTranscript(parentSession));
+	}
+
+	/** Goes on with another conversation. Nothing may be running. Gives the texts that were queued. */
+	adopt(transcript: Transcript): QueueTexts {
+		// The same file opened again is still ours.
+		this.#transcript.close(transcript.file === this.#transcript.file);
+		this.#transcript = transcript;
+		this.#live = undefined;
 		this.#deferred = [];
-		this.#transcript.close();
-		this.#transcript = this.#newTranscript(parentSession);
+		this.#answerOpenCalls();
 		return this.inbox.clear();
 	}
 
@@ -215,6 +256,12 @@ export class Session {
 		this.#transcript.close();
 	}
 
+	/** Read from the transcript when first needed: most of a long session is never looked at. */
+	get #messages(): AgentMessage[] {
+		this.#live ??= contextMessages(this.#transcript.branch);
+		return this.#live;
+	}
+
 	/** Ends the wait between two runs, so that an accepted prompt can go on. */
 	#takeOver(gap: AbortController, answer: Promise<string | undefined>): Promise<string | undefined> {
 		gap.abort();
@@ -225,6 +272,9 @@ export class Session {
 	async #work(period: BusyPeriod): Promise<void> {
 		const { bus, flow, models, validate, policies, redact, now } = this.#parts;
 		const { signal } = period.controller;
+		const emit = (event: AgentEvent) =>
+			bus.emit(event.type === "agent_end" ? { ...event, sessionId: this.state.sessionId, sessionFile: this.#transcript.file } : event);
+		const stored = storing({ add: (message) => this.#tryToAdd(message), emit, stream: models.stream, validate });
 		try {
 			const { drive } = await import("./drive.ts");
 			await drive({
@@ -236,13 +286,12 @@ export class Session {
 				enter: (gap) => {
 					this.#phase = gap ? { name: "settling", period, gap } : { name: "running", period };
 				},
-				emit: (event) =>
-					bus.emit(event.type === "agent_end" ? { ...event, sessionId: this.state.sessionId, sessionFile: this.#transcript.file } : event),
+				emit: stored.emit,
 				loop: {
 					context: () => this.#messages,
 					setup: () => this.#setup(),
-					stream: models.stream,
-					validate,
+					stream: stored.stream,
+					validate: stored.validate,
 					queues: this.inbox,
 					interruptMode: () => this.interruptMode,
 					sessionId: () => this.#transcript.sessionId,
@@ -257,7 +306,7 @@ export class Session {
 		}
 		period.prompt?.answer(abortedText);
 		this.#phase = { name: "idle" };
-		this.#flushDeferred();
+		this.#tryTo(() => this.#flushDeferred());
 		if (period.hadRun) bus.emit({ type: "agent_settled", aborted: signal.aborted });
 		// Not before the abort that ended this period has been answered.
 		if (period.successor) setImmediate(this.#openPeriod(period.successor));
@@ -272,8 +321,10 @@ export class Session {
 		if (this.choice.refine(prepared.model)) this.emit({ type: "thinking_level_changed", level: this.choice.level });
 		this.#tools = await this.#parts.tools();
 		if (signal.aborted) return abortedText;
-		this.#flushDeferred();
-		return undefined;
+		return this.#tryTo(() => {
+			this.#answerOpenCalls();
+			this.#flushDeferred();
+		});
 	}
 
 	async #setup(): Promise<Setup> {
@@ -289,8 +340,8 @@ export class Session {
 	}
 
 	#newTranscript(parentSession: string | undefined): Transcript {
-		const transcript = this.#parts.newTranscript(parentSession);
-		for (const entry of this.choice.entries()) transcript.append(entry);
+		const transcript = this.#parts.transcripts.create(parentSession);
+		for (const entry of this.choice.entries()) transcript.prepare(entry);
 		return transcript;
 	}
 
@@ -299,17 +350,48 @@ export class Session {
 	}
 
 	#flushDeferred(): void {
-		const records = this.#deferred;
-		this.#deferred = [];
-		for (const message of records) this.#add(message);
+		for (let message = this.#deferred[0]; message; message = this.#deferred[0]) {
+			this.#add(message);
+			this.#deferred.shift();
+		}
 	}
 
-	#keep(event: AgentEvent): void {
-		if (event.type === "message_end") this.#add(event.message);
+	/** A call whose result was never stored gets one that says so: no model takes a conversation without it. */
+	#answerOpenCalls(): void {
+		const text = "Tool execution was aborted: the agent ended before its result was kept.";
+		for (const { id, name } of openCalls(this.#transcript.branch)) {
+			const message: AgentMessage = {
+				role: "toolResult",
+				toolCallId: id,
+				toolName: name,
+				content: [{ type: "text", text }],
+				details: {},
+				isError: true,
+				timestamp: this.#parts.now(),
+			};
+			this.#transcript.prepare({ type: "message", message });
+			this.#live?.push(message);
+		}
 	}
 
+	/** On disk first: what cannot be stored is not in the context either. */
 	#add(message: AgentMessage): void {
-		this.#messages.push(message);
 		this.#transcript.append({ type: "message", message });
+		this.#live?.push(message);
+	}
+
+	#tryToAdd(message: AgentMessage): string | undefined {
+		return this.#tryTo(() => this.#add(message));
+	}
+
+	/** The reason when the session file could not be written. */
+	#tryTo(store: () => void): string | undefined {
+		try {
+			store();
+			return undefined;
+		} catch (error) {
+			if (!isCommandError(error)) throw error;
+			return error.message;
+		}
 	}
 }

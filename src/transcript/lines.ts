@@ -81,15 +81,15 @@ export class Lines {
 		if (line.entry) return line.entry;
 		line.entry = this.#readEntry(line);
 		this.#unread--;
-		// The bytes stay for `text` and `mayHold` only as long as something has not been read.
+		// The bytes are kept no longer than somebody may want them.
 		if (this.#unread === 0) this.#bytes = undefined;
 		return line.entry;
 	}
 
-	/** The bytes of a line as they stand in the file, when they are at hand. */
-	bytesOf(number: number): Buffer | undefined {
+	/** A line as it stands in the file, when that is at hand. */
+	textOf(number: number): string | undefined {
 		const { start, end } = this.all[number] as Line;
-		return start < 0 ? undefined : this.#bytes?.subarray(start, this.#bytes[end - 1] === 0x0d ? end - 1 : end);
+		return start < 0 ? undefined : this.#bytes?.toString("utf8", start, end).trimEnd();
 	}
 
 	/** False only when the line surely does not hold this text. */

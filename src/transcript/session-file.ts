@@ -1,5 +1,5 @@
 /** The file behind a transcript: lines are added whole or not at all. */
-import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { CommandError, isCommandError } from "../lib/command-error.ts";
 import { Lock } from "./lock.ts";
@@ -40,9 +40,9 @@ export class SessionFile {
 		}
 	}
 
-	/** Somebody removed the file while it was open: what is written now would be lost. */
+	/** Somebody removed the file: what is added to it now would be lost. */
 	get isGone(): boolean {
-		return this.#descriptor !== undefined && fstatSync(this.#descriptor).nlink === 0;
+		return this.#descriptor === undefined ? this.exists && !existsSync(this.path) : fstatSync(this.#descriptor).nlink === 0;
 	}
 
 	/** Adds lines. When that fails, the file is as it was before, and a CommandError tells why. */
@@ -79,7 +79,7 @@ export class SessionFile {
 		if (this.#descriptor !== undefined) return this.#descriptor;
 		if (!this.exists) mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
 		this.#lock ??= Lock.take(this.path);
-		this.#descriptor = openSync(this.path, this.exists ? "a" : "ax", 0o600);
+		this.#descriptor = openSync(this.path, this.exists ? constants.O_WRONLY | constants.O_APPEND : "ax", 0o600);
 		return this.#descriptor;
 	}
 

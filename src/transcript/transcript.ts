@@ -1,77 +1,238 @@
-/** What was said, in memory and, from the first message on, in an append-only file. */
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
-import type { Entry, EntryBody, Header } from "./entries.ts";
+/** What was said, in memory and, from the first message on, in an append-only file. Memory and file hold the same, always. */
+import { join } from "node:path";
+import { toLine } from "../lib/jsonl.ts";
+import type { Branch, Entry, EntryBody, EntryOf, Header, TranscriptView } from "./entries.ts";
+import { type Line, Lines } from "./lines.ts";
+import { SessionFile, type Write } from "./session-file.ts";
 
-export interface TranscriptOptions {
+/** What every transcript of a process is made with. */
+export interface TranscriptParts {
 	cwd: string;
-	sessionId: string;
-	/** Directory for the file; nothing is written without one. */
-	directory: string | undefined;
-	parentSession: string | undefined;
 	now: () => number;
 	/** Takes credentials out of what is written. */
 	redact: (text: string) => string;
 	/** Eight hex characters. */
 	newId: () => string;
+	/** How bytes get to the file. */
+	write?: Write;
 }
 
-export class Transcript {
-	readonly sessionId: string;
-	readonly file: string | undefined;
-	readonly entries: Entry[] = [];
-	#options: TranscriptOptions;
-	#header: Header;
-	#ids = new Set<string>();
-	#descriptor: number | undefined;
-	#written = 0;
+export interface TranscriptOptions extends TranscriptParts {
+	sessionId: string;
+	/** Directory for the file; nothing is written without one. */
+	directory: string | undefined;
+	/** The file itself, when its name is given. */
+	path?: string;
+	parentSession: string | undefined;
+}
 
-	constructor(options: TranscriptOptions) {
-		const { cwd, sessionId, directory, parentSession, now } = options;
+/** A file that was read. */
+export interface OpenedFile {
+	header: Header;
+	lines: Lines;
+	file: SessionFile | undefined;
+}
+
+export class Transcript implements TranscriptView {
+	readonly header: Header;
+	#parts: TranscriptParts;
+	#file: SessionFile | undefined;
+	#lines: Lines;
+	/** Number of the current line, -1 before the first. */
+	#leaf: number;
+	/** How many lines are in the file. The others wait for the next append. */
+	#written: number;
+	#hasHeader: boolean;
+	/** Numbers of the lines from the root to the current one; made when asked for. */
+	#path: number[] | undefined;
+
+	constructor(options: TranscriptOptions, opened?: OpenedFile) {
+		const { cwd, sessionId, directory, parentSession, now, write } = options;
+		this.#parts = options;
+		this.#lines = opened?.lines ?? new Lines();
+		this.#leaf = this.#lines.all.length - 1;
+		this.#written = this.#lines.all.length;
+		this.#hasHeader = opened !== undefined;
+		if (opened) {
+			this.header = opened.header;
+			this.#file = opened.file;
+			return;
+		}
 		const timestamp = new Date(now()).toISOString();
-		this.#options = options;
-		this.sessionId = sessionId;
-		this.#header = { type: "session", version: 3, id: sessionId, timestamp, cwd, ...(parentSession ? { parentSession } : {}) };
-		if (directory) this.file = join(directory, `${timestamp.replace(/[:.]/g, "-")}_${sessionId}.jsonl`);
+		this.header = { type: "session", version: 3, id: sessionId, timestamp, cwd, ...(parentSession ? { parentSession } : {}) };
+		const path = options.path ?? (directory && join(directory, `${timestamp.replace(/[:.]/g, "-")}_${sessionId}.jsonl`));
+		if (path) this.#file = new SessionFile({ path, exists: false, isTorn: false, write });
 	}
 
-	/** Adds an entry behind the last one. It is on disk when this returns, once there is a message at all. */
+	get sessionId(): string {
+		return this.header.id;
+	}
+
+	get file(): string | undefined {
+		return this.#file?.path;
+	}
+
+	/** Whether there is anything on disk. */
+	get isStored(): boolean {
+		return this.#file?.exists ?? false;
+	}
+
+	get leafId(): string | null {
+		return this.#lines.all[this.#leaf]?.id ?? null;
+	}
+
+	get entries(): readonly Entry[] {
+		return this.#lines.all.map((line, number) => line.entry ?? this.#lines.entry(number));
+	}
+
+	path(): readonly Entry[] {
+		return this.#numbers().map((number) => this.#lines.entry(number));
+	}
+
+	/** The path, without reading what nobody asks for. */
+	get branch(): Branch {
+		return this.#branchOf(this.#numbers());
+	}
+
+	/** All entries in the order in which they were written, whatever branch they belong to. */
+	get everything(): Branch {
+		return this.#branchOf(undefined);
+	}
+
+	/** The name that was given last. */
+	get name(): string | undefined {
+		const { all } = this.#lines;
+		const number = all.findLastIndex((line) => line.kind === "session_info");
+		return number < 0 ? undefined : (this.#lines.entry(number) as EntryOf<"session_info">).name?.trim() || undefined;
+	}
+
+	/** The last entry with this id. */
+	find(id: string): Entry | undefined {
+		const number = this.#lines.find(id);
+		return number < 0 ? undefined : this.#lines.entry(number);
+	}
+
+	/** Adds an entry behind the current one. It is on disk when this returns, once there is a message at all. Throws a CommandError when it is nowhere. */
 	append(body: EntryBody): Entry {
-		const entry: Entry = {
-			...body,
-			id: this.#freshId(),
-			parentId: this.entries.at(-1)?.id ?? null,
-			timestamp: new Date(this.#options.now()).toISOString(),
-		};
-		this.entries.push(entry);
-		if (this.file && (this.#descriptor !== undefined || body.type === "message")) this.#write(this.file);
+		const leaf = this.#leaf;
+		const entry = this.prepare(body);
+		try {
+			this.#flush(body.type === "message");
+		} catch (error) {
+			this.#lines.removeLast();
+			this.#moveTo(leaf);
+			throw error;
+		}
 		return entry;
 	}
 
-	close(): void {
-		if (this.#descriptor === undefined) return;
-		closeSync(this.#descriptor);
-		this.#descriptor = undefined;
+	/** Adds an entry that is written together with the next one: what follows from opening a file is no reason to change it. */
+	prepare(body: EntryBody): Entry {
+		const { type, ...rest } = body;
+		const entry = { type, id: this.#freshId(), parentId: this.leafId, timestamp: new Date(this.#parts.now()).toISOString(), ...rest } as Entry;
+		this.#lines.add(entry);
+		// The parent is found by its number, not by its id: ids may stand in a file twice.
+		(this.#lines.all.at(-1) as Line).parent = this.#leaf;
+		this.#leaf = this.#lines.all.length - 1;
+		this.#path?.push(this.#leaf);
+		return entry;
 	}
 
-	#write(file: string): void {
-		const lines: (Header | Entry)[] = this.entries.slice(this.#written);
-		if (this.#descriptor === undefined) {
-			mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-			this.#descriptor = openSync(file, "ax", 0o600);
-			lines.unshift(this.#header);
+	/** Goes on from an earlier entry; from before the first with null. False when there is no such entry. */
+	moveTo(id: string | null): boolean {
+		const number = id === null ? -1 : this.#lines.find(id);
+		if (id !== null && number < 0) return false;
+		this.#moveTo(number);
+		return true;
+	}
+
+	/** Takes over the entries of another transcript from its root to an entry (null: none); they keep their ids. For a new transcript only. */
+	copy(from: Transcript, id: string | null): void {
+		const lines = from.#numbersTo(id === null ? -1 : from.#lines.find(id)).map((number) => from.#text(number));
+		this.#lines.read(Buffer.from(lines.join("")), 0);
+		this.#moveTo(this.#lines.all.length - 1);
+	}
+
+	/** Writes what waits, if there is a message among it. */
+	store(): void {
+		this.#flush(this.#lines.all.some((line) => line.kind.startsWith("message:")));
+	}
+
+	/** `keepLock`: another transcript goes on with the file. */
+	close(keepLock = false): void {
+		this.#file?.close(keepLock);
+	}
+
+	#flush(mayCreate: boolean): void {
+		const file = this.#file;
+		if (!file) return;
+		if (file.isGone) {
+			file.startOver();
+			this.#written = 0;
+			this.#hasHeader = false;
 		}
-		writeSync(this.#descriptor, this.#options.redact(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
-		this.#written = this.entries.length;
+		if (!file.exists && !mayCreate) return;
+		const { all } = this.#lines;
+		let text = this.#hasHeader ? "" : `${toLine(this.header)}\n`;
+		for (let number = this.#written; number < all.length; number++) text += this.#text(number);
+		file.append(text);
+		this.#hasHeader = true;
+		this.#written = all.length;
+	}
+
+	/** A line as it is, or will be, in the file. */
+	#text(number: number): string {
+		return `${this.#lines.textOf(number) ?? this.#serialized(this.#lines.entry(number))}\n`;
+	}
+
+	#serialized(entry: Entry): string {
+		const { redact } = this.#parts;
+		const line = toLine(entry);
+		if (redact(line) === line) return line;
+		// Only in what people and programs said: a key that happens to be called like a provider must not tear the entry apart.
+		const { type, id, parentId, timestamp, ...rest } = entry;
+		const cleaned = JSON.stringify(rest, (key, value) => (typeof value === "string" && !structural.has(key) ? redact(value) : value));
+		return toLine({ type, id, parentId, timestamp, ...JSON.parse(cleaned) });
+	}
+
+	#moveTo(number: number): void {
+		this.#leaf = number;
+		this.#path = undefined;
+	}
+
+	#numbers(): number[] {
+		this.#path ??= this.#numbersTo(this.#leaf);
+		return this.#path;
+	}
+
+	#numbersTo(leaf: number): number[] {
+		const numbers: number[] = [];
+		for (let number = leaf; number >= 0; number = (this.#lines.all[number] as Line).parent) numbers.push(number);
+		return numbers.reverse();
+	}
+
+	#branchOf(numbers: number[] | undefined): Branch {
+		const lines = this.#lines;
+		const number = (index: number) => (numbers ? (numbers[index] as number) : index);
+		return {
+			length: numbers?.length ?? lines.all.length,
+			id: (index) => (lines.all[number(index)] as Line).id,
+			kind: (index) => (lines.all[number(index)] as Line).kind,
+			entry: (index) => lines.entry(number(index)),
+			mayHold: (index, json) => lines.mayHold(number(index), json),
+		};
 	}
 
 	#freshId(): string {
-		let id = this.#options.newId();
-		while (this.#ids.has(id)) id = this.#options.newId();
-		this.#ids.add(id);
-		return id;
+		for (let attempt = 0; attempt < 100; attempt++) {
+			const id = this.#parts.newId();
+			if (this.#lines.find(id) < 0) return id;
+		}
+		return globalThis.crypto.randomUUID();
 	}
 }
+
+const structural = new Set(["role", "type", "provider", "model", "modelId", "api", "toolCallId", "toolName", "stopReason", "mimeType"]);
 
 /** `<sessions>/--<working directory with its separators as dashes>--` */
 export function sessionDirectory(userDirectory: string, cwd: string): string {

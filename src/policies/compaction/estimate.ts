@@ -2,7 +2,7 @@
 import type { Setup } from "../../agent/contracts.ts";
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
 import type { Usage } from "../../protocol/model.ts";
-import type { Entry } from "../../transcript/entries.ts";
+import type { Branch, Entry } from "../../transcript/entries.ts";
 
 const charactersPerToken = 4;
 /** What providers charge for a picture of common size: about 1200 tokens. */
@@ -46,8 +46,8 @@ export function usedTokens(usage: Usage): number {
 export interface Filling {
 	/** The live context. */
 	messages: readonly AgentMessage[];
-	/** The entries behind it, from the root to the current one. */
-	path: readonly Entry[];
+	/** The entries behind it. */
+	branch: Branch;
 	setup: Pick<Setup, "systemPrompt" | "tools">;
 }
 
@@ -55,16 +55,18 @@ export interface Filling {
  * Tokens of the context. A reply older than the newest compaction does not count: it was counted with what has since been condensed.
  * A reply that has failed counts nothing and must not hide what the last good one counted.
  */
-export function contextTokens({ messages, path, setup }: Filling): number {
-	const counted = newestCounted(messages, path);
+export function contextTokens({ messages, branch, setup }: Filling): number {
+	const counted = newestCounted(messages, branch);
 	if (!counted) return estimateSetup(setup) + estimateMessages(messages);
 	return usedTokens(counted.reply.usage) + estimateMessages(messages.slice(counted.index + 1));
 }
 
-function newestCounted(messages: readonly AgentMessage[], path: readonly Entry[]): { reply: AssistantMessage; index: number } | undefined {
-	for (let at = path.length - 1; at >= 0; at--) {
-		const entry = path[at] as Entry;
-		if (entry.type === "compaction") return undefined;
+function newestCounted(messages: readonly AgentMessage[], branch: Branch): { reply: AssistantMessage; index: number } | undefined {
+	for (let place = branch.length - 1; place >= 0; place--) {
+		const kind = branch.kind(place);
+		if (kind === "compaction") return undefined;
+		if (kind !== "message:assistant") continue;
+		const entry = branch.entry(place);
 		if (entry.type !== "message" || !isCounted(entry.message)) continue;
 		const index = messages.lastIndexOf(entry.message);
 		if (index >= 0) return { reply: entry.message, index };
@@ -73,7 +75,13 @@ function newestCounted(messages: readonly AgentMessage[], path: readonly Entry[]
 }
 
 function isCounted(message: AgentMessage): message is AssistantMessage {
-	return message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted" && usedTokens(message.usage) > 0;
+	return (
+		message.role === "assistant" &&
+		message.stopReason !== "error" &&
+		message.stopReason !== "aborted" &&
+		message.usage !== undefined &&
+		usedTokens(message.usage) > 0
+	);
 }
 
 function charactersOf(message: AgentMessage): number {
@@ -84,7 +92,7 @@ function charactersOf(message: AgentMessage): number {
 		case "toolResult":
 			return charactersIn(message.content);
 		case "assistant":
-			return message.content.reduce((sum, block) => sum + charactersOfBlock(block), 0);
+			return (message.content ?? []).reduce((sum, block) => sum + charactersOfBlock(block), 0);
 		case "bashExecution":
 			return message.excludeFromContext ? 0 : message.command.length + message.output.length;
 		case "compactionSummary":
@@ -111,9 +119,9 @@ function charactersOfBlock(block: AssistantMessage["content"][number]): number {
 }
 
 /** `unknown[]`, because session files of others are read too. */
-function charactersIn(content: string | readonly unknown[]): number {
+function charactersIn(content: string | readonly unknown[] | undefined): number {
 	if (typeof content === "string") return content.length;
-	return content.reduce<number>((sum, block) => {
+	return (content ?? []).reduce<number>((sum, block) => {
 		const { type, text } = (block ?? {}) as { type?: unknown; text?: unknown };
 		if (type === "image") return sum + charactersPerImage;
 		return sum + (typeof text === "string" ? text.length : 0);

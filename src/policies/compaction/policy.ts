@@ -1,10 +1,10 @@
 /** Makes room: the older part of a conversation that has grown too long is replaced by a summary. The file keeps everything. */
 import type { Emit, Outcome, Policy, Setup } from "../../agent/contracts.ts";
-import { CommandError } from "../../lib/command-error.ts";
+import { CommandError, isCommandError } from "../../lib/command-error.ts";
 import type { CompactionResult } from "../../protocol/commands/compaction.ts";
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
 import type { Model } from "../../protocol/model.ts";
-import type { CompactionBody, Entry } from "../../transcript/entries.ts";
+import type { Branch, CompactionBody } from "../../transcript/entries.ts";
 import { type Cut, type CutProblem, chooseCut } from "./cut.ts";
 import { contextTokens, estimateEntry, estimateMessages, estimateSetup, tokensIn } from "./estimate.ts";
 import { type CompactionSettings, type Limits, limitsOf } from "./limits.ts";
@@ -12,8 +12,8 @@ import type { Summarizer } from "./summarize.ts";
 
 /** The conversation, as far as compaction has to do with it. */
 export interface Conversation {
-	/** The entries from the root to the current one. */
-	path: () => readonly Entry[];
+	/** The entries behind the live context. */
+	branch: () => Branch;
 	/** The live context. */
 	messages: () => readonly AgentMessage[];
 	model: () => Model | undefined;
@@ -53,15 +53,15 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 	let isResting = false;
 
 	const limits = (model: Model) => limitsOf(model, settings());
-	const cutFor = (model: Model) => chooseCut(conversation.path(), limits(model).keep);
+	const cutFor = (model: Model) => chooseCut(conversation.branch(), limits(model).keep);
 	const canCut = (model: Model) => !("problem" in cutFor(model));
 
 	/** Whether the conversation is too full and something can be done about it. */
 	const isDue = async (pending: readonly AgentMessage[]): Promise<boolean> => {
-		const path = conversation.path();
-		if (!settings().enabled || isResting || !hasNewReply(path)) return false;
+		const branch = conversation.branch();
+		if (!settings().enabled || isResting || !hasNewReply(branch)) return false;
 		const setup = await conversation.setup();
-		const tokens = contextTokens({ messages: conversation.messages(), path, setup }) + estimateMessages(pending);
+		const tokens = contextTokens({ messages: conversation.messages(), branch, setup }) + estimateMessages(pending);
 		return tokens > limits(setup.model).threshold && canCut(setup.model);
 	};
 
@@ -105,7 +105,7 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 		async prepare(pending, signal) {
 			if (!signal.aborted && (await isDue(pending)) && !signal.aborted) await automatic("threshold", signal);
 		},
-		async settle(outcome, gap, signal) {
+		async settle(outcome, gap, signal = gap) {
 			if (!outcome.last || outcome.last.stopReason === "aborted" || signal.aborted) return undefined;
 			const model = overflowed(outcome);
 			if (!model) {
@@ -136,11 +136,11 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 	const setup = await conversation.setup();
 	const { model } = setup;
 	const limits = limitsOf(model, settings());
-	const path = conversation.path();
-	const cut = roomyCut(path, limits, estimateSetup(setup));
+	const branch = conversation.branch();
+	const cut = roomyCut(branch, limits, estimateSetup(setup));
 	if ("problem" in cut) return cut;
 	const messages = conversation.messages();
-	const tokensBefore = contextTokens({ messages, path, setup });
+	const tokensBefore = contextTokens({ messages, branch, setup });
 	const before = estimateSetup(setup) + estimateMessages(messages);
 	const kept = estimateSetup(setup) + keptTokens(cut);
 	const isInVain = (after: number) => mustHelp && after > limits.threshold && after > before * worthwhile;
@@ -160,10 +160,10 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 }
 
 /** The usual cut; one with half the tail when the context would still be too full. */
-function roomyCut(path: readonly Entry[], { keep, threshold }: Limits, overhead: number): Cut | { problem: CutProblem } {
-	const cut = chooseCut(path, keep);
+function roomyCut(branch: Branch, { keep, threshold }: Limits, overhead: number): Cut | { problem: CutProblem } {
+	const cut = chooseCut(branch, keep);
 	if ("problem" in cut || overhead + keptTokens(cut) + summaryAllowance <= threshold) return cut;
-	const smaller = chooseCut(path, Math.floor(keep / 2));
+	const smaller = chooseCut(branch, Math.floor(keep / 2));
 	return "problem" in smaller ? cut : smaller;
 }
 
@@ -177,9 +177,13 @@ function isCutProblem(problem: string): problem is CutProblem {
 }
 
 /** What a reply counted describes the context of its time: without a reply since the last compaction nothing is known that is new. */
-function hasNewReply(path: readonly Entry[]): boolean {
-	const last = path.findLast(({ type, ...entry }) => type === "compaction" || (type === "message" && "message" in entry && entry.message.role === "assistant"));
-	return last?.type === "message";
+function hasNewReply(branch: Branch): boolean {
+	for (let place = branch.length - 1; place >= 0; place--) {
+		const kind = branch.kind(place);
+		if (kind === "message:assistant") return true;
+		if (kind === "compaction") return false;
+	}
+	return false;
 }
 
 /** The window was so full that not a word fitted in, and the provider did not call it an error. */
@@ -196,7 +200,8 @@ async function safely(work: () => Promise<Made>): Promise<Made> {
 	try {
 		return await work();
 	} catch (error) {
-		console.error("bowline: compaction failed unexpectedly:", error);
+		// A file that could not be written is no bug.
+		if (!isCommandError(error)) console.error("bowline: compaction failed unexpectedly:", error);
 		return { problem: error instanceof Error ? error.message : String(error) };
 	}
 }

@@ -37,7 +37,7 @@ export function fileLists(entries: readonly Entry[], earlier: unknown): FileList
 	const failed = new Set(messages.flatMap((message) => (message.role === "toolResult" && message.isError ? [message.toolCallId] : [])));
 	for (const message of messages) {
 		if (message.role !== "assistant") continue;
-		for (const block of message.content) {
+		for (const block of message.content ?? []) {
 			if (block.type !== "toolCall" || failed.has(block.id)) continue;
 			const path = block.arguments.path ?? block.arguments.file_path;
 			if (typeof path !== "string" || path === "") continue;
@@ -98,9 +98,11 @@ function ofMessage(message: AgentMessage): string[] {
 }
 
 function ofReply({ content, stopReason, errorMessage }: AssistantMessage): string[] {
-	const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-	const calls = content.flatMap((block) => (block.type === "toolCall" ? [`${block.name}(${argumentsOf(block.arguments)})`] : []));
-	const ending = stopReason === "aborted" ? "stopped by the user" : stopReason === "error" ? `failed: ${cutText(errorMessage ?? "", 200)}` : undefined;
+	const blocks = content ?? [];
+	const words = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+	const calls = blocks.flatMap((block) => (block.type === "toolCall" ? [`${block.name}(${argumentsOf(block.arguments)})`] : []));
+	const ending =
+		stopReason === "aborted" ? "stopped by the user" : stopReason === "error" ? `failed: ${cutText(errorMessage ?? "", 200)}` : undefined;
 	return [
 		...labelled("Assistant", words),
 		...labelled("Assistant tool calls", calls.join("\n")),
@@ -123,9 +125,9 @@ function labelled(label: string, text: string): string[] {
 }
 
 /** `unknown[]`, because session files of others are read too. */
-function textOf(content: string | readonly unknown[]): string {
+function textOf(content: string | readonly unknown[] | undefined): string {
 	if (typeof content === "string") return content;
-	return content
+	return (content ?? [])
 		.map((block) => {
 			const { type, text } = (block ?? {}) as { type?: unknown; text?: unknown };
 			return type === "image" ? "[image]" : typeof text === "string" ? text : "";

@@ -63,7 +63,8 @@ export async function summarize(parts: Summarizer, input: SummaryInput): Promise
 		cut.prefix.length ? work({ pieces: serialize(cut.prefix), previous: undefined, isPrefix: true }) : "",
 	]);
 	release();
-	const problem = [history, prefix].find((made): made is Problem => typeof made !== "string" && made.problem !== stopped) ?? [history, prefix].find(isProblem);
+	const problem =
+		[history, prefix].find((made): made is Problem => typeof made !== "string" && made.problem !== stopped) ?? [history, prefix].find(isProblem);
 	if (problem) return problem;
 
 	const details = fileLists([...cut.history, ...cut.prefix], cut.previous?.fromHook ? undefined : cut.previous?.details);
@@ -161,7 +162,11 @@ async function ask({ stream, flow, newSessionId, now, model, maxTokens, signal, 
 		if (event.type === "done" || event.type === "error") last ??= event;
 	};
 	if (signal.aborted) return { problem: stopped };
-	await settleWithin(stream(request, { signal, flow, onEvent }), signal, abortGraceMs, () => undefined);
+	try {
+		await settleWithin(stream(request, { signal, flow, onEvent }), signal, abortGraceMs, () => undefined);
+	} catch (error) {
+		return { problem: error instanceof Error ? error.message : String(error) };
+	}
 	if (signal.aborted) return { problem: stopped };
 	if (!last) return { problem: "The stream ended without its last event.", failure: { kind: "transient" } };
 	if (last.type === "error") {
@@ -176,10 +181,18 @@ async function ask({ stream, flow, newSessionId, now, model, maxTokens, signal, 
 
 /** What all calls together cost. */
 class UsageSum {
-	total: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
+	total: Usage = {
+		input: 0,
+		output: 0,
+		cacheRead: 0,
+		cacheWrite: 0,
+		totalTokens: 0,
+		cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+	};
 
 	add({ cost, ...tokens }: Usage): void {
-		const sum = <T extends Record<string, number>>(a: T, b: T) => Object.fromEntries(Object.keys(a).map((key) => [key, (a[key] ?? 0) + (b[key] ?? 0)])) as T;
+		const sum = <T extends Record<string, number>>(a: T, b: T) =>
+			Object.fromEntries(Object.keys(a).map((key) => [key, (a[key] ?? 0) + (b[key] ?? 0)])) as T;
 		const { cost: costBefore, ...tokensBefore } = this.total;
 		this.total = { ...sum(tokensBefore, tokens), cost: sum(costBefore, cost) };
 	}

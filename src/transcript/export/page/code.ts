@@ -118,6 +118,15 @@ export function languageOf(path: string): string {
 	const name = path.split(/[/\\]/).at(-1) ?? "";
 	if (/^(?:dockerfile|makefile)$/i.test(name)) return name.toLowerCase();
 	const ending = /\.([A-Za-z0-9]{1,10})$/.exec(name)?.[1]?.toLowerCase() ?? "";
-	const known: Record<string, string> = { mts: "typescript", cts: "typescript", mjs: "javascript", cjs: "javascript", jsonl: "json", toml: "ini", svg: "xml", vue: "xml" };
+	const known: Record<string, string> = {
+		mts: "typescript",
+		cts: "typescript",
+		mjs: "javascript",
+		cjs: "javascript",
+		jsonl: "json",
+		toml: "ini",
+		svg: "xml",
+		vue: "xml",
+	};
 	return Object.hasOwn(known, ending) ? (known[ending] as string) : ending;
 }

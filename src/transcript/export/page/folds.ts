@@ -106,7 +106,8 @@ function inPieces(text: string): HTMLElement {
 	for (let from = 0; from < text.length; ) {
 		let to = from;
 		for (let count = 0; count < linesPerPiece && to >= 0 && to - from < charactersPerPiece; count++) to = text.indexOf("\n", to) + 1 || -1;
-		if (to < 0 || to - from > 4 * charactersPerPiece) to = to < 0 && text.length - from <= charactersPerPiece ? text.length : from + charactersPerPiece;
+		if (to < 0 || to - from > 4 * charactersPerPiece)
+			to = to < 0 && text.length - from <= charactersPerPiece ? text.length : from + charactersPerPiece;
 		const piece = to >= text.length ? text.slice(from) : cut(text.slice(from, to), to - from);
 		whole.append(h("span", { class: "piece" }, piece));
 		from += piece.length || 1;

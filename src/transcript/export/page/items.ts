@@ -72,7 +72,9 @@ export function kindOf({ type, message }: Node): Kind {
 		case "user":
 			return "prompt";
 		case "assistant":
-			return blocksOf(message.content).some((block) => block.type === "text" && textOf(block.text).trim()) || message.errorMessage ? "reply" : "calls";
+			return blocksOf(message.content).some((block) => block.type === "text" && textOf(block.text).trim()) || message.errorMessage
+				? "reply"
+				: "calls";
 		case "toolResult":
 			return "result";
 		case "bashExecution":
@@ -88,7 +90,8 @@ export function kindOf({ type, message }: Node): Kind {
 /** The one argument that says most about a call. */
 export function callSummary(name: string, given: unknown): string {
 	const args = fieldsOf(given);
-	const range = args.offset || args.limit ? `:${textOf(args.offset || 1)}${args.limit ? `-${Number(args.offset || 1) + Number(args.limit) - 1}` : ""}` : "";
+	const range =
+		args.offset || args.limit ? `:${textOf(args.offset || 1)}${args.limit ? `-${Number(args.offset || 1) + Number(args.limit) - 1}` : ""}` : "";
 	if (name === "grep" || name === "find") return [textOf(args.pattern), textOf(args.path) && `in ${textOf(args.path)}`].filter(Boolean).join(" ");
 	for (const key of ["command", "path", "file_path", "pattern", "query", "url", "description", "assignment", "task", "prompt"]) {
 		if (typeof args[key] === "string" && args[key]) return `${args[key]}${key === "path" ? range : ""}`;

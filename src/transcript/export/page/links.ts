@@ -18,7 +18,18 @@ export function pictureAddress(mimeType: string, data: string): string | undefin
 }
 
 const named: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0", hellip: "…", mdash: "—", ndash: "–" };
-const more: Record<string, string> = { copy: "©", reg: "®", trade: "™", rarr: "→", larr: "←", harr: "↔", times: "×", bull: "•", middot: "·", check: "✓" };
+const more: Record<string, string> = {
+	copy: "©",
+	reg: "®",
+	trade: "™",
+	rarr: "→",
+	larr: "←",
+	harr: "↔",
+	times: "×",
+	bull: "•",
+	middot: "·",
+	check: "✓",
+};
 
 /** Markdown lets text be written as HTML entities. */
 export function decodeEntities(text: string): string {

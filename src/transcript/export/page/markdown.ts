@@ -74,7 +74,11 @@ function draw(token: Tokens.Generic, place: Place): Node | undefined {
 		case "image":
 			return link(token, [document.createTextNode(`🖼 ${decodeEntities(token.text) || token.href}`)]);
 		case "html":
-			return /^<br\s*\/?>$/i.test(token.raw.trim()) ? h("br") : token.block ? h("p", { class: "raw" }, token.raw.trimEnd()) : document.createTextNode(token.raw);
+			return /^<br\s*\/?>$/i.test(token.raw.trim())
+				? h("br")
+				: token.block
+					? h("p", { class: "raw" }, token.raw.trimEnd())
+					: document.createTextNode(token.raw);
 		case "escape":
 			return document.createTextNode(token.text);
 		case "text":

@@ -52,7 +52,9 @@ function drawMessage(pen: Pen, item: Item): Child[] {
 	const { message } = node;
 	switch (message.role) {
 		case "user": {
-			const pictures = listOf(message.attachments).map(fieldsOf).filter((file) => file.type === "image");
+			const pictures = listOf(message.attachments)
+				.map(fieldsOf)
+				.filter((file) => file.type === "image");
 			const attached = pictures.map((file) => picture({ data: file.content, mimeType: file.mimeType }));
 			return [head(pen, node, message.synthetic ? "Prompt · made by the agent" : "Prompt"), ...content(pen, message.content, prose), ...attached];
 		}
@@ -112,7 +114,11 @@ function meta(message: Fields): HTMLElement {
 		numberOf(message.duration) ? duration(numberOf(message.duration)) : "",
 	];
 	const cached = numberOf(usage.cacheRead) ? `, of which ${shortNumber(numberOf(usage.cacheRead))} from cache` : "";
-	return h("span", { class: "meta", title: `${textOf(message.provider)}/${textOf(message.model)}: ${input} tokens in${cached}` }, parts.filter(Boolean).join(" · "));
+	return h(
+		"span",
+		{ class: "meta", title: `${textOf(message.provider)}/${textOf(message.model)}: ${input} tokens in${cached}` },
+		parts.filter(Boolean).join(" · "),
+	);
 }
 
 function reply(pen: Pen, { node, results }: Item): Child[] {
@@ -123,7 +129,9 @@ function reply(pen: Pen, { node, results }: Item): Child[] {
 				return textOf(block.text).trim() ? prose(pen, textOf(block.text)) : undefined;
 			case "thinking": {
 				const text = textOf(block.thinking).trim();
-				return text ? pen.folds.fold("thinking", ["Thinking", h("span", { class: "peek" }, oneLine(text, 110))], () => [prose(pen, text)]) : undefined;
+				return text
+					? pen.folds.fold("thinking", ["Thinking", h("span", { class: "peek" }, oneLine(text, 110))], () => [prose(pen, text)])
+					: undefined;
 			}
 			case "redactedThinking":
 				return h("p", { class: "missing" }, "Thinking that the provider keeps to itself");
@@ -173,10 +181,14 @@ function summaryCard(pen: Pen, node: Entry, who: string, { summary, shortSummary
 	const { readFiles, modifiedFiles } = fieldsOf(details);
 	const files = (title: string, list: unknown) =>
 		listOf(list).length > 0 &&
-		pen.folds.fold("quiet", [`${title} (${listOf(list).length})`], () => [h("ul", { class: "files" }, ...listOf(list).map((file) => h("li", {}, h("bdi", {}, textOf(file)))))]);
+		pen.folds.fold("quiet", [`${title} (${listOf(list).length})`], () => [
+			h("ul", { class: "files" }, ...listOf(list).map((file) => h("li", {}, h("bdi", {}, textOf(file))))),
+		]);
 	return [
 		head(pen, node, who, about ? h("span", { class: "meta" }, about) : undefined),
-		pen.folds.fold("summary", [oneLine(textOf(shortSummary), 140) || oneLine(textOf(summary).replace(/[#*`>]/g, ""), 140)], () => [prose(pen, textOf(summary))]),
+		pen.folds.fold("summary", [oneLine(textOf(shortSummary), 140) || oneLine(textOf(summary).replace(/[#*`>]/g, ""), 140)], () => [
+			prose(pen, textOf(summary)),
+		]),
 		files("Files changed", modifiedFiles),
 		files("Files read", readFiles),
 	];
@@ -184,7 +196,12 @@ function summaryCard(pen: Pen, node: Entry, who: string, { summary, shortSummary
 
 function aside(pen: Pen, node: Entry, who: string, value: unknown, isFolded: boolean): Child[] {
 	const body = () => content(pen, value, prose);
-	const peek = oneLine(blocksOf(value).map((block) => textOf(block.text)).join(" "), 110);
+	const peek = oneLine(
+		blocksOf(value)
+			.map((block) => textOf(block.text))
+			.join(" "),
+		110,
+	);
 	return [head(pen, node, who), ...(isFolded ? [pen.folds.fold("quiet", [h("span", { class: "peek" }, peek)], body)] : body())];
 }
 
@@ -208,5 +225,12 @@ function forkSwitch(pen: Pen, { branches, taken }: NonNullable<Item["fork"]>): H
 	const next = button("small", "Next branch", go(1), icon("right"));
 	previous.disabled = taken === 0;
 	next.disabled = taken === branches.length - 1;
-	return h("nav", { class: "fork", "aria-label": "Branches" }, icon("branch"), previous, h("span", {}, `Branch ${taken + 1} of ${branches.length}`), next);
+	return h(
+		"nav",
+		{ class: "fork", "aria-label": "Branches" },
+		icon("branch"),
+		previous,
+		h("span", {}, `Branch ${taken + 1} of ${branches.length}`),
+		next,
+	);
 }

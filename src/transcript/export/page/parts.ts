@@ -1,7 +1,7 @@
 /** Pieces that messages are made of: pictures, output, code, diffs. */
 import type { Colour } from "./code.ts";
-import { type Child, h } from "./dom.ts";
 import type { DiffLine } from "./diff.ts";
+import { type Child, h } from "./dom.ts";
 import type { Folds } from "./folds.ts";
 import { pictureAddress } from "./links.ts";
 import { codeBlock, markdown } from "./markdown.ts";

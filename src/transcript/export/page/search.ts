@@ -96,7 +96,9 @@ export function titleOf(node: Node): string {
 	const blocks = blocksOf(node.message.content);
 	const text = blocks.find((block) => block.type === "text" && textOf(block.text).trim());
 	if (text) return oneLine(textOf(text.text));
-	const calls = blocks.filter((block) => block.type === "toolCall").map((call) => `${textOf(call.name)} ${callSummary(textOf(call.name), call.arguments)}`);
+	const calls = blocks
+		.filter((block) => block.type === "toolCall")
+		.map((call) => `${textOf(call.name)} ${callSummary(textOf(call.name), call.arguments)}`);
 	return oneLine(calls.join(" · ")) || oneLine(textOf(node.message.errorMessage)) || oneLine(sayingOf(node)) || "(empty reply)";
 }
 

@@ -33,7 +33,11 @@ export function callCard(pen: Pen, call: Fields, result: Entry | undefined): HTM
 /** A result whose call is not to be found. */
 export function loneResult(pen: Pen, result: Entry): HTMLElement {
 	const name = textOf(result.message.toolName) || "tool";
-	const summary = [h("span", { class: "state done" }), h("bdi", { class: "tool-name" }, name), h("span", { class: "tag" }, "result without its call")];
+	const summary = [
+		h("span", { class: "state done" }),
+		h("bdi", { class: "tool-name" }, name),
+		h("span", { class: "tag" }, "result without its call"),
+	];
 	return pen.folds.fold("tool", summary, () => [resultView(pen, name, {}, result, changesOf(name, {}, result))]);
 }
 
@@ -54,7 +58,8 @@ function tally(lines: readonly DiffLine[]): HTMLElement {
 
 function argumentsView(pen: Pen, name: string, { arguments: given, intent }: Fields, changes: readonly DiffLine[] | undefined): Child[] {
 	const args = fieldsOf(given);
-	if (changes) return [diffView(pen, changes), ...leftOver(pen, args, ["path", "file_path", "edits", "oldText", "newText", "old_string", "new_string"])];
+	if (changes)
+		return [diffView(pen, changes), ...leftOver(pen, args, ["path", "file_path", "edits", "oldText", "newText", "old_string", "new_string"])];
 	if (name === "bash" && typeof args.command === "string") {
 		return [h("div", { class: "command" }, code(pen, args.command, "bash", { lines: 30, characters: 4000 })), ...leftOver(pen, args, ["command"])];
 	}
@@ -75,7 +80,8 @@ function leftOver(pen: Pen, args: Fields, told: readonly string[]): Child[] {
 	const list = h("dl", { class: "arguments" });
 	for (const [key, value] of rest) {
 		const isText = typeof value === "string";
-		const shown = isText && !value.includes("\n") && value.length < 300 ? h("code", {}, value) : code(pen, isText ? value : pretty(value), isText ? "" : "json");
+		const shown =
+			isText && !value.includes("\n") && value.length < 300 ? h("code", {}, value) : code(pen, isText ? value : pretty(value), isText ? "" : "json");
 		list.append(h("dt", {}, h("bdi", {}, key)), h("dd", {}, shown));
 	}
 	return [list];
@@ -88,7 +94,8 @@ function resultView(pen: Pen, name: string, args: Fields, { message }: Entry, ch
 	if (changes && !failed) body.append(h("p", { class: "said" }, oneLine(text, 300)));
 	else {
 		const language = name === "read" && !failed ? languageOf(textOf(args.path)) : "";
-		const draw = name === "task" ? prose : language ? (_: Pen, shown: string) => code(pen, shown, language) : (_: Pen, shown: string) => output(pen, shown);
+		const draw =
+			name === "task" ? prose : language ? (_: Pen, shown: string) => code(pen, shown, language) : (_: Pen, shown: string) => output(pen, shown);
 		for (const child of content(pen, message.content, draw)) if (child) body.append(child);
 		if (!blocksOf(message.content).length) body.append(h("p", { class: "said" }, "(nothing)"));
 	}

@@ -36,7 +36,9 @@ export function cut(text: string, most: number): string {
 
 /** One line for a list. */
 export function oneLine(text: string, most = 160): string {
-	const line = cut(text, 4 * most).replace(/\s+/g, " ").trim();
+	const line = cut(text, 4 * most)
+		.replace(/\s+/g, " ")
+		.trim();
 	return line.length > most ? `${cut(line, most)}…` : line;
 }
 

@@ -1,0 +1,82 @@
+/** The tool with which the model keeps its plan. */
+import Type from "typebox";
+import type { Tool } from "../agent/contracts.ts";
+import { applyTodoOps, isDone, type TodoItem, type TodoOp, type UsedNumbers } from "../lib/todos.ts";
+import type { TodoPhase } from "../protocol/todos.ts";
+import { textResult } from "./options.ts";
+
+export interface TodoToolOptions {
+	read: () => readonly TodoPhase[];
+	replace: (phases: readonly TodoPhase[]) => void;
+	/** Whether the list outlives the process. Default: it does. */
+	storage?: () => "session" | "memory";
+}
+
+const text = (description: string) => Type.Optional(Type.String({ description }));
+const status = Type.Optional(Type.Enum(["pending", "in_progress", "completed", "abandoned"]));
+const task = Type.Object({ content: Type.String(), status, notes: text("A remark."), details: text("How to do it.") });
+
+/** One flat object per change: unions are what models and providers get wrong. */
+const parameters = Type.Object({
+	ops: Type.Array(
+		Type.Object({
+			op: Type.Enum(["replace", "add_phase", "add_task", "update", "remove_task"]),
+			phases: Type.Optional(
+				Type.Array(Type.Object({ name: Type.String(), tasks: Type.Optional(Type.Array(task)) }), { description: "replace: the new plan." }),
+			),
+			name: text("add_phase: its name."),
+			tasks: Type.Optional(Type.Array(task, { description: "add_phase: its tasks." })),
+			phase: text("add_task: id of the phase, such as phase-1."),
+			id: text("update, remove_task: id of the task, such as task-1."),
+			content: text("add_task, update: what is to be done."),
+			status,
+			notes: text("add_task, update: a remark."),
+			details: text("add_task, update: how to do it."),
+		}),
+		{ description: "Changes, applied in order." },
+	),
+});
+
+export function todoTool({ read, replace, storage = () => "session" }: TodoToolOptions): Tool {
+	let used: UsedNumbers | undefined;
+	return {
+		name: "todo_write",
+		label: "Todo",
+		description:
+			"Keep the plan of a task that has several steps; the user sees it. Start with replace and all phases and tasks, then update tasks as you work: completed as soon as something is done, abandoned when it is not needed any more. One task is in progress at a time; the next one is started for you.",
+		hint: "Keep a plan of phases and tasks",
+		parameters: { ...parameters },
+		concurrency: "exclusive",
+		async execute({ args }) {
+			const changed = applyTodoOps(read(), (args as { ops: TodoOp[] }).ops, used);
+			used = changed.used;
+			replace(changed.phases);
+			return textResult(describe(changed.phases, changed.errors), { phases: changed.phases, storage: storage() });
+		},
+	};
+}
+
+/** What is left, where the work stands, and the whole plan. */
+function describe(phases: readonly TodoPhase[], errors: readonly string[]): string {
+	const lines = errors.length > 0 ? [`Errors: ${errors.join("; ")}`] : [];
+	if (phases.length === 0) return [...lines, "The todo list is empty."].join("\n");
+	const open = phases.flatMap((phase) => phase.tasks.filter((item) => !isDone(item)).map((item) => ({ item, phase })));
+	lines.push(open.length > 0 ? `Remaining items (${open.length}):` : "Remaining items: none.");
+	for (const { item, phase } of open) {
+		lines.push(`  - ${item.id} ${item.content} [${item.status}] (${phase.name})`);
+		if (item.status === "in_progress" && item.details) lines.push(...item.details.split("\n").map((line) => `      ${line}`));
+	}
+	const current = open.find(({ item }) => item.status === "in_progress")?.phase ?? open[0]?.phase;
+	if (current) {
+		const done = current.tasks.filter(isDone).length;
+		lines.push(`Phase ${phases.indexOf(current) + 1} of ${phases.length}, ${current.name}: ${done} of ${current.tasks.length} tasks done.`);
+	}
+	for (const phase of phases) lines.push("", `${phase.name} (${phase.id}):`, ...phase.tasks.map(row));
+	return lines.join("\n");
+}
+
+const marks = { pending: " ", in_progress: ">", completed: "x", abandoned: "-" } as const;
+
+function row({ id, content, status, notes }: TodoItem): string {
+	return `  [${marks[status]}] ${id} ${content}${notes ? ` (${notes})` : ""}`;
+}

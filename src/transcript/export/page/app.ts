@@ -1,0 +1,227 @@
+/** Puts the page together: bar, tree, conversation; and moves between entries, branches and finds. */
+import { colouring } from "./code.ts";
+import { Conversation } from "./conversation.ts";
+import { button, h, icon } from "./dom.ts";
+import { Folds } from "./folds.ts";
+import { rangesOf, showRanges } from "./highlight.ts";
+import { itemsOf, leafFor } from "./items.ts";
+import { overview, type PageData } from "./overview.ts";
+import type { Pen } from "./parts.ts";
+import { type Hit, SearchIndex } from "./search.ts";
+import { Sidebar } from "./sidebar.ts";
+import { themeSwitch } from "./theme.ts";
+import { type Node as Entry, pathTo, type Tree, treeOf } from "./tree.ts";
+import { listOf, textOf } from "./values.ts";
+
+const prefix = "#e-";
+/** A search waits for the next letter. */
+const pauseMs = 120;
+
+export class App {
+	#tree: Tree;
+	/** Where the session stands. */
+	#leaf: Entry | undefined;
+	/** Where the shown branch ends. */
+	#shown: Entry | undefined;
+	#folds = new Folds();
+	#conversation: Conversation;
+	#sidebar: Sidebar;
+	#index = new SearchIndex();
+	#search = h("input", { class: "search", type: "search", "aria-label": "Search the whole session" });
+	#count = h("span", { class: "count", role: "status" });
+	#hits: readonly Hit[] = [];
+	#hit = -1;
+	#wanted = "";
+	#timer = 0;
+	#frame = 0;
+
+	constructor(root: HTMLElement, data: PageData) {
+		this.#tree = treeOf(listOf(data.entries));
+		this.#leaf = this.#tree.byId.get(textOf(data.leafId)) ?? this.#tree.nodes.at(-1);
+		const pen: Pen = {
+			folds: this.#folds,
+			colour: colouring(),
+			register: () => undefined,
+			addressOf,
+			labelOf: (entry) => this.#tree.labels.get(entry.id),
+			visit: (entry) => this.#goTo(entry),
+		};
+		this.#conversation = new Conversation(pen);
+		this.#sidebar = new Sidebar({
+			tree: this.#tree,
+			addressOf,
+			onChoose: (entry) => {
+				closeDrawer();
+				this.#hit = this.#hits.findIndex((hit) => hit.node === entry);
+				this.#goTo(entry);
+			},
+		});
+		const backdrop = h("div", { class: "backdrop", onclick: closeDrawer });
+		const main = h("main", {}, overview(pen, this.#tree, data), this.#conversation.element, h("footer", { class: "end" }, "End of this branch"));
+		root.replaceChildren(this.#bar(), h("div", { class: "columns" }, this.#sidebar.element, backdrop, main));
+		this.#showBranch(this.#leaf);
+		this.#listen();
+		this.#followAddress();
+	}
+
+	#bar(): HTMLElement {
+		this.#search.placeholder = "Search";
+		this.#search.autocomplete = "off";
+		this.#search.spellcheck = false;
+		const unfold = button(
+			"tool-button unfold",
+			"Unfold everything",
+			() => {
+				const isOpen = !this.#folds.areAllOpen;
+				this.#folds.setAll(document.body, isOpen);
+				unfold.setAttribute("aria-pressed", String(isOpen));
+			},
+			icon("unfold"),
+		);
+		unfold.setAttribute("aria-pressed", "false");
+		return h(
+			"div",
+			{ class: "bar" },
+			button("tool-button menu", "Entries", toggleDrawer, icon("menu")),
+			h("div", { class: "search-box", role: "search" }, icon("search"), this.#search, this.#count),
+			button("tool-button step", "Previous find", () => this.#step(-1), icon("up")),
+			button("tool-button step", "Next find", () => this.#step(1), icon("down")),
+			unfold,
+			themeSwitch(),
+		);
+	}
+
+	#listen(): void {
+		window.addEventListener("hashchange", () => this.#followAddress());
+		window.addEventListener("beforeprint", () => this.#conversation.drawAll());
+		window.addEventListener("scroll", () => this.#onScroll(), { passive: true });
+		this.#conversation.onDraw = () => this.#wanted && this.#onScroll();
+		this.#search.addEventListener("input", () => {
+			clearTimeout(this.#timer);
+			this.#timer = window.setTimeout(() => this.#find(), pauseMs);
+		});
+		this.#search.addEventListener("keydown", (event) => {
+			if (event.key !== "Enter" || event.isComposing) return;
+			event.preventDefault();
+			if (this.#search.value.trim().toLowerCase() !== this.#wanted) this.#find();
+			this.#step(event.shiftKey ? -1 : 1);
+		});
+		document.addEventListener("keydown", (event) => {
+			const isTyping = event.target instanceof HTMLInputElement;
+			if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+				event.preventDefault();
+				this.#search.focus();
+				this.#search.select();
+			}
+			if (event.key !== "Escape") return;
+			closeDrawer();
+			if (!isTyping) return;
+			this.#search.value = "";
+			this.#find();
+			this.#search.blur();
+		});
+	}
+
+	#followAddress(): void {
+		if (!location.hash.startsWith(prefix)) return;
+		const entry = this.#tree.byId.get(decoded(location.hash.slice(prefix.length)));
+		if (entry) this.#reveal(entry);
+	}
+
+	/** Through the address, so that going back works and the place can be passed on. */
+	#goTo(entry: Entry): void {
+		const address = addressOf(entry);
+		if (entry.id !== "" && this.#tree.byId.get(entry.id) === entry && location.hash !== address) location.hash = address;
+		else this.#reveal(entry);
+	}
+
+	#reveal(entry: Entry): void {
+		if (!pathTo(this.#shown).includes(entry)) this.#showBranch(leafFor(entry, this.#leaf));
+		const element = this.#elementNear(entry);
+		if (!element) return;
+		const article = element.closest<HTMLElement>("article") ?? element;
+		for (let outer: Element | null = element; outer && outer !== article; outer = outer.parentElement) {
+			if (outer instanceof HTMLDetailsElement) this.#folds.open(outer);
+		}
+		for (const old of document.querySelectorAll(".target")) old.classList.remove("target");
+		element.classList.add("target");
+		const isHit = this.#wanted !== "" && this.#hits[this.#hit]?.node === entry;
+		if (isHit) this.#folds.reveal(element, this.#wanted);
+		const [found] = isHit ? rangesOf(element, this.#wanted) : [];
+		showRanges("found-now", found ? [found] : []);
+		const inner = found?.startContainer.parentElement;
+		const isTall = element.getBoundingClientRect().height > window.innerHeight / 2;
+		this.#conversation.scrollTo(isTall && inner ? inner : element, isTall && inner ? "center" : "start");
+		this.#sidebar.mark(entry, true);
+		this.#onScroll();
+	}
+
+	/** Entries that are not shown themselves stand where the next one above them does. */
+	#elementNear(entry: Entry): HTMLElement | undefined {
+		for (let near: Entry | undefined = entry; near; near = near.parent) {
+			if (this.#conversation.has(near)) return this.#conversation.elementOf(near);
+		}
+		return undefined;
+	}
+
+	#showBranch(leaf: Entry | undefined): void {
+		this.#shown = leaf;
+		this.#conversation.show(itemsOf(this.#tree, leaf));
+		this.#sidebar.path = pathTo(leaf);
+	}
+
+	#find(): void {
+		clearTimeout(this.#timer);
+		this.#wanted = this.#search.value.trim().toLowerCase();
+		this.#hits = this.#wanted ? this.#index.find(this.#tree.nodes, this.#wanted) : [];
+		this.#hit = -1;
+		this.#sidebar.showHits(this.#wanted ? this.#hits : undefined);
+		this.#count.textContent = this.#wanted ? (this.#hits.length ? String(this.#hits.length) : "none") : "";
+		document.body.classList.toggle("finding", this.#wanted !== "");
+		showRanges("found-now", []);
+		this.#onScroll();
+	}
+
+	#step(by: number): void {
+		const count = this.#hits.length;
+		if (!count) return;
+		this.#hit = this.#hit < 0 ? (by > 0 ? 0 : count - 1) : (this.#hit + by + count) % count;
+		this.#count.textContent = `${this.#hit + 1} / ${count}`;
+		this.#goTo((this.#hits[this.#hit] as Hit).node);
+	}
+
+	/** Once per frame: which entry is being read, and what of the finds is in view. */
+	#onScroll(): void {
+		cancelAnimationFrame(this.#frame);
+		this.#frame = requestAnimationFrame(() => {
+			const column = this.#conversation.element.getBoundingClientRect();
+			const at = document.elementFromPoint(column.left + column.width / 2, 110);
+			const entry = at && this.#conversation.entryOf(at);
+			if (entry) this.#sidebar.mark(entry, !this.#wanted);
+			const near = [...this.#conversation.element.querySelectorAll(".slice:not(.waiting)")].filter((slice) => {
+				const { top, bottom } = slice.getBoundingClientRect();
+				return this.#wanted !== "" && bottom > -500 && top < window.innerHeight + 500;
+			});
+			showRanges(
+				"found",
+				near.flatMap((slice) => rangesOf(slice, this.#wanted)),
+			);
+		});
+	}
+}
+
+const addressOf = (entry: Entry) => `${prefix}${encodeURIComponent(entry.id.replace(/\p{Surrogate}/gu, "\ufffd"))}`;
+
+function decoded(text: string): string {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		// An address that somebody has typed.
+		return text;
+	}
+}
+
+/** On a wide screen the tree is there until it is put away, on a narrow one it comes over the page. */
+const toggleDrawer = () => void document.body.classList.toggle(isNarrow() ? "drawer" : "no-tree");
+const closeDrawer = () => document.body.classList.remove("drawer");
+const isNarrow = () => matchMedia("(max-width: 900px)").matches;

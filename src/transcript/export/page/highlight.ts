@@ -1,0 +1,47 @@
+/** Marks what was found, without touching the elements it stands in. */
+
+const most = 2000;
+
+/** Ranges of a text inside an element; it may run across elements, as coloured code does. */
+export function rangesOf(root: Element, wanted: string): Range[] {
+	const nodes: Text[] = [];
+	const starts: number[] = [];
+	let text = "";
+	const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+	for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+		nodes.push(node as Text);
+		starts.push(text.length);
+		const data = (node as Text).data;
+		const lower = data.toLowerCase();
+		// A few letters change their length in lower case; then positions would be wrong.
+		text += lower.length === data.length ? lower : data;
+	}
+	const ranges: Range[] = [];
+	for (let at = text.indexOf(wanted); at >= 0 && ranges.length < most; at = text.indexOf(wanted, at + wanted.length)) {
+		const range = document.createRange();
+		const first = lastAtOrBefore(starts, at);
+		const last = lastAtOrBefore(starts, at + wanted.length - 1);
+		range.setStart(nodes[first] as Text, at - (starts[first] as number));
+		range.setEnd(nodes[last] as Text, at + wanted.length - (starts[last] as number));
+		ranges.push(range);
+	}
+	return ranges;
+}
+
+function lastAtOrBefore(starts: readonly number[], position: number): number {
+	let low = 0;
+	let high = starts.length - 1;
+	while (low < high) {
+		const middle = Math.ceil((low + high) / 2);
+		if ((starts[middle] as number) <= position) low = middle;
+		else high = middle - 1;
+	}
+	return low;
+}
+
+export function showRanges(name: "found" | "found-now", ranges: readonly Range[]): void {
+	if (!("highlights" in CSS)) return;
+	const highlight = new Highlight();
+	for (const range of ranges) highlight.add(range);
+	CSS.highlights.set(name, highlight);
+}

@@ -1,0 +1,19 @@
+/** Runs in the page: reads the session that stands in it and shows it. */
+import { App } from "./app.ts";
+import { h } from "./dom.ts";
+import type { PageData } from "./overview.ts";
+
+const root = document.getElementById("app");
+const source = document.getElementById("session");
+if (root && source) {
+	try {
+		const data = JSON.parse(source.textContent ?? "") as PageData;
+		// Twice in memory is once too often for a large session.
+		source.remove();
+		new App(root, data);
+		document.body.classList.add("ready");
+	} catch (error) {
+		console.error(error);
+		root.replaceChildren(h("p", { class: "plea" }, `This session cannot be shown: ${String(error)}`));
+	}
+}

@@ -1,0 +1,67 @@
+/** Brings session files of older formats to version 3: v1 had no tree, v2 another name for custom messages. */
+import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { CommandError } from "../lib/command-error.ts";
+import { toLine } from "../lib/jsonl.ts";
+
+type Old = Record<string, unknown> & { message?: Record<string, unknown> };
+
+interface OldLine {
+	text: string;
+	/** Absent when the line is no JSON: it stays as it is. */
+	entry: Old | undefined;
+}
+
+/** The text of the file in version 3. */
+export function migrated(bytes: Buffer, newId: () => string): string {
+	const lines: OldLine[] = bytes
+		.toString("utf8")
+		.replace(/^\uFEFF/, "")
+		.split("\n")
+		.map((line) => line.trim())
+		.filter((line) => line !== "")
+		.map((text) => ({ text, entry: parsed(text) }));
+	const header = lines[0]?.entry;
+	if (((header?.version as number | undefined) ?? 1) < 2) plantTree(lines.filter(({ entry }) => entry));
+	if (header) header.version = 3;
+	for (const { entry } of lines) if (entry?.message?.role === "hookMessage") entry.message.role = "custom";
+	return `${lines.map(({ text, entry }) => (entry ? toLine(entry) : text)).join("\n")}\n`;
+
+	/** Every entry becomes the child of the one before it. Places in the list, in which the header has place 0, become ids. */
+	function plantTree(all: OldLine[]): void {
+		const ids: string[] = [""];
+		for (const line of all.slice(1)) {
+			let id = newId();
+			while (ids.includes(id)) id = newId();
+			const { type, timestamp, ...rest } = line.entry as Old;
+			line.entry = { type, id, parentId: ids.at(-1) || null, timestamp: timestamp ?? "", ...rest };
+			ids.push(id);
+		}
+		for (const { entry } of all) {
+			if (entry?.type !== "compaction" || typeof entry.firstKeptEntryIndex !== "number") continue;
+			entry.firstKeptEntryId = ids[entry.firstKeptEntryIndex] ?? "";
+			delete entry.firstKeptEntryIndex;
+		}
+	}
+}
+
+function parsed(line: string): Old | undefined {
+	try {
+		const value: unknown = JSON.parse(line);
+		return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Old) : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** Whole or not at all: written beside, then put in its place. */
+export function replaceFile(path: string, text: string): void {
+	const beside = `${path}.${process.pid}.tmp`;
+	try {
+		writeFileSync(beside, text, { mode: 0o600, flag: "wx" });
+		chmodSync(beside, statSync(path).mode & 0o777);
+		renameSync(beside, path);
+	} catch (error) {
+		rmSync(beside, { force: true });
+		throw new CommandError(`Session file could not be written: ${(error as NodeJS.ErrnoException).code} ${path}`);
+	}
+}

@@ -1,0 +1,137 @@
+/** From a branch to what is live: messages, model, thinking level, todos. Pure; reads only the entries it needs. */
+import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
+import type { Branch, Entry, EntryOf } from "./entries.ts";
+
+const spoken = (kind: string) => kind.startsWith("message:") || kind === "custom_message" || kind === "branch_summary";
+
+/** The live context: the newest summary, what was kept before it, everything after it. */
+export function contextMessages(branch: Branch): AgentMessage[] {
+	return contextPlaces(branch).flatMap((place) => messageOf(branch.entry(place)) ?? []);
+}
+
+/** How many messages the live context has. */
+export function contextLength(branch: Branch): number {
+	return contextPlaces(branch).length;
+}
+
+/** The message an entry stands for; nothing when it is not part of the conversation. */
+export function messageOf(entry: Entry): AgentMessage | undefined {
+	const timestamp = Date.parse(entry.timestamp) || 0;
+	switch (entry.type) {
+		case "message":
+			return entry.message ?? undefined;
+		case "compaction": {
+			const { summary, tokensBefore, shortSummary } = entry;
+			return { role: "compactionSummary", summary, tokensBefore, ...(shortSummary === undefined ? {} : { shortSummary }), timestamp };
+		}
+		case "branch_summary":
+			return { role: "branchSummary", summary: entry.summary, fromId: entry.fromId, timestamp };
+		case "custom_message": {
+			const { customType, content, display, details } = entry;
+			return { role: "custom", customType, content, display, ...(details === undefined ? {} : { details }), timestamp } as AgentMessage;
+		}
+		default:
+			return undefined;
+	}
+}
+
+/** Where in the branch the messages of the live context stand, in their order. */
+export function contextPlaces(branch: Branch): number[] {
+	const compaction = lastPlace(branch, (place) => branch.kind(place) === "compaction");
+	let start = 0;
+	if (compaction >= 0) {
+		const { firstKeptEntryId } = branch.entry(compaction) as EntryOf<"compaction">;
+		// Nothing is kept when the entry is not on this branch: it may have been left behind by branching.
+		start = compaction;
+		for (let place = compaction - 1; place >= 0; place--) if (branch.id(place) === firstKeptEntryId) start = place;
+	}
+	const places: number[] = [];
+	for (let place = start; place < branch.length; place++) if (spoken(branch.kind(place))) places.push(place);
+	const live = withoutRetried(branch, places);
+	return compaction < 0 ? live : [compaction, ...live];
+}
+
+/** A failed reply that was followed by another attempt left the context then; only a next attempt follows a reply without a word from anybody else. */
+function withoutRetried(branch: Branch, places: number[]): number[] {
+	const live: number[] = [];
+	for (const place of places) {
+		if (branch.kind(place) === "message:assistant") {
+			let end = live.length;
+			while (end > 0 && branch.kind(live[end - 1] as number) === "message:toolResult") end--;
+			const before = live[end - 1];
+			if (before !== undefined && hasFailed(branch, before)) live.length = end - 1;
+		}
+		live.push(place);
+	}
+	return live;
+}
+
+function hasFailed(branch: Branch, place: number): boolean {
+	if (branch.kind(place) !== "message:assistant" || !branch.mayHold(place, '"stopReason":"error"')) return false;
+	return (branch.entry(place) as { message: AssistantMessage }).message.stopReason === "error";
+}
+
+/** The model that was used or chosen last. */
+export function modelOf(branch: Branch): { provider: string; id: string } | undefined {
+	for (let place = branch.length - 1; place >= 0; place--) {
+		const kind = branch.kind(place);
+		if (kind !== "model_change" && kind !== "message:assistant") continue;
+		const found = modelIn(branch.entry(place));
+		if (found) return found;
+	}
+	return undefined;
+}
+
+function modelIn(entry: Entry): { provider: string; id: string } | undefined {
+	if (entry.type === "message") {
+		const { provider, model } = entry.message as AssistantMessage;
+		return provider && model ? { provider, id: model } : undefined;
+	}
+	const { provider, modelId, model } = entry as { provider?: string; modelId?: string; model?: string };
+	if (provider && modelId) return { provider, id: modelId };
+	// Another spelling in the family: one word for both.
+	const slash = model?.indexOf("/") ?? -1;
+	return model && slash > 0 ? { provider: model.slice(0, slash), id: model.slice(slash + 1) } : undefined;
+}
+
+/** The thinking level that was chosen last. */
+export function levelOf(branch: Branch): string | undefined {
+	const place = lastPlace(branch, (at) => branch.kind(at) === "thinking_level_change");
+	return place < 0 ? undefined : (branch.entry(place) as EntryOf<"thinking_level_change">).thinkingLevel;
+}
+
+/** The entry that holds the newest todo list: our own `custom` entry `todos`, or a `todo_write` that succeeded. */
+export function todosEntry(branch: Branch): EntryOf<"custom"> | EntryOf<"message"> | undefined {
+	for (let place = branch.length - 1; place >= 0; place--) {
+		const kind = branch.kind(place);
+		if (kind === "custom") {
+			const entry = branch.entry(place) as EntryOf<"custom">;
+			if (entry.customType === "todos") return entry;
+		} else if (kind === "message:toolResult" && branch.mayHold(place, '"toolName":"todo_write"')) {
+			const entry = branch.entry(place) as EntryOf<"message">;
+			const { toolName, isError } = entry.message as ToolResultMessage;
+			if (toolName === "todo_write" && !isError) return entry;
+		}
+	}
+	return undefined;
+}
+
+/** The calls of the last reply that have no result: the process died, or the result could not be stored. */
+export function openCalls(branch: Branch): { id: string; name: string }[] {
+	const answered = new Set<string>();
+	for (let place = branch.length - 1; place >= 0; place--) {
+		const kind = branch.kind(place);
+		if (kind === "message:toolResult") answered.add(((branch.entry(place) as EntryOf<"message">).message as ToolResultMessage).toolCallId);
+		else if (kind === "message:assistant") {
+			const { content } = (branch.entry(place) as EntryOf<"message">).message as AssistantMessage;
+			if (!Array.isArray(content)) return [];
+			return content.flatMap((block) => (block.type === "toolCall" && !answered.has(block.id) ? [{ id: block.id, name: block.name }] : []));
+		} else if (spoken(kind) || kind === "compaction") return [];
+	}
+	return [];
+}
+
+function lastPlace(branch: Branch, fits: (place: number) => boolean): number {
+	for (let place = branch.length - 1; place >= 0; place--) if (fits(place)) return place;
+	return -1;
+}

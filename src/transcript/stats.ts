@@ -1,0 +1,101 @@
+/** Numbers about a session: what is in the context, what the whole file cost. */
+import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
+import type { Usage } from "../protocol/model.ts";
+import type { Entry } from "./entries.ts";
+
+export interface Counts {
+	userMessages: number;
+	assistantMessages: number;
+	toolCalls: number;
+	toolResults: number;
+	totalMessages: number;
+}
+
+export function countMessages(messages: readonly AgentMessage[]): Counts {
+	const counts: Counts = { userMessages: 0, assistantMessages: 0, toolCalls: 0, toolResults: 0, totalMessages: messages.length };
+	for (const message of messages) {
+		if (message.role === "user") counts.userMessages++;
+		else if (message.role === "toolResult") counts.toolResults++;
+		else if (message.role === "assistant") {
+			counts.assistantMessages++;
+			for (const block of message.content) if (block.type === "toolCall") counts.toolCalls++;
+		}
+	}
+	return counts;
+}
+
+export interface Totals {
+	tokens: { input: number; output: number; cacheRead: number; cacheWrite: number; total: number };
+	cost: number;
+}
+
+/** Tokens and cost of every reply, summary and subagent, whether or not it is still in the context. */
+export function totalsOf(entries: readonly Entry[]): Totals {
+	const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+	let cost = 0;
+	for (const usage of entries.flatMap(usagesOf)) {
+		for (const name of ["input", "output", "cacheRead", "cacheWrite"] as const) {
+			tokens[name] += usage[name] ?? 0;
+			tokens.total += usage[name] ?? 0;
+		}
+		cost += usage.cost?.total ?? 0;
+	}
+	return { tokens, cost };
+}
+
+function usagesOf(entry: Entry): Partial<Usage>[] {
+	if (entry.type === "message") {
+		const { message } = entry;
+		if (message?.role === "assistant") return message.usage ? [message.usage] : [];
+		return message?.role === "toolResult" ? subagentUsages(message) : [];
+	}
+	// Summaries, and what other members of the family note down about calls outside of the conversation.
+	const { usage } = entry as { usage?: Usage };
+	return usage ? [usage] : [];
+}
+
+function subagentUsages({ toolName, details }: ToolResultMessage): Partial<Usage>[] {
+	if (toolName !== "task" || typeof details !== "object" || details === null) return [];
+	const { usage, results } = details as { usage?: Usage; results?: { usage?: Usage }[] };
+	if (usage) return [usage];
+	return Array.isArray(results) ? results.flatMap((result) => result?.usage ?? []) : [];
+}
+
+/** Tokens of the context as the provider counted them, and an estimate of what came after; null until the first reply behind a summary. */
+export function contextTokens(messages: readonly AgentMessage[]): number | null {
+	const last = messages.findLastIndex((message) => message.role === "assistant" && isMeasured(message));
+	// After a compaction the kept replies still tell the size of what was before it.
+	const summary = messages.findLast((message) => message.role === "compactionSummary");
+	if (summary && (last < 0 || (messages[last] as AssistantMessage).timestamp <= summary.timestamp)) return null;
+	const counted = last < 0 ? 0 : sizeOf((messages[last] as AssistantMessage).usage);
+	return messages.slice(last + 1).reduce((sum, message) => sum + estimate(message), counted);
+}
+
+const sizeOf = ({ totalTokens, input, output, cacheRead, cacheWrite }: Usage) => totalTokens || input + output + cacheRead + cacheWrite;
+
+function isMeasured({ usage, stopReason }: AssistantMessage): boolean {
+	return stopReason !== "error" && stopReason !== "aborted" && usage !== undefined && sizeOf(usage) > 0;
+}
+
+const charactersPerToken = 4;
+/** What providers charge for a picture of common size. */
+const charactersPerImage = 4800;
+
+function estimate(message: AgentMessage): number {
+	return Math.ceil(charactersIn(message) / charactersPerToken);
+}
+
+function charactersIn(message: AgentMessage): number {
+	if (message.role === "bashExecution") return message.excludeFromContext ? 0 : message.command.length + message.output.length;
+	if (message.role === "compactionSummary" || message.role === "branchSummary") return message.summary.length;
+	if (!("content" in message)) return 0;
+	if (typeof message.content === "string") return message.content.length;
+	let sum = 0;
+	for (const block of message.content) {
+		if (block.type === "text") sum += block.text.length;
+		else if (block.type === "thinking") sum += block.thinking.length;
+		else if (block.type === "toolCall") sum += block.name.length + JSON.stringify(block.arguments).length;
+		else if (block.type === "image") sum += charactersPerImage;
+	}
+	return sum;
+}

@@ -1,0 +1,215 @@
+import { describe, expect, test } from "vitest";
+import type { ModelRequest, ProviderFailure, StreamFunction } from "../../../src/agent/contracts.ts";
+import { ReplyBuilder } from "../../../src/models/builder.ts";
+import { scriptedModel } from "../../../src/models/scripted/model.ts";
+import { type Cut, chooseCut } from "../../../src/policies/compaction/cut.ts";
+import { type SummaryInput, summarize } from "../../../src/policies/compaction/summarize.ts";
+import { branchOf, type Entry } from "../../../src/transcript/entries.ts";
+import { branch, calls, compaction, reply, result, usageOf, user, words } from "./support.ts";
+
+type Answer = string | { stop: "length"; text: string } | { fail: string; failure: ProviderFailure } | "stall" | "silence" | "throw";
+
+/** A model that says what it is told to, and remembers what it was asked. */
+function model(...answers: (Answer | ((text: string) => Answer))[]) {
+	const asked: ModelRequest[] = [];
+	const texts: string[] = [];
+	const stream: StreamFunction = async (request, { signal, onEvent }) => {
+		asked.push(request);
+		const text = (request.messages as unknown as { content: { text: string }[] }[]).flatMap(({ content }) => content.map((block) => block.text)).join();
+		texts.push(text);
+		const builder = new ReplyBuilder(request.model, 0, onEvent);
+		const next = answers.length > 1 ? answers.shift() : answers[0];
+		const answer = typeof next === "function" ? next(text) : (next as Answer);
+		builder.set({ usage: usageOf(10) });
+		if (answer === "throw") throw new Error("thrown by the provider");
+		if (answer === "silence") return;
+		if (answer === "stall") {
+			await new Promise((resolve) => signal.addEventListener("abort", resolve));
+			return builder.abort();
+		}
+		if (typeof answer === "object" && "fail" in answer) return builder.fail(answer.fail, answer.failure);
+		const index = builder.open({ type: "text", text: "" });
+		builder.append(index, typeof answer === "string" ? answer : answer.text);
+		builder.close(index);
+		builder.done(typeof answer === "string" ? "stop" : answer.stop);
+	};
+	return { asked, texts, stream };
+}
+
+const waits: number[] = [];
+function ask(stream: StreamFunction, cut: Cut, more: Partial<SummaryInput> & { window?: number } = {}) {
+	waits.length = 0;
+	const parts = {
+		stream,
+		flow: { isOpen: true, whenOpen: async () => undefined },
+		sleep: async (milliseconds: number) => {
+			waits.push(milliseconds);
+			return "elapsed" as const;
+		},
+		retry: () => ({ enabled: true, maxRetries: 2, baseDelayMs: 10, maxDelayMs: 1000 }),
+		newSessionId: () => "fresh",
+		now: () => 0,
+	};
+	const { window = 100_000, ...input } = more;
+	return summarize(parts, {
+		cut,
+		model: { ...scriptedModel("x"), contextWindow: window },
+		maxTokens: 1000,
+		instructions: undefined,
+		signal: new AbortController().signal,
+		...input,
+	});
+}
+
+function cutOf(path: Entry[], keep: number): Cut {
+	const cut = chooseCut(branchOf(path), keep);
+	if ("problem" in cut) throw new Error(cut.problem);
+	return cut;
+}
+
+const turns = cutOf(branch(user("first wish"), reply("done first"), user(words(20)), reply(words(20))), 40);
+const split = cutOf(
+	branch(user("first wish"), reply("done first"), user("second wish"), calls(["a", "read", { path: "a.ts" }]), result("a", "A"), reply(words(20))),
+	20,
+);
+
+describe("one summary", () => {
+	test("is asked for as text, without tools, under a session id of its own", async () => {
+		const { stream, asked, texts } = model("## Goal\nall of it");
+		expect(await ask(stream, turns)).toEqual({ text: "## Goal\nall of it", details: { readFiles: [], modifiedFiles: [] }, usage: usageOf(10) });
+		expect(asked).toHaveLength(1);
+		expect(asked[0]).toMatchObject({ tools: [], sessionId: "fresh", thinkingLevel: "off", maxTokens: 1000 });
+		expect(asked[0]?.messages).toHaveLength(1);
+		expect(texts[0]).toContain("<conversation>\n[User]: first wish\n\n[Assistant]: done first\n</conversation>");
+		expect(texts[0]).not.toContain("previous-summary");
+	});
+
+	test("brings the one before up to date, without its file lists", async () => {
+		const path = branch(
+			user("a"),
+			reply("b"),
+			{ ...compaction("e1", "known\n\n<read-files>\nold.ts\n</read-files>"), details: { readFiles: ["old.ts"] } } as never,
+			user("c"),
+			reply(words(9)),
+			user("d"),
+			reply(words(9)),
+		);
+		const { stream, texts } = model("updated");
+		const made = await ask(stream, cutOf(path, 10));
+		expect(texts[0]).toContain("<previous-summary>\nknown\n</previous-summary>");
+		expect(made).toMatchObject({ text: "updated\n\n<read-files>\nold.ts\n</read-files>", details: { readFiles: ["old.ts"], modifiedFiles: [] } });
+	});
+
+	test("an extension's details are not taken for file lists", async () => {
+		const before = { ...compaction("e1"), fromHook: true, details: { readFiles: ["x"] } } as never;
+		const made = await ask(model("s").stream, cutOf(branch(user("a"), reply("b"), before, user(words(9)), reply("d"), user(words(9))), 9));
+		expect(made).toMatchObject({ details: { readFiles: [] } });
+	});
+
+	test("pays attention to what the user asks for", async () => {
+		const { stream, texts } = model("s");
+		await ask(stream, turns, { instructions: "the database schema" });
+		expect(texts[0]).toMatch(/special attention to this:\nthe database schema$/);
+	});
+});
+
+describe("a cut through a turn", () => {
+	test("gives two summaries under one roof", async () => {
+		const { stream, texts } = model((text) => (text.includes("Original Request") ? "the turn so far" : "the history"));
+		const made = await ask(stream, split);
+		expect(made).toEqual({
+			text: "the history\n\n---\n\n# The turn under way: its first part (the rest follows word for word)\n\nthe turn so far\n\n<read-files>\na.ts\n</read-files>",
+			details: { readFiles: ["a.ts"], modifiedFiles: [] },
+			usage: usageOf(20),
+		});
+		expect(texts.map((text) => text.includes("second wish"))).toEqual([false, true]);
+	});
+
+	test("without a history, only that of the turn; and a summary from before stays as it is", async () => {
+		const alone = cutOf(branch(user("wish"), reply(words(9)), reply(words(9))), 9);
+		expect(await ask(model("so far").stream, alone)).toMatchObject({ text: expect.stringMatching(/^# The turn under way.*\n\nso far$/s) });
+		const path = branch(user("a"), reply("b"), compaction("e1", "known"), reply(words(9)), reply(words(9)));
+		const { stream, texts } = model("so far");
+		expect(await ask(stream, cutOf(path, 9))).toMatchObject({ text: expect.stringMatching(/^known\n\n---\n\n.*\n\nso far$/s) });
+		expect(texts).toHaveLength(1);
+	});
+
+	test("when one fails the other is stopped", async () => {
+		const { stream } = model((text) => (text.includes("Original Request") ? "stall" : { fail: "400 no", failure: { kind: "permanent" } }));
+		expect(await ask(stream, split)).toMatchObject({ problem: "400 no" });
+	});
+});
+
+describe("no summary", () => {
+	const rows: [what: string, answer: Answer, problem: string][] = [
+		["when it is empty", "  \n", "The model gave no summary."],
+		["when it was cut off", { stop: "length", text: "## Goal" }, "The summary reached its output limit before it was complete."],
+		["when the model refuses", { fail: "400 no", failure: { kind: "permanent" } }, "400 no"],
+		["when the provider throws", "throw", "thrown by the provider"],
+		["when the stream just ends", "silence", "The stream ended without its last event."],
+	];
+	test.each(rows)("%s", async (_, answer, problem) => {
+		expect(await ask(model(answer).stream, turns)).toMatchObject({ problem });
+	});
+
+	test("when it was aborted, at once", async () => {
+		const controller = new AbortController();
+		const made = ask(model("stall").stream, turns, { signal: controller.signal });
+		controller.abort();
+		expect(await made).toHaveProperty("problem");
+		const { stream, asked } = model("never");
+		expect(await ask(stream, turns, { signal: controller.signal })).toHaveProperty("problem");
+		expect(asked).toEqual([]);
+	});
+
+	test("a passing failure is retried as the session's own replies are", async () => {
+		const busy: Answer = { fail: "529", failure: { kind: "transient", retryAfterMs: 15 } };
+		expect(await ask(model(busy, busy, "at last").stream, turns)).toMatchObject({ text: "at last" });
+		expect(waits).toEqual([15, 20]);
+		expect(await ask(model(busy).stream, turns)).toMatchObject({ problem: "529" });
+	});
+});
+
+describe("a conversation that is too long to be summarised at once", () => {
+	/** Refuses what does not fit. */
+	const strict =
+		(characters: number) =>
+		(text: string): Answer =>
+			text.length > characters ? { fail: "400 prompt is too long", failure: { kind: "overflow" } } : `so far: ${text.match(/wish \d+/g)?.join()}`;
+	const wishes = Array.from({ length: 12 }, (_, n) => user(`wish ${n} ${words(500)}`));
+	const cut = cutOf(branch(...wishes, user(words(10)), reply(words(10))), 20);
+
+	test("is summarised in rounds, oldest first, each bringing the last up to date", async () => {
+		const { stream, texts } = model(...Array.from({ length: 20 }, () => (text: string) => `round with ${text.match(/wish \d+/g)?.at(-1)}`));
+		const made = await ask(stream, cut, { window: 6000 });
+		expect(texts.length).toBeGreaterThan(1);
+		expect(texts[0]).toContain("wish 0 ");
+		expect(texts[0]).not.toContain("wish 11 ");
+		expect(texts[1]).toContain("<previous-summary>\nround with");
+		expect(texts.map((text) => text.match(/<conversation>[\s\S]*<\/conversation>/)?.[0]).join("")).toMatch(/wish 0 [\s\S]*wish 5 [\s\S]*wish 11 /);
+		expect(made).toMatchObject({ text: "round with wish 11" });
+	});
+
+	test("goes on in smaller pieces when the estimate was wrong", async () => {
+		const { stream, texts } = model(strict(12_000));
+		const made = await ask(stream, cut);
+		expect(texts[0]?.length).toBeGreaterThan(12_000);
+		expect(made).toMatchObject({ text: expect.stringContaining("wish 11") });
+	});
+
+	test("gives up when even a small piece does not fit", async () => {
+		const { stream, asked } = model(strict(10));
+		expect(await ask(stream, cut)).toMatchObject({ problem: "400 prompt is too long" });
+		expect(asked.length).toBeLessThan(10);
+	});
+
+	test("a message larger than the window is taken in parts, and what is beyond all measure loses its oldest part", async () => {
+		const huge = cutOf(branch(user(`OLDEST ${words(100_000)} NEWEST`), reply("ok"), user(words(10)), reply(words(10))), 20);
+		const { stream, texts } = model("s");
+		await ask(stream, huge, { window: 6000 });
+		expect(texts.length).toBeLessThanOrEqual(10);
+		expect(texts.join()).not.toContain("OLDEST");
+		expect(texts.join()).toContain("NEWEST");
+		expect(texts[0]).toContain("The oldest part is left out");
+	});
+});
