@@ -13,13 +13,13 @@ const source = join(root, "src");
 /** Room to what it may import: rooms, `contracts` (types of agent/contracts.ts only), `node:`, package names. */
 const mayImport: Record<string, string[]> = {
 	protocol: ["typebox"],
-	lib: ["node:"],
+	lib: ["node:", "js-yaml"],
 	agent: ["protocol", "lib", "typebox"],
-	transcript: ["protocol", "lib", "node:"],
+	transcript: ["protocol", "lib", "node:", "marked", "highlight.js"],
 	models: ["protocol", "lib", "contracts", "node:", "typebox", "jsonc-parser", "partial-json"],
 	tools: ["protocol", "lib", "contracts", "node:", "typebox", "diff", "ignore", "picomatch", "sharp", "@vscode/ripgrep"],
-	policies: ["protocol", "lib", "contracts", "transcript"],
-	prompting: ["protocol", "lib", "contracts", "node:"],
+	policies: ["protocol", "lib", "contracts", "transcript", "node:", "picomatch"],
+	prompting: ["protocol", "lib", "contracts", "node:", "ignore"],
 	session: ["protocol", "lib", "agent", "transcript"],
 	rpc: ["protocol", "lib", "contracts", "session", "node:"],
 	app: ["protocol", "lib", "agent", "transcript", "models", "tools", "policies", "prompting", "session", "rpc", "node:", "jsonc-parser"],

@@ -204,3 +204,24 @@ export interface ModelCatalogue {
 	/** Why a model cannot be asked, in words for the host; nothing when it can. */
 	problem(model: Model): Promise<string | undefined>;
 }
+
+// ── The host's user ────────────────────────────────────────────────────────────────────────────────────
+
+export interface DialogOptions {
+	/** Milliseconds; then the default is the answer. */
+	timeout?: number;
+	signal?: AbortSignal;
+}
+
+/** How code of ours reaches the person in front of the host. A dialog always ends; without an answer it gives its default. */
+export interface Ui {
+	select(title: string, choices: string[], options?: DialogOptions): Promise<string | undefined>;
+	confirm(title: string, message: string, options?: DialogOptions): Promise<boolean>;
+	input(title: string, placeholder?: string, options?: DialogOptions): Promise<string | undefined>;
+	editor(title: string, prefill?: string, options?: DialogOptions): Promise<string | undefined>;
+	notify(message: string, type?: "info" | "warning" | "error"): void;
+	setStatus(key: string, text?: string): void;
+	setWidget(key: string, lines?: string[], options?: { placement?: "aboveEditor" | "belowEditor" }): void;
+	setTitle(title: string): void;
+	setEditorText(text: string): void;
+}

@@ -1,6 +1,7 @@
 /** Runs the tool calls of one reply: start in order, side by side where allowed, results in call order. Every call gets a result. */
 
 import { linkedController, settleWithin } from "../lib/abort.ts";
+import { isToolFailure } from "../lib/tool-failure.ts";
 import type { ToolCall } from "../protocol/content.ts";
 import type { ToolResult, ToolResultMessage } from "../protocol/messages.ts";
 import type { Emit, Flow, Tool, ValidateArguments } from "./contracts.ts";
@@ -100,6 +101,7 @@ async function execute(call: Call, tool: Tool | undefined, batch: Batch & { onUp
 		});
 		return { result: result.content.length ? result : { ...result, content: [{ type: "text", text: "" }] }, isError: false };
 	} catch (error) {
+		if (isToolFailure(error)) return { result: error.result as ToolResult, isError: true };
 		return failed(error instanceof Error ? error.message : String(error));
 	}
 }

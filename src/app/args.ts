@@ -1,6 +1,7 @@
 /** The command line: one table of flags, from which parsing and help follow. */
 import { thinkingLevels } from "../protocol/levels.ts";
 import { settings } from "../protocol/settings.ts";
+import { subcommands } from "./subcommands.ts";
 
 interface Flag {
 	/** What the value is called in the help; a flag without one is a switch. */
@@ -117,10 +118,13 @@ export function helpText(): string {
 		const spelling = `${short ? `-${short}, ` : "    "}--${name}${value ? ` <${value}>` : ""}`;
 		return [`  ${spelling.padEnd(34)} ${doc}`];
 	});
+	const line = (words: string, doc: string) => `  ${`bowline ${words}`.padEnd(29)} ${doc}`;
 	return `bowline: a headless coding agent for other programs
 
-  bowline --mode rpc [flags]   Read commands from stdin, write events to stdout: one JSON object per line
-  bowline demo                 Watch it repair a small repository: no key, no network
+${line("--mode rpc [flags]", "Read commands from stdin, write events to stdout: one JSON object per line")}
+${Object.entries(subcommands)
+	.map(([name, { usage, doc }]) => line(`${name} ${usage}`, doc))
+	.join("\n")}
 
 Flags
 ${lines.join("\n")}

@@ -1,10 +1,10 @@
 /** Puts the rooms together. The only file that sees them all. */
 import { existsSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Flow, ModelCatalogue, Tool } from "../agent/contracts.ts";
-import { randomBytes, uuid } from "../lib/ids.ts";
+import { uuid } from "../lib/ids.ts";
 import { sleep } from "../lib/sleep.ts";
 import { clampLevel, supportedLevels } from "../models/thinking.ts";
+import { type CompactionPolicy, compactionPolicy } from "../policies/compaction/policy.ts";
 import { type RetryPolicy, retryPolicy } from "../policies/retry.ts";
 import { systemPrompt } from "../prompting/system-prompt.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
@@ -12,10 +12,10 @@ import { Bus } from "../session/bus.ts";
 import { ModelChoice } from "../session/model-choice.ts";
 import { Session } from "../session/session.ts";
 import { UserBash } from "../session/user-bash.ts";
-import { sessionDirectory, Transcript } from "../transcript/transcript.ts";
 import type { Options } from "./args.ts";
 import { Models } from "./models.ts";
 import type { SettingsView } from "./settings.ts";
+import { namedTranscript, resumeChoice, transcriptsOf } from "./start-session.ts";
 import { Toolbox } from "./toolbox.ts";
 
 export interface AssembleInput {
@@ -25,6 +25,8 @@ export interface AssembleInput {
 	userDirectory: string;
 	environment: NodeJS.ProcessEnv;
 	flow: Flow;
+	/** Tools that live in the host. */
+	hostTools: () => readonly Tool[];
 	warn: (text: string) => void;
 }
 
@@ -32,6 +34,7 @@ export interface Assembly {
 	session: Session;
 	bash: UserBash;
 	retry: RetryPolicy & { setEnabled(enabled: boolean): void };
+	compaction: CompactionPolicy;
 	catalogue: ModelCatalogue;
 	/** Resolves when the model to start with is known, if it has to be looked up. */
 	starting: Promise<void> | undefined;
@@ -39,7 +42,7 @@ export interface Assembly {
 	close(): Promise<void>;
 }
 
-export function assemble({ options, settings, cwd, userDirectory, environment, flow, warn }: AssembleInput): Assembly {
+export function assemble({ options, settings, cwd, userDirectory, environment, flow, hostTools, warn }: AssembleInput): Assembly {
 	const now = Date.now;
 	const bus = new Bus();
 	const models = new Models({ options, settings, cwd, userDirectory, environment, warn });
@@ -64,34 +67,42 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 	});
 
 	let isRetryEnabled = settings.get("retry.enabled");
-	const retry = retryPolicy(
-		() => ({
-			enabled: isRetryEnabled,
-			maxRetries: settings.get("retry.maxRetries"),
-			baseDelayMs: settings.get("retry.baseDelayMs"),
-			maxDelayMs: settings.get("retry.maxDelayMs"),
+	const retrySettings = () => ({
+		enabled: isRetryEnabled,
+		maxRetries: settings.get("retry.maxRetries"),
+		baseDelayMs: settings.get("retry.baseDelayMs"),
+		maxDelayMs: settings.get("retry.maxDelayMs"),
+	});
+	const retry = retryPolicy(retrySettings, bus.emit, sleep);
+	const compaction = compactionPolicy({
+		conversation: {
+			branch: () => session.transcript.branch,
+			messages: () => session.messages,
+			model: () => choice.model,
+			setup: () => session.setup(),
+			store: (body) => {
+				session.append(body);
+				session.reproject();
+			},
+		},
+		settings: () => ({
+			enabled: session.autoCompaction,
+			reserveTokens: settings.get("compaction.reserveTokens"),
+			keepRecentTokens: settings.get("compaction.keepRecentTokens"),
+			thresholdPercent: settings.get("compaction.thresholdPercent"),
+			thresholdTokens: settings.get("compaction.thresholdTokens"),
 		}),
-		bus.emit,
+		retry: retrySettings,
+		stream: models.stream,
+		newSessionId: () => uuid(now()),
+		emit: bus.emit,
+		flow,
 		sleep,
-	);
+		now,
+	});
 
-	const directory = options["no-session"]
-		? undefined
-		: (options["session-dir"] ?? settings.get("sessionDir") ?? sessionDirectory(userDirectory, cwd));
-	let chosenId = options["session-id"];
-	const newTranscript = (parentSession: string | undefined) => {
-		const sessionId = chosenId ?? uuid(now());
-		chosenId = undefined;
-		return new Transcript({
-			cwd,
-			sessionId,
-			directory: directory && resolve(cwd, directory),
-			parentSession,
-			redact: toolbox.redact,
-			now,
-			newId: () => randomBytes(4).toString("hex"),
-		});
-	};
+	const transcripts = transcriptsOf({ options, settings, cwd, userDirectory }, toolbox.redact, now);
+	const opened = namedTranscript(options, transcripts);
 
 	const prompt = { custom: options["system-prompt"], appended: options["append-system-prompt"] ?? [] };
 	const script = models.startScript();
@@ -100,13 +111,14 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		models,
 		choice,
 		noModelText: () => models.noModelText,
-		tools: () => toolbox.active(),
+		tools: async () => [...(await toolbox.active()), ...hostTools()],
 		validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),
 		systemPrompt: (tools: readonly Tool[]) =>
 			systemPrompt({ tools, cwd, custom: prompt.custom && textOrFile(prompt.custom), appended: prompt.appended.map(textOrFile), now }),
-		policies: [retry],
+		policies: [retry, compaction],
 		redact: toolbox.redact,
-		newTranscript,
+		transcripts,
+		transcript: opened,
 		bus,
 		flow,
 		now,
@@ -118,6 +130,10 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		},
 	});
 
+	if (options.name !== undefined) session.rename(options.name);
+	// Whatever ends the process, save a kill: nobody finds a lock of ours.
+	process.once("exit", () => session.transcript.close());
+
 	return {
 		session,
 		bash: new UserBash({ shell: () => toolbox.shell(), recorder: () => session.recorder(), now }),
@@ -127,8 +143,13 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 				isRetryEnabled = enabled;
 			},
 		},
+		compaction,
 		catalogue: models,
-		starting: !script && models.mayHaveStart ? chooseModel(models, choice) : undefined,
+		starting: opened
+			? resumeChoice(session, options, () => models.start(), warn)
+			: !script && models.mayHaveStart
+				? chooseModel(models, choice)
+				: undefined,
 		close: async () => {
 			await Promise.all([toolbox.close(), models.close()]);
 		},

@@ -2,6 +2,7 @@
 import { claimStdout } from "../rpc/stdio.ts";
 import { helpText, parseArguments } from "./args.ts";
 import { runRpc } from "./rpc.ts";
+import { subcommands } from "./subcommands.ts";
 import { version } from "./version.ts";
 
 const warn = (text: string) => say(`Warning: ${text}\n`);
@@ -30,7 +31,8 @@ async function main(argv: readonly string[]): Promise<void> {
 		warnings.forEach(warn);
 		return runRpc(options, stdout, warn);
 	}
-	if (words[0] === "demo") return (await import("./commands/demo.ts")).demo();
+	const [name, ...rest] = words;
+	if (name !== undefined && Object.hasOwn(subcommands, name)) return subcommands[name]?.run(rest, options);
 	if (words.length) return refuse(`Unknown command: ${words[0]}. See bowline --help.`);
 	refuse("Nothing to do. Pass --mode rpc to be driven by a program, or see bowline --help.");
 }

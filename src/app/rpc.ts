@@ -1,25 +1,30 @@
 /** `--mode rpc`: a session behind stdin and stdout, from the first byte to the exit code. */
-import { join, resolve } from "node:path";
 import { RecordReader } from "../lib/jsonl.ts";
+import { Dialogs } from "../rpc/extension-ui.ts";
 import { handlers } from "../rpc/handlers/index.ts";
+import { HostTools } from "../rpc/host-tools.ts";
 import { Server } from "../rpc/server.ts";
 import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
 import { EventWriter, type UpdateMode } from "../rpc/updates.ts";
 import type { Options } from "./args.ts";
 import { assemble } from "./assemble.ts";
+import { userDirectory } from "./directories.ts";
 import { loadSettings } from "./settings.ts";
 import { builtInNames, toolNames } from "./toolbox.ts";
 
 const maxLineBytes = 32 * 1024 * 1024;
+/** How the family spells yes in a variable. */
+const isTruthy = (value: string | undefined) => /^(1|true|yes|on)$/i.test(value ?? "");
+
 /** How long a host may read nothing before we stop waiting for it at the end. */
 const flushPatienceMs = 2000;
 
 export async function runRpc(options: Options, stdout: OutputStream, warn: (text: string) => void): Promise<void> {
 	const { env } = process;
 	const cwd = process.cwd();
-	const userDirectory = resolve(env.BOWLINE_DIR || join(env.HOME || (await import("node:os")).homedir(), ".bowline"));
+	const directory = await userDirectory(env);
 	const settings = await loadSettings({
-		userDirectory,
+		userDirectory: directory,
 		cwd,
 		isHermetic: options.hermetic ?? false,
 		approve: options["no-approve"] ? false : options.approve,
@@ -35,23 +40,26 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 
 	const writer = new FrameWriter(stdout, () => void end(1));
 	if (!options["no-ready"]) writer.write('{"type":"ready"}');
-	const { session, retry, bash, catalogue, starting, close } = assemble({
+	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "full", () => performance.now());
+	const hostTools = new HostTools({ send: events.send, takenNames: async () => builtInNames, now: Date.now });
+	const dialogs = new Dialogs({ send: events.send, emitsTitle: isTruthy(env.PI_RPC_EMIT_TITLE), now: Date.now });
+	const { session, retry, compaction, bash, catalogue, starting, close } = assemble({
 		options,
 		settings,
 		cwd,
-		userDirectory,
+		userDirectory: directory,
 		environment: env,
 		flow: writer,
+		hostTools: () => hostTools.tools,
 		warn,
 	});
-	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "full", () => performance.now());
 	session.observe(events.write);
 
 	const { stdin } = process;
 	const server = new Server({
-		handlers: handlers({ session, retry, bash, catalogue }),
+		handlers: handlers({ session, retry, compaction, bash, catalogue, hostTools }),
 		writer,
-		onControl: () => undefined,
+		onControl: (frame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame)),
 		pauseInput: (paused) => void (paused ? stdin.pause() : stdin.resume()),
 	});
 	if (starting) server.hold(starting);
@@ -73,6 +81,9 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 		process.exit(code);
 	};
 	const finish = async () => {
+		// Nobody answers any more.
+		hostTools.close();
+		dialogs.close();
 		const answered = Promise.all([session.abort(), server.finish()]).then(async () => {
 			await session.close();
 			events.flush();

@@ -62,6 +62,12 @@ export class ModelRegistry implements ModelAccess {
 		return models;
 	}
 
+	/** Every model that is known, with a key or without. */
+	async all(): Promise<Model[]> {
+		const names = await this.#providers.names();
+		return (await Promise.all(names.map((name) => this.#providers.of(name)))).flat().map((entry) => entry.model);
+	}
+
 	/** A model by provider and id, whether or not there is a key for it. Unlisted ids of known providers get defaults. */
 	async find(provider: string, id: string): Promise<Model | undefined> {
 		return (await this.#providers.find(provider, id))?.model;
@@ -78,8 +84,7 @@ export class ModelRegistry implements ModelAccess {
 			const model = matchModel(`${named.provider}/${named.id}`, own)?.model ?? (await this.find(named.provider, named.id));
 			if (model) return { model, ...(named.level ? { level: named.level } : {}) };
 		}
-		const all = (await Promise.all((await this.#providers.names()).map((name) => this.#providers.of(name)))).flat().map((entry) => entry.model);
-		const unavailable = matchModel(pattern, all);
+		const unavailable = matchModel(pattern, await this.all());
 		if (unavailable) return { problem: (await this.problem(unavailable.model)) ?? `Model not available: ${pattern}` };
 		return { problem: `Model not found: ${pattern}. See \`bowline models\` for what can be used.` };
 	}

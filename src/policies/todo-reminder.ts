@@ -38,8 +38,8 @@ export function todoReminderPolicy(options: TodoReminderOptions): Policy {
 			if (event.type === "message_start" && event.message.role === "user" && !event.message.synthetic) count = 0;
 		},
 		foresee: isDue,
-		async settle(outcome, signal) {
-			if (signal.aborted || !isDue(outcome)) return undefined;
+		async settle(outcome, gap) {
+			if (gap.aborted || !isDue(outcome)) return undefined;
 			count += 1;
 			hasWorked = false;
 			const { max } = options.settings();

@@ -4,6 +4,7 @@
  */
 import { toLine } from "../lib/jsonl.ts";
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
+import type { OutboundFrame } from "../protocol/frames.ts";
 import type { FrameWriter } from "./stdio.ts";
 
 export type UpdateMode = "full" | "delta";
@@ -41,6 +42,12 @@ export class EventWriter {
 		this.flush();
 		if (event.type === "message_update") this.#frame(event, event.assistantMessageEvent);
 		else this.#put(() => toLine(event), this.#writer.isAccepting ? 0 : sizeOf(event), event.type === "agent_settled");
+	};
+
+	/** Writes a frame that is no event, in its order. */
+	send = (frame: OutboundFrame): void => {
+		this.flush();
+		this.#writer.write(toLine(frame));
 	};
 
 	/** Writes what waits. */

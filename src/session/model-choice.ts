@@ -72,6 +72,13 @@ export class ModelChoice {
 		return { model: next.model, isScoped: scope !== undefined };
 	}
 
+	/** Uses a model without a record of it. */
+	use(chosen: ModelWithLevel | undefined): void {
+		if (!chosen) return;
+		this.#model = chosen.model;
+		this.#level = this.#parts.clamp(chosen.model, chosen.level ?? this.#level);
+	}
+
 	/** Goes back to what a session was using, without a record of it. Tells why the model is another, if so. */
 	async restore(wanted: { provider: string; id: string } | undefined, word: string | undefined): Promise<string | undefined> {
 		let problem: string | undefined;

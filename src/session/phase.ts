@@ -21,6 +21,10 @@ export interface BusyPeriod {
 	isCompacting: boolean;
 }
 
+export function newPeriod(done: Promise<void>, prompt?: AcceptedPrompt): BusyPeriod {
+	return { controller: new AbortController(), done, prompt, successor: undefined, hadRun: false, isCompacting: false };
+}
+
 export type Phase =
 	| { name: "idle" }
 	/** A run is active or about to start: a prompt must be queued. */

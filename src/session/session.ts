@@ -1,6 +1,6 @@
 /** One conversation: its phase, its inbox and the driver that starts runs. */
 import type { Flow, ModelAccess, Policy, Setup, Tool, ValidateArguments } from "../agent/contracts.ts";
-import { CommandError, isCommandError } from "../lib/command-error.ts";
+import { CommandError } from "../lib/command-error.ts";
 import { deferred } from "../lib/deferred.ts";
 import type { InterruptMode, QueueMode } from "../protocol/commands/queue.ts";
 import type { SessionState } from "../protocol/commands/state.ts";
@@ -8,13 +8,13 @@ import type { Image } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/messages.ts";
 import type { Entry, EntryBody } from "../transcript/entries.ts";
-import { contextLength, contextMessages, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Transcripts } from "../transcript/transcripts.ts";
 import type { Bus, Observer } from "./bus.ts";
+import { Conversation, problemWith } from "./conversation.ts";
 import { Inbox, type QueueName, type QueueTexts } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
-import type { AcceptedPrompt, BusyPeriod, Phase } from "./phase.ts";
+import { type AcceptedPrompt, type BusyPeriod, newPeriod, type Phase } from "./phase.ts";
 import { storing } from "./storing.ts";
 
 /** What a session is made of; the app puts it together. */
@@ -65,9 +65,7 @@ export class Session {
 	readonly inbox: Inbox;
 	readonly choice: ModelChoice;
 	#parts: SessionParts;
-	#transcript: Transcript;
-	/** The live context. Absent until somebody wants more of an opened session than its length. */
-	#live: AgentMessage[] | undefined;
+	#conversation: Conversation;
 	#tools: readonly Tool[] = [];
 	#phase: Phase = { name: "idle" };
 	/** Records of the host's commands that ended during a run: between a call and its result they would break the history. */
@@ -76,13 +74,16 @@ export class Session {
 	constructor(parts: SessionParts) {
 		this.#parts = parts;
 		this.choice = parts.choice;
-		this.choice.record = (entry) => void this.#transcript.append(entry);
+		this.choice.record = (entry) => void this.transcript.append(entry);
 		this.interruptMode = parts.start.interruptMode;
 		this.autoCompaction = parts.start.autoCompaction;
-		this.#transcript = parts.transcript ?? this.#newTranscript(undefined);
-		this.#answerOpenCalls();
+		this.#conversation = new Conversation(parts.transcript ?? this.#newTranscript(undefined), parts.now);
 		this.inbox = new Inbox(parts.start.steeringMode, parts.start.followUpMode, () => this.announceQueues());
 		for (const policy of parts.policies) if (policy.observe) parts.bus.observe((event) => policy.observe?.(event));
+		parts.bus.observe(({ type }) => {
+			const isStart = type === "auto_compaction_start";
+			if ((isStart || type === "auto_compaction_end") && this.#phase.name !== "idle") this.#phase.period.isCompacting = isStart;
+		});
 	}
 
 	observe(observer: Observer): void {
@@ -94,11 +95,11 @@ export class Session {
 	}
 
 	get messages(): readonly AgentMessage[] {
-		return this.#messages;
+		return this.#conversation.messages;
 	}
 
 	get transcript(): Transcript {
-		return this.#transcript;
+		return this.#conversation.transcript;
 	}
 
 	get transcripts(): Transcripts {
@@ -110,20 +111,20 @@ export class Session {
 	}
 
 	get state(): SessionState {
-		const { sessionId, file } = this.#transcript;
+		const { sessionId, file } = this.transcript;
 		return {
 			model: this.choice.model ?? null,
 			thinkingLevel: this.choice.level,
-			isStreaming: this.isBusy,
-			isCompacting: false,
+			isStreaming: this.#phase.name === "compacting" ? this.#phase.period.successor !== undefined : this.isBusy,
+			isCompacting: this.#phase.name !== "idle" && this.#phase.period.isCompacting,
 			steeringMode: this.inbox.steeringMode,
 			followUpMode: this.inbox.followUpMode,
 			interruptMode: this.interruptMode,
 			sessionFile: file,
 			sessionId,
-			sessionName: this.#transcript.name,
+			sessionName: this.transcript.name,
 			autoCompactionEnabled: this.autoCompaction,
-			messageCount: this.#live?.length ?? contextLength(this.#transcript.branch),
+			messageCount: this.#conversation.length,
 			pendingMessageCount: this.inbox.count,
 			queuedMessageCount: this.inbox.count,
 			todoPhases: [],
@@ -134,10 +135,10 @@ export class Session {
 	prompt({ text, images, streamingBehavior }: PromptInput): Acceptance {
 		const message = this.#userMessage(text, images);
 		const phase = this.#phase;
-		if (phase.name === "running") {
+		if (phase.name === "running" || phase.name === "compacting") {
 			const { period } = phase;
-			// An abort that was read before is under way: the prompt is due when it has ended.
-			if (period.controller.signal.aborted && !period.successor) {
+			// A compaction, or an abort that was read before, is under way: the prompt is due when it has ended.
+			if ((phase.name === "compacting" || period.controller.signal.aborted) && !period.successor) {
 				const answer = deferred<string | undefined>();
 				period.successor = { messages: [message], answer: answer.resolve };
 				return { disposition: "started", begin: () => answer.promise };
@@ -172,7 +173,7 @@ export class Session {
 	/** The session is busy from now on; the returned function sets it to work. */
 	#openPeriod(prompt: AcceptedPrompt): () => void {
 		const finished = deferred();
-		const period: BusyPeriod = { controller: new AbortController(), done: finished.promise, prompt, successor: undefined, hadRun: false };
+		const period = newPeriod(finished.promise, prompt);
 		this.#phase = { name: "running", period };
 		return () => void this.#work(period).then(finished.resolve);
 	}
@@ -188,23 +189,23 @@ export class Session {
 
 	/** Gives a way to add a message without any event: at once when idle, else behind the run. It leads nowhere when the session has changed meanwhile. */
 	recorder(): (message: AgentMessage) => void {
-		const transcript = this.#transcript;
+		const transcript = this.transcript;
 		return (message) => {
-			if (transcript !== this.#transcript) return;
+			if (transcript !== this.transcript) return;
 			if (this.#phase.name !== "idle") return void this.#deferred.push(message);
 			this.#flushDeferred();
-			this.#add(message);
+			this.#conversation.add(message);
 		};
 	}
 
 	/** Adds an entry that is no message. Throws a CommandError when it cannot be stored. */
 	append(entry: EntryBody): Entry {
-		return this.#transcript.append(entry);
+		return this.transcript.append(entry);
 	}
 
 	/** Makes the live context anew from the session's branch: after a compaction, or when the branch is another. */
 	reproject(): void {
-		this.#live = undefined;
+		this.#conversation.reproject();
 	}
 
 	/** Names the session. */
@@ -214,10 +215,35 @@ export class Session {
 		this.append({ type: "session_info", name: trimmed });
 	}
 
+	/** Condenses the conversation with nothing else going on: a run is aborted first, a prompt that comes meanwhile waits. */
+	async compact<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+		const before = this.#phase;
+		if (before.name === "compacting") throw new CommandError("A compaction is already running. Wait for it, or send abort");
+		const finished = deferred();
+		const period: BusyPeriod = { ...newPeriod(finished.promise), isCompacting: true };
+		const { signal } = period.controller;
+		this.#phase = { name: "compacting", period };
+		try {
+			if (before.name !== "idle") await this.#stop(before.period);
+			const { model } = this.choice;
+			if (!model) throw new CommandError("No model selected");
+			const problem = await this.#unready(signal);
+			if (signal.aborted) throw new CommandError("Compaction cancelled");
+			if (problem) throw new CommandError(problem.startsWith("No API key") ? `No API key for ${model.provider}` : problem);
+			return await work(signal);
+		} finally {
+			this.#leave(period);
+			// Who waits for the end hears of it behind the answer.
+			setImmediate(finished.resolve);
+		}
+	}
+
 	/** Stops what is going on. Resolves when the session is idle; queues stay. */
 	async abort(): Promise<void> {
-		if (this.#phase.name === "idle") return;
-		const { period } = this.#phase;
+		if (this.#phase.name !== "idle") await this.#stop(this.#phase.period);
+	}
+
+	async #stop(period: BusyPeriod): Promise<void> {
 		period.controller.abort();
 		period.successor?.answer(abortedText);
 		period.successor = undefined;
@@ -233,17 +259,15 @@ export class Session {
 	/** Goes on with another conversation. Nothing may be running. Gives the texts that were queued. */
 	adopt(transcript: Transcript): QueueTexts {
 		// The same file opened again is still ours.
-		this.#transcript.close(transcript.file === this.#transcript.file);
-		this.#transcript = transcript;
-		this.#live = undefined;
+		this.transcript.close(transcript.file === this.transcript.file);
+		this.#conversation = new Conversation(transcript, this.#parts.now);
 		this.#deferred = [];
-		this.#answerOpenCalls();
 		return this.inbox.clear();
 	}
 
 	/** The text of the last reply; aborted ones without content do not count. */
 	get lastAssistantText(): string | null {
-		const last = this.#messages.findLast(
+		const last = this.messages.findLast(
 			(message): message is AssistantMessage => message.role === "assistant" && !(message.stopReason === "aborted" && message.content.length === 0),
 		);
 		const text = last?.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
@@ -253,13 +277,7 @@ export class Session {
 	/** Ends everything for good. */
 	async close(): Promise<void> {
 		await this.abort();
-		this.#transcript.close();
-	}
-
-	/** Read from the transcript when first needed: most of a long session is never looked at. */
-	get #messages(): AgentMessage[] {
-		this.#live ??= contextMessages(this.#transcript.branch);
-		return this.#live;
+		this.transcript.close();
 	}
 
 	/** Ends the wait between two runs, so that an accepted prompt can go on. */
@@ -273,28 +291,26 @@ export class Session {
 		const { bus, flow, models, validate, policies, redact, now } = this.#parts;
 		const { signal } = period.controller;
 		const emit = (event: AgentEvent) =>
-			bus.emit(event.type === "agent_end" ? { ...event, sessionId: this.state.sessionId, sessionFile: this.#transcript.file } : event);
-		const stored = storing({ add: (message) => this.#tryToAdd(message), emit, stream: models.stream, validate });
+			bus.emit(event.type === "agent_end" ? { ...event, sessionId: this.transcript.sessionId, sessionFile: this.transcript.file } : event);
+		const stored = storing({ add: (message) => problemWith(() => this.#conversation.add(message)), emit, stream: models.stream, validate });
 		try {
 			const { drive } = await import("./drive.ts");
 			await drive({
 				policies,
 				period,
-				refusal: () => this.#refusal(signal),
+				refusal: () => this.#refusal(period),
 				hasQueued: () => this.inbox.count > 0,
-				dropLastReply: () => this.#dropLastReply(),
-				enter: (gap) => {
-					this.#phase = gap ? { name: "settling", period, gap } : { name: "running", period };
-				},
+				dropLastReply: () => this.#conversation.dropLastReply(),
+				enter: (gap) => this.#enter(period, gap ? { name: "settling", period, gap } : { name: "running", period }),
 				emit: stored.emit,
 				loop: {
-					context: () => this.#messages,
-					setup: () => this.#setup(),
+					context: () => this.messages,
+					setup: () => this.setup(),
 					stream: stored.stream,
 					validate: stored.validate,
 					queues: this.inbox,
 					interruptMode: () => this.interruptMode,
-					sessionId: () => this.#transcript.sessionId,
+					sessionId: () => this.transcript.sessionId,
 					redact,
 					flow,
 					signal,
@@ -305,38 +321,54 @@ export class Session {
 			console.error("bowline: a run failed unexpectedly:", error);
 		}
 		period.prompt?.answer(abortedText);
-		this.#phase = { name: "idle" };
-		this.#tryTo(() => this.#flushDeferred());
-		if (period.hadRun) bus.emit({ type: "agent_settled", aborted: signal.aborted });
-		// Not before the abort that ended this period has been answered.
+		this.#leave(period);
+	}
+
+	/** Not when a compaction that aborted the run has already taken its place. */
+	#enter(period: BusyPeriod, phase: Phase): void {
+		if (this.#phase.name !== "idle" && this.#phase.period === period) this.#phase = phase;
+	}
+
+	#leave(period: BusyPeriod): void {
+		this.#enter(period, { name: "idle" });
+		problemWith(() => this.#flushDeferred());
+		if (period.hadRun) this.emit({ type: "agent_settled", aborted: period.controller.signal.aborted });
+		// Not before the command that ended this period has been answered.
 		if (period.successor) setImmediate(this.#openPeriod(period.successor));
 	}
 
-	/** Why a prompt cannot run now; nothing when it can. */
-	async #refusal(signal: AbortSignal): Promise<string | undefined> {
+	/** Why a prompt cannot run now; nothing when it can, and the policies have made room for it. */
+	async #refusal({ controller: { signal }, prompt }: BusyPeriod): Promise<string | undefined> {
+		const problem = await this.#unready(signal);
+		if (problem) return problem;
+		for (const policy of this.#parts.policies) await policy.prepare?.(prompt?.messages ?? [], signal);
+		return signal.aborted ? abortedText : undefined;
+	}
+
+	/** Why the model cannot be asked now; nothing when it can. */
+	async #unready(signal: AbortSignal): Promise<string | undefined> {
 		const { models, noModelText } = this.#parts;
 		if (!this.choice.model) return noModelText();
 		const prepared = await models.prepare(this.choice.model);
 		if ("problem" in prepared) return prepared.problem;
-		if (this.choice.refine(prepared.model)) this.emit({ type: "thinking_level_changed", level: this.choice.level });
+		const problem = problemWith(() => {
+			if (this.choice.refine(prepared.model)) this.emit({ type: "thinking_level_changed", level: this.choice.level });
+		});
+		if (problem) return problem;
 		this.#tools = await this.#parts.tools();
 		if (signal.aborted) return abortedText;
-		return this.#tryTo(() => {
-			this.#answerOpenCalls();
+		return problemWith(() => {
+			this.#conversation.answerOpenCalls();
 			this.#flushDeferred();
 		});
 	}
 
-	async #setup(): Promise<Setup> {
+	/** What the next model call is made with. */
+	async setup(): Promise<Setup> {
 		this.#tools = await this.#parts.tools();
 		const { model, level } = this.choice;
 		if (!model) throw new Error("No model selected.");
 		return { model, thinkingLevel: level, tools: this.#tools, systemPrompt: this.#parts.systemPrompt(this.#tools) };
-	}
-
-	#dropLastReply(): void {
-		const index = this.#messages.findLastIndex((message) => message.role === "assistant");
-		if (index >= 0) this.#messages.length = index;
 	}
 
 	#newTranscript(parentSession: string | undefined): Transcript {
@@ -351,47 +383,8 @@ export class Session {
 
 	#flushDeferred(): void {
 		for (let message = this.#deferred[0]; message; message = this.#deferred[0]) {
-			this.#add(message);
+			this.#conversation.add(message);
 			this.#deferred.shift();
-		}
-	}
-
-	/** A call whose result was never stored gets one that says so: no model takes a conversation without it. */
-	#answerOpenCalls(): void {
-		const text = "Tool execution was aborted: the agent ended before its result was kept.";
-		for (const { id, name } of openCalls(this.#transcript.branch)) {
-			const message: AgentMessage = {
-				role: "toolResult",
-				toolCallId: id,
-				toolName: name,
-				content: [{ type: "text", text }],
-				details: {},
-				isError: true,
-				timestamp: this.#parts.now(),
-			};
-			this.#transcript.prepare({ type: "message", message });
-			this.#live?.push(message);
-		}
-	}
-
-	/** On disk first: what cannot be stored is not in the context either. */
-	#add(message: AgentMessage): void {
-		this.#transcript.append({ type: "message", message });
-		this.#live?.push(message);
-	}
-
-	#tryToAdd(message: AgentMessage): string | undefined {
-		return this.#tryTo(() => this.#add(message));
-	}
-
-	/** The reason when the session file could not be written. */
-	#tryTo(store: () => void): string | undefined {
-		try {
-			store();
-			return undefined;
-		} catch (error) {
-			if (!isCommandError(error)) throw error;
-			return error.message;
 		}
 	}
 }

@@ -23,6 +23,8 @@ export interface TranscriptOptions extends TranscriptParts {
 	directory: string | undefined;
 	/** The file itself, when its name is given. */
 	path?: string;
+	/** There is a file already, with nothing in it. */
+	isEmptyFile?: boolean;
 	parentSession: string | undefined;
 }
 
@@ -45,6 +47,8 @@ export class Transcript implements TranscriptView {
 	#hasHeader: boolean;
 	/** Numbers of the lines from the root to the current one; made when asked for. */
 	#path: number[] | undefined;
+	/** Number of the line with the name, -1 when there is none; looked for when asked. */
+	#named: number | undefined;
 
 	constructor(options: TranscriptOptions, opened?: OpenedFile) {
 		const { cwd, sessionId, directory, parentSession, now, write } = options;
@@ -61,7 +65,7 @@ export class Transcript implements TranscriptView {
 		const timestamp = new Date(now()).toISOString();
 		this.header = { type: "session", version: 3, id: sessionId, timestamp, cwd, ...(parentSession ? { parentSession } : {}) };
 		const path = options.path ?? (directory && join(directory, `${timestamp.replace(/[:.]/g, "-")}_${sessionId}.jsonl`));
-		if (path) this.#file = new SessionFile({ path, exists: false, isTorn: false, write });
+		if (path) this.#file = new SessionFile({ path, exists: options.isEmptyFile ?? false, isTorn: false, write });
 	}
 
 	get sessionId(): string {
@@ -74,7 +78,7 @@ export class Transcript implements TranscriptView {
 
 	/** Whether there is anything on disk. */
 	get isStored(): boolean {
-		return this.#file?.exists ?? false;
+		return this.#hasHeader && (this.#file?.exists ?? false);
 	}
 
 	get leafId(): string | null {
@@ -101,9 +105,8 @@ export class Transcript implements TranscriptView {
 
 	/** The name that was given last. */
 	get name(): string | undefined {
-		const { all } = this.#lines;
-		const number = all.findLastIndex((line) => line.kind === "session_info");
-		return number < 0 ? undefined : (this.#lines.entry(number) as EntryOf<"session_info">).name?.trim() || undefined;
+		this.#named ??= this.#lines.all.findLastIndex((line) => line.kind === "session_info");
+		return this.#named < 0 ? undefined : (this.#lines.entry(this.#named) as EntryOf<"session_info">).name?.trim() || undefined;
 	}
 
 	/** The last entry with this id. */
@@ -120,6 +123,7 @@ export class Transcript implements TranscriptView {
 			this.#flush(body.type === "message");
 		} catch (error) {
 			this.#lines.removeLast();
+			this.#named = undefined;
 			this.#moveTo(leaf);
 			throw error;
 		}
@@ -135,6 +139,7 @@ export class Transcript implements TranscriptView {
 		(this.#lines.all.at(-1) as Line).parent = this.#leaf;
 		this.#leaf = this.#lines.all.length - 1;
 		this.#path?.push(this.#leaf);
+		if (type === "session_info") this.#named = this.#leaf;
 		return entry;
 	}
 
@@ -150,6 +155,7 @@ export class Transcript implements TranscriptView {
 	copy(from: Transcript, id: string | null): void {
 		const lines = from.#numbersTo(id === null ? -1 : from.#lines.find(id)).map((number) => from.#text(number));
 		this.#lines.read(Buffer.from(lines.join("")), 0);
+		this.#named = undefined;
 		this.#moveTo(this.#lines.all.length - 1);
 	}
 
@@ -171,7 +177,7 @@ export class Transcript implements TranscriptView {
 			this.#written = 0;
 			this.#hasHeader = false;
 		}
-		if (!file.exists && !mayCreate) return;
+		if (!this.isStored && !mayCreate) return;
 		const { all } = this.#lines;
 		let text = this.#hasHeader ? "" : `${toLine(this.header)}\n`;
 		for (let number = this.#written; number < all.length; number++) text += this.#text(number);

@@ -1,5 +1,5 @@
 /** The transcripts of one process: makes new ones, opens old ones, copies branches. */
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CommandError } from "../lib/command-error.ts";
 import { firstLine } from "./first-line.ts";
@@ -22,10 +22,18 @@ export class Transcripts {
 		this.directory = options.directory;
 	}
 
-	/** A new session. `path` when the file's name is given. */
+	/** A new session. `path` when the file's name is given: there is none, or an empty one. */
 	create(parentSession?: string, path?: string): Transcript {
 		const { directory } = this;
-		return new Transcript({ ...this.#options, sessionId: this.#options.newSessionId(), directory, parentSession, path: directory && path });
+		const isEmptyFile = path !== undefined && existsSync(path);
+		return new Transcript({
+			...this.#options,
+			sessionId: this.#options.newSessionId(),
+			directory,
+			parentSession,
+			path: directory && path,
+			isEmptyFile,
+		});
 	}
 
 	/** The session in this file, or a new one that will be stored there. */

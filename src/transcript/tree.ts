@@ -1,7 +1,6 @@
 /** The entries of a session as a tree, for those who draw it. */
 import { CommandError } from "../lib/command-error.ts";
-import type { Branch, EntryOf } from "./entries.ts";
-import type { Entry } from "./entries.ts";
+import type { Branch, Entry, EntryOf } from "./entries.ts";
 
 export interface TreeNode extends Record<string, unknown> {
 	entry: Entry;

@@ -62,7 +62,7 @@ function bench() {
 		/** Whether it asks for another run; `foresee` must have known. */
 		async settles(after = outcome(), at: AbortSignal = signal): Promise<boolean> {
 			const foreseen = policy.foresee?.(after);
-			const again = await policy.settle?.(after, at);
+			const again = await policy.settle?.(after, at, at);
 			if (!at.aborted) expect(foreseen).toBe(again !== undefined);
 			if (again) expect([again.dropFailedReply, await again.due]).toEqual([false, true]);
 			return again !== undefined;

@@ -11,7 +11,7 @@ import { Bus } from "../../src/session/bus.ts";
 import "../../src/session/drive.ts";
 import { ModelChoice } from "../../src/session/model-choice.ts";
 import { Session } from "../../src/session/session.ts";
-import { Transcript } from "../../src/transcript/transcript.ts";
+import { Transcripts } from "../../src/transcript/transcripts.ts";
 
 type Act =
 	| { do: "prompt" | "steer" | "followUp"; behavior?: "steer" | "followUp" }
@@ -90,16 +90,14 @@ function makeSession(plans: readonly ReplyPlan[]) {
 		systemPrompt: () => "",
 		policies: [retry],
 		redact: (text) => text,
-		newTranscript: (parentSession) =>
-			new Transcript({
-				cwd: "/",
-				sessionId: String(++id),
-				directory: undefined,
-				parentSession,
-				redact: (text) => text,
-				now: () => 0,
-				newId: () => String(++id),
-			}),
+		transcripts: new Transcripts({
+			cwd: "/",
+			directory: undefined,
+			redact: (text) => text,
+			now: () => 0,
+			newId: () => String(++id),
+			newSessionId: () => String(++id),
+		}),
 		bus,
 		flow: { isOpen: true, whenOpen: async () => undefined },
 		now: () => 0,

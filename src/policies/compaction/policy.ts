@@ -37,8 +37,8 @@ export interface CompactionPolicy extends Policy {
 type Reason = "threshold" | "overflow";
 type Made = { result: CompactionResult; isTight: boolean } | { problem: string };
 
-/** What a summary will take at least, before it is known. */
-const summaryAllowance = 1000;
+/** What a summary will take, before it is known; less where there is little room for anything. */
+const summaryAllowance = ({ threshold }: Limits) => Math.min(1000, threshold / 16);
 /** A compaction that leaves more than this is none, if the context is still too full. */
 const worthwhile = 0.8;
 /** Lets a host draw breath between the end of a compaction and the run it made possible. */
@@ -144,7 +144,7 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 	const before = estimateSetup(setup) + estimateMessages(messages);
 	const kept = estimateSetup(setup) + keptTokens(cut);
 	const isInVain = (after: number) => mustHelp && after > limits.threshold && after > before * worthwhile;
-	if (isInVain(kept + summaryAllowance)) return { problem: inVainText(kept) };
+	if (isInVain(kept + summaryAllowance(limits))) return { problem: inVainText(kept) };
 
 	const { summarize } = await import("./summarize.ts");
 	const summary = await summarize(parts, { cut, model, maxTokens: limits.summary, instructions, signal });
@@ -160,10 +160,10 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 }
 
 /** The usual cut; one with half the tail when the context would still be too full. */
-function roomyCut(branch: Branch, { keep, threshold }: Limits, overhead: number): Cut | { problem: CutProblem } {
-	const cut = chooseCut(branch, keep);
-	if ("problem" in cut || overhead + keptTokens(cut) + summaryAllowance <= threshold) return cut;
-	const smaller = chooseCut(branch, Math.floor(keep / 2));
+function roomyCut(branch: Branch, limits: Limits, overhead: number): Cut | { problem: CutProblem } {
+	const cut = chooseCut(branch, limits.keep);
+	if ("problem" in cut || overhead + keptTokens(cut) + summaryAllowance(limits) <= limits.threshold) return cut;
+	const smaller = chooseCut(branch, Math.floor(limits.keep / 2));
 	return "problem" in smaller ? cut : smaller;
 }
 

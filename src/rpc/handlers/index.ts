@@ -5,8 +5,12 @@ import { CommandError } from "../../lib/command-error.ts";
 import type { CommandName } from "../../protocol/commands/index.ts";
 import type { Session } from "../../session/session.ts";
 import type { UserBash } from "../../session/user-bash.ts";
+import type { HostTools } from "../host-tools.ts";
 import { bashHandlers } from "./bash.ts";
+import { type Compacting, compactionHandlers } from "./compaction.ts";
 import type { Handlers } from "./contract.ts";
+import { exportHandlers } from "./export.ts";
+import { hostHandlers } from "./host.ts";
 import { modelHandlers } from "./model.ts";
 import { promptingHandlers } from "./prompting.ts";
 import { type Retrying, retryHandlers } from "./retry.ts";
@@ -17,41 +21,24 @@ import { stateHandlers } from "./state.ts";
 export interface HandlerParts {
 	session: Session;
 	retry: Retrying;
+	compaction: Compacting;
 	bash: UserBash;
 	catalogue: ModelCatalogue;
+	hostTools: HostTools;
 }
 
-export function handlers({ session, retry, bash, catalogue }: HandlerParts): Handlers {
+export function handlers({ session, retry, compaction, bash, catalogue, hostTools }: HandlerParts): Handlers {
 	return {
 		...promptingHandlers(session),
 		...stateHandlers(session),
 		...sessionHandlers(session),
+		...exportHandlers(session),
 		...retryHandlers(retry),
+		...compactionHandlers(session, compaction),
 		...bashHandlers(bash),
 		...modelHandlers(session, catalogue),
-		...notYet(
-			"compact",
-			"set_auto_compaction",
-			"switch_session",
-			"fork",
-			"branch",
-			"get_fork_messages",
-			"get_branch_messages",
-			"set_session_name",
-			"get_session_stats",
-			"export_html",
-			"clone",
-			"get_entries",
-			"get_tree",
-			"get_messages_page",
-			"open_session",
-			"set_todos",
-			"set_host_tools",
-			"get_commands",
-			"get_available_commands",
-			"set_event_filter",
-			"negotiate_protocol",
-		),
+		...hostHandlers(hostTools),
+		...notYet("set_todos", "get_commands", "get_available_commands", "set_event_filter", "negotiate_protocol"),
 		...unserved,
 	};
 }

@@ -33,12 +33,23 @@ export function* dataChunks({ header, entries, leafId, systemPrompt, tools, stat
 	let chunk = "";
 	for (const [index, entry] of entries.entries()) {
 		chunk += index === 0 ? "\n" : ",\n";
-		chunk += inert(withoutReplayData(entry));
+		chunk += entryText(entry);
 		if (chunk.length < chunkLength) continue;
 		yield chunk;
 		chunk = "";
 	}
 	yield `${chunk}\n]}`;
+}
+
+/** An entry that is nested so deep that it cannot be written keeps its place in the tree. */
+function entryText(entry: Entry): string {
+	try {
+		return inert(withoutReplayData(entry));
+	} catch (error) {
+		if (!(error instanceof RangeError)) throw error;
+		const { id, parentId, timestamp } = entry;
+		return inert({ type: "custom", id, parentId, timestamp, customType: "Entry that is nested too deep to be shown" });
+	}
 }
 
 const inert = (value: unknown) => JSON.stringify(value).replaceAll("<", "\\u003c");

@@ -1,13 +1,65 @@
-/** Puts a page on disk: whole or not at all, and for nobody else to read. */
-import { randomBytes } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+/** The page of a session file, on disk: whole or not at all, and for nobody else to read. */
+import { open, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { CommandError } from "../../lib/command-error.ts";
+import { randomBytes } from "../../lib/ids.ts";
+import { openTranscript } from "../open.ts";
+import { totalsOf } from "../stats.ts";
+import type { PageInput } from "./data.ts";
+import { pageChunks } from "./page.ts";
+
+export interface ExportOptions {
+	/** A file, or a directory that it goes into. Without it the working directory gets one. */
+	outputPath?: string;
+	/** Where the session stands, if not at its last entry. */
+	leafId?: string | null;
+	/** What the model was told; asked for when everything else is in order. */
+	briefing?: () => Promise<Pick<PageInput, "systemPrompt" | "tools">>;
+}
 
 /** What a page is called when nobody says. */
 export const pageFileName = (sessionFile: string) => `bowline-session-${basename(sessionFile, ".jsonl")}.html`;
 
-export async function exportFile(path: string, chunks: Iterable<string>): Promise<void> {
-	const temporary = join(dirname(path), `.${basename(path).slice(0, 200)}.${randomBytes(6).toString("hex")}.tmp`);
+/** Writes the page and gives its absolute path. It shows what the file holds: credentials are taken out there already. */
+export async function exportSession(sessionFile: string | undefined, { outputPath, leafId, briefing }: ExportOptions = {}): Promise<string> {
+	if (sessionFile === undefined) throw new CommandError("Cannot export in-memory session to HTML");
+	const source = { mode: "read", cwd: "", now: Date.now, redact: (text: string) => text, newId: () => randomBytes(4).toString("hex") } as const;
+	const transcript = openTranscript(sessionFile, source);
+	const entries = transcript?.entries ?? [];
+	if (!transcript || entries.length === 0) throw new CommandError("Nothing to export yet - start a conversation first");
+	const path = await targetOf(outputPath, sessionFile);
+	const told = await briefing?.();
+	const page = { header: transcript.header, entries, leafId: leafId ?? transcript.leafId, stats: totalsOf(entries), ...told };
+	try {
+		await write(path, pageChunks(page));
+	} catch (error) {
+		throw new CommandError(`Page could not be written: ${(error as NodeJS.ErrnoException).code ?? String(error)} ${path}`);
+	}
+	return path;
+}
+
+async function targetOf(outputPath: string | undefined, sessionFile: string): Promise<string> {
+	const given = resolve(outputPath || ".");
+	const found = await statOf(given);
+	if (found?.isDirectory()) return join(given, pageFileName(sessionFile));
+	const session = await statOf(sessionFile);
+	if (found && session && found.ino === session.ino && found.dev === session.dev) {
+		throw new CommandError(`Page would replace the session itself: ${given}. Pass another outputPath.`);
+	}
+	return given;
+}
+
+async function statOf(path: string) {
+	try {
+		return await stat(path);
+	} catch {
+		// Not there, or not for us: writing will tell.
+		return undefined;
+	}
+}
+
+async function write(path: string, chunks: Iterable<string>): Promise<void> {
+	const temporary = join(dirname(path), `.${basename(path).slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
 	const file = await open(temporary, "wx", 0o600);
 	try {
 		try {

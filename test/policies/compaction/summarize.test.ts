@@ -15,7 +15,9 @@ function model(...answers: (Answer | ((text: string) => Answer))[]) {
 	const texts: string[] = [];
 	const stream: StreamFunction = async (request, { signal, onEvent }) => {
 		asked.push(request);
-		const text = (request.messages as unknown as { content: { text: string }[] }[]).flatMap(({ content }) => content.map((block) => block.text)).join();
+		const text = (request.messages as unknown as { content: { text: string }[] }[])
+			.flatMap(({ content }) => content.map((block) => block.text))
+			.join();
 		texts.push(text);
 		const builder = new ReplyBuilder(request.model, 0, onEvent);
 		const next = answers.length > 1 ? answers.shift() : answers[0];

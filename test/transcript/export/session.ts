@@ -1,4 +1,5 @@
 /** Sessions for the page: one that has a bit of everything, hostile ones, long ones. */
+import { crc32, deflateSync } from "node:zlib";
 import type { AssistantMessage, ToolResultMessage } from "../../../src/protocol/messages.ts";
 import type { Entry, EntryBody, Header } from "../../../src/transcript/entries.ts";
 import type { PageInput } from "../../../src/transcript/export/index.ts";
@@ -13,8 +14,25 @@ export const header: Header = {
 	cwd: "/home/ada/projects/harbour",
 };
 
-/** A red square of 8 by 8. */
-export const redSquare = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAFElEQVR42mP8z8DAwMgAIxgHDAAADgYCBCQFZ8UAAAAASUVORK5CYII=";
+/** A picture of waves, 240 by 120. */
+export const picture = png(240, 120, (x, y) => (y > 60 + 22 * Math.sin(x / 18) ? [10, 106, 134] : [226, 240, 244]));
+
+function png(width: number, height: number, colour: (x: number, y: number) => [number, number, number]): string {
+	const rows = Array.from({ length: height }, (_, y) => [0, ...Array.from({ length: width }, (_, x) => colour(x, y)).flat()]);
+	const chunk = (name: string, data: Buffer) => {
+		const body = Buffer.concat([Buffer.from(name), data]);
+		const frame = Buffer.alloc(8);
+		frame.writeUInt32BE(data.length, 0);
+		frame.writeUInt32BE(crc32(body), 4);
+		return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
+	};
+	const size = Buffer.alloc(13);
+	size.writeUInt32BE(width, 0);
+	size.writeUInt32BE(height, 4);
+	size.set([8, 2, 0, 0, 0], 8);
+	const parts = [chunk("IHDR", size), chunk("IDAT", deflateSync(Buffer.from(rows.flat()))), chunk("IEND", Buffer.alloc(0))];
+	return Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), ...parts]).toString("base64");
+}
 
 /** Builds entries one behind the other; `at` goes back to an earlier one. */
 export class SessionBuilder {
@@ -176,7 +194,7 @@ export function fullSession(): SessionBuilder {
 		type: "message",
 		message: {
 			role: "user",
-			content: [text("Here is what the chart looks like now:"), { type: "image", data: redSquare, mimeType: "image/png" }],
+			content: [text("Here is what the chart looks like now:"), { type: "image", data: picture, mimeType: "image/png" }],
 			timestamp: s.now,
 		},
 	});

@@ -52,6 +52,10 @@ async function perform(agent: Agent, step: Step): Promise<void> {
 		case "stderr":
 			if (!agent.stderr.includes(step.text)) throw new Error(`line ${step.at}: stderr does not say ${JSON.stringify(step.text)}: ${agent.stderr}`);
 			return;
+		case "answer": {
+			const asked = agent.frames.findLast((frame) => frame.type === "host_tool_call" || frame.type === "extension_ui_request");
+			return agent.send({ ...step.members, type: step.type, id: asked?.id });
+		}
 		case "silence": {
 			const next = await agent.next(step.ms);
 			if (next) throw new Error(`line ${step.at}: silence was broken by ${short(next)}`);

@@ -48,6 +48,9 @@ function reply(text: string): Reply {
 			case "pace":
 				result.pieceDelayMs = Number(rest);
 				break;
+			case "used":
+				result.usage = { input: Number(rest) };
+				break;
 			case "always":
 				result.times = "always";
 				break;

@@ -1,6 +1,8 @@
 /** Marks what was found, without touching the elements it stands in. */
 
 const most = 2000;
+/** Further down in an endless output nothing is marked: this runs while the reader scrolls. */
+const longest = 500_000;
 
 /** Ranges of a text inside an element; it may run across elements, as coloured code does. */
 export function rangesOf(root: Element, wanted: string): Range[] {
@@ -8,7 +10,7 @@ export function rangesOf(root: Element, wanted: string): Range[] {
 	const starts: number[] = [];
 	let text = "";
 	const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-	for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+	for (let node = walker.nextNode(); node && text.length < longest; node = walker.nextNode()) {
 		nodes.push(node as Text);
 		starts.push(text.length);
 		const data = (node as Text).data;
@@ -42,6 +44,7 @@ function lastAtOrBefore(starts: readonly number[], position: number): number {
 export function showRanges(name: "found" | "found-now", ranges: readonly Range[]): void {
 	if (!("highlights" in CSS)) return;
 	const highlight = new Highlight();
+	highlight.priority = name === "found-now" ? 1 : 0;
 	for (const range of ranges) highlight.add(range);
 	CSS.highlights.set(name, highlight);
 }

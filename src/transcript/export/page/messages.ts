@@ -26,7 +26,7 @@ export function drawItem(pen: Pen, item: Item, continues: boolean): HTMLElement 
 
 function drawEntry(pen: Pen, item: Item): Child[] {
 	const { node } = item;
-	const { type, entry, message } = node;
+	const { type, entry } = node;
 	switch (type) {
 		case "message":
 			return drawMessage(pen, item);
@@ -130,7 +130,9 @@ function reply(pen: Pen, { node, results }: Item): Child[] {
 			case "thinking": {
 				const text = textOf(block.thinking).trim();
 				return text
-					? pen.folds.fold("thinking", ["Thinking", h("span", { class: "peek" }, oneLine(text, 110))], () => [prose(pen, text)])
+					? pen.folds.fold("thinking", [h("span", { class: "fold-name" }, "Thinking"), h("span", { class: "peek" }, oneLine(text, 110))], () => [
+							prose(pen, text),
+						])
 					: undefined;
 			}
 			case "redactedThinking":

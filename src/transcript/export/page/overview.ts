@@ -58,7 +58,6 @@ function figures(tree: Tree, known: unknown): HTMLElement {
 	add("Duration", from !== undefined && to !== undefined && to > from ? duration(to - from) : "", "first to last entry");
 	add("Branches", branches > 1 ? String(branches) : "", "");
 	add(models.length > 1 ? "Models" : "Model", models[0] ?? "", models.length > 1 ? `and ${models.slice(1, 4).join(", ")}` : "");
-	list.lastElementChild?.classList.add("wide");
 	return list;
 }
 

@@ -92,15 +92,23 @@ export function modelName(entry: Node["entry"]): string {
 
 /** What stands in the list beside the conversation. */
 export function titleOf(node: Node): string {
-	if (node.message.role !== "assistant") return oneLine(sayingOf(node)) || node.type;
+	if (node.message.role !== "assistant") return plainLine(sayingOf(node)) || node.type;
 	const blocks = blocksOf(node.message.content);
 	const text = blocks.find((block) => block.type === "text" && textOf(block.text).trim());
-	if (text) return oneLine(textOf(text.text));
+	if (text) return plainLine(textOf(text.text));
 	const calls = blocks
 		.filter((block) => block.type === "toolCall")
 		.map((call) => `${textOf(call.name)} ${callSummary(textOf(call.name), call.arguments)}`);
 	return oneLine(calls.join(" · ")) || oneLine(textOf(node.message.errorMessage)) || oneLine(sayingOf(node)) || "(empty reply)";
 }
+
+/** One line without the marks of Markdown that only say how it looks. */
+const plainLine = (text: string) =>
+	oneLine(
+		cut(text, 600)
+			.replace(/^\s*(?:#{1,6}|>|[-*]) +/gm, "")
+			.replace(/\*\*|__|`+/g, ""),
+	);
 
 /** Remembers what entries say, because a search asks again with each letter. */
 export class SearchIndex {

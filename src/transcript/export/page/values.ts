@@ -12,7 +12,14 @@ export function textOf(value: unknown): string {
 	return typeof value === "object" ? pretty(value) : String(value);
 }
 
-export const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? "";
+export function pretty(value: unknown): string {
+	try {
+		return JSON.stringify(value, null, 2) ?? "";
+	} catch {
+		// Only nesting beyond all reason: the data itself came from JSON.
+		return "(nested too deep to be shown)";
+	}
+}
 
 /** Content that is a text or a list of blocks, always as blocks. */
 export function blocksOf(content: unknown): Fields[] {

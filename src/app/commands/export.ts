@@ -1,0 +1,33 @@
+/** `bowline export <session> [output]`: the page of a session, by its file or the beginning of its id. */
+import { existsSync } from "node:fs";
+import { exportSession } from "../../transcript/export/index.ts";
+import type { Options } from "../args.ts";
+import { userDirectory } from "../directories.ts";
+import { loadSettings } from "../settings.ts";
+import { transcriptsOf } from "../start-session.ts";
+
+export async function exportCommand(words: readonly string[], options: Options): Promise<void> {
+	const [word, outputPath, tooMuch] = words;
+	if (word === undefined) throw new Error("Which session? bowline export <session file or id> [output]");
+	if (tooMuch !== undefined) throw new Error(`Unexpected argument: ${tooMuch}. bowline export <session file or id> [output]`);
+	const file = await sessionFile(word, options);
+	if (!existsSync(file)) throw new Error(`No such session file: ${file}`);
+	process.stdout.write(`${await exportSession(file, { outputPath })}\n`);
+}
+
+async function sessionFile(word: string, options: Options): Promise<string> {
+	const { env } = process;
+	const cwd = process.cwd();
+	const directory = await userDirectory(env);
+	const settings = await loadSettings({
+		userDirectory: directory,
+		cwd,
+		isHermetic: options.hermetic ?? false,
+		approve: options["no-approve"] ? false : options.approve,
+		config: options.config,
+		assignments: options.set ?? [],
+		environment: env.BOWLINE_SETTINGS,
+		isRpc: false,
+	});
+	return transcriptsOf({ options, settings, cwd, userDirectory: directory }, (text) => text, Date.now).named(word);
+}

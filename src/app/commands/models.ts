@@ -1,0 +1,70 @@
+/** `bowline models [search]`: what can be asked, for a person. With a search, also what a key is missing for. */
+import { ModelRegistry } from "../../models/registry.ts";
+import { supportedLevels } from "../../models/thinking.ts";
+import type { Model } from "../../protocol/model.ts";
+import type { Options } from "../args.ts";
+import { userDirectory } from "../directories.ts";
+import { loadSettings } from "../settings.ts";
+
+export async function listModels(search: string, options: Options): Promise<void> {
+	const { env } = process;
+	const directory = await userDirectory(env);
+	const settings = await loadSettings({
+		userDirectory: directory,
+		cwd: process.cwd(),
+		isHermetic: options.hermetic ?? false,
+		approve: options["no-approve"] ? false : options.approve,
+		config: options.config,
+		assignments: options.set ?? [],
+		environment: env.BOWLINE_SETTINGS,
+		isRpc: false,
+	});
+	const warn = (problem: string) => process.stderr.write(`Warning: ${problem}\n`);
+	const registry = new ModelRegistry({ env, userDir: directory, setting: (name) => settings.get(name), now: Date.now, warn });
+	const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+	const fits = (model: Model) => words.every((word) => `${model.provider}/${model.id} ${model.name}`.toLowerCase().includes(word));
+
+	const [available, local] = await Promise.all([registry.available(), registry.local()]);
+	const usable = unique([...local, ...available]).filter(fits);
+	const others = words.length ? (await registry.all()).filter((model) => fits(model) && !usable.some((other) => isSame(model, other))) : [];
+	await registry.close();
+
+	if (usable.length) print(usable);
+	else console.log(words.length ? "No usable model matches." : "No model can be used yet.");
+	if (others.length) {
+		console.log(`\nWithout a key (${others.length}):\n`);
+		print(others.slice(0, 40));
+		if (others.length > 40) console.log(`... and ${others.length - 40} more; search for less.`);
+	}
+	if (!usable.length || others.length) {
+		console.log("\nSet a provider's key, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start a local server, or describe your own");
+		console.log(`provider in ${directory}/models.jsonc. All of them: docs/providers.md.`);
+	}
+}
+
+const isSame = (a: Model, b: Model) => a.provider === b.provider && a.id === b.id;
+
+function unique(models: readonly Model[]): Model[] {
+	return models.filter((model, index) => models.findIndex((other) => isSame(model, other)) === index);
+}
+
+function print(models: readonly Model[]): void {
+	const rows = models.map((model) => [
+		`${model.provider}/${model.id}`,
+		tokens(model.contextWindow),
+		tokens(model.maxTokens),
+		model.reasoning ? `up to ${supportedLevels(model).at(-1)}` : "no",
+		model.input.includes("image") ? "yes" : "no",
+		model.cost.input || model.cost.output ? `${model.cost.input} / ${model.cost.output}` : "free or unknown",
+	]);
+	const head = ["model", "context", "output", "thinking", "images", "$ per million in / out"];
+	const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+	const line = (cells: readonly string[]) =>
+		cells
+			.map((cell, column) => cell.padEnd(widths[column] ?? 0))
+			.join("  ")
+			.trimEnd();
+	console.log([head, ...rows].map(line).join("\n"));
+}
+
+const tokens = (count: number) => (count >= 1_000_000 ? `${count / 1_000_000}M` : `${Math.round(count / 1000)}K`);

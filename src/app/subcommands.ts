@@ -1,0 +1,27 @@
+/** What `bowline <word>` does: one table, from which the command line and its help follow. Each one is loaded when it is called. */
+import type { Options } from "./args.ts";
+
+export interface Subcommand {
+	/** What stands behind the name, for the help. */
+	usage: string;
+	doc: string;
+	run: (words: readonly string[], options: Options) => Promise<void>;
+}
+
+export const subcommands: Record<string, Subcommand> = {
+	demo: {
+		usage: "",
+		doc: "Watch it repair a small repository: no key, no network",
+		run: async () => (await import("./commands/demo.ts")).demo(),
+	},
+	models: {
+		usage: "[search]",
+		doc: "The models that can be used, with their prices",
+		run: async (words, options) => (await import("./commands/models.ts")).listModels(words.join(" "), options),
+	},
+	export: {
+		usage: "<session> [output]",
+		doc: "A session as one HTML page, by its file or id",
+		run: async (words, options) => (await import("./commands/export.ts")).exportCommand(words, options),
+	},
+};

@@ -1,0 +1,108 @@
+/** Regular expressions of strangers, under a limit of time: one that explodes costs a moment and is not asked again. */
+import { type Context, createContext, Script } from "node:vm";
+
+export interface Pattern {
+	source: string;
+	regex: RegExp;
+	/** Cannot explode, because it repeats nothing. Spares the limit, which costs more than the search. */
+	isPlain: boolean;
+	/** Words that stand in whatever it matches, if that can be told. Looking for them first is a hundred times cheaper than the limit. */
+	literal: string;
+}
+
+/** Longer than this for one look, and a pattern is not used any more. */
+export const patternLimitMs = 50;
+
+/** JavaScript's syntax without flags, except that a leading `(?i)` and the like set some. */
+export function patternOf(source: string): Pattern | { problem: string } {
+	const found = /^\(\?([ims]+)\)/.exec(source);
+	const bare = found ? source.slice(found[0].length) : source;
+	try {
+		return { source, regex: new RegExp(bare, found?.[1] ?? ""), isPlain: isPlain(bare), literal: found?.[1]?.includes("i") ? "" : literalOf(bare) };
+	} catch (error) {
+		return { problem: (error as Error).message };
+	}
+}
+
+/** Rather no than a wrong yes: repetition, back references and many alternatives may cost more than time in proportion. */
+function isPlain(source: string): boolean {
+	if (/\\[1-9k]/.test(source)) return false;
+	const bones = source
+		.replace(/\\./g, "a")
+		.replace(/\[[^\]]*\]/g, "a")
+		.replace(/\(\?(?:[:=!]|<[=!]|<\w+>)/g, "(");
+	const optional = bones.match(/\?/g)?.length ?? 0;
+	const alternatives = bones.match(/\|/g)?.length ?? 0;
+	return !/[*+{]/.test(bones) && optional <= 3 && (alternatives <= 3 || !bones.includes("("));
+}
+
+/** The longest run of characters outside of groups and alternatives that must occur; empty when in doubt. */
+export function literalOf(source: string): string {
+	let best = "";
+	let run = "";
+	let depth = 0;
+	const cut = () => {
+		if (run.length > best.length) best = run;
+		run = "";
+	};
+	for (const [token] of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|./gs)) {
+		// Alternatives, and escapes that go on behind their letter.
+		if (token === "|" || /^\\[0-9cukpPx]/.test(token)) return "";
+		if (token === "(") depth += 1;
+		else if (token === ")") depth -= 1;
+		// What is in front may be missing.
+		if (/^[*?{]/.test(token)) run = run.slice(0, -1);
+		const literal = /^\\[^\w]$/.test(token) ? token.charAt(1) : /^[^\\[\]^$.()*+?{}]$/.test(token) ? token : undefined;
+		if (depth > 0 || literal === undefined) cut();
+		else run += literal;
+	}
+	cut();
+	return best;
+}
+
+export class PatternSearch {
+	#onTooSlow: (pattern: Pattern) => void;
+	#tooSlow = new Set<Pattern>();
+	#context: (Context & { look: () => void }) | undefined;
+	#script: Script | undefined;
+
+	constructor(onTooSlow: (pattern: Pattern) => void) {
+		this.#onTooSlow = onTooSlow;
+	}
+
+	/** Those of the patterns that occur in one of the texts. */
+	find(patterns: readonly Pattern[], texts: readonly string[]): Set<Pattern> {
+		const occurs = ({ regex }: Pattern) => texts.some((text) => regex.test(text));
+		const isPossible = ({ literal }: Pattern) => literal === "" || texts.some((text) => text.includes(literal));
+		const asked = patterns.filter((pattern) => !this.#tooSlow.has(pattern) && isPossible(pattern));
+		const found = new Set(asked.filter((pattern) => pattern.isPlain && occurs(pattern)));
+		const doubtful = asked.filter((pattern) => !pattern.isPlain);
+		if (doubtful.length === 0) return found;
+		if (this.#inTime(() => collect(doubtful))) return found;
+		// Somebody was slow, or the machine was: each gets the time for itself before it is blamed.
+		for (const pattern of doubtful) {
+			if (this.#inTime(() => collect([pattern]))) continue;
+			this.#tooSlow.add(pattern);
+			this.#onTooSlow(pattern);
+		}
+		return found;
+
+		function collect(some: readonly Pattern[]): void {
+			for (const pattern of some) if (occurs(pattern)) found.add(pattern);
+		}
+	}
+
+	/** Runs something that may hang. False when it was stopped. */
+	#inTime(look: () => void): boolean {
+		this.#context ??= createContext({ look }) as Context & { look: () => void };
+		this.#script ??= new Script("look()");
+		this.#context.look = look;
+		try {
+			this.#script.runInContext(this.#context, { timeout: patternLimitMs });
+			return true;
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return false;
+			throw error;
+		}
+	}
+}

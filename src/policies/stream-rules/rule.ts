@@ -1,0 +1,129 @@
+/** Reads what the head of a rule file says about when the rule holds. */
+import picomatch from "picomatch";
+import { type Pattern, patternOf } from "./pattern.ts";
+
+/** What hosts and the model see of a rule. */
+export interface Rule {
+	name: string;
+	path: string;
+	/** The text that is put in front of the model. */
+	content: string;
+}
+
+/** A rule file as it was read, with its head unchecked. */
+export interface RuleSource extends Rule {
+	attributes: Record<string, unknown>;
+}
+
+export const interruptModes = ["always", "prose-only", "tool-only", "never"] as const;
+export type InterruptMode = (typeof interruptModes)[number];
+
+export type SourceKind = "text" | "thinking" | "tool";
+type PathTest = (path: string) => boolean;
+
+/** A place where a condition is looked for. */
+export interface Reach {
+	kind: SourceKind;
+	/** Only calls of this tool. */
+	tool?: string;
+	/** Only calls that name a file for which all of these hold. */
+	paths: readonly PathTest[];
+}
+
+export interface Trigger {
+	/** Nothing stands for: as soon as the place is reached. */
+	pattern: Pattern | undefined;
+	reaches: readonly Reach[];
+}
+
+export interface StreamRule {
+	rule: Rule;
+	triggers: readonly Trigger[];
+	interruptMode: InterruptMode | undefined;
+}
+
+const defaultReaches: readonly Reach[] = [
+	{ kind: "text", paths: [] },
+	{ kind: "tool", paths: [] },
+];
+
+/** The rules that watch a reply; other rule files are left out. */
+export function readRules(files: readonly RuleSource[], warn: (text: string) => void): StreamRule[] {
+	return files.flatMap((file) => readRule(file, (text) => warn(`Rule ${file.path}: ${text}`)));
+}
+
+function readRule({ name, path, content, attributes }: RuleSource, warn: (text: string) => void): StreamRule[] {
+	const conditions = texts(attributes.condition ?? attributes.ttsr_trigger ?? attributes.ttsrTrigger);
+	if (conditions.length === 0) return [];
+	const globs = texts(attributes.globs).flatMap((text) => splitList(text));
+	const scopes = texts(attributes.scope).flatMap((text) => splitList(text));
+	const limit = globs.length === 0 ? [] : [anyOf(globs)];
+	const given = scopes.length === 0 ? defaultReaches : scopes.flatMap((token) => reachOf(token, warn));
+	// A reply's words are about no file, so that a rule with globs is about calls alone.
+	const reaches = limited(given, limit);
+	const triggers = conditions.flatMap((condition): Trigger[] => {
+		if (looksLikeGlob(condition)) {
+			const written = ["edit", "write"].map((tool): Reach => ({ kind: "tool", tool, paths: [anyOf([condition])] }));
+			return [{ pattern: undefined, reaches: limited(written, limit) }];
+		}
+		const pattern = patternOf(condition);
+		if ("problem" in pattern) warn(`the condition ${JSON.stringify(condition)} is not used: ${pattern.problem}`);
+		return "problem" in pattern || reaches.length === 0 ? [] : [{ pattern, reaches }];
+	});
+	if (reaches.length === 0) warn("its scope reaches nothing.");
+	if (triggers.length === 0) return [];
+	return [{ rule: { name, path, content }, triggers, interruptMode: modeOf(attributes.interruptMode, warn) }];
+}
+
+function limited(reaches: readonly Reach[], limit: readonly PathTest[]): Reach[] {
+	return reaches.filter(({ kind }) => limit.length === 0 || kind === "tool").map((reach) => ({ ...reach, paths: [...reach.paths, ...limit] }));
+}
+
+function modeOf(value: unknown, warn: (text: string) => void): InterruptMode | undefined {
+	const mode = interruptModes.find((each) => each === value);
+	if (value !== undefined && !mode) warn(`interruptMode must be ${interruptModes.join(", ")}; the value is ignored.`);
+	return mode;
+}
+
+/** `text`, `thinking`, `tool`, `tool:name`, `tool:name(glob)`, `name(glob)`, `name`. */
+function reachOf(token: string, warn: (text: string) => void): Reach[] {
+	if (token === "text" || token === "thinking") return [{ kind: token, paths: [] }];
+	const found = /^(?:(?:tool|toolcall)(?::([\w.-]+))?|([\w.-]+))(?:\((.+)\))?$/.exec(token);
+	if (!found) {
+		warn(`the scope ${JSON.stringify(token)} is not understood.`);
+		return [];
+	}
+	const [, named, bare, glob] = found;
+	const tool = named ?? bare;
+	return [{ kind: "tool", ...(tool ? { tool } : {}), paths: glob ? [anyOf(splitList(glob))] : [] }];
+}
+
+/** `*.rs` and `src/**\/*.ts` are no regular expressions that anybody means. */
+function looksLikeGlob(condition: string): boolean {
+	return !/[\\^$|+()]/.test(condition) && /(^|\/|\{|,)\*\*?(\/|\.[\w{[])/.test(condition);
+}
+
+/** Whether a path, or the last part of it, fits one of the globs. */
+function anyOf(globs: readonly string[]): PathTest {
+	const options = { dot: true, nonegate: true };
+	const tests = globs.flatMap((glob) => {
+		const plain = glob.replace(/^\.\//, "");
+		return [picomatch(plain, options), ...(/^(\/|\*\*)/.test(plain) ? [] : [picomatch(`**/${plain}`, options)])];
+	});
+	return (path) => {
+		const slashed = path.replaceAll("\\", "/").replace(/^\.\//, "");
+		const name = slashed.slice(slashed.lastIndexOf("/") + 1);
+		return tests.some((test) => test(slashed) || test(name));
+	};
+}
+
+/** At commas that are not inside of brackets. */
+function splitList(text: string): string[] {
+	const parts = text.match(/(?:\([^)]*\)|\{[^}]*\}|\[[^\]]*\]|[^,])+/g) ?? [];
+	return parts.map((part) => part.trim()).filter(Boolean);
+}
+
+function texts(value: unknown): string[] {
+	const list = Array.isArray(value) ? value : [value];
+	return list.flatMap((item) => (typeof item === "string" && item.trim() !== "" ? [item.trim()] : typeof item === "number" ? [String(item)] : []));
+}

@@ -1,0 +1,116 @@
+/** Dialogs and notices of extensions, as frames. A dialog always ends: by an answer, a timeout, an abort, or the host's going. */
+import type { DialogOptions, Ui } from "../agent/contracts.ts";
+import { uuid } from "../lib/ids.ts";
+import type { ExtensionUiRequest, ExtensionUiResponse } from "../protocol/extension-ui.ts";
+import { Calls } from "./calls.ts";
+
+type Answer = Partial<ExtensionUiResponse>;
+type WithoutId<Request> = Request extends { id: string } ? Omit<Request, "id" | "type"> : never;
+type Body = WithoutId<ExtensionUiRequest>;
+
+export interface DialogsParts {
+	send: (frame: ExtensionUiRequest) => void;
+	/** `setTitle` is only for hosts that asked for it. */
+	emitsTitle: boolean;
+	now: () => number;
+}
+
+const cancelled: Answer = { cancelled: true };
+
+export class Dialogs implements Ui {
+	#parts: DialogsParts;
+	#calls: Calls<Answer>;
+	#isClosed = false;
+
+	constructor(parts: DialogsParts) {
+		this.#parts = parts;
+		this.#calls = new Calls(() => uuid(parts.now()));
+	}
+
+	async select(title: string, options: string[], { timeout, signal }: DialogOptions = {}): Promise<string | undefined> {
+		return textOf(await this.#ask({ method: "select", title, options, ...limit(timeout) }, timeout, signal));
+	}
+
+	async confirm(title: string, message: string, { timeout, signal }: DialogOptions = {}): Promise<boolean> {
+		const { confirmed, cancelled: isCancelled } = await this.#ask({ method: "confirm", title, message, ...limit(timeout) }, timeout, signal);
+		return confirmed === true && isCancelled !== true;
+	}
+
+	async input(title: string, placeholder?: string, { timeout, signal }: DialogOptions = {}): Promise<string | undefined> {
+		return textOf(await this.#ask({ method: "input", title, placeholder, ...limit(timeout) }, timeout, signal));
+	}
+
+	async editor(title: string, prefill?: string, { signal }: DialogOptions = {}): Promise<string | undefined> {
+		return textOf(await this.#ask({ method: "editor", title, prefill }, undefined, signal));
+	}
+
+	notify(message: string, notifyType?: "info" | "warning" | "error"): void {
+		this.#tell({ method: "notify", message, notifyType });
+	}
+
+	setStatus(statusKey: string, statusText?: string): void {
+		this.#tell({ method: "setStatus", statusKey, statusText });
+	}
+
+	setWidget(widgetKey: string, widgetLines?: string[], { placement }: { placement?: "aboveEditor" | "belowEditor" } = {}): void {
+		this.#tell({ method: "setWidget", widgetKey, widgetLines, widgetPlacement: placement });
+	}
+
+	setTitle(title: string): void {
+		if (this.#parts.emitsTitle) this.#tell({ method: "setTitle", title });
+	}
+
+	setEditorText(text: string): void {
+		this.#tell({ method: "set_editor_text", text });
+	}
+
+	receive(response: ExtensionUiResponse): void {
+		this.#calls.reply(response.id, response);
+	}
+
+	/** The host is gone: open dialogs get their default, and new ones are not asked. */
+	close(): void {
+		this.#isClosed = true;
+		this.#calls.settleAll(cancelled);
+	}
+
+	async #ask(body: Body, timeout: number | undefined, signal: AbortSignal | undefined): Promise<Answer> {
+		if (this.#isClosed || signal?.aborted) return cancelled;
+		let id = "";
+		const timer = new AbortController();
+		const handle = timeout === undefined ? undefined : setTimeout(() => this.#calls.reply(id, { ...cancelled, timedOut: true }), timeout);
+		const answer = await this.#calls.ask(
+			(fresh) => {
+				id = fresh;
+				this.#send(id, body);
+			},
+			{
+				signal: signal ?? timer.signal,
+				onAbort: () => {
+					this.#tell({ method: "cancel", targetId: id });
+					return cancelled;
+				},
+			},
+		);
+		clearTimeout(handle);
+		return answer;
+	}
+
+	#tell(body: Body): void {
+		if (!this.#isClosed) this.#send(uuid(this.#parts.now()), body);
+	}
+
+	#send(id: string, body: Body): void {
+		this.#parts.send({ type: "extension_ui_request", id, ...body } as ExtensionUiRequest);
+	}
+}
+
+/** A whole number of milliseconds, as strict clients want it. */
+function limit(timeout: number | undefined): { timeout?: number } {
+	return timeout === undefined ? {} : { timeout: Math.round(timeout) };
+}
+
+/** An answer that lacks the member its dialog needs counts as cancelled. */
+function textOf({ value, cancelled: isCancelled }: Answer): string | undefined {
+	return typeof value === "string" && isCancelled !== true ? value : undefined;
+}

@@ -1,0 +1,81 @@
+/** What was said so far: the transcript, and the live context that is made of it. The two never differ. */
+import { isCommandError } from "../lib/command-error.ts";
+import type { AgentMessage } from "../protocol/messages.ts";
+import { contextLength, contextMessages, openCalls } from "../transcript/projection.ts";
+import type { Transcript } from "../transcript/transcript.ts";
+
+const lostResult = "Tool execution was aborted: the agent ended before its result was kept.";
+
+export class Conversation {
+	readonly transcript: Transcript;
+	#now: () => number;
+	/** Absent until somebody wants more than its length: most of a long session is never looked at. */
+	#live: AgentMessage[] | undefined;
+	#length: number | undefined;
+
+	constructor(transcript: Transcript, now: () => number) {
+		this.transcript = transcript;
+		this.#now = now;
+		this.answerOpenCalls();
+	}
+
+	get messages(): AgentMessage[] {
+		this.#live ??= contextMessages(this.transcript.branch);
+		return this.#live;
+	}
+
+	get length(): number {
+		if (this.#live) return this.#live.length;
+		this.#length ??= contextLength(this.transcript.branch);
+		return this.#length;
+	}
+
+	/** On disk first: what cannot be stored is not in the context either. */
+	add(message: AgentMessage): void {
+		this.transcript.append({ type: "message", message });
+		this.#live?.push(message);
+		this.#length = undefined;
+	}
+
+	/** Makes the live context anew from the branch: after a compaction, or when the branch is another. */
+	reproject(): void {
+		this.#live = undefined;
+		this.#length = undefined;
+	}
+
+	/** Takes the last reply and what follows it out of the live context. */
+	dropLastReply(): void {
+		const index = this.messages.findLastIndex((message) => message.role === "assistant");
+		if (index >= 0) this.messages.length = index;
+	}
+
+	/** A call whose result was never stored gets one that says so: no model takes a conversation without it. */
+	answerOpenCalls(): void {
+		for (const { id, name } of openCalls(this.transcript.branch)) {
+			const content = [{ type: "text" as const, text: lostResult }];
+			const message: AgentMessage = {
+				role: "toolResult",
+				toolCallId: id,
+				toolName: name,
+				content,
+				details: {},
+				isError: true,
+				timestamp: this.#now(),
+			};
+			this.transcript.prepare({ type: "message", message });
+			this.#live?.push(message);
+			this.#length = undefined;
+		}
+	}
+}
+
+/** The reason when the session file could not be written. */
+export function problemWith(store: () => void): string | undefined {
+	try {
+		store();
+		return undefined;
+	} catch (error) {
+		if (!isCommandError(error)) throw error;
+		return error.message;
+	}
+}

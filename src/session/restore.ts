@@ -1,0 +1,20 @@
+/** Model and thinking level of an opened session. */
+import { levelOf, modelOf } from "../transcript/projection.ts";
+import type { Session } from "./session.ts";
+
+/** Takes what the session was using, as far as it is wanted and there is such a model. Tells why the model is another. */
+export async function restoreChoice({ choice, transcript }: Session, wanted: { model: boolean; level: boolean }): Promise<string | undefined> {
+	const { branch } = transcript;
+	return choice.restore(wanted.model ? modelOf(branch) : undefined, wanted.level ? levelOf(branch) : undefined);
+}
+
+/** Notes in the session what it goes on with, where that is not what it says. */
+export function noteChoice({ choice, transcript }: Session): void {
+	const { branch } = transcript;
+	const last = modelOf(branch);
+	const { model, level } = choice;
+	if (model && (model.provider !== last?.provider || model.id !== last.id)) {
+		transcript.prepare({ type: "model_change", provider: model.provider, modelId: model.id });
+	}
+	if (levelOf(branch) !== level) transcript.prepare({ type: "thinking_level_change", thinkingLevel: level });
+}

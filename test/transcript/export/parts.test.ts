@@ -1,0 +1,205 @@
+/** The parts of the page that need no browser. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { editDiff } from "../../../src/tools/edit-diff.ts";
+import { countChanges, readNumbered, readPatch, replacement } from "../../../src/transcript/export/page/diff.ts";
+import { callSummary, itemsOf, kindOf, leafFor } from "../../../src/transcript/export/page/items.ts";
+import { decodeEntities, pictureAddress, safeLink } from "../../../src/transcript/export/page/links.ts";
+import { SearchIndex, titleOf } from "../../../src/transcript/export/page/search.ts";
+import { duration, figuresOf, money, shortNumber } from "../../../src/transcript/export/page/stats.ts";
+import { endOf, pathTo, rowsOf, treeOf } from "../../../src/transcript/export/page/tree.ts";
+import { cut, oneLine, withoutEscapes } from "../../../src/transcript/export/page/values.ts";
+import { fullSession, longSession } from "./session.ts";
+
+describe("links", () => {
+	test.each(["https://example.com/a?b=1#c", "http://localhost:1", "HTTPS://EXAMPLE.COM", "mailto:ada@example.com", " https://example.com "])(
+		"%j may be clicked",
+		(href) => expect(safeLink(href)).toBe(href.trim()),
+	);
+	test.each([
+		"javascript:alert(1)",
+		"JaVaScRiPt:alert(1)",
+		"\u0001javascript:alert(1)",
+		"java\nscript:alert(1)",
+		"data:text/html,<script>alert(1)</script>",
+		"vbscript:x",
+		"file:///etc/passwd",
+		"blob:null/1",
+		"//evil.example",
+		"src/tide.ts",
+		"#e-1",
+		"http://",
+		"",
+		`https://${"a".repeat(9000)}`,
+	])("%j may not", (href) => expect(safeLink(href)).toBeUndefined());
+
+	test("pictures are of known kinds and in the file itself", () => {
+		expect(pictureAddress("image/PNG", "aGk=")).toBe("data:image/png;base64,aGk=");
+		for (const type of ["image/svg+xml", "text/html", 'image/png" onerror="x', ""]) expect(pictureAddress(type, "aGk=")).toBeUndefined();
+		for (const data of ["", "blob:sha256:abc", "aGk=,<script>"]) expect(pictureAddress("image/png", data)).toBeUndefined();
+	});
+
+	test("entities become letters, once", () => {
+		expect(decodeEntities("&lt;b&gt; &amp;lt; &#x41;&#66; &nope; &#0; &#xd800; &constructor;")).toBe(
+			"<b> &lt; AB &nope; \ufffd \ufffd &constructor;",
+		);
+	});
+});
+
+describe("diffs", () => {
+	test("a patch of our own edit tool is read back with its line numbers", async () => {
+		const before = Array.from({ length: 30 }, (_, index) => `line ${index + 1}`).join("\n");
+		const after = before.replace("line 12", "line twelve").replace("line 20\n", "");
+		const { patch, diff } = await editDiff("a.txt", before, after);
+		const changed = (lines: ReturnType<typeof readPatch>) =>
+			lines
+				.filter(({ kind }) => kind === "add" || kind === "remove")
+				.map(({ kind, oldNumber, newNumber, text }) => [kind, oldNumber ?? newNumber, text]);
+		const expected = [
+			["remove", 12, "line 12"],
+			["add", 12, "line twelve"],
+			["remove", 20, "line 20"],
+		];
+		expect(changed(readPatch(patch))).toEqual(expected);
+		expect(changed(readNumbered(diff))).toEqual(expected);
+		expect(countChanges(readPatch(patch))).toEqual({ added: 1, removed: 2 });
+	});
+
+	test("what changed within a line is marked", () => {
+		const [removed, added] = replacement("const a = one;", "const a = two;");
+		expect([removed?.changed, added?.changed]).toEqual([
+			[10, 13],
+			[10, 13],
+		]);
+		expect(replacement("abc", "xyz").some((line) => line.changed)).toBe(false);
+	});
+
+	test("no text breaks the readers", () => {
+		fc.assert(fc.property(fc.string(), (value) => Boolean(readPatch(value) && readNumbered(value) && readPatch(`@@ -1 +1 @@\n${value}`))));
+	});
+});
+
+describe("the tree", () => {
+	const entry = (id: string, parentId: string | null) => ({ type: "message", id, parentId, message: { role: "user", content: id } });
+
+	test("a fork moves its branches in, a straight line stays straight", () => {
+		const tree = treeOf([entry("a", null), entry("b", "a"), entry("c", "b"), entry("d", "b"), entry("e", "d")]);
+		expect(rowsOf(tree, () => true).map(({ node, depth, startsBranch }) => [node.id, depth, startsBranch])).toEqual([
+			["a", 0, false],
+			["b", 0, false],
+			["c", 1, true],
+			["d", 1, true],
+			["e", 1, false],
+		]);
+		expect(rowsOf(tree, ({ id }) => id !== "b").map(({ node, depth }) => [node.id, depth])).toEqual([
+			["a", 0],
+			["c", 1],
+			["d", 1],
+			["e", 1],
+		]);
+	});
+
+	test("any file makes a tree in which every entry stands once", () => {
+		const ids = fc.constantFrom("a", "b", "c", "d", "e", "");
+		const anyEntry = fc.oneof(
+			fc.record({ id: ids, parentId: fc.oneof(ids, fc.constant(null)), type: fc.constantFrom("message", "label") }),
+			fc.jsonValue(),
+		);
+		fc.assert(
+			fc.property(fc.array(anyEntry, { maxLength: 12 }), (entries) => {
+				const tree = treeOf(entries);
+				expect(new Set(rowsOf(tree, () => true).map(({ node }) => node)).size).toBe(entries.length);
+				for (const node of tree.nodes) {
+					expect(pathTo(node).at(-1)).toBe(node);
+					expect(pathTo(endOf(node))).toContain(node);
+					itemsOf(tree, node);
+				}
+				figuresOf(tree, undefined);
+			}),
+		);
+	});
+
+	test("a hundred thousand entries in a row are no problem", () => {
+		const tree = treeOf(longSession(100_000).entries);
+		expect(pathTo(tree.nodes.at(-1))).toHaveLength(100_000);
+		expect(rowsOf(tree, () => true)).toHaveLength(100_000);
+	});
+
+	test("results stand with their calls, forks with what follows", () => {
+		const tree = treeOf(fullSession().entries);
+		const items = itemsOf(tree, tree.nodes.at(-1));
+		const first = items.find(({ node }) => node.id === "e4");
+		expect([...(first?.results ?? [])].map(([position, { id }]) => [position, id])).toEqual([
+			[2, "e5"],
+			[3, "e6"],
+		]);
+		expect(items.filter(({ fork }) => fork).map(({ node, fork }) => [node.id, fork?.taken, fork?.branches.length])).toEqual([["e11", 1, 2]]);
+		expect(items.map(({ node }) => node.id)).not.toContain("e9");
+	});
+
+	test("choosing a branch leads to the session's own end where that lies on it", () => {
+		const tree = treeOf([entry("a", null), entry("b", "a"), entry("c", "b"), entry("d", "b")]);
+		const at = (id: string) => tree.byId.get(id) as (typeof tree.nodes)[number];
+		expect(leafFor(at("b"), at("c")).id).toBe("c");
+		expect(leafFor(at("b"), undefined).id).toBe("d");
+	});
+});
+
+describe("the search", () => {
+	const tree = treeOf(fullSession().entries);
+	const find = (query: string) => new SearchIndex().find(tree.nodes, query).map(({ node }) => node.id);
+
+	test.each([
+		["the road not taken", ["e9"]],
+		["MOONSTONE", ["e4"]],
+		["needle-in-the-hay", ["e6"]],
+		["index < 0", ["e7", "e8"]],
+		["git status", ["e15"]],
+		["half of the budget", ["e22"]],
+		["heightat\\(", ["e12"]],
+		["not there at all", []],
+	])("%s", (query, ids) => expect(find(query)).toEqual(ids));
+
+	test("a line for the list says what matters", () => {
+		const titles = new Map(tree.nodes.map((node) => [node.id, titleOf(node)]));
+		expect([titles.get("e3"), titles.get("e12"), titles.get("e19")]).toEqual([
+			"The tide table crashes for times before the first reading. Please find out why, repair it, and add a test. The file is src/tide.ts.",
+			'write test/tide.test.ts · grep heightAt\\( in src · mystery { "subject": "an argument", "deep": { "list": [ 1, 2, { "three": true } ] }, "long": "line one\\nline two" }'.slice(
+				0,
+				160,
+			) + "…",
+			"Goal Repair heightAt for early and late times. Done guards test",
+		]);
+	});
+});
+
+test("figures", () => {
+	const tree = treeOf(fullSession().entries);
+	expect(figuresOf(tree, undefined)).toMatchObject({
+		prompts: 4,
+		replies: 7,
+		calls: 6,
+		failedCalls: 1,
+		branches: 2,
+		models: ["claude-sonnet-4-5", "gpt-5.2"],
+	});
+	expect(figuresOf(tree, { tokens: { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, total: 10 }, cost: 5 })).toMatchObject({
+		tokens: { total: 10 },
+		cost: 5,
+	});
+	expect([0, 999, 1000, 1234, 99_999, 999_499, 1_500_000, 2e9].map(shortNumber)).toEqual(["0", "999", "1k", "1.2k", "100k", "999k", "1.5M", "2G"]);
+	expect([0, 0.00001, 0.0123, 0.5, 12.3].map(money)).toEqual(["$0", "<$0.0001", "$0.0123", "$0.500", "$12.30"]);
+	expect([4200, 59_000, 600_000, 7_500_000, 3e8].map(duration)).toEqual(["4.2 s", "59 s", "10 min", "2 h 5 min", "3 days"]);
+});
+
+test("kinds", () => {
+	expect(treeOf(fullSession().entries).nodes.map(kindOf).join(" ")).toBe(
+		"change change prompt reply result result reply result reply prompt summary calls result result shell prompt reply change summary change prompt reply aside aside change change reply change",
+	);
+});
+
+test("texts are cut between characters, and without what only terminals read", () => {
+	expect([cut("a😀b", 2), cut("a😀b", 3), oneLine(" a\n\n b ", 10)]).toEqual(["a", "a😀", "a b"]);
+	expect(withoutEscapes("\u001b[31mred\u001b[0m \u001b]0;title\u0007plain")).toBe("red plain");
+	expect(callSummary("read", { path: "a.ts", offset: 5, limit: 10 })).toBe("a.ts:5-14");
+});
