@@ -57,7 +57,7 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 
 	const { stdin } = process;
 	const server = new Server({
-		handlers: handlers({ session, retry, compaction, bash, catalogue, hostTools }),
+		handlers: handlers({ session, retry, compaction, bash, catalogue, hostTools, events }),
 		writer,
 		onControl: (frame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame)),
 		pauseInput: (paused) => void (paused ? stdin.pause() : stdin.resume()),

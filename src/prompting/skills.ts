@@ -1,6 +1,6 @@
 /** Skills: instructions that the model reads when a task calls for them, or that the user calls by name. */
 import { basename, dirname, join, relative } from "node:path";
-import type { Ignore } from "ignore";
+import ignore, { type Ignore } from "ignore";
 import { readFrontMatter } from "../lib/front-matter.ts";
 import { type Entry, entriesOf, escapeXml, kindOf, type Origin, type Place, readText, realPath, toSlashes } from "./files.ts";
 
@@ -81,7 +81,6 @@ async function search(root: string): Promise<string[]> {
 async function ignoreRules(directory: string, entries: readonly Entry[], above: readonly Rules[]): Promise<readonly Rules[]> {
 	const files = entries.filter((entry) => entry.kind === "file" && ignoreFiles.includes(entry.name));
 	if (files.length === 0) return above;
-	const { default: ignore } = await import("ignore");
 	const texts = await Promise.all(files.map((file) => readText(file.path, [])));
 	return [...above, { directory, rules: ignore().add(texts.join("\n")) }];
 }

@@ -24,6 +24,8 @@ export class EventWriter {
 	/** Progress of tools that waits while the host is far behind; the newest per call. */
 	#progress = new Map<string, AgentEvent>();
 	#nextFrameAt = 0;
+	/** The events that the host wants; all when not set. */
+	filter: ReadonlySet<string> | undefined;
 	#timer: NodeJS.Timeout | undefined;
 
 	constructor(writer: FrameWriter, mode: UpdateMode, now: () => number) {
@@ -34,6 +36,7 @@ export class EventWriter {
 	}
 
 	write = (event: AgentEvent): void => {
+		if (this.filter && !this.filter.has(event.type)) return;
 		if (event.type === "message_update" && "delta" in event.assistantMessageEvent) return this.#delta(event, event.assistantMessageEvent);
 		if (event.type === "tool_execution_update" && !this.#writer.isOpen) {
 			this.#progress.set(event.toolCallId, event);

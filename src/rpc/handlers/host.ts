@@ -1,8 +1,18 @@
+import { CommandError } from "../../lib/command-error.ts";
 import type { HostTools } from "../host-tools.ts";
+import type { EventWriter } from "../updates.ts";
 import type { Handlers } from "./contract.ts";
 
-export function hostHandlers(hostTools: HostTools): Pick<Handlers, "set_host_tools"> {
+type Names = "set_host_tools" | "set_event_filter";
+
+export function hostHandlers(hostTools: HostTools, events: EventWriter): Pick<Handlers, Names> {
 	return {
+		set_event_filter({ events: names }) {
+			const bad = names?.findIndex((name) => typeof name !== "string") ?? -1;
+			if (bad >= 0) throw new CommandError(`set_event_filter: events[${bad}] must be string`);
+			events.filter = names ? new Set(names) : undefined;
+			return { events: names };
+		},
 		set_host_tools: async ({ tools }) => ({ toolNames: await hostTools.set(tools) }),
 	};
 }

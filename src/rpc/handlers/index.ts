@@ -6,6 +6,7 @@ import type { CommandName } from "../../protocol/commands/index.ts";
 import type { Session } from "../../session/session.ts";
 import type { UserBash } from "../../session/user-bash.ts";
 import type { HostTools } from "../host-tools.ts";
+import type { EventWriter } from "../updates.ts";
 import { bashHandlers } from "./bash.ts";
 import { type Compacting, compactionHandlers } from "./compaction.ts";
 import type { Handlers } from "./contract.ts";
@@ -25,9 +26,10 @@ export interface HandlerParts {
 	bash: UserBash;
 	catalogue: ModelCatalogue;
 	hostTools: HostTools;
+	events: EventWriter;
 }
 
-export function handlers({ session, retry, compaction, bash, catalogue, hostTools }: HandlerParts): Handlers {
+export function handlers({ session, retry, compaction, bash, catalogue, hostTools, events }: HandlerParts): Handlers {
 	return {
 		...promptingHandlers(session),
 		...stateHandlers(session),
@@ -37,8 +39,8 @@ export function handlers({ session, retry, compaction, bash, catalogue, hostTool
 		...compactionHandlers(session, compaction),
 		...bashHandlers(bash),
 		...modelHandlers(session, catalogue),
-		...hostHandlers(hostTools),
-		...notYet("set_todos", "get_commands", "get_available_commands", "set_event_filter", "negotiate_protocol"),
+		...hostHandlers(hostTools, events),
+		...notYet("set_todos", "get_commands", "get_available_commands", "negotiate_protocol"),
 		...unserved,
 	};
 }
