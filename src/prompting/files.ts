@@ -68,8 +68,3 @@ export function namedPath(cwd: string, path: string): string {
 }
 
 export const toSlashes = (path: string, separator: string = sep) => (separator === "/" ? path : path.replaceAll(separator, "/"));
-
-/** For a value between quotes or tags. */
-export function escapeXml(text: string): string {
-	return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-}

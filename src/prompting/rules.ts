@@ -13,8 +13,6 @@ export interface RuleFile {
 	attributes: Record<string, unknown>;
 }
 
-const conditionKeys = ["condition", "ttsr_trigger", "ttsrTrigger"];
-
 /** In the order of the places; of several with one name the first is taken. */
 export async function loadRules(places: readonly Place[], warnings: string[]): Promise<RuleFile[]> {
 	const rules = new Map<string, RuleFile>();
@@ -34,18 +32,4 @@ async function readRule(path: string, warnings: string[]): Promise<RuleFile | un
 	const { attributes, body, problem } = await readFrontMatter(text);
 	if (problem) warnings.push(`Rule ${path}: the front matter cannot be read: ${problem}`);
 	return { name: basename(path).replace(/\.mdc?$/i, ""), path, content: body.trim(), attributes };
-}
-
-/** Rules without a condition that always hold: they belong into the system prompt. */
-export function standingRules(rules: readonly RuleFile[]): RuleFile[] {
-	return rules.filter(({ attributes, content }) => attributes.alwaysApply === true && content && !conditionKeys.some((key) => key in attributes));
-}
-
-/** Rules without a condition that say what they are about: the model may read them. */
-export function describedRules(rules: readonly RuleFile[]): { path: string; description: string }[] {
-	return rules.flatMap(({ attributes, path }) => {
-		const { alwaysApply, description } = attributes;
-		if (alwaysApply === true || typeof description !== "string" || conditionKeys.some((key) => key in attributes)) return [];
-		return [{ path, description: description.trim() }];
-	});
 }

@@ -2,7 +2,8 @@
 import { basename, dirname, join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
 import { readFrontMatter } from "../lib/front-matter.ts";
-import { type Entry, entriesOf, escapeXml, kindOf, type Origin, type Place, readText, realPath, toSlashes } from "./files.ts";
+import { type Entry, entriesOf, kindOf, type Origin, type Place, readText, realPath, toSlashes } from "./files.ts";
+import { escapeXml } from "./xml.ts";
 
 export interface Skill extends Origin {
 	name: string;
@@ -126,20 +127,6 @@ function nameProblems(name: string, usual: string): string[] {
 /** YAML reads `name: 42` as a number; people mean a word. */
 function word(value: unknown): string {
 	return typeof value === "string" || typeof value === "number" ? String(value) : "";
-}
-
-/** The skills as the model is told about them; empty when there are none it may use. */
-export function skillList(skills: readonly Skill[]): string {
-	const offered = skills.filter((skill) => !skill.isHidden);
-	if (offered.length === 0) return "";
-	const entries = offered.map(
-		({ name, description, path }) =>
-			`  <skill>\n    <name>${escapeXml(name)}</name>\n    <description>${escapeXml(description)}</description>\n    <location>${escapeXml(path)}</location>\n  </skill>`,
-	);
-	return [
-		"Skills are instructions for particular tasks. When a task fits the description of one, read its file with the read tool before you start, and follow it. Relative paths in a skill are relative to the directory of its file.",
-		`<available_skills>\n${entries.join("\n")}\n</available_skills>`,
-	].join("\n\n");
 }
 
 /** What `/skill:name args` stands for. */

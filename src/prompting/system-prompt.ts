@@ -1,9 +1,10 @@
 /** What the model is told about itself. Byte-stable from turn to turn, so that provider caches hit: the date, but no time. */
 import type { Tool } from "../agent/contracts.ts";
 import type { TextFile } from "./context-files.ts";
-import { escapeXml } from "./files.ts";
-import { describedRules, type RuleFile, standingRules } from "./rules.ts";
-import { type Skill, skillList } from "./skills.ts";
+import { describedRules, skillList, standingRules } from "./lists.ts";
+import type { RuleFile } from "./rules.ts";
+import type { Skill } from "./skills.ts";
+import { escapeXml } from "./xml.ts";
 
 export interface SystemPromptInput {
 	/** In an order that does not change from turn to turn. */

@@ -16,6 +16,7 @@ export function ripgrepFinder(options: { environment: () => Record<string, strin
 }
 
 async function findRipgrep(environment: Record<string, string | undefined>): Promise<string | undefined> {
+	if (environment.BOWLINE_RG === "off") return undefined;
 	const name = process.platform === "win32" ? "rg.exe" : "rg";
 	const onPath = (environment.PATH ?? "").split(delimiter).filter((directory) => directory !== "");
 	for (const candidate of [environment.BOWLINE_RG, ...onPath.map((directory) => join(directory, name))]) {

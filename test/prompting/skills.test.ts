@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { expandPrompt } from "../../src/prompting/index.ts";
-import { skillList } from "../../src/prompting/skills.ts";
+import { skillList } from "../../src/prompting/lists.ts";
 import { folder, skill } from "./folder.ts";
 
 const names = (found: { skills: readonly { name: string }[] }) => found.skills.map(({ name }) => name);

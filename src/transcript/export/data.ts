@@ -56,7 +56,7 @@ const inert = (value: unknown) => JSON.stringify(value).replaceAll("<", "\\u003c
 
 /** Signatures and encrypted thinking go back to the provider and nowhere else; they may be larger than all text. */
 function withoutReplayData(entry: Entry): Entry {
-	if (entry.type !== "message" || entry.message?.role !== "assistant" || !Array.isArray(entry.message.content)) return entry;
+	if (entry?.type !== "message" || entry.message?.role !== "assistant" || !Array.isArray(entry.message.content)) return entry;
 	return { ...entry, message: { ...entry.message, content: entry.message.content.map(readable) } };
 }
 

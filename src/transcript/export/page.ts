@@ -21,16 +21,19 @@ export function exportPage(input: PageInput): string {
 
 /** The name of the session, else its first prompt. */
 function titleOf(entries: readonly Entry[]): string {
-	const named = entries.findLast((entry) => entry.type === "session_info");
+	const named = entries.findLast((entry) => entry?.type === "session_info");
 	const name = named?.type === "session_info" && typeof named.name === "string" ? named.name : "";
-	const title = (name || firstPrompt(entries)).replace(/\s+/g, " ").trim();
-	const characters = Array.from(title.slice(0, 2 * longestTitle));
+	const title = (name || firstPrompt(entries))
+		.replace(/[\s\p{Cc}]+/gu, " ")
+		.trim()
+		.toWellFormed();
+	const characters = Array.from(title.slice(0, 2 * longestTitle + 2));
 	const short = characters.length > longestTitle ? `${characters.slice(0, longestTitle - 1).join("")}…` : characters.join("");
 	return short ? `${short} · Bowline` : "Bowline session";
 }
 
 function firstPrompt(entries: readonly Entry[]): string {
-	const first = entries.find((entry) => entry.type === "message" && entry.message?.role === "user");
+	const first = entries.find((entry) => entry?.type === "message" && entry.message?.role === "user");
 	if (first?.type !== "message" || first.message.role !== "user") return "";
 	const { content } = first.message;
 	if (!Array.isArray(content)) return typeof content === "string" ? content : "";

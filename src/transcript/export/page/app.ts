@@ -123,7 +123,11 @@ export class App {
 	}
 
 	#followAddress(): void {
-		if (!location.hash.startsWith(prefix)) return;
+		if (!location.hash.startsWith(prefix)) {
+			// Back to where the page was opened.
+			if (this.#shown !== this.#leaf) this.#showBranch(this.#leaf);
+			return;
+		}
 		const entry = this.#tree.byId.get(decoded(location.hash.slice(prefix.length)));
 		if (entry) this.#reveal(entry);
 	}

@@ -23,11 +23,13 @@ export class Folds {
 
 	fold(className: string, summary: Child[], fill: () => Child[], isOpen = false): HTMLDetailsElement {
 		const body = h("div", { class: "fold-body" });
-		const details = h("details", { class: `fold ${className}` }, h("summary", {}, ...summary), body);
+		const head = h("summary", { onclick: () => this.#fills.get(details)?.() }, ...summary);
+		const details = h("details", { class: `fold ${className}` }, head, body);
 		this.#fills.set(details, () => {
 			this.#fills.delete(details);
 			for (const child of fill()) if (child) body.append(child);
 		});
+		// A browser that finds something inside opens it without a click.
 		details.addEventListener("toggle", () => details.open && this.#fills.get(details)?.());
 		if (isOpen || this.areAllOpen) this.open(details);
 		return details;

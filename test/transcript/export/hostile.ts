@@ -1,0 +1,111 @@
+/** Sessions that want to break the page, or to break out of it. Whatever runs sets `window.pwned` or opens a dialog. */
+import { call, header, picture, SessionBuilder, text, thinking } from "./session.ts";
+
+const attack = (number: number) => `"><img src=x onerror="window.pwned=${number}"><script>window.pwned=${number}</script>`;
+
+const markdownAttacks = [
+	"<script>window.pwned=1</script>",
+	"</script><script>window.pwned=1</script>",
+	'<img src=x onerror="window.pwned=1">',
+	"<svg/onload=window.pwned=1>",
+	'<iframe srcdoc="<script>parent.pwned=1</script>"></iframe>',
+	"<style>body{display:none}</style>",
+	'<base href="https://evil.example/">',
+	'<meta http-equiv="refresh" content="0;url=https://evil.example/">',
+	'<form action="https://evil.example/"><button>press</button></form>',
+	"[script](javascript:window.pwned=1)",
+	"[hidden script](\u0001java\u0000script:window.pwned=1)",
+	"[entity](javascript&#58;window.pwned=1)",
+	"[hex](&#x6a;avascript:window.pwned=1)",
+	"[data](data:text/html,<script>window.pwned=1</script>)",
+	"<javascript:window.pwned=1>",
+	"![picture](https://evil.example/pixel.png)",
+	"![picture](javascript:window.pwned=1)",
+	'[title](https://example.com "x\\" onmouseover=\\"window.pwned=1")',
+	"[reference][r]\n\n[r]: javascript:window.pwned=1",
+	'```"><script>window.pwned=1</script>\ncode\n```',
+	"```html\n<script>window.pwned=1</script>\n```",
+	"`<img src=x onerror=window.pwned=1>`",
+	"| <b onclick=window.pwned=1>a</b> |\n|---|\n| <script>window.pwned=1</script> |",
+	"- [ ] <input onfocus=window.pwned=1 autofocus>",
+	"<!-- comment --> <![CDATA[ x ]]> <?php x ?>",
+	"\u202eright to left\u202c and \ud83d alone, \udc00 too",
+];
+
+export function hostileSession(): SessionBuilder {
+	const s = new SessionBuilder();
+	for (const value of markdownAttacks) {
+		s.user(value);
+		s.reply(thinking(value), text(value), call(value, value, { [value]: value, path: value }));
+		s.result(value, value, value, { details: { diff: value, patch: `@@ -1 +1 @@\n-${value}\n+${value}` } });
+	}
+	s.add({ type: "model_change", provider: attack(2), modelId: attack(3) }, attack(4));
+	s.assistant([text("hi")], { model: attack(5), provider: attack(6), stopReason: "error", errorMessage: attack(7) });
+	s.add({ type: "custom_message", customType: attack(8), content: attack(9), display: true });
+	s.add({ type: "custom", customType: attack(10), data: { [attack(11)]: attack(12) } });
+	s.add({ type: attack(13), anything: attack(14) });
+	s.add({ type: "compaction", summary: attack(15), firstKeptEntryId: "e1", tokensBefore: 1, details: { readFiles: [attack(16)] } });
+	s.add({ type: "branch_summary", fromId: "e1", summary: attack(17) });
+	s.add({ type: "label", targetId: "e1", label: attack(18) });
+	s.add({ type: "session_info", name: attack(19) });
+	const image = (mimeType: string, data: string) => ({ type: "image" as const, mimeType, data });
+	const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="parent.pwned=20"/>').toString("base64");
+	const pictures = [
+		image("image/svg+xml", svg),
+		image('image/png" onerror="window.pwned=21', "AAAA"),
+		image("text/html", "AAAA"),
+		image("image/png", "https://evil.example/x.png"),
+		image("image/png", "AAAA"),
+		image("image/png", picture),
+	];
+	s.add({ type: "message", message: { role: "user", content: [text("pictures"), ...pictures], timestamp: s.now } });
+	const shell = { exitCode: null, cancelled: true, truncated: true, fullOutputPath: attack(22), timestamp: s.now };
+	s.add({ type: "message", message: { role: "bashExecution", command: attack(23), output: attack(24), ...shell } });
+	s.add({ type: "message", message: { role: "fileMention", files: [{ path: attack(25), content: attack(26) }], timestamp: s.now } });
+	return s;
+}
+
+export const hostilePage = () =>
+	hostileSession().page({
+		header: { ...header, id: attack(27), cwd: attack(28), timestamp: attack(29) },
+		systemPrompt: attack(30),
+		tools: [{ name: attack(31), description: attack(32), parameters: { [attack(33)]: true } }],
+	});
+
+/** Not one entry as it should be. */
+export function brokenEntries(): unknown[] {
+	let deep: unknown = "bottom";
+	for (let level = 0; level < 3000; level++) deep = [deep];
+	const message = (id: string, parentId: unknown, value: unknown) => ({ type: "message", id, parentId, timestamp: "when?", message: value });
+	return [
+		null,
+		42,
+		"text",
+		[],
+		{},
+		{ type: "message" },
+		message("a", null, null),
+		message("b", "a", { role: "assistant" }),
+		message("c", "b", {
+			role: "assistant",
+			content: [null, 1, "two", { type: "toolCall" }, { type: "toolCall", name: 7, arguments: "no object" }, { type: "new" }],
+		}),
+		message("d", "c", { role: "assistant", content: "a text", usage: "none", model: { id: 1 }, timestamp: "soon", stopReason: 7 }),
+		message("e", "d", { role: "toolResult", content: [{ type: "text" }, { type: "image" }], details: { patch: 5, diff: [] } }),
+		message("f", "e", { role: "user", content: [{ type: "image", data: 5 }], attachments: "none", timestamp: 1e300 }),
+		message("g", "f", { role: "unheard", content: deep }),
+		message("h", "g", { role: "user", content: `${">".repeat(5000)} deep` }),
+		message("i", "h", { role: "user", content: "[".repeat(20_000) }),
+		message("j", "i", { role: "assistant", content: [{ type: "toolCall", id: "x", name: "edit", arguments: { edits: [null, 5, {}] } }] }),
+		message("k", "j", { role: "fileMention", files: [null, 5, { path: {}, content: [] }] }),
+		message("l", "k", { role: "bashExecution" }),
+		{ type: "compaction", id: "m", parentId: "l", details: { readFiles: "none", modifiedFiles: [null] } },
+		{ type: "ttsr_injection", id: "n", parentId: "m" },
+		message("circle-1", "circle-2", { role: "user", content: "round" }),
+		message("circle-2", "circle-1", { role: "user", content: "and round" }),
+		message("self", "self", { role: "user", content: "me" }),
+		message("a", "n", { role: "user", content: "second of this id" }),
+		message("__proto__", "a", { role: "user", content: "prototype" }),
+		message("\ud800%zz", "__proto__", { role: "assistant", content: [{ type: "text", text: "the end of the broken ones" }] }),
+	];
+}
