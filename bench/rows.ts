@@ -1,6 +1,7 @@
 /** The rows of `npm run bench`. */
 import { cpuNs, inFolder, program, type Running, rssMb, startAgent, startBare, wholeCpuMs } from "./process.ts";
 import { argumentDeltas, firstDelta, providerDeltas } from "./provider-rows.ts";
+import { sessions } from "./session-rows.ts";
 import { type Figure, median } from "./table.ts";
 import { grepTree, hugeOutput, toolTurns } from "./tool-rows.ts";
 
@@ -178,4 +179,5 @@ export const rows: Row[] = [
 	{ name: "output", measure: hugeOutput },
 	{ name: "turns", measure: toolTurns },
 	{ name: "grep", measure: grepTree },
+	{ name: "sessions", measure: sessions },
 ];

@@ -1,12 +1,11 @@
 /** Puts the rooms together. The only file that sees them all. */
-import { existsSync, readFileSync } from "node:fs";
 import type { Flow, ModelCatalogue, Tool } from "../agent/contracts.ts";
 import { uuid } from "../lib/ids.ts";
 import { sleep } from "../lib/sleep.ts";
 import { clampLevel, supportedLevels } from "../models/thinking.ts";
 import { type CompactionPolicy, compactionPolicy } from "../policies/compaction/policy.ts";
 import { type RetryPolicy, retryPolicy } from "../policies/retry.ts";
-import { systemPrompt } from "../prompting/system-prompt.ts";
+import type { SlashCommand } from "../prompting/index.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
 import { Bus } from "../session/bus.ts";
 import { ModelChoice } from "../session/model-choice.ts";
@@ -14,6 +13,7 @@ import { Session } from "../session/session.ts";
 import { UserBash } from "../session/user-bash.ts";
 import type { Options } from "./args.ts";
 import { Models } from "./models.ts";
+import { Prompting } from "./prompting.ts";
 import type { SettingsView } from "./settings.ts";
 import { namedTranscript, resumeChoice, transcriptsOf } from "./start-session.ts";
 import { Toolbox } from "./toolbox.ts";
@@ -35,6 +35,8 @@ export interface Assembly {
 	bash: UserBash;
 	retry: RetryPolicy & { setEnabled(enabled: boolean): void };
 	compaction: CompactionPolicy;
+	/** What may follow a slash in a prompt. */
+	slashCommands: () => Promise<SlashCommand[]>;
 	catalogue: ModelCatalogue;
 	/** Resolves when the model to start with is known, if it has to be looked up. */
 	starting: Promise<void> | undefined;
@@ -104,7 +106,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 	const transcripts = transcriptsOf({ options, settings, cwd, userDirectory }, toolbox.redact, now);
 	const opened = namedTranscript(options, transcripts);
 
-	const prompt = { custom: options["system-prompt"], appended: options["append-system-prompt"] ?? [] };
+	const prompting = new Prompting({ options, settings, cwd, userDirectory, home: environment.HOME, warn, now });
 	const script = models.startScript();
 	if (script) choice.take(script);
 	const session: Session = new Session({
@@ -113,8 +115,8 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		noModelText: () => models.noModelText,
 		tools: async () => [...(await toolbox.active()), ...hostTools()],
 		validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),
-		systemPrompt: (tools: readonly Tool[]) =>
-			systemPrompt({ tools, cwd, custom: prompt.custom && textOrFile(prompt.custom), appended: prompt.appended.map(textOrFile), now }),
+		systemPrompt: (tools) => prompting.systemPrompt(tools),
+		expand: (text) => prompting.expand(text),
 		policies: [retry, compaction],
 		redact: toolbox.redact,
 		transcripts,
@@ -144,6 +146,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 			},
 		},
 		compaction,
+		slashCommands: () => prompting.commands(),
 		catalogue: models,
 		starting: opened
 			? resumeChoice(session, options, () => models.start(), warn)
@@ -164,9 +167,4 @@ async function chooseModel(models: Models, choice: ModelChoice): Promise<void> {
 	} catch (error) {
 		console.error("bowline: the model could not be looked up:", error);
 	}
-}
-
-/** A flag's value: text, or the name of a file that holds it. */
-function textOrFile(value: string): string {
-	return value.length < 4096 && existsSync(value) ? readFileSync(value, "utf8") : value;
 }

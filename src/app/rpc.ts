@@ -43,7 +43,7 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "full", () => performance.now());
 	const hostTools = new HostTools({ send: events.send, takenNames: async () => builtInNames, now: Date.now });
 	const dialogs = new Dialogs({ send: events.send, emitsTitle: isTruthy(env.PI_RPC_EMIT_TITLE), now: Date.now });
-	const { session, retry, compaction, bash, catalogue, starting, close } = assemble({
+	const { session, retry, compaction, bash, catalogue, slashCommands, starting, close } = assemble({
 		options,
 		settings,
 		cwd,
@@ -57,7 +57,7 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 
 	const { stdin } = process;
 	const server = new Server({
-		handlers: handlers({ session, retry, compaction, bash, catalogue, hostTools, events }),
+		handlers: handlers({ session, retry, compaction, bash, catalogue, hostTools, events, slashCommands }),
 		writer,
 		onControl: (frame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame)),
 		pauseInput: (paused) => void (paused ? stdin.pause() : stdin.resume()),

@@ -7,6 +7,8 @@ import { type SettingName, type SettingRow, type SettingValue, settings } from "
 export interface SettingsView {
 	get<Name extends SettingName>(name: Name): SettingValue<Name>;
 	warnings: string[];
+	/** Whether this project's own code and settings are trusted. */
+	isTrusted: boolean;
 }
 
 export interface SettingsPlaces {
@@ -50,9 +52,10 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		}
 	};
 
+	let trusted = places.approve ?? false;
 	if (!places.isHermetic) {
 		const user = await fromFile(join(places.userDirectory, "settings.jsonc"));
-		const trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places.cwd);
+		trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places.cwd);
 		lay(user, "user settings", (row) => !(places.isRpc && row.resetInRpc));
 		const project = await fromFile(join(places.cwd, ".bowline", "settings.jsonc"));
 		lay(
@@ -69,6 +72,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	return {
 		get: (name) => (Object.hasOwn(values, name) ? values[name] : settings[name].default) as never,
 		warnings,
+		isTrusted: trusted,
 	};
 }
 

@@ -19,6 +19,11 @@ export const subcommands: Record<string, Subcommand> = {
 		doc: "The models that can be used, with their prices",
 		run: async (words, options) => (await import("./commands/models.ts")).listModels(words.join(" "), options),
 	},
+	sessions: {
+		usage: "",
+		doc: "The sessions of this directory",
+		run: async (_, options) => (await import("./commands/sessions.ts")).listSessions(options),
+	},
 	export: {
 		usage: "<session> [output]",
 		doc: "A session as one HTML page, by its file or id",

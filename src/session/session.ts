@@ -26,7 +26,9 @@ export interface SessionParts {
 	/** The active tools, in their stable order. Loaded before the first run. */
 	tools: () => Promise<readonly Tool[]>;
 	validate: ValidateArguments;
-	systemPrompt: (tools: readonly Tool[]) => string;
+	systemPrompt: (tools: readonly Tool[]) => Promise<string>;
+	/** What a text that starts with a slash stands for. */
+	expand: (text: string) => Promise<string>;
 	policies: readonly Policy[];
 	/** Takes credentials out of a text. */
 	redact: (text: string) => string;
@@ -178,9 +180,11 @@ export class Session {
 		return () => void this.#work(period).then(finished.resolve);
 	}
 
-	/** Queues a message; it waits for the next opportunity, also when the session is idle. */
-	queue(queue: QueueName, text: string, images: Image[]): void {
-		this.inbox.add(queue, this.#userMessage(text, images));
+	/** Queues a message; it waits for the next opportunity, also when the session is idle. Synchronous unless its text must be expanded. */
+	queue(queue: QueueName, text: string, images: Image[]): void | Promise<void> {
+		const message = this.#userMessage(text, images);
+		if (!text.startsWith("/")) return this.inbox.add(queue, message);
+		return this.#expanded(message).then((expanded) => this.inbox.add(queue, expanded as UserMessage));
 	}
 
 	announceQueues(): void {
@@ -339,6 +343,7 @@ export class Session {
 
 	/** Why a prompt cannot run now; nothing when it can, and the policies have made room for it. */
 	async #refusal({ controller: { signal }, prompt }: BusyPeriod): Promise<string | undefined> {
+		if (prompt) prompt.messages = await Promise.all(prompt.messages.map((message) => this.#expanded(message)));
 		const problem = await this.#unready(signal);
 		if (problem) return problem;
 		for (const policy of this.#parts.policies) await policy.prepare?.(prompt?.messages ?? [], signal);
@@ -368,13 +373,21 @@ export class Session {
 		this.#tools = await this.#parts.tools();
 		const { model, level } = this.choice;
 		if (!model) throw new Error("No model selected.");
-		return { model, thinkingLevel: level, tools: this.#tools, systemPrompt: this.#parts.systemPrompt(this.#tools) };
+		return { model, thinkingLevel: level, tools: this.#tools, systemPrompt: await this.#parts.systemPrompt(this.#tools) };
 	}
 
 	#newTranscript(parentSession: string | undefined): Transcript {
 		const transcript = this.#parts.transcripts.create(parentSession);
 		for (const entry of this.choice.entries()) transcript.prepare(entry);
 		return transcript;
+	}
+
+	/** The message with what its text stands for. */
+	async #expanded(message: AgentMessage): Promise<AgentMessage> {
+		const [first, ...rest] = message.role === "user" && Array.isArray(message.content) ? message.content : [];
+		if (first?.type !== "text" || !first.text.startsWith("/")) return message;
+		const text = await this.#parts.expand(first.text);
+		return text === first.text ? message : ({ ...message, content: [{ ...first, text }, ...rest] } as UserMessage);
 	}
 
 	#userMessage(text: string, images: Image[]): UserMessage {

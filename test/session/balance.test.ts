@@ -87,7 +87,8 @@ function makeSession(plans: readonly ReplyPlan[]) {
 		noModelText: () => "",
 		tools: async () => [tool("together", "shared"), tool("alone", "exclusive")],
 		validate: async (_, args) => ({ args }),
-		systemPrompt: () => "",
+		systemPrompt: async () => "",
+		expand: async (text) => text,
 		policies: [retry],
 		redact: (text) => text,
 		transcripts: new Transcripts({

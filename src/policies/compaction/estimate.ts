@@ -56,9 +56,13 @@ export interface Filling {
  * A reply that has failed counts nothing and must not hide what the last good one counted.
  */
 export function contextTokens({ messages, branch, setup }: Filling): number {
+	return countedTokens({ messages, branch }) ?? estimateSetup(setup) + estimateMessages(messages);
+}
+
+/** The same where a reply was counted; nothing where everything would be an estimate. */
+export function countedTokens({ messages, branch }: Omit<Filling, "setup">): number | undefined {
 	const counted = newestCounted(messages, branch);
-	if (!counted) return estimateSetup(setup) + estimateMessages(messages);
-	return usedTokens(counted.reply.usage) + estimateMessages(messages.slice(counted.index + 1));
+	return counted && usedTokens(counted.reply.usage) + estimateMessages(messages.slice(counted.index + 1));
 }
 
 function newestCounted(messages: readonly AgentMessage[], branch: Branch): { reply: AssistantMessage; index: number } | undefined {

@@ -6,7 +6,7 @@ import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts"
 import type { Model } from "../../protocol/model.ts";
 import type { Branch, CompactionBody } from "../../transcript/entries.ts";
 import { type Cut, type CutProblem, chooseCut } from "./cut.ts";
-import { contextTokens, estimateEntry, estimateMessages, estimateSetup, tokensIn } from "./estimate.ts";
+import { contextTokens, countedTokens, estimateEntry, estimateMessages, estimateSetup, tokensIn } from "./estimate.ts";
 import { type CompactionSettings, type Limits, limitsOf } from "./limits.ts";
 import type { Summarizer } from "./summarize.ts";
 
@@ -59,10 +59,12 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 	/** Whether the conversation is too full and something can be done about it. */
 	const isDue = async (pending: readonly AgentMessage[]): Promise<boolean> => {
 		const branch = conversation.branch();
-		if (!settings().enabled || isResting || !hasNewReply(branch)) return false;
-		const setup = await conversation.setup();
-		const tokens = contextTokens({ messages: conversation.messages(), branch, setup }) + estimateMessages(pending);
-		return tokens > limits(setup.model).threshold && canCut(setup.model);
+		const model = conversation.model();
+		if (!settings().enabled || isResting || !model || !hasNewReply(branch)) return false;
+		const messages = conversation.messages();
+		// Asked at every turn: what the provider counted is known without making a system prompt.
+		const tokens = countedTokens({ messages, branch }) ?? contextTokens({ messages, branch, setup: await conversation.setup() });
+		return tokens + estimateMessages(pending) > limits(model).threshold && canCut(model);
 	};
 
 	const automatic = async (reason: Reason, signal: AbortSignal, work: () => Promise<Made> = () => make(parts, undefined, true, signal)) => {

@@ -58,9 +58,12 @@ export async function summarize(parts: Summarizer, input: SummaryInput): Promise
 		if (typeof made !== "string") controller.abort();
 		return made;
 	};
+	// A run that is condensed again and again has no other history than its summary: that is brought up to date, or there would be one section more each time.
+	const isLongRun = previous !== undefined && cut.history.length === 0;
+	const [whole, beginning] = isLongRun ? [cut.prefix, []] : [cut.history, cut.prefix];
 	const [history, prefix] = await Promise.all([
-		cut.history.length ? work({ pieces: serialize(cut.history), previous, isPrefix: false }) : (previous ?? ""),
-		cut.prefix.length ? work({ pieces: serialize(cut.prefix), previous: undefined, isPrefix: true }) : "",
+		whole.length ? work({ pieces: serialize(whole), previous, isPrefix: false }) : "",
+		beginning.length ? work({ pieces: serialize(beginning), previous: undefined, isPrefix: true }) : "",
 	]);
 	release();
 	const problem =

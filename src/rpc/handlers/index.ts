@@ -2,7 +2,7 @@
 
 import type { ModelCatalogue } from "../../agent/contracts.ts";
 import { CommandError } from "../../lib/command-error.ts";
-import type { CommandName } from "../../protocol/commands/index.ts";
+import type { CommandName, CommandResult } from "../../protocol/commands/index.ts";
 import type { Session } from "../../session/session.ts";
 import type { UserBash } from "../../session/user-bash.ts";
 import type { HostTools } from "../host-tools.ts";
@@ -27,9 +27,10 @@ export interface HandlerParts {
 	catalogue: ModelCatalogue;
 	hostTools: HostTools;
 	events: EventWriter;
+	slashCommands: () => Promise<CommandResult<"get_commands">["commands"]>;
 }
 
-export function handlers({ session, retry, compaction, bash, catalogue, hostTools, events }: HandlerParts): Handlers {
+export function handlers({ session, retry, compaction, bash, catalogue, hostTools, events, slashCommands }: HandlerParts): Handlers {
 	return {
 		...promptingHandlers(session),
 		...stateHandlers(session),
@@ -39,8 +40,8 @@ export function handlers({ session, retry, compaction, bash, catalogue, hostTool
 		...compactionHandlers(session, compaction),
 		...bashHandlers(bash),
 		...modelHandlers(session, catalogue),
-		...hostHandlers(hostTools, events),
-		...notYet("set_todos", "get_commands", "get_available_commands", "negotiate_protocol"),
+		...hostHandlers(hostTools, events, slashCommands),
+		...notYet("set_todos", "negotiate_protocol"),
 		...unserved,
 	};
 }

@@ -13,9 +13,10 @@ export function promptingHandlers(session: Session): Pick<Handlers, Names> {
 			if (refusal) call.failLater(refusal);
 		});
 	const queue = (name: "steering" | "followUp") => (params: { message: string; images?: ImageInput[] }, call: Call) => {
-		session.queue(name, params.message, flatImages(params.images));
+		const queued = session.queue(name, params.message, flatImages(params.images));
 		call.afterResponse(() => session.announceQueues());
-		return { disposition: "queued" as const };
+		const answer = { disposition: "queued" as const };
+		return queued ? queued.then(() => answer) : answer;
 	};
 	return {
 		prompt({ message, images, streamingBehavior }, call) {

@@ -227,11 +227,10 @@ describe("when the newest messages take too much", () => {
 			result("a", words(90)),
 			last,
 		];
-		const { settle, stored, asked } = world({ messages, settings });
+		const { settle, stored } = world({ messages, settings });
 		await settle(last);
 		// Half of it ends inside the turn, so that its large request is condensed too.
 		expect(stored[0]?.firstKeptEntryId).toBe("e5");
-		expect(asked).toHaveLength(2);
 	});
 
 	test("a compaction that would free nothing is not made, and costs no model call", async () => {

@@ -34,6 +34,8 @@ export class App {
 	#wanted = "";
 	#timer = 0;
 	#frame = 0;
+	/** A place was chosen, and the reader has not moved since. */
+	#isPlaced = false;
 
 	constructor(root: HTMLElement, data: PageData) {
 		this.#tree = treeOf(listOf(data.entries));
@@ -95,6 +97,15 @@ export class App {
 		window.addEventListener("hashchange", () => this.#followAddress());
 		window.addEventListener("beforeprint", () => this.#conversation.drawAll());
 		window.addEventListener("scroll", () => this.#onScroll(), { passive: true });
+		for (const moved of ["wheel", "touchmove", "keydown", "pointerdown"]) {
+			window.addEventListener(
+				moved,
+				() => {
+					this.#isPlaced = false;
+				},
+				{ passive: true },
+			);
+		}
 		this.#conversation.onDraw = () => this.#wanted && this.#onScroll();
 		this.#search.addEventListener("input", () => {
 			clearTimeout(this.#timer);
@@ -157,6 +168,7 @@ export class App {
 		const isTall = element.getBoundingClientRect().height > window.innerHeight / 2;
 		this.#conversation.scrollTo(isTall && inner ? inner : element, isTall && inner ? "center" : "start");
 		this.#sidebar.mark(entry, true);
+		this.#isPlaced = true;
 		this.#onScroll();
 	}
 
@@ -201,7 +213,7 @@ export class App {
 			const column = this.#conversation.element.getBoundingClientRect();
 			const at = document.elementFromPoint(column.left + column.width / 2, 110);
 			const entry = at && this.#conversation.entryOf(at);
-			if (entry) this.#sidebar.mark(entry, !this.#wanted);
+			if (entry && !this.#isPlaced) this.#sidebar.mark(entry, !this.#wanted);
 			const near = [...this.#conversation.element.querySelectorAll(".slice:not(.waiting)")].filter((slice) => {
 				const { top, bottom } = slice.getBoundingClientRect();
 				return this.#wanted !== "" && bottom > -500 && top < window.innerHeight + 500;

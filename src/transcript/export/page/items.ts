@@ -1,6 +1,6 @@
 /** A path through the tree as what is shown one below the other: results stand with their calls. */
 import { endOf, type Node, pathTo, type Tree } from "./tree.ts";
-import { blocksOf, fieldsOf, pretty, textOf } from "./values.ts";
+import { blocksOf, fieldsOf, textOf } from "./values.ts";
 
 export interface Item {
 	node: Node;
@@ -96,5 +96,5 @@ export function callSummary(name: string, given: unknown): string {
 	for (const key of ["command", "path", "file_path", "pattern", "query", "url", "description", "assignment", "task", "prompt"]) {
 		if (typeof args[key] === "string" && args[key]) return `${args[key]}${key === "path" ? range : ""}`;
 	}
-	return Object.keys(args).length ? pretty(args) : "";
+	return Object.keys(args).length ? textOf(args) : "";
 }

@@ -142,7 +142,7 @@ function reply(pen: Pen, { node, results }: Item): Child[] {
 			case "image":
 				return picture(block);
 			default:
-				return code(pen, textOf(block), "json");
+				return code(pen, pretty(block), "json");
 		}
 	});
 	return [...drawn, ending(message)];

@@ -6,7 +6,7 @@ import type { Folds } from "./folds.ts";
 import { pictureAddress } from "./links.ts";
 import { codeBlock, markdown } from "./markdown.ts";
 import type { Node as Entry } from "./tree.ts";
-import { blocksOf, type Fields, textOf, withoutEscapes } from "./values.ts";
+import { blocksOf, type Fields, pretty, textOf, withoutEscapes } from "./values.ts";
 
 /** What drawing needs. */
 export interface Pen {
@@ -52,7 +52,7 @@ export const content = (pen: Pen, value: unknown, text: (pen: Pen, text: string)
 	blocksOf(value).flatMap((block) => {
 		if (block.type === "image") return [picture(block)];
 		if (block.type === "text") return textOf(block.text).trim() ? [text(pen, textOf(block.text))] : [];
-		return [code(pen, textOf(block), "json")];
+		return [code(pen, pretty(block), "json")];
 	});
 
 const longestDiff = 60;

@@ -9,16 +9,32 @@ export const numberOf = (value: unknown): number => (typeof value === "number" &
 export function textOf(value: unknown): string {
 	if (typeof value === "string") return value;
 	if (value === undefined || value === null) return "";
-	return typeof value === "object" ? pretty(value) : String(value);
+	return typeof value === "object" ? compact(value) : String(value);
 }
 
+/** Data for reading: in lines, unless it is nested so deep that most of it would be indentation. */
 export function pretty(value: unknown): string {
+	return isDeep(value) ? compact(value) : (JSON.stringify(value, null, 2) ?? "");
+}
+
+function compact(value: unknown): string {
 	try {
-		return JSON.stringify(value, null, 2) ?? "";
+		return JSON.stringify(value) ?? "";
 	} catch {
 		// Only nesting beyond all reason: the data itself came from JSON.
 		return "(nested too deep to be shown)";
 	}
+}
+
+const deepest = 60;
+
+function isDeep(value: unknown): boolean {
+	let level: unknown[] = [value];
+	for (let depth = 0; level.length; depth++) {
+		if (depth > deepest) return true;
+		level = level.flatMap((found) => (typeof found === "object" && found !== null ? Object.values(found) : []));
+	}
+	return false;
 }
 
 /** Content that is a text or a list of blocks, always as blocks. */

@@ -1,0 +1,79 @@
+/** `bowline sessions`: the sessions of this directory, for a person who wants to go on with one. */
+import { type SessionSummary, summaryOf } from "../../transcript/summary.ts";
+import { newestFirst } from "../../transcript/transcripts.ts";
+import type { Options } from "../args.ts";
+import { userDirectory } from "../directories.ts";
+import { loadSettings } from "../settings.ts";
+import { directoryOf } from "../start-session.ts";
+
+/** More than a person looks through; each costs a pass over its file. */
+const most = 50;
+
+export async function listSessions(options: Options): Promise<void> {
+	const { env } = process;
+	const cwd = process.cwd();
+	const user = await userDirectory(env);
+	const settings = await loadSettings({
+		userDirectory: user,
+		cwd,
+		isHermetic: options.hermetic ?? false,
+		approve: options["no-approve"] ? false : options.approve,
+		config: options.config,
+		assignments: options.set ?? [],
+		environment: env.BOWLINE_SETTINGS,
+		isRpc: false,
+	});
+	const directory = directoryOf({ options, settings, cwd, userDirectory: user });
+	const files = newestFirst(directory);
+	const sessions = files.slice(0, most).flatMap((path) => summaryOf(path) ?? []);
+	if (sessions.length === 0) return console.log(`No sessions in ${directory} yet.`);
+	const width = process.stdout.columns ?? 120;
+	for (const line of table(sessions, Date.now(), width)) console.log(line);
+	if (files.length > most) console.log(`... and ${files.length - most} older files.`);
+	console.log(`\nGo on with one: bowline --mode rpc --session <id>, or --continue for the first. Files: ${directory}`);
+}
+
+export function table(sessions: readonly SessionSummary[], now: number, width: number): string[] {
+	const ids = shortIds(sessions.map(({ id }) => id));
+	const rows = sessions.map((session, index) => [
+		ids[index] as string,
+		age(now - session.modified),
+		String(session.messages),
+		session.cost ? `$${session.cost.toFixed(session.cost < 1 ? 3 : 2)}` : "-",
+		title(session),
+	]);
+	rows.unshift(["id", "age", "messages", "cost", "name or first prompt"]);
+	const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] as string).length))) ?? [];
+	return rows.map((row) =>
+		row
+			.map((cell, column) => (column === 4 ? cell : column === 0 ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number)))
+			.join("  ")
+			.slice(0, width),
+	);
+}
+
+/** The name, and what it began with. */
+function title({ name, firstPrompt }: SessionSummary): string {
+	// Terminal sequences in a prompt must not act here.
+	const clean = (text: string) => text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+	const prompt = firstPrompt === undefined ? "(no prompt)" : clean(firstPrompt);
+	return name === undefined ? prompt : `${clean(name)}: ${prompt}`;
+}
+
+/** As much of each id as tells it from the others, at least eight characters. */
+export function shortIds(ids: readonly string[]): string[] {
+	for (let length = 8; ; length++) {
+		const short = ids.map((id) => id.slice(0, length));
+		if (new Set(short).size === new Set(ids).size || ids.every((id) => id.length <= length)) return short;
+	}
+}
+
+export function age(milliseconds: number): string {
+	const minutes = Math.max(0, Math.floor(milliseconds / 60_000));
+	if (minutes < 1) return "now";
+	if (minutes < 60) return `${minutes} min`;
+	const hours = Math.floor(minutes / 60);
+	if (hours < 48) return `${hours} h`;
+	const days = Math.floor(hours / 24);
+	return days < 60 ? `${days} days` : `${Math.floor(days / 30)} months`;
+}

@@ -1,0 +1,90 @@
+/** What people put beside the program for the agent to know, loaded with the first run or question about it. */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Tool } from "../agent/contracts.ts";
+import type { Resources, SlashCommand } from "../prompting/index.ts";
+import type { Options } from "./args.ts";
+import type { SettingsView } from "./settings.ts";
+
+export interface PromptingInput {
+	options: Options;
+	settings: SettingsView;
+	cwd: string;
+	userDirectory: string;
+	home: string | undefined;
+	warn: (text: string) => void;
+	now: () => number;
+}
+
+export class Prompting {
+	#input: PromptingInput;
+	#resources: Promise<Resources> | undefined;
+
+	constructor(input: PromptingInput) {
+		this.#input = input;
+	}
+
+	resources(): Promise<Resources> {
+		this.#resources ??= this.#load();
+		return this.#resources;
+	}
+
+	async systemPrompt(tools: readonly Tool[]): Promise<string> {
+		const { options, cwd, now } = this.#input;
+		const [{ systemPrompt }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
+		const { systemFile, appendFiles, contextFiles, skills, rules } = resources;
+		const named = options["append-system-prompt"]?.map(textOrFile);
+		return systemPrompt({
+			tools,
+			cwd,
+			custom: options["system-prompt"] === undefined ? systemFile?.content : textOrFile(options["system-prompt"]),
+			appended: named ?? appendFiles.map((file) => file.content),
+			docsDirectory: docsDirectory(),
+			contextFiles,
+			skills,
+			rules,
+			now,
+		});
+	}
+
+	/** The text that a prompt stands for. Only what starts with a slash can stand for another. */
+	async expand(text: string): Promise<string> {
+		const [{ expandPrompt }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
+		return expandPrompt(text, resources, { enableSkillCommands: this.#input.settings.get("enableSkillCommands") });
+	}
+
+	async commands(): Promise<SlashCommand[]> {
+		const [{ listCommands }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
+		return listCommands(resources, { enableSkillCommands: this.#input.settings.get("enableSkillCommands") });
+	}
+
+	async #load(): Promise<Resources> {
+		const { options, settings, cwd, userDirectory, home, warn } = this.#input;
+		const { loadResources } = await import("../prompting/index.ts");
+		const resources = await loadResources({
+			cwd,
+			userDirectory: options.hermetic ? undefined : userDirectory,
+			homeDirectory: home,
+			isTrusted: settings.isTrusted,
+			skillPaths: options.skill,
+			settingsSkillPaths: settings.get("skills"),
+			settingsPromptPaths: settings.get("prompts"),
+			noSkills: options["no-skills"],
+			noRules: options["no-rules"],
+			noContextFiles: options["no-context-files"],
+		});
+		resources.warnings.forEach(warn);
+		return resources;
+	}
+}
+
+/** A flag's value: text, or the name of a file that holds it. */
+function textOrFile(value: string): string {
+	return value.length < 4096 && existsSync(value) ? readFileSync(value, "utf8") : value;
+}
+
+/** Our own documentation, which lies beside the program. */
+function docsDirectory(): string | undefined {
+	const path = join(dirname(process.argv[1] ?? ""), "..", "docs");
+	return existsSync(join(path, "protocol.md")) ? path : undefined;
+}

@@ -1,0 +1,331 @@
+/** What an extension can listen to: each event with what it carries and what a handler may answer. Types and names only. */
+import type { CompactionResult } from "../protocol/commands/compaction.ts";
+import type { Image, UserContent } from "../protocol/content.ts";
+import type { AgentEvent, EventName } from "../protocol/events.ts";
+import type { AgentMessage, CustomMessage } from "../protocol/messages.ts";
+import type { Model } from "../protocol/model.ts";
+import type { SessionEntry } from "./session-view.ts";
+
+/** A session has been opened; asked once per process, before the first command. */
+export interface SessionStartEvent {
+	type: "session_start";
+}
+
+/** The process is about to end. All handlers together have one second. */
+export interface SessionShutdownEvent {
+	type: "session_shutdown";
+}
+
+/** Another session is about to take the place of this one. */
+export interface SessionBeforeSwitchEvent {
+	type: "session_before_switch";
+	reason: "new" | "resume";
+	/** The file that will be opened. */
+	targetSessionFile?: string;
+}
+
+export interface SessionBeforeSwitchResult {
+	/** Nothing changes, and the host is told so. */
+	cancel?: boolean;
+}
+
+/** Another session has taken the place of the former one. */
+export interface SessionSwitchEvent {
+	type: "session_switch";
+	reason: "new" | "resume";
+	previousSessionFile?: string;
+}
+
+/** The session is about to be continued from an earlier user message. Sent under both names; listen to one. */
+export interface SessionBeforeForkEvent {
+	type: "session_before_fork" | "session_before_branch";
+	/** The user message. */
+	entryId: string;
+}
+
+export interface SessionBeforeForkResult {
+	/** Nothing changes, and the host is told so. */
+	cancel?: boolean;
+	/** The new session keeps the conversation as it is; only the text of the message is handed back. */
+	skipConversationRestore?: boolean;
+}
+
+/** The session goes on in a fork. Sent under both names. */
+export interface SessionForkEvent {
+	type: "session_fork" | "session_branch";
+	previousSessionFile?: string;
+}
+
+/** The conversation is about to be condensed. */
+export interface SessionBeforeCompactEvent {
+	type: "session_before_compact";
+	/** What the summary would replace. */
+	preparation: CompactionPreparation;
+	/** The entries of the conversation, oldest first. */
+	branchEntries: readonly SessionEntry[];
+	customInstructions?: string;
+	/** Fires on abort. */
+	signal: AbortSignal;
+}
+
+export interface CompactionPreparation {
+	/** The first entry that would be kept word for word. */
+	firstKeptEntryId: string;
+	messagesToSummarize: readonly AgentMessage[];
+	tokensBefore: number;
+	previousSummary?: string;
+}
+
+export interface SessionBeforeCompactResult {
+	/** The conversation stays as it is. */
+	cancel?: boolean;
+	/** The whole result; no model is asked. `firstKeptEntryId` must be an entry of the conversation. */
+	compaction?: Pick<CompactionResult, "summary" | "firstKeptEntryId" | "tokensBefore"> & { details?: Record<string, unknown> };
+}
+
+/** The conversation has been condensed. */
+export interface SessionCompactEvent {
+	type: "session_compact";
+	compaction: CompactionResult;
+	/** An extension made the summary. */
+	fromExtension: boolean;
+}
+
+/** The session is about to go on from another entry of the same file. */
+export interface SessionBeforeTreeEvent {
+	type: "session_before_tree";
+	targetId: string;
+	/** The entries that will be left. */
+	entriesToSummarize: readonly SessionEntry[];
+	signal: AbortSignal;
+}
+
+export interface SessionBeforeTreeResult {
+	cancel?: boolean;
+	/** Stands for the branch that is left; no model is asked. */
+	summary?: { summary: string; details?: unknown };
+	customInstructions?: string;
+	label?: string;
+}
+
+/** The session goes on from another entry. */
+export interface SessionTreeEvent {
+	type: "session_tree";
+	newLeafId: string | null;
+	oldLeafId: string | null;
+}
+
+/** Skills and templates are being looked for. */
+export interface ResourcesDiscoverEvent {
+	type: "resources_discover";
+	cwd: string;
+	reason: "startup" | "reload";
+}
+
+/** Further places to look in. All handlers' answers are joined. Themes have no effect here. */
+export interface ResourcesDiscoverResult {
+	skillPaths?: string[];
+	promptPaths?: string[];
+	themePaths?: string[];
+}
+
+/** A message to the agent has arrived. Asked before skills and templates are expanded. */
+export interface InputEvent {
+	type: "input";
+	text: string;
+	images: readonly Image[];
+	/** Who sent it. */
+	source: "interactive" | "rpc" | "extension";
+}
+
+/** `transform` goes on with another text or other images, `handled` ends here: no run starts. */
+export type InputResult = { action: "continue" } | { action: "transform"; text?: string; images?: Image[] } | { action: "handled" };
+
+/** A prompt is about to start a run. */
+export interface BeforeAgentStartEvent {
+	type: "before_agent_start";
+	/** The expanded text. */
+	prompt: string;
+	images: readonly Image[];
+	/** As earlier handlers left it. */
+	systemPrompt: string;
+}
+
+export interface BeforeAgentStartResult {
+	/** Goes into the conversation beside the prompt. Those of all handlers are kept. */
+	message?: Pick<CustomMessage, "customType" | "content" | "display" | "details">;
+	/** For this run only. The next handler sees it. */
+	systemPrompt?: string;
+}
+
+/** The model is about to be asked. `messages` is a copy: change it in place, or answer with another list. */
+export interface ContextEvent {
+	type: "context";
+	messages: AgentMessage[];
+}
+
+export interface ContextResult {
+	/** What the model gets this time. The session keeps what it has. */
+	messages?: AgentMessage[];
+}
+
+/** The request to the provider is made. `payload` is a copy of its body; an answer other than undefined takes its place. */
+export interface BeforeProviderRequestEvent {
+	type: "before_provider_request";
+	payload: unknown;
+}
+
+/** A tool is about to run. `input` may be changed in place. A handler that throws blocks the call. */
+export interface ToolCallEvent {
+	type: "tool_call";
+	toolName: string;
+	toolCallId: string;
+	input: Record<string, unknown>;
+}
+
+export interface ToolCallResult {
+	/** The tool does not run; the model reads the reason. */
+	block?: boolean;
+	reason?: string;
+}
+
+/** A tool has run. */
+export interface ToolResultEvent {
+	type: "tool_result";
+	toolName: string;
+	toolCallId: string;
+	input: Record<string, unknown>;
+	content: UserContent;
+	details: unknown;
+	isError: boolean;
+}
+
+/** What is given takes the place of the tool's own; the next handler sees it. */
+export interface ToolResultResult {
+	content?: UserContent;
+	details?: unknown;
+	isError?: boolean;
+}
+
+/** The host runs a command with `bash`. */
+export interface UserBashEvent {
+	type: "user_bash";
+	command: string;
+	cwd: string;
+}
+
+/** The first answer wins: `result` as it is, or `operations` that run the command elsewhere. */
+export interface UserBashResult {
+	result?: { output: string; exitCode?: number; cancelled?: boolean; truncated?: boolean; fullOutputPath?: string };
+	operations?: BashOperations;
+}
+
+/** Runs commands in another place, such as a container or over ssh. */
+export interface BashOperations {
+	exec(
+		command: string,
+		cwd: string,
+		options: { onData: (data: Uint8Array | string) => void; signal: AbortSignal },
+	): Promise<{ exitCode: number | null }>;
+}
+
+/** Another model was chosen. */
+export interface ModelSelectEvent {
+	type: "model_select";
+	model: Model;
+	previousModel?: Model;
+	source: "set" | "cycle" | "restore";
+}
+
+type Wire = { [Name in EventName]: { event: Extract<AgentEvent, { type: Name }>; result: void } };
+
+/**
+ * Every event: what the handler gets, and what it may answer. Those with the result `void` are facts: they are told in order, nobody
+ * waits for them, and what they carry belongs to the session, so do not change it. The events of the wire protocol are among them.
+ */
+export interface ExtensionEvents extends Omit<Wire, "ready" | "extension_error"> {
+	session_start: { event: SessionStartEvent; result: void };
+	session_shutdown: { event: SessionShutdownEvent; result: void };
+	session_before_switch: { event: SessionBeforeSwitchEvent; result: SessionBeforeSwitchResult };
+	session_switch: { event: SessionSwitchEvent; result: void };
+	session_before_fork: { event: SessionBeforeForkEvent; result: SessionBeforeForkResult };
+	session_before_branch: { event: SessionBeforeForkEvent; result: SessionBeforeForkResult };
+	session_fork: { event: SessionForkEvent; result: void };
+	session_branch: { event: SessionForkEvent; result: void };
+	session_before_compact: { event: SessionBeforeCompactEvent; result: SessionBeforeCompactResult };
+	session_compact: { event: SessionCompactEvent; result: void };
+	session_before_tree: { event: SessionBeforeTreeEvent; result: SessionBeforeTreeResult };
+	session_tree: { event: SessionTreeEvent; result: void };
+	resources_discover: { event: ResourcesDiscoverEvent; result: ResourcesDiscoverResult };
+	input: { event: InputEvent; result: InputResult };
+	before_agent_start: { event: BeforeAgentStartEvent; result: BeforeAgentStartResult };
+	context: { event: ContextEvent; result: ContextResult };
+	before_provider_request: { event: BeforeProviderRequestEvent; result: unknown };
+	tool_call: { event: ToolCallEvent; result: ToolCallResult };
+	tool_result: { event: ToolResultEvent; result: ToolResultResult };
+	user_bash: { event: UserBashEvent; result: UserBashResult };
+	model_select: { event: ModelSelectEvent; result: void };
+}
+
+export type ExtensionEventName = keyof ExtensionEvents;
+export type ExtensionEvent<Name extends ExtensionEventName> = ExtensionEvents[Name]["event"];
+export type ExtensionResult<Name extends ExtensionEventName> = ExtensionEvents[Name]["result"];
+
+/** The facts: told, not asked. */
+export type FactName = { [Name in ExtensionEventName]: [ExtensionEvents[Name]["result"]] extends [void] ? Name : never }[ExtensionEventName];
+/** Something that an extension is told and cannot answer. The start and the end of the session are waited for and have their own methods. */
+export type Fact = ExtensionEvent<Exclude<FactName, "session_start" | "session_shutdown">>;
+
+/** Questions are asked and answered; facts are told; of the facts, updates may be skipped for a handler that does not keep up. */
+export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "fact" | "update" } = {
+	session_start: "fact",
+	session_shutdown: "fact",
+	session_before_switch: "question",
+	session_switch: "fact",
+	session_before_fork: "question",
+	session_before_branch: "question",
+	session_fork: "fact",
+	session_branch: "fact",
+	session_before_compact: "question",
+	session_compact: "fact",
+	session_before_tree: "question",
+	session_tree: "fact",
+	resources_discover: "question",
+	input: "question",
+	before_agent_start: "question",
+	context: "question",
+	before_provider_request: "question",
+	tool_call: "question",
+	tool_result: "question",
+	user_bash: "question",
+	model_select: "fact",
+	agent_start: "fact",
+	agent_end: "fact",
+	agent_settled: "fact",
+	turn_start: "fact",
+	turn_end: "fact",
+	message_start: "fact",
+	message_update: "update",
+	message_end: "fact",
+	tool_execution_start: "fact",
+	tool_execution_update: "update",
+	tool_execution_end: "fact",
+	auto_compaction_start: "fact",
+	auto_compaction_end: "fact",
+	auto_retry_start: "fact",
+	auto_retry_end: "fact",
+	ttsr_triggered: "fact",
+	todo_reminder: "fact",
+	todo_auto_clear: "fact",
+	subagent_start: "fact",
+	subagent_end: "fact",
+	subagent_verification_start: "fact",
+	subagent_verification_command_start: "fact",
+	subagent_verification_command_end: "fact",
+	subagent_verification_end: "fact",
+	budget_warning: "fact",
+	budget_exceeded: "fact",
+	queue_update: "fact",
+	session_info_changed: "fact",
+	thinking_level_changed: "fact",
+};

@@ -1,0 +1,77 @@
+/** The session as extensions may see it: everything can be read, nothing can be changed. */
+import type { AgentMessage } from "../protocol/messages.ts";
+
+type EntryBody =
+	| { type: "message"; message: AgentMessage }
+	| { type: "model_change"; provider: string; modelId: string }
+	| { type: "thinking_level_change"; thinkingLevel: string }
+	| { type: "compaction"; summary: string; firstKeptEntryId: string; tokensBefore: number; details?: unknown; fromHook?: boolean }
+	| { type: "branch_summary"; fromId: string; summary: string; details?: unknown; fromHook?: boolean }
+	| { type: "custom"; customType: string; data?: unknown }
+	| { type: "custom_message"; customType: string; content: string | unknown[]; display: boolean; details?: unknown }
+	| { type: "label"; targetId: string; label?: string }
+	| { type: "session_info"; name?: string }
+	| { type: "ttsr_injection"; injectedRules: string[] };
+
+/** A line of the session file. `appendEntry` writes those of type `custom`. */
+export type SessionEntry = EntryBody & { id: string; parentId: string | null; timestamp: string };
+
+/** What the session hands out about itself. A transcript has this shape. */
+export interface SessionFacts {
+	readonly sessionId: string;
+	/** Absent when nothing is stored. */
+	readonly file: string | undefined;
+	readonly name: string | undefined;
+	readonly header: { id: string; timestamp: string; cwd: string; parentSession?: string };
+	/** In the order in which they were written. */
+	readonly entries: readonly SessionEntry[];
+	/** The current entry; null before the first. */
+	readonly leafId: string | null;
+	/** From the root to the current entry. */
+	path(): readonly SessionEntry[];
+}
+
+export interface SessionManager {
+	getCwd(): string;
+	getSessionId(): string;
+	/** Undefined when nothing is stored. */
+	getSessionFile(): string | undefined;
+	getSessionName(): string | undefined;
+	getHeader(): SessionFacts["header"];
+	/** All entries in the order in which they were written, on whatever branch. */
+	getEntries(): readonly SessionEntry[];
+	getEntry(id: string): SessionEntry | undefined;
+	/** The entries from the root to the given one, or to the current one. */
+	getBranch(fromId?: string): readonly SessionEntry[];
+	/** The current entry; null before the first. */
+	getLeafId(): string | null;
+	getLeafEntry(): SessionEntry | undefined;
+	getLabel(id: string): string | undefined;
+}
+
+export function sessionManager(facts: () => SessionFacts): SessionManager {
+	const entry = (id: string | null) => facts().entries.findLast((each) => each.id === id);
+	return {
+		getCwd: () => facts().header.cwd,
+		getSessionId: () => facts().sessionId,
+		getSessionFile: () => facts().file,
+		getSessionName: () => facts().name,
+		getHeader: () => ({ ...facts().header }),
+		getEntries: () => [...facts().entries],
+		getEntry: entry,
+		getBranch: (fromId) => (fromId === undefined ? [...facts().path()] : branchTo(facts().entries, fromId)),
+		getLeafId: () => facts().leafId,
+		getLeafEntry: () => entry(facts().leafId),
+		getLabel: (id) => {
+			const label = facts().entries.findLast((each) => each.type === "label" && each.targetId === id);
+			return label?.type === "label" ? label.label : undefined;
+		},
+	};
+}
+
+function branchTo(entries: readonly SessionEntry[], id: string): SessionEntry[] {
+	const byId = new Map(entries.map((entry) => [entry.id, entry]));
+	const branch: SessionEntry[] = [];
+	for (let entry = byId.get(id); entry && !branch.includes(entry); entry = byId.get(entry.parentId ?? "")) branch.push(entry);
+	return branch.reverse();
+}

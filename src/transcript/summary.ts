@@ -1,0 +1,84 @@
+/** A session in a line, for lists. Goes through the file piece by piece and parses only the lines that matter. */
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import type { Entry } from "./entries.ts";
+import { firstLine } from "./first-line.ts";
+import { totalsOf } from "./stats.ts";
+
+export interface SessionSummary {
+	path: string;
+	id: string;
+	/** When it was written to last, in Unix milliseconds. */
+	modified: number;
+	name: string | undefined;
+	firstPrompt: string | undefined;
+	messages: number;
+	/** USD */
+	cost: number;
+}
+
+/** Nothing when the file is no session. */
+export function summaryOf(path: string): SessionSummary | undefined {
+	const first = firstLine(path);
+	if (!first) return undefined;
+	const summary: SessionSummary = {
+		path,
+		id: first.header.id,
+		modified: statSync(path).mtimeMs,
+		name: undefined,
+		firstPrompt: undefined,
+		messages: 0,
+		cost: 0,
+	};
+	forEachLine(path, (line) => {
+		const isMessage = line.includes('"type":"message"');
+		if (isMessage) summary.messages++;
+		const isPrompt = isMessage && summary.firstPrompt === undefined && line.includes('"role":"user"');
+		if (!isPrompt && !line.includes('"usage":{') && !line.includes('"type":"session_info"')) return;
+		const entry = parsed(line);
+		if (!entry) return;
+		if (entry.type === "session_info") summary.name = entry.name?.trim() || undefined;
+		if (isPrompt && entry.type === "message" && entry.message?.role === "user") summary.firstPrompt = textOf(entry.message.content);
+		summary.cost += totalsOf([entry]).cost;
+	});
+	return summary;
+}
+
+function textOf(content: unknown): string | undefined {
+	if (typeof content === "string") return content || undefined;
+	if (!Array.isArray(content)) return undefined;
+	return content.map((block) => (block?.type === "text" ? block.text : "")).join("") || undefined;
+}
+
+function forEachLine(path: string, then: (line: string) => void): void {
+	const descriptor = openSync(path, "r");
+	try {
+		let piece = Buffer.allocUnsafe(1024 * 1024);
+		let held = 0;
+		for (;;) {
+			const count = readSync(descriptor, piece, held, piece.length - held, null);
+			const end = held + count;
+			let start = 0;
+			for (let at = piece.subarray(0, end).indexOf(0x0a); at >= 0; at = piece.subarray(0, end).indexOf(0x0a, start)) {
+				then(piece.toString("utf8", start, at));
+				start = at + 1;
+			}
+			if (count === 0) return start < end ? then(piece.toString("utf8", start, end)) : undefined;
+			// The beginning of a line goes to the front; one that is longer than the piece gets more room.
+			const larger = end - start > piece.length / 2 ? Buffer.allocUnsafe(piece.length * 2) : piece;
+			piece.copy(larger, 0, start, end);
+			piece = larger;
+			held = end - start;
+		}
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+function parsed(line: string): Entry | undefined {
+	try {
+		const value: unknown = JSON.parse(line);
+		return typeof value === "object" && value !== null ? (value as Entry) : undefined;
+	} catch {
+		return undefined;
+	}
+}
