@@ -180,6 +180,8 @@ export interface Again {
 	dropFailedReply: boolean;
 	/** Resolves when it is time; false when it was called off. */
 	due: Promise<boolean>;
+	/** What the run begins with, beside the context. */
+	messages?: AgentMessage[];
 }
 
 // ── Models for the session ─────────────────────────────────────────────────────────────────────────────

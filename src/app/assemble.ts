@@ -2,9 +2,11 @@
 import type { Flow, ModelCatalogue, Tool } from "../agent/contracts.ts";
 import { uuid } from "../lib/ids.ts";
 import { sleep } from "../lib/sleep.ts";
+import { TodoList } from "../lib/todos.ts";
 import { clampLevel, supportedLevels } from "../models/thinking.ts";
 import { type CompactionPolicy, compactionPolicy } from "../policies/compaction/policy.ts";
 import { type RetryPolicy, retryPolicy } from "../policies/retry.ts";
+import { todoReminderPolicy } from "../policies/todo-reminder.ts";
 import type { SlashCommand } from "../prompting/index.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
 import { Bus } from "../session/bus.ts";
@@ -37,6 +39,7 @@ export interface Assembly {
 	compaction: CompactionPolicy;
 	/** What may follow a slash in a prompt. */
 	slashCommands: () => Promise<SlashCommand[]>;
+	todos: TodoList;
 	catalogue: ModelCatalogue;
 	/** Resolves when the model to start with is known, if it has to be looked up. */
 	starting: Promise<void> | undefined;
@@ -55,6 +58,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		scope: () => models.scope(),
 		level: (options.thinking === "max" ? "xhigh" : (options.thinking as ThinkingLevel | undefined)) ?? settings.get("defaultThinkingLevel"),
 	});
+	const todos = new TodoList({ clearDelay: () => settings.get("tasks.todoClearDelay"), onAutoClear: () => bus.emit({ type: "todo_auto_clear" }) });
 	const toolbox = new Toolbox({
 		options,
 		settings,
@@ -66,6 +70,8 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		},
 		credentials: () => models.registry(),
 		acceptsImages: () => choice.model?.input.includes("image") ?? false,
+		todos,
+		isStored: !options["no-session"],
 	});
 
 	let isRetryEnabled = settings.get("retry.enabled");
@@ -106,6 +112,14 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 	const transcripts = transcriptsOf({ options, settings, cwd, userDirectory }, toolbox.redact, now);
 	const opened = namedTranscript(options, transcripts);
 
+	const reminder = todoReminderPolicy({
+		settings: () => ({ enabled: settings.get("todo.enabled"), reminders: settings.get("todo.reminders"), max: settings.get("todo.reminders.max") }),
+		todos: () => todos.read(),
+		isToolActive: () => session.isToolActive("todo_write"),
+		hasQueued: () => session.inbox.count > 0,
+		emit: bus.emit,
+		now,
+	});
 	const prompting = new Prompting({ options, settings, cwd, userDirectory, home: environment.HOME, warn, now });
 	const script = models.startScript();
 	if (script) choice.take(script);
@@ -117,7 +131,8 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),
 		systemPrompt: (tools) => prompting.systemPrompt(tools),
 		expand: (text) => prompting.expand(text),
-		policies: [retry, compaction],
+		todos,
+		policies: [retry, compaction, reminder],
 		redact: toolbox.redact,
 		transcripts,
 		transcript: opened,
@@ -138,6 +153,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 
 	return {
 		session,
+		todos,
 		bash: new UserBash({ shell: () => toolbox.shell(), recorder: () => session.recorder(), now }),
 		retry: {
 			...retry,

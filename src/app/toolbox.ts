@@ -3,6 +3,7 @@ import type { Tool } from "../agent/contracts.ts";
 import { childEnvironment } from "../lib/environment.ts";
 import { type Redactor, redactor } from "../lib/redact.ts";
 import type { Shell } from "../lib/shell/index.ts";
+import type { TodoList } from "../lib/todos.ts";
 import type { Options } from "./args.ts";
 import type { SettingsView } from "./settings.ts";
 
@@ -15,6 +16,9 @@ export interface ToolboxInput {
 	facts: () => Record<string, string | undefined>;
 	credentials: () => Promise<Credentials>;
 	acceptsImages: () => boolean;
+	todos: TodoList;
+	/** Whether the session outlives the process. */
+	isStored: boolean;
 }
 
 /** What commands must not see. */
@@ -85,7 +89,14 @@ export class Toolbox {
 			environment: () => this.#environment(credentials),
 			acceptsImages,
 		});
-		return all.filter((tool) => wanted.includes(tool.name));
+		const offered = all.filter((tool) => wanted.includes(tool.name));
+		if (!settings.get("todo.enabled") || (options.tools !== undefined && !wanted.includes(todoToolName))) return offered;
+		const { todoTool } = await import("../tools/index.ts");
+		const { todos, isStored } = this.#input;
+		return [
+			...offered,
+			todoTool({ read: () => todos.read(), replace: (phases) => todos.replace(phases), storage: () => (isStored ? "session" : "memory") }),
+		];
 	}
 
 	async #learnCredentials(): Promise<Credentials> {
@@ -100,7 +111,8 @@ export class Toolbox {
 }
 
 /** Every built-in tool there is; `--tools` may name these. */
-export const builtInNames = ["read", "bash", "edit", "write", "grep", "find", "ls"];
+const todoToolName = "todo_write";
+export const builtInNames = ["read", "bash", "edit", "write", "grep", "find", "ls", todoToolName];
 
 /** The names given with `--tools`. */
 export function toolNames(options: Options): string[] | undefined {

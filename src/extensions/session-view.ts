@@ -72,6 +72,10 @@ export function sessionManager(facts: () => SessionFacts): SessionManager {
 function branchTo(entries: readonly SessionEntry[], id: string): SessionEntry[] {
 	const byId = new Map(entries.map((entry) => [entry.id, entry]));
 	const branch: SessionEntry[] = [];
-	for (let entry = byId.get(id); entry && !branch.includes(entry); entry = byId.get(entry.parentId ?? "")) branch.push(entry);
+	for (let entry = byId.get(id); entry; entry = byId.get(entry.parentId ?? "")) {
+		branch.push(entry);
+		// A damaged file may lead in a circle.
+		byId.delete(entry.id);
+	}
 	return branch.reverse();
 }

@@ -11,8 +11,6 @@ export interface TodoReminderOptions {
 	isToolActive: () => boolean;
 	/** Messages of the user wait: they come first. */
 	hasQueued: () => boolean;
-	/** Puts the reminder into the conversation and its file. */
-	append: (message: DeveloperMessage) => void;
 	emit: Emit;
 	now: () => number;
 }
@@ -45,8 +43,8 @@ export function todoReminderPolicy(options: TodoReminderOptions): Policy {
 			const { max } = options.settings();
 			const todos = openTodos(options.todos());
 			options.emit({ type: "todo_reminder", todos, attempt: count, maxAttempts: max });
-			options.append({ role: "developer", content: reminderText(options.todos(), count, max), timestamp: options.now() });
-			return { dropFailedReply: false, due: Promise.resolve(true) };
+			const reminder: DeveloperMessage = { role: "developer", content: reminderText(options.todos(), count, max), timestamp: options.now() };
+			return { dropFailedReply: false, due: Promise.resolve(true), messages: [reminder] };
 		},
 	};
 }

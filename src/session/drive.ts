@@ -31,7 +31,7 @@ export async function drive(input: DriveInput): Promise<void> {
 		const again = await settle(input, outcome);
 		if (period.prompt) next = await acceptedPrompt(input);
 		else if (loop.signal.aborted) next = undefined;
-		else if (again) next = { from: "context" };
+		else if (again) next = again.messages ? { from: "prompt", messages: again.messages } : { from: "context" };
 		// What arrived behind the run's last look at the queues; after a failure it waits for the next prompt.
 		else next = outcome.failure || !input.hasQueued() ? undefined : { from: "queues" };
 	}
@@ -47,8 +47,8 @@ async function acceptedPrompt({ period, refusal }: DriveInput): Promise<Next | u
 	return reason ? undefined : { from: "prompt", messages: prompt.messages };
 }
 
-/** Asks the policies, one after another; the first answer wins. Tells whether to run again. A prompt or an abort ends the wait. */
-async function settle({ policies, loop, enter, dropLastReply }: DriveInput, outcome: Outcome): Promise<boolean> {
+/** Asks the policies, one after another; the first answer wins. Gives it when it is time to run again. A prompt or an abort ends the wait. */
+async function settle({ policies, loop, enter, dropLastReply }: DriveInput, outcome: Outcome): Promise<Again | undefined> {
 	const { controller: gap, release } = linkedController(loop.signal);
 	enter(gap);
 	let again: Again | undefined;
@@ -60,7 +60,7 @@ async function settle({ policies, loop, enter, dropLastReply }: DriveInput, outc
 	const isDue = again ? await again.due : false;
 	release();
 	enter(undefined);
-	return isDue && !gap.signal.aborted;
+	return isDue && !gap.signal.aborted ? again : undefined;
 }
 
 /** Whatever happens inside, a run that was announced is also ended. */

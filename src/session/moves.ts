@@ -84,10 +84,10 @@ export function treeOfSession({ transcript }: Session): { tree: TreeNode[]; leaf
 }
 
 export function statsOf(session: Session): SessionStats {
-	const { sessionId, file, entries } = session.transcript;
+	const { sessionId, file, entries, branch } = session.transcript;
 	const { messages, choice } = session;
 	const contextWindow = choice.model?.contextWindow;
-	const tokens = contextTokens(messages);
+	const tokens = contextTokens(messages, branch);
 	return {
 		sessionFile: file,
 		sessionId,

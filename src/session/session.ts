@@ -1,62 +1,27 @@
 /** One conversation: its phase, its inbox and the driver that starts runs. */
-import type { Flow, ModelAccess, Policy, Setup, Tool, ValidateArguments } from "../agent/contracts.ts";
+import type { Setup, Tool } from "../agent/contracts.ts";
 import { CommandError } from "../lib/command-error.ts";
 import { deferred } from "../lib/deferred.ts";
-import type { InterruptMode, QueueMode } from "../protocol/commands/queue.ts";
+import { todosFromHost } from "../lib/todos.ts";
+import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { SessionState } from "../protocol/commands/state.ts";
 import type { Image } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/messages.ts";
+import type { TodoPhase } from "../protocol/todos.ts";
 import type { Entry, EntryBody } from "../transcript/entries.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Transcripts } from "../transcript/transcripts.ts";
-import type { Bus, Observer } from "./bus.ts";
+import type { Observer } from "./bus.ts";
 import { Conversation, problemWith } from "./conversation.ts";
 import { Inbox, type QueueName, type QueueTexts } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
+import type { Acceptance, PromptInput, SessionParts } from "./parts.ts";
 import { type AcceptedPrompt, type BusyPeriod, newPeriod, type Phase } from "./phase.ts";
 import { storing } from "./storing.ts";
+import { storedTodos, todosBody } from "./todos.ts";
 
-/** What a session is made of; the app puts it together. */
-export interface SessionParts {
-	models: ModelAccess;
-	choice: ModelChoice;
-	/** Said when a prompt arrives and there is no model. */
-	noModelText: () => string;
-	/** The active tools, in their stable order. Loaded before the first run. */
-	tools: () => Promise<readonly Tool[]>;
-	validate: ValidateArguments;
-	systemPrompt: (tools: readonly Tool[]) => Promise<string>;
-	/** What a text that starts with a slash stands for. */
-	expand: (text: string) => Promise<string>;
-	policies: readonly Policy[];
-	/** Takes credentials out of a text. */
-	redact: (text: string) => string;
-	transcripts: Transcripts;
-	/** The session to go on with; without it a new one begins. */
-	transcript?: Transcript;
-	bus: Bus;
-	flow: Flow;
-	now: () => number;
-	start: {
-		steeringMode: QueueMode;
-		followUpMode: QueueMode;
-		interruptMode: InterruptMode;
-		autoCompaction: boolean;
-	};
-}
-
-export interface PromptInput {
-	text: string;
-	images: Image[];
-	streamingBehavior?: "steer" | "followUp";
-}
-
-export interface Acceptance {
-	disposition: "started" | "queued" | undefined;
-	/** Goes on with the prompt once it has been acknowledged. Tells why it cannot run after all. */
-	begin: () => Promise<string | undefined>;
-}
+export type { Acceptance, PromptInput, SessionParts } from "./parts.ts";
 
 const busyText = "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.";
 export const abortedText = "Request was aborted";
@@ -80,6 +45,7 @@ export class Session {
 		this.interruptMode = parts.start.interruptMode;
 		this.autoCompaction = parts.start.autoCompaction;
 		this.#conversation = new Conversation(parts.transcript ?? this.#newTranscript(undefined), parts.now);
+		if (parts.transcript) parts.todos.restore(storedTodos(parts.transcript));
 		this.inbox = new Inbox(parts.start.steeringMode, parts.start.followUpMode, () => this.announceQueues());
 		for (const policy of parts.policies) if (policy.observe) parts.bus.observe((event) => policy.observe?.(event));
 		parts.bus.observe(({ type }) => {
@@ -129,7 +95,7 @@ export class Session {
 			messageCount: this.#conversation.length,
 			pendingMessageCount: this.inbox.count,
 			queuedMessageCount: this.inbox.count,
-			todoPhases: [],
+			todoPhases: [...this.#parts.todos.read()],
 		};
 	}
 
@@ -212,6 +178,16 @@ export class Session {
 		this.#conversation.reproject();
 	}
 
+	/** Replaces the todo list as the host wants it. */
+	setTodos(value: unknown): readonly TodoPhase[] {
+		const { todos } = this.#parts;
+		const read = todosFromHost(value);
+		if ("problem" in read) throw new CommandError(`set_todos: ${read.problem}`);
+		this.append(todosBody(read.phases));
+		todos.replace(read.phases);
+		return todos.read();
+	}
+
 	/** Names the session. */
 	rename(name: string): void {
 		const trimmed = name.replace(/[\r\n]+/g, " ").trim();
@@ -265,6 +241,7 @@ export class Session {
 		// The same file opened again is still ours.
 		this.transcript.close(transcript.file === this.transcript.file);
 		this.#conversation = new Conversation(transcript, this.#parts.now);
+		this.#parts.todos.restore(storedTodos(transcript));
 		this.#deferred = [];
 		return this.inbox.clear();
 	}
@@ -366,6 +343,11 @@ export class Session {
 			this.#conversation.answerOpenCalls();
 			this.#flushDeferred();
 		});
+	}
+
+	/** Whether the model was last offered this tool. */
+	isToolActive(name: string): boolean {
+		return this.#tools.some((tool) => tool.name === name);
 	}
 
 	/** What the next model call is made with. */

@@ -12,6 +12,7 @@ import { ripgrepFinder } from "./ripgrep.ts";
 import { writeTool } from "./write.ts";
 
 export type { ToolOptions } from "./options.ts";
+export { todoTool } from "./todo.ts";
 
 /** Active when nothing else is asked for. */
 export const defaultToolNames: readonly string[] = ["read", "bash", "edit", "write"];

@@ -1,7 +1,7 @@
 /** Numbers about a session: what is in the context, what the whole file cost. */
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
 import type { Usage } from "../protocol/model.ts";
-import type { Entry } from "./entries.ts";
+import type { Branch, Entry, EntryOf } from "./entries.ts";
 
 export interface Counts {
 	userMessages: number;
@@ -62,13 +62,19 @@ function subagentUsages({ toolName, details }: ToolResultMessage): Partial<Usage
 }
 
 /** Tokens of the context as the provider counted them, and an estimate of what came after; null until the first reply behind a summary. */
-export function contextTokens(messages: readonly AgentMessage[]): number | null {
+export function contextTokens(messages: readonly AgentMessage[], branch: Branch): number | null {
 	const last = messages.findLastIndex((message) => message.role === "assistant" && isMeasured(message));
-	// After a compaction the kept replies still tell the size of what was before it.
-	const summary = messages.findLast((message) => message.role === "compactionSummary");
-	if (summary && (last < 0 || (messages[last] as AssistantMessage).timestamp <= summary.timestamp)) return null;
+	if (messages[0]?.role === "compactionSummary" && !isBehindSummary(messages[last], branch)) return null;
 	const counted = last < 0 ? 0 : sizeOf((messages[last] as AssistantMessage).usage);
 	return messages.slice(last + 1).reduce((sum, message) => sum + estimate(message), counted);
+}
+
+/** Replies that a compaction kept still tell the size of what was before it. */
+function isBehindSummary(message: AgentMessage | undefined, branch: Branch): boolean {
+	for (let place = branch.length - 1; place >= 0 && branch.kind(place) !== "compaction"; place--) {
+		if (branch.kind(place) === "message:assistant" && (branch.entry(place) as EntryOf<"message">).message === message) return true;
+	}
+	return false;
 }
 
 const sizeOf = ({ totalTokens, input, output, cacheRead, cacheWrite }: Usage) => totalTokens || input + output + cacheRead + cacheWrite;

@@ -51,7 +51,7 @@ function bench() {
 		todos: () => state.todos,
 		isToolActive: () => state.isToolActive,
 		hasQueued: () => state.hasQueued,
-		append: (message) => said.push(message),
+
 		emit: (event) => said.push(event),
 		now: () => 5,
 	});
@@ -64,6 +64,7 @@ function bench() {
 			const foreseen = policy.foresee?.(after);
 			const again = await policy.settle?.(after, at, at);
 			if (!at.aborted) expect(foreseen).toBe(again !== undefined);
+			said.push(...((again?.messages ?? []) as DeveloperMessage[]));
 			if (again) expect([again.dropFailedReply, await again.due]).toEqual([false, true]);
 			return again !== undefined;
 		},

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { StreamFunction, Tool } from "../../src/agent/contracts.ts";
+import { TodoList } from "../../src/lib/todos.ts";
 import { ReplyBuilder } from "../../src/models/builder.ts";
 import { scriptedModel } from "../../src/models/scripted/model.ts";
 import { retryPolicy } from "../../src/policies/retry.ts";
@@ -90,6 +91,7 @@ function makeSession(plans: readonly ReplyPlan[]) {
 		systemPrompt: async () => "",
 		expand: async (text) => text,
 		policies: [retry],
+		todos: new TodoList({ clearDelay: () => -1, onAutoClear: () => undefined }),
 		redact: (text) => text,
 		transcripts: new Transcripts({
 			cwd: "/",

@@ -41,7 +41,7 @@ export function handlers({ session, retry, compaction, bash, catalogue, hostTool
 		...bashHandlers(bash),
 		...modelHandlers(session, catalogue),
 		...hostHandlers(hostTools, events, slashCommands),
-		...notYet("set_todos", "negotiate_protocol"),
+		...notYet("negotiate_protocol"),
 		...unserved,
 	};
 }

@@ -8,7 +8,8 @@ type Names =
 	| "set_steering_mode"
 	| "set_follow_up_mode"
 	| "set_interrupt_mode"
-	| "clear_queue";
+	| "clear_queue"
+	| "set_todos";
 
 export function stateHandlers(session: Session): Pick<Handlers, Names> {
 	return {
@@ -24,6 +25,7 @@ export function stateHandlers(session: Session): Pick<Handlers, Names> {
 		set_interrupt_mode({ mode }) {
 			session.interruptMode = mode;
 		},
+		set_todos: ({ phases }) => ({ todoPhases: [...session.setTodos(phases)] }),
 		clear_queue(_, call) {
 			const hadSome = session.inbox.count > 0;
 			const texts = session.inbox.clear();

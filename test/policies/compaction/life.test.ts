@@ -8,6 +8,7 @@ import { type CompactionPolicy, compactionPolicy } from "../../../src/policies/c
 // Loaded lazily by the policy and the session; here in advance, so that ticks are all that anything takes.
 import "../../../src/policies/compaction/summarize.ts";
 import "../../../src/session/drive.ts";
+import { TodoList } from "../../../src/lib/todos.ts";
 import { retryPolicy } from "../../../src/policies/retry.ts";
 import type { AgentEvent } from "../../../src/protocol/events.ts";
 import { Bus } from "../../../src/session/bus.ts";
@@ -124,6 +125,7 @@ function makeSession(plans: readonly Plan[], keep: number, asked: (request: Mode
 		systemPrompt: async () => "",
 		expand: async (text) => text,
 		policies: [retryPolicy(retrySettings, bus.emit, sleep), compaction],
+		todos: new TodoList({ clearDelay: () => -1, onAutoClear: () => undefined }),
 		redact,
 		transcripts: new Transcripts({ cwd: "/", directory: undefined, redact, now, newId, newSessionId: newId }),
 		bus,

@@ -1,6 +1,6 @@
 /** Pages in a real browser, opened as files: what a reader sees and does. */
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Entry } from "../../../src/transcript/entries.ts";
 import { exportPage } from "../../../src/transcript/export/index.ts";
 import { browserPath, launch, openPage } from "./browser.ts";
@@ -27,6 +27,7 @@ describe.skipIf(!browserPath)("in a browser", () => {
 		browser = await launch();
 		full = exportPage(fullPage());
 	});
+	afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
 	afterAll(() => browser?.close());
 
 	test("shows the whole conversation", async () => {

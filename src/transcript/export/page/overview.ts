@@ -57,7 +57,17 @@ function figures(tree: Tree, known: unknown): HTMLElement {
 	add("Cost", cost ? money(cost) : "", "");
 	add("Duration", from !== undefined && to !== undefined && to > from ? duration(to - from) : "", "first to last entry");
 	add("Branches", branches > 1 ? String(branches) : "", "");
-	add(models.length > 1 ? "Models" : "Model", models[0] ?? "", models.length > 1 ? `and ${models.slice(1, 4).join(", ")}` : "");
+	add(
+		models.length > 1 ? "Models" : "Model",
+		oneLine(models[0] ?? "", 60),
+		models.length > 1
+			? `and ${models
+					.slice(1, 4)
+					.map((name) => oneLine(name, 40))
+					.join(", ")}`
+			: "",
+	);
+	if (models.length) list.lastElementChild?.classList.add("names");
 	return list;
 }
 

@@ -23,11 +23,11 @@ export interface Tree {
 
 export function treeOf(entries: readonly unknown[]): Tree {
 	const nodes = entries.map(nodeOf);
-	const byId = new Map(nodes.map((node) => [node.id, node]));
+	const byId = new Map(nodes.filter(({ id }) => id !== "").map((node) => [node.id, node]));
 	const roots: Node[] = [];
 	for (const node of nodes) {
 		const parent = byId.get(textOf(node.entry.parentId));
-		if (parent && parent !== node && node.entry.parentId !== null) {
+		if (parent && parent !== node) {
 			node.parent = parent;
 			parent.children.push(node);
 		} else roots.push(node);

@@ -1,0 +1,51 @@
+/** What a session is given, told and answers. Types only. */
+import type { Flow, ModelAccess, Policy, Tool, ValidateArguments } from "../agent/contracts.ts";
+import type { TodoList } from "../lib/todos.ts";
+import type { InterruptMode, QueueMode } from "../protocol/commands/queue.ts";
+import type { Image } from "../protocol/content.ts";
+import type { Transcript } from "../transcript/transcript.ts";
+import type { Transcripts } from "../transcript/transcripts.ts";
+import type { Bus } from "./bus.ts";
+import type { ModelChoice } from "./model-choice.ts";
+
+/** What a session is made of; the app puts it together. */
+export interface SessionParts {
+	models: ModelAccess;
+	choice: ModelChoice;
+	/** Said when a prompt arrives and there is no model. */
+	noModelText: () => string;
+	/** The active tools, in their stable order. Loaded before the first run. */
+	tools: () => Promise<readonly Tool[]>;
+	validate: ValidateArguments;
+	systemPrompt: (tools: readonly Tool[]) => Promise<string>;
+	/** What a text that starts with a slash stands for. */
+	expand: (text: string) => Promise<string>;
+	policies: readonly Policy[];
+	/** Takes credentials out of a text. */
+	redact: (text: string) => string;
+	todos: TodoList;
+	transcripts: Transcripts;
+	/** The session to go on with; without it a new one begins. */
+	transcript?: Transcript;
+	bus: Bus;
+	flow: Flow;
+	now: () => number;
+	start: {
+		steeringMode: QueueMode;
+		followUpMode: QueueMode;
+		interruptMode: InterruptMode;
+		autoCompaction: boolean;
+	};
+}
+
+export interface PromptInput {
+	text: string;
+	images: Image[];
+	streamingBehavior?: "steer" | "followUp";
+}
+
+export interface Acceptance {
+	disposition: "started" | "queued" | undefined;
+	/** Goes on with the prompt once it has been acknowledged. Tells why it cannot run after all. */
+	begin: () => Promise<string | undefined>;
+}
