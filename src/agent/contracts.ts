@@ -136,6 +136,8 @@ export interface LoopInput {
 	interruptMode: () => InterruptMode;
 	/** Asked between two turns: make room for the next model call. */
 	prepare: () => Promise<void>;
+	/** Looks at each event of a reply; a text cuts it. Absent when nobody wants to. */
+	watch: ((event: StreamEvent) => string | undefined) | undefined;
 	/** Asked before `agent_end`: will another run follow by itself? */
 	foresee: (outcome: Outcome) => boolean;
 	sessionId: () => string;
@@ -166,6 +168,8 @@ export interface Policy {
 	 * model call. May change the context. The signal ends it; it must not throw.
 	 */
 	prepare?(pending: readonly AgentMessage[], signal: AbortSignal): Promise<void>;
+	/** Asked at each event of a reply, synchronously and often. A text cuts the reply, which then ends `aborted` with that text; `settle` says how to go on. */
+	watch?(event: StreamEvent): string | undefined;
 	/** Asked synchronously before `agent_end`: true when `settle` will ask for another run. */
 	foresee?(outcome: Outcome): boolean;
 	/**

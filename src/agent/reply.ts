@@ -1,5 +1,5 @@
 /** One model call: its stream events become message events, and it always ends in exactly one message. */
-import { settleWithin } from "../lib/abort.ts";
+import { linkedController, settleWithin } from "../lib/abort.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import type { Emit, LoopInput, ProviderFailure, Setup, StreamEvent } from "./contracts.ts";
 import { toModelMessages } from "./convert.ts";
@@ -22,8 +22,11 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 		emit({ type: "message_start", message });
 		partial = message;
 	};
+	// The model call alone, so that cutting a reply does not end the run as an abort would.
+	const { controller, release } = linkedController(input.signal);
+	let cut: string | undefined;
 	const onEvent = (event: StreamEvent) => {
-		if (reply) return;
+		if (reply || cut !== undefined) return;
 		switch (event.type) {
 			case "start":
 				return begin(event.partial);
@@ -37,6 +40,8 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 				begin(empty);
 				partial = event.partial;
 				emit({ type: "message_update", message: event.partial, usage: event.partial.usage, assistantMessageEvent: event });
+				cut = input.watch?.(event);
+				if (cut !== undefined) controller.abort();
 		}
 	};
 	const ended = (errorMessage: string): Reply => {
@@ -60,12 +65,15 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 			tools: setup.tools,
 			sessionId: input.sessionId(),
 		};
-		const { signal, flow } = input;
+		const { flow } = input;
+		const { signal } = controller;
 		if (!signal.aborted) await settleWithin(input.stream(request, { signal, flow, onEvent }), signal, abortGraceMs, () => undefined);
 		reply ??= ended("The stream ended without its last event.");
 	} catch (error) {
 		reply ??= ended(error instanceof Error ? error.message : String(error));
 	}
+	release();
+	if (cut !== undefined) reply = { message: { ...(partial ?? empty), stopReason: "aborted", errorMessage: cut }, failure: { kind: "permanent" } };
 	const { message, failure } = reply;
 	begin({ ...message, content: [], stopReason: "stop", errorMessage: undefined });
 	emit({ type: "message_end", message });

@@ -6,6 +6,7 @@ import { TodoList } from "../lib/todos.ts";
 import { clampLevel, supportedLevels } from "../models/thinking.ts";
 import { type CompactionPolicy, compactionPolicy } from "../policies/compaction/policy.ts";
 import { type RetryPolicy, retryPolicy } from "../policies/retry.ts";
+import { streamRulesPolicy } from "../policies/stream-rules/policy.ts";
 import { todoReminderPolicy } from "../policies/todo-reminder.ts";
 import type { SlashCommand } from "../prompting/index.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
@@ -120,6 +121,27 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		emit: bus.emit,
 		now,
 	});
+	const rules = streamRulesPolicy({
+		load: async () => {
+			const [{ streamRules }, resources] = await Promise.all([import("../policies/stream-rules/index.ts"), prompting.resources()]);
+			const watched = streamRules({
+				rules: resources.rules,
+				settings: {
+					enabled: settings.get("ttsr.enabled"),
+					interruptMode: settings.get("ttsr.interruptMode"),
+					repeatMode: settings.get("ttsr.repeatMode"),
+					repeatGap: settings.get("ttsr.repeatGap"),
+				},
+				warn,
+			});
+			watched.restore(session.usedRules);
+			return watched;
+		},
+		contextMode: () => settings.get("ttsr.contextMode"),
+		note: (injectedRules) => void session.append({ type: "ttsr_injection", injectedRules }),
+		emit: bus.emit,
+		now,
+	});
 	const prompting = new Prompting({ options, settings, cwd, userDirectory, home: environment.HOME, warn, now });
 	const script = models.startScript();
 	if (script) choice.take(script);
@@ -132,7 +154,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		systemPrompt: (tools) => prompting.systemPrompt(tools),
 		expand: (text) => prompting.expand(text),
 		todos,
-		policies: [retry, compaction, reminder],
+		policies: [retry, compaction, rules, reminder],
 		redact: toolbox.redact,
 		transcripts,
 		transcript: opened,

@@ -1,11 +1,11 @@
 /** Runs the loop until nobody asks for more. The only place that starts a run. */
-import type { Again, Emit, LoopInput, Next, Outcome, Policy } from "../agent/contracts.ts";
+import type { Again, Emit, LoopInput, Next, Outcome, Policy, StreamEvent } from "../agent/contracts.ts";
 import { agentLoop } from "../agent/loop.ts";
 import { linkedController } from "../lib/abort.ts";
 import type { BusyPeriod } from "./phase.ts";
 
 export interface DriveInput {
-	loop: Omit<LoopInput, "next" | "foresee" | "prepare">;
+	loop: Omit<LoopInput, "next" | "foresee" | "prepare" | "watch">;
 	policies: readonly Policy[];
 	period: BusyPeriod;
 	/** Why the accepted prompt cannot run, if so. */
@@ -20,6 +20,8 @@ export interface DriveInput {
 
 export async function drive(input: DriveInput): Promise<void> {
 	const { period, loop, policies, emit } = input;
+	const watchers = policies.filter((policy) => policy.watch);
+	const watch = watchers.length ? (event: StreamEvent) => firstCut(watchers, event) : undefined;
 	let next = await acceptedPrompt(input);
 	while (next) {
 		period.hadRun = true;
@@ -27,7 +29,7 @@ export async function drive(input: DriveInput): Promise<void> {
 		const prepare = async () => {
 			for (const policy of policies) await policy.prepare?.([], loop.signal);
 		};
-		const outcome = await balanced(() => agentLoop({ ...loop, next: next as Next, foresee, prepare }, emit), emit);
+		const outcome = await balanced(() => agentLoop({ ...loop, next: next as Next, foresee, prepare, watch }, emit), emit);
 		const again = await settle(input, outcome);
 		if (period.prompt) next = await acceptedPrompt(input);
 		else if (loop.signal.aborted) next = undefined;
@@ -35,6 +37,14 @@ export async function drive(input: DriveInput): Promise<void> {
 		// What arrived behind the run's last look at the queues; after a failure it waits for the next prompt.
 		else next = outcome.failure || !input.hasQueued() ? undefined : { from: "queues" };
 	}
+}
+
+function firstCut(watchers: readonly Policy[], event: StreamEvent): string | undefined {
+	for (const policy of watchers) {
+		const cut = policy.watch?.(event);
+		if (cut !== undefined) return cut;
+	}
+	return undefined;
 }
 
 /** The prompt whose run is due, unless it is refused. */

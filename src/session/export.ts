@@ -1,8 +1,8 @@
 /** Shows a session to others: as a page, with what the model is told in it. */
-import { exportSession } from "../transcript/export/index.ts";
 import type { Session } from "./session.ts";
 
-export function exportHtml(session: Session, outputPath: string | undefined): Promise<string> {
+export async function exportHtml(session: Session, outputPath: string | undefined): Promise<string> {
+	const { exportSession } = await import("../transcript/export/index.ts");
 	const { file, leafId } = session.transcript;
 	return exportSession(file, { outputPath, leafId, briefing: async () => (session.choice.model ? session.setup() : {}) });
 }

@@ -178,6 +178,11 @@ export class Session {
 		this.#conversation.reproject();
 	}
 
+	/** The stream rules that this branch has been told of. */
+	get usedRules(): string[] {
+		return this.transcript.path().flatMap((entry) => (entry.type === "ttsr_injection" ? entry.injectedRules : []));
+	}
+
 	/** Replaces the todo list as the host wants it. */
 	setTodos(value: unknown): readonly TodoPhase[] {
 		const { todos } = this.#parts;
@@ -273,7 +278,7 @@ export class Session {
 		const { signal } = period.controller;
 		const emit = (event: AgentEvent) =>
 			bus.emit(event.type === "agent_end" ? { ...event, sessionId: this.transcript.sessionId, sessionFile: this.transcript.file } : event);
-		const stored = storing({ add: (message) => problemWith(() => this.#conversation.add(message)), emit, stream: models.stream, validate });
+		const stored = storing({ conversation: this.#conversation, inbox: this.inbox, emit, stream: models.stream, validate });
 		try {
 			const { drive } = await import("./drive.ts");
 			await drive({
@@ -289,7 +294,7 @@ export class Session {
 					setup: () => this.setup(),
 					stream: stored.stream,
 					validate: stored.validate,
-					queues: this.inbox,
+					queues: stored.queues,
 					interruptMode: () => this.interruptMode,
 					sessionId: () => this.transcript.sessionId,
 					redact,

@@ -2,26 +2,48 @@
  * Between the loop and everybody else: a message is in the session file before anybody hears of it. When it cannot be stored, nobody does,
  * and the run ends with an error that says so. The loop itself knows no files; it only sees a model that fails.
  */
-import type { Emit, StreamEvent, StreamFunction, ValidateArguments } from "../agent/contracts.ts";
-import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
+import type { Emit, Queues, StreamEvent, StreamFunction, ValidateArguments } from "../agent/contracts.ts";
+import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/messages.ts";
+import { type Conversation, problemWith } from "./conversation.ts";
+import type { Inbox, QueueName } from "./inbox.ts";
 
 export interface StoringParts {
-	/** Adds a message to context and file; gives the reason when it could not. */
-	add: (message: AgentMessage) => string | undefined;
+	conversation: Conversation;
+	inbox: Inbox;
 	emit: Emit;
 	stream: StreamFunction;
 	validate: ValidateArguments;
 }
 
-export function storing({ add, emit, stream, validate }: StoringParts): Pick<StoringParts, "emit" | "stream" | "validate"> {
+export interface Storing extends Pick<StoringParts, "emit" | "stream" | "validate"> {
+	queues: Queues;
+}
+
+export function storing({ conversation, inbox, emit, stream, validate }: StoringParts): Storing {
 	/** Why this run can store nothing any more. The next run tries again. */
 	let problem: string | undefined;
 	/** The reply that was stored when its stream ended. */
 	let stored: AssistantMessage | undefined;
 	const hidden = new Set<AgentMessage>();
+	const queued = new Map<AgentMessage, QueueName>();
+	const take = (queue: QueueName) => {
+		// Where nothing can be stored, nothing is delivered.
+		if (problem !== undefined) return [];
+		const taken = queue === "steering" ? inbox.takeSteering() : inbox.takeFollowUps();
+		for (const message of taken) queued.set(message, queue);
+		return taken;
+	};
+	const hide = (message: AgentMessage) => {
+		hidden.add(message);
+		const queue = queued.get(message);
+		if (!queue) return;
+		// It waits on where it came from.
+		inbox.add(queue, message as UserMessage);
+		emit({ type: "queue_update", ...inbox.texts });
+	};
 	const isShown = (message: AgentMessage) => !hidden.has(message);
 	const keep = (message: AgentMessage): boolean => {
-		problem ??= add(message);
+		problem ??= problemWith(() => conversation.add(message));
 		return problem === undefined;
 	};
 
@@ -31,9 +53,10 @@ export function storing({ add, emit, stream, validate }: StoringParts): Pick<Sto
 				case "agent_start":
 					problem = undefined;
 					hidden.clear();
+					queued.clear();
 					return emit(event);
 				case "message_start":
-					if (event.message.role !== "assistant" && !keep(event.message)) hidden.add(event.message);
+					if (event.message.role !== "assistant" && !keep(event.message)) hide(event.message);
 					return isShown(event.message) ? emit(event) : undefined;
 				case "message_end": {
 					const { message } = event;
@@ -69,6 +92,14 @@ export function storing({ add, emit, stream, validate }: StoringParts): Pick<Sto
 			// What a tool did could not be kept: it must not run.
 			if (problem !== undefined) throw new Error(problem);
 			return validate(tool, args);
+		},
+		queues: {
+			get count() {
+				return inbox.count;
+			},
+			hasSteering: () => inbox.hasSteering(),
+			takeSteering: () => take("steering"),
+			takeFollowUps: () => take("followUp"),
 		},
 	};
 }

@@ -1,6 +1,5 @@
 /** `bowline export <session> [output]`: the page of a session, by its file or the beginning of its id. */
 import { existsSync } from "node:fs";
-import { exportSession } from "../../transcript/export/index.ts";
 import type { Options } from "../args.ts";
 import { userDirectory } from "../directories.ts";
 import { loadSettings } from "../settings.ts";
@@ -12,6 +11,7 @@ export async function exportCommand(words: readonly string[], options: Options):
 	if (tooMuch !== undefined) throw new Error(`Unexpected argument: ${tooMuch}. bowline export <session file or id> [output]`);
 	const file = await sessionFile(word, options);
 	if (!existsSync(file)) throw new Error(`No such session file: ${file}`);
+	const { exportSession } = await import("../../transcript/export/index.ts");
 	process.stdout.write(`${await exportSession(file, { outputPath })}\n`);
 }
 

@@ -41,10 +41,7 @@ export interface StreamRules {
 	restore(names: Iterable<string>): void;
 }
 
-/** What a cut reply ends with. */
-export function cutText(rules: readonly Rule[]): string {
-	return `Interrupted by stream rule: ${rules.map(({ name }) => name).join(", ")}`;
-}
+export { cutText } from "./cut-text.ts";
 
 interface Look {
 	kind: SourceKind;

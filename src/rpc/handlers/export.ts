@@ -1,11 +1,9 @@
+import { exportHtml } from "../../session/export.ts";
 import type { Session } from "../../session/session.ts";
 import type { Handlers } from "./contract.ts";
 
 export function exportHandlers(session: Session): Pick<Handlers, "export_html"> {
 	return {
-		async export_html({ outputPath }) {
-			const { exportHtml } = await import("../../session/export.ts");
-			return { path: await exportHtml(session, outputPath) };
-		},
+		export_html: async ({ outputPath }) => ({ path: await exportHtml(session, outputPath) }),
 	};
 }

@@ -1,0 +1,62 @@
+/** Reads what handlers answer. They may be written without types, so every field is checked; what is wrong is thrown. */
+import type { UserContent } from "../protocol/content.ts";
+
+export type Answer = Record<string, unknown>;
+
+/** An answer as an object; nothing when the handler answered nothing. */
+export function objectOf(answer: unknown): Answer | undefined {
+	if (answer === undefined || answer === null) return undefined;
+	if (typeof answer !== "object" || Array.isArray(answer)) throw new TypeError(`answered ${describe(answer)} instead of an object`);
+	return answer as Answer;
+}
+
+export function textIn(answer: Answer, key: string): string | undefined {
+	return checked(answer, key, "a string", (value): value is string => typeof value === "string");
+}
+
+export function objectIn(answer: Answer, key: string): Answer | undefined {
+	return checked(answer, key, "an object", (value): value is Answer => typeof value === "object" && value !== null && !Array.isArray(value));
+}
+
+export function textsIn(answer: Answer, key: string): string[] {
+	const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every((each) => typeof each === "string");
+	return checked(answer, key, "a list of strings", isTexts) ?? [];
+}
+
+export function listIn<T>(answer: Answer, key: string, what: string, isItem: (item: Answer) => boolean): T[] | undefined {
+	const isList = (value: unknown): value is T[] =>
+		Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null && isItem(each));
+	return checked(answer, key, what, isList);
+}
+
+export const isMessage = (item: Answer) => typeof item.role === "string";
+export const isImage = (item: Answer) => item.type === "image" && typeof item.data === "string" && typeof item.mimeType === "string";
+export const isContent = (item: Answer) => isImage(item) || (item.type === "text" && typeof item.text === "string");
+
+export function contentIn(answer: Answer, key: string): UserContent | undefined {
+	return listIn(answer, key, "a list of text and image blocks", isContent);
+}
+
+/** Throws unless it is a text or a list of text and image blocks. */
+export function requireContent(content: unknown, what: string): asserts content is string | UserContent {
+	if (typeof content === "string") return;
+	if (contentIn({ [what]: content }, what) === undefined) throw new TypeError(`${what} must be a string or a list of text and image blocks`);
+}
+
+/** What can be changed without anybody noticing. Messages and requests are JSON by nature. */
+export function copyOf<T>(value: T): T {
+	return value === undefined ? value : JSON.parse(JSON.stringify(value));
+}
+
+function checked<T>(answer: Answer, key: string, what: string, is: (value: unknown) => value is T): T | undefined {
+	const value = answer[key];
+	if (value === undefined || value === null) return undefined;
+	if (!is(value)) throw new TypeError(`${key} must be ${what}, not ${describe(value)}`);
+	return value;
+}
+
+function describe(value: unknown): string {
+	if (Array.isArray(value)) return "a list like that";
+	if (typeof value === "object") return "an object like that";
+	return typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : String(value);
+}

@@ -1,0 +1,87 @@
+/** What handlers get beside their event: a view of the session, and the user. */
+import type { DialogOptions, Ui } from "../agent/contracts.ts";
+import type { CommandContext, CompactOptions, ExtensionContext } from "./api.ts";
+import type { Link } from "./link.ts";
+import { sessionManager } from "./session-view.ts";
+
+export function contextOf(link: Link, path: string, signal: AbortSignal): ExtensionContext {
+	const actions = link.actionsFor("Handling an event");
+	return {
+		ui: uiUntil(actions.ui, signal, link.ended),
+		hasUI: true,
+		cwd: actions.cwd,
+		signal,
+		sessionManager: sessionManager(() => actions.sessionView()),
+		modelRegistry: { getAvailable: () => actions.models.available(), find: (provider, id) => actions.models.find(provider, id) },
+		get model() {
+			return actions.model;
+		},
+		isIdle: () => actions.isIdle(),
+		abort: () => link.actionsFor("abort").abort(),
+		hasPendingMessages: () => actions.hasPendingMessages(),
+		shutdown: () => link.actionsFor("shutdown").shutdown(),
+		getContextUsage: () => actions.contextUsage(),
+		compact: (options) => void compact(link, path, options),
+		getSystemPrompt: () => actions.systemPrompt(),
+	};
+}
+
+export function commandContextOf(link: Link, path: string, signal: AbortSignal): CommandContext {
+	const actions = (what: string) => link.actionsFor(what);
+	const fork = (entryId: string) => actions("fork").fork(entryId);
+	// Copied by descriptor, so that what is read at the moment stays so.
+	return Object.defineProperties({} as CommandContext, {
+		...Object.getOwnPropertyDescriptors(contextOf(link, path, signal)),
+		...Object.getOwnPropertyDescriptors({
+			waitForIdle: () => actions("waitForIdle").waitForIdle(),
+			newSession: async (options: { parentSession?: string } = {}) => actions("newSession").newSession(options),
+			fork: async (entryId: string) => fork(entryId),
+			branch: async (entryId: string) => fork(entryId),
+			switchSession: async (sessionPath: string) => actions("switchSession").switchSession(sessionPath),
+			navigateTree: async (targetId: string, options = {}) => {
+				const { navigateTree } = actions("navigateTree");
+				if (!navigateTree) throw new Error("navigateTree is not supported");
+				return navigateTree(targetId, options);
+			},
+			reload: async () => {
+				const { reload } = actions("reload");
+				if (!reload) throw new Error("reload is not supported");
+				return reload();
+			},
+		} satisfies Omit<CommandContext, keyof ExtensionContext>),
+	});
+}
+
+/** Dialogs end with the hook that opened them, and with the extension. */
+function uiUntil(ui: Ui, signal: AbortSignal, ended: AbortSignal): Ui {
+	const until = (options: DialogOptions = {}): DialogOptions => {
+		const signals = [...new Set([signal, ended, ...(options.signal ? [options.signal] : [])])];
+		return { ...options, signal: signals.length > 1 ? AbortSignal.any(signals) : signal };
+	};
+	return {
+		select: (title, choices, options) => ui.select(title, choices, until(options)),
+		confirm: (title, message, options) => ui.confirm(title, message, until(options)),
+		input: (title, placeholder, options) => ui.input(title, placeholder, until(options)),
+		editor: (title, prefill, options) => ui.editor(title, prefill, until(options)),
+		notify: (message, type) => ui.notify(message, type),
+		setStatus: (key, text) => ui.setStatus(key, text),
+		setWidget: (key, lines, options) => ui.setWidget(key, lines, options),
+		setTitle: (title) => ui.setTitle(title),
+		setEditorText: (text) => ui.setEditorText(text),
+	};
+}
+
+/** Nobody awaits it, so what goes wrong must not get lost. */
+async function compact(link: Link, path: string, options: CompactOptions = {}): Promise<void> {
+	try {
+		const result = await link.actionsFor("compact").compact(options.customInstructions);
+		options.onComplete?.(result);
+	} catch (error) {
+		try {
+			if (!options.onError) throw error;
+			options.onError(error instanceof Error ? error : new Error(String(error)));
+		} catch (unhandled) {
+			link.report(path, "compact", unhandled);
+		}
+	}
+}

@@ -1,0 +1,58 @@
+/** Stream rules at the doors of the session: cuts a reply that breaks one, tells the model, and lets it start over. */
+import type { Emit, Policy } from "../../agent/contracts.ts";
+import type { CustomMessage } from "../../protocol/messages.ts";
+import { cutText } from "./cut-text.ts";
+import type { Rule, StreamRules } from "./index.ts";
+
+export interface StreamRulesPolicyOptions {
+	/** Reads the rules; asked before the first run. */
+	load: () => Promise<StreamRules>;
+	/** What becomes of a reply that was cut. */
+	contextMode: () => "discard" | "keep";
+	/** Notes in the session's file which rules were used. */
+	note: (names: string[]) => void;
+	emit: Emit;
+	now: () => number;
+}
+
+export function streamRulesPolicy({ load, contextMode, note, emit, now }: StreamRulesPolicyOptions): Policy {
+	let loading: Promise<void> | undefined;
+	let rules: StreamRules | undefined;
+	/** The rules for which the reply that streams now was cut. */
+	let cut: Rule[] | undefined;
+	/** Rules that the last reply broke without being cut. */
+	let broken: Rule[] = [];
+
+	return {
+		name: "stream-rules",
+		async prepare() {
+			loading ??= load().then((loaded) => {
+				rules = loaded;
+			});
+			await loading;
+		},
+		observe(event) {
+			if (event.type === "turn_end") rules?.turnEnded();
+			if (event.type !== "message_end" || event.message.role !== "assistant") return;
+			const { stopReason } = event.message;
+			broken = stopReason === "error" || stopReason === "aborted" ? [] : (rules?.takePending() ?? []);
+		},
+		watch(event) {
+			if (!rules || rules.isEmpty || cut) return undefined;
+			cut = rules.watch(event);
+			if (!cut) return undefined;
+			emit({ type: "ttsr_triggered", rules: cut });
+			return cutText(cut);
+		},
+		foresee: () => cut !== undefined || broken.length > 0,
+		async settle(_, __, signal) {
+			const [due, wasCut] = cut ? [cut, true] : [broken, false];
+			cut = undefined;
+			broken = [];
+			if (!rules || due.length === 0 || signal?.aborted) return undefined;
+			const message: CustomMessage = { role: "custom", ...rules.injectionFor(due), timestamp: now() };
+			note(due.map(({ name }) => name));
+			return { dropFailedReply: wasCut && contextMode() === "discard", due: Promise.resolve(true), messages: [message] };
+		},
+	};
+}
