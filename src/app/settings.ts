@@ -6,6 +6,8 @@ import { type SettingName, type SettingRow, type SettingValue, settings } from "
 
 export interface SettingsView {
 	get<Name extends SettingName>(name: Name): SettingValue<Name>;
+	/** Where a value came from, in words. */
+	origin(name: SettingName): string;
 	warnings: string[];
 	/** Whether this project's own code and settings are trusted. */
 	isTrusted: boolean;
@@ -33,13 +35,17 @@ export class SettingsProblem extends Error {}
 export async function loadSettings(places: SettingsPlaces): Promise<SettingsView> {
 	const warnings: string[] = [];
 	const values: Values = {};
+	const origins: Record<string, string> = {};
 	const lay = (layer: Values, source: string, isAllowed: (row: SettingRow) => boolean) => {
 		for (const [name, value] of Object.entries(flatten(layer))) {
 			const row = Object.hasOwn(settings, name) ? (settings[name as SettingName] as SettingRow) : undefined;
 			if (!row || value === null || !isAllowed(row)) continue;
 			const typed = asKind(row, value);
 			if (typed === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
-			else values[name] = typed;
+			else {
+				values[name] = typed;
+				origins[name] = source;
+			}
 		}
 	};
 	const fromFile = async (path: string): Promise<Values> => {
@@ -71,6 +77,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 
 	return {
 		get: (name) => (Object.hasOwn(values, name) ? values[name] : settings[name].default) as never,
+		origin: (name) => origins[name] ?? "default",
 		warnings,
 		isTrusted: trusted,
 	};

@@ -14,6 +14,11 @@ export const subcommands: Record<string, Subcommand> = {
 		doc: "Watch it repair a small repository: no key, no network",
 		run: async () => (await import("./commands/demo.ts")).demo(),
 	},
+	config: {
+		usage: "[search]",
+		doc: "Every setting, its value, and where it came from",
+		run: async (words, options) => (await import("./commands/config.ts")).showConfig(words.join(" "), options),
+	},
 	models: {
 		usage: "[search]",
 		doc: "The models that can be used, with their prices",

@@ -41,10 +41,7 @@ export interface ExtensionActions {
 	newSession(options: { parentSession?: string }): Promise<{ cancelled: boolean }>;
 	fork(entryId: string): Promise<{ cancelled: boolean; text?: string }>;
 	switchSession(sessionPath: string): Promise<{ cancelled: boolean }>;
-	navigateTree?(
-		targetId: string,
-		options: { summarize?: boolean; customInstructions?: string; label?: string },
-	): Promise<{ cancelled: boolean }>;
+	navigateTree?(targetId: string, options: { summarize?: boolean; customInstructions?: string; label?: string }): Promise<{ cancelled: boolean }>;
 	reload?(): Promise<void>;
 	compact(customInstructions: string | undefined): Promise<CompactionResult>;
 	contextUsage(): ContextUsage | undefined;

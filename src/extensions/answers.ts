@@ -1,5 +1,7 @@
 /** Reads what handlers answer. They may be written without types, so every field is checked; what is wrong is thrown. */
+import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { UserContent } from "../protocol/content.ts";
+import type { OwnMessage } from "./actions.ts";
 
 export type Answer = Record<string, unknown>;
 
@@ -41,6 +43,21 @@ export function contentIn(answer: Answer, key: string): UserContent | undefined 
 export function requireContent(content: unknown, what: string): asserts content is string | UserContent {
 	if (typeof content === "string") return;
 	if (contentIn({ [what]: content }, what) === undefined) throw new TypeError(`${what} must be a string or a list of text and image blocks`);
+}
+
+export function ownMessage(message: Record<string, unknown>): OwnMessage {
+	const { content, details, display } = message;
+	requireContent(content, "message.content");
+	const customType = textIn(message, "customType");
+	if (customType === undefined) throw new TypeError("message.customType must be a string");
+	return { customType, content, display: display !== false, ...(details === undefined ? {} : { details }) };
+}
+
+export function compactionOf(given: Record<string, unknown>): CompactionResult {
+	const summary = textIn(given, "summary");
+	const firstKeptEntryId = textIn(given, "firstKeptEntryId");
+	if (!summary || !firstKeptEntryId) throw new TypeError("compaction must have a summary and a firstKeptEntryId");
+	return { summary, firstKeptEntryId, tokensBefore: Number(given.tokensBefore) || 0, details: objectIn(given, "details") ?? {} };
 }
 
 /** What can be changed without anybody noticing. Messages and requests are JSON by nature. */

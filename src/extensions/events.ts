@@ -237,25 +237,25 @@ export interface ModelSelectEvent {
 	source: "set" | "cycle" | "restore";
 }
 
-type Wire = { [Name in EventName]: { event: Extract<AgentEvent, { type: Name }>; result: void } };
+type Wire = { [Name in EventName]: { event: Extract<AgentEvent, { type: Name }>; result: undefined } };
 
 /**
- * Every event: what the handler gets, and what it may answer. Those with the result `void` are facts: they are told in order, nobody
+ * Every event: what the handler gets, and what it may answer. Those with the result `undefined` are facts: they are told in order, nobody
  * waits for them, and what they carry belongs to the session, so do not change it. The events of the wire protocol are among them.
  */
 export interface ExtensionEvents extends Omit<Wire, "ready" | "extension_error"> {
-	session_start: { event: SessionStartEvent; result: void };
-	session_shutdown: { event: SessionShutdownEvent; result: void };
+	session_start: { event: SessionStartEvent; result: undefined };
+	session_shutdown: { event: SessionShutdownEvent; result: undefined };
 	session_before_switch: { event: SessionBeforeSwitchEvent; result: SessionBeforeSwitchResult };
-	session_switch: { event: SessionSwitchEvent; result: void };
+	session_switch: { event: SessionSwitchEvent; result: undefined };
 	session_before_fork: { event: SessionBeforeForkEvent; result: SessionBeforeForkResult };
 	session_before_branch: { event: SessionBeforeForkEvent; result: SessionBeforeForkResult };
-	session_fork: { event: SessionForkEvent; result: void };
-	session_branch: { event: SessionForkEvent; result: void };
+	session_fork: { event: SessionForkEvent; result: undefined };
+	session_branch: { event: SessionForkEvent; result: undefined };
 	session_before_compact: { event: SessionBeforeCompactEvent; result: SessionBeforeCompactResult };
-	session_compact: { event: SessionCompactEvent; result: void };
+	session_compact: { event: SessionCompactEvent; result: undefined };
 	session_before_tree: { event: SessionBeforeTreeEvent; result: SessionBeforeTreeResult };
-	session_tree: { event: SessionTreeEvent; result: void };
+	session_tree: { event: SessionTreeEvent; result: undefined };
 	resources_discover: { event: ResourcesDiscoverEvent; result: ResourcesDiscoverResult };
 	input: { event: InputEvent; result: InputResult };
 	before_agent_start: { event: BeforeAgentStartEvent; result: BeforeAgentStartResult };
@@ -264,7 +264,7 @@ export interface ExtensionEvents extends Omit<Wire, "ready" | "extension_error">
 	tool_call: { event: ToolCallEvent; result: ToolCallResult };
 	tool_result: { event: ToolResultEvent; result: ToolResultResult };
 	user_bash: { event: UserBashEvent; result: UserBashResult };
-	model_select: { event: ModelSelectEvent; result: void };
+	model_select: { event: ModelSelectEvent; result: undefined };
 }
 
 export type ExtensionEventName = keyof ExtensionEvents;
@@ -272,7 +272,7 @@ export type ExtensionEvent<Name extends ExtensionEventName> = ExtensionEvents[Na
 export type ExtensionResult<Name extends ExtensionEventName> = ExtensionEvents[Name]["result"];
 
 /** The facts: told, not asked. */
-export type FactName = { [Name in ExtensionEventName]: [ExtensionEvents[Name]["result"]] extends [void] ? Name : never }[ExtensionEventName];
+export type FactName = { [Name in ExtensionEventName]: [ExtensionEvents[Name]["result"]] extends [undefined] ? Name : never }[ExtensionEventName];
 /** Something that an extension is told and cannot answer. The start and the end of the session are waited for and have their own methods. */
 export type Fact = ExtensionEvent<Exclude<FactName, "session_start" | "session_shutdown">>;
 

@@ -40,7 +40,11 @@ export class FactLine {
 			for (const handler of next.handlers) {
 				const { fact } = next;
 				const context = contextOf(this.#link, this.#path, this.#link.ended);
-				const settling = settle(() => handler(fact, context), this.#link.ended, () => this.#isSlow(fact.type));
+				const settling = settle(
+					() => handler(fact, context),
+					this.#link.ended,
+					() => this.#isSlow(fact.type),
+				);
 				// What is done at once is not awaited: the handler hears the next fact when it happens.
 				const settled = settling instanceof Promise ? await settling : settling;
 				if ("failure" in settled) this.#link.report(this.#path, fact.type, settled.failure);

@@ -7,6 +7,9 @@ import { browserPath, launch, openPage } from "./browser.ts";
 import { brokenEntries, hostilePage } from "./hostile.ts";
 import { fullPage, header, longSession, SessionBuilder } from "./session.ts";
 
+/** A browser on a busy machine. */
+const patienceMs = 60_000;
+
 const article = (page: Page, said: string) => page.locator("article", { hasText: said }).first();
 const search = async (page: Page, query: string) => {
 	await page.fill(".search", query);
@@ -19,14 +22,14 @@ const isInView = (page: Page, selector: string) =>
 	}, selector);
 const widthsAreFine = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
-describe.skipIf(!browserPath)("in a browser", () => {
+describe.skipIf(!browserPath)("in a browser", { timeout: patienceMs }, () => {
 	let browser: Browser;
 	let full: string;
 
 	beforeAll(async () => {
 		browser = await launch();
 		full = exportPage(fullPage());
-	});
+	}, patienceMs);
 	afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
 	afterAll(() => browser?.close());
 

@@ -214,14 +214,14 @@ export class App {
 			const at = document.elementFromPoint(column.left + column.width / 2, 110);
 			const entry = at && this.#conversation.entryOf(at);
 			if (entry && !this.#isPlaced) this.#sidebar.mark(entry, !this.#wanted);
-			const near = [...this.#conversation.element.querySelectorAll(".slice:not(.waiting)")].filter((slice) => {
-				const { top, bottom } = slice.getBoundingClientRect();
-				return this.#wanted !== "" && bottom > -500 && top < window.innerHeight + 500;
-			});
-			showRanges(
-				"found",
-				near.flatMap((slice) => rangesOf(slice, this.#wanted)),
-			);
+			showRanges("found", this.#wanted ? this.#slicesInView().flatMap((slice) => rangesOf(slice, this.#wanted)) : []);
+		});
+	}
+
+	#slicesInView(): Element[] {
+		return [...this.#conversation.element.querySelectorAll(".slice:not(.waiting)")].filter((slice) => {
+			const { top, bottom } = slice.getBoundingClientRect();
+			return bottom > -500 && top < window.innerHeight + 500;
 		});
 	}
 }

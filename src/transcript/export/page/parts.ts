@@ -58,7 +58,7 @@ export const content = (pen: Pen, value: unknown, text: (pen: Pen, text: string)
 const longestDiff = 60;
 
 export function diffView(pen: Pen, lines: readonly DiffLine[]): HTMLElement {
-	const body = h("div", { class: "diff", role: "table", "aria-label": "Changes" });
+	const body = h("div", { class: "diff", role: "group", "aria-label": "Changes" });
 	const hasOld = lines.some((line) => line.oldNumber !== undefined && line.kind !== "gap");
 	const draw = (from: number, to: number) => {
 		for (const line of lines.slice(from, to)) body.append(diffRow(line, hasOld));
@@ -77,7 +77,7 @@ export function diffView(pen: Pen, lines: readonly DiffLine[]): HTMLElement {
 }
 
 function diffRow({ kind, oldNumber, newNumber, text, changed }: DiffLine, hasOld: boolean): HTMLElement {
-	if (kind === "gap") return h("div", { class: "line gap", role: "row" }, h("span", { class: "gap-text" }, text ? `⋯ ${text}` : "⋯"));
+	if (kind === "gap") return h("div", { class: "line gap" }, h("span", { class: "gap-text" }, text ? `⋯ ${text}` : "⋯"));
 	const number = kind === "remove" ? oldNumber : newNumber;
 	const sign = kind === "add" ? "+" : kind === "remove" ? "−" : "";
 	const line = h("span", { class: "line-text" });
@@ -85,7 +85,7 @@ function diffRow({ kind, oldNumber, newNumber, text, changed }: DiffLine, hasOld
 	else line.append(text || "\u200b");
 	return h(
 		"div",
-		{ class: `line ${kind}`, role: "row" },
+		{ class: `line ${kind}` },
 		h("span", { class: hasOld || number !== undefined ? "line-number" : "line-number none" }, number === undefined ? "" : String(number)),
 		h("span", { class: "line-sign" }, sign),
 		line,

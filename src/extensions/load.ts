@@ -1,0 +1,102 @@
+/** Runs the factories of extensions, TypeScript or JavaScript, and writes down what they register. */
+import type { CommandInfo, Extension, SourceInfo } from "./api.ts";
+import { extensionApi } from "./extension-api.ts";
+import * as helpers from "./helpers.ts";
+import { type ExtensionError, Link, slowAfterMs, textOf } from "./link.ts";
+import { Registrations } from "./registrations.ts";
+
+export interface LoadOptions {
+	/** Where compiled extensions are kept, so that the next start is faster. Nothing is kept without it. Must belong to the user alone. */
+	cacheDirectory?: string;
+	/** Diagnostics, one line each. */
+	warn?: (text: string) => void;
+	/** An extension that has not loaded after this is given up. */
+	limitMs?: number;
+}
+
+export interface LoadedExtensions {
+	/** Those that loaded, in load order. */
+	extensions: Registrations[];
+	/** Why others did not, with event `load`. */
+	errors: LoadError[];
+	link: Link;
+}
+
+export type LoadError = ExtensionError & { cause: unknown };
+
+type Import = (path: string) => Promise<unknown>;
+
+/** Never rejects: an extension that cannot be loaded is reported, and the others go on. */
+export async function loadExtensions(found: readonly SourceInfo[], options: LoadOptions = {}): Promise<LoadedExtensions> {
+	const { warn = (text) => console.error(`bowline: ${text}`), limitMs = 30_000 } = options;
+	const errors: LoadError[] = [];
+	const link = new Link((error, cause) => errors.push({ ...error, cause }), warn);
+	const extensions: Registrations[] = [];
+	const commands = () => commandsOf(extensions);
+	let load: Import | undefined;
+	for (const sourceInfo of found) {
+		const own = new Registrations(sourceInfo, link);
+		try {
+			load ??= await importer(options.cacheDirectory);
+			await within(limitMs, sourceInfo.path, warn, start(load, own, link, commands));
+			extensions.push(own);
+		} catch (cause) {
+			own.isDropped = true;
+			own.clear();
+			link.report(own.path, "load", cause);
+		}
+	}
+	return { extensions, errors, link };
+}
+
+async function start(load: Import, own: Registrations, link: Link, commands: () => CommandInfo[]): Promise<void> {
+	let factory: unknown;
+	try {
+		factory = await load(own.path);
+	} catch (cause) {
+		// The parser's text has blanks before the line break and no mention of what went wrong when.
+		throw new Error(
+			textOf(cause)
+				.replace(/\s*\n\s*/g, " at ")
+				.trim(),
+			{ cause },
+		);
+	}
+	if (typeof factory !== "function") throw new Error("The module must have a function as its default export: export default (api) => { ... }");
+	await (factory as Extension)(extensionApi(own, link, commands));
+}
+
+/** jiti compiles what Node cannot run; our own package and typebox are there without being installed. */
+async function importer(cacheDirectory: string | undefined): Promise<Import> {
+	const [{ createJiti }, typebox] = await Promise.all([import("jiti"), import("typebox")]);
+	const jiti = createJiti(process.cwd(), {
+		// Never jiti's own choice: a directory that all users share could be filled with somebody else's code.
+		fsCache: cacheDirectory ?? false,
+		virtualModules: { bowline: helpers, typebox, "@sinclair/typebox": typebox },
+	});
+	return (path) => jiti.import(path, { default: true });
+}
+
+/** The work, or an error when it takes too long. It is named before that. */
+function within<T>(limitMs: number, path: string, warn: (text: string) => void, work: Promise<T>): Promise<T> {
+	const named = setTimeout(() => warn(`Extension ${path} has been loading for ${slowAfterMs / 1000} s.`), slowAfterMs);
+	let limit: NodeJS.Timeout | undefined;
+	const late = new Promise<never>((_, reject) => {
+		limit = setTimeout(() => reject(new Error(`It has not loaded after ${limitMs / 1000} s and was given up`)), limitMs);
+	});
+	return Promise.race([work, late]).finally(() => {
+		clearTimeout(named);
+		clearTimeout(limit);
+	});
+}
+
+/** The commands of all extensions; of the same name, the first one. */
+export function commandsOf(extensions: readonly Registrations[]): CommandInfo[] {
+	const seen = new Map<string, CommandInfo>();
+	for (const { commands, sourceInfo } of extensions) {
+		for (const [name, { description }] of commands) {
+			if (!seen.has(name)) seen.set(name, { name, ...(description === undefined ? {} : { description }), source: "extension", sourceInfo });
+		}
+	}
+	return [...seen.values()];
+}

@@ -1,0 +1,399 @@
+/** The loaded extensions as the session meets them: facts are told, questions are asked, tools and commands are called. */
+import type { Tool } from "../agent/contracts.ts";
+import { settleWithin } from "../lib/abort.ts";
+import type { BashResult } from "../protocol/commands/bash.ts";
+import type { CompactionResult } from "../protocol/commands/compaction.ts";
+import type { Image, UserContent } from "../protocol/content.ts";
+import type { AgentMessage } from "../protocol/messages.ts";
+import type { ExtensionActions, OwnMessage } from "./actions.ts";
+import { compactionOf, contentIn, copyOf, isImage, isMessage, listIn, objectIn, objectOf, ownMessage, textIn, textsIn } from "./answers.ts";
+import type { CommandInfo, FlagRegistration, ProviderRegistration } from "./api.ts";
+import { ask, type Question, untilEither } from "./chain.ts";
+import { commandContextOf } from "./context.ts";
+import type {
+	ExtensionEvent,
+	ExtensionEventName,
+	Fact,
+	InputEvent,
+	SessionBeforeCompactEvent,
+	SessionBeforeSwitchEvent,
+	SessionBeforeTreeEvent,
+	SessionBeforeTreeResult,
+} from "./events.ts";
+import { type Link, type OnError, settle, textOf } from "./link.ts";
+import { commandsOf, type LoadedExtensions } from "./load.ts";
+import type { Registrations } from "./registrations.ts";
+import { toolOf } from "./tool.ts";
+import { type BashAnswer, bashAnswerOf, cancelledResult, runElsewhere } from "./user-bash.ts";
+
+export interface HostOptions {
+	/** Told what extensions throw; the cause has the stack. */
+	onError: OnError;
+	/** Commands that extensions cannot take. */
+	isReserved?: (command: string) => boolean;
+}
+
+type Payload<Name extends ExtensionEventName> = Omit<ExtensionEvent<Name>, "type">;
+
+const shutdownLimitMs = 1000;
+
+export class ExtensionHost {
+	#extensions: readonly Registrations[];
+	#link: Link;
+	#isReserved: (command: string) => boolean;
+	/** Conflicts that have been reported. */
+	#warned = new Set<string>();
+
+	constructor({ extensions, link }: LoadedExtensions, { onError, isReserved = () => false }: HostOptions) {
+		this.#extensions = extensions;
+		this.#link = link;
+		this.#isReserved = isReserved;
+		link.onError = onError;
+	}
+
+	/** From now on extensions can act. Nothing is told or asked before. */
+	bind(actions: ExtensionActions): void {
+		this.#link.bind(actions);
+	}
+
+	/** Ends every wait; no handler, tool or command is called any more, and what extensions still try throws. */
+	dispose(): void {
+		this.#link.end();
+		for (const own of this.#extensions) own.clear();
+	}
+
+	// ── Facts ───────────────────────────────────────────────────────────────────────────────────────
+
+	/** Whether anybody listens. */
+	wants(name: ExtensionEventName): boolean {
+		return this.#extensions.some((own) => own.handlers.has(name));
+	}
+
+	/** Tells a fact. Handlers are called at once, unless they are busy with an earlier one; nobody waits for them. */
+	notify(fact: Fact): void {
+		if (this.#link.ended.aborted || !this.#link.isBound) return;
+		for (const own of this.#extensions) {
+			const handlers = own.handlers.get(fact.type);
+			if (handlers) own.facts.tell({ fact, handlers });
+		}
+		// The family has two names for it.
+		if (fact.type === "session_fork") this.notify({ ...fact, type: "session_branch" });
+	}
+
+	/** Waits for all handlers. */
+	async sessionStart(signal?: AbortSignal): Promise<void> {
+		await this.#ask({ name: "session_start", event: () => ({ type: "session_start" }), signal });
+	}
+
+	/** Waits at most a second. Extensions do not wait for each other here, so that one that hangs takes nothing from the others. */
+	async sessionShutdown(): Promise<void> {
+		const limit = new AbortController();
+		const timer = setTimeout(() => limit.abort(), shutdownLimitMs);
+		const event = () => ({ type: "session_shutdown" }) as const;
+		await Promise.all(
+			this.#extensions.map(async (own) => {
+				const isDone = await ask([own], this.#link, { name: "session_shutdown", event, signal: limit.signal });
+				if (!isDone) this.#link.warn(`Extension ${own.path} was not done with session_shutdown after ${shutdownLimitMs / 1000} s.`);
+			}),
+		);
+		clearTimeout(timer);
+	}
+
+	// ── Questions ───────────────────────────────────────────────────────────────────────────────────
+
+	/** A message has arrived: `handled` when an extension took it, else what to go on with. */
+	async input(given: Payload<"input">, signal?: AbortSignal): Promise<{ action: "handled" } | { action: "continue"; text: string; images: Image[] }> {
+		let current: InputEvent = { type: "input", ...given };
+		let isHandled = false;
+		await this.#ask({
+			name: "input",
+			event: () => ({ ...current }),
+			signal,
+			take: (given) => {
+				const answer = objectOf(given);
+				const action = answer && textIn(answer, "action");
+				if (action === "handled") isHandled = true;
+				else if (answer && action === "transform") {
+					const images = listIn<Image>(answer, "images", "a list of images", isImage);
+					current = { ...current, text: textIn(answer, "text") ?? current.text, images: images ?? current.images };
+				} else if (action !== undefined && action !== "continue") throw new TypeError(`action must be continue, transform or handled, not ${action}`);
+				return isHandled;
+			},
+		});
+		return isHandled ? { action: "handled" } : { action: "continue", text: current.text, images: [...current.images] };
+	}
+
+	/** A run is about to start: messages to add beside the prompt, and the system prompt for this run. */
+	async beforeAgentStart(given: Payload<"before_agent_start">, signal?: AbortSignal): Promise<{ messages: OwnMessage[]; systemPrompt: string }> {
+		const messages: OwnMessage[] = [];
+		let { systemPrompt } = given;
+		await this.#ask({
+			name: "before_agent_start",
+			event: () => ({ type: "before_agent_start", ...given, systemPrompt }),
+			signal,
+			take: (given) => {
+				const answer = objectOf(given);
+				if (!answer) return undefined;
+				const next = textIn(answer, "systemPrompt") ?? systemPrompt;
+				const message = objectIn(answer, "message");
+				if (message) messages.push(ownMessage(message));
+				systemPrompt = next;
+				return undefined;
+			},
+		});
+		return { messages, systemPrompt };
+	}
+
+	/** The messages for one model call. The same list when nobody listens. */
+	async context(messages: readonly AgentMessage[], signal?: AbortSignal): Promise<readonly AgentMessage[]> {
+		if (!this.wants("context")) return messages;
+		let current = copyOf(messages) as AgentMessage[];
+		await this.#ask({
+			name: "context",
+			event: () => ({ type: "context", messages: current }),
+			signal,
+			take: (given, event) => {
+				const answer = objectOf(given);
+				const replaced = answer && listIn<AgentMessage>(answer, "messages", "a list of messages", isMessage);
+				// The event's own list may have been replaced too.
+				current = replaced ?? listIn<AgentMessage>({ ...event }, "messages", "a list of messages", isMessage) ?? current;
+				return undefined;
+			},
+		});
+		return current;
+	}
+
+	/** The body of a request. The same one when nobody listens. */
+	async beforeProviderRequest<Body>(payload: Body, signal?: AbortSignal): Promise<Body> {
+		if (!this.wants("before_provider_request")) return payload;
+		let current: unknown = copyOf(payload);
+		await this.#ask({
+			name: "before_provider_request",
+			event: () => ({ type: "before_provider_request", payload: current }),
+			signal,
+			take: (answer) => {
+				if (answer !== undefined) current = answer;
+				return undefined;
+			},
+		});
+		return current as Body;
+	}
+
+	/** May a tool run, and with which arguments? A handler that throws, and an abort, block it. */
+	async toolCall(
+		{ toolName, toolCallId, input: given }: Payload<"tool_call">,
+		signal?: AbortSignal,
+	): Promise<{ block: true; reason: string } | { block: false; input: Record<string, unknown> }> {
+		if (!this.wants("tool_call")) return { block: false, input: given };
+		const input = copyOf(given);
+		let reason: string | undefined;
+		const isDone = await this.#ask({
+			name: "tool_call",
+			event: () => ({ type: "tool_call", toolName, toolCallId, input }),
+			signal,
+			take: (given) => {
+				const answer = objectOf(given);
+				if (answer?.block) reason = textIn(answer, "reason") ?? "Tool execution was blocked by an extension";
+				return reason !== undefined;
+			},
+			onFailure: (path, cause) => {
+				reason = `Extension ${path} failed, so the tool was not run: ${textOf(cause)}`;
+				return true;
+			},
+		});
+		if (!isDone) reason = "Operation aborted";
+		return reason === undefined ? { block: false, input } : { block: true, reason };
+	}
+
+	/** The result of a tool, as the model and the host will see it. */
+	async toolResult(given: Payload<"tool_result">, signal?: AbortSignal): Promise<{ content: UserContent; details: unknown; isError: boolean }> {
+		let { content, details, isError } = given;
+		await this.#ask({
+			name: "tool_result",
+			event: () => ({ type: "tool_result", ...given, content, details, isError }),
+			signal,
+			take: (given) => {
+				const answer = objectOf(given);
+				if (!answer) return undefined;
+				content = contentIn(answer, "content") ?? content;
+				if (answer.details !== undefined) details = answer.details;
+				if (typeof answer.isError === "boolean") isError = answer.isError;
+				return undefined;
+			},
+		});
+		return { content, details, isError };
+	}
+
+	async beforeSwitch(given: Omit<SessionBeforeSwitchEvent, "type">, signal?: AbortSignal): Promise<{ cancel: boolean }> {
+		let cancel = false;
+		await this.#ask({
+			name: "session_before_switch",
+			event: () => ({ type: "session_before_switch", ...given }),
+			signal,
+			take: (answer) => {
+				cancel = objectOf(answer)?.cancel === true;
+				return cancel;
+			},
+		});
+		return { cancel };
+	}
+
+	/** Asked under both names that the family has for it. */
+	async beforeFork(given: { entryId: string }, signal?: AbortSignal): Promise<{ cancel: boolean; skipConversationRestore: boolean }> {
+		let cancel = false;
+		let skipConversationRestore = false;
+		for (const name of ["session_before_fork", "session_before_branch"] as const) {
+			if (cancel) break;
+			await this.#ask({
+				name,
+				event: () => ({ type: name, ...given }),
+				signal,
+				take: (given) => {
+					const answer = objectOf(given);
+					skipConversationRestore ||= answer?.skipConversationRestore === true;
+					cancel = answer?.cancel === true;
+					return cancel;
+				},
+			});
+		}
+		return { cancel, skipConversationRestore };
+	}
+
+	/** The first who cancels or brings a summary decides. */
+	async beforeCompact(given: Omit<SessionBeforeCompactEvent, "type">): Promise<{ cancel: true } | { compaction: CompactionResult } | undefined> {
+		let decision: { cancel: true } | { compaction: CompactionResult } | undefined;
+		await this.#ask({
+			name: "session_before_compact",
+			event: () => ({ type: "session_before_compact", ...given }),
+			signal: given.signal,
+			take: (answer) => {
+				const found = objectOf(answer);
+				if (found?.cancel === true) decision = { cancel: true };
+				const compaction = found && objectIn(found, "compaction");
+				if (!decision && compaction) decision = { compaction: compactionOf(compaction) };
+				return decision !== undefined;
+			},
+		});
+		return decision;
+	}
+
+	/** The first who cancels decides; the other answers are joined, the later one wins. */
+	async beforeTree(given: Omit<SessionBeforeTreeEvent, "type">): Promise<SessionBeforeTreeResult> {
+		let joined: SessionBeforeTreeResult = {};
+		await this.#ask({
+			name: "session_before_tree",
+			event: () => ({ type: "session_before_tree", ...given }),
+			signal: given.signal,
+			take: (answer) => {
+				joined = { ...joined, ...objectOf(answer) };
+				return joined.cancel === true;
+			},
+		});
+		return joined;
+	}
+
+	/** Further places for skills and templates. */
+	async discoverResources(given: Payload<"resources_discover">, signal?: AbortSignal): Promise<{ skillPaths: string[]; promptPaths: string[] }> {
+		const paths = { skillPaths: [] as string[], promptPaths: [] as string[] };
+		await this.#ask({
+			name: "resources_discover",
+			event: () => ({ type: "resources_discover", ...given }),
+			signal,
+			take: (given) => {
+				const answer = objectOf(given) ?? {};
+				paths.skillPaths.push(...textsIn(answer, "skillPaths"));
+				paths.promptPaths.push(...textsIn(answer, "promptPaths"));
+				return undefined;
+			},
+		});
+		return paths;
+	}
+
+	/** The result of a host's command, when an extension supplies it or runs it elsewhere; else nothing. Rejects when running it elsewhere fails. */
+	async userBash({ command, cwd }: Payload<"user_bash">, given: AbortSignal): Promise<BashResult | undefined> {
+		let answer: BashAnswer | undefined;
+		await this.#ask({
+			name: "user_bash",
+			event: () => ({ type: "user_bash", command, cwd }),
+			signal: given,
+			take: (given) => {
+				answer = bashAnswerOf(given);
+				return answer !== undefined;
+			},
+		});
+		if (!answer || "result" in answer) return answer?.result;
+		const { operations } = answer;
+		const { signal, release } = untilEither(given, this.#link.ended);
+		return settleWithin(runElsewhere(operations, command, cwd, signal), signal, 0, cancelledResult).finally(release);
+	}
+
+	// ── What they bring ─────────────────────────────────────────────────────────────────────────────
+
+	/** Of the same name the first one. They take the place of built-in tools. */
+	tools(): Tool[] {
+		return this.#merged("tool", ({ tools }) => tools).map(([, tool, own]) => toolOf(tool, own.path, this.#link));
+	}
+
+	commands(): CommandInfo[] {
+		this.#merged("command", ({ commands }) => commands);
+		return commandsOf(this.#extensions).filter(({ name }) => !this.#isReserved(name));
+	}
+
+	hasCommand(name: string): boolean {
+		return !this.#isReserved(name) && this.#extensions.some(({ commands }) => commands.has(name));
+	}
+
+	/** Runs `/name args` to its end, or until the signal. Never rejects: what it throws is reported. */
+	async runCommand(name: string, args: string, given?: AbortSignal): Promise<void> {
+		const own = this.#extensions.find(({ commands }) => commands.has(name));
+		const command = own?.commands.get(name);
+		if (!own || !command || !this.hasCommand(name)) return;
+		const { signal, release } = untilEither(given, this.#link.ended);
+		const settled = await settle(
+			() => command.handler(args, commandContextOf(this.#link, own.path, signal)),
+			signal,
+			() => false,
+		);
+		release();
+		if ("failure" in settled) this.#link.report(`command:${name}`, "command", settled.failure);
+	}
+
+	/** What the command line may have in addition. */
+	flags(): (FlagRegistration & { name: string; extensionPath: string })[] {
+		return this.#merged("flag", ({ flags }) => flags).map(([name, flag, own]) => ({ ...flag, name, extensionPath: own.path }));
+	}
+
+	/** What the command line had. */
+	setFlags(values: Readonly<Record<string, boolean | string>>): void {
+		for (const [name, value] of Object.entries(values)) this.#link.flagValues.set(name, value);
+	}
+
+	/** As entries of `models.jsonc`, not yet checked. */
+	providers(): Map<string, ProviderRegistration> {
+		return new Map(this.#merged("provider", ({ providers }) => providers).map(([name, provider]) => [name, provider]));
+	}
+
+	/** All of a kind in load order, and of the same name the first; the others are named once. */
+	#merged<T>(kind: string, table: (own: Registrations) => ReadonlyMap<string, T>): [string, T, Registrations][] {
+		const merged = new Map<string, [string, T, Registrations]>();
+		for (const own of this.#extensions) {
+			for (const [name, value] of table(own)) {
+				const first = merged.get(name)?.[2];
+				if (!first) merged.set(name, [name, value, own]);
+				if (first) this.#warnOnce(`The ${kind} ${name} of extension ${own.path} is not used: ${first.path} has one of that name.`);
+				else if (kind === "command" && this.#isReserved(name))
+					this.#warnOnce(`The command ${name} of extension ${own.path} is not used: the name is taken.`);
+			}
+		}
+		return [...merged.values()];
+	}
+
+	#warnOnce(text: string): void {
+		if (!this.#warned.has(text)) this.#link.warn(text);
+		this.#warned.add(text);
+	}
+
+	#ask<Name extends ExtensionEventName>(question: Question<Name>): Promise<boolean> {
+		return ask(this.#extensions, this.#link, question);
+	}
+}

@@ -1,0 +1,46 @@
+/** Makes a tool of what an extension registered. */
+import type { Tool } from "../agent/contracts.ts";
+import { ToolFailure } from "../lib/tool-failure.ts";
+import type { ToolResult } from "../protocol/messages.ts";
+import { type Answer, contentIn, objectOf } from "./answers.ts";
+import type { ToolRegistration } from "./api.ts";
+import { untilEither } from "./chain.ts";
+import { contextOf } from "./context.ts";
+import type { Link } from "./link.ts";
+
+export function toolOf(tool: ToolRegistration, path: string, link: Link): Tool {
+	const { name, label = name, description, parameters, hint, parallel } = tool;
+	return {
+		name,
+		label,
+		description,
+		parameters: parameters as Record<string, unknown>,
+		concurrency: parallel === true ? "shared" : "exclusive",
+		...(hint === undefined ? {} : { hint }),
+		async execute({ toolCallId, args, signal: given, onUpdate }) {
+			const { signal, release } = untilEither(given, link.ended);
+			try {
+				const update = (partial: ToolResult) => onUpdate(resultOf(partial, name));
+				const outcome = await tool.execute(toolCallId, args, signal, update, contextOf(link, path, signal));
+				const result = resultOf(outcome, name);
+				if ((outcome as { isError?: unknown }).isError === true) throw new ToolFailure(result);
+				return result;
+			} finally {
+				release();
+			}
+		},
+	};
+}
+
+function resultOf(given: unknown, name: string): ToolResult {
+	let content: ToolResult["content"] | undefined;
+	let answer: Answer | undefined;
+	try {
+		answer = objectOf(given);
+		content = answer && contentIn(answer, "content");
+	} catch (error) {
+		throw new Error(`Tool ${name} of an extension: ${(error as Error).message}`);
+	}
+	if (!answer || !content) throw new Error(`Tool ${name} of an extension returned no content. It must return { content: [{ type: "text", text }] }.`);
+	return { content, details: answer.details ?? {} };
+}

@@ -1,0 +1,128 @@
+/** Settings: where they come from, who wins, and that a bad file is left alone. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadSettings, type SettingsPlaces } from "../../src/app/settings.ts";
+import { program } from "../wire/support/agent.ts";
+
+let folder: string;
+let places: SettingsPlaces;
+beforeEach(() => {
+	folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-settings-")));
+	mkdirSync(join(folder, "project/.bowline"), { recursive: true });
+	places = {
+		userDirectory: join(folder, "user"),
+		cwd: join(folder, "project"),
+		isHermetic: false,
+		approve: undefined,
+		config: undefined,
+		assignments: [],
+		environment: undefined,
+		isRpc: true,
+	};
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(path: string, text: string): string {
+	const file = join(folder, path);
+	mkdirSync(join(file, ".."), { recursive: true });
+	writeFileSync(file, text);
+	return file;
+}
+
+test("each place beats the ones below it", async () => {
+	const name = "retry.maxRetries";
+	const seen: unknown[] = [(await loadSettings(places)).get(name)];
+	write("user/settings.jsonc", '{ "retry": { "maxRetries": 1 } } // nested');
+	seen.push((await loadSettings(places)).get(name));
+	write("project/.bowline/settings.jsonc", '{ "retry.maxRetries": 2, }');
+	seen.push((await loadSettings(places)).get(name));
+	places.config = write("named.jsonc", '{ "retry": { "maxRetries": "4" } }');
+	seen.push((await loadSettings(places)).get(name));
+	places.environment = '{ "retry.maxRetries": 5 }';
+	seen.push((await loadSettings(places)).get(name));
+	places.assignments = ["retry.maxRetries=6"];
+	const last = await loadSettings(places);
+	seen.push(last.get(name));
+	expect(seen).toEqual([3, 1, 2, 4, 5, 6]);
+	expect(last.origin(name)).toBe("--set retry.maxRetries=6");
+});
+
+test("null falls through, unknown names are kept out, a wrong type is reported and ignored", async () => {
+	write("user/settings.jsonc", '{ "retry.maxRetries": 1, "steeringMode": "some", "nobody": 1 }');
+	write("project/.bowline/settings.jsonc", '{ "retry.maxRetries": null }');
+	const settings = await loadSettings(places);
+	expect([settings.get("retry.maxRetries"), settings.get("steeringMode")]).toEqual([1, "one-at-a-time"]);
+	expect(settings.warnings).toEqual(['user settings: steeringMode must be "all" or "one-at-a-time"; the value is ignored.']);
+});
+
+test("a project that is not trusted may set only what is harmless", async () => {
+	const text = '{ "shellPath": "/evil", "retry.maxRetries": 9, "trust.projects": ["/"] }';
+	write("project/.bowline/settings.jsonc", text);
+	const untrusted = await loadSettings(places);
+	expect([untrusted.isTrusted, untrusted.get("shellPath"), untrusted.get("retry.maxRetries"), untrusted.get("trust.projects")]).toEqual([
+		false,
+		undefined,
+		9,
+		[],
+	]);
+	write("user/settings.jsonc", JSON.stringify({ "trust.projects": [places.cwd] }));
+	const trusted = await loadSettings(places);
+	expect([trusted.isTrusted, trusted.get("shellPath"), trusted.get("trust.projects")]).toEqual([true, "/evil", [places.cwd]]);
+	expect((await loadSettings({ ...places, approve: false })).get("shellPath")).toBe(undefined);
+});
+
+test("a host gets the same workflow on every machine, but what is explicit counts", async () => {
+	write("user/settings.jsonc", '{ "task.isolation.mode": "worktree", "todo.enabled": false, "task.budget.maxToolCalls": 5 }');
+	const host = await loadSettings(places);
+	expect([host.get("task.isolation.mode"), host.get("todo.enabled"), host.get("task.budget.maxToolCalls")]).toEqual(["none", true, 5]);
+	const person = await loadSettings({ ...places, isRpc: false });
+	expect([person.get("task.isolation.mode"), person.get("todo.enabled")]).toEqual(["worktree", false]);
+	expect((await loadSettings({ ...places, assignments: ["task.isolation.mode=worktree"] })).get("task.isolation.mode")).toBe("worktree");
+});
+
+test("hermetic reads neither file", async () => {
+	write("user/settings.jsonc", '{ "retry.maxRetries": 1 }');
+	write("project/.bowline/settings.jsonc", '{ "retry.maxRetries": 2 }');
+	expect((await loadSettings({ ...places, isHermetic: true })).get("retry.maxRetries")).toBe(3);
+});
+
+test("a malformed file is reported with its line and left byte for byte", async () => {
+	const file = write("user/settings.jsonc", '{\n  "retry": {\n');
+	const { warnings } = await loadSettings(places);
+	expect(warnings).toEqual([expect.stringMatching(/settings\.jsonc:3: .*left as it is\.$/)]);
+	expect(readFileSync(file, "utf8")).toBe('{\n  "retry": {\n');
+});
+
+test.each([
+	["retry.maxRetries=many", "--set retry.maxRetries must be a number."],
+	["nobody=1", "--set nobody=1: write key=value with a setting of docs/settings.md."],
+	["interruptMode=never", '--set interruptMode must be "immediate" or "wait".'],
+])("--set %s is refused with the reason", async (assignment, problem) => {
+	await expect(loadSettings({ ...places, assignments: [assignment] })).rejects.toThrow(problem);
+});
+
+test("what a host sets for its session leaves the files as they are", () => {
+	const user = write("user/settings.jsonc", '{ "steeringMode": "all" } // mine\n');
+	const frames = [
+		{ type: "set_steering_mode", mode: "one-at-a-time" },
+		{ type: "set_auto_retry", enabled: false },
+		{ type: "set_auto_compaction", enabled: false },
+		{ type: "set_thinking_level", level: "high" },
+		{ type: "set_interrupt_mode", mode: "wait" },
+	];
+	const input = frames.map((frame) => `${JSON.stringify(frame)}\n`).join("");
+	const env = { PATH: process.env.PATH, BOWLINE_DIR: join(folder, "user") };
+	spawnSync(process.execPath, [program, "--mode", "rpc"], { cwd: places.cwd, env, input });
+	expect(readFileSync(user, "utf8")).toBe('{ "steeringMode": "all" } // mine\n');
+});
+
+test("bowline config shows a value and where it came from", () => {
+	write("user/settings.jsonc", '{ "retry.maxRetries": 1 }');
+	const env = { PATH: process.env.PATH, BOWLINE_DIR: join(folder, "user") };
+	const text = execFileSync(process.execPath, [program, "config", "retry."], { cwd: places.cwd, env, encoding: "utf8" });
+	expect(text).toMatch(/^retry\.maxRetries +1 +user settings +How often in a row\.$/m);
+	expect(text).toMatch(/^retry\.enabled +true +default +/m);
+});
