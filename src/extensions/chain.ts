@@ -27,7 +27,7 @@ export async function ask<Name extends ExtensionEventName>(
 	const { name, take, onFailure } = question;
 	// Listed before the first is called: a handler that is added meanwhile hears the next event.
 	const asked = extensions.flatMap((own) => (own.handlers.get(name) ?? []).map((handler) => ({ own, handler })));
-	if (asked.length === 0 || link.ended.aborted) return true;
+	if (asked.length === 0 || !link.isBound || link.ended.aborted) return true;
 	const { signal, release } = untilEither(question.signal, link.ended);
 	try {
 		for (const { own, handler } of asked) {

@@ -3,7 +3,7 @@ import type { CommandInfo, Extension, SourceInfo } from "./api.ts";
 import { extensionApi } from "./extension-api.ts";
 import * as helpers from "./helpers.ts";
 import { type ExtensionError, Link, slowAfterMs, textOf } from "./link.ts";
-import { Registrations } from "./registrations.ts";
+import { commandsOf, Registrations } from "./registrations.ts";
 
 export interface LoadOptions {
 	/** Where compiled extensions are kept, so that the next start is faster. Nothing is kept without it. Must belong to the user alone. */
@@ -88,15 +88,4 @@ function within<T>(limitMs: number, path: string, warn: (text: string) => void, 
 		clearTimeout(named);
 		clearTimeout(limit);
 	});
-}
-
-/** The commands of all extensions; of the same name, the first one. */
-export function commandsOf(extensions: readonly Registrations[]): CommandInfo[] {
-	const seen = new Map<string, CommandInfo>();
-	for (const { commands, sourceInfo } of extensions) {
-		for (const [name, { description }] of commands) {
-			if (!seen.has(name)) seen.set(name, { name, ...(description === undefined ? {} : { description }), source: "extension", sourceInfo });
-		}
-	}
-	return [...seen.values()];
 }

@@ -1,5 +1,5 @@
 /** What one extension has registered. */
-import type { CommandRegistration, FlagRegistration, Handler, ProviderRegistration, SourceInfo, ToolRegistration } from "./api.ts";
+import type { CommandInfo, CommandRegistration, FlagRegistration, Handler, ProviderRegistration, SourceInfo, ToolRegistration } from "./api.ts";
 import type { ExtensionEventName } from "./events.ts";
 import { FactLine } from "./facts.ts";
 import type { Link } from "./link.ts";
@@ -29,4 +29,32 @@ export class Registrations {
 		for (const table of [this.handlers, this.tools, this.commands, this.flags, this.providers]) table.clear();
 		this.facts.clear();
 	}
+}
+
+export type Registered<T> = [name: string, value: T, by: Registrations];
+
+/** All of a kind in load order, of the same name the first. */
+export function firstOfEach<T>(
+	extensions: readonly Registrations[],
+	table: (own: Registrations) => ReadonlyMap<string, T>,
+	onConflict?: (name: string, own: Registrations, first: Registrations) => void,
+): Registered<T>[] {
+	const found = new Map<string, Registered<T>>();
+	for (const own of extensions) {
+		for (const [name, value] of table(own)) {
+			const first = found.get(name);
+			if (first) onConflict?.(name, own, first[2]);
+			else found.set(name, [name, value, own]);
+		}
+	}
+	return [...found.values()];
+}
+
+export function commandsOf(extensions: readonly Registrations[]): CommandInfo[] {
+	return firstOfEach(extensions, ({ commands }) => commands).map(([name, { description }, { sourceInfo }]) => ({
+		name,
+		...(description === undefined ? {} : { description }),
+		source: "extension",
+		sourceInfo,
+	}));
 }

@@ -21,8 +21,8 @@ import type {
 	SessionBeforeTreeResult,
 } from "./events.ts";
 import { type Link, type OnError, settle, textOf } from "./link.ts";
-import { commandsOf, type LoadedExtensions } from "./load.ts";
-import type { Registrations } from "./registrations.ts";
+import type { LoadedExtensions } from "./load.ts";
+import { commandsOf, firstOfEach, type Registered, type Registrations } from "./registrations.ts";
 import { toolOf } from "./tool.ts";
 import { type BashAnswer, bashAnswerOf, cancelledResult, runElsewhere } from "./user-bash.ts";
 
@@ -335,7 +335,9 @@ export class ExtensionHost {
 	}
 
 	commands(): CommandInfo[] {
-		this.#merged("command", ({ commands }) => commands);
+		for (const [name, , own] of this.#merged("command", ({ commands }) => commands)) {
+			if (this.#isReserved(name)) this.#warnOnce(`The command ${name} of extension ${own.path} is not used: the name is taken.`);
+		}
 		return commandsOf(this.#extensions).filter(({ name }) => !this.#isReserved(name));
 	}
 
@@ -373,19 +375,11 @@ export class ExtensionHost {
 		return new Map(this.#merged("provider", ({ providers }) => providers).map(([name, provider]) => [name, provider]));
 	}
 
-	/** All of a kind in load order, and of the same name the first; the others are named once. */
-	#merged<T>(kind: string, table: (own: Registrations) => ReadonlyMap<string, T>): [string, T, Registrations][] {
-		const merged = new Map<string, [string, T, Registrations]>();
-		for (const own of this.#extensions) {
-			for (const [name, value] of table(own)) {
-				const first = merged.get(name)?.[2];
-				if (!first) merged.set(name, [name, value, own]);
-				if (first) this.#warnOnce(`The ${kind} ${name} of extension ${own.path} is not used: ${first.path} has one of that name.`);
-				else if (kind === "command" && this.#isReserved(name))
-					this.#warnOnce(`The command ${name} of extension ${own.path} is not used: the name is taken.`);
-			}
-		}
-		return [...merged.values()];
+	/** All of a kind in load order, of the same name the first. The others are named once. */
+	#merged<T>(kind: string, table: (own: Registrations) => ReadonlyMap<string, T>): Registered<T>[] {
+		return firstOfEach(this.#extensions, table, (name, own, first) =>
+			this.#warnOnce(`The ${kind} ${name} of extension ${own.path} is not used: ${first.path} has one of that name.`),
+		);
 	}
 
 	#warnOnce(text: string): void {

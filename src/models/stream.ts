@@ -169,7 +169,7 @@ class Reply {
 			messages: sent,
 			tools,
 			sessionId,
-			maxTokens: outputLimit(model, estimateInput(systemPrompt, tools, sent)),
+			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, sent)), this.#request.maxTokens ?? Number.POSITIVE_INFINITY),
 			retention: retentionOf(env),
 			budgets,
 			now,

@@ -196,3 +196,9 @@ test("the output limit leaves room in the window", async () => {
 	expect(limit).toBeGreaterThan(5000);
 	expect(limit).toBeLessThan(20_000 - 10_000 - 4096);
 });
+
+test("a request that wants less output than the model can give gets less", async () => {
+	server.answer(stream(cassette("anthropic-thinking-tools")));
+	await ask({ maxTokens: 1234, thinkingLevel: "off" });
+	expect(JSON.parse(server.received[0]?.body ?? "{}")).toMatchObject({ max_tokens: 1234 });
+});

@@ -14,7 +14,7 @@ if (!browserPath) {
 
 function findBrowser(): string | undefined {
 	const { CHROMIUM } = process.env;
-	if (CHROMIUM) return CHROMIUM;
+	if (CHROMIUM) return CHROMIUM === "none" ? undefined : CHROMIUM;
 	for (const path of ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]) if (existsSync(path)) return path;
 	try {
 		return execFileSync("which", ["chromium"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim() || undefined;
