@@ -1,6 +1,6 @@
 /** The rows of `npm run bench`. */
 import { cpuNs, inFolder, program, type Running, rssMb, startAgent, startBare, wholeCpuMs } from "./process.ts";
-import { argumentDeltas, firstDelta, providerDeltas } from "./provider-rows.ts";
+import { argumentDeltas, firstDelta, longConversation, providerDeltas } from "./provider-rows.ts";
 import { sessions } from "./session-rows.ts";
 import { type Figure, median } from "./table.ts";
 import { grepTree, hugeOutput, toolTurns } from "./tool-rows.ts";
@@ -176,6 +176,7 @@ export const rows: Row[] = [
 	{ name: "first-delta", measure: firstDelta },
 	{ name: "providers", measure: providerDeltas },
 	{ name: "arguments", measure: argumentDeltas },
+	{ name: "long", measure: longConversation },
 	{ name: "output", measure: hugeOutput },
 	{ name: "turns", measure: toolTurns },
 	{ name: "grep", measure: grepTree },

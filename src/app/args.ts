@@ -25,7 +25,7 @@ const flags = {
 	"api-key": { value: "key", doc: "Key for the chosen provider, for this process only" },
 	models: { value: "a,b", doc: "Models that cycle_model goes through" },
 	thinking: { value: "level", doc: "off, minimal, low, medium, high or xhigh", oneOf: [...thinkingLevels, "max"] },
-	session: { value: "path", doc: "Open this session file" },
+	session: { value: "path|id", doc: "Go on with this session: its file, or the beginning of its id" },
 	continue: { short: "c", doc: "Go on with the latest session of this directory" },
 	"session-dir": { value: "path", doc: "Where session files go" },
 	"session-id": { value: "id", doc: "Id for a new session", pattern: /^\w[\w.-]*$/ },

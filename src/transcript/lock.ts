@@ -98,17 +98,24 @@ function isAlive({ pid, startTime }: Holder): boolean {
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
 	}
-	const { startTime: now } = holderOf(pid);
-	return startTime === undefined || now === undefined || startTime === now;
+	const stat = statOf(pid);
+	// Killed, and its parent has not looked yet.
+	if (stat[0] === "Z" || stat[0] === "X") return false;
+	return startTime === undefined || stat[19] === undefined || startTime === stat[19];
 }
 
 function holderOf(pid: number): Holder {
+	const startTime = statOf(pid)[19];
+	return startTime === undefined ? { pid } : { pid, startTime };
+}
+
+/** What the system tells about a process, from its state on; nothing where it does not. */
+function statOf(pid: number): string[] {
 	try {
 		// The name of the program, in parentheses, may itself hold spaces and parentheses.
 		const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-		const startTime = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-		return startTime === undefined ? { pid } : { pid, startTime };
+		return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 	} catch {
-		return { pid };
+		return [];
 	}
 }

@@ -35,15 +35,16 @@ function agentOn(path: string): Agent {
 	return new Agent({ flags: ["--session", path, "--updates", "delta"], files: { "a.txt": "content" }, script });
 }
 
-/** Runs the script and kills the agent when so many frames have come. Gives the frames it had sent. */
-async function killedAfter(path: string, count: number): Promise<Frame[]> {
+/** Runs the script and kills the agent when so many frames have come, or so long after its first. Gives the frames it had sent. */
+async function killedAfter(path: string, { frames = 1, ms = 0 }): Promise<Frame[]> {
 	const agent = agentOn(path);
 	try {
 		agent.send({ id: "1", type: "prompt", message: "go" });
-		for (let seen = 0; seen < count; seen++) {
+		for (let seen = 0; seen < frames; seen++) {
 			const frame = await agent.next();
 			if (!frame || isRunOver(frame)) break;
 		}
+		if (ms) await new Promise((resolve) => setTimeout(resolve, ms));
 		agent.child.kill("SIGKILL");
 		await agent.exited();
 		return [...agent.frames];
@@ -54,11 +55,12 @@ async function killedAfter(path: string, count: number): Promise<Frame[]> {
 
 describe.concurrent("kill -9", () => {
 	// A whole run has some seventy frames; every other test kills a little later.
-	const moments = Array.from({ length: 36 }, (_, index) => index * 2 + 1);
-	test.each(moments)("after %i frames: every message that was told is there, and the conversation goes on", async (count) => {
+	const counts = Array.from({ length: 36 }, (_, index) => ({ frames: index * 2 + 1 }));
+	const times = Array.from({ length: 10 }, (_, index) => ({ ms: 20 + index * 17 }));
+	test.each([...counts, ...times])("after %o: every message that was told is there, and the conversation goes on", async (moment) => {
 		const path = join(mkdtempSync(join(tmpdir(), "bowline-crash-")), "s.jsonl");
 		try {
-			const told = ended(await killedAfter(path, count));
+			const told = ended(await killedAfter(path, moment));
 			const kept = existsSync(path) ? messagesIn(openTranscript(path, { ...partsOf("/"), mode: "read" }) as Transcript) : [];
 			expect(kept.slice(0, told.length)).toEqual(told);
 

@@ -219,6 +219,17 @@ test("a lock of a living process is respected, one of a dead process or of anoth
 		expect(open).toThrow(`Session is in use by process ${other.pid}: ${path}`);
 		lock({ pid: other.pid, startTime: "1" });
 		open().close();
+		// A child that nobody waits for stays as a zombie.
+		const parent = spawn("bash", ["-c", "sleep 0.01 & echo $!; exec sleep 60"]);
+		try {
+			const pid = Number(await new Promise((resolve) => parent.stdout.once("data", (chunk) => resolve(String(chunk)))));
+			const stat = () => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") as string[];
+			while (stat()[0] !== "Z") await new Promise((resolve) => setTimeout(resolve, 5));
+			lock({ pid, startTime: stat()[19] });
+			open().close();
+		} finally {
+			parent.kill("SIGKILL");
+		}
 		lock("");
 		expect(open).toThrow("Session is in use by another process");
 		expect(readdirSync(join(path, "..")).sort()).toEqual(["s.jsonl", "s.jsonl.lock"]);
