@@ -1,8 +1,9 @@
 /** Runs the factories of extensions, TypeScript or JavaScript, and writes down what they register. */
 import type { CommandInfo, Extension, SourceInfo } from "./api.ts";
 import { extensionApi } from "./extension-api.ts";
-import * as helpers from "./helpers.ts";
+
 import { type ExtensionError, Link, slowAfterMs, textOf } from "./link.ts";
+import * as published from "./published.ts";
 import { commandsOf, Registrations } from "./registrations.ts";
 
 export interface LoadOptions {
@@ -72,7 +73,7 @@ async function importer(cacheDirectory: string | undefined): Promise<Import> {
 	const jiti = createJiti(process.cwd(), {
 		// Never jiti's own choice: a directory that all users share could be filled with somebody else's code.
 		fsCache: cacheDirectory ?? false,
-		virtualModules: { bowline: helpers, typebox, "@sinclair/typebox": typebox },
+		virtualModules: { bowline: published, typebox, "@sinclair/typebox": typebox },
 	});
 	return (path) => jiti.import(path, { default: true });
 }
