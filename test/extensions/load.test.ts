@@ -159,20 +159,17 @@ describe("loading", () => {
 			"j-good.js": body("api.registerCommand('good', { handler() {} })"),
 		});
 		const noFunction = "The module must have a function as its default export: export default (api) => { ... }";
-		expect(errors.map(({ extensionPath, event, error }) => [extensionPath, event, error])).toEqual(
-			[
-				["a-syntax.ts", "load", expect.stringMatching(/^ParseError: Unexpected token.* at a-syntax\.ts:1:\d+$/)],
-				["b-no-default.ts", "load", noFunction],
-				["c-object.js", "load", noFunction],
-				["d-throws.ts", "load", "no luck"],
-				["e-rejects.js", "load", "a text"],
-				["f-missing.ts", "load", expect.stringMatching(/Cannot find module '\.\/nowhere\.ts'/)],
-				["g-top.ts", "load", "at the top"],
-				["h-tool.js", "load", 'The name of a tool must have 1 to 64 letters, digits, _ or -: "no spaces"'],
-				["i-acts.js", "load", "sendUserMessage is not possible while extensions are loading. Use it in a handler, such as that of session_start."],
-				["j-good.js", "load", ""],
-			].slice(0, 9),
-		);
+		expect(errors.map(({ extensionPath, event, error }) => [extensionPath, event, error])).toEqual([
+			["a-syntax.ts", "load", expect.stringMatching(/^ParseError: Unexpected token.* at a-syntax\.ts:1:\d+$/)],
+			["b-no-default.ts", "load", noFunction],
+			["c-object.js", "load", noFunction],
+			["d-throws.ts", "load", "no luck"],
+			["e-rejects.js", "load", "a text"],
+			["f-missing.ts", "load", expect.stringMatching(/Cannot find module '\.\/nowhere\.ts'/)],
+			["g-top.ts", "load", "at the top"],
+			["h-tool.js", "load", 'The name of a tool must have 1 to 64 letters, digits, _ or -: "no spaces"'],
+			["i-acts.js", "load", "sendUserMessage is not possible while extensions are loading. Use it in a handler, such as that of session_start."],
+		]);
 		expect(host.commands().map(({ name }) => name)).toEqual(["good"]);
 	});
 
@@ -225,13 +222,11 @@ describe("loading", () => {
 		expect(readdirSync(join(root, "e"))).toEqual(["a.ts"]);
 	});
 
-	test("without extensions nothing is loaded, and loading says nothing on stdout", () => {
+	test("loading says nothing on stdout", () => {
 		const root = folder({ "loud.ts": "console.error('loud'); export default (): void => undefined;" });
 		const program = `
 			const { loadExtensions } = await import("./src/extensions/load.ts");
 			const { findExtensions } = await import("./src/extensions/discover.ts");
-			await loadExtensions([]);
-			const before = Object.keys(process.moduleLoadList ?? []).length;
 			const { found } = findExtensions({ cwd: ${JSON.stringify(root)}, directories: [], paths: ["loud.ts"] });
 			const { errors } = await loadExtensions(found);
 			if (errors.length) console.error(errors);`;
