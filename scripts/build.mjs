@@ -73,7 +73,9 @@ for (let next = pending(); next.length; next = pending()) {
 	await Promise.all(
 		next.map(([name, { file, isLocal }]) => {
 			built.add(name);
-			const entry = isLocal ? { entryPoints: [file] } : { stdin: { contents: `module.exports = require(${JSON.stringify(file)})`, resolveDir: root } };
+			const entry = isLocal
+				? { entryPoints: [file] }
+				: { stdin: { contents: `module.exports = require(${JSON.stringify(file)})`, resolveDir: root } };
 			return bundle({ ...entry, outfile: join(outdir, `${name}.js`) });
 		}),
 	);

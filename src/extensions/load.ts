@@ -73,6 +73,8 @@ async function importer(cacheDirectory: string | undefined): Promise<Import> {
 	const jiti = createJiti(process.cwd(), {
 		// Never jiti's own choice: a directory that all users share could be filled with somebody else's code.
 		fsCache: cacheDirectory ?? false,
+		// Loading again runs the code as it is then; files of one extension share their modules all the same.
+		moduleCache: false,
 		virtualModules: { bowline: published, typebox, "@sinclair/typebox": typebox },
 	});
 	return (path) => jiti.import(path, { default: true });

@@ -179,13 +179,13 @@ export class Server {
 	}
 
 	#refuse(id: RequestId | undefined, name: CommandName, error: unknown): void {
-		if (isCommandError(error)) return this.#answer(id, name, { error: error.message });
+		if (isCommandError(error)) return this.#answer(id, name, { error: error.message, code: error.code });
 		console.error(`bowline: ${name} failed unexpectedly:`, error);
 		const { command, error: text } = parseFailure(error instanceof Error ? error.message : String(error));
 		this.#answer(undefined, command, { error: text });
 	}
 
-	#answer(id: RequestId | undefined, command: string, outcome: { data?: unknown } | { error: string }): void {
+	#answer(id: RequestId | undefined, command: string, outcome: { data?: unknown } | { error: string; code?: string }): void {
 		const isFailure = "error" in outcome;
 		const response: Response = { id, type: "response", command, success: !isFailure, ...outcome };
 		this.#options.writer.write(toLine(response));

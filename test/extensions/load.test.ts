@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findExtensions } from "../../src/extensions/discover.ts";
@@ -211,6 +211,22 @@ describe("loading", () => {
 			"registerCommand is not possible: the extension failed to load.",
 		);
 		expect(host.commands().map(({ name }) => name)).toEqual(["b"]);
+	});
+
+	test("loading again runs the code as it is then", async () => {
+		const files = (name: string) => ({
+			"e/index.ts": "import { name } from './name.ts'; export default (api: any) => api.registerCommand(name, { handler() {} });",
+			"e/name.ts": `export const name = "${name}";`,
+		});
+		const root = folder(files("one"));
+		const names = async () => {
+			const { found } = findExtensions({ cwd: root, directories: [], paths: ["e"] });
+			const { extensions } = await loadExtensions(found, { cacheDirectory: join(root, "cache") });
+			return extensions.flatMap(({ commands }) => [...commands.keys()]);
+		};
+		expect(await names()).toEqual(["one"]);
+		writeFileSync(join(root, "e/name.ts"), files("two")["e/name.ts"]);
+		expect(await names()).toEqual(["two"]);
 	});
 
 	test("compiled code is kept only where it was asked for", async () => {

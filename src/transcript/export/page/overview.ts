@@ -51,7 +51,7 @@ function figures(tree: Tree, known: unknown): HTMLElement {
 	};
 	const parts = [`${shortNumber(tokens.input + tokens.cacheWrite)} in`, `${shortNumber(tokens.output)} out`];
 	if (tokens.cacheRead) parts.push(`${shortNumber(tokens.cacheRead)} cached`);
-	add("Messages", shortNumber(prompts + replies), `${prompts.toLocaleString("en")} prompts · ${replies.toLocaleString("en")} replies`);
+	add("Messages", shortNumber(prompts + replies), `${counted(prompts, "prompt", "prompts")} · ${counted(replies, "reply", "replies")}`);
 	add("Tool calls", calls ? shortNumber(calls) : "", failedCalls ? `${failedCalls} failed` : "none failed");
 	add("Tokens", tokens.total ? shortNumber(tokens.total) : "", parts.join(" · "));
 	add("Cost", cost ? money(cost) : "", "");
@@ -85,4 +85,8 @@ function toldToTheModel(pen: Pen, tree: Tree, { systemPrompt, tools }: PageData)
 		prompt !== "" && pen.folds.fold("told", ["System prompt"], () => [prose(pen, prompt)]),
 		list.length > 0 && pen.folds.fold("told", [`Tools (${list.length})`], () => list.map(drawTool)),
 	];
+}
+
+function counted(count: number, one: string, many: string): string {
+	return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
