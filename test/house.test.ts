@@ -20,7 +20,7 @@ const mayImport: Record<string, string[]> = {
 	tools: ["protocol", "lib", "contracts", "node:", "typebox", "diff", "ignore", "picomatch", "sharp", "@vscode/ripgrep"],
 	policies: ["protocol", "lib", "contracts", "transcript", "node:", "picomatch"],
 	prompting: ["protocol", "lib", "contracts", "node:", "ignore"],
-	extensions: ["protocol", "lib", "contracts", "node:", "jiti"],
+	extensions: ["protocol", "lib", "contracts", "node:", "jiti", "typebox"],
 	session: ["protocol", "lib", "agent", "transcript"],
 	rpc: ["protocol", "lib", "contracts", "session", "node:"],
 	app: ["protocol", "lib", "agent", "transcript", "models", "tools", "policies", "prompting", "extensions", "session", "rpc", "node:", "jsonc-parser"],

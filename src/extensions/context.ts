@@ -7,7 +7,7 @@ import { sessionManager } from "./session-view.ts";
 export function contextOf(link: Link, path: string, signal: AbortSignal): ExtensionContext {
 	const actions = link.actionsFor("Handling an event");
 	return {
-		ui: uiUntil(actions.ui, signal, link.ended),
+		ui: uiUntil(actions.ui, signal),
 		hasUI: true,
 		cwd: actions.cwd,
 		signal,
@@ -52,12 +52,12 @@ export function commandContextOf(link: Link, path: string, signal: AbortSignal):
 	});
 }
 
-/** Dialogs end with the hook that opened them, and with the extension. */
-function uiUntil(ui: Ui, signal: AbortSignal, ended: AbortSignal): Ui {
-	const until = (options: DialogOptions = {}): DialogOptions => {
-		const signals = [...new Set([signal, ended, ...(options.signal ? [options.signal] : [])])];
-		return { ...options, signal: signals.length > 1 ? AbortSignal.any(signals) : signal };
-	};
+/** Dialogs end with the hook that opened them. */
+function uiUntil(ui: Ui, signal: AbortSignal): Ui {
+	const until = (options: DialogOptions = {}): DialogOptions => ({
+		...options,
+		signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
+	});
 	return {
 		select: (title, choices, options) => ui.select(title, choices, until(options)),
 		confirm: (title, message, options) => ui.confirm(title, message, until(options)),
