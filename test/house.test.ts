@@ -23,7 +23,21 @@ const mayImport: Record<string, string[]> = {
 	extensions: ["protocol", "lib", "contracts", "node:", "jiti", "typebox"],
 	session: ["protocol", "lib", "agent", "transcript"],
 	rpc: ["protocol", "lib", "contracts", "session", "node:"],
-	app: ["protocol", "lib", "agent", "transcript", "models", "tools", "policies", "prompting", "extensions", "session", "rpc", "node:", "jsonc-parser"],
+	app: [
+		"protocol",
+		"lib",
+		"agent",
+		"transcript",
+		"models",
+		"tools",
+		"policies",
+		"prompting",
+		"extensions",
+		"session",
+		"rpc",
+		"node:",
+		"jsonc-parser",
+	],
 };
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
