@@ -11,6 +11,7 @@ export async function atomicWrite(path: string, content: Buffer): Promise<void> 
 		if (error.code === "ENOENT") return undefined;
 		throw error;
 	});
+	if (old?.isDirectory()) throw new Error(`${path} is a directory. Name a file in it.`);
 	// A rename would happily replace a file that we may not write.
 	if (old) await access(target, constants.W_OK);
 	else await mkdir(dirname(target), { recursive: true });
