@@ -1,6 +1,7 @@
 /** What was said so far: the transcript, and the live context that is made of it. The two never differ. */
 import { isCommandError } from "../lib/command-error.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
+import { droppedReply, type EntryBody } from "../transcript/entries.ts";
 import { contextLength, contextMessages, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 
@@ -43,10 +44,17 @@ export class Conversation {
 		this.#length = undefined;
 	}
 
-	/** Takes the last reply and what follows it out of the live context. */
+	/** Takes the last reply and its results out of the context, and notes that, so that they stay out. */
 	dropLastReply(): void {
-		const index = this.messages.findLastIndex((message) => message.role === "assistant");
-		if (index >= 0) this.messages.length = index;
+		const { transcript } = this;
+		const { branch } = transcript;
+		let place = branch.length - 1;
+		while (place >= 0 && branch.kind(place) !== "message:assistant") place--;
+		if (place < 0) return;
+		const note: EntryBody = { type: "custom", customType: droppedReply, data: { entryId: branch.id(place) } };
+		// Where it cannot be written now, it is with the next entry.
+		if (problemWith(() => void transcript.append(note)) !== undefined) transcript.prepare(note);
+		this.reproject();
 	}
 
 	/** A call whose result was never stored gets one that says so: no model takes a conversation without it. */

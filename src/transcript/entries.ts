@@ -68,8 +68,11 @@ export interface Branch {
 }
 
 export function kindOf(entry: Entry): string {
-	return entry.type === "message" ? `message:${entry.message?.role}` : entry.type;
+	return entry.type === "message" && entry.message ? `message:${entry.message.role}` : entry.type;
 }
+
+/** A reply that is in the file and not in the context: it was asked for again, or is to be forgotten. Others see a `custom` entry. */
+export const droppedReply = "dropped_reply";
 
 /** A branch of entries that are at hand. */
 export function branchOf(entries: readonly Entry[]): Branch {

@@ -1,5 +1,6 @@
 /** The lines of a session file: what each is can be told from its first bytes, the rest is parsed when somebody asks. */
 import { type Entry, kindOf } from "./entries.ts";
+import { entryOf } from "./parse.ts";
 
 export interface Line {
 	id: string;
@@ -125,14 +126,14 @@ export class Lines {
 
 	/** A line that does not begin as usual. What is no entry is skipped; it stays in the file. */
 	#parse(start: number, end: number): void {
-		const entry = parsed(this.#bytes as Buffer, start, end);
+		const entry = entryOf((this.#bytes as Buffer).toString("utf8", start, end));
 		if (!entry || typeof entry.id !== "string" || typeof entry.type !== "string" || entry.type === ("session" as string)) return;
 		this.#add(entry.id, entry.parentId, kindOf(entry), start, end, entry);
 	}
 
 	/** A line that begins well and is broken further on keeps its place in the tree, so that what is before it is not lost. */
 	#readEntry(line: Line): Entry {
-		const entry = parsed(this.#bytes as Buffer, line.start, line.end);
+		const entry = entryOf((this.#bytes as Buffer).toString("utf8", line.start, line.end));
 		if (entry) return entry;
 		line.kind = "unreadable";
 		return { type: line.kind, id: line.id, parentId: this.all[line.parent]?.id ?? null, timestamp: "" } as unknown as Entry;
@@ -154,13 +155,4 @@ function isClosed(text: string, end: number): boolean {
 /** Longer pieces of a string keep the whole of it in memory. */
 function copied(id: string): string {
 	return id.length < 13 ? id : Buffer.from(id, "latin1").toString("latin1");
-}
-
-function parsed(bytes: Buffer, start: number, end: number): Entry | undefined {
-	try {
-		const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
-		return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Entry) : undefined;
-	} catch {
-		return undefined;
-	}
 }

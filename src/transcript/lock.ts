@@ -1,6 +1,7 @@
 /** One writer per session: `<file>.lock` names the process that has it. A lock whose process is gone is taken over. */
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { CommandError } from "../lib/command-error.ts";
+import { readWhole } from "./place.ts";
 
 interface Holder {
 	pid: number;
@@ -9,10 +10,13 @@ interface Holder {
 }
 
 export class Lock {
+	/** This process had it already. */
+	readonly isShared: boolean;
 	readonly #path: string;
 
-	private constructor(path: string) {
+	private constructor(path: string, isShared: boolean) {
 		this.#path = path;
+		this.isShared = isShared;
 	}
 
 	/** Throws a CommandError when another process has it, and a system error when the lock cannot be written. */
@@ -20,13 +24,13 @@ export class Lock {
 		const path = `${file}.lock`;
 		const own = JSON.stringify(holderOf(process.pid));
 		for (let attempt = 0; attempt < 10; attempt++) {
-			if (create(path, own)) return new Lock(path);
+			if (create(path, own)) return new Lock(path, false);
 			const text = read(path);
 			if (text === undefined) continue;
 			const holder = parse(text);
 			if (holder ? isAlive(holder) : isFresh(path)) {
 				// Ours already: the same file is being opened again.
-				if (text === own) return new Lock(path);
+				if (text === own) return new Lock(path, true);
 				const who = holder ? `process ${holder.pid}` : "another process";
 				throw new CommandError(`Session is in use by ${who}: ${file}. Close it there first, or remove ${path} if that process is not an agent.`);
 			}
@@ -70,7 +74,7 @@ function removeStale(path: string, text: string): void {
 
 function read(path: string): string | undefined {
 	try {
-		return readFileSync(path, "utf8");
+		return readWhole(path).toString();
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
 		throw error;

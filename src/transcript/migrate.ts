@@ -29,9 +29,11 @@ export function migrated(bytes: Buffer, newId: () => string): string {
 	/** Every entry becomes the child of the one before it. Places in the list, in which the header has place 0, become ids. */
 	function plantTree(all: OldLine[]): void {
 		const ids: string[] = [""];
+		const taken = new Set(ids);
 		for (const line of all.slice(1)) {
 			let id = newId();
-			while (ids.includes(id)) id = newId();
+			while (taken.has(id)) id = newId();
+			taken.add(id);
 			const { type, timestamp, ...rest } = line.entry as Old;
 			line.entry = { type, id, parentId: ids.at(-1) || null, timestamp: timestamp ?? "", ...rest };
 			ids.push(id);

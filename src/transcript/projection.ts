@@ -1,6 +1,6 @@
 /** From a branch to what is live: messages, model, thinking level, todos. Pure; reads only the entries it needs. */
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
-import type { Branch, Entry, EntryOf } from "./entries.ts";
+import { type Branch, droppedReply, type Entry, type EntryOf } from "./entries.ts";
 
 const spoken = (kind: string) => kind.startsWith("message:") || kind === "custom_message" || kind === "branch_summary";
 
@@ -46,15 +46,28 @@ export function contextPlaces(branch: Branch): number[] {
 		for (let place = compaction - 1; place >= 0; place--) if (branch.id(place) === firstKeptEntryId) start = place;
 	}
 	const places: number[] = [];
-	for (let place = start; place < branch.length; place++) if (spoken(branch.kind(place))) places.push(place);
-	const live = withoutRetried(branch, places);
+	for (let place = start; place < branch.length; place++) {
+		if (spoken(branch.kind(place)) || branch.kind(place) === "custom") places.push(place);
+	}
+	const live = withoutDropped(branch, places);
 	return compaction < 0 ? live : [compaction, ...live];
 }
 
-/** A failed reply that was followed by another attempt left the context then; only a next attempt follows a reply without a word from anybody else. */
-function withoutRetried(branch: Branch, places: number[]): number[] {
+/**
+ * Replies leave the context with their results when an entry says so; and, in files of others, when they failed and were followed by another attempt:
+ * only that follows a reply without a word from anybody else.
+ */
+function withoutDropped(branch: Branch, places: number[]): number[] {
 	const live: number[] = [];
 	for (const place of places) {
+		if (branch.kind(place) === "custom") {
+			const id = droppedBy(branch, place);
+			const at = id === undefined ? -1 : live.findLastIndex((other) => branch.id(other) === id);
+			let end = at + 1;
+			while (end < live.length && branch.kind(live[end] as number) === "message:toolResult") end++;
+			if (at >= 0) live.splice(at, end - at);
+			continue;
+		}
 		if (branch.kind(place) === "message:assistant") {
 			let end = live.length;
 			while (end > 0 && branch.kind(live[end - 1] as number) === "message:toolResult") end--;
@@ -64,6 +77,13 @@ function withoutRetried(branch: Branch, places: number[]): number[] {
 		live.push(place);
 	}
 	return live;
+}
+
+/** The reply that an entry takes out of the context, if it does. */
+function droppedBy(branch: Branch, place: number): string | undefined {
+	if (branch.kind(place) !== "custom" || !branch.mayHold(place, `"customType":"${droppedReply}"`)) return undefined;
+	const { customType, data } = branch.entry(place) as EntryOf<"custom">;
+	return customType === droppedReply ? (data as { entryId?: string } | null | undefined)?.entryId : undefined;
 }
 
 function hasFailed(branch: Branch, place: number): boolean {
@@ -119,13 +139,17 @@ export function todosEntry(branch: Branch): EntryOf<"custom"> | EntryOf<"message
 /** The calls of the last reply that have no result: the process died, or the result could not be stored. */
 export function openCalls(branch: Branch): { id: string; name: string }[] {
 	const answered = new Set<string>();
+	const dropped = new Set<string>();
 	for (let place = branch.length - 1; place >= 0; place--) {
 		const kind = branch.kind(place);
 		if (kind === "message:toolResult") answered.add(((branch.entry(place) as EntryOf<"message">).message as ToolResultMessage).toolCallId);
 		else if (kind === "message:assistant") {
+			if (dropped.has(branch.id(place))) return [];
 			const { content } = (branch.entry(place) as EntryOf<"message">).message as AssistantMessage;
-			if (!Array.isArray(content)) return [];
 			return content.flatMap((block) => (block.type === "toolCall" && !answered.has(block.id) ? [{ id: block.id, name: block.name }] : []));
+		} else if (kind === "custom") {
+			const id = droppedBy(branch, place);
+			if (id !== undefined) dropped.add(id);
 		} else if (spoken(kind) || kind === "compaction") return [];
 	}
 	return [];

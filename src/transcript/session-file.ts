@@ -1,16 +1,20 @@
 /** The file behind a transcript: lines are added whole or not at all. */
-import { closeSync, constants, existsSync, fstatSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, ftruncateSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { CommandError, isCommandError } from "../lib/command-error.ts";
 import { Lock } from "./lock.ts";
+import { makeDirectory, nonBlocking } from "./place.ts";
 
 /** Writes bytes to a descriptor and tells how many were taken; tests put trouble here. */
 export type Write = (descriptor: number, bytes: Buffer) => number;
 
 export interface SessionFileOptions {
+	/** Its real place: two names of one file would have two locks. */
 	path: string;
 	/** The file is there. A new one is made with the first write, and only if there still is none. */
 	exists: boolean;
+	/** There is nothing in it. If there is something when we come to write, another session began there. */
+	isEmpty?: boolean;
 	/** The last byte is no line end: a process died while it wrote. */
 	isTorn: boolean;
 	write?: Write;
@@ -19,15 +23,17 @@ export interface SessionFileOptions {
 export class SessionFile {
 	readonly path: string;
 	exists: boolean;
-	#isTorn: boolean;
+	isTorn: boolean;
+	#isEmpty: boolean;
 	#write: Write;
 	#descriptor: number | undefined;
 	#lock: Lock | undefined;
 
-	constructor({ path, exists, isTorn, write = (descriptor, bytes) => writeSync(descriptor, bytes) }: SessionFileOptions) {
+	constructor({ path, exists, isTorn, isEmpty = false, write = (descriptor, bytes) => writeSync(descriptor, bytes) }: SessionFileOptions) {
 		this.path = path;
 		this.exists = exists;
-		this.#isTorn = isTorn;
+		this.isTorn = isTorn;
+		this.#isEmpty = isEmpty;
 		this.#write = write;
 	}
 
@@ -38,6 +44,11 @@ export class SessionFile {
 		} catch (error) {
 			if (isCommandError(error)) throw error;
 		}
+	}
+
+	/** This process had the lock before: closing this file must not release it. */
+	get isLockedTwice(): boolean {
+		return this.#lock?.isShared ?? false;
 	}
 
 	/** Somebody removed the file: what is added to it now would be lost. */
@@ -51,8 +62,10 @@ export class SessionFile {
 		try {
 			const descriptor = this.#open();
 			before = fstatSync(descriptor).size;
-			this.#writeAll(descriptor, Buffer.from(this.#isTorn && before > 0 ? `\n${text}` : text));
-			this.#isTorn = false;
+			if (this.#isEmpty && before > 0) throw Object.assign(new Error("another session began there"), { code: "EEXIST" });
+			this.#writeAll(descriptor, Buffer.from(this.isTorn && before > 0 ? `\n${text}` : text));
+			this.isTorn = false;
+			this.#isEmpty = false;
 			this.exists = true;
 		} catch (error) {
 			this.#undo(before);
@@ -65,7 +78,8 @@ export class SessionFile {
 	startOver(): void {
 		this.#close();
 		this.exists = false;
-		this.#isTorn = false;
+		this.#isEmpty = false;
+		this.isTorn = false;
 	}
 
 	/** The next write opens the file again. `keepLock`: another transcript of this process goes on with it. */
@@ -77,9 +91,9 @@ export class SessionFile {
 
 	#open(): number {
 		if (this.#descriptor !== undefined) return this.#descriptor;
-		if (!this.exists) mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+		if (!this.exists) makeDirectory(dirname(this.path));
 		this.#lock ??= Lock.take(this.path);
-		this.#descriptor = openSync(this.path, this.exists ? constants.O_WRONLY | constants.O_APPEND : "ax", 0o600);
+		this.#descriptor = openSync(this.path, this.exists ? constants.O_WRONLY | constants.O_APPEND | nonBlocking : "ax", 0o600);
 		return this.#descriptor;
 	}
 
@@ -99,7 +113,7 @@ export class SessionFile {
 			if (before !== undefined) ftruncateSync(descriptor, before);
 		} catch {
 			// Then the rest of a line stays behind, as after a crash.
-			this.#isTorn = true;
+			this.isTorn = true;
 		}
 		this.#close();
 		if (this.exists) return;

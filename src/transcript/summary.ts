@@ -1,7 +1,8 @@
 /** A session in a line, for lists. Goes through the file piece by piece and parses only the lines that matter. */
-import { closeSync, openSync, readSync, statSync } from "node:fs";
-import type { Entry } from "./entries.ts";
+import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { firstLine } from "./first-line.ts";
+import { entryOf } from "./parse.ts";
+import { nonBlocking } from "./place.ts";
 import { totalsOf } from "./stats.ts";
 
 export interface SessionSummary {
@@ -34,7 +35,7 @@ export function summaryOf(path: string): SessionSummary | undefined {
 		if (isMessage) summary.messages++;
 		const isPrompt = isMessage && summary.firstPrompt === undefined && line.includes('"role":"user"');
 		if (!isPrompt && !line.includes('"usage":{') && !line.includes('"type":"session_info"')) return;
-		const entry = parsed(line);
+		const entry = entryOf(line);
 		if (!entry) return;
 		if (entry.type === "session_info") summary.name = entry.name?.trim() || undefined;
 		if (isPrompt && entry.type === "message" && entry.message?.role === "user") summary.firstPrompt = textOf(entry.message.content);
@@ -50,7 +51,7 @@ function textOf(content: unknown): string | undefined {
 }
 
 function forEachLine(path: string, then: (line: string) => void): void {
-	const descriptor = openSync(path, "r");
+	const descriptor = openSync(path, constants.O_RDONLY | nonBlocking);
 	try {
 		let piece = Buffer.allocUnsafe(1024 * 1024);
 		let held = 0;
@@ -71,14 +72,5 @@ function forEachLine(path: string, then: (line: string) => void): void {
 		}
 	} finally {
 		closeSync(descriptor);
-	}
-}
-
-function parsed(line: string): Entry | undefined {
-	try {
-		const value: unknown = JSON.parse(line);
-		return typeof value === "object" && value !== null ? (value as Entry) : undefined;
-	} catch {
-		return undefined;
 	}
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { toLine } from "../lib/jsonl.ts";
 import type { Branch, Entry, EntryBody, EntryOf, Header, TranscriptView } from "./entries.ts";
 import { type Line, Lines } from "./lines.ts";
+import { realPlace } from "./place.ts";
 import { SessionFile, type Write } from "./session-file.ts";
 
 /** What every transcript of a process is made with. */
@@ -65,7 +66,8 @@ export class Transcript implements TranscriptView {
 		const timestamp = new Date(now()).toISOString();
 		this.header = { type: "session", version: 3, id: sessionId, timestamp, cwd, ...(parentSession ? { parentSession } : {}) };
 		const path = options.path ?? (directory && join(directory, `${timestamp.replace(/[:.]/g, "-")}_${sessionId}.jsonl`));
-		if (path) this.#file = new SessionFile({ path, exists: options.isEmptyFile ?? false, isTorn: false, write });
+		const isEmpty = options.isEmptyFile ?? false;
+		if (path) this.#file = new SessionFile({ path: realPlace(path), exists: isEmpty, isEmpty, isTorn: false, write });
 	}
 
 	get sessionId(): string {

@@ -1,9 +1,10 @@
 /** The transcripts of one process: makes new ones, opens old ones, copies branches. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CommandError } from "../lib/command-error.ts";
 import { firstLine } from "./first-line.ts";
 import { openTranscript } from "./open.ts";
+import { fileStats } from "./place.ts";
 import { Transcript, type TranscriptParts } from "./transcript.ts";
 
 export interface TranscriptsOptions extends TranscriptParts {
@@ -50,7 +51,7 @@ export class Transcripts {
 	/** The file of a session by a path, or by the beginning of its id. Throws a CommandError when that is not exactly one. */
 	named(word: string): string {
 		const { cwd } = this.#options;
-		if (/[/\\]|\.jsonl$/.test(word) || statSync(resolve(cwd, word), { throwIfNoEntry: false })?.isFile()) return resolve(cwd, word);
+		if (/[/\\]|\.jsonl$/.test(word) || fileStats(resolve(cwd, word))) return resolve(cwd, word);
 		const { directory } = this;
 		const here = withId(directory, word);
 		// Sessions of other working directories stand beside ours.
@@ -66,7 +67,10 @@ export function newestFirst(directory: string | undefined): string[] {
 	return namesIn(directory)
 		.filter((name) => name.endsWith(".jsonl"))
 		.map((name) => join(directory as string, name))
-		.map((path) => ({ path, time: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+		.flatMap((path) => {
+			const stats = fileStats(path);
+			return stats ? [{ path, time: stats.mtimeMs }] : [];
+		})
 		.sort((a, b) => b.time - a.time || (a.path < b.path ? 1 : -1))
 		.map(({ path }) => path);
 }

@@ -26,6 +26,7 @@ function words(entries: Entry[]): string[] {
 }
 
 describe("the context of a branch", () => {
+	const dropped = (entryId: string): EntryBody => ({ type: "custom", customType: "dropped_reply", data: { entryId } });
 	const failed = (text: string) => said(assistant(text, { stopReason: "error" }));
 	const cases: [string, Entry[], string[]][] = [
 		["nothing", [], []],
@@ -76,6 +77,11 @@ describe("the context of a branch", () => {
 			["1", "2"],
 		],
 		["a failed reply that was the last stays", chain(said(user("1")), failed("no")), ["1", "no"]],
+		["a reply that was dropped is gone, whatever follows", chain(said(user("1")), failed("no"), dropped("b"), said(user("2"))), ["1", "2"]],
+		["also when nothing follows", chain(said(user("1")), failed("no"), dropped("b")), ["1"]],
+		["with its results only", chain(said(call("x")), said(result("x")), said(user("1")), dropped("a")), ["1"]],
+		["other notes of programs drop nothing", chain(failed("no"), { type: "custom", customType: "x", data: { entryId: "a" } }), ["no"]],
+		["nor does a note that cannot be read", chain(failed("no"), { type: "custom", customType: "dropped_reply", data: null }), ["no"]],
 		["and stays when somebody spoke", chain(said(user("1")), failed("no"), said(user("2")), said(assistant("3"))), ["1", "no", "2", "3"]],
 		["calls and results are no retry", chain(said(call("x")), said(result("x")), said(assistant("2"))), ["call x", "result x", "2"]],
 		[

@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Entry } from "../../src/transcript/entries.ts";
+import type { Entry, EntryOf } from "../../src/transcript/entries.ts";
 import { openTranscript } from "../../src/transcript/open.ts";
+import { entryOf } from "../../src/transcript/parse.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { assistant, chain, fileOf, folder, header, linesOf, partsOf, said, time, transcriptsIn, user } from "./support.ts";
 
@@ -167,12 +168,8 @@ test("read by its first bytes or as a whole, a file is the same; and it is writt
 				.split("\n")
 				.slice(1)
 				.flatMap((line) => {
-					try {
-						const entry = JSON.parse(line);
-						return typeof entry?.id === "string" && typeof entry.type === "string" ? [entry] : [];
-					} catch {
-						return [];
-					}
+					const entry = entryOf(line) as EntryOf<"message"> | undefined;
+					return typeof entry?.id === "string" && typeof entry.type === "string" ? [entry] : [];
 				});
 			expect(transcript.entries).toEqual(whole);
 			const kinds = Array.from({ length: transcript.everything.length }, (_, place) => transcript.everything.kind(place));

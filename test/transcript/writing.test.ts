@@ -1,9 +1,9 @@
 /** Writing: what is in memory is in the file, whatever the disk does. */
-import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { forkOf } from "../../src/transcript/fork.ts";
 import { openTranscript } from "../../src/transcript/open.ts";
 import type { Write } from "../../src/transcript/session-file.ts";
@@ -140,8 +140,9 @@ test("a real full disk", () => {
 	// /dev/full takes nothing; where there is none, the other tests have to do.
 	if (!existsSync("/dev/full")) return;
 	const path = join(folder(), "s.jsonl");
-	execFileSync("ln", ["-s", "/dev/full", path]);
-	const transcript = transcriptsIn(join(path, "..")).create(undefined, path);
+	const full = openSync("/dev/full", "w");
+	onTestFinished(() => closeSync(full));
+	const transcript = transcriptsIn(join(path, ".."), (_, bytes) => writeSync(full, bytes)).create(undefined, path);
 	expect(() => transcript.append(said(user("1")))).toThrow(`Session file could not be written: ENOSPC ${path}`);
 	expect(transcript.entries).toEqual([]);
 	transcript.close();

@@ -1,0 +1,71 @@
+/** Where a session file really is, and whether it is one that can be read and written like a file. */
+import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { CommandError } from "../lib/command-error.ts";
+
+/** A pipe must not make us wait for its other end; files do not mind. Absent on Windows. */
+export const nonBlocking = constants.O_NONBLOCK ?? 0;
+
+/** The one name of a file, whatever links lead to it: locks and comparisons need it. Works for what is not there yet, too. */
+export function realPlace(path: string): string {
+	try {
+		return realpathSync(path);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(path) === path) return path;
+	}
+	try {
+		// A link to what is not there yet.
+		if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return realPlace(resolve(dirname(path), readlinkSync(path)));
+	} catch {
+		return path;
+	}
+	return join(realPlace(dirname(path)), basename(path));
+}
+
+/** What is known about a regular file; nothing about anything else. */
+export function fileStats(path: string): Stats | undefined {
+	try {
+		const stats = statSync(path, { throwIfNoEntry: false });
+		return stats?.isFile() ? stats : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** All bytes of a file. Of a pipe, those that are there. */
+export function readWhole(path: string): Buffer {
+	const descriptor = openSync(path, constants.O_RDONLY | nonBlocking);
+	try {
+		return readFileSync(descriptor);
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+/** Nothing when there is no file. Pipes and devices, which may never end, are refused. */
+export function readSession(path: string): Buffer | undefined {
+	try {
+		const stats = statSync(path, { throwIfNoEntry: false });
+		if (stats && !stats.isFile() && !stats.isDirectory()) throw new CommandError(`Not a session file: ${path} is not a regular file.`);
+		return stats && readWhole(path);
+	} catch (error) {
+		if (error instanceof CommandError) throw error;
+		const { code } = error as NodeJS.ErrnoException;
+		if (code === "ENOENT") return undefined;
+		throw new CommandError(`Session file could not be read: ${code ?? (error as Error).message} ${path}`);
+	}
+}
+
+/** Like `mkdir -p`. Node's own never returns where the system says that a parent is missing although it is there, as in /proc. */
+export function makeDirectory(path: string): void {
+	const missing: string[] = [];
+	for (let at = path; !statSync(at, { throwIfNoEntry: false }) && dirname(at) !== at; at = dirname(at)) missing.unshift(at);
+	for (const directory of missing) {
+		try {
+			mkdirSync(directory, { mode: 0o700 });
+		} catch (error) {
+			// Another process was faster.
+			if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+		}
+	}
+}

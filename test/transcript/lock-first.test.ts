@@ -1,0 +1,27 @@
+/** What another process wrote until it gave up its lock must be read: the lock comes first. */
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { openTranscript } from "../../src/transcript/open.ts";
+import { chain, fileOf, folder, header, partsOf, said, user } from "./support.ts";
+
+const trap = vi.hoisted(() => ({ beforeLock: (): void => undefined }));
+
+vi.mock("node:fs", async (original) => {
+	const fs = await original<typeof import("node:fs")>();
+	const watched: typeof fs.writeFileSync = (path, ...rest) => {
+		if (String(path).endsWith(".lock")) trap.beforeLock();
+		fs.writeFileSync(path, ...rest);
+	};
+	return { ...fs, writeFileSync: watched };
+});
+
+test("a line that is added until the lock is taken is there", () => {
+	const path = join(folder(), "s.jsonl");
+	const [first, second] = chain(said(user("1")), said(user("2")));
+	writeFileSync(path, fileOf(header, first as object));
+	trap.beforeLock = () => appendFileSync(path, fileOf(second as object));
+	const transcript = openTranscript(path, { ...partsOf("/"), mode: "write" });
+	expect(transcript?.entries).toEqual([first, second]);
+	transcript?.close();
+});
