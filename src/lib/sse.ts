@@ -16,6 +16,8 @@ export class SseReader {
 	#data: string | undefined;
 	#name = "";
 	#isFirst = true;
+	/** The last character was a carriage return; a line feed behind it belongs to it. */
+	#isAfterReturn = false;
 	#events = 0;
 
 	constructor(onEvent: OnSseEvent, limit = defaultLimit) {
@@ -35,11 +37,18 @@ export class SseReader {
 			this.#isFirst = false;
 			if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
 		}
-		let from = 0;
-		for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
+		if (text === "") return;
+		let from = this.#isAfterReturn && text.charCodeAt(0) === 10 ? 1 : 0;
+		this.#isAfterReturn = text.charCodeAt(text.length - 1) === 13;
+		let feed = text.indexOf("\n", from);
+		let back = text.indexOf("\r", from);
+		while (feed !== -1 || back !== -1) {
+			const end = back === -1 || (feed !== -1 && feed < back) ? feed : back;
 			const line = this.#tail === "" ? text.slice(from, end) : this.#tail + text.slice(from, end);
 			this.#tail = "";
-			from = end + 1;
+			from = end === back && feed === end + 1 ? end + 2 : end + 1;
+			if (feed !== -1 && feed < from) feed = text.indexOf("\n", from);
+			if (back !== -1 && back < from) back = text.indexOf("\r", from);
 			this.#line(line);
 		}
 		if (from < text.length) this.#tail += from === 0 ? text : text.slice(from);
@@ -54,9 +63,7 @@ export class SseReader {
 		this.#dispatch();
 	}
 
-	#line(raw: string): void {
-		const last = raw.length - 1;
-		const line = last >= 0 && raw.charCodeAt(last) === 13 ? raw.slice(0, last) : raw;
+	#line(line: string): void {
 		if (line === "") this.#dispatch();
 		else if (line.startsWith("data:")) {
 			const value = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);

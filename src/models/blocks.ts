@@ -27,6 +27,8 @@ export class Blocks {
 	#builder: ReplyBuilder;
 	#entries: Entry[] = [];
 	#byKey = new Map<string | number, Entry>();
+	/** Ids of calls, without the item ids behind a bar. */
+	#callIds = new Set<string>();
 	/** The entry whose turn it is. */
 	#turn = 0;
 
@@ -50,7 +52,8 @@ export class Blocks {
 	/** Opens a block under a key that the stream will use for it. */
 	open(key: string | number, block: Block): void {
 		const reader = block.type === "toolCall" ? new PartialJsonReader() : undefined;
-		const entry: Entry = { block, index: undefined, waiting: [], isClosed: false, members: undefined, reader };
+		const own = block.type === "toolCall" ? { ...block, id: this.#uniqueId(block.id) } : block;
+		const entry: Entry = { block: own, index: undefined, waiting: [], isClosed: false, members: undefined, reader };
 		this.#byKey.set(key, entry);
 		if (this.#entries.push(entry) === 1) this.#onFirst?.();
 		this.#advance();
@@ -91,6 +94,17 @@ export class Blocks {
 		for (const { index, isClosed, reader } of this.#entries) {
 			if (index !== undefined && reader && !isClosed) this.#builder.change(index, { arguments: {}, argumentsError: cutText } as Members);
 		}
+	}
+
+	/** Some hosts give several calls of a reply one id, or none; results could not be told apart. */
+	#uniqueId(id: string): string {
+		const bar = id.indexOf("|");
+		const [callId, itemId] = bar === -1 ? [id, ""] : [id.slice(0, bar), id.slice(bar)];
+		const wanted = callId.trim() === "" ? `call_${this.#builder.partial.timestamp.toString(36)}_${this.#callIds.size + 1}` : callId;
+		let unique = wanted;
+		for (let copy = 2; this.#callIds.has(unique); copy += 1) unique = `${wanted}_${copy}`;
+		this.#callIds.add(unique);
+		return unique + itemId;
 	}
 
 	#append(entry: Entry, index: number, piece: string): void {

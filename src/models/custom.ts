@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Model } from "../protocol/model.ts";
 import { unknownModel } from "./catalogue.ts";
 import { type Json, object } from "./json.ts";
-import { providerName } from "./routes.ts";
+import { providerName, routes } from "./routes.ts";
 
 export interface CustomProvider {
 	name: string;
@@ -29,6 +29,8 @@ export interface CustomModel {
 
 export interface ModelsFile {
 	providers: Map<string, CustomProvider>;
+	/** All that it names, also those that cannot be used. */
+	names: string[];
 	problems: string[];
 }
 
@@ -40,7 +42,7 @@ export async function loadModelsFile(path: string): Promise<ModelsFile> {
 		content = await readFile(path, "utf8");
 	} catch (error) {
 		const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-		return { providers: new Map(), problems: isMissing ? [] : [`${path}: ${(error as Error).message}`] };
+		return { providers: new Map(), names: [], problems: isMissing ? [] : [`${path}: ${(error as Error).message}`] };
 	}
 	return parseModelsFile(content, path);
 }
@@ -52,7 +54,7 @@ export async function parseModelsFile(content: string, path: string): Promise<Mo
 	const first = errors[0];
 	if (first) {
 		const line = content.slice(0, first.offset).split("\n").length;
-		return { providers: new Map(), problems: [`${path}:${line}: ${printParseErrorCode(first.error)}`] };
+		return { providers: new Map(), names: [], problems: [`${path}:${line}: ${printParseErrorCode(first.error)}`] };
 	}
 	const reader = new Reader(path);
 	const providers = new Map<string, CustomProvider>();
@@ -62,7 +64,7 @@ export async function parseModelsFile(content: string, path: string): Promise<Mo
 		const provider = reader.provider(name, entry);
 		if (provider) providers.set(provider.name, provider);
 	}
-	return { providers, problems: reader.problems };
+	return { providers, names: Object.keys(named).map(providerName), problems: reader.problems };
 }
 
 class Reader {
@@ -90,6 +92,7 @@ class Reader {
 			const read = this.#model(`${where}.modelOverrides.${id}`, model, false);
 			return read ? [[id, read] as const] : [];
 		});
+		if (!routes.has(providerName(name))) this.#complete(where, entry, models);
 		const string = (key: string) => (typeof entry[key] === "string" ? { [key]: entry[key] as string } : {});
 		return {
 			name: providerName(name),
@@ -102,6 +105,14 @@ class Reader {
 			models,
 			modelOverrides: Object.fromEntries(overrides),
 		};
+	}
+
+	/** Says what a provider of the user's own lacks. An address and an API may also stand at each of its models. */
+	#complete(where: string, entry: Json, models: readonly CustomModel[]): void {
+		const isAtModels = (key: "baseUrl" | "api") => models.length > 0 && models.every((model) => model.fields[key]);
+		const lacks = (["baseUrl", "api"] as const).filter((key) => !(typeof entry[key] === "string" && entry[key]) && !isAtModels(key)) as string[];
+		if (!(typeof entry.apiKey === "string" && entry.apiKey)) lacks.push("apiKey");
+		if (lacks.length > 0) this.problem(where, `lacks ${lacks.join(" and ")}`);
 	}
 
 	#api(where: string, value: unknown): string | undefined {

@@ -22,14 +22,27 @@ function tokensOfMessage(message: ModelMessage): number {
 	}, 0);
 }
 
-/** Tokens of a request: what the last good reply counted, and an estimate of what came after it. */
+/**
+ * Which messages something newer stands before. A compaction puts its summary in front of replies that it kept: what these counted
+ * includes what is gone now.
+ */
+function outdated(messages: readonly ModelMessage[]): boolean[] {
+	let newest = Number.NEGATIVE_INFINITY;
+	return messages.map(({ timestamp }) => {
+		const isOutdated = newest > timestamp;
+		if (timestamp > newest) newest = timestamp;
+		return isOutdated;
+	});
+}
+
+/** Tokens of a request: what the last good reply to this conversation counted, and an estimate of what came after it. */
 export function estimateInput(systemPrompt: string, tools: readonly ToolDefinition[], messages: readonly ModelMessage[]): number {
+	const areOutdated = outdated(messages);
 	let tokens = 0;
 	for (let index = messages.length - 1; index >= 0; index -= 1) {
 		const message = messages[index] as ModelMessage;
-		const isCounted =
-			message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted" && message.usage?.totalTokens > 0;
-		if (isCounted) return Math.ceil(tokens + message.usage.totalTokens);
+		const isGood = message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
+		if (isGood && !areOutdated[index] && message.usage?.totalTokens > 0) return Math.ceil(tokens + message.usage.totalTokens);
 		tokens += tokensOfMessage(message);
 	}
 	const toolTokens = tools.reduce((sum, tool) => sum + (tool.description.length + 400) / charactersPerToken, 0);

@@ -5,12 +5,13 @@ import type { ModelAccess, StreamFunction } from "../agent/contracts.ts";
 import { HttpClient } from "../lib/http/client.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
-import { redact } from "./errors.ts";
+import { redact, shortestSecret } from "./errors.ts";
 import { type Entry, Providers } from "./providers.ts";
 import { type Auth, authHeaders, azureDetails, type Environment, providerName, routes } from "./routes.ts";
-import { matchModel, unknownId } from "./select.ts";
+import { addressesIn, namesIn, namesInText, passwordsIn } from "./secrets.ts";
+import { matchModel, splitLevel, unknownId } from "./select.ts";
 import { type Access, loadApi, streamFunction } from "./stream.ts";
-import { hasValue, plainValue, resolveValue, variablesIn } from "./values.ts";
+import { hasValue, plainValue, resolveValue } from "./values.ts";
 
 export interface RegistryOptions {
 	env: Environment;
@@ -35,6 +36,8 @@ export class ModelRegistry implements ModelAccess {
 	#hasWarned = false;
 	/** What commands and headers gave, so that it can be kept out of texts. */
 	#held = new Set<string>();
+	/** Ends the commands that run for a key. */
+	#closing = new AbortController();
 
 	constructor(options: RegistryOptions) {
 		this.#options = options;
@@ -42,7 +45,7 @@ export class ModelRegistry implements ModelAccess {
 		this.#providers = new Providers(options.env, this.#path);
 		this.#client = options.client ?? new HttpClient({ env: options.env });
 		this.stream = streamFunction({
-			access: (model) => this.#access(model),
+			access: (model, signal) => this.#access(model, signal),
 			client: this.#client,
 			setting: options.setting,
 			env: options.env,
@@ -76,6 +79,8 @@ export class ModelRegistry implements ModelAccess {
 	/** The model a pattern of `--model` means: among those that can be asked, else among all. */
 	async resolve(pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | { problem: string }> {
 		const available = await this.available();
+		const own = await this.#ownProvider(pattern);
+		if (own !== undefined) return this.#resolveOwn(own, pattern);
 		const choice = matchModel(pattern, available);
 		if (choice) return choice;
 		const named = unknownId(pattern, available);
@@ -87,6 +92,25 @@ export class ModelRegistry implements ModelAccess {
 		const unavailable = matchModel(pattern, await this.all());
 		if (unavailable) return { problem: (await this.problem(unavailable.model)) ?? `Model not available: ${pattern}` };
 		return { problem: `Model not found: ${pattern}. See \`bowline models\` for what can be used.` };
+	}
+
+	/** The provider of the file, though not of the table, that a pattern begins with. */
+	async #ownProvider(pattern: string): Promise<string | undefined> {
+		const { names } = await this.#providers.file();
+		return names.find((name) => !routes.has(name) && pattern.toLowerCase().startsWith(`${name.toLowerCase()}/`));
+	}
+
+	/** A model of a provider that the user named is never looked for at another one. */
+	async #resolveOwn(provider: string, pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | { problem: string }> {
+		const own = (await this.#providers.of(provider)).map((entry) => entry.model);
+		const choice = matchModel(pattern, own);
+		if (choice) return choice;
+		const { pattern: rest, level } = splitLevel(pattern);
+		const model = await this.find(provider, rest.slice(provider.length + 1));
+		if (model) return { model, ...(level ? { level } : {}) };
+		const { problems } = await this.#providers.file();
+		const reasons = problems.filter((problem) => problem.replaceAll(/[.[]/g, " ").includes(` providers ${provider} `));
+		return { problem: `Model not found: ${pattern}.${reasons.map((reason) => ` ${reason}.`).join("")}` };
 	}
 
 	/** Makes sure that the model can be asked: gives it as it is known here, or says why not. */
@@ -111,10 +135,13 @@ export class ModelRegistry implements ModelAccess {
 		const { env, apiKey } = this.#options;
 		const values = this.secretNames().map((name) => env[name]);
 		const proxies = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [env[name], env[name.toLowerCase()]]);
-		const passwords = proxies.map((url) => (url && URL.canParse(url) ? new URL(url).password : undefined));
-		const own = [...(this.#providers.loaded?.providers.values() ?? [])].map((custom) => (custom.apiKey ? plainValue(custom.apiKey, env) : undefined));
+		const custom = [...(this.#providers.loaded?.providers.values() ?? [])];
+		const addresses = [...[...routes.values()].map((route) => env[route.baseUrlVariable]), ...custom.flatMap(addressesIn)];
+		const passwords = [...proxies, ...addresses].flatMap(passwordsIn);
+		const own = custom.map(({ apiKey: value }) => (value ? plainValue(value, env) : undefined));
 		const all = [apiKey?.key, ...values, ...own, ...passwords, ...this.#held];
-		return [...new Set(all.filter((value): value is string => value !== undefined && value.length > 3))].sort((a, b) => b.length - a.length);
+		const secrets = all.filter((value): value is string => value !== undefined && value.length >= shortestSecret);
+		return [...new Set(secrets)].sort((a, b) => b.length - a.length);
 	}
 
 	/** The variables that hold credentials: those of all providers, and those that `models.jsonc` names. */
@@ -134,26 +161,18 @@ export class ModelRegistry implements ModelAccess {
 		await Promise.all([loadApi(model.api), this.#client.warm(model.baseUrl)]);
 	}
 
-	/** Closes idle connections. */
+	/** Closes idle connections and ends the commands that run. */
 	close(): Promise<void> {
+		this.#closing.abort();
 		return this.#client.close();
 	}
 
 	#namesInFile(): string[] {
 		const { env } = this.#options;
 		const { loaded } = this.#providers;
-		if (loaded) {
-			const custom = [...loaded.providers.values()];
-			const values = custom.flatMap((one) => [
-				one.apiKey ?? "",
-				...Object.values(one.headers),
-				...one.models.flatMap((model) => Object.values(model.headers)),
-			]);
-			return values.flatMap((value) => variablesIn(value, env));
-		}
+		if (loaded) return [...loaded.providers.values()].flatMap((custom) => namesIn(custom, env));
 		try {
-			const content = readFileSync(this.#path, "utf8");
-			return [...content.matchAll(/\$\{?([A-Za-z_]\w*)|"apiKey"\s*:\s*"([A-Z][A-Z0-9_]*)"/g)].flatMap((match) => match[1] ?? match[2] ?? []);
+			return namesInText(readFileSync(this.#path, "utf8"));
 		} catch {
 			return []; // No file, or one whose trouble is told when it is read in earnest.
 		}
@@ -172,7 +191,8 @@ export class ModelRegistry implements ModelAccess {
 		const { problems } = await this.#providers.file();
 		if (this.#hasWarned) return;
 		this.#hasWarned = true;
-		for (const problem of problems) this.#options.warn?.(problem);
+		const { warn, apiKey } = this.#options;
+		for (const problem of problems) if (!problem.endsWith(` providers.${apiKey?.provider} lacks apiKey`)) warn?.(problem);
 	}
 
 	/** A local server is configured when the user names its address or key, or lists its models; it can be asked anyway. */
@@ -184,15 +204,16 @@ export class ModelRegistry implements ModelAccess {
 		return hasValue((await this.#providers.custom(provider))?.apiKey, env);
 	}
 
-	async #access(model: Model): Promise<Access | { problem: string }> {
+	async #access(model: Model, asked: AbortSignal): Promise<Access | { problem: string }> {
 		const problem = await this.problem(model);
 		if (problem !== undefined) return { problem };
 		const provider = providerName(model.provider);
 		const entry = (await this.#providers.find(provider, model.id)) as Entry;
 		const { env } = this.#options;
+		const signal = AbortSignal.any([asked, this.#closing.signal]);
 		try {
-			const key = await this.#key(provider);
-			const extra = await this.#resolved(entry.headers);
+			const key = await this.#key(provider, signal);
+			const extra = await this.#resolved(entry.headers, signal);
 			const auth = key ? authHeaders(key.value, entry.model.api, key.auth) : {};
 			const wire = provider === "azure" ? azureDetails(model.id, entry.baseUrl, env) : { modelId: model.id, url: entry.baseUrl };
 			const compat = await this.#providers.compat(entry.model);
@@ -203,7 +224,7 @@ export class ModelRegistry implements ModelAccess {
 	}
 
 	/** Resolved at each call: a key may have been rotated. */
-	async #key(provider: string): Promise<{ value: string; auth?: Auth } | undefined> {
+	async #key(provider: string, signal: AbortSignal): Promise<{ value: string; auth?: Auth } | undefined> {
 		const { env, apiKey } = this.#options;
 		const route = routes.get(provider);
 		const custom = await this.#providers.custom(provider);
@@ -212,16 +233,16 @@ export class ModelRegistry implements ModelAccess {
 		const name = route?.keys.find((key) => env[key]);
 		if (name) return { value: env[name] as string, auth: route?.bearerKeys?.includes(name) ? "bearer" : auth };
 		if (custom?.apiKey === undefined) return undefined;
-		const value = await resolveValue(custom.apiKey, env);
+		const value = await resolveValue(custom.apiKey, env, signal);
 		if (value === undefined) throw new Error("apiKey is empty");
 		this.#held.add(value);
 		return { value, auth };
 	}
 
-	async #resolved(headers: Record<string, string>): Promise<Record<string, string>> {
+	async #resolved(headers: Record<string, string>, signal: AbortSignal): Promise<Record<string, string>> {
 		const resolved: Record<string, string> = {};
 		for (const [name, value] of Object.entries(headers)) {
-			const content = await resolveValue(value, this.#options.env);
+			const content = await resolveValue(value, this.#options.env, signal);
 			if (content === undefined) continue;
 			if (content !== value || /auth|key|token|secret|cookie/i.test(name)) this.#held.add(content);
 			resolved[name.toLowerCase()] = content;

@@ -11,6 +11,7 @@ import { ReplyBuilder } from "./builder.ts";
 import type { Compat } from "./compat.ts";
 import { classify, retryAfter } from "./errors.ts";
 import { handoff } from "./handoff.ts";
+import { suspectImages } from "./images.ts";
 import { estimateInput, outputLimit } from "./limits.ts";
 import type { Environment } from "./routes.ts";
 import { clampLevel } from "./thinking.ts";
@@ -25,7 +26,7 @@ export interface Access {
 }
 
 export interface StreamParts {
-	access: (model: Model) => Promise<Access | { problem: string }>;
+	access: (model: Model, signal: AbortSignal) => Promise<Access | { problem: string }>;
 	client: Pick<HttpClient, "post">;
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 	env: Environment;
@@ -70,11 +71,18 @@ function retentionOf(env: Environment): Retention {
 	return wish === "long" || wish === "none" ? wish : "short";
 }
 
+/** How often a request is tried with fewer images; the last time with none. */
+const imageTries = 2;
+
 class Reply {
 	#parts: StreamParts;
 	#request: ModelRequest;
 	#options: StreamOptions;
 	#refused: WeakSet<Image>;
+	/** Images that this reply is tried without. */
+	#leftOut = new Set<Image>();
+	#tries = 0;
+	#sent: WireRequest | undefined;
 	#builder: ReplyBuilder;
 	#blocks: Blocks;
 	#began: number;
@@ -92,15 +100,18 @@ class Reply {
 	async run(): Promise<void> {
 		const { signal } = this.#options;
 		if (signal.aborted) return this.#abort();
-		const access = await this.#parts.access(this.#request.model);
+		const access = await this.#parts.access(this.#request.model, signal);
+		if (signal.aborted) return this.#abort();
 		if ("problem" in access) return this.fail(access.problem, { kind: "permanent" });
 		const module = await loadApi(access.model.api);
 		if (!module) return this.fail(`Models of the API ${access.model.api} are not supported`, { kind: "permanent" });
 		if (signal.aborted) return this.#abort();
-		const outcome = await this.#ask(access, module);
-		const wasImage = outcome.type === "refused" && outcome.status === 400 && /\bimage/i.test(outcome.body) && this.#refuseNewestImages();
-		if (wasImage) await this.#ask(access, module, true);
-		else if (outcome.type === "refused") this.#onRefused(outcome);
+		let outcome = await this.#ask(access, module);
+		// Without the image that the error names; when that does not help, without any.
+		while (outcome.type === "refused" && this.#leaveOutImages(outcome)) outcome = await this.#ask(access, module);
+		if (outcome.type === "refused") this.#onRefused(outcome);
+		// Remembered only when it helped: the images may have been innocent.
+		else if (outcome.type === "ended") for (const image of this.#leftOut) this.#refused.add(image);
 	}
 
 	/** Ends the reply with an error; what kind is read from the words unless it is given. */
@@ -119,12 +130,13 @@ class Reply {
 		end();
 	}
 
-	/** One exchange. A refusal is handed back when a second try is possible. */
-	async #ask(access: Access, module: ApiModule, isLast = false): Promise<Outcome> {
+	/** One exchange. A refusal is handed back, for a second try may be possible. */
+	async #ask(access: Access, module: ApiModule): Promise<Outcome> {
 		const { client, setting } = this.#parts;
 		const { signal, flow } = this.#options;
 		const call = this.#call(access, module);
 		const wire = module.api.request(call);
+		this.#sent = wire;
 		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks));
 		const outcome = await client.post({
 			url: wire.url,
@@ -137,7 +149,6 @@ class Reply {
 			onData: (chunk) => reading.push(chunk),
 		});
 		if (outcome.type !== "refused") this.#onOutcome(outcome, reading);
-		else if (isLast) this.#onRefused(outcome);
 		return outcome;
 	}
 
@@ -151,7 +162,7 @@ class Reply {
 			model: model.id,
 			acceptsImages: model.input.includes("image") && !setting("images.blockImages"),
 			callId: module.callId,
-			isRefused: (image) => this.#refused.has(image),
+			isRefused: (image) => this.#refused.has(image) || this.#leftOut.has(image),
 		});
 		const budgets = {
 			minimal: setting("thinkingBudgets.minimal"),
@@ -176,15 +187,14 @@ class Reply {
 		};
 	}
 
-	/** The images of the newest message that has some: older ones were accepted before. */
-	#refuseNewestImages(): boolean {
-		for (const message of this.#request.messages.toReversed()) {
-			if (message.role === "assistant" || typeof message.content === "string") continue;
-			const images = message.content.filter((block): block is Image => block.type === "image" && !this.#refused.has(block));
-			for (const image of images) this.#refused.add(image);
-			if (images.length > 0) return true;
-		}
-		return false;
+	/** Whether there are images to try without. */
+	#leaveOutImages({ status, body }: Extract<Outcome, { type: "refused" }>): boolean {
+		if (status !== 400 || !this.#sent || this.#tries === imageTries) return false;
+		this.#tries += 1;
+		const error = this.#tries === imageTries ? "image" : body;
+		const images = /\bimage/i.test(body) ? suspectImages(error, this.#sent, this.#request.messages) : [];
+		for (const image of images) this.#leftOut.add(image);
+		return images.length > 0;
 	}
 
 	#onRefused({ status, headers, body }: Extract<Outcome, { type: "refused" }>): void {
@@ -318,7 +328,11 @@ class Reading {
 	}
 }
 
-/** Some hosts answer 200 and then tell an error as plain JSON. */
+const notStreamed = "The provider answered with a whole reply instead of an event stream; its address or a proxy before it does not stream";
+
+/** Some hosts answer 200 and then tell an error as plain JSON; some do not stream at all. */
 function errorIn(body: string): string | undefined {
+	const isReply = /^\s*\[?\s*\{/.test(body) && /"(?:choices|candidates|output|stop_reason)"\s*:/.test(body);
+	if (isReply && !/"error"\s*:\s*["{]/.test(body)) return `${notStreamed}: ${body.trim().slice(0, 200)}`;
 	return /^\s*\{[\s\S]*"(?:error|message|detail)"/.test(body) ? body.trim() : undefined;
 }

@@ -2,6 +2,9 @@
 import type { Environment } from "./routes.ts";
 
 const commandLimitMs = 10_000;
+const outputLimit = 1024 * 1024;
+/** How long output may go on behind the end of its command. */
+const graceMs = 250;
 const reference = /\$(?:([$!])|\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 const bareName = /^[A-Z][A-Z0-9_]*$/;
 
@@ -25,17 +28,55 @@ export function plainValue(value: string, env: Environment): string | undefined 
 	return value.replace(reference, (_, escaped?: string, braced?: string, bare?: string) => escaped ?? env[braced ?? bare ?? ""] ?? "");
 }
 
-/** The value; a command is run anew each time, so that a key may be rotated. Throws when the command fails. */
-export async function resolveValue(value: string, env: Environment): Promise<string | undefined> {
-	if (!value.startsWith("!")) return plainValue(value, env);
-	const { exec } = await import("node:child_process");
-	const options = { timeout: commandLimitMs, env: env as NodeJS.ProcessEnv, maxBuffer: 1024 * 1024, windowsHide: true };
+/** The value; a command is run anew each time, so that a key may be rotated. Throws when the command fails or the signal comes. */
+export async function resolveValue(value: string, env: Environment, signal?: AbortSignal, limitMs = commandLimitMs): Promise<string | undefined> {
+	return value.startsWith("!") ? (await output(value.slice(1), env, limitMs, signal)) || undefined : plainValue(value, env);
+}
+
+/** What a command prints. It has a process group of its own, of which nothing is left behind, however it ends. */
+async function output(command: string, env: Environment, limitMs: number, signal?: AbortSignal): Promise<string> {
+	const { spawn } = await import("node:child_process");
+	if (signal?.aborted) throw new Error("the command was stopped");
 	return new Promise((resolve, reject) => {
-		exec(value.slice(1), options, (error, stdout) => {
-			const said = stdout.trim();
-			// What the command printed may be a key; it is never told.
-			if (!error) resolve(said || undefined);
-			else reject(new Error(error.killed ? `the command took longer than ${commandLimitMs / 1000} s` : `the command failed with ${error.code}`));
+		const child = spawn("/bin/sh", ["-c", command], { env: env as NodeJS.ProcessEnv, detached: true, stdio: ["ignore", "pipe", "ignore"] });
+		const chunks: Buffer[] = [];
+		let size = 0;
+		const kill = () => {
+			if (child.pid === undefined) return;
+			try {
+				process.kill(-child.pid, "SIGKILL");
+			} catch {
+				// Nobody is left in the group.
+			}
+		};
+		// What the command printed may be a key; it is never told.
+		const settle = (problem?: string) => {
+			clearTimeout(timer);
+			clearTimeout(grace);
+			process.off("exit", kill);
+			signal?.removeEventListener("abort", onAbort);
+			kill();
+			child.stdout.destroy();
+			if (problem === undefined) resolve(Buffer.concat(chunks).toString("utf8").trim());
+			else reject(new Error(problem));
+		};
+		const onAbort = () => settle("the command was stopped");
+		const onClose = (code: number | null, killer: string | null) => settle(code === 0 ? undefined : `the command failed with ${code ?? killer}`);
+		const timer = setTimeout(() => settle(`the command took longer than ${limitMs / 1000} s`), limitMs);
+		let grace: NodeJS.Timeout | undefined;
+		process.once("exit", kill);
+		signal?.addEventListener("abort", onAbort, { once: true });
+		child.stdout.on("data", (chunk: Buffer) => {
+			chunks.push(chunk);
+			size += chunk.length;
+			if (size > outputLimit) settle(`the command printed more than ${outputLimit} bytes`);
 		});
+		child.on("error", (error) => settle(`the command could not be run: ${error.message}`));
+		child.on("exit", (code, killer) => {
+			kill();
+			// Somebody who left the group may hold the output open for ever.
+			grace = setTimeout(() => onClose(code, killer), graceMs);
+		});
+		child.on("close", onClose);
 	});
 }

@@ -78,3 +78,19 @@ test("a very long event in many chunks costs linear time", () => {
 	expect(length).toBe(16_384_000);
 	expect(performance.now() - began).toBeLessThan(1000);
 });
+
+test("a carriage return alone ends a line, at once, wherever bytes are split", () => {
+	const text = "event: a\rdata: 1\rdata: 2\r\rdata: 3\r\n\r\ndata: 4\n\ndata: 5\r\r";
+	const expected = [
+		["1\n2", "a"],
+		["3", ""],
+		["4", ""],
+		["5", ""],
+	];
+	for (let size = 1; size <= text.length; size += 1) {
+		const events: [string, string][] = [];
+		const reader = new SseReader((data, name) => events.push([data, name]));
+		for (let at = 0; at < text.length; at += size) reader.push(Buffer.from(text.slice(at, at + size)));
+		expect(events).toEqual(expected);
+	}
+});

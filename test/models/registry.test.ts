@@ -250,7 +250,7 @@ describe("models.jsonc", () => {
 				acme: {
 					baseUrl: server.url,
 					api: "anthropic-messages",
-					apiKey: `!echo x >> ${counter}; echo key-$(wc -l < ${counter} | tr -d ' ')`,
+					apiKey: `!echo x >> ${counter}; echo key-long-$(wc -l < ${counter} | tr -d ' ')`,
 					authHeader: true,
 					models: [{ id: "m" }],
 				},
@@ -262,11 +262,72 @@ describe("models.jsonc", () => {
 		const model = await found(models, "acme", "m");
 		await ask(models, model);
 		await ask(models, model);
-		expect(server.received.map((received) => received.headers.authorization)).toEqual(["Bearer key-1", "Bearer key-2"]);
-		expect(models.secrets()).toEqual(expect.arrayContaining(["key-1", "key-2"]));
+		expect(server.received.map((received) => received.headers.authorization)).toEqual(["Bearer key-long-1", "Bearer key-long-2"]);
+		expect(models.secrets()).toEqual(expect.arrayContaining(["key-long-1", "key-long-2"]));
 		const end = ending(await ask(models, await found(models, "bad", "m")));
 		expect(end.type === "error" && end.error.errorMessage).toMatch(/^No API key found for bad\..*the command failed with 3/);
 		expect(JSON.stringify(end)).not.toContain("hidden-thing");
+	});
+
+	test("names in headers of models and passwords in addresses are secrets", async () => {
+		write({
+			providers: {
+				openai: { modelOverrides: { "gpt-5.5": { headers: { a: "$ONE_NAME", b: "OTHER_NAME" }, baseUrl: "http://me:over%40password@x/v1" } } },
+				acme: {
+					baseUrl: "http://me:pass%20word@x/v1",
+					api: "openai-responses",
+					apiKey: "literal-key",
+					models: [{ id: "m", headers: { c: "THIRD_NAME" } }],
+				},
+			},
+		});
+		const env = { OTHER_NAME: "other-value", THIRD_NAME: "third-value", GROQ_BASE_URL: "https://u:groq-password@x" };
+		const names = ["ONE_NAME", "OTHER_NAME", "THIRD_NAME"];
+		const models = make(env);
+		expect(models.secretNames()).toEqual(expect.arrayContaining(names));
+		await models.available();
+		expect(models.secretNames()).toEqual(expect.arrayContaining(names));
+		expect(models.secrets()).toEqual(
+			expect.arrayContaining(["other-value", "third-value", "pass%20word", "pass word", "over@password", "groq-password"]),
+		);
+	});
+
+	test("a short value is a word, not a secret", async () => {
+		server.answer(refuse(404, 'model "test" is not served'));
+		write({ providers: { acme: { baseUrl: server.url, api: "openai-completions", apiKey: "test", models: [{ id: "m" }] } } });
+		const models = make();
+		expect(ending(await ask(models, await found(models, "acme", "m")))).toMatchObject({
+			error: { errorMessage: '404 model "test" is not served' },
+		});
+		expect(models.secrets()).toEqual([]);
+	});
+
+	test("what a provider lacks is told, and its models are not looked for elsewhere", async () => {
+		write({
+			providers: {
+				x: { baseUrl: "http://127.0.0.1:1", models: [{ id: "a" }] },
+				n: { apiKey: "kkkkkkkk", models: [{ id: "gpt-5.5" }] },
+				whole: { apiKey: "kkkkkkkk", models: [{ id: "a", baseUrl: "http://x", api: "openai-responses" }] },
+				Loud: { apiKey: "kkkkkkkk", baseUrl: "http://x", api: "openai-responses" },
+				groq: { models: [] },
+				broken: 7,
+			},
+		});
+		const warnings: string[] = [];
+		const models = make({ OPENAI_API_KEY: "k-12345678", OPENROUTER_API_KEY: "k-12345678" }, { warn: (problem) => warnings.push(problem) });
+		await models.available();
+		expect(warnings.map((problem) => problem.replace(/^.*models\.jsonc: /, ""))).toEqual([
+			"providers.x lacks api and apiKey",
+			"providers.n lacks baseUrl and api",
+			"providers.broken must be an object",
+		]);
+		const problem = { problem: expect.stringMatching(/^Model not found: n\/gpt-5\.5\. .*providers\.n lacks baseUrl and api\.$/) };
+		expect(await models.resolve("n/gpt-5.5")).toEqual(problem);
+		// It is part of the ids of others.
+		expect(await models.resolve("n/g")).toEqual({ problem: expect.stringContaining("providers.n lacks") });
+		expect(await models.resolve("broken/m")).toEqual({ problem: expect.stringContaining("must be an object") });
+		expect(await models.resolve("whole/a:high")).toMatchObject({ model: { provider: "whole", id: "a" }, level: "high" });
+		expect(await models.resolve("loud/new")).toMatchObject({ model: { provider: "Loud", id: "new" } });
 	});
 
 	test("a built-in provider is redirected, extended and patched", async () => {

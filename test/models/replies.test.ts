@@ -270,3 +270,59 @@ describe("Google", () => {
 		});
 	});
 });
+
+describe("ids of calls are unique in a reply, and never empty", () => {
+	const message = (name: string, data: object) => ({ type: name, ...data });
+	const anthropic = (...ids: string[]) => [
+		message("message_start", { message: { id: "m", usage: { input_tokens: 1 } } }),
+		...ids.flatMap((id, index) => [
+			message("content_block_start", { index, content_block: { type: "tool_use", id, name: "read", input: {} } }),
+			message("content_block_stop", { index }),
+		]),
+		message("message_delta", { delta: { stop_reason: "tool_use" } }),
+		message("message_stop", {}),
+	];
+	const chat = (...ids: string[]) => [
+		...ids.map((id, index) => ({ choices: [{ delta: { tool_calls: [{ index, id, function: { name: "read", arguments: "{}" } }] } }] })),
+		{ choices: [{ delta: {}, finish_reason: "stop" }] },
+	];
+	const chatWithoutIndex = (...ids: string[]) => [
+		...ids.map((id, at) => ({ choices: [{ delta: { tool_calls: [{ id, function: { name: "read", arguments: `{"p":${at}}` } }] } }] })),
+		{ choices: [{ delta: {}, finish_reason: "stop" }] },
+	];
+	const responses = (...ids: string[]) => [
+		...ids.map((id, at) =>
+			message("response.output_item.done", {
+				output_index: at,
+				item: { type: "function_call", id: `fc_${at}`, call_id: id, name: "read", arguments: "{}" },
+			}),
+		),
+		message("response.completed", { response: { status: "completed" } }),
+	];
+	const google = (...ids: string[]) => [
+		{ candidates: [{ content: { parts: ids.map((id) => ({ functionCall: { id, name: "read", args: {} } })) }, finishReason: "STOP" }] },
+	];
+
+	test.each([
+		["anthropic", models.anthropic, anthropic],
+		["chat", models.chat, chat],
+		["chat without index", models.chat, chatWithoutIndex],
+		["responses", models.responses, responses],
+		["google", models.google, google],
+	])("%s", async (_, model, events) => {
+		const played = await replay(model, playing([sse(events("c", "c", "c_2", "", ""))]));
+		const end = ending(played);
+		if (end.type === "error") throw new Error(end.error.errorMessage);
+		const ids = end.message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+		const callIds = ids.map((id) => id.split("|")[0] as string);
+		expect(callIds.slice(0, 3)).toEqual(["c", "c_2", "c_2_2"]);
+		expect(new Set(callIds).size).toBe(5);
+		expect(callIds.every((id) => id !== "")).toBe(true);
+		expect(played.flatMap((event) => (event.type === "toolcall_start" ? [event.id] : []))).toEqual(ids);
+	});
+
+	test("a piece that says nothing makes no call", async () => {
+		const pieces = [null, {}, { index: 0, function: {} }].map((piece) => ({ choices: [{ delta: { content: "x", tool_calls: [piece] } }] }));
+		expect(await content(models.chat, [...pieces, { choices: [{ delta: {}, finish_reason: "stop" }] }])).toEqual([{ type: "text", text: "xxx" }]);
+	});
+});

@@ -2,10 +2,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ModelMessage } from "../../src/agent/contracts.ts";
 import { type Call, endpoint } from "../../src/models/api.ts";
+import { noUsage } from "../../src/models/builder.ts";
 import { mergeCompat } from "../../src/models/compat.ts";
 import { handoff } from "../../src/models/handoff.ts";
 import { routes } from "../../src/models/routes.ts";
 import { loadApi } from "../../src/models/stream.ts";
+import type { AssistantMessage } from "../../src/protocol/messages.ts";
 import type { Model, ThinkingLevel } from "../../src/protocol/model.ts";
 import { call, model, models } from "./support.ts";
 import { transcript } from "./transcript.ts";
@@ -211,4 +213,51 @@ test.each([
 	["https://x.test/v1beta/models/", "https://x.test/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse"],
 ])("Google at %s is asked at %s", async (baseUrl, url) => {
 	expect((await built(models.google, [], { baseUrl })).url).toBe(url);
+});
+
+describe("items of the Responses API", () => {
+	const reply = (content: AssistantMessage["content"], timestamp = 7): AssistantMessage => ({
+		role: "assistant",
+		content,
+		api: "openai-responses",
+		provider: models.responses.provider,
+		model: models.responses.id,
+		usage: noUsage,
+		stopReason: "toolUse",
+		timestamp,
+	});
+	const called = { type: "toolCall" as const, id: "call_1|fc_1", name: "read", arguments: {} };
+	const result = (toolCallId: string): ModelMessage => ({
+		role: "toolResult",
+		toolCallId,
+		toolName: "read",
+		content: [],
+		isError: false,
+		timestamp: 8,
+	});
+	const input = async (...messages: ModelMessage[]) => (await built(models.responses, messages)).body.input as Record<string, unknown>[];
+
+	test("reasoning goes back with its call, whatever member stands first", async () => {
+		const thinkingSignature = '{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"E"}';
+		const items = await input(reply([{ type: "thinking", thinking: "t", thinkingSignature }, called]), result(called.id));
+		expect(items.slice(1, 3)).toMatchObject([
+			{ type: "reasoning", id: "rs_1" },
+			{ type: "function_call", id: "fc_1" },
+		]);
+	});
+
+	test.each(["{broken", "sig", '{"type":"other"}'])("without its reasoning (%s) a call and a text lose their item ids", async (thinkingSignature) => {
+		const said = { type: "text" as const, text: "x", textSignature: '{"v":1,"id":"msg_real"}' };
+		const items = await input(reply([{ type: "thinking", thinking: "t", thinkingSignature }, said, called]), result(called.id));
+		expect(JSON.stringify(items)).not.toMatch(/fc_1|msg_real/);
+		expect(items[2]).toMatchObject({ type: "function_call", call_id: "call_1" });
+	});
+
+	test("made ids differ, also in replies of the same moment", async () => {
+		const said = reply([{ type: "text", text: "a" }], 1);
+		const many = Array.from({ length: 12 }, (_, index) => ({ type: "text" as const, text: `${index}` }));
+		const items = await input(said, reply([{ type: "text", text: "b" }], 1), reply(many, 1), reply(many, 11));
+		const ids = items.slice(1).map((item) => item.id);
+		expect(new Set(ids).size).toBe(26);
+	});
 });

@@ -81,6 +81,12 @@ describe("a provider that fails says so in the last event", () => {
 			text: '{"error":{"message":"invalid api key"}}',
 			kind: "permanent",
 		});
+		const whole =
+			'{"id":"x","object":"chat.completion","choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"error":null}';
+		expect(await failure(stream(Buffer.from(whole)))).toMatchObject({
+			text: expect.stringMatching(/^The provider answered with a whole reply instead of an event stream/),
+			kind: "permanent",
+		});
 		expect(await failure(stream(Buffer.from(": ping\n\n")))).toMatchObject({ kind: "transient" });
 		expect(await failure((response) => void response.writeHead(200).end())).toMatchObject({
 			text: "The stream ended without any event",
@@ -176,6 +182,68 @@ test("a bad image is left out after the provider named it, and stays out", async
 	]);
 	server.answer(refuse(400, "bad image"));
 	expect(ending(await ask({ messages: [] }))).toMatchObject({ type: "error", failure: { kind: "permanent", status: 400 } });
+});
+
+describe("a bad image", () => {
+	const text = { type: "text" as const, text: "look" };
+	const bad = { type: "image" as const, data: "QkFEQkFE", mimeType: "image/png" };
+	const good = { type: "image" as const, data: "R09PREdPT0Q=", mimeType: "image/png" };
+	const messages = [
+		{ role: "user" as const, content: [text, bad], timestamp: 1 },
+		{ role: "user" as const, content: [text, good], timestamp: 2 },
+	];
+	const reply = stream(cassette("anthropic-thinking-tools"));
+	/** What each request carried: the bad one, the good one. */
+	const carried = () => server.received.splice(0).map(({ body }) => [body.includes(bad.data), body.includes(good.data)]);
+	const asking = () => {
+		const asked = streamFunction({
+			access: async (model) => ({ model, baseUrl: server.url, modelId: model.id, compat: mergeCompat(), headers: {} }),
+			client,
+			setting: defaultSetting,
+			env: {},
+			now: Date.now,
+			clean: (said) => said,
+		});
+		return async () => {
+			const events: StreamEvent[] = [];
+			await asked(request({ messages }), { signal: new AbortController().signal, flow: open, onEvent: (event) => events.push(event) });
+			return ending(events).type;
+		};
+	};
+
+	test("of an older message is found by its place, and stays out", async () => {
+		const ask = asking();
+		server.answer(refuse(400, '{"error":{"message":"messages.0.content.1: Could not process image"}}'), reply);
+		expect([await ask(), await ask()]).toEqual(["done", "done"]);
+		expect(carried()).toEqual([
+			[true, true],
+			[false, true],
+			[false, true],
+		]);
+	});
+
+	test("that is not named takes all others with it", async () => {
+		server.answer(refuse(400, "could not process image"), reply);
+		expect(await asking()()).toBe("done");
+		expect(carried()).toEqual([
+			[true, true],
+			[false, false],
+		]);
+	});
+
+	test("that was innocent is sent again", async () => {
+		const ask = asking();
+		server.answer(refuse(400, "messages.1.content.1: image model not found"));
+		expect(await ask()).toBe("error");
+		server.answer(reply);
+		expect(await ask()).toBe("done");
+		expect(carried()).toEqual([
+			[true, true],
+			[true, false],
+			[false, false],
+			[true, true],
+		]);
+	});
 });
 
 test("images stay at home when the user wants it so", async () => {

@@ -40,10 +40,15 @@ export type Outcome =
 	| { type: "broken"; error: unknown };
 
 const errorBodyLimit = 64 * 1024;
+/** Silence allowed in the body of a refusal: the status says the most of it. */
+const errorSilenceMs = 2_000;
 /** Below what servers and load balancers usually allow an idle connection. */
 const idleSocketMs = 50_000;
 /** How long an answer that nobody wants any more may go on, for the sake of its connection. */
 const drainMs = 1_000;
+
+/** What a request tells the agent that connects for it: Node gives up a request, but not the tunnel being opened for it. */
+type Cancellable = { cancel?: AbortSignal };
 
 type Scheme = { request: (options: RequestOptions, onAnswer: (answer: IncomingMessage) => void) => ClientRequest; agent: HttpAgent };
 
@@ -144,7 +149,7 @@ async function tunnelAgent(proxy: URL, settings: object): Promise<HttpAgent> {
 	agent.createConnection = (options, done) => {
 		const host = options.host ?? "";
 		const { servername } = options as { servername?: string };
-		tunnel(proxy, host, Number(options.port)).then(
+		tunnel(proxy, host, Number(options.port), (options as Cancellable).cancel).then(
 			(socket) => done?.(null, connect({ ...(options as object), socket, servername: servername || host })),
 			(error: Error) => done?.(error, undefined as unknown as Duplex),
 		);
@@ -170,6 +175,9 @@ class Exchange {
 	#timer: NodeJS.Timeout | undefined;
 	#hasBegun = false;
 	#isSettled = false;
+	/** What a refusal has said so far. */
+	#refusal: (() => Outcome) | undefined;
+	#ended = new AbortController();
 	#resolve: (outcome: Outcome) => void = () => undefined;
 	#onAbort = () => this.#stop({ type: "aborted" });
 
@@ -183,7 +191,9 @@ class Exchange {
 			this.#post.signal.addEventListener("abort", this.#onAbort, { once: true });
 			this.#watch();
 			try {
-				this.#request = scheme.request(options, (answer) => this.#onAnswer(answer));
+				this.#request = scheme.request({ ...options, cancel: this.#ended.signal } as RequestOptions & Cancellable, (answer) =>
+					this.#onAnswer(answer),
+				);
 			} catch (error) {
 				// A header with characters that HTTP does not allow; its value must not be told.
 				const code = (error as NodeJS.ErrnoException).code;
@@ -250,10 +260,12 @@ class Exchange {
 	#collect(answer: IncomingMessage, status: number): void {
 		const chunks: Buffer[] = [];
 		let size = 0;
-		const finish = () => {
+		this.#refusal = () => {
 			const body = Buffer.concat(chunks).subarray(0, errorBodyLimit).toString("utf8");
-			this.#settle({ type: "refused", status, headers: answer.headers, body });
+			return { type: "refused", status, headers: answer.headers, body };
 		};
+		this.#watch();
+		const finish = () => this.#settle((this.#refusal as () => Outcome)());
 		answer.on("data", (chunk: Buffer) => {
 			chunks.push(chunk);
 			size += chunk.length;
@@ -278,14 +290,16 @@ class Exchange {
 	#watch(): void {
 		clearTimeout(this.#timer);
 		const phase = this.#hasBegun ? "idle" : "first";
-		const afterMs = this.#hasBegun ? this.#post.idleTimeoutMs : this.#post.firstEventTimeoutMs;
+		const afterMs = this.#refusal ? errorSilenceMs : this.#hasBegun ? this.#post.idleTimeoutMs : this.#post.firstEventTimeoutMs;
 		if (afterMs > 0) this.#timer = setTimeout(() => this.#stop({ type: "timedOut", phase, afterMs }), Math.min(afterMs, 2 ** 31 - 1));
 	}
 
 	#stop(outcome: Outcome): void {
 		if (this.#isSettled) return;
-		this.#settle(outcome);
+		// A refusal whose body stalls or breaks off is one all the same.
+		this.#settle(this.#refusal && outcome.type !== "aborted" ? this.#refusal() : outcome);
 		this.#request?.destroy();
+		this.#ended.abort();
 	}
 
 	#settle(outcome: Outcome): void {

@@ -62,8 +62,8 @@ function problem(message: string, code: string): Error {
 	return Object.assign(new Error(message), { code });
 }
 
-/** Opens a raw connection to `host:port` through the proxy. */
-export async function tunnel(proxy: URL, host: string, port: number): Promise<Socket> {
+/** Opens a raw connection to `host:port` through the proxy, unless the signal comes first. */
+export async function tunnel(proxy: URL, host: string, port: number, signal?: AbortSignal): Promise<Socket> {
 	const socket = await reach(proxy);
 	const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 	const headers = { host: target, ...proxyAuthorization(proxy) };
@@ -71,9 +71,11 @@ export async function tunnel(proxy: URL, host: string, port: number): Promise<So
 	return new Promise((resolve, reject) => {
 		let answer = "";
 		const fail = (error: Error) => {
+			signal?.removeEventListener("abort", onAbort);
 			socket.destroy();
 			reject(error);
 		};
+		const onAbort = () => fail(problem("The request was given up", "ECONNABORTED"));
 		const onClose = () => fail(problem("The proxy closed the connection", "ECONNRESET"));
 		const onTimeout = () => fail(problem(`The proxy opened no tunnel within ${tunnelMs / 1000} s`, "ETIMEDOUT"));
 		const onData = (chunk: Buffer) => {
@@ -85,6 +87,7 @@ export async function tunnel(proxy: URL, host: string, port: number): Promise<So
 			}
 			socket.off("data", onData).off("error", fail).off("close", onClose).off("timeout", onTimeout);
 			socket.setTimeout(0);
+			signal?.removeEventListener("abort", onAbort);
 			const status = /^HTTP\/1\.\d (\d{3})[^\r]*/.exec(answer);
 			if (status?.[1] !== "200") {
 				const isPassing = Number(status?.[1]) >= 500;
@@ -97,6 +100,8 @@ export async function tunnel(proxy: URL, host: string, port: number): Promise<So
 		};
 		socket.setTimeout(tunnelMs);
 		socket.on("data", onData).on("error", fail).on("close", onClose).on("timeout", onTimeout);
+		signal?.addEventListener("abort", onAbort, { once: true });
+		if (signal?.aborted) return onAbort();
 		socket.write(`CONNECT ${target} HTTP/1.1\r\n${lines.join("")}\r\n`);
 	});
 }

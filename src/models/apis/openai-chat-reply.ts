@@ -80,7 +80,7 @@ export class ChatDecoder implements Decoder {
 		if (typeof delta.content === "string") this.#write("text", delta.content);
 		else for (const part of list(delta.content)) this.#part(object(part) ?? {});
 		this.#write("text", text(delta.refusal));
-		for (const piece of list(delta.tool_calls)) this.#callPiece(object(piece) ?? {});
+		for (const piece of list(delta.tool_calls)) if (object(piece)) this.#callPiece(piece as Json);
 		for (const detail of list(delta.reasoning_details)) this.#detail(object(detail) ?? {});
 	}
 
@@ -113,13 +113,17 @@ export class ChatDecoder implements Decoder {
 	#callPiece(piece: Json): void {
 		const made = object(piece.function) ?? {};
 		const name = text(made.name);
-		const call = this.#find(piece, name) ?? this.#open(piece, name);
+		const args = object(made.arguments) ? JSON.stringify(made.arguments) : text(made.arguments);
+		const known = this.#find(piece, name);
+		if (!known && name === "" && args === "" && text(piece.id) === "") return;
+		// A whole call that is named anew is another call: some hosts give all calls one id.
+		const isAnother = known && name !== "" && args.trim() !== "" && this.#blocks.isWhole(known.key);
+		const call = known && !isAnother ? known : this.#open(piece, name);
 		if (call.name === "" && name !== "") {
 			call.name = name;
 			this.#blocks.change(call.key, { name });
 		}
-		const args = object(made.arguments);
-		this.#blocks.append(call.key, args ? JSON.stringify(args) : text(made.arguments));
+		this.#blocks.append(call.key, args);
 	}
 
 	/** By index first, then by id. Another id under a known index is another call: some hosts number every call 0. */
@@ -141,8 +145,7 @@ export class ChatDecoder implements Decoder {
 		if (typeof piece.index === "number") this.#byIndex.set(piece.index, call);
 		if (id !== "") this.#byId.set(id, call);
 		this.#lastCall = call;
-		const ownId = id || `call_${this.#call.now().toString(36)}_${this.#made}`;
-		this.#blocks.open(call.key, { type: "toolCall", id: ownId, name, arguments: {} });
+		this.#blocks.open(call.key, { type: "toolCall", id, name, arguments: {} });
 		return call;
 	}
 

@@ -116,7 +116,6 @@ export class ResponsesDecoder implements Decoder {
 			this.#blocks.close(index);
 		} else if (item.kind === "thinking") {
 			if (!item.hasText) this.#write(index, wordsOf(done.summary) || wordsOf(done.content));
-			// The type stands first, so that a stored item is known by its beginning.
 			this.#blocks.close(index, { thinkingSignature: JSON.stringify({ type: "reasoning", ...done, status: undefined }) });
 		} else {
 			if (!item.hasText) this.#write(index, wordsOf(done.content));

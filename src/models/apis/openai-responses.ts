@@ -3,7 +3,7 @@ import type { ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
 import { type Api, type Call, endpoint, imageOnly, noOutput, remembered, type WireRequest } from "../api.ts";
-import { wire } from "../json.ts";
+import { object, wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { effortWord } from "../thinking.ts";
 import { ResponsesDecoder } from "./openai-responses-reply.ts";
@@ -32,31 +32,41 @@ const userText = remembered((message: UserMessage): string => {
 	return parts.length === 0 ? "" : wire({ role: "user", content: parts });
 });
 
-/** The items of a reply, joined by commas. */
-const assistantText = remembered((message: AssistantMessage): string => {
-	const items = message.content.flatMap((block, index): string[] => {
-		if (block.type === "text") return block.text.trim() === "" ? [] : [messageItem(message, block, index)];
-		if (block.type === "toolCall") return [wire(callItem(block.id, block.name, block.arguments))];
+/** The items of a reply, joined by commas. `copy` tells replies of the same moment apart. */
+const assistantText = remembered((message: AssistantMessage, copy: string): string => {
+	const isReasoning = message.content.map((block) => block.type === "thinking" && isReasoningItem(block.thinkingSignature));
+	// The provider refuses items of its own whose reasoning is missing; without their ids it takes them for new ones.
+	const isWhole = message.content.every((block, index) => block.type !== "thinking" || isReasoning[index]);
+	const madeId = (index: number) => `msg_${message.timestamp}_${index}${copy}`;
+	const items = message.content.flatMap((block, index): { item: string; isReasoning?: true }[] => {
+		if (block.type === "text") return block.text.trim() === "" ? [] : [{ item: messageItem(block, madeId(index), isWhole) }];
+		if (block.type === "toolCall") return [{ item: wire(callItem(block.id, block.name, block.arguments, isWhole)) }];
 		if (block.type !== "thinking") return [];
-		if (block.thinkingSignature) return isReasoningItem(block.thinkingSignature) ? [block.thinkingSignature] : [];
-		return block.thinking.trim() === "" ? [] : [messageItem(message, { type: "text", text: block.thinking }, index)];
+		if (block.thinkingSignature) return isReasoning[index] ? [{ item: block.thinkingSignature, isReasoning: true }] : [];
+		return block.thinking.trim() === "" ? [] : [{ item: messageItem({ type: "text", text: block.thinking }, madeId(index), false) }];
 	});
 	// Reasoning that nothing follows is refused.
-	while (items.length > 0 && isReasoningItem(items.at(-1) as string)) items.pop();
-	return items.join(",");
+	while (items.at(-1)?.isReasoning) items.pop();
+	return items.map(({ item }) => item).join(",");
 });
 
-function isReasoningItem(stored: string): boolean {
-	return stored.startsWith('{"type":"reasoning"');
+/** Whether a signature is an item of reasoning, in whatever order its members were stored. */
+function isReasoningItem(stored: string | undefined): boolean {
+	if (!stored?.startsWith("{")) return false;
+	try {
+		return object(JSON.parse(stored))?.type === "reasoning";
+	} catch {
+		return false; // Made by another API under the same name, or a damaged file.
+	}
 }
 
-function messageItem(message: AssistantMessage, block: Text, index: number): string {
+function messageItem(block: Text, madeId: string, hasOwnId: boolean): string {
 	const { id, phase } = readSignature(block.textSignature);
 	const content = [{ type: "output_text", text: block.text, annotations: [] }];
 	return wire({
 		type: "message",
 		role: "assistant",
-		id: shortId(id ?? `msg_${message.timestamp}${index}`),
+		id: shortId((hasOwnId && id) || madeId),
 		...(phase ? { phase } : {}),
 		status: "completed",
 		content,
@@ -85,9 +95,9 @@ function shortId(id: string): string {
 }
 
 /** An engine id is `<call_id>|<item_id>`. */
-function callItem(id: string, name: string, args: unknown): unknown {
+function callItem(id: string, name: string, args: unknown, hasItemId: boolean): unknown {
 	const [callId, itemId] = id.split("|");
-	return { type: "function_call", ...(itemId?.startsWith("fc") ? { id: itemId } : {}), call_id: callId, name, arguments: wire(args) };
+	return { type: "function_call", ...(hasItemId && itemId?.startsWith("fc") ? { id: itemId } : {}), call_id: callId, name, arguments: wire(args) };
 }
 
 const resultText = remembered((message: ToolResultMessage): string => {
@@ -109,8 +119,14 @@ function inputTexts(call: Call): string[] {
 	if (call.systemPrompt.trim() !== "") {
 		texts.push(wire({ role: call.model.reasoning && call.compat.supportsDeveloperRole ? "developer" : "system", content: call.systemPrompt }));
 	}
+	const moments = new Map<number, number>();
 	for (const message of call.messages) {
-		const made = message.role === "user" ? userText(message) : message.role === "assistant" ? assistantText(message) : resultText(message);
+		let made: string;
+		if (message.role === "assistant") {
+			const copies = (moments.get(message.timestamp) ?? 0) + 1;
+			moments.set(message.timestamp, copies);
+			made = assistantText(message, copies === 1 ? "" : `_${copies}`);
+		} else made = message.role === "user" ? userText(message) : resultText(message);
 		if (made !== "") texts.push(made);
 	}
 	return texts;

@@ -64,6 +64,22 @@ test("a refusal brings at most 64 KB of its body, and is not tried again", async
 	expect(server.received.length).toBe(1);
 });
 
+test("a refusal whose body breaks off or stalls is a refusal with what came of it", async () => {
+	server.answer((response) => {
+		response.writeHead(401, { "content-length": "100" }).write("bad k");
+		setTimeout(() => response.destroy(), 20);
+	});
+	expect(await client.post(post())).toMatchObject({ type: "refused", status: 401, body: "bad k" });
+	server.torn = 0;
+	server.answer((response) => void response.writeHead(429, { "retry-after": "7" }).write("slow d"));
+	const asked = client.post(post({ firstEventTimeoutMs: 60_000 }));
+	expect(await asked).toMatchObject({ type: "refused", status: 429, body: "slow d", headers: { "retry-after": "7" } });
+	await server.whenTorn();
+	const controller = new AbortController();
+	setTimeout(() => controller.abort(), 50);
+	expect(await client.post(post({ signal: controller.signal }))).toEqual({ type: "aborted" });
+});
+
 test("abort closes the connection before the answer, and in the middle of it", async () => {
 	for (const isMiddle of [false, true]) {
 		server.torn = 0;
@@ -192,6 +208,28 @@ describe("proxies", () => {
 		expect(await own.post(post({ url: "http://model.test/v1/x?y=1" }))).toMatchObject({ type: "ended" });
 		expect(asked[0]?.url).toBe("http://model.test/v1/x?y=1");
 		expect(asked[0]?.headers).toMatchObject({ host: "model.test", "proxy-authorization": `Basic ${Buffer.from("me:p@ss").toString("base64")}` });
+		await own.close();
+		proxy.close();
+	});
+
+	test("a proxy that never answers is left at an abort and at the deadline", async () => {
+		let closed = 0;
+		const proxy = createTcp((socket) => {
+			socket.resume();
+			socket.on("error", () => undefined);
+			socket.on("close", () => {
+				closed += 1;
+			});
+		});
+		await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+		const own = new HttpClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` } });
+		const url = "https://model.test/x";
+		const controller = new AbortController();
+		setTimeout(() => controller.abort(), 100);
+		expect(await own.post(post({ url, signal: controller.signal }))).toEqual({ type: "aborted" });
+		await expect.poll(() => closed).toBe(1);
+		expect(await own.post(post({ url, firstEventTimeoutMs: 100 }))).toMatchObject({ type: "timedOut" });
+		await expect.poll(() => closed).toBe(2);
 		await own.close();
 		proxy.close();
 	});

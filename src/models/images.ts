@@ -1,0 +1,41 @@
+/** Which images to leave out after a provider refused a request because of one. Pure. */
+import type { ModelMessage } from "../agent/contracts.ts";
+import type { Image } from "../protocol/content.ts";
+import type { WireRequest } from "./api.ts";
+import { list, object, text } from "./json.ts";
+
+/** `messages.2.content.1`, `input[2].content[1]`: where in the request the provider saw the trouble. */
+const place = /\b(messages|input|contents)[.[]+(\d+)\]?\.(?:content|parts|output)[.[]+(\d+)/;
+
+/** The images at the place that the error names, else all that were sent. Nothing when the error is not about an image. */
+export function suspectImages(error: string, wire: WireRequest, messages: readonly ModelMessage[]): Image[] {
+	if (!/\bimage/i.test(error)) return [];
+	const body = Buffer.concat(wire.body.map((piece) => Buffer.from(piece as string))).toString("utf8");
+	const sent = imagesIn(messages).filter((image) => body.includes(image.data));
+	for (const part of partsAt(error, body)) {
+		const here = sent.filter((image) => part.includes(image.data));
+		if (here.length > 0) return here;
+	}
+	return sent;
+}
+
+function imagesIn(messages: readonly ModelMessage[]): Image[] {
+	return messages.flatMap((message) => {
+		if (message.role === "assistant" || typeof message.content === "string") return [];
+		return (message.content ?? []).filter((block): block is Image => block.type === "image" && block.data !== "");
+	});
+}
+
+/** The text of what the error names. A gateway may have counted without the system prompt, so the part of the next message may be meant. */
+function partsAt(error: string, body: string): string[] {
+	const match = place.exec(error);
+	if (!match) return [];
+	const [, key = "", message, part] = match;
+	const all = list(object(JSON.parse(body))?.[key]).map(object);
+	const candidates = /^(?:system|developer)$/.test(text(all[0]?.role)) ? [0, 1] : [0];
+	return candidates.flatMap((offset) => {
+		const said = all[Number(message) + offset];
+		const found = list(said?.content ?? said?.parts ?? said?.output)[Number(part)];
+		return found === undefined ? [] : [JSON.stringify(found)];
+	});
+}

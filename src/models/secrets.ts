@@ -1,0 +1,34 @@
+/** Where credentials stand in `models.jsonc` and in addresses. Pure. */
+import type { CustomProvider } from "./custom.ts";
+import type { Environment } from "./routes.ts";
+import { variablesIn } from "./values.ts";
+
+/** The variables that keys and headers of a provider take their content from. */
+export function namesIn(custom: CustomProvider, env: Environment): string[] {
+	const models = [...custom.models, ...Object.values(custom.modelOverrides)];
+	const values = [custom.apiKey ?? "", ...Object.values(custom.headers), ...models.flatMap((model) => Object.values(model.headers))];
+	return values.flatMap((value) => variablesIn(value, env));
+}
+
+/** As `namesIn`, of a file that nobody has read yet: rather one name too many. */
+export function namesInText(content: string): string[] {
+	const referred = [...content.matchAll(/\$\{?([A-Za-z_]\w*)|"apiKey"\s*:\s*"([A-Z][A-Z0-9_]*)"/g)].map((match) => match[1] ?? match[2] ?? "");
+	const headers = [...content.matchAll(/"headers"\s*:\s*\{((?:\$\{\w+\}|[^}])*)\}/g)].map((match) => match[1] ?? "");
+	return [...referred, ...headers.flatMap((text) => [...text.matchAll(/:\s*"([A-Z][A-Z0-9_]*)"/g)].map((match) => match[1] ?? ""))];
+}
+
+/** The addresses that a provider of the file is reached at. */
+export function addressesIn(custom: CustomProvider): (string | undefined)[] {
+	return [custom.baseUrl, ...[...custom.models, ...Object.values(custom.modelOverrides)].map((model) => model.fields.baseUrl)];
+}
+
+/** The password in an address, as it is written and as it is meant. */
+export function passwordsIn(url: string | undefined): string[] {
+	const written = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#:@]*:([^/?#]*)@/i.exec(url ?? "")?.[1];
+	if (!written) return [];
+	try {
+		return [written, decodeURIComponent(written)];
+	} catch {
+		return [written]; // A percent sign that stands for itself.
+	}
+}
