@@ -44,6 +44,8 @@ const options = {
 	minifySyntax: true,
 	legalComments: "none",
 	external,
+	// Its ESM entry asks for import.meta.url, which a CommonJS bundle does not have.
+	alias: { jiti: "./node_modules/jiti/lib/jiti.cjs" },
 	plugins: [lazyImports, inlineBundles(noteInputs)],
 	absWorkingDir: root,
 	logLevel: "warning",

@@ -1,6 +1,6 @@
 /** One handler per command. */
 
-import type { ModelCatalogue } from "../../agent/contracts.ts";
+import type { Hooks, ModelCatalogue } from "../../agent/contracts.ts";
 import { CommandError } from "../../lib/command-error.ts";
 import type { CommandName, CommandResult } from "../../protocol/commands/index.ts";
 import type { Session } from "../../session/session.ts";
@@ -27,19 +27,20 @@ export interface HandlerParts {
 	catalogue: ModelCatalogue;
 	hostTools: HostTools;
 	events: EventWriter;
+	hooks: Hooks;
 	slashCommands: () => Promise<CommandResult<"get_commands">["commands"]>;
 }
 
-export function handlers({ session, retry, compaction, bash, catalogue, hostTools, events, slashCommands }: HandlerParts): Handlers {
+export function handlers({ session, retry, compaction, bash, catalogue, hostTools, events, hooks, slashCommands }: HandlerParts): Handlers {
 	return {
-		...promptingHandlers(session),
+		...promptingHandlers(session, hooks),
 		...stateHandlers(session),
-		...sessionHandlers(session),
+		...sessionHandlers(session, hooks),
 		...exportHandlers(session),
 		...retryHandlers(retry),
 		...compactionHandlers(session, compaction),
 		...bashHandlers(bash),
-		...modelHandlers(session, catalogue),
+		...modelHandlers(session, catalogue, hooks),
 		...hostHandlers(hostTools, events, slashCommands),
 		...notYet("negotiate_protocol"),
 		...unserved,
