@@ -195,8 +195,8 @@ export interface Again {
 // ── Hooks ──────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Doors for code of the user's own, that is extensions. A door that nobody listens at is absent, so asking costs nothing then. They never
- * throw, and their signal ends the wait.
+ * Doors for code of the user's own, that is extensions. A door that nobody listens at is absent, so asking costs nothing then. They do
+ * not throw, and their signal ends the wait.
  */
 export interface Hooks {
 	/** A prompt arrived: `handled` ends it without a run. */
@@ -218,12 +218,12 @@ export interface Hooks {
 	readonly beforeSwitch?: (given: { reason: "new" | "resume"; targetSessionFile?: string }) => Promise<{ cancel: boolean }>;
 	readonly beforeFork?: (given: { entryId: string }) => Promise<{ cancel: boolean; skipConversationRestore: boolean }>;
 	readonly beforeCompact?: (given: CompactionPlan, signal: AbortSignal) => Promise<{ cancel: true } | { compaction: CompactionResult } | undefined>;
-	/** The host runs a command: its result, when somebody else supplies it. */
+	/** The host runs a command: its result, when somebody else supplies it. Rejects when running it elsewhere fails. */
 	readonly userBash?: (command: string, signal: AbortSignal) => Promise<BashResult | undefined>;
 	/** Further places of skills and templates. */
 	readonly resources?: () => Promise<{ skillPaths: string[]; promptPaths: string[] }>;
 	/** What `/name args` runs, when somebody has registered it. */
-	readonly command?: (text: string) => { name: string; run: () => void } | undefined;
+	readonly command?: (text: string) => { run: () => void; queueRefusal: string } | undefined;
 	/** The tools that the model is offered, made of those that are built in and those of the host. */
 	readonly tools?: (builtIn: BuiltInTools, host: readonly Tool[]) => readonly Tool[];
 	/** Tells what no event tells. */

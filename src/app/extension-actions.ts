@@ -7,6 +7,7 @@ import type { CommandName, CommandParams, CommandResult } from "../protocol/comm
 import type { UserContent } from "../protocol/content.ts";
 import type { CustomMessage } from "../protocol/messages.ts";
 import type { Call, Handlers } from "../rpc/handlers/contract.ts";
+import type { Server } from "../rpc/server.ts";
 import type { EventWriter } from "../rpc/updates.ts";
 import type { Queued } from "../session/inbox.ts";
 import type { Session } from "../session/session.ts";
@@ -19,8 +20,7 @@ export interface ActionParts {
 	session: Session;
 	compaction: CompactionPolicy;
 	handlers: Handlers;
-	/** Runs work in its turn among the commands of the host. */
-	inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+	server: Server;
 	events: EventWriter;
 	hooks: Hooks;
 	ui: Ui;
@@ -29,9 +29,9 @@ export interface ActionParts {
 	models: Models;
 	/** Slash commands that are not of extensions, as far as they have been looked for. */
 	slashCommands: () => SlashCommand[];
-	hostTools: () => readonly Tool[];
+	hostTools: { readonly tools: readonly Tool[] };
 	selection: ToolSelection;
-	/** A run has ended and no other has begun. */
+	/** A run has ended, and something may follow by itself. */
 	isBetweenRuns: () => boolean;
 	/** Ends the program when it is at rest. */
 	shutdown: () => void;
@@ -41,7 +41,7 @@ export interface ActionParts {
 const busyText = "Agent is already processing. Specify deliverAs ('steer' or 'followUp') to queue the message.";
 
 export function extensionActions(parts: ActionParts): ExtensionActions {
-	const { session, compaction, handlers, inTurn, events, hooks, toolbox, models, hostTools, selection, now } = parts;
+	const { session, compaction, handlers, server, events, hooks, toolbox, models, hostTools, selection, now } = parts;
 	const { choice } = session;
 	/** What is said at the end of a run comes behind everything that follows it by itself. */
 	const afterRun = async () => {
@@ -63,7 +63,7 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 	};
 	/** Runs a command as for the host; nothing is answered, a refusal is thrown. */
 	const perform = <Name extends CommandName>(name: Name, params: CommandParams<Name>): Promise<CommandResult<Name>> =>
-		inTurn(async () => {
+		server.inTurn(async () => {
 			const afterwards: (() => void)[] = [];
 			const call: Call = {
 				afterResponse: (then) => void afterwards.push(then),
@@ -119,9 +119,9 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 		models,
 		getThinkingLevel: () => choice.level,
 		setThinkingLevel: (level) => changing(() => choice.setLevel(level)),
-		getActiveTools: () => selection.active(hostTools()).map(({ name }) => name),
-		setActiveTools: (names) => selection.choose(names, hostTools()),
-		getAllTools: () => selection.all(hostTools()).map(infoOf),
+		getActiveTools: () => selection.active(hostTools.tools).map(({ name }) => name),
+		setActiveTools: (names) => selection.choose(names, hostTools.tools),
+		getAllTools: () => selection.all(hostTools.tools).map(infoOf),
 		getCommands: parts.slashCommands,
 		abort: () => void session.abort(),
 		isIdle: () => !session.isBusy,

@@ -56,7 +56,9 @@ export function installHooks(hooks: Hooks, host: ExtensionHost, { cwd, selection
 		const end = text.search(/\s/);
 		const name = text.slice(1, end < 0 ? undefined : end);
 		const args = end < 0 ? "" : text.slice(end + 1);
-		return host.hasCommand(name) ? { name, run: () => void host.runCommand(name, args) } : undefined;
+		if (!host.hasCommand(name)) return undefined;
+		const queueRefusal = `Extension command "/${name}" cannot be queued. Use prompt() or execute the command when not streaming.`;
+		return { run: () => void host.runCommand(name, args), queueRefusal };
 	});
 	door("tools", [], (builtIn, own) => selection.active(own, builtIn));
 	door("tell", [], (fact) => host.notify(fact));

@@ -13,13 +13,15 @@ import { ToolSelection } from "./tool-selection.ts";
 
 export interface ExtensionParts extends Omit<ActionParts, "selection" | "isBetweenRuns" | "slashCommands"> {
 	prompting: Prompting;
+	/** Chooses the model to start with, if it has to be looked up. */
+	chooseModel: (hasMoreProviders: boolean) => Promise<void> | undefined;
 }
 
 export class Extensions {
 	#host: ExtensionHost;
 	#problems: Omit<LoadError, "cause">[];
 	#selection: ToolSelection;
-	/** The last run has ended, and nothing has followed yet. */
+	/** A run has ended, and the session has not settled yet. */
 	#isBetweenRuns = false;
 	#slashCommands: SlashCommand[] = [];
 	#emit: (event: AgentEvent) => void = () => undefined;
@@ -77,19 +79,16 @@ export class Extensions {
 		this.#host.setFlags(Object.fromEntries(values));
 	}
 
-	/** Whether they bring models, which must be known before one is chosen. */
-	get hasProviders(): boolean {
-		return this.#host.providers().size > 0;
-	}
-
-	/** From now on they hear, are asked and can act. Resolves when all have been told that the session is there. `choose` chooses the model to start with. */
-	async start(parts: ExtensionParts, choose: () => Promise<void> | undefined): Promise<void> {
+	/** From now on they hear, are asked and can act. Resolves when all have been told that the session is there. */
+	async start(parts: ExtensionParts): Promise<void> {
 		const { session, hooks, toolbox, models } = parts;
 		this.#emit = (event) => session.emit(event);
 		for (const problem of this.#problems) this.#emit({ type: "extension_error", ...problem });
 		const setProviders = () => models.setProviders(Object.fromEntries(this.#host.providers()));
-		if (this.hasProviders) await setProviders();
-		await choose();
+		// Models that they bring must be known before one is chosen.
+		const hasProviders = this.#host.providers().size > 0;
+		if (hasProviders) await setProviders();
+		await parts.chooseModel(hasProviders);
 		this.#selection.builtIn = await toolbox.tools();
 		const actions = extensionActions({
 			...parts,
@@ -106,20 +105,21 @@ export class Extensions {
 		await this.#host.sessionStart(questions());
 		// What is asked for without waiting is looked up before anybody can ask.
 		this.#slashCommands = await parts.prompting.commands();
-		session.systemPrompt = await parts.prompting.systemPrompt(this.#selection.active(parts.hostTools()));
+		session.systemPrompt = await parts.prompting.systemPrompt(this.#selection.active(parts.hostTools.tools));
 	}
 
 	/** Passes on what happens. */
 	hear = (event: AgentEvent): void => {
 		if (event.type === "agent_end") this.#isBetweenRuns = true;
-		else if (event.type === "agent_start") this.#isBetweenRuns = false;
+		else if (event.type === "agent_start" || event.type === "agent_settled") this.#isBetweenRuns = false;
 		else if (event.type === "ready" || event.type === "extension_error") return;
 		if (this.#host.wants(event.type)) this.#host.notify(event);
 	};
 
-	/** The last word, with a limit. */
-	shutdown(): Promise<void> {
-		return this.#host.sessionShutdown();
+	/** The last word, with a limit. Nothing of theirs is called behind it. */
+	async shutdown(): Promise<void> {
+		await this.#host.sessionShutdown();
+		this.#host.dispose();
 	}
 
 	/** What they add to `get_commands`. */

@@ -24,6 +24,8 @@ const isTruthy = (value: string | undefined) => /^(1|true|yes|on)$/i.test(value 
 /** How long a host may read nothing before we stop waiting for it at the end. */
 const flushPatienceMs = 2000;
 
+/** How long extensions may still load when the host has gone. */
+const loadPatienceMs = 1000;
 /** How long hooks may take when a signal ends the process. */
 const lastWordMs = 700;
 
@@ -60,7 +62,7 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 	const hooks: Hooks = {};
 	const hostTools = new HostTools({ send: events.send, takenNames: async () => [...builtInNames, ...toolsOf(hooks)], now: Date.now });
 	const dialogs = new Dialogs({ send: events.send, emitsTitle: isTruthy(env.PI_RPC_EMIT_TITLE), now: Date.now });
-	const { session, retry, compaction, bash, models, prompting, toolbox, chooseModel, close } = assemble({
+	const assembly = assemble({
 		options,
 		settings,
 		cwd,
@@ -71,43 +73,32 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 		hooks,
 		warn,
 	});
+	const { session, models, prompting, close } = assembly;
 	if (loading) session.observe((event) => extensions?.hear(event));
 	session.observe(events.write);
 
 	const slashCommands = async () => [...(extensions?.commands() ?? []), ...(await prompting.commands())];
 	const { stdin } = process;
-	const table = handlers({ session, retry, compaction, bash, catalogue: models, hostTools, events, hooks, slashCommands });
+	const table = handlers({ ...assembly, catalogue: models, hostTools, events, hooks, slashCommands });
 	const server = new Server({
 		handlers: table,
 		writer,
 		onControl: (frame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame)),
 		pauseInput: (paused) => void (paused ? stdin.pause() : stdin.resume()),
 	});
-	/** Resolves when the process is about to end: an extension that hangs while it is loaded must not hold it. */
-	const leaving = deferred();
-	const startExtensions = async (loaded: Extensions) => {
+	const startExtensions = (loaded: Extensions) => {
 		extensions = loaded;
-		const parts = {
-			session,
-			compaction,
-			handlers: table,
-			inTurn: server.inTurn.bind(server),
-			events,
-			hooks,
-			ui: dialogs,
-			cwd,
-			toolbox,
-			models,
-			prompting,
-			shutdown,
-			now: Date.now,
-		};
-		await loaded.start({ ...parts, hostTools: () => hostTools.tools }, () => chooseModel(loaded.hasProviders));
+		return loaded.start({ ...assembly, handlers: table, server, events, hooks, hostTools, ui: dialogs, cwd, shutdown, now: Date.now });
 	};
-	const starting = loading
-		? loading.then(startExtensions).catch((error) => console.error("bowline: extensions could not be started:", error))
-		: chooseModel();
-	if (starting) server.hold(Promise.race([starting, leaving.promise]));
+	/** An extension that hangs must not hold the end. */
+	const leaving = deferred();
+	if (loading) {
+		const started = loading.then(startExtensions).catch((error) => console.error("bowline: extensions could not be started:", error));
+		server.hold(Promise.race([started, leaving.promise]));
+	} else {
+		const choosing = assembly.chooseModel();
+		if (choosing) server.hold(choosing);
+	}
 	const reader = new RecordReader(
 		{ record: (line) => server.receive(line), tooLong: (limit) => server.receiveTooLong(limit) },
 		Number(env.BOWLINE_MAX_LINE_BYTES) || maxLineBytes,
@@ -135,7 +126,7 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 		hostTools.close();
 		dialogs.close();
 		hooks.abort?.();
-		leaving.resolve();
+		setTimeout(leaving.resolve, loadPatienceMs);
 		const answered = Promise.all([session.abort(), server.finish()]).then(async () => {
 			await closed;
 			await extensions?.shutdown();

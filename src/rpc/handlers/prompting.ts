@@ -15,12 +15,7 @@ export function promptingHandlers(session: Session, hooks: Hooks): Pick<Handlers
 		});
 	const queue = (name: "steering" | "followUp") => (params: { message: string; images?: ImageInput[] }, call: Call) => {
 		const command = hooks.command?.(params.message);
-		if (command) {
-			throw new CommandError(
-				`Extension command "/${command.name}" cannot be queued. Use prompt() or execute the command when not streaming.`,
-				"extension_command",
-			);
-		}
+		if (command) throw new CommandError(command.queueRefusal);
 		const queued = session.queue(name, params.message, flatImages(params.images));
 		call.afterResponse(() => session.announceQueues());
 		const answer = { disposition: "queued" as const };
