@@ -6,7 +6,9 @@ export default defineConfig({
 	test: {
 		include: ["test/**/*.test.ts"],
 		globalSetup: ["test/build.ts"],
-		testTimeout: 20_000,
-		maxConcurrency: 4,
+		testTimeout: 40_000,
+		maxConcurrency: 6,
+		// Most tests wait for processes: more files at once than there are cores.
+		maxWorkers: 2,
 	},
 });

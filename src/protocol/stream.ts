@@ -1,7 +1,7 @@
 /** The events of one streaming reply, as they stand in `message_update.assistantMessageEvent`. */
 import Type, { type Static, type TProperties } from "typebox";
 import { ToolCall } from "./content.ts";
-import { integer, optional, shape, text, words } from "./define.ts";
+import { integer, optional, shape, text } from "./define.ts";
 import { AssistantMessage } from "./messages.ts";
 
 const contentIndex = integer({ description: "Index in `message.content`." });
@@ -30,5 +30,3 @@ export const AssistantMessageEvent = Type.Union(
 	},
 );
 export type AssistantMessageEvent = Static<typeof AssistantMessageEvent>;
-
-export const DoneReason = words("stop", "length", "toolUse");

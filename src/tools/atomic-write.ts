@@ -1,8 +1,8 @@
 /** Replaces a file in one step: nobody ever sees half of it, and a crash leaves the old one. */
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { access, lstat, open, readlink, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { access, lstat, mkdir, open, readlink, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 
 /** Keeps mode and owner, follows links to their target. Writes in place where a new file could not take the old one's role. */
 export async function atomicWrite(path: string, content: Buffer): Promise<void> {
@@ -11,15 +11,18 @@ export async function atomicWrite(path: string, content: Buffer): Promise<void> 
 		if (error.code === "ENOENT") return undefined;
 		throw error;
 	});
+	if (old?.isDirectory()) throw new Error(`${path} is a directory. Name a file in it.`);
 	// A rename would happily replace a file that we may not write.
 	if (old) await access(target, constants.W_OK);
+	else await mkdir(dirname(target), { recursive: true });
 	const canReplace = old === undefined || (old.isFile() && old.nlink === 1 && (old.uid === process.getuid?.() || process.getuid?.() === 0));
 	if (!canReplace || !(await replace(target, content, old))) await writeFile(target, content);
 }
 
 /** False when the directory, or a mount on the file itself, does not let us. */
 async function replace(target: string, content: Buffer, old: Stats | undefined): Promise<boolean> {
-	const temporary = join(dirname(target), `.${basename(target).slice(0, 200)}.${randomBytes(6).toString("hex")}.tmp`);
+	// Not made of the file's own name: that may be as long as a name can be.
+	const temporary = join(dirname(target), `.bowline-${randomBytes(6).toString("hex")}.tmp`);
 	try {
 		await fill(temporary, content, old);
 		await rename(temporary, target);

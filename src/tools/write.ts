@@ -1,5 +1,5 @@
 /** The tool that creates and replaces files. */
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import Type, { type Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
@@ -28,8 +28,6 @@ export function writeTool(options: { cwd: string }, queue: MutationQueue): Tool 
 			return queue.run(target, async () => {
 				refuseIfAborted(signal);
 				await requireDirectory(options.cwd);
-				const old = await stat(target).catch(() => undefined);
-				if (old?.isDirectory()) throw new Error(`${path} is a directory. Name a file in it.`);
 				await mkdir(dirname(target), { recursive: true });
 				const bytes = Buffer.from(content);
 				await atomicWrite(target, bytes);

@@ -7,6 +7,12 @@ let agent: Agent;
 afterEach(() => agent.dispose());
 
 const rssMb = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${agent.child.pid}/status`, "utf8"))?.[1]) / 1024;
+/** Resolves when the agent has written more than anybody takes. */
+async function blocked(): Promise<void> {
+	while (agent.child.stdout.readableLength < 16_000) await settle(20);
+	await settle(300);
+}
+
 const settle = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The text of a reply, put together from its deltas. */
@@ -51,7 +57,7 @@ test("abort acts while stdout is blocked, and its answer comes when the host rea
 	await agent.event("ready");
 	agent.child.stdout.pause();
 	agent.send({ id: "1", type: "prompt", message: "go" });
-	await settle(300);
+	await blocked();
 	agent.send({ id: "2", type: "abort" });
 	await settle(300);
 	agent.child.stdout.resume();
@@ -116,7 +122,7 @@ test("a host that closes stdin and never reads again is given up after two secon
 	await agent.event("ready");
 	agent.child.stdout.pause();
 	agent.send({ id: "1", type: "prompt", message: "go" });
-	await settle(300);
+	await blocked();
 	agent.child.stdin.end();
 	const began = performance.now();
 	await new Promise((resolve) => agent.child.once("exit", resolve));

@@ -98,3 +98,16 @@ describe("changes of one file", () => {
 		expect(await after).toBe("done");
 	});
 });
+
+test("a file with a name as long as names can be is written and edited", async () => {
+	const name = `${"漢".repeat(84)}.t`;
+	await bench.run("write", { path: name, content: "one\n" });
+	await bench.run("edit", { path: name, edits: [{ oldText: "one", newText: "two" }] });
+	expect(content(name)).toBe("two\n");
+});
+
+test("a link to a file that does not exist yet, in a directory that does not exist yet, is followed", async () => {
+	symlinkSync("deep/er/file.txt", join(bench.cwd, "nowhere.txt"));
+	await bench.run("write", { path: "nowhere.txt", content: "x" });
+	expect(content("deep/er/file.txt")).toBe("x");
+});

@@ -1,23 +1,11 @@
 /** `bowline config [search]`: every setting, its value, and where the value came from. */
 import { type SettingName, type SettingRow, settings as table } from "../../protocol/settings.ts";
 import type { Options } from "../args.ts";
-import { userDirectory } from "../directories.ts";
-import { loadSettings } from "../settings.ts";
+import { surroundings } from "../surroundings.ts";
 
 export async function showConfig(search: string, options: Options): Promise<void> {
-	const { env } = process;
-	const directory = await userDirectory(env);
-	const settings = await loadSettings({
-		userDirectory: directory,
-		cwd: process.cwd(),
-		isHermetic: options.hermetic ?? false,
-		approve: options["no-approve"] ? false : options.approve,
-		config: options.config,
-		assignments: options.set ?? [],
-		environment: env.BOWLINE_SETTINGS,
-		// As a host sees them: what is reset for hosts is shown so.
-		isRpc: options.mode === "rpc",
-	});
+	// As a host sees them when asked so: what is reset for hosts is shown reset.
+	const { userDirectory, settings } = await surroundings(options, options.mode === "rpc");
 	const names = (Object.keys(table) as SettingName[]).filter((name) => name.toLowerCase().includes(search.toLowerCase()));
 	const rows = names.map((name) => [name, shown(settings.get(name)), settings.origin(name), (table[name] as SettingRow).doc]);
 	const widths = [0, 1, 2].map((column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
@@ -30,7 +18,7 @@ export async function showConfig(search: string, options: Options): Promise<void
 		);
 	if (!rows.length) console.log(`No setting is called ${JSON.stringify(search)}.`);
 	console.log(
-		`\nUser settings: ${directory}/settings.jsonc. Project settings: .bowline/settings.jsonc (${settings.isTrusted ? "trusted" : "not trusted"}).`,
+		`\nUser settings: ${userDirectory}/settings.jsonc. Project settings: .bowline/settings.jsonc (${settings.isTrusted ? "trusted" : "not trusted"}).`,
 	);
 	for (const warning of settings.warnings) process.stderr.write(`Warning: ${warning}\n`);
 }

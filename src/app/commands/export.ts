@@ -1,9 +1,8 @@
 /** `bowline export <session> [output]`: the page of a session, by its file or the beginning of its id. */
 import { existsSync } from "node:fs";
 import type { Options } from "../args.ts";
-import { userDirectory } from "../directories.ts";
-import { loadSettings } from "../settings.ts";
 import { transcriptsOf } from "../start-session.ts";
+import { surroundings } from "../surroundings.ts";
 
 export async function exportCommand(words: readonly string[], options: Options): Promise<void> {
 	const [word, outputPath, tooMuch] = words;
@@ -16,18 +15,6 @@ export async function exportCommand(words: readonly string[], options: Options):
 }
 
 async function sessionFile(word: string, options: Options): Promise<string> {
-	const { env } = process;
-	const cwd = process.cwd();
-	const directory = await userDirectory(env);
-	const settings = await loadSettings({
-		userDirectory: directory,
-		cwd,
-		isHermetic: options.hermetic ?? false,
-		approve: options["no-approve"] ? false : options.approve,
-		config: options.config,
-		assignments: options.set ?? [],
-		environment: env.BOWLINE_SETTINGS,
-		isRpc: false,
-	});
-	return transcriptsOf({ options, settings, cwd, userDirectory: directory }, (text) => text, Date.now).named(word);
+	const { cwd, userDirectory, settings } = await surroundings(options, false);
+	return transcriptsOf({ options, settings, cwd, userDirectory }, (text) => text, Date.now).named(word);
 }

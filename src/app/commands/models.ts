@@ -3,24 +3,13 @@ import { ModelRegistry } from "../../models/registry.ts";
 import { supportedLevels } from "../../models/thinking.ts";
 import type { Model } from "../../protocol/model.ts";
 import type { Options } from "../args.ts";
-import { userDirectory } from "../directories.ts";
-import { loadSettings } from "../settings.ts";
+import { surroundings } from "../surroundings.ts";
 
 export async function listModels(search: string, options: Options): Promise<void> {
 	const { env } = process;
-	const directory = await userDirectory(env);
-	const settings = await loadSettings({
-		userDirectory: directory,
-		cwd: process.cwd(),
-		isHermetic: options.hermetic ?? false,
-		approve: options["no-approve"] ? false : options.approve,
-		config: options.config,
-		assignments: options.set ?? [],
-		environment: env.BOWLINE_SETTINGS,
-		isRpc: false,
-	});
+	const { userDirectory, settings } = await surroundings(options, false);
 	const warn = (problem: string) => process.stderr.write(`Warning: ${problem}\n`);
-	const registry = new ModelRegistry({ env, userDir: directory, setting: (name) => settings.get(name), now: Date.now, warn });
+	const registry = new ModelRegistry({ env, userDir: userDirectory, setting: (name) => settings.get(name), now: Date.now, warn });
 	const words = search.toLowerCase().split(/\s+/).filter(Boolean);
 	const fits = (model: Model) => words.every((word) => `${model.provider}/${model.id} ${model.name}`.toLowerCase().includes(word));
 
@@ -38,7 +27,7 @@ export async function listModels(search: string, options: Options): Promise<void
 	}
 	if (!usable.length || others.length) {
 		console.log("\nSet a provider's key, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start a local server, or describe your own");
-		console.log(`provider in ${directory}/models.jsonc. All of them: docs/providers.md.`);
+		console.log(`provider in ${userDirectory}/models.jsonc. All of them: docs/providers.md.`);
 	}
 }
 

@@ -2,28 +2,15 @@
 import { type SessionSummary, summaryOf } from "../../transcript/summary.ts";
 import { newestFirst } from "../../transcript/transcripts.ts";
 import type { Options } from "../args.ts";
-import { userDirectory } from "../directories.ts";
-import { loadSettings } from "../settings.ts";
 import { directoryOf } from "../start-session.ts";
+import { surroundings } from "../surroundings.ts";
 
 /** More than a person looks through; each costs a pass over its file. */
 const most = 50;
 
 export async function listSessions(options: Options): Promise<void> {
-	const { env } = process;
-	const cwd = process.cwd();
-	const user = await userDirectory(env);
-	const settings = await loadSettings({
-		userDirectory: user,
-		cwd,
-		isHermetic: options.hermetic ?? false,
-		approve: options["no-approve"] ? false : options.approve,
-		config: options.config,
-		assignments: options.set ?? [],
-		environment: env.BOWLINE_SETTINGS,
-		isRpc: false,
-	});
-	const directory = directoryOf({ options, settings, cwd, userDirectory: user });
+	const { cwd, userDirectory, settings } = await surroundings(options, false);
+	const directory = directoryOf({ options, settings, cwd, userDirectory });
 	const files = newestFirst(directory);
 	const sessions = files.slice(0, most).flatMap((path) => summaryOf(path) ?? []);
 	if (sessions.length === 0) return console.log(`No sessions in ${directory} yet.`);

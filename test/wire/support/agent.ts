@@ -15,7 +15,7 @@ export interface AgentOptions {
 	script?: unknown;
 }
 
-const patienceMs = 8000;
+const patienceMs = 20_000;
 
 export class Agent {
 	readonly cwd: string;

@@ -1,0 +1,28 @@
+/** Where a process of ours finds itself: working directory, user directory, and the settings that follow from both and the flags. */
+import type { Options } from "./args.ts";
+import { userDirectory } from "./directories.ts";
+import { loadSettings, type SettingsView } from "./settings.ts";
+
+export interface Surroundings {
+	cwd: string;
+	userDirectory: string;
+	settings: SettingsView;
+}
+
+/** `isRpc`: a host is on the other side, which gets the same workflow settings on every machine. */
+export async function surroundings(options: Options, isRpc: boolean): Promise<Surroundings> {
+	const { env } = process;
+	const cwd = process.cwd();
+	const directory = await userDirectory(env);
+	const settings = await loadSettings({
+		userDirectory: directory,
+		cwd,
+		isHermetic: options.hermetic ?? false,
+		approve: options["no-approve"] ? false : options.approve,
+		config: options.config,
+		assignments: options.set ?? [],
+		environment: env.BOWLINE_SETTINGS,
+		isRpc,
+	});
+	return { cwd, userDirectory: directory, settings };
+}
