@@ -1,7 +1,10 @@
 /** The sockets of the agent: what the loop needs and who may plug in. Types only. */
+import type { BashResult } from "../protocol/commands/bash.ts";
+import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
+import type { Image, UserContent } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
-import type { AgentMessage, AssistantMessage, StopReason, ToolResult, ToolResultMessage, UserMessage } from "../protocol/messages.ts";
+import type { AgentMessage, AssistantMessage, CustomMessage, StopReason, ToolResult, ToolResultMessage, UserMessage } from "../protocol/messages.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { AssistantMessageEvent } from "../protocol/stream.ts";
 
@@ -143,6 +146,7 @@ export interface LoopInput {
 	sessionId: () => string;
 	/** Takes credentials out of what tools give. */
 	redact: (text: string) => string;
+	hooks?: Hooks;
 	flow: Flow;
 	signal: AbortSignal;
 	now: () => number;
@@ -187,6 +191,85 @@ export interface Again {
 	/** What the run begins with, beside the context. */
 	messages?: AgentMessage[];
 }
+
+// ── Hooks ──────────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Doors for code of the user's own, that is extensions. A door that nobody listens at is absent, so asking costs nothing then. They do
+ * not throw, and their signal ends the wait.
+ */
+export interface Hooks {
+	/** A prompt arrived: `handled` ends it without a run. */
+	readonly input?: (given: PromptText & { source: PromptSource }, signal: AbortSignal) => Promise<"handled" | PromptText>;
+	/** A run is about to start: what to say beside the prompt, and another system prompt for this run. */
+	readonly beforeRun?: (
+		given: PromptText & { systemPrompt: string },
+		signal: AbortSignal,
+	) => Promise<{ messages: CustomMessage[]; systemPrompt: string | undefined }>;
+	/** What the model gets this time. */
+	readonly context?: (messages: readonly AgentMessage[], signal: AbortSignal) => Promise<readonly AgentMessage[]>;
+	/** The body of a request to a provider. */
+	readonly request?: (payload: unknown, signal: AbortSignal) => Promise<unknown>;
+	/** May this call run, and with which arguments? */
+	readonly beforeTool?: (call: HookedCall, signal: AbortSignal) => Promise<{ reason: string } | { input: Record<string, unknown> }>;
+	/** A tool has run. */
+	readonly afterTool?: (call: HookedCall, given: HookedResult, signal: AbortSignal) => Promise<HookedResult>;
+	/** Shall the session be left? */
+	readonly beforeSwitch?: (given: { reason: "new" | "resume"; targetSessionFile?: string }) => Promise<{ cancel: boolean }>;
+	readonly beforeFork?: (given: { entryId: string }) => Promise<{ cancel: boolean; skipConversationRestore: boolean }>;
+	readonly beforeCompact?: (given: CompactionPlan, signal: AbortSignal) => Promise<{ cancel: true } | { compaction: CompactionResult } | undefined>;
+	/** The host runs a command: its result, when somebody else supplies it. Rejects when running it elsewhere fails. */
+	readonly userBash?: (command: string, signal: AbortSignal) => Promise<BashResult | undefined>;
+	/** Further places of skills and templates. */
+	readonly resources?: () => Promise<{ skillPaths: string[]; promptPaths: string[] }>;
+	/** What `/name args` runs, when somebody has registered it. */
+	readonly command?: (text: string) => { run: () => void; queueRefusal: string } | undefined;
+	/** The tools that the model is offered, made of those that are built in and those of the host. */
+	readonly tools?: (builtIn: BuiltInTools, host: readonly Tool[]) => readonly Tool[];
+	/** Tells what no event tells. */
+	readonly tell?: (fact: HookFact) => void;
+	/** Ends every wait that no run or command ends. */
+	readonly abort?: () => void;
+}
+
+export type PromptSource = "rpc" | "extension";
+
+export interface PromptText {
+	text: string;
+	images: Image[];
+}
+
+export interface HookedCall {
+	toolName: string;
+	toolCallId: string;
+	input: Record<string, unknown>;
+}
+
+export interface HookedResult {
+	content: UserContent;
+	details: unknown;
+	isError: boolean;
+}
+
+/** What a compaction is going to do. */
+export interface CompactionPlan {
+	preparation: { firstKeptEntryId: string; messagesToSummarize: AgentMessage[]; tokensBefore: number; previousSummary?: string };
+	/** The entries of the conversation, oldest first. */
+	branchEntries: readonly object[];
+	customInstructions?: string;
+}
+
+export interface BuiltInTools {
+	/** Also those that are not offered unless somebody asks. */
+	all: readonly Tool[];
+	active: readonly Tool[];
+}
+
+export type HookFact =
+	| { type: "session_switch"; reason: "new" | "resume"; previousSessionFile?: string }
+	| { type: "session_fork"; previousSessionFile?: string }
+	| { type: "session_compact"; compaction: CompactionResult; fromExtension: boolean }
+	| { type: "model_select"; model: Model; previousModel?: Model; source: "set" | "cycle" | "restore" };
 
 // ── Models for the session ─────────────────────────────────────────────────────────────────────────────
 

@@ -57,11 +57,12 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 	};
 
 	try {
+		const context = input.hooks?.context ? await input.hooks.context(input.context(), controller.signal) : input.context();
 		const request = {
 			model: setup.model,
 			thinkingLevel: setup.thinkingLevel,
 			systemPrompt: setup.systemPrompt,
-			messages: toModelMessages(input.context()),
+			messages: toModelMessages(context),
 			tools: setup.tools,
 			sessionId: input.sessionId(),
 		};

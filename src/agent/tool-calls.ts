@@ -4,7 +4,7 @@ import { linkedController, settleWithin } from "../lib/abort.ts";
 import { isToolFailure } from "../lib/tool-failure.ts";
 import type { ToolCall } from "../protocol/content.ts";
 import type { ToolResult, ToolResultMessage } from "../protocol/messages.ts";
-import type { Emit, Flow, Tool, ValidateArguments } from "./contracts.ts";
+import type { Emit, Flow, HookedCall, Hooks, Tool, ValidateArguments } from "./contracts.ts";
 
 export interface Batch {
 	tools: readonly Tool[];
@@ -13,6 +13,7 @@ export interface Batch {
 	isInterrupted: () => boolean;
 	/** Takes credentials out of what tools give. */
 	redact: (text: string) => string;
+	hooks?: Hooks;
 	flow: Flow;
 	signal: AbortSignal;
 	emit: Emit;
@@ -87,23 +88,47 @@ function failed(text: string): CallOutcome {
 	return { result: { content: [{ type: "text", text }], details: {} }, isError: true };
 }
 
-async function execute(call: Call, tool: Tool | undefined, batch: Batch & { onUpdate: (partial: ToolResult) => void }): Promise<CallOutcome> {
+type Updating = Batch & { onUpdate: (partial: ToolResult) => void };
+
+async function execute(call: Call, tool: Tool | undefined, batch: Updating): Promise<CallOutcome> {
 	if (!tool) return failed(unknownTool(call.name, batch.tools));
 	if (call.argumentsError)
 		return failed(`The arguments of ${call.name} are not complete JSON and were not used: ${call.argumentsError}. Send the call again.`);
+	const { hooks, signal } = batch;
 	try {
 		const checked = await batch.validate(tool, tool.adapt ? tool.adapt(structuredClone(call.arguments)) : call.arguments);
 		if ("problems" in checked) return failed(badArguments(call, checked.problems));
-		if (batch.signal.aborted) return failed(abortText);
-		const work = tool.execute({ toolCallId: call.id, args: checked.args, signal: batch.signal, onUpdate: batch.onUpdate });
-		const result = await settleWithin(work, batch.signal, abortGraceMs, () => {
+		if (signal.aborted) return failed(abortText);
+		const hooked: HookedCall = { toolName: call.name, toolCallId: call.id, input: checked.args };
+		const permit = hooks?.beforeTool ? await hooks.beforeTool(hooked, signal) : hooked;
+		if ("reason" in permit) return failed(permit.reason);
+		if (signal.aborted) return failed(abortText);
+		const outcome = await called(tool, call.id, permit.input, batch);
+		if (!hooks?.afterTool || signal.aborted) return outcome;
+		const given = { content: outcome.result.content, details: outcome.result.details, isError: outcome.isError };
+		const { isError, ...result } = await hooks.afterTool({ ...hooked, input: permit.input }, given, signal);
+		return { result: filled(result), isError };
+	} catch (error) {
+		return failed(error instanceof Error ? error.message : String(error));
+	}
+}
+
+async function called(tool: Tool, toolCallId: string, args: Record<string, unknown>, { signal, onUpdate }: Updating): Promise<CallOutcome> {
+	try {
+		const work = tool.execute({ toolCallId, args, signal, onUpdate });
+		const result = await settleWithin(work, signal, abortGraceMs, () => {
 			throw new Error(abortText);
 		});
-		return { result: result.content.length ? result : { ...result, content: [{ type: "text", text: "" }] }, isError: false };
+		return { result: filled(result), isError: false };
 	} catch (error) {
 		if (isToolFailure(error)) return { result: error.result as ToolResult, isError: true };
 		return failed(error instanceof Error ? error.message : String(error));
 	}
+}
+
+/** Providers take no result without any content. */
+function filled(result: ToolResult): ToolResult {
+	return result.content.length ? result : { ...result, content: [{ type: "text", text: "" }] };
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {

@@ -71,13 +71,25 @@ export interface Arguments {
 	/** What is no flag, in order. */
 	words: string[];
 	warnings: string[];
+	/** Flags that are not in the table; extensions may know them. */
+	unknown: UnknownFlag[];
 }
+
+export interface UnknownFlag {
+	name: string;
+	/** What stands behind `=`. */
+	value: string | undefined;
+	/** The word behind it, which may be its value. */
+	following: string | undefined;
+}
+
+export const unknownFlagText = (spelling: string) => `Unknown flag: ${spelling}. See bowline --help.`;
 
 /** The parsed command line, or what is wrong with it. */
 export function parseArguments(argv: readonly string[]): Arguments | { problem: string } {
 	const table: Record<string, Flag> = flags;
 	const options: Record<string, string | boolean | string[]> = {};
-	const result: Arguments = { options: options as Options, words: [], warnings: [] };
+	const result: Arguments = { options: options as Options, words: [], warnings: [], unknown: [] };
 	for (let index = 0; index < argv.length; index++) {
 		const word = argv[index] as string;
 		if (!word.startsWith("-") || word === "-") {
@@ -89,8 +101,12 @@ export function parseArguments(argv: readonly string[]): Arguments | { problem: 
 		const flag = name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
 		if (!name || !flag) {
 			// Clients of the family pass switches of other versions; one that only turns something off can do no harm.
-			if (!spelling.startsWith("--no-")) return { problem: `Unknown flag: ${spelling}. See bowline --help.` };
-			result.warnings.push(`Unknown flag ${spelling} has no effect.`);
+			if (spelling.startsWith("--no-")) result.warnings.push(`Unknown flag ${spelling} has no effect.`);
+			else if (!name || !spelling.startsWith("--")) return { problem: unknownFlagText(spelling) };
+			else {
+				const isPair = given === undefined && argv[index + 1]?.startsWith("-") === false;
+				result.unknown.push({ name, value: given, following: isPair ? argv[++index] : undefined });
+			}
 			continue;
 		}
 		if (!flag.value) {

@@ -1,5 +1,5 @@
 /** Puts the rooms together. The only file that sees them all. */
-import type { Flow, ModelCatalogue, Tool } from "../agent/contracts.ts";
+import type { Flow, Hooks, Tool } from "../agent/contracts.ts";
 import { uuid } from "../lib/ids.ts";
 import { sleep } from "../lib/sleep.ts";
 import { TodoList } from "../lib/todos.ts";
@@ -8,10 +8,10 @@ import { type CompactionPolicy, compactionPolicy } from "../policies/compaction/
 import { type RetryPolicy, retryPolicy } from "../policies/retry.ts";
 import { streamRulesPolicy } from "../policies/stream-rules/policy.ts";
 import { todoReminderPolicy } from "../policies/todo-reminder.ts";
-import type { SlashCommand } from "../prompting/index.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
 import { Bus } from "../session/bus.ts";
 import { ModelChoice } from "../session/model-choice.ts";
+import { usedRules } from "../session/restore.ts";
 import { Session } from "../session/session.ts";
 import { UserBash } from "../session/user-bash.ts";
 import type { Options } from "./args.ts";
@@ -30,6 +30,8 @@ export interface AssembleInput {
 	flow: Flow;
 	/** Tools that live in the host. */
 	hostTools: () => readonly Tool[];
+	/** The doors of extensions; absent ones may come later. */
+	hooks: Hooks;
 	warn: (text: string) => void;
 }
 
@@ -38,20 +40,20 @@ export interface Assembly {
 	bash: UserBash;
 	retry: RetryPolicy & { setEnabled(enabled: boolean): void };
 	compaction: CompactionPolicy;
-	/** What may follow a slash in a prompt. */
-	slashCommands: () => Promise<SlashCommand[]>;
+	prompting: Prompting;
+	toolbox: Toolbox;
 	todos: TodoList;
-	catalogue: ModelCatalogue;
+	models: Models;
 	/** Resolves when the model to start with is known, if it has to be looked up. */
-	starting: Promise<void> | undefined;
+	chooseModel(hasMoreProviders?: boolean): Promise<void> | undefined;
 	/** Kills every process we started, closes every connection. */
 	close(): Promise<void>;
 }
 
-export function assemble({ options, settings, cwd, userDirectory, environment, flow, hostTools, warn }: AssembleInput): Assembly {
+export function assemble({ options, settings, cwd, userDirectory, environment, flow, hostTools, hooks, warn }: AssembleInput): Assembly {
 	const now = Date.now;
 	const bus = new Bus();
-	const models = new Models({ options, settings, cwd, userDirectory, environment, warn });
+	const models = new Models({ options, settings, cwd, userDirectory, environment, hooks, warn });
 	const choice = new ModelChoice({
 		catalogue: models,
 		levels: supportedLevels,
@@ -104,6 +106,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		retry: retrySettings,
 		stream: models.stream,
 		newSessionId: () => uuid(now()),
+		hooks,
 		emit: bus.emit,
 		flow,
 		sleep,
@@ -134,7 +137,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 				},
 				warn,
 			});
-			watched.restore(session.usedRules);
+			watched.restore(usedRules(session));
 			return watched;
 		},
 		contextMode: () => settings.get("ttsr.contextMode"),
@@ -142,18 +145,22 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		emit: bus.emit,
 		now,
 	});
-	const prompting = new Prompting({ options, settings, cwd, userDirectory, home: environment.HOME, warn, now });
+	const prompting = new Prompting({ options, settings, cwd, userDirectory, home: environment.HOME, hooks, warn, now });
 	const script = models.startScript();
 	if (script) choice.take(script);
 	const session: Session = new Session({
 		models,
 		choice,
 		noModelText: () => models.noModelText,
-		tools: async () => [...(await toolbox.active()), ...hostTools()],
+		tools: async () => {
+			const builtIn = await toolbox.tools();
+			return hooks.tools ? hooks.tools(builtIn, hostTools()) : [...builtIn.active, ...hostTools()];
+		},
 		validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),
 		systemPrompt: (tools) => prompting.systemPrompt(tools),
 		expand: (text) => prompting.expand(text),
 		todos,
+		hooks,
 		policies: [retry, compaction, rules, reminder],
 		redact: toolbox.redact,
 		transcripts,
@@ -176,7 +183,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 	return {
 		session,
 		todos,
-		bash: new UserBash({ shell: () => toolbox.shell(), recorder: () => session.recorder(), now }),
+		bash: new UserBash({ shell: () => toolbox.shell(), recorder: () => session.recorder(), hooks, now }),
 		retry: {
 			...retry,
 			setEnabled(enabled) {
@@ -184,13 +191,13 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 			},
 		},
 		compaction,
-		slashCommands: () => prompting.commands(),
-		catalogue: models,
-		starting: opened
-			? resumeChoice(session, options, () => models.start(), warn)
-			: !script && models.mayHaveStart
-				? chooseModel(models, choice)
-				: undefined,
+		prompting,
+		toolbox,
+		models,
+		chooseModel(hasMoreProviders = false) {
+			if (opened) return resumeChoice(session, options, () => models.start(), warn);
+			return !script && (hasMoreProviders || models.mayHaveStart) ? chooseModel(models, choice) : undefined;
+		},
 		close: async () => {
 			await Promise.all([toolbox.close(), models.close()]);
 		},

@@ -1,7 +1,7 @@
 /** All models of a process: scripts, and the providers behind them, which are loaded when somebody asks for them. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { ModelAccess, ModelCatalogue, ModelWithLevel, StreamEvent, StreamFunction } from "../agent/contracts.ts";
+import type { Hooks, ModelAccess, ModelCatalogue, ModelWithLevel, StreamEvent, StreamFunction } from "../agent/contracts.ts";
 import type { ModelRegistry } from "../models/index.ts";
 import { scriptedAccess } from "../models/scripted/access.ts";
 import { scriptedModel } from "../models/scripted/model.ts";
@@ -15,6 +15,7 @@ export interface ModelsInput {
 	cwd: string;
 	userDirectory: string;
 	environment: NodeJS.ProcessEnv;
+	hooks: Hooks;
 	warn: (problem: string) => void;
 }
 
@@ -110,6 +111,11 @@ export class Models implements ModelAccess, ModelCatalogue {
 		return model.provider === scripted ? undefined : (await this.registry()).problem(model);
 	}
 
+	/** Providers that extensions bring. */
+	async setProviders(providers: Readonly<Record<string, unknown>>): Promise<void> {
+		await (await this.registry()).setProviders(providers);
+	}
+
 	registry(): Promise<ModelRegistry> {
 		this.#registry ??= this.#load();
 		return this.#registry;
@@ -121,7 +127,7 @@ export class Models implements ModelAccess, ModelCatalogue {
 
 	async #load(): Promise<ModelRegistry> {
 		const { ModelRegistry } = await import("../models/index.ts");
-		const { options, settings, environment, userDirectory, warn } = this.#input;
+		const { options, settings, environment, userDirectory, hooks, warn } = this.#input;
 		const provider = options.provider ?? options.model?.split("/")[0];
 		const key = options["api-key"];
 		return new ModelRegistry({
@@ -129,6 +135,7 @@ export class Models implements ModelAccess, ModelCatalogue {
 			userDir: userDirectory,
 			apiKey: key && provider ? { provider, key } : undefined,
 			setting: (name) => settings.get(name),
+			hooks,
 			now: Date.now,
 			warn,
 		});

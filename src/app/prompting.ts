@@ -1,7 +1,7 @@
 /** What people put beside the program for the agent to know, loaded with the first run or question about it. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Tool } from "../agent/contracts.ts";
+import type { Hooks, Tool } from "../agent/contracts.ts";
 import type { Resources, SlashCommand } from "../prompting/index.ts";
 import type { Options } from "./args.ts";
 import type { SettingsView } from "./settings.ts";
@@ -12,6 +12,7 @@ export interface PromptingInput {
 	cwd: string;
 	userDirectory: string;
 	home: string | undefined;
+	hooks: Hooks;
 	warn: (text: string) => void;
 	now: () => number;
 }
@@ -59,16 +60,16 @@ export class Prompting {
 	}
 
 	async #load(): Promise<Resources> {
-		const { options, settings, cwd, userDirectory, home, warn } = this.#input;
-		const { loadResources } = await import("../prompting/index.ts");
+		const { options, settings, cwd, userDirectory, home, hooks, warn } = this.#input;
+		const [{ loadResources }, more] = await Promise.all([import("../prompting/index.ts"), hooks.resources?.()]);
 		const resources = await loadResources({
 			cwd,
 			userDirectory: options.hermetic ? undefined : userDirectory,
 			homeDirectory: home,
 			isTrusted: settings.isTrusted,
-			skillPaths: options.skill,
+			skillPaths: more ? [...(options.skill ?? []), ...more.skillPaths] : options.skill,
 			settingsSkillPaths: settings.get("skills"),
-			settingsPromptPaths: settings.get("prompts"),
+			settingsPromptPaths: [...settings.get("prompts"), ...(more?.promptPaths ?? [])],
 			noSkills: options["no-skills"],
 			noRules: options["no-rules"],
 			noContextFiles: options["no-context-files"],

@@ -1,15 +1,19 @@
 /** `--mode rpc`: a session behind stdin and stdout, from the first byte to the exit code. */
+import type { Hooks } from "../agent/contracts.ts";
+import { deferred } from "../lib/deferred.ts";
 import { RecordReader } from "../lib/jsonl.ts";
+import { sleep } from "../lib/sleep.ts";
 import { Dialogs } from "../rpc/extension-ui.ts";
 import { handlers } from "../rpc/handlers/index.ts";
 import { HostTools } from "../rpc/host-tools.ts";
 import { Server } from "../rpc/server.ts";
 import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
 import { EventWriter, type UpdateMode } from "../rpc/updates.ts";
-import type { Options } from "./args.ts";
+import { type Options, type UnknownFlag, unknownFlagText } from "./args.ts";
 import { assemble } from "./assemble.ts";
-import { userDirectory } from "./directories.ts";
-import { loadSettings } from "./settings.ts";
+import { mayHaveExtensions } from "./extension-places.ts";
+import type { Extensions } from "./extensions.ts";
+import { surroundings } from "./surroundings.ts";
 import { builtInNames, toolNames } from "./toolbox.ts";
 
 const maxLineBytes = 32 * 1024 * 1024;
@@ -19,50 +23,70 @@ const isTruthy = (value: string | undefined) => /^(1|true|yes|on)$/i.test(value 
 /** How long a host may read nothing before we stop waiting for it at the end. */
 const flushPatienceMs = 2000;
 
-export async function runRpc(options: Options, stdout: OutputStream, warn: (text: string) => void): Promise<void> {
+/** How long extensions may still load when the host has gone. */
+const loadPatienceMs = 1000;
+/** How long hooks may take when a signal ends the process. */
+const lastWordMs = 700;
+
+export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: OutputStream, warn: (text: string) => void): Promise<void> {
 	const { env } = process;
-	const cwd = process.cwd();
-	const directory = await userDirectory(env);
-	const settings = await loadSettings({
-		userDirectory: directory,
-		cwd,
-		isHermetic: options.hermetic ?? false,
-		approve: options["no-approve"] ? false : options.approve,
-		config: options.config,
-		assignments: options.set ?? [],
-		environment: env.BOWLINE_SETTINGS,
-		isRpc: true,
-	});
+	const { cwd, userDirectory, settings } = await surroundings(options, true);
 	settings.warnings.forEach(warn);
 	if (options.dialect && options.dialect !== "classic") warn(`Dialect ${options.dialect} is still to come; classic is spoken.`);
 	const unknownTools = toolNames(options)?.filter((name) => !builtInNames.includes(name)) ?? [];
 	if (unknownTools.length) warn(`--tools: there is no tool ${unknownTools.join(", ")}. There are ${builtInNames.join(", ")}.`);
 
+	const input = { options, settings, cwd, userDirectory };
+	const mayExtend = mayHaveExtensions(input);
+	if (unknown[0] && !mayExtend) throw new Error(unknownFlagText(`--${unknown[0].name}`));
+	const loading = mayExtend ? import("./extensions.ts").then(({ Extensions }) => Extensions.load(input, warn)) : undefined;
+	let extensions: Extensions | undefined;
+	// Flags are wrong or right before anything is announced.
+	if (unknown.length) (await loading)?.setFlags(unknown);
+
 	const writer = new FrameWriter(stdout, () => void end(1));
 	if (!options["no-ready"]) writer.write('{"type":"ready"}');
 	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "full", () => performance.now());
-	const hostTools = new HostTools({ send: events.send, takenNames: async () => builtInNames, now: Date.now });
+	const hooks: Hooks = {};
+	const hostTools = new HostTools({ send: events.send, takenNames: async () => [...builtInNames, ...toolsOf(hooks)], now: Date.now });
 	const dialogs = new Dialogs({ send: events.send, emitsTitle: isTruthy(env.PI_RPC_EMIT_TITLE), now: Date.now });
-	const { session, retry, compaction, bash, catalogue, slashCommands, starting, close } = assemble({
+	const assembly = assemble({
 		options,
 		settings,
 		cwd,
-		userDirectory: directory,
+		userDirectory,
 		environment: env,
 		flow: writer,
 		hostTools: () => hostTools.tools,
+		hooks,
 		warn,
 	});
+	const { session, models, prompting, close } = assembly;
+	if (loading) session.observe((event) => extensions?.hear(event));
 	session.observe(events.write);
 
+	const slashCommands = async () => [...(extensions?.commands() ?? []), ...(await prompting.commands())];
 	const { stdin } = process;
+	const table = handlers({ ...assembly, catalogue: models, hostTools, events, hooks, slashCommands });
 	const server = new Server({
-		handlers: handlers({ session, retry, compaction, bash, catalogue, hostTools, events, slashCommands }),
+		handlers: table,
 		writer,
 		onControl: (frame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame)),
 		pauseInput: (paused) => void (paused ? stdin.pause() : stdin.resume()),
 	});
-	if (starting) server.hold(starting);
+	const startExtensions = (loaded: Extensions) => {
+		extensions = loaded;
+		return loaded.start({ ...assembly, handlers: table, server, events, hooks, hostTools, ui: dialogs, cwd, shutdown, now: Date.now });
+	};
+	/** An extension that hangs must not hold the end. */
+	const leaving = deferred();
+	if (loading) {
+		const started = loading.then(startExtensions).catch((error) => console.error("bowline: extensions could not be started:", error));
+		server.hold(Promise.race([started, leaving.promise]));
+	} else {
+		const choosing = assembly.chooseModel();
+		if (choosing) server.hold(choosing);
+	}
 	const reader = new RecordReader(
 		{ record: (line) => server.receive(line), tooLong: (limit) => server.receiveTooLong(limit) },
 		Number(env.BOWLINE_MAX_LINE_BYTES) || maxLineBytes,
@@ -70,27 +94,43 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 
 	let isEnding = false;
 	/** Children are killed first; whatever happens, the process ends. */
-	const end = async (code: number, before: () => Promise<unknown> = async () => undefined) => {
+	const end = async (code: number, before = lastWord) => {
 		if (isEnding) return;
 		isEnding = true;
 		try {
-			await Promise.all([close(), before()]);
+			const closed = close();
+			await Promise.all([closed, before(closed)]);
 		} catch (error) {
 			console.error("bowline: could not end cleanly:", error);
 		}
 		process.exit(code);
 	};
-	const finish = async () => {
+	const lastWord = async (closed: Promise<void>) => {
+		await closed;
+		if (extensions) await Promise.race([extensions.shutdown(), sleep(lastWordMs)]);
+	};
+	const finish = async (closed: Promise<void>) => {
 		// Nobody answers any more.
 		hostTools.close();
 		dialogs.close();
+		hooks.abort?.();
+		setTimeout(leaving.resolve, loadPatienceMs);
 		const answered = Promise.all([session.abort(), server.finish()]).then(async () => {
+			await closed;
+			await extensions?.shutdown();
 			await session.close();
 			events.flush();
 			return writer.drained();
 		});
 		await Promise.race([answered, writer.stuck(flushPatienceMs)]);
 	};
+
+	/** Asked by an extension: what was read is answered, and what runs ends by itself. */
+	const shutdown = () =>
+		void server
+			.inTurn(async () => undefined)
+			.then(() => session.settled())
+			.then(() => end(0, finish));
 
 	stdin.on("data", (chunk: Buffer) => reader.push(chunk));
 	stdin.on("end", () => {
@@ -104,4 +144,9 @@ export async function runRpc(options: Options, stdout: OutputStream, warn: (text
 	process.on("SIGINT", () => undefined);
 	process.on("uncaughtException", (error) => console.error("bowline: unexpected error:", error));
 	process.on("unhandledRejection", (error) => console.error("bowline: unexpected rejection:", error));
+}
+
+/** The names of tools that extensions bring. */
+function toolsOf({ tools }: Hooks): string[] {
+	return tools?.({ all: [], active: [] }, []).map(({ name }) => name) ?? [];
 }

@@ -1,5 +1,5 @@
 /** The built-in tools of a session and the shell behind them, loaded with their first use. */
-import type { Tool } from "../agent/contracts.ts";
+import type { BuiltInTools } from "../agent/contracts.ts";
 import { childEnvironment } from "../lib/environment.ts";
 import { type Redactor, redactor } from "../lib/redact.ts";
 import type { Shell } from "../lib/shell/index.ts";
@@ -32,7 +32,7 @@ export interface Credentials {
 export class Toolbox {
 	#input: ToolboxInput;
 	#shell: Promise<Shell> | undefined;
-	#tools: Promise<readonly Tool[]> | undefined;
+	#tools: Promise<BuiltInTools> | undefined;
 	#credentials: Credentials | undefined;
 	#isClosed = false;
 	#redactor: Redactor = redactor(() => this.#credentials?.secrets() ?? []);
@@ -41,8 +41,8 @@ export class Toolbox {
 		this.#input = input;
 	}
 
-	/** The tools that are offered to the model, in a stable order. */
-	active(): Promise<readonly Tool[]> {
+	/** The built-in tools, in a stable order. */
+	tools(): Promise<BuiltInTools> {
 		this.#tools ??= this.#loadTools();
 		return this.#tools;
 	}
@@ -76,10 +76,10 @@ export class Toolbox {
 		return shell;
 	}
 
-	async #loadTools(): Promise<readonly Tool[]> {
+	async #loadTools(): Promise<BuiltInTools> {
 		const { options, settings, cwd, acceptsImages } = this.#input;
 		const credentials = await this.#learnCredentials();
-		if (options["no-tools"]) return [];
+		if (options["no-tools"]) return { all: [], active: [] };
 		const [{ builtInTools, defaultToolNames }, shell] = await Promise.all([import("../tools/index.ts"), this.shell()]);
 		const wanted = toolNames(options) ?? defaultToolNames;
 		const all = builtInTools({
@@ -89,14 +89,16 @@ export class Toolbox {
 			environment: () => this.#environment(credentials),
 			acceptsImages,
 		});
-		const offered = all.filter((tool) => wanted.includes(tool.name));
-		if (!settings.get("todo.enabled") || (options.tools !== undefined && !wanted.includes(todoToolName))) return offered;
+		const active = all.filter((tool) => wanted.includes(tool.name));
+		if (!settings.get("todo.enabled") || (options.tools !== undefined && !wanted.includes(todoToolName))) return { all, active };
 		const { todoTool } = await import("../tools/index.ts");
 		const { todos, isStored } = this.#input;
-		return [
-			...offered,
-			todoTool({ read: () => todos.read(), replace: (phases) => todos.replace(phases), storage: () => (isStored ? "session" : "memory") }),
-		];
+		const todo = todoTool({
+			read: () => todos.read(),
+			replace: (phases) => todos.replace(phases),
+			storage: () => (isStored ? "session" : "memory"),
+		});
+		return { all: [...all, todo], active: [...active, todo] };
 	}
 
 	async #learnCredentials(): Promise<Credentials> {

@@ -2,7 +2,7 @@
 import type { Model } from "../protocol/model.ts";
 import { assumedModel, Catalogue } from "./catalogue.ts";
 import { type Compat, mergeCompat } from "./compat.ts";
-import { type CustomProvider, customModel, loadModelsFile, type ModelsFile, overridden } from "./custom.ts";
+import { type CustomProvider, customModel, loadModelsFile, type ModelsFile, overridden, parseModelsFile } from "./custom.ts";
 import { baseUrlOf, compatOfHost, type Environment, providerName, type Route, routes } from "./routes.ts";
 
 /** A model and what stays behind the wire. */
@@ -35,6 +35,16 @@ export class Providers {
 		this.#file ??= loadModelsFile(this.#path);
 		this.loaded = await this.#file;
 		return this.loaded;
+	}
+
+	/** Takes the place of what was added before. Tells what is wrong with it. */
+	async add(providers: Readonly<Record<string, unknown>>): Promise<string[]> {
+		const [added, own] = await Promise.all([parseModelsFile(JSON.stringify({ providers }), "registerProvider"), loadModelsFile(this.#path)]);
+		const names = [...new Set([...added.names, ...own.names])];
+		this.#file = Promise.resolve({ providers: new Map([...added.providers, ...own.providers]), names, problems: own.problems });
+		this.#entries.clear();
+		await this.file();
+		return added.problems;
 	}
 
 	/** Names of all providers: the user's own first, then the table's in its order. */

@@ -1,7 +1,7 @@
 /** All models, who may be asked, and the one function that asks. Made once per process. Credentials never leave it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ModelAccess, StreamFunction } from "../agent/contracts.ts";
+import type { Hooks, ModelAccess, StreamFunction } from "../agent/contracts.ts";
 import { HttpClient } from "../lib/http/client.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
@@ -20,6 +20,7 @@ export interface RegistryOptions {
 	/** `--api-key`, for this process. */
 	apiKey?: { provider: string; key: string };
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
+	hooks?: Hooks;
 	now: () => number;
 	/** Told once what is wrong with `models.jsonc`. */
 	warn?: (problem: string) => void;
@@ -49,6 +50,7 @@ export class ModelRegistry implements ModelAccess {
 			client: this.#client,
 			setting: options.setting,
 			env: options.env,
+			hooks: options.hooks,
 			now: options.now,
 			clean: (text) => redact(text, this.secrets()),
 		});
@@ -63,6 +65,11 @@ export class ModelRegistry implements ModelAccess {
 			for (const { model, missing } of await this.#providers.of(provider)) if (missing.length === 0) models.push(model);
 		}
 		return models;
+	}
+
+	/** Providers that extensions bring, in the shape of `models.jsonc`; what the user's own file says of one of them wins. */
+	async setProviders(providers: Readonly<Record<string, unknown>>): Promise<void> {
+		for (const problem of await this.#providers.add(providers)) this.#options.warn?.(problem);
 	}
 
 	/** Every model that is known, with a key or without. */

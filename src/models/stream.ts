@@ -1,5 +1,5 @@
 /** The one stream function. Every failure of a provider becomes its last event. */
-import type { ModelRequest, StreamFunction, StreamOptions } from "../agent/contracts.ts";
+import type { Hooks, ModelRequest, StreamFunction, StreamOptions } from "../agent/contracts.ts";
 import type { HttpClient, Outcome } from "../lib/http/client.ts";
 import { SseReader } from "../lib/sse.ts";
 import type { Image } from "../protocol/content.ts";
@@ -30,6 +30,7 @@ export interface StreamParts {
 	client: Pick<HttpClient, "post">;
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 	env: Environment;
+	hooks?: Hooks;
 	now: () => number;
 	/** Takes credentials out of a text. */
 	clean: (text: string) => string;
@@ -132,16 +133,17 @@ class Reply {
 
 	/** One exchange. A refusal is handed back, for a second try may be possible. */
 	async #ask(access: Access, module: ApiModule): Promise<Outcome> {
-		const { client, setting } = this.#parts;
+		const { client, setting, hooks } = this.#parts;
 		const { signal, flow } = this.#options;
 		const call = this.#call(access, module);
 		const wire = module.api.request(call);
 		this.#sent = wire;
 		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks));
+		const body = hooks?.request ? await changed(wire.body, (payload) => hooks.request?.(payload, signal)) : wire.body;
 		const outcome = await client.post({
 			url: wire.url,
 			headers: headersOf(wire, access),
-			body: wire.body,
+			body,
 			signal,
 			flow,
 			firstEventTimeoutMs: setting("stream.firstEventTimeoutMs"),
@@ -260,6 +262,12 @@ class Reply {
 
 function headersOf(wire: WireRequest, access: Access): Record<string, string> {
 	return { "content-type": "application/json", accept: "text/event-stream", "user-agent": "bowline", ...wire.headers, ...access.headers };
+}
+
+/** The body, as somebody else wants it. */
+async function changed(body: WireRequest["body"], change: (payload: unknown) => Promise<unknown> | undefined): Promise<WireRequest["body"]> {
+	const json = Buffer.concat(body.map((piece) => Buffer.from(piece as string))).toString("utf8");
+	return [JSON.stringify(await change(JSON.parse(json)))];
 }
 
 /** An HTML page says little in many words; other bodies stay as they are. */

@@ -151,7 +151,7 @@ export class Server {
 			afterResponse: (then) => void afterwards.push(then),
 			failLater: (error) => this.#answer(id, name, { error }),
 			isAborted: (by = "abort") => sequence < this.#abortedBefore[by],
-			inSerialLane: (work) => this.#inSerialLane(work),
+			inSerialLane: (work) => this.inTurn(work),
 		};
 		const succeed = (data: unknown) => {
 			this.#answer(id, name, { data });
@@ -168,7 +168,8 @@ export class Server {
 		}
 	}
 
-	#inSerialLane<T>(work: () => Promise<T>): Promise<T> {
+	/** Runs work in its turn among the serial commands. */
+	inTurn<T>(work: () => Promise<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const run = async () => {
 				// The lane goes on behind this work whether it succeeds or not; who asked for it hears of both.

@@ -1,6 +1,6 @@
 /** What was said so far: the transcript, and the live context that is made of it. The two never differ. */
 import { isCommandError } from "../lib/command-error.ts";
-import type { AgentMessage } from "../protocol/messages.ts";
+import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { droppedReply, type EntryBody } from "../transcript/entries.ts";
 import { contextLength, contextMessages, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
@@ -29,6 +29,15 @@ export class Conversation {
 		if (this.#live) return this.#live.length;
 		this.#length ??= contextLength(this.transcript.branch);
 		return this.#length;
+	}
+
+	/** The text of the last reply; aborted ones without content do not count. */
+	get lastText(): string | null {
+		const last = this.messages.findLast(
+			(message): message is AssistantMessage => message.role === "assistant" && !(message.stopReason === "aborted" && message.content.length === 0),
+		);
+		const text = last?.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+		return text?.trim() || null;
 	}
 
 	/** On disk first: what cannot be stored is not in the context either. */

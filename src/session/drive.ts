@@ -4,6 +4,8 @@ import { agentLoop } from "../agent/loop.ts";
 import { linkedController } from "../lib/abort.ts";
 import type { BusyPeriod } from "./phase.ts";
 
+export { admitted, expanded, refusalOf } from "./admission.ts";
+
 export interface DriveInput {
 	loop: Omit<LoopInput, "next" | "foresee" | "prepare" | "watch">;
 	policies: readonly Policy[];
@@ -54,7 +56,8 @@ async function acceptedPrompt({ period, refusal }: DriveInput): Promise<Next | u
 	const reason = await refusal();
 	period.prompt = undefined;
 	prompt.answer(reason);
-	return reason ? undefined : { from: "prompt", messages: prompt.messages };
+	// Nothing is left of a prompt that an extension took.
+	return reason || prompt.messages.length === 0 ? undefined : { from: "prompt", messages: prompt.messages };
 }
 
 /** Asks the policies, one after another; the first answer wins. Gives it when it is time to run again. A prompt or an abort ends the wait. */

@@ -1,8 +1,10 @@
 /** The two queues. Messages are found by identity, never by their text. */
 import type { Queues } from "../agent/contracts.ts";
 import type { QueueMode } from "../protocol/commands/queue.ts";
-import type { UserMessage } from "../protocol/messages.ts";
+import type { CustomMessage, UserMessage } from "../protocol/messages.ts";
 
+/** What may wait: what the user says, and what extensions say. */
+export type Queued = UserMessage | CustomMessage;
 export type QueueName = "steering" | "followUp";
 
 export interface QueueTexts {
@@ -13,7 +15,7 @@ export interface QueueTexts {
 export class Inbox implements Queues {
 	steeringMode: QueueMode;
 	followUpMode: QueueMode;
-	#queues: Record<QueueName, UserMessage[]> = { steering: [], followUp: [] };
+	#queues: Record<QueueName, Queued[]> = { steering: [], followUp: [] };
 	#onTaken: () => void;
 
 	/** `onTaken` is called after messages have left a queue to be delivered. */
@@ -31,7 +33,7 @@ export class Inbox implements Queues {
 		return { steering: this.#queues.steering.map(textOf), followUp: this.#queues.followUp.map(textOf) };
 	}
 
-	add(queue: QueueName, message: UserMessage): void {
+	add(queue: QueueName, message: Queued): void {
 		this.#queues[queue].push(message);
 	}
 
@@ -46,22 +48,22 @@ export class Inbox implements Queues {
 		return this.#queues.steering.length > 0;
 	}
 
-	takeSteering(): UserMessage[] {
+	takeSteering(): Queued[] {
 		return this.#take("steering", this.steeringMode);
 	}
 
-	takeFollowUps(): UserMessage[] {
+	takeFollowUps(): Queued[] {
 		return this.#take("followUp", this.followUpMode);
 	}
 
-	#take(queue: QueueName, mode: QueueMode): UserMessage[] {
+	#take(queue: QueueName, mode: QueueMode): Queued[] {
 		const taken = this.#queues[queue].splice(0, mode === "all" ? Number.POSITIVE_INFINITY : 1);
 		if (taken.length) this.#onTaken();
 		return taken;
 	}
 }
 
-export function textOf(message: UserMessage): string {
+export function textOf(message: Queued): string {
 	if (typeof message.content === "string") return message.content;
 	return message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
 }

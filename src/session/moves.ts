@@ -36,13 +36,19 @@ export async function openDirectory(session: Session, directory: string): Promis
 	}
 }
 
-/** Goes on from just before a user message, in a new session. Gives the message's text. */
-export async function forkAt(session: Session, entryId: string, refusal: string): Promise<{ text: string; queues: QueueTexts }> {
-	const entry = session.transcript.find(entryId);
+/** The user message from which a fork may go on, or a refusal. */
+export function forkPoint({ transcript }: Session, entryId: string, refusal: string): { text: string; parentId: string | null } {
+	const entry = transcript.find(entryId);
 	if (entry?.type !== "message" || entry.message?.role !== "user") throw new CommandError(refusal);
+	return { text: textOf(entry.message), parentId: entry.parentId };
+}
+
+/** Goes on from just before a user message, in a new session; with the whole conversation when it is kept. */
+export async function forkAt(session: Session, entryId: string, refusal: string, keepsAll = false): Promise<{ queues: QueueTexts }> {
+	const { parentId } = forkPoint(session, entryId, refusal);
 	await session.abort();
-	const next = forkOf(session.transcripts, session.transcript, entry.parentId);
-	return { text: textOf(entry.message), queues: await moveTo(session, next) };
+	const { transcript } = session;
+	return { queues: await moveTo(session, forkOf(session.transcripts, transcript, keepsAll ? transcript.leafId : parentId)) };
 }
 
 /** Goes on in a new session that is a copy of this branch. */

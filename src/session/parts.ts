@@ -1,5 +1,5 @@
 /** What a session is given, told and answers. Types only. */
-import type { Flow, ModelAccess, Policy, Tool, ValidateArguments } from "../agent/contracts.ts";
+import type { Flow, Hooks, ModelAccess, Policy, PromptSource, Tool, ValidateArguments } from "../agent/contracts.ts";
 import type { TodoList } from "../lib/todos.ts";
 import type { InterruptMode, QueueMode } from "../protocol/commands/queue.ts";
 import type { Image } from "../protocol/content.ts";
@@ -21,6 +21,7 @@ export interface SessionParts {
 	/** What a text that starts with a slash stands for. */
 	expand: (text: string) => Promise<string>;
 	policies: readonly Policy[];
+	hooks?: Hooks;
 	/** Takes credentials out of a text. */
 	redact: (text: string) => string;
 	todos: TodoList;
@@ -42,6 +43,8 @@ export interface PromptInput {
 	text: string;
 	images: Image[];
 	streamingBehavior?: "steer" | "followUp";
+	/** Default `rpc`. */
+	source?: PromptSource;
 }
 
 export interface Acceptance {

@@ -1,9 +1,15 @@
 /** What the session is doing. `isStreaming` and its like are read from here, there are no flags beside it. */
+import type { PromptSource } from "../agent/contracts.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
 
-/** A prompt that was accepted and whose run has not begun. */
-export interface AcceptedPrompt {
+/** What is said, and by whom. Without a source it is taken as it is. */
+export interface Said {
 	messages: AgentMessage[];
+	source?: PromptSource;
+}
+
+/** A prompt that was accepted and whose run has not begun. */
+export interface AcceptedPrompt extends Said {
 	/** Tells why it cannot run after all, or nothing when its run begins. */
 	answer: (refusal: string | undefined) => void;
 }
@@ -17,6 +23,8 @@ export interface BusyPeriod {
 	/** A prompt that came while the period was being aborted; it opens the next one. */
 	successor: AcceptedPrompt | undefined;
 	hadRun: boolean;
+	/** What an extension wants for the runs of the last prompt. */
+	systemPrompt?: string;
 	/** The conversation is being condensed, by a command or automatically. */
 	isCompacting: boolean;
 }

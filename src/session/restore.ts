@@ -1,4 +1,5 @@
 /** Model and thinking level of an opened session. */
+import { CommandError } from "../lib/command-error.ts";
 import { levelOf, modelOf } from "../transcript/projection.ts";
 import type { Session } from "./session.ts";
 
@@ -17,4 +18,16 @@ export function noteChoice({ choice, transcript }: Session): void {
 		transcript.prepare({ type: "model_change", provider: model.provider, modelId: model.id });
 	}
 	if (levelOf(branch) !== level) transcript.prepare({ type: "thinking_level_change", thinkingLevel: level });
+}
+
+/** The stream rules that this branch has been told of. */
+export function usedRules({ transcript }: Session): string[] {
+	return transcript.path().flatMap((entry) => (entry.type === "ttsr_injection" ? entry.injectedRules : []));
+}
+
+/** A name in one line. */
+export function sessionName(given: string): string {
+	const name = given.replace(/[\r\n]+/g, " ").trim();
+	if (name === "") throw new CommandError("Session name cannot be empty");
+	return name;
 }

@@ -2,24 +2,24 @@
 import type { Setup, Tool } from "../agent/contracts.ts";
 import { CommandError } from "../lib/command-error.ts";
 import { deferred } from "../lib/deferred.ts";
-import { todosFromHost } from "../lib/todos.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { SessionState } from "../protocol/commands/state.ts";
 import type { Image } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
-import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/messages.ts";
+import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
 import type { Entry, EntryBody } from "../transcript/entries.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Transcripts } from "../transcript/transcripts.ts";
 import type { Observer } from "./bus.ts";
 import { Conversation, problemWith } from "./conversation.ts";
-import { Inbox, type QueueName, type QueueTexts } from "./inbox.ts";
+import { Inbox, type Queued, type QueueName, type QueueTexts, textOf } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { Acceptance, PromptInput, SessionParts } from "./parts.ts";
-import { type AcceptedPrompt, type BusyPeriod, newPeriod, type Phase } from "./phase.ts";
+import { type AcceptedPrompt, type BusyPeriod, newPeriod, type Phase, type Said } from "./phase.ts";
+import { sessionName } from "./restore.ts";
 import { storing } from "./storing.ts";
-import { storedTodos, todosBody } from "./todos.ts";
+import { replaceTodos, storedTodos } from "./todos.ts";
 
 export type { Acceptance, PromptInput, SessionParts } from "./parts.ts";
 
@@ -29,8 +29,12 @@ export const abortedText = "Request was aborted";
 export class Session {
 	interruptMode: InterruptMode;
 	autoCompaction: boolean;
+	/** What the model was told last, or would be told. */
+	systemPrompt = "";
 	readonly inbox: Inbox;
 	readonly choice: ModelChoice;
+	/** What extensions want to be said beside the next prompt. */
+	readonly asides: CustomMessage[] = [];
 	#parts: SessionParts;
 	#conversation: Conversation;
 	#tools: readonly Tool[] = [];
@@ -100,41 +104,53 @@ export class Session {
 	}
 
 	/** Accepts a prompt. Nothing is written and no run starts before `begin`. */
-	prompt({ text, images, streamingBehavior }: PromptInput): Acceptance {
-		const message = this.#userMessage(text, images);
+	prompt({ text, images, streamingBehavior, source = "rpc" }: PromptInput): Acceptance {
+		return this.accept({ messages: [this.userMessage(text, images)], source }, streamingBehavior);
+	}
+
+	/** The same for messages that are made already. */
+	accept(said: Said, streamingBehavior?: "steer" | "followUp"): Acceptance {
 		const phase = this.#phase;
 		if (phase.name === "running" || phase.name === "compacting") {
 			const { period } = phase;
 			// A compaction, or an abort that was read before, is under way: the prompt is due when it has ended.
 			if ((phase.name === "compacting" || period.controller.signal.aborted) && !period.successor) {
 				const answer = deferred<string | undefined>();
-				period.successor = { messages: [message], answer: answer.resolve };
+				period.successor = { ...said, answer: answer.resolve };
 				return { disposition: "started", begin: () => answer.promise };
 			}
 			if (!streamingBehavior) return { disposition: undefined, begin: async () => busyText };
-			this.inbox.add(streamingBehavior === "steer" ? "steering" : "followUp", message);
-			return {
-				disposition: "queued",
-				begin: async () => {
-					this.announceQueues();
-					return undefined;
-				},
-			};
+			return { disposition: "queued", begin: this.#queueSaid(streamingBehavior === "steer" ? "steering" : "followUp", said, period) };
 		}
 		const answer = deferred<string | undefined>();
-		const accepted = { messages: [message], answer: answer.resolve };
+		const accepted = { ...said, answer: answer.resolve };
 		if (phase.name === "settling") {
 			phase.period.prompt = accepted;
 			this.#phase = { name: "running", period: phase.period };
-			return { disposition: "started", begin: () => this.#takeOver(phase.gap, answer.promise) };
+			return { disposition: "started", begin: () => begun(() => phase.gap.abort(), answer.promise) };
 		}
 		const start = this.#openPeriod(accepted);
-		return {
-			disposition: "started",
-			begin: () => {
-				start();
-				return answer.promise;
-			},
+		return { disposition: "started", begin: () => begun(start, answer.promise) };
+	}
+
+	/** Queues what was said, at once where nobody is to be asked about it; the returned function does the rest. */
+	#queueSaid(queue: QueueName, said: Said, { controller: { signal } }: BusyPeriod): Acceptance["begin"] {
+		const add = (messages: readonly AgentMessage[]) => {
+			for (const message of messages) this.inbox.add(queue, message as Queued);
+		};
+		const isPlain = this.#isPlain(said);
+		if (isPlain) add(said.messages);
+		return async () => {
+			if (!isPlain) {
+				const { admitted } = await import("./drive.ts");
+				const messages = await admitted(said, this.#parts, signal);
+				if (signal.aborted) return abortedText;
+				// The run may have ended meanwhile.
+				if (messages.length > 0 && !this.isBusy) return this.accept({ messages }).begin();
+				add(messages);
+			}
+			this.announceQueues();
+			return undefined;
 		};
 	}
 
@@ -148,9 +164,9 @@ export class Session {
 
 	/** Queues a message; it waits for the next opportunity, also when the session is idle. Synchronous unless its text must be expanded. */
 	queue(queue: QueueName, text: string, images: Image[]): void | Promise<void> {
-		const message = this.#userMessage(text, images);
+		const message = this.userMessage(text, images);
 		if (!text.startsWith("/")) return this.inbox.add(queue, message);
-		return this.#expanded(message).then((expanded) => this.inbox.add(queue, expanded as UserMessage));
+		return import("./drive.ts").then(async ({ expanded }) => this.inbox.add(queue, await expanded(message, this.#parts)));
 	}
 
 	announceQueues(): void {
@@ -168,6 +184,13 @@ export class Session {
 		};
 	}
 
+	/** Adds a message with its events. Nothing may be running. */
+	say(message: AgentMessage): void {
+		this.#conversation.add(message);
+		this.emit({ type: "message_start", message });
+		this.emit({ type: "message_end", message });
+	}
+
 	/** Adds an entry that is no message. Throws a CommandError when it cannot be stored. */
 	append(entry: EntryBody): Entry {
 		return this.transcript.append(entry);
@@ -178,26 +201,14 @@ export class Session {
 		this.#conversation.reproject();
 	}
 
-	/** The stream rules that this branch has been told of. */
-	get usedRules(): string[] {
-		return this.transcript.path().flatMap((entry) => (entry.type === "ttsr_injection" ? entry.injectedRules : []));
-	}
-
 	/** Replaces the todo list as the host wants it. */
 	setTodos(value: unknown): readonly TodoPhase[] {
-		const { todos } = this.#parts;
-		const read = todosFromHost(value);
-		if ("problem" in read) throw new CommandError(`set_todos: ${read.problem}`);
-		this.append(todosBody(read.phases));
-		todos.replace(read.phases);
-		return todos.read();
+		return replaceTodos(this.#parts.todos, value, (entry) => this.append(entry));
 	}
 
 	/** Names the session. */
 	rename(name: string): void {
-		const trimmed = name.replace(/[\r\n]+/g, " ").trim();
-		if (trimmed === "") throw new CommandError("Session name cannot be empty");
-		this.append({ type: "session_info", name: trimmed });
+		this.append({ type: "session_info", name: sessionName(name) });
 	}
 
 	/** Condenses the conversation with nothing else going on: a run is aborted first, a prompt that comes meanwhile waits. */
@@ -228,6 +239,11 @@ export class Session {
 		if (this.#phase.name !== "idle") await this.#stop(this.#phase.period);
 	}
 
+	/** Resolves when nothing runs and nothing automatic will follow. */
+	async settled(): Promise<void> {
+		while (this.#phase.name !== "idle") await this.#phase.period.done;
+	}
+
 	async #stop(period: BusyPeriod): Promise<void> {
 		period.controller.abort();
 		period.successor?.answer(abortedText);
@@ -251,13 +267,8 @@ export class Session {
 		return this.inbox.clear();
 	}
 
-	/** The text of the last reply; aborted ones without content do not count. */
 	get lastAssistantText(): string | null {
-		const last = this.messages.findLast(
-			(message): message is AssistantMessage => message.role === "assistant" && !(message.stopReason === "aborted" && message.content.length === 0),
-		);
-		const text = last?.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
-		return text?.trim() || null;
+		return this.#conversation.lastText;
 	}
 
 	/** Ends everything for good. */
@@ -266,25 +277,20 @@ export class Session {
 		this.transcript.close();
 	}
 
-	/** Ends the wait between two runs, so that an accepted prompt can go on. */
-	#takeOver(gap: AbortController, answer: Promise<string | undefined>): Promise<string | undefined> {
-		gap.abort();
-		return answer;
-	}
-
 	/** Everything that happens between the acceptance of a prompt and the next idle moment. */
 	async #work(period: BusyPeriod): Promise<void> {
-		const { bus, flow, models, validate, policies, redact, now } = this.#parts;
+		const { bus, flow, models, validate, policies, redact, hooks, now } = this.#parts;
 		const { signal } = period.controller;
 		const emit = (event: AgentEvent) =>
 			bus.emit(event.type === "agent_end" ? { ...event, sessionId: this.transcript.sessionId, sessionFile: this.transcript.file } : event);
 		const stored = storing({ conversation: this.#conversation, inbox: this.inbox, emit, stream: models.stream, validate });
 		try {
-			const { drive } = await import("./drive.ts");
+			const { drive, refusalOf } = await import("./drive.ts");
+			const doing = { asides: this.asides, unready: () => this.#unready(signal), setup: () => this.setup() };
 			await drive({
 				policies,
 				period,
-				refusal: () => this.#refusal(period),
+				refusal: () => refusalOf(period, this.#parts, doing, abortedText),
 				hasQueued: () => this.inbox.count > 0,
 				dropLastReply: () => this.#conversation.dropLastReply(),
 				enter: (gap) => this.#enter(period, gap ? { name: "settling", period, gap } : { name: "running", period }),
@@ -298,6 +304,7 @@ export class Session {
 					interruptMode: () => this.interruptMode,
 					sessionId: () => this.transcript.sessionId,
 					redact,
+					hooks,
 					flow,
 					signal,
 					now,
@@ -323,13 +330,9 @@ export class Session {
 		if (period.successor) setImmediate(this.#openPeriod(period.successor));
 	}
 
-	/** Why a prompt cannot run now; nothing when it can, and the policies have made room for it. */
-	async #refusal({ controller: { signal }, prompt }: BusyPeriod): Promise<string | undefined> {
-		if (prompt) prompt.messages = await Promise.all(prompt.messages.map((message) => this.#expanded(message)));
-		const problem = await this.#unready(signal);
-		if (problem) return problem;
-		for (const policy of this.#parts.policies) await policy.prepare?.(prompt?.messages ?? [], signal);
-		return signal.aborted ? abortedText : undefined;
+	/** Whether nobody has to be asked about what was said, and nothing expanded. */
+	#isPlain({ messages: [first], source }: Said): boolean {
+		return source === undefined || (!this.#parts.hooks?.input && !(first?.role === "user" && textOf(first).startsWith("/")));
 	}
 
 	/** Why the model cannot be asked now; nothing when it can. */
@@ -360,7 +363,9 @@ export class Session {
 		this.#tools = await this.#parts.tools();
 		const { model, level } = this.choice;
 		if (!model) throw new Error("No model selected.");
-		return { model, thinkingLevel: level, tools: this.#tools, systemPrompt: await this.#parts.systemPrompt(this.#tools) };
+		const own = this.#phase.name === "idle" ? undefined : this.#phase.period.systemPrompt;
+		this.systemPrompt = own ?? (await this.#parts.systemPrompt(this.#tools));
+		return { model, thinkingLevel: level, tools: this.#tools, systemPrompt: this.systemPrompt };
 	}
 
 	#newTranscript(parentSession: string | undefined): Transcript {
@@ -369,15 +374,7 @@ export class Session {
 		return transcript;
 	}
 
-	/** The message with what its text stands for. */
-	async #expanded(message: AgentMessage): Promise<AgentMessage> {
-		const [first, ...rest] = message.role === "user" && Array.isArray(message.content) ? message.content : [];
-		if (first?.type !== "text" || !first.text.startsWith("/")) return message;
-		const text = await this.#parts.expand(first.text);
-		return text === first.text ? message : ({ ...message, content: [{ ...first, text }, ...rest] } as UserMessage);
-	}
-
-	#userMessage(text: string, images: Image[]): UserMessage {
+	userMessage(text: string, images: readonly Image[]): UserMessage {
 		return { role: "user", content: [{ type: "text", text }, ...images], attachments: [], timestamp: this.#parts.now() };
 	}
 
@@ -387,4 +384,9 @@ export class Session {
 			this.#deferred.shift();
 		}
 	}
+}
+
+async function begun<T>(begin: () => void, answer: Promise<T>): Promise<T> {
+	begin();
+	return answer;
 }

@@ -3,9 +3,9 @@
  * and the run ends with an error that says so. The loop itself knows no files; it only sees a model that fails.
  */
 import type { Emit, Queues, StreamEvent, StreamFunction, ValidateArguments } from "../agent/contracts.ts";
-import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/messages.ts";
+import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { type Conversation, problemWith } from "./conversation.ts";
-import type { Inbox, QueueName } from "./inbox.ts";
+import type { Inbox, Queued, QueueName } from "./inbox.ts";
 
 export interface StoringParts {
 	conversation: Conversation;
@@ -38,7 +38,7 @@ export function storing({ conversation, inbox, emit, stream, validate }: Storing
 		const queue = queued.get(message);
 		if (!queue) return;
 		// It waits on where it came from.
-		inbox.add(queue, message as UserMessage);
+		inbox.add(queue, message as Queued);
 		emit({ type: "queue_update", ...inbox.texts });
 	};
 	const isShown = (message: AgentMessage) => !hidden.has(message);

@@ -1,12 +1,18 @@
 /** The todo list in a session's file: stored when the host sets it, found again when the session is opened. */
-import { todosFromHost } from "../lib/todos.ts";
+import { CommandError } from "../lib/command-error.ts";
+import { type TodoList, todosFromHost } from "../lib/todos.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
 import type { EntryBody } from "../transcript/entries.ts";
 import { todosEntry } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 
-export function todosBody(phases: readonly TodoPhase[]): EntryBody {
-	return { type: "custom", customType: "todos", data: { phases } };
+/** Takes the list as the host wants it; in the file first. */
+export function replaceTodos(todos: TodoList, value: unknown, append: (entry: EntryBody) => void): readonly TodoPhase[] {
+	const read = todosFromHost(value);
+	if ("problem" in read) throw new CommandError(`set_todos: ${read.problem}`);
+	append({ type: "custom", customType: "todos", data: { phases: read.phases } });
+	todos.replace(read.phases);
+	return todos.read();
 }
 
 /** The list that the session ended with; empty when there is none that can be read. */

@@ -1,4 +1,5 @@
 /** Commands that the host runs. Several may run side by side; each leaves a record for the model, in the order in which they end. */
+import type { Hooks } from "../agent/contracts.ts";
 import { deferred } from "../lib/deferred.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { BashResult } from "../protocol/commands/bash.ts";
@@ -8,6 +9,7 @@ export interface UserBashParts {
 	shell: () => Promise<Shell>;
 	/** Where the record of a command that starts now will go. */
 	recorder: () => (message: BashExecutionMessage) => void;
+	hooks?: Hooks;
 	now: () => number;
 }
 
@@ -25,35 +27,33 @@ export class UserBash {
 		const ended = deferred();
 		this.#running.set(controller, ended.promise);
 		try {
-			const shell = await this.#parts.shell();
-			const { output, truncation, fullOutputPath, exitCode, aborted } = await shell.run({ command, signal: controller.signal, stripControls: true });
-			const { truncated, totalLines, totalBytes, outputLines, outputBytes } = truncation;
+			const { signal } = controller;
+			const result = (await this.#parts.hooks?.userBash?.(command, signal)) ?? (await this.#run(command, signal));
+			const { output, exitCode = null, cancelled, truncated, fullOutputPath = null } = result;
 			this.#keep(record, {
 				role: "bashExecution",
 				command,
 				output,
 				exitCode,
-				cancelled: aborted,
+				cancelled,
 				truncated,
-				fullOutputPath: fullOutputPath ?? null,
+				fullOutputPath,
 				...(excludeFromContext ? { excludeFromContext } : {}),
 				timestamp: this.#parts.now(),
 			});
-			return {
-				output,
-				...(exitCode === null ? {} : { exitCode }),
-				cancelled: aborted,
-				truncated,
-				fullOutputPath,
-				totalLines,
-				totalBytes,
-				outputLines,
-				outputBytes,
-			};
+			return result;
 		} finally {
 			this.#running.delete(controller);
 			ended.resolve();
 		}
+	}
+
+	async #run(command: string, signal: AbortSignal): Promise<BashResult> {
+		const shell = await this.#parts.shell();
+		const { output, truncation, fullOutputPath, exitCode, aborted } = await shell.run({ command, signal, stripControls: true });
+		const { truncated, totalLines, totalBytes, outputLines, outputBytes } = truncation;
+		const size = { totalLines, totalBytes, outputLines, outputBytes };
+		return { output, ...(exitCode === null ? {} : { exitCode }), cancelled: aborted, truncated, fullOutputPath, ...size };
 	}
 
 	/** The host gets its output also when the session's file cannot take the record. */

@@ -1,5 +1,5 @@
 /** Makes room: the older part of a conversation that has grown too long is replaced by a summary. The file keeps everything. */
-import type { Emit, Outcome, Policy, Setup } from "../../agent/contracts.ts";
+import type { Emit, Hooks, Outcome, Policy, Setup } from "../../agent/contracts.ts";
 import { CommandError, isCommandError } from "../../lib/command-error.ts";
 import type { CompactionResult } from "../../protocol/commands/compaction.ts";
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
@@ -8,6 +8,7 @@ import type { Branch, CompactionBody } from "../../transcript/entries.ts";
 import { type Cut, type CutProblem, chooseCut } from "./cut.ts";
 import { contextTokens, countedTokens, estimateEntry, estimateMessages, estimateSetup, tokensIn } from "./estimate.ts";
 import { type CompactionSettings, type Limits, limitsOf } from "./limits.ts";
+import { refusedText } from "./refused.ts";
 import type { Summarizer } from "./summarize.ts";
 
 /** The conversation, as far as compaction has to do with it. */
@@ -26,6 +27,7 @@ export interface Conversation {
 export interface CompactionParts extends Summarizer {
 	conversation: Conversation;
 	settings: () => CompactionSettings;
+	hooks?: Hooks;
 	emit: Emit;
 }
 
@@ -71,8 +73,8 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 		emit({ type: "auto_compaction_start", reason });
 		const made = await safely(work);
 		const isDone = "result" in made;
-		const aborted = !isDone && signal.aborted;
-		isResting = isDone ? made.isTight : !aborted;
+		const aborted = !isDone && (signal.aborted || made.problem === refusedText);
+		isResting = isDone ? made.isTight : !signal.aborted;
 		const title = reason === "overflow" ? "Context overflow recovery failed" : "Auto-compaction failed";
 		emit({
 			type: "auto_compaction_end",
@@ -127,6 +129,7 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 			const made = await make(parts, instructions, false, signal);
 			if ("result" in made) return made.result;
 			if (signal.aborted) throw new CommandError("Compaction cancelled");
+			if (made.problem === refusedText) throw new CommandError("Compaction cancelled");
 			throw new CommandError(isCutProblem(made.problem) ? made.problem : `Compaction failed: ${made.problem}`);
 		},
 	};
@@ -145,6 +148,11 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 	const tokensBefore = contextTokens({ messages, branch, setup });
 	const before = estimateSetup(setup) + estimateMessages(messages);
 	const kept = estimateSetup(setup) + keptTokens(cut);
+	if (parts.hooks?.beforeCompact) {
+		const { askedOtherwise } = await import("./hooked.ts");
+		const otherwise = await askedOtherwise(parts, { cut, branch, tokensBefore, instructions, overhead: estimateSetup(setup), signal });
+		if (otherwise) return "problem" in otherwise ? otherwise : { result: otherwise.result, isTight: otherwise.after > limits.threshold };
+	}
 	const isInVain = (after: number) => mustHelp && after > limits.threshold && after > before * worthwhile;
 	if (isInVain(kept + summaryAllowance(limits))) return { problem: inVainText(kept) };
 
@@ -158,6 +166,7 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 	const { firstKeptEntryId } = cut;
 	conversation.store({ type: "compaction", summary: text, firstKeptEntryId, tokensBefore, details, usage });
 	const result = { summary: text, firstKeptEntryId, tokensBefore, details: { ...details }, estimatedTokensAfter: after, usage };
+	parts.hooks?.tell?.({ type: "session_compact", compaction: result, fromExtension: false });
 	return { result, isTight: after > limits.threshold };
 }
 

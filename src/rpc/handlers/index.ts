@@ -1,8 +1,8 @@
 /** One handler per command. */
 
-import type { ModelCatalogue } from "../../agent/contracts.ts";
+import type { Hooks, ModelCatalogue } from "../../agent/contracts.ts";
 import { CommandError } from "../../lib/command-error.ts";
-import type { CommandName, CommandResult } from "../../protocol/commands/index.ts";
+import type { CommandResult } from "../../protocol/commands/index.ts";
 import type { Session } from "../../session/session.ts";
 import type { UserBash } from "../../session/user-bash.ts";
 import type { HostTools } from "../host-tools.ts";
@@ -27,31 +27,27 @@ export interface HandlerParts {
 	catalogue: ModelCatalogue;
 	hostTools: HostTools;
 	events: EventWriter;
+	hooks: Hooks;
 	slashCommands: () => Promise<CommandResult<"get_commands">["commands"]>;
 }
 
-export function handlers({ session, retry, compaction, bash, catalogue, hostTools, events, slashCommands }: HandlerParts): Handlers {
+export function handlers({ session, retry, compaction, bash, catalogue, hostTools, events, hooks, slashCommands }: HandlerParts): Handlers {
 	return {
-		...promptingHandlers(session),
+		...promptingHandlers(session, hooks),
 		...stateHandlers(session),
-		...sessionHandlers(session),
+		...sessionHandlers(session, hooks),
 		...exportHandlers(session),
 		...retryHandlers(retry),
 		...compactionHandlers(session, compaction),
 		...bashHandlers(bash),
-		...modelHandlers(session, catalogue),
+		...modelHandlers(session, catalogue, hooks),
 		...hostHandlers(hostTools, events, slashCommands),
-		...notYet("negotiate_protocol"),
+		negotiate_protocol() {
+			// Its answer would change the frames of the process: in this dialect there is one version.
+			throw new CommandError("negotiate_protocol is not supported");
+		},
 		...unserved,
 	};
-}
-
-/** Commands whose capability is still to come. */
-function notYet<Name extends CommandName>(...names: Name[]): Pick<Handlers, Name> {
-	const refuse = (name: Name) => () => {
-		throw new CommandError(`${name} is not available yet`);
-	};
-	return Object.fromEntries(names.map((name) => [name, refuse(name)])) as unknown as Pick<Handlers, Name>;
 }
 
 /** Named so that a host gets a plain answer; the server refuses them by their row. */

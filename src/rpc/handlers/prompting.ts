@@ -1,3 +1,4 @@
+import type { Hooks } from "../../agent/contracts.ts";
 import { CommandError } from "../../lib/command-error.ts";
 import type { Image, ImageInput } from "../../protocol/content.ts";
 import { type Acceptance, abortedText, type Session } from "../../session/session.ts";
@@ -5,7 +6,7 @@ import type { Call, Handlers } from "./contract.ts";
 
 type Names = "prompt" | "steer" | "follow_up" | "abort" | "abort_and_prompt";
 
-export function promptingHandlers(session: Session): Pick<Handlers, Names> {
+export function promptingHandlers(session: Session, hooks: Hooks): Pick<Handlers, Names> {
 	/** Goes on with an accepted prompt behind its acknowledgement. */
 	const goOn = (accepted: Acceptance, call: Call) =>
 		call.afterResponse(async () => {
@@ -13,6 +14,8 @@ export function promptingHandlers(session: Session): Pick<Handlers, Names> {
 			if (refusal) call.failLater(refusal);
 		});
 	const queue = (name: "steering" | "followUp") => (params: { message: string; images?: ImageInput[] }, call: Call) => {
+		const command = hooks.command?.(params.message);
+		if (command) throw new CommandError(command.queueRefusal);
 		const queued = session.queue(name, params.message, flatImages(params.images));
 		call.afterResponse(() => session.announceQueues());
 		const answer = { disposition: "queued" as const };
@@ -24,20 +27,33 @@ export function promptingHandlers(session: Session): Pick<Handlers, Names> {
 				call.afterResponse(() => call.failLater(abortedText));
 				return { disposition: "started" };
 			}
+			const command = hooks.command?.(message);
+			if (command) {
+				call.afterResponse(command.run);
+				return { disposition: "handled" };
+			}
 			const accepted = session.prompt({ text: message, images: flatImages(images), streamingBehavior });
 			goOn(accepted, call);
 			return accepted.disposition && { disposition: accepted.disposition };
 		},
 		steer: queue("steering"),
 		follow_up: queue("followUp"),
-		abort: () => (session.isBusy ? session.abort() : undefined),
+		abort() {
+			hooks.abort?.();
+			return session.isBusy ? session.abort() : undefined;
+		},
 		async abort_and_prompt({ message, images }, call) {
 			const input = { text: message, images: flatImages(images) };
+			hooks.abort?.();
 			const aborted = session.abort();
 			await call.inSerialLane(async () => {
 				await aborted;
 				if (call.isAborted()) call.afterResponse(() => call.failLater(abortedText));
-				else goOn(session.prompt(input), call);
+				else {
+					const command = hooks.command?.(message);
+					if (command) call.afterResponse(command.run);
+					else goOn(session.prompt(input), call);
+				}
 			});
 		},
 	};

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { Hooks } from "../../agent/contracts.ts";
 import type { QueueTexts } from "../../session/inbox.ts";
 import type { Session } from "../../session/session.ts";
 import type { Call, Handlers } from "./contract.ts";
@@ -18,47 +19,66 @@ type Names =
 	| "get_tree"
 	| "get_messages_page";
 
-export function sessionHandlers(session: Session): Pick<Handlers, Names> {
+/** Where to: a new session, one that was there before, or a fork of this one. */
+type How = "new" | "resume" | "fork";
+
+export function sessionHandlers(session: Session, hooks: Hooks): Pick<Handlers, Names> {
 	const load = () => import("../../session/moves.ts");
 	/** Does something that leads to another session, and tells behind the response what else is different there. */
-	const moving = async <T extends { queues: QueueTexts }>(call: Call, move: () => Promise<T>): Promise<Omit<T, "queues">> => {
-		const name = session.transcript.name;
-		const level = session.choice.level;
+	const moving = async <T extends { queues: QueueTexts }>(call: Call, how: How, move: () => Promise<T>): Promise<Omit<T, "queues">> => {
+		const { name, file } = session.transcript;
+		const { level, model: previousModel } = session.choice;
 		const { queues, ...result } = await move();
 		call.afterResponse(() => {
+			const { model } = session.choice;
+			const previous = file === undefined ? {} : { previousSessionFile: file };
+			hooks.tell?.(how === "fork" ? { type: "session_fork", ...previous } : { type: "session_switch", reason: how, ...previous });
+			if (model && model !== previousModel) hooks.tell?.({ type: "model_select", model, previousModel, source: "restore" });
 			if (queues.steering.length + queues.followUp.length) session.announceQueues();
 			if (session.transcript.name !== name) session.emit({ type: "session_info_changed", name: session.transcript.name });
 			if (session.choice.level !== level) session.emit({ type: "thinking_level_changed", level: session.choice.level });
 		});
 		return result;
 	};
+	/** Whether somebody wants this session not to be left for another. */
+	const isKept = async (reason: "new" | "resume", targetSessionFile?: string) =>
+		(await hooks.beforeSwitch?.({ reason, ...(targetSessionFile === undefined ? {} : { targetSessionFile }) }))?.cancel === true;
 	const fork = (refusal: string) => async (params: { entryId: string }, call: Call) => {
-		const { forkAt } = await load();
-		const { text } = await moving(call, () => forkAt(session, params.entryId, refusal));
+		const { forkAt, forkPoint } = await load();
+		const { text } = forkPoint(session, params.entryId, refusal);
+		const answer = await hooks.beforeFork?.({ entryId: params.entryId });
+		if (answer?.cancel) return { text, cancelled: true };
+		await moving(call, "fork", () => forkAt(session, params.entryId, refusal, answer?.skipConversationRestore));
 		return { text, cancelled: false };
 	};
 	const forkMessages = async () => ({ messages: (await load()).forkPoints(session) });
 	return {
 		async new_session({ parentSession }, call) {
-			await moving(call, async () => ({ queues: await session.renew(parentSession) }));
+			if (await isKept("new")) return { cancelled: true };
+			await moving(call, "new", async () => ({ queues: await session.renew(parentSession) }));
 			return { cancelled: false };
 		},
 		async switch_session({ sessionPath }, call) {
 			const { switchSession } = await load();
-			await moving(call, async () => ({ queues: await switchSession(session, resolve(sessionPath)) }));
+			const path = resolve(sessionPath);
+			if (await isKept("resume", path)) return { cancelled: true };
+			await moving(call, "resume", async () => ({ queues: await switchSession(session, path) }));
 			return { cancelled: false };
 		},
 		async open_session({ sessionDir }, call) {
 			const { openDirectory } = await load();
-			const { resumed } = await moving(call, () => openDirectory(session, resolve(sessionDir)));
+			const cancelled = await isKept("resume");
+			const { resumed } = cancelled ? { resumed: false } : await moving(call, "resume", () => openDirectory(session, resolve(sessionDir)));
 			const { sessionId, file } = session.transcript;
-			return { cancelled: false, resumed, sessionId, sessionFile: file };
+			return { cancelled, resumed, sessionId, sessionFile: file };
 		},
 		fork: fork("Invalid entry ID for forking"),
 		branch: fork("Invalid entry ID for branching"),
 		async clone(_, call) {
 			const { cloneBranch } = await load();
-			await moving(call, async () => ({ queues: await cloneBranch(session) }));
+			const entryId = session.transcript.leafId;
+			if (entryId !== null && (await hooks.beforeFork?.({ entryId }))?.cancel) return { cancelled: true };
+			await moving(call, "fork", async () => ({ queues: await cloneBranch(session) }));
 			return { cancelled: false };
 		},
 		get_fork_messages: forkMessages,
