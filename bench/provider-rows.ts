@@ -1,10 +1,10 @@
 /** Rows about real wire formats, against a server on the loopback. */
-import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type ApiKind, askedBy, spoken } from "../test/models/wire.ts";
 import { cpuNs, inFolder, program, Running } from "./process.ts";
+import { writeSession } from "./session-rows.ts";
 import { type Figure, median } from "./table.ts";
 
 /** A server that answers each POST with the next body (the last one serves all that follow). */
@@ -135,7 +135,7 @@ export async function longConversation(): Promise<Figure[]> {
 	return serving([call, text].concat(Array.from({ length: rounds }, () => [call, text]).flat()), (url) =>
 		inFolder(async (folder) => {
 			const file = join(folder, "long.jsonl");
-			writeFileSync(file, conversation(10_000, folder));
+			writeSession(file, 10_000, { api: "anthropic-messages", provider: "anthropic", model: "claude-opus-4-6" });
 			const { flags, env } = askedBy("anthropic", url, "bench-key-0123456789");
 			const args = [program, "--mode", "rpc", "--hermetic", "--updates", "delta", "--tools", "ls", "--session", file, ...flags];
 			const agent = new Running(folder, [...args, "--set", "compaction.enabled=false"], env);
@@ -152,26 +152,4 @@ export async function longConversation(): Promise<Figure[]> {
 			return [{ what: "tool turn after 10,000 messages, cpu", value: `${cpu.toFixed(1)} ms`, goal: "<= 15 ms", isMet: cpu <= 15 }];
 		}),
 	);
-}
-
-/** A session file with so many messages of about 400 bytes. */
-function conversation(count: number, cwd: string): string {
-	const timestamp = "2026-01-01T00:00:00.000Z";
-	const usage = {
-		input: 1,
-		output: 1,
-		cacheRead: 0,
-		cacheWrite: 0,
-		totalTokens: 2,
-		cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-	};
-	const reply = { role: "assistant", api: "anthropic-messages", provider: "anthropic", model: "claude-opus-4-6", usage, stopReason: "stop" };
-	const lines: object[] = [{ type: "session", version: 3, id: "bench", timestamp, cwd }];
-	for (let index = 0; index < count; index++) {
-		const content = [{ type: "text", text: `message ${index} ${"lorem ipsum dolor sit amet ".repeat(8)}` }];
-		const message = index % 2 ? { ...reply, content, timestamp: index } : { role: "user", content, timestamp: index };
-		const id = (index + 1).toString(16).padStart(8, "0");
-		lines.push({ type: "message", id, parentId: index ? index.toString(16).padStart(8, "0") : null, timestamp, message });
-	}
-	return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }

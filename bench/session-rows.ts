@@ -10,7 +10,7 @@ const ms = (value: number) => `${value.toFixed(1)} ms`;
 const idOf = (index: number) => (0x10000000 + index * 7919).toString(16);
 
 /** A session of so many messages, prompts and replies in turn. */
-function writeSession(path: string, count: number): void {
+export function writeSession(path: string, count: number, model = { api: "scripted", provider: "scripted", model: "echo" }): void {
 	const timestamp = "2026-01-01T00:00:00.000Z";
 	const words = "the session file grows by one line for each message and is never written again while the agent works on it".split(" ");
 	const text = (index: number, length: number) => Array.from({ length }, (_, at) => words[(index * 5 + at * 3) % words.length]).join(" ");
@@ -25,9 +25,7 @@ function writeSession(path: string, count: number): void {
 				: {
 						role: "assistant",
 						content: block(12),
-						api: "scripted",
-						provider: "scripted",
-						model: "echo",
+						...model,
 						usage,
 						stopReason: "stop",
 						timestamp: index,
@@ -60,6 +58,7 @@ interface Measured {
 	messages: number;
 	append: number;
 	fork: number;
+	page: number;
 }
 
 async function measure(folder: string, count: number): Promise<Measured> {
@@ -88,10 +87,11 @@ async function measure(folder: string, count: number): Promise<Measured> {
 	await agent.end();
 	const forking = startOn(folder, path);
 	await asked(forking, { type: "get_state" });
+	const page = await asked(forking, { type: "export_html", outputPath: join(folder, `${count}.html`) });
 	const fork = await asked(forking, { type: "fork", entryId: idOf(count / 2) });
 	await forking.end();
 	const messages = await allMessages(startOn(folder, path));
-	return { count, megabytes, open: median(opens), bare: median(bares), rss, messages, append, fork };
+	return { count, megabytes, open: median(opens), bare: median(bares), rss, messages, append, page, fork };
 }
 
 /** Until the last byte of the answer, which is one long line: only its end is looked for. */
@@ -125,7 +125,7 @@ export async function sessions(): Promise<Figure[]> {
 		const all: Measured[] = [];
 		for (const count of sizes) all.push(await measure(folder, count));
 		const [small, , large] = all as [Measured, Measured, Measured];
-		const figures = all.flatMap(({ count, megabytes, open, bare, rss, messages, fork }): Figure[] => {
+		const figures = all.flatMap(({ count, megabytes, open, bare, rss, messages, page, fork }): Figure[] => {
 			const label = `${count.toLocaleString("en")} messages`;
 			const isLargest = count === large.count;
 			return [
@@ -144,6 +144,7 @@ export async function sessions(): Promise<Figure[]> {
 					isMet: rss <= 3 * megabytes + 50,
 				},
 				{ what: `${label}, get_messages`, value: ms(messages) },
+				{ what: `${label}, export_html`, value: ms(page) },
 				{ what: `${label}, fork in the middle`, value: ms(fork) },
 			];
 		});
