@@ -269,6 +269,7 @@ export type HookFact =
 	| { type: "session_switch"; reason: "new" | "resume"; previousSessionFile?: string }
 	| { type: "session_fork"; previousSessionFile?: string }
 	| { type: "session_compact"; compaction: CompactionResult; fromExtension: boolean }
+	| { type: "session_tree"; newLeafId: string | null; oldLeafId: string | null }
 	| { type: "model_select"; model: Model; previousModel?: Model; source: "set" | "cycle" | "restore" };
 
 // ── Models for the session ─────────────────────────────────────────────────────────────────────────────

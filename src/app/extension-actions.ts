@@ -1,6 +1,6 @@
 /** What extensions can do with the session: the same that a host can, through the same code. */
 import type { Hooks, Tool, Ui } from "../agent/contracts.ts";
-import { type ExtensionActions, execProgram } from "../extensions/index.ts";
+import { type ExtensionActions, type ExtensionHost, execProgram } from "../extensions/index.ts";
 import type { CompactionPolicy } from "../policies/compaction/policy.ts";
 import type { SlashCommand } from "../prompting/index.ts";
 import type { CommandName, CommandParams, CommandResult } from "../protocol/commands/index.ts";
@@ -13,6 +13,7 @@ import type { Queued } from "../session/inbox.ts";
 import type { Session } from "../session/session.ts";
 import { contextTokens } from "../transcript/stats.ts";
 import type { Models } from "./models.ts";
+import type { SettingsView } from "./settings.ts";
 import type { ToolSelection } from "./tool-selection.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -27,6 +28,9 @@ export interface ActionParts {
 	cwd: string;
 	toolbox: Toolbox;
 	models: Models;
+	settings: SettingsView;
+	/** Asks whether the session may go on from another entry. */
+	beforeTree: ExtensionHost["beforeTree"];
 	/** Slash commands that are not of extensions, as far as they have been looked for. */
 	slashCommands: () => SlashCommand[];
 	hostTools: { readonly tools: readonly Tool[] };
@@ -130,6 +134,7 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 		newSession: (options) => perform("new_session", options),
 		fork: (entryId) => perform("fork", { entryId }),
 		switchSession: (sessionPath) => perform("switch_session", { sessionPath }),
+		navigateTree: async (targetId, options) => (await import("./navigate-tree.ts")).navigateTree(parts, targetId, options),
 		compact: (instructions) => session.compact((signal) => compaction.compact(instructions?.trim() || undefined, signal)),
 		contextUsage() {
 			const contextWindow = choice.model?.contextWindow;

@@ -11,7 +11,7 @@ import { directoriesOf, type PlacesInput } from "./extension-places.ts";
 import type { Prompting } from "./prompting.ts";
 import { ToolSelection } from "./tool-selection.ts";
 
-export interface ExtensionParts extends Omit<ActionParts, "selection" | "isBetweenRuns" | "slashCommands"> {
+export interface ExtensionParts extends Omit<ActionParts, "selection" | "isBetweenRuns" | "slashCommands" | "beforeTree"> {
 	prompting: Prompting;
 	/** Chooses the model to start with, if it has to be looked up. */
 	chooseModel: (hasMoreProviders: boolean) => Promise<void> | undefined;
@@ -95,6 +95,7 @@ export class Extensions {
 			selection: this.#selection,
 			isBetweenRuns: () => this.#isBetweenRuns,
 			slashCommands: () => this.#slashCommands,
+			beforeTree: (given) => this.#host.beforeTree(given),
 		});
 		actions.changed = (what) => {
 			if (what === "tools") this.#selection.forget();

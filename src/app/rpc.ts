@@ -76,7 +76,7 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 	});
 	const startExtensions = (loaded: Extensions) => {
 		extensions = loaded;
-		return loaded.start({ ...assembly, handlers: table, server, events, hooks, hostTools, ui: dialogs, cwd, shutdown, now: Date.now });
+		return loaded.start({ ...assembly, settings, handlers: table, server, events, hooks, hostTools, ui: dialogs, cwd, shutdown, now: Date.now });
 	};
 	/** An extension that hangs must not hold the end. */
 	const leaving = deferred();

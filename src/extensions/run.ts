@@ -24,6 +24,7 @@ import { type Link, type OnError, settle, textOf } from "./link.ts";
 import type { LoadedExtensions } from "./load.ts";
 import { commandsOf, firstOfEach, type Registered, type Registrations } from "./registrations.ts";
 import { toolOf } from "./tool.ts";
+import { treeAnswerOf } from "./tree-answer.ts";
 import { type BashAnswer, bashAnswerOf, cancelledResult, runElsewhere } from "./user-bash.ts";
 
 export interface HostOptions {
@@ -285,7 +286,7 @@ export class ExtensionHost {
 			event: () => ({ type: "session_before_tree", ...given }),
 			signal: given.signal,
 			take: (answer) => {
-				joined = { ...joined, ...objectOf(answer) };
+				joined = { ...joined, ...treeAnswerOf(answer) };
 				return joined.cancel === true;
 			},
 		});

@@ -53,6 +53,14 @@ export class Conversation {
 		this.#length = undefined;
 	}
 
+	/** Goes on from another entry of the file. False when there is no such entry. */
+	moveTo(id: string | null): boolean {
+		if (!this.transcript.moveTo(id)) return false;
+		this.reproject();
+		this.answerOpenCalls();
+		return true;
+	}
+
 	/** Takes the last reply and its results out of the context, and notes that, so that they stay out. */
 	dropLastReply(): void {
 		const { transcript } = this;

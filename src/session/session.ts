@@ -12,6 +12,7 @@ import type { Entry, EntryBody } from "../transcript/entries.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Transcripts } from "../transcript/transcripts.ts";
 import type { Observer } from "./bus.ts";
+import { condensing, takenText } from "./condensing.ts";
 import { Conversation, problemWith } from "./conversation.ts";
 import { Inbox, type Queued, type QueueName, type QueueTexts, textOf } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
@@ -201,6 +202,13 @@ export class Session {
 		this.#conversation.reproject();
 	}
 
+	/** Goes on from another entry of the file. Nothing may be running. False when there is no such entry. */
+	moveTo(id: string | null): boolean {
+		if (!this.#conversation.moveTo(id)) return false;
+		this.#parts.todos.restore(storedTodos(this.transcript));
+		return true;
+	}
+
 	/** Replaces the todo list as the host wants it. */
 	setTodos(value: unknown): readonly TodoPhase[] {
 		return replaceTodos(this.#parts.todos, value, (entry) => this.append(entry));
@@ -211,22 +219,21 @@ export class Session {
 		this.append({ type: "session_info", name: sessionName(name) });
 	}
 
-	/** Condenses the conversation with nothing else going on: a run is aborted first, a prompt that comes meanwhile waits. */
-	async compact<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+	/** Condenses the conversation with nothing else going on. */
+	compact<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+		return this.alone((signal) => condensing(this, signal, work), true);
+	}
+
+	/** Does something with nothing else going on: a run is aborted first, a prompt that comes meanwhile waits. An abort fires the signal. */
+	async alone<T>(work: (signal: AbortSignal) => Promise<T>, isCompacting = false): Promise<T> {
 		const before = this.#phase;
-		if (before.name === "compacting") throw new CommandError("A compaction is already running. Wait for it, or send abort");
+		if (before.name === "compacting") throw new CommandError(takenText(before.period));
 		const finished = deferred();
-		const period: BusyPeriod = { ...newPeriod(finished.promise), isCompacting: true };
-		const { signal } = period.controller;
+		const period: BusyPeriod = { ...newPeriod(finished.promise), isCompacting };
 		this.#phase = { name: "compacting", period };
 		try {
 			if (before.name !== "idle") await this.#stop(before.period);
-			const { model } = this.choice;
-			if (!model) throw new CommandError("No model selected");
-			const problem = await this.#unready(signal);
-			if (signal.aborted) throw new CommandError("Compaction cancelled");
-			if (problem) throw new CommandError(problem.startsWith("No API key") ? `No API key for ${model.provider}` : problem);
-			return await work(signal);
+			return await work(period.controller.signal);
 		} finally {
 			this.#leave(period);
 			// Who waits for the end hears of it behind the answer.
@@ -286,7 +293,7 @@ export class Session {
 		const stored = storing({ conversation: this.#conversation, inbox: this.inbox, emit, stream: models.stream, validate });
 		try {
 			const { drive, refusalOf } = await import("./drive.ts");
-			const doing = { asides: this.asides, unready: () => this.#unready(signal), setup: () => this.setup() };
+			const doing = { asides: this.asides, unready: () => this.unready(signal), setup: () => this.setup() };
 			await drive({
 				policies,
 				period,
@@ -336,7 +343,7 @@ export class Session {
 	}
 
 	/** Why the model cannot be asked now; nothing when it can. */
-	async #unready(signal: AbortSignal): Promise<string | undefined> {
+	async unready(signal: AbortSignal): Promise<string | undefined> {
 		const { models, noModelText } = this.#parts;
 		if (!this.choice.model) return noModelText();
 		const prepared = await models.prepare(this.choice.model);

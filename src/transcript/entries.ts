@@ -29,7 +29,7 @@ export type EntryBody =
 	| { type: "model_change"; provider: string; modelId: string }
 	| { type: "thinking_level_change"; thinkingLevel: string }
 	| CompactionBody
-	| { type: "branch_summary"; fromId: string; summary: string; details?: unknown; fromHook?: boolean }
+	| { type: "branch_summary"; fromId: string; summary: string; details?: unknown; fromHook?: boolean; usage?: Usage }
 	| { type: "custom"; customType: string; data?: unknown }
 	| { type: "custom_message"; customType: string; content: string | unknown[]; display: boolean; details?: unknown }
 	| { type: "label"; targetId: string; label?: string }

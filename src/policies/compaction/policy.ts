@@ -4,12 +4,12 @@ import { CommandError, isCommandError } from "../../lib/command-error.ts";
 import type { CompactionResult } from "../../protocol/commands/compaction.ts";
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
 import type { Model } from "../../protocol/model.ts";
-import type { Branch, CompactionBody } from "../../transcript/entries.ts";
+import type { Branch, CompactionBody, Entry } from "../../transcript/entries.ts";
 import { type Cut, type CutProblem, chooseCut } from "./cut.ts";
 import { contextTokens, countedTokens, estimateEntry, estimateMessages, estimateSetup, tokensIn } from "./estimate.ts";
 import { type CompactionSettings, type Limits, limitsOf } from "./limits.ts";
 import { refusedText } from "./refused.ts";
-import type { Summarizer } from "./summarize.ts";
+import type { Problem, Summarizer, Summary } from "./summarize.ts";
 
 /** The conversation, as far as compaction has to do with it. */
 export interface Conversation {
@@ -34,6 +34,18 @@ export interface CompactionParts extends Summarizer {
 export interface CompactionPolicy extends Policy {
 	/** Condenses now, whatever the settings say. Refuses with a CommandError. */
 	compact(instructions: string | undefined, signal: AbortSignal): Promise<CompactionResult>;
+	/** Puts a branch that is being left into words; nothing when nothing was said on it. Stores nothing. */
+	summarizeBranch(input: BranchInput): Promise<Summary | Problem | undefined>;
+}
+
+export interface BranchInput {
+	/** What is left, oldest first. */
+	entries: readonly Entry[];
+	model: Model;
+	/** Tokens of the window that the record must leave free. */
+	reserveTokens: number;
+	instructions: string | undefined;
+	signal: AbortSignal;
 }
 
 type Reason = "threshold" | "overflow";
@@ -132,6 +144,7 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 			if (made.problem === refusedText) throw new CommandError("Compaction cancelled");
 			throw new CommandError(isCutProblem(made.problem) ? made.problem : `Compaction failed: ${made.problem}`);
 		},
+		summarizeBranch: async (input) => (await import("./branch.ts")).summarizeBranch(parts, input),
 	};
 }
 

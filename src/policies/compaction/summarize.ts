@@ -4,7 +4,7 @@ import { linkedController, settleWithin } from "../../lib/abort.ts";
 import type { Model, Usage } from "../../protocol/model.ts";
 import type { RetrySettings } from "../retry.ts";
 import type { Cut } from "./cut.ts";
-import { summaryPrompt, summarySystemPrompt } from "./prompts.ts";
+import { branchSystemPrompt, summaryPrompt, summarySystemPrompt } from "./prompts.ts";
 import { endsInHalf, type FileLists, fileBlocks, fileLists, serialize, withoutFileBlocks } from "./serialize.ts";
 
 export interface Summarizer {
@@ -32,7 +32,7 @@ export interface Summary {
 	usage: Usage;
 }
 
-interface Problem {
+export interface Problem {
 	problem: string;
 	failure?: ProviderFailure;
 }
@@ -40,10 +40,10 @@ interface Problem {
 /** Rather forget the oldest part than ask this often. */
 const maxRounds = 8;
 /** Careful: code and tool output take more tokens per character than prose. */
-const charactersPerToken = 3;
+export const charactersPerToken = 3;
 const orderTokens = 1500;
 const smallestRound = 2000;
-const unknownWindow = 128_000;
+export const unknownWindow = 128_000;
 const abortGraceMs = 1000;
 
 /** Asks for the summary of a cut. A summary that is empty or was cut off is a failure: it would stand for everything before it. */
@@ -87,11 +87,11 @@ interface Task {
 	instructions: string | undefined;
 }
 
-type Work = Summarizer & Omit<SummaryInput, "cut" | "instructions"> & { usage: UsageSum };
+type Work = Summarizer & Omit<SummaryInput, "cut" | "instructions"> & { usage: UsageSum; isBranch?: boolean };
 
 /** Summarises in as many rounds as the window makes necessary; each round brings the summary of the one before up to date. */
-async function condense(work: Work, { pieces, previous, isPrefix, instructions }: Task): Promise<string | Problem> {
-	const { model, maxTokens } = work;
+export async function condense(work: Work, { pieces, previous, isPrefix, instructions }: Task): Promise<string | Problem> {
+	const { model, maxTokens, isBranch } = work;
 	const window = model.contextWindow || unknownWindow;
 	const words = Math.max(150, Math.min(1500, Math.floor(maxTokens * 0.4)));
 	let room = Math.max(smallestRound, (window - maxTokens - orderTokens) * charactersPerToken - (instructions?.length ?? 0));
@@ -100,7 +100,10 @@ async function condense(work: Work, { pieces, previous, isPrefix, instructions }
 	// What has no words (a picture's caption, an empty reply) leaves what was known.
 	while (rest.length > 0) {
 		const round = takeRound(rest, Math.max(smallestRound, room - (summary?.length ?? 0)));
-		const answer = await askPatiently(work, summaryPrompt({ record: round.record, previous: summary, isPrefix, focus: instructions, words }));
+		const answer = await askPatiently(
+			work,
+			summaryPrompt({ record: round.record, previous: summary, isPrefix, isBranch, focus: instructions, words }),
+		);
 		if (typeof answer === "string") {
 			summary = answer;
 			rest = round.rest;
@@ -115,7 +118,7 @@ async function condense(work: Work, { pieces, previous, isPrefix, instructions }
 }
 
 /** Leaves out the oldest characters above a limit, and says so. */
-function withoutOldest(pieces: readonly string[], limit: number): string[] {
+export function withoutOldest(pieces: readonly string[], limit: number): string[] {
 	let left = limit;
 	for (let index = pieces.length - 1; index >= 0; index--) {
 		const piece = pieces[index] as string;
@@ -150,11 +153,11 @@ async function askPatiently(work: Work, prompt: string): Promise<string | Proble
 	}
 }
 
-async function ask({ stream, flow, newSessionId, now, model, maxTokens, signal, usage }: Work, prompt: string): Promise<string | Problem> {
+async function ask({ stream, flow, newSessionId, now, model, maxTokens, signal, usage, isBranch }: Work, prompt: string): Promise<string | Problem> {
 	const request: ModelRequest = {
 		model,
 		thinkingLevel: "off",
-		systemPrompt: summarySystemPrompt,
+		systemPrompt: isBranch ? branchSystemPrompt : summarySystemPrompt,
 		messages: [{ role: "user", content: [{ type: "text", text: prompt }], timestamp: now() }],
 		tools: [],
 		maxTokens,
@@ -183,7 +186,7 @@ async function ask({ stream, flow, newSessionId, now, model, maxTokens, signal, 
 }
 
 /** What all calls together cost. */
-class UsageSum {
+export class UsageSum {
 	total: Usage = {
 		input: 0,
 		output: 0,

@@ -1,0 +1,19 @@
+/** Reads what handlers of `session_before_tree` answer; what is wrong is thrown. */
+import { objectIn, objectOf, textIn } from "./answers.ts";
+import type { SessionBeforeTreeResult } from "./events.ts";
+
+/** Without what is absent. */
+export function treeAnswerOf(answer: unknown): SessionBeforeTreeResult {
+	const given = objectOf(answer) ?? {};
+	const customInstructions = textIn(given, "customInstructions");
+	const label = textIn(given, "label");
+	const made = objectIn(given, "summary");
+	const summary = made && textIn(made, "summary");
+	if (made && !summary?.trim()) throw new TypeError("summary.summary must be a text");
+	return {
+		...(given.cancel === true ? { cancel: true } : {}),
+		...(summary === undefined ? {} : { summary: { summary, ...(made?.details === undefined ? {} : { details: made.details }) } }),
+		...(customInstructions === undefined ? {} : { customInstructions }),
+		...(label === undefined ? {} : { label }),
+	};
+}
