@@ -73,8 +73,15 @@ function lastLine({ content }: ToolResult): string {
 }
 
 function print(head: string, text: string): void {
-	const room = width() - 9;
-	const flat = text.replace(/\s*\n\s*/g, " ⏎ ");
-	// Colour codes take no room; a line that holds some is cut by its visible length only roughly.
-	console.log(`${head} ${flat.length > room + 20 ? `${flat.slice(0, room + 20)}${isColoured ? "\x1b[0m" : ""}…` : flat}`);
+	console.log(`${head} ${clipped(text.replace(/\s*\n\s*/g, " ⏎ "), width() - 9)}`);
+}
+
+/** At most so many visible characters; colour codes take no room. */
+function clipped(text: string, room: number): string {
+	let visible = 0;
+	for (let index = 0; index < text.length; index++) {
+		if (text[index] === "\x1b") index = text.indexOf("m", index);
+		else if (++visible > room - 1) return `${text.slice(0, index)}${isColoured ? "\x1b[0m" : ""}…`;
+	}
+	return text;
 }
