@@ -1,6 +1,7 @@
 /** One model call: its stream events become message events, and it always ends in exactly one message. */
 import { linkedController, settleWithin } from "../lib/abort.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
+import { abortedText } from "../protocol/texts.ts";
 import type { Emit, LoopInput, ProviderFailure, Setup, StreamEvent } from "./contracts.ts";
 import { toModelMessages } from "./convert.ts";
 
@@ -50,7 +51,7 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 			message: {
 				...(partial ?? empty),
 				stopReason: isAborted ? "aborted" : "error",
-				errorMessage: isAborted ? "Request was aborted" : errorMessage,
+				errorMessage: isAborted ? abortedText : errorMessage,
 			},
 			failure: { kind: isAborted ? "permanent" : "transient" },
 		};

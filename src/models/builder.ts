@@ -6,11 +6,9 @@ import type { ProviderFailure, StreamEvent } from "../agent/contracts.ts";
 import type { ToolCall } from "../protocol/content.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import type { Model, Usage } from "../protocol/model.ts";
+import { abortedText } from "../protocol/texts.ts";
 
 type Content = AssistantMessage["content"][number];
-
-/** The words a host sees when it, or its user, stopped a reply. */
-export const abortedText = "Request was aborted";
 
 export const noUsage: Usage = Object.freeze({
 	input: 0,

@@ -7,6 +7,7 @@ import type { SessionState } from "../protocol/commands/state.ts";
 import type { Image } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.ts";
+import { abortedText } from "../protocol/texts.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
 import type { Entry, EntryBody } from "../transcript/entries.ts";
 import type { Transcript } from "../transcript/transcript.ts";
@@ -25,7 +26,6 @@ import { replaceTodos, storedTodos } from "./todos.ts";
 export type { Acceptance, PromptInput, SessionParts } from "./parts.ts";
 
 const busyText = "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.";
-export const abortedText = "Request was aborted";
 
 export class Session {
 	interruptMode: InterruptMode;

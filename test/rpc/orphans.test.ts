@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { Agent, program } from "../wire/support/agent.ts";
 
 let agent: Agent | undefined;
@@ -87,6 +87,8 @@ test("the host is killed with SIGKILL: the agent and what it started are gone wi
 		agent.stdout.resume(); agent.stdin.write(${JSON.stringify(`${frame}\n`)}); setInterval(() => undefined, 1000);`,
 	);
 	const child = spawn(process.execPath, [host], { stdio: "ignore" });
+	// Also when the test fails before it gets there.
+	onTestFinished(() => void child.kill("SIGKILL"));
 	while (alive(`sleep\0${word}`).length < 5) await new Promise((resolve) => setTimeout(resolve, 20));
 	expect(alive(mark).length).toBe(1);
 	child.kill("SIGKILL");

@@ -1,7 +1,8 @@
 import type { Hooks } from "../../agent/contracts.ts";
 import { CommandError } from "../../lib/command-error.ts";
 import type { Image, ImageInput } from "../../protocol/content.ts";
-import { type Acceptance, abortedText, type Session } from "../../session/session.ts";
+import { abortedText } from "../../protocol/texts.ts";
+import type { Acceptance, Session } from "../../session/session.ts";
 import type { Call, Handlers } from "./contract.ts";
 
 type Names = "prompt" | "steer" | "follow_up" | "abort" | "abort_and_prompt";
