@@ -21,6 +21,8 @@ const mayImport: Record<string, string[]> = {
 	policies: ["protocol", "lib", "contracts", "transcript", "node:", "picomatch"],
 	prompting: ["protocol", "lib", "contracts", "node:", "ignore"],
 	extensions: ["protocol", "lib", "contracts", "node:", "jiti", "typebox"],
+	client: ["protocol", "lib", "node:"],
+	subagents: ["protocol", "lib", "contracts", "client", "node:"],
 	session: ["protocol", "lib", "agent", "transcript"],
 	rpc: ["protocol", "lib", "contracts", "session", "node:"],
 	app: [
@@ -33,6 +35,8 @@ const mayImport: Record<string, string[]> = {
 		"policies",
 		"prompting",
 		"extensions",
+		"client",
+		"subagents",
 		"session",
 		"rpc",
 		"node:",

@@ -1,11 +1,12 @@
 /** The sockets of the agent: what the loop needs and who may plug in. Types only. */
+import type { BudgetReason, BudgetSnapshot } from "../protocol/budget.ts";
 import type { BashResult } from "../protocol/commands/bash.ts";
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { Image, UserContent } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, CustomMessage, StopReason, ToolResult, ToolResultMessage, UserMessage } from "../protocol/messages.ts";
-import type { Model, ThinkingLevel } from "../protocol/model.ts";
+import type { Model, ThinkingLevel, Usage } from "../protocol/model.ts";
 import type { AssistantMessageEvent } from "../protocol/stream.ts";
 
 /** States a fact. Synchronous, cannot be answered, one order for everybody. */
@@ -190,6 +191,24 @@ export interface Again {
 	due: Promise<boolean>;
 	/** What the run begins with, beside the context. */
 	messages?: AgentMessage[];
+}
+
+// ── Budgets ────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Ceilings of a session; absent where there is none. */
+export type BudgetLimits = Partial<Record<BudgetReason, number>>;
+
+/** The session's ceilings, for those who are about to spend on its behalf. */
+export interface Budget {
+	readonly snapshot: BudgetSnapshot;
+	/** The ceiling that is reached: nothing new may be started. */
+	readonly exceeded: BudgetReason | undefined;
+	/** Fires when a ceiling is reached, so that work under way can be brought to its end. */
+	readonly signal: AbortSignal;
+	/** What is left in each dimension that has a ceiling. */
+	remaining(): BudgetLimits;
+	/** Counts what was spent elsewhere, as it happens: a child's reply, a child's tool call, a summary. */
+	spend(spent: { usage?: Usage; toolCalls?: number }): void;
 }
 
 // ── Hooks ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -92,4 +92,12 @@ export const TaskDetails = shape("TaskDetails", "`details` of a `task` result.",
 	progress: optional(list(jsonObject)),
 });
 
+export type OnFailure = Static<typeof OnFailure>;
+export type VerificationCommand = Static<typeof VerificationCommand>;
+export type VerificationRequest = Static<typeof VerificationRequest>;
+export type VerificationAttempt = Static<typeof VerificationAttempt>;
+export type VerificationCommandResult = Static<typeof VerificationCommandResult>;
 export type VerificationResult = Static<typeof VerificationResult>;
+export type TaskArguments = Static<typeof TaskArguments>;
+export type SingleResult = Static<typeof SingleResult>;
+export type TaskDetails = Static<typeof TaskDetails>;

@@ -1,0 +1,80 @@
+/** How the parts of the task tool fit together: isolation, verification, children. Types only. */
+import type { Emit } from "../agent/contracts.ts";
+import type { OnFailure, VerificationAttempt, VerificationCommand } from "../protocol/subagents.ts";
+
+// ── Isolation ──────────────────────────────────────────────────────────────────────────────────────────
+
+/** Copies of a repository for tasks that must not see each other, and the way back. */
+export interface Isolation {
+	/** Keeps the state that every task of one call starts from. A problem is told in words for the model, with a remedy. */
+	freeze(signal: AbortSignal): Promise<Frozen | { problem: string }>;
+}
+
+/** The repository as it was when the call began: staged, unstaged and untracked, nested repositories too. */
+export interface Frozen {
+	/** A copy of its own for one task. Throws when it cannot be made, and leaves nothing behind then. */
+	checkOut(id: string, signal: AbortSignal): Promise<Workspace>;
+	/** Brings work back into the live tree, one task after another, each apart from the others. */
+	merge(work: readonly CapturedWork[], mode: "patch" | "branch"): Promise<Merged[]>;
+	/** Gives back what `freeze` took. Worktrees whose work could not be captured stay. */
+	release(): Promise<void>;
+}
+
+export interface Workspace {
+	/** Where the child works: the parent's place inside the repository. */
+	cwd: string;
+	/** Writes what was done here since the check-out as patch files. May be asked again after a repair. */
+	capture(): Promise<Delta>;
+	/** Takes the copy away. Only for a workspace whose work was captured or is not wanted. */
+	remove(): Promise<void>;
+}
+
+export interface Delta {
+	/** The patch of the repository itself; absent when nothing changed. */
+	patchPath?: string;
+	/** Patches of repositories inside it. */
+	nested: { repository: string; patchPath: string }[];
+}
+
+export interface CapturedWork {
+	id: string;
+	/** For a commit message. */
+	description: string;
+	delta: Delta;
+}
+
+/** What became of one task's work. */
+export interface Merged {
+	id: string;
+	status: "merged" | "unchanged" | "conflict" | "failed";
+	/** One sentence for the model: where the work is, and what to do next if it is not in the tree. */
+	text: string;
+	/** Only while the branch is still there. */
+	branchName?: string;
+}
+
+// ── Verification ───────────────────────────────────────────────────────────────────────────────────────
+
+/** What to check, with every question answered. */
+export interface VerificationPlan {
+	profile?: string;
+	commands: readonly VerificationCommand[];
+	onFailure: OnFailure;
+	maxRetries: number;
+}
+
+/** One attempt is being made on behalf of this task. */
+export interface VerificationSubject {
+	/** The prefixed id of the events. */
+	id: string;
+	taskId: string;
+	/** The isolated workspace. */
+	cwd: string;
+	/** Where a log of this name goes. */
+	artifact: (name: string) => string;
+	emit: Emit;
+	signal: AbortSignal;
+}
+
+/** Runs all checks once, with their events. */
+export type Verify = (plan: VerificationPlan, attempt: number, subject: VerificationSubject) => Promise<VerificationAttempt>;
