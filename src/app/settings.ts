@@ -37,10 +37,11 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	const values: Values = {};
 	const origins: Record<string, string> = {};
 	const lay = (layer: Values, source: string, isAllowed: (row: SettingRow) => boolean) => {
-		for (const [name, value] of Object.entries(flatten(layer))) {
-			const row = Object.hasOwn(settings, name) ? (settings[name as SettingName] as SettingRow) : undefined;
-			if (!row || value === null || !isAllowed(row)) continue;
-			const typed = asKind(row, value);
+		for (const [key, value] of Object.entries(flatten(layer))) {
+			const address = addressOf(key);
+			if (!address || value === null || !isAllowed(address.row)) continue;
+			const { name, row, members } = address;
+			const typed = members.length > 0 ? withMember(values[name], members, value) : asKind(row, value);
 			if (typed === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
 			else {
 				values[name] = typed;
@@ -111,15 +112,15 @@ async function readJsoncText(text: string, source: string): Promise<Values> {
 		const line = text.slice(0, first.offset).split("\n").length;
 		throw new SettingsProblem(`${source}:${line}: ${printParseErrorCode(first.error)}.`);
 	}
-	if (typeof value !== "object" || value === null || Array.isArray(value)) throw new SettingsProblem(`${source} must hold a JSON object.`);
-	return value as Values;
+	if (!isObject(value)) throw new SettingsProblem(`${source} must hold a JSON object.`);
+	return value;
 }
 
 function parseAssignment(assignment: string): Values {
 	const at = assignment.indexOf("=");
 	const name = assignment.slice(0, at);
-	if (at <= 0 || !Object.hasOwn(settings, name))
-		throw new SettingsProblem(`--set ${assignment}: write key=value with a setting of docs/settings.md.`);
+	const address = at > 0 ? addressOf(name) : undefined;
+	if (!address) throw new SettingsProblem(`--set ${assignment}: write key=value with a setting of docs/settings.md.`);
 	const text = assignment.slice(at + 1);
 	let value: unknown = text;
 	try {
@@ -127,9 +128,34 @@ function parseAssignment(assignment: string): Values {
 	} catch {
 		// Not JSON: the text itself is the value.
 	}
-	const row = settings[name as SettingName] as SettingRow;
+	const { row, members } = address;
+	if (members.length > 0) return { [name]: value };
 	if (asKind(row, value) === undefined && asKind(row, text) === undefined) throw new SettingsProblem(`--set ${name} must be ${kindName(row)}.`);
 	return { [name]: asKind(row, value) === undefined ? text : value };
+}
+
+interface Address {
+	name: SettingName;
+	row: SettingRow;
+	/** The way on inside a setting that is an object: `task.agentModelOverrides.explore` sets one member and leaves the others. */
+	members: string[];
+}
+
+/** The setting that a dotted key stands for. */
+function addressOf(key: string): Address | undefined {
+	for (let end = key.length; end > 0; end = key.lastIndexOf(".", end - 1)) {
+		const name = key.slice(0, end);
+		if (!Object.hasOwn(settings, name)) continue;
+		const row = settings[name as SettingName] as SettingRow;
+		const members = end === key.length ? [] : key.slice(end + 1).split(".");
+		return members.length === 0 || row.kind === "record" ? { name: name as SettingName, row, members } : undefined;
+	}
+	return undefined;
+}
+
+function withMember(record: unknown, [member = "", ...rest]: string[], value: unknown): Values {
+	const values = isObject(record) ? record : {};
+	return { ...values, [member]: rest.length === 0 ? value : withMember(values[member], rest, value) };
 }
 
 /** Nested objects as dotted keys, up to the names of known settings. */
@@ -137,8 +163,7 @@ function flatten(layer: Values, prefix = ""): Values {
 	const flat: Values = {};
 	for (const [key, value] of Object.entries(layer)) {
 		const name = prefix + key;
-		const isOpen = typeof value === "object" && value !== null && !Array.isArray(value) && !Object.hasOwn(settings, name);
-		if (isOpen) Object.assign(flat, flatten(value as Values, `${name}.`));
+		if (isObject(value) && !addressOf(name)) Object.assign(flat, flatten(value, `${name}.`));
 		else flat[name] = value;
 	}
 	return flat;
@@ -158,7 +183,7 @@ function asKind(row: SettingRow, value: unknown): unknown {
 		case "strings":
 			return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined;
 		case "record":
-			return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+			return isObject(value) ? value : undefined;
 	}
 }
 
@@ -166,3 +191,5 @@ function kindName(row: SettingRow): string {
 	if (row.values) return row.values.map((value) => JSON.stringify(value)).join(" or ");
 	return { boolean: "true or false", number: "a number", string: "a text", strings: "a list of texts", record: "an object" }[row.kind];
 }
+
+const isObject = (value: unknown): value is Values => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -50,6 +50,24 @@ test("each place beats the ones below it", async () => {
 	expect(last.origin(name)).toBe("--set retry.maxRetries=6");
 });
 
+test("a setting that is an object takes its members in every spelling, and a higher place changes only what it names", async () => {
+	const lint = { name: "lint", command: "npm run lint" };
+	write("user/settings.jsonc", JSON.stringify({ "task.verification.profiles": { ci: { commands: [lint], mode: "command" }, old: {} } }));
+	places.config = write("named.jsonc", JSON.stringify({ task: { verification: { "profiles.default": { commands: [lint] } } } }));
+	places.environment = JSON.stringify({ "task.verification.profiles.default.onFailure": "retry_once", "task.agentModelOverrides.plan": "a/b" });
+	places.assignments = ['task.verification.profiles.ci.commands=[{"name":"test","command":"make"}]', "task.agentModelOverrides.explore=c/d:low"];
+	const settings = await loadSettings(places);
+	expect(settings.get("task.verification.profiles")).toEqual({
+		ci: { commands: [{ name: "test", command: "make" }], mode: "command" },
+		old: {},
+		default: { commands: [lint], onFailure: "retry_once" },
+	});
+	expect(settings.get("task.agentModelOverrides")).toEqual({ plan: "a/b", explore: "c/d:low" });
+	expect(settings.warnings).toEqual([]);
+	places.assignments = ["retry.maxRetries.more=1"];
+	await expect(loadSettings(places)).rejects.toThrow("--set retry.maxRetries.more=1: write key=value with a setting of docs/settings.md.");
+});
+
 test("null falls through, unknown names are kept out, a wrong type is reported and ignored", async () => {
 	write("user/settings.jsonc", '{ "retry.maxRetries": 1, "steeringMode": "some", "nobody": 1 }');
 	write("project/.bowline/settings.jsonc", '{ "retry.maxRetries": null }');

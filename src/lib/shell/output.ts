@@ -1,7 +1,7 @@
 /** What a command printed: its end in memory, all of it in a private file once it is too long to show. */
 import { type Limits, outputLimits, type Truncated, truncateTail } from "../truncate.ts";
 import { countNewlines } from "./scan.ts";
-import { type TempLog, temporaryLog } from "./temp-log.ts";
+import { type OutputLog, temporaryLog } from "./temp-log.ts";
 
 export interface OutputView extends Truncated {
 	/** Set exactly when the text was cut and the whole could be kept. */
@@ -23,11 +23,12 @@ export class Output {
 	#totalBytes = 0;
 	#newlines = 0;
 	#endsInNewline = true;
-	#log: TempLog | undefined;
+	#log: OutputLog | undefined;
 
-	constructor(tempDir: string, limits: Limits = outputLimits) {
+	constructor(tempDir: string, limits: Limits = outputLimits, log?: OutputLog) {
 		this.#tempDir = tempDir;
 		this.#limits = limits;
+		this.#log = log;
 	}
 
 	append(chunk: Buffer): void {

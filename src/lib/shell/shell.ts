@@ -5,7 +5,7 @@ import { closeSync, statSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import type { Redactor } from "../redact.ts";
-import type { Truncation } from "../truncate.ts";
+import { outputLimits, type Truncation } from "../truncate.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { controlStripper } from "./controls.ts";
 import { findShell } from "./find-shell.ts";
@@ -13,7 +13,7 @@ import { Output, type OutputView } from "./output.ts";
 import { readPipes } from "./pipe.ts";
 import { endProcesses, isAlive, signalAll } from "./processes.ts";
 import { RealPipes } from "./real-pipes.ts";
-import { removeOldLogs } from "./temp-log.ts";
+import { type OutputLog, removeOldLogs } from "./temp-log.ts";
 import { Watchdog } from "./watchdog.ts";
 
 export interface ShellOptions {
@@ -39,6 +39,14 @@ export interface ShellRequest {
 	onUpdate?: (update: ShellUpdate) => void;
 	/** Remove terminal sequences and control characters other than tab and newline. */
 	stripControls?: boolean;
+	/** Where it runs, if not where commands usually do. */
+	cwd?: string;
+	/** The shell reads the user's login profile first. */
+	login?: boolean;
+	/** End what it leaves in the background, too. */
+	sweep?: boolean;
+	/** Takes the whole output, however short, in place of a temporary file. */
+	log?: OutputLog;
 }
 
 export interface ShellUpdate {
@@ -107,10 +115,10 @@ export class Shell {
 		if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestTimeoutMs)) {
 			throw new Error(`The timeout must be more than 0 and at most ${longestTimeoutMs / 1000} seconds.`);
 		}
-		const output = new Output(this.#tempDir);
+		const output = new Output(this.#tempDir, outputLimits, request.log);
 		if (signal?.aborted) return { ...shown(output.view(true)), exitCode: null, signal: null, timedOut: false, aborted: true };
 		// Nothing is awaited between start and registration, so that no abort can fall between them.
-		const { child, mark, output: streams } = this.#startCommand(request.command);
+		const { child, mark, output: streams } = this.#startCommand(request);
 		if (child.pid === undefined) {
 			for (const stream of streams) stream.destroy();
 			throw await startError(child);
@@ -151,6 +159,7 @@ export class Shell {
 			const [code, name] = await Promise.race([exit, interrupted.then((): [null, null] => [null, null])]);
 			pipes.exited();
 			await pipes.done;
+			if (request.sweep) ended ??= endProcesses({ groups: [group], mark });
 			await ended;
 			clearTimeout(timer);
 			signal?.removeEventListener("abort", onAbort);
@@ -207,10 +216,9 @@ export class Shell {
 		this.#watchdog.dismiss();
 	}
 
-	#startCommand(command: string): { child: ChildProcess; mark: string; output: Readable[] } {
+	#startCommand({ command, cwd = this.#options.cwd, login }: ShellRequest): { child: ChildProcess; mark: string; output: Readable[] } {
 		this.#shellPath ??= findShell(this.#options.shellPath, this.#options.environment().PATH);
-		const cwd = this.#options.cwd;
-		const shell = [this.#shellPath, "-c", this.#options.prefix ? `${this.#options.prefix}\n${command}` : command] as const;
+		const shell = [this.#shellPath, login ? "-lc" : "-c", this.#options.prefix ? `${this.#options.prefix}\n${command}` : command] as const;
 		requireDirectory(cwd);
 		const pipe = this.#pipes.take();
 		if (pipe) {

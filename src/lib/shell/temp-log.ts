@@ -4,7 +4,8 @@ import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-export interface TempLog {
+/** A file that takes what a command prints. */
+export interface OutputLog {
 	/** Unset when the file could not be written. */
 	readonly path: string | undefined;
 	readonly problem: string | undefined;
@@ -16,7 +17,7 @@ const namePattern = /^bowline-bash-[0-9a-f]+\.log$/;
 const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Only the user may read it. A full disk costs the file, never the command. */
-export function temporaryLog(directory: string): TempLog {
+export function temporaryLog(directory: string): OutputLog {
 	const file = join(directory, `bowline-bash-${randomBytes(8).toString("hex")}.log`);
 	let descriptor: number | undefined;
 	let path: string | undefined;
