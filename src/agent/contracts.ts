@@ -98,6 +98,10 @@ export interface Tool extends ToolDefinition {
 	hint?: string;
 	/** Turns older argument shapes into the advertised one, before validation. */
 	adapt?: (args: Record<string, unknown>) => Record<string, unknown>;
+	/** What arguments are held to, where the tool checks the rest of `parameters` itself. */
+	accepted?: Record<string, unknown>;
+	/** A call that succeeds is the last act of its run: the model is not asked again. */
+	endsRun?: true;
 	execute: (call: ToolExecution) => Promise<ToolResult>;
 }
 

@@ -33,7 +33,7 @@ export async function agentLoop(input: LoopInput, publish: Emit): Promise<Outcom
 		const calls = message.content.filter((block) => block.type === "toolCall");
 		const toolResults = await resultsOf(calls, message, setup, input, emit);
 		emit({ type: "turn_end", message, toolResults, turnIndex });
-		if (hasFailed) break;
+		if (hasFailed || isLastAct(toolResults, setup)) break;
 
 		// Before the queues are asked: a message must not be lost between its queue and its turn when this is aborted.
 		if (calls.length + input.queues.count > 0 && !input.signal.aborted) await input.prepare();
@@ -45,6 +45,10 @@ export async function agentLoop(input: LoopInput, publish: Emit): Promise<Outcom
 	}
 	emit({ type: "agent_end", messages: outcome.messages, willRetry: input.foresee(outcome) });
 	return outcome;
+}
+
+function isLastAct(results: readonly ToolResultMessage[], { tools }: Setup): boolean {
+	return results.some(({ toolName, isError }) => !isError && tools.some((tool) => tool.endsRun && tool.name === toolName));
 }
 
 function firstMessages({ next, queues }: LoopInput): AgentMessage[] {

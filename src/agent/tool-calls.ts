@@ -96,7 +96,8 @@ async function execute(call: Call, tool: Tool | undefined, batch: Updating): Pro
 		return failed(`The arguments of ${call.name} are not complete JSON and were not used: ${call.argumentsError}. Send the call again.`);
 	const { hooks, signal } = batch;
 	try {
-		const checked = await batch.validate(tool, tool.adapt ? tool.adapt(structuredClone(call.arguments)) : call.arguments);
+		const held = tool.accepted ? { ...tool, parameters: tool.accepted } : tool;
+		const checked = await batch.validate(held, tool.adapt ? tool.adapt(structuredClone(call.arguments)) : call.arguments);
 		if ("problems" in checked) return failed(badArguments(call, checked.problems));
 		if (signal.aborted) return failed(abortText);
 		const hooked: HookedCall = { toolName: call.name, toolCallId: call.id, input: checked.args };

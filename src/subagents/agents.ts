@@ -1,0 +1,158 @@
+/** Who can be sent: agents of the project and the user, which are Markdown files, and our own. The first with a name is taken. */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { readFrontMatter } from "../lib/front-matter.ts";
+import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
+import { bundledAgents } from "./bundled-agents.ts";
+
+export interface AgentDefinition {
+	name: string;
+	/** For the model that chooses. */
+	description: string;
+	/** What the agent is told about itself. */
+	prompt: string;
+	/** Only these tools; the usual ones when absent. */
+	tools?: readonly string[];
+	/** Agents that it may send in turn. */
+	spawns: "*" | readonly string[];
+	/** Patterns of models, the best first; the model of the sender when none can be asked. */
+	model?: readonly string[];
+	thinkingLevel?: ThinkingLevel;
+	/** The shape of its answers. */
+	output?: Record<string, unknown>;
+	source: "bundled" | "user" | "project";
+}
+
+export interface AgentPlaces {
+	cwd: string;
+	/** Nothing but our own agents when absent. */
+	userDirectory: string | undefined;
+	/** Agents are told what to do with the user's tools: only a trusted project may bring some. */
+	isTrusted: boolean;
+	warn: (text: string) => void;
+}
+
+export interface Agents {
+	list: readonly AgentDefinition[];
+	/** The nearest directory of the project's agents. */
+	projectDirectory: string | null;
+}
+
+const namePattern = /^[A-Za-z0-9][\w.-]{0,63}$/;
+/** None of these changes anything. */
+const readingTools = new Set(["read", "grep", "find", "ls"]);
+
+export async function loadAgents({ cwd, userDirectory, isTrusted, warn }: AgentPlaces): Promise<Agents> {
+	const projectDirectories = userDirectory !== undefined && isTrusted ? await projectPlaces(cwd, userDirectory) : [];
+	const places = [
+		...projectDirectories.map((path) => ({ path, source: "project" as const })),
+		...(userDirectory === undefined ? [] : [{ path: join(userDirectory, "agents"), source: "user" as const }]),
+	];
+	const byName = new Map<string, AgentDefinition>();
+	const add = (agent: AgentDefinition) => {
+		if (!byName.has(agent.name)) byName.set(agent.name, agent);
+	};
+	for (const { path, source } of places) (await agentsIn(path, source, warn)).forEach(add);
+	bundledAgents.forEach(add);
+	return { list: [...byName.values()], projectDirectory: projectDirectories[0] ?? null };
+}
+
+/** Whether whatever the agent does leaves no change behind. */
+export function onlyReads({ tools, spawns }: AgentDefinition): boolean {
+	return tools?.every((name) => readingTools.has(name)) === true && spawns.length === 0;
+}
+
+/** From the working directory up to the top of its repository; without a repository there is nothing above that belongs to the project. */
+async function projectPlaces(cwd: string, userDirectory: string): Promise<string[]> {
+	const directories = [cwd];
+	for (let at = cwd; !(await exists(join(at, ".git"))); ) {
+		const parent = dirname(at);
+		if (parent === at) {
+			directories.length = 1;
+			break;
+		}
+		directories.push(parent);
+		at = parent;
+	}
+	const own = directories.map((directory) => join(directory, ".bowline", "agents")).filter((path) => path !== join(userDirectory, "agents"));
+	const found = await Promise.all(own.map(exists));
+	return own.filter((_, index) => found[index]);
+}
+
+async function exists(path: string): Promise<boolean> {
+	const [facts] = await Promise.allSettled([stat(path)]);
+	return facts.status === "fulfilled";
+}
+
+async function agentsIn(directory: string, source: "user" | "project", warn: (text: string) => void): Promise<AgentDefinition[]> {
+	const [names] = await Promise.allSettled([readdir(directory)]);
+	if (names.status === "rejected") return [];
+	const files = names.value.filter((name) => /^[^.].*\.md$/i.test(name)).sort();
+	const read = await Promise.all(files.map((name) => readAgent(join(directory, name), source)));
+	return read.flatMap((result, index) => {
+		if ("problem" in result) {
+			warn(`Agent ${join(directory, files[index] as string)} is passed over: ${result.problem}.`);
+			return [];
+		}
+		for (const note of result.notes) warn(`Agent ${join(directory, files[index] as string)}: ${note}.`);
+		return [result.agent];
+	});
+}
+
+type Read = { agent: AgentDefinition; notes: string[] } | { problem: string };
+
+async function readAgent(path: string, source: "user" | "project"): Promise<Read> {
+	try {
+		return await parseAgent(await readFile(path, "utf8"), basename(path).replace(/\.md$/i, ""), source);
+	} catch (error) {
+		return { problem: `it cannot be read (${(error as NodeJS.ErrnoException).code ?? (error as Error).message})` };
+	}
+}
+
+/** An agent from the text of its file; `fileName` is its name where the head gives none. */
+export async function parseAgent(text: string, fileName: string, source: "user" | "project"): Promise<Read> {
+	const { attributes, body, problem } = await readFrontMatter(text);
+	if (problem) return { problem: `its front matter cannot be read: ${problem}` };
+	const name = attributes.name === undefined ? fileName : String(attributes.name);
+	const { description } = attributes;
+	if (!namePattern.test(name)) return { problem: `its name ${JSON.stringify(name)} must be made of letters, digits, dots, dashes and underscores` };
+	if (typeof description !== "string" || description.trim() === "") return { problem: "it needs a description, which tells when to use it" };
+	if (body.trim() === "") return { problem: "it has no text, which would tell it what to do" };
+	const notes: string[] = [];
+	const tools = words(attributes.tools);
+	const model = words(attributes.model);
+	const level = attributes["thinking-level"] ?? attributes.thinkingLevel;
+	const isLevel = (thinkingLevels as readonly unknown[]).includes(level);
+	if (level !== undefined && !isLevel) notes.push(`thinking-level must be one of ${thinkingLevels.join(", ")}; it is ignored`);
+	const { output } = attributes;
+	const isSchema = typeof output === "object" && output !== null && !Array.isArray(output);
+	if (output !== undefined && !isSchema) notes.push("output must be a schema, that is keys and values; it is ignored");
+	return {
+		notes,
+		agent: {
+			name,
+			description: description.trim(),
+			prompt: body.trim(),
+			...(tools ? { tools } : {}),
+			spawns: spawnsOf(attributes.spawns, tools),
+			...(model ? { model } : {}),
+			...(isLevel ? { thinkingLevel: level as ThinkingLevel } : {}),
+			...(isSchema ? { output: output as Record<string, unknown> } : {}),
+			source,
+		},
+	};
+}
+
+/** An agent that asks for `task` among its tools and names nobody may send everybody. */
+function spawnsOf(given: unknown, tools: readonly string[] | undefined): "*" | string[] {
+	const names = words(given);
+	if (names?.includes("*")) return "*";
+	if (names) return names.filter((name) => name !== "none");
+	return given === undefined && tools?.includes("task") ? "*" : [];
+}
+
+/** `a, b` or a list; nothing when there is none. */
+function words(value: unknown): string[] | undefined {
+	const parts = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value.map(String) : undefined;
+	return parts?.map((part) => part.trim()).filter((part) => part !== "");
+}

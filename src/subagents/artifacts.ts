@@ -1,0 +1,93 @@
+/** What subagents leave on disk: a directory beside the session's file, or a private one that goes with the process. */
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface ArtifactsOptions {
+	/** The session's own file, as it is now; none when nothing is stored. */
+	sessionFile: () => string | undefined;
+	/** Of a subagent: the directory of the one who sent it, and its own id there. */
+	inherited?: { directory: string; id: string };
+	warn: (text: string) => void;
+}
+
+export class Artifacts {
+	#options: ArtifactsOptions;
+	#temporary: string | undefined;
+	/** Numbers of ids that were given, by directory. */
+	#used = new Map<string, number>();
+	/** Files of the temporary directory that somebody still needs. */
+	#kept = new Set<string>();
+
+	constructor(options: ArtifactsOptions) {
+		this.#options = options;
+	}
+
+	/** Where things go now; made when it is not there. */
+	directory(): string {
+		const { sessionFile, inherited } = this.#options;
+		if (inherited) return inherited.directory;
+		const file = sessionFile();
+		if (file === undefined) return this.#temporaryDirectory();
+		const path = file.replace(/\.jsonl$/, "");
+		const directory = path === file ? `${file}.artifacts` : path;
+		mkdirSync(directory, { recursive: true, mode: 0o700 });
+		return directory;
+	}
+
+	/** An id that nobody else has: the next free number, and the name. Its file of output is there from now on. */
+	reserve(directory: string, name: string): string {
+		const { inherited } = this.#options;
+		const prefix = inherited ? `${inherited.id}.` : "";
+		for (let number = this.#used.get(directory) ?? nextNumber(directory, prefix); ; number += 1) {
+			const id = `${prefix}${number}-${name}`;
+			try {
+				closeSync(openSync(join(directory, `${id}.md`), "wx", 0o600));
+			} catch (error) {
+				if ((error as NodeJS.ErrnoException).code === "EEXIST") continue;
+				throw error;
+			}
+			this.#used.set(directory, number + 1);
+			return id;
+		}
+	}
+
+	/** A file that is not to be removed with the temporary directory: work that is nowhere else. */
+	keep(path: string): void {
+		if (this.#temporary !== undefined && path.startsWith(this.#temporary)) this.#kept.add(path);
+	}
+
+	/** Removes what nobody needs any more, and tells where the rest is. */
+	close(): void {
+		const directory = this.#temporary;
+		if (directory === undefined) return;
+		this.#temporary = undefined;
+		const kept = [...this.#kept].filter((path) => existsSync(path));
+		if (kept.length === 0) return rmSync(directory, { recursive: true, force: true });
+		for (const name of readdirSync(directory)) {
+			if (!kept.includes(join(directory, name))) rmSync(join(directory, name), { recursive: true, force: true });
+		}
+		this.#options.warn(`Work of subagents that was not merged is in ${kept.join(", ")}.`);
+	}
+
+	#temporaryDirectory(): string {
+		if (this.#temporary === undefined) {
+			this.#temporary = mkdtempSync(join(tmpdir(), "bowline-tasks-"));
+			process.once("exit", () => this.close());
+		}
+		return this.#temporary;
+	}
+}
+
+/** Writes a file that only the user can read. */
+export function writeArtifact(path: string, text: string): void {
+	writeFileSync(path, text, { mode: 0o600 });
+}
+
+function nextNumber(directory: string, prefix: string): number {
+	const numbers = readdirSync(directory).flatMap((name) => {
+		const found = name.startsWith(prefix) ? /^(\d+)-/.exec(name.slice(prefix.length)) : null;
+		return found ? [Number(found[1])] : [];
+	});
+	return numbers.length === 0 ? 0 : Math.max(...numbers) + 1;
+}
