@@ -40,6 +40,7 @@ const options = {
 	mainFields: ["module", "main"],
 	// `import()` becomes a lazy `require`, which starts faster.
 	supported: { "dynamic-import": false },
+	define: { "import.meta.dirname": "__dirname" },
 	minifyWhitespace: true,
 	minifySyntax: true,
 	legalComments: "none",

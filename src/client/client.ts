@@ -1,0 +1,174 @@
+/** The client: an agent as an object. What it talks through is a channel; which one is not its business. */
+import type { CommandName, CommandResult } from "../protocol/commands/index.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { Exit, OpenChannel } from "./channel.ts";
+import { Connection } from "./connection.ts";
+import { type CustomTool, definitionOf } from "./custom-tools.ts";
+import type { DialogHandler } from "./dialogs.ts";
+import { Listeners, type ListenerTypes } from "./listeners.ts";
+import { type CommandArguments, type CommandMethods, commandMethods, takesItsTime } from "./methods.ts";
+import type { RequestOptions } from "./requests.ts";
+import { type PromptOptions, type PromptOutcome, promptAndWait, type WaitOptions, waitForIdle } from "./runs.ts";
+
+export interface ConversationOptions {
+	/** How long the agent may take until it is ready; 0 waits as long as it takes. Default: 30000. */
+	startTimeoutMs?: number;
+	/** How long a command may go unanswered; 0 waits as long as it takes. Commands that take their time, such as `bash`, `compact` and `abort`, have no limit. Default: 30000. */
+	requestTimeoutMs?: number;
+	/** Told of what listeners and dialog handlers throw. Default: it is thrown where nobody catches it, as from any listener. */
+	onError?: (error: unknown) => void;
+}
+
+/** Whether to wait for `ready`, for `ready` or the first answer, or not at all. */
+export type Readiness = "ready" | "answer" | "none";
+
+const defaultTimeoutMs = 30_000;
+
+/** What a client has beside a method for every command. */
+export class Conversation {
+	#open: OpenChannel;
+	#readiness: Readiness;
+	#options: ConversationOptions;
+	#listeners: Listeners;
+	#tools = new Map<string, CustomTool>();
+	#settingTools: Promise<unknown> = Promise.resolve();
+	#dialogHandler: DialogHandler | undefined;
+	#connection: Connection;
+	#requests = 0;
+
+	constructor(open: OpenChannel, readiness: Readiness, options: ConversationOptions) {
+		this.#open = open;
+		this.#readiness = readiness;
+		this.#options = options;
+		this.#listeners = new Listeners(this.#report);
+		this.#connection = this.#connect();
+	}
+
+	/** Resolves when the agent has ended. After `restart`, that of the new one. */
+	get exited(): Promise<Exit> {
+		return this.#connection.exited;
+	}
+
+	/** The last lines that the agent wrote to stderr. */
+	get stderr(): string {
+		return this.#connection.stderr;
+	}
+
+	/** Sends a command and gives the data of its answer. Rejects with a `RequestError`, a `TimeoutError` or an `ExitError`. */
+	request<Name extends CommandName>(command: Name, ...args: CommandArguments<Name>): Promise<CommandResult<Name>>;
+	/** A command that is not in the table, for agents that have others. */
+	request(command: string, params?: object, options?: RequestOptions): Promise<unknown>;
+	async request(command: string, params?: object, { timeoutMs, signal }: RequestOptions = {}): Promise<unknown> {
+		const { requestTimeoutMs = defaultTimeoutMs } = this.#options;
+		const limit = timeoutMs ?? (takesItsTime(command) ? 0 : requestTimeoutMs);
+		return this.#connection.ask(command, params, { timeoutMs: limit, signal }).answer;
+	}
+
+	/** Listens until the returned function is called. */
+	on<Name extends keyof ListenerTypes>(name: Name, listener: (value: ListenerTypes[Name]) => void): () => void {
+		return this.#listeners.on(name, listener);
+	}
+
+	/** The events from now on. Ends when the agent does; leaving the loop stops listening. */
+	events(): AsyncIterableIterator<AgentEvent> {
+		return this.#listeners.events();
+	}
+
+	/** Prompts, and resolves when the agent is idle again. Rejects when the prompt is refused, also when that turns out after it was accepted. */
+	promptAndWait(message: string, options: PromptOptions = {}): Promise<PromptOutcome> {
+		return promptAndWait(this.#connection, message, options, this.#options.requestTimeoutMs ?? defaultTimeoutMs);
+	}
+
+	/** Resolves when nothing is going on and nothing will follow by itself. */
+	waitForIdle(options: WaitOptions = {}): Promise<void> {
+		return waitForIdle(this.#connection, options);
+	}
+
+	/** Replaces the tools that live in the host; gives their names. On failure the old ones stay. */
+	setCustomTools(tools: readonly CustomTool[]): Promise<string[]> {
+		const set = this.#settingTools.then(() => this.#setTools(tools));
+		this.#settingTools = set.catch(() => undefined);
+		return set;
+	}
+
+	/** Who answers dialogs of extensions; nobody (`undefined`) cancels them. */
+	onDialog(handler: DialogHandler | undefined): void {
+		this.#dialogHandler = handler;
+	}
+
+	/** Ends the agent: closes its stdin, then SIGTERM, then SIGKILL. Resolves when it is gone. */
+	async close(): Promise<Exit> {
+		await this.#connection.close();
+		return this.exited;
+	}
+
+	/** Ends the agent and starts it anew. Listeners, the dialog handler and custom tools stay. */
+	async restart(): Promise<void> {
+		await this.close();
+		this.#connection = this.#connect();
+		await this.start();
+		if (this.#tools.size) await this.setCustomTools([...this.#tools.values()]);
+	}
+
+	/** Resolves when the agent is ready. One that is not is ended. */
+	async start(): Promise<void> {
+		if (this.#readiness === "none") return;
+		try {
+			await this.#connection.whenReady(this.#options.startTimeoutMs ?? defaultTimeoutMs, this.#readiness === "answer");
+		} catch (error) {
+			await this.close();
+			throw error;
+		}
+	}
+
+	#connect(): Connection {
+		return new Connection({
+			open: this.#open,
+			listeners: this.#listeners,
+			newId: () => `req_${++this.#requests}`,
+			tool: (name) => this.#tools.get(name),
+			dialogHandler: () => this.#dialogHandler,
+			report: this.#report,
+		});
+	}
+
+	async #setTools(tools: readonly CustomTool[]): Promise<string[]> {
+		const before = this.#tools;
+		// The model may call as soon as the agent knows them, which is before we hear its answer.
+		this.#tools = new Map([...before, ...byName(tools)]);
+		try {
+			const { toolNames } = await this.request("set_host_tools", { tools: tools.map(definitionOf) as never });
+			this.#tools = byName(tools);
+			return toolNames;
+		} catch (error) {
+			this.#tools = before;
+			throw error;
+		}
+	}
+
+	#report = (error: unknown): void => {
+		const { onError } = this.#options;
+		if (onError) onError(error);
+		else
+			queueMicrotask(() => {
+				throw error;
+			});
+	};
+}
+
+/** An agent as an object: a method for every command, and what a conversation needs beside them. */
+export type Client = Omit<Conversation, "start"> & CommandMethods;
+
+/** Resolves when the agent is ready. */
+export async function converse(open: OpenChannel, readiness: Readiness, options: ConversationOptions): Promise<Client> {
+	const conversation = new Conversation(open, readiness, options);
+	await conversation.start();
+	return Object.assign(
+		conversation,
+		commandMethods((command, params, options) => conversation.request(command, params, options)),
+	);
+}
+
+function byName(tools: readonly CustomTool[]): Map<string, CustomTool> {
+	return new Map(tools.map((tool) => [tool.name.trim(), tool]));
+}

@@ -1,0 +1,129 @@
+/** One agent from start to end: sorts its frames, and sees to it that nobody waits for one that is gone. */
+import { toLine } from "../lib/jsonl.ts";
+import type { AgentEvent, Response } from "../protocol/events.ts";
+import type { ExtensionUiRequest } from "../protocol/extension-ui.ts";
+import type { HostToolCall, HostToolCancel } from "../protocol/host-tools.ts";
+import type { Channel, Exit, Frame, OpenChannel } from "./channel.ts";
+import { type CustomTool, ToolCalls } from "./custom-tools.ts";
+import { type DialogHandler, Dialogs } from "./dialogs.ts";
+import { ExitError, TimeoutError } from "./errors.ts";
+import type { Listeners } from "./listeners.ts";
+import { type RequestOptions, Requests } from "./requests.ts";
+
+export interface ConnectionParts {
+	open: OpenChannel;
+	listeners: Listeners;
+	newId: () => string;
+	tool: (name: string) => CustomTool | undefined;
+	dialogHandler: () => DialogHandler | undefined;
+	/** Told of what the host's own code threw. */
+	report: (error: unknown) => void;
+}
+
+/** Sees every frame and the end, in order, before the listeners do. */
+export interface Observer {
+	frame(frame: Frame): void;
+	exit(exit: Exit): void;
+}
+
+export class Connection {
+	#parts: ConnectionParts;
+	#channel: Channel;
+	#requests: Requests;
+	#tools: ToolCalls;
+	#dialogs: Dialogs;
+	#observers = new Set<Observer>();
+	#exit: Exit | undefined;
+	#isClosing = false;
+	readonly exited: Promise<Exit>;
+
+	constructor(parts: ConnectionParts) {
+		this.#parts = parts;
+		const send = (frame: object) => this.#channel.send(toLine(frame));
+		this.#requests = new Requests((line) => this.#channel.send(line), parts.newId);
+		this.#tools = new ToolCalls(parts.tool, send);
+		this.#dialogs = new Dialogs(send, parts.report);
+		this.exited = new Promise((resolve) => this.observe({ frame: () => undefined, exit: resolve }));
+		this.#channel = parts.open({
+			frame: (frame) => this.#receive(frame),
+			tooLong: (limit) =>
+				this.#requests.fail((command) => new Error(`${command}: the agent sent a frame of more than ${limit} bytes, which was dropped`)),
+			exit: (exit) => this.#end(exit),
+		});
+	}
+
+	get stderr(): string {
+		return this.#channel.stderr;
+	}
+
+	ask(command: string, params: object | undefined, options: RequestOptions): { id: string; answer: Promise<unknown> } {
+		const problem = this.#exit
+			? new ExitError(this.#exit, `before ${command} was sent`)
+			: this.#isClosing && new Error(`${command}: the client is being closed`);
+		return problem ? { id: "", answer: Promise.reject(problem) } : this.#requests.ask(command, params, options);
+	}
+
+	/** Tells nothing before it has returned. The returned function ends the observation. */
+	observe(observer: Observer): () => void {
+		const exit = this.#exit;
+		if (exit) queueMicrotask(() => observer.exit(exit));
+		else this.#observers.add(observer);
+		return () => void this.#observers.delete(observer);
+	}
+
+	/** Resolves at `ready`, or with `probe` at the first answer; rejects when neither comes in time. */
+	whenReady(timeoutMs: number, probe: boolean): Promise<void> {
+		return new Promise((resolve, reject) => {
+			const settle = (then: () => void) => {
+				clearTimeout(timer);
+				release();
+				then();
+			};
+			const tooLate = () => settle(() => reject(new TimeoutError(`The agent was not ready within ${timeoutMs} ms.\n${this.stderr}`.trimEnd())));
+			const timer = timeoutMs > 0 ? setTimeout(tooLate, timeoutMs) : undefined;
+			const release = this.observe({
+				frame: ({ type }) => (type === "ready" || (probe && type === "response") ? settle(resolve) : undefined),
+				exit: (exit) => settle(() => reject(new ExitError(exit, "before it was ready"))),
+			});
+			// Some agents of the family never say that they are ready. They answer when they are.
+			if (probe) this.ask("get_state", undefined, {}).answer.then(undefined, () => undefined);
+		});
+	}
+
+	async close(): Promise<void> {
+		this.#isClosing = true;
+		this.#tools.cancelAll();
+		this.#dialogs.closeAll();
+		await this.#channel.close();
+	}
+
+	#receive(frame: Frame): void {
+		for (const observer of this.#observers) observer.frame(frame);
+		const { listeners } = this.#parts;
+		switch (frame.type) {
+			case "response":
+				if (!this.#requests.receive(frame as Response)) listeners.tell("response", frame as Response);
+				return;
+			case "host_tool_call":
+				return void this.#tools.run(frame as HostToolCall);
+			case "host_tool_cancel":
+				return this.#tools.cancel((frame as HostToolCancel).targetId);
+			case "extension_ui_request":
+				listeners.tell("extension_ui_request", frame as ExtensionUiRequest);
+				return void this.#dialogs.receive(frame as ExtensionUiRequest, this.#parts.dialogHandler());
+			default:
+				listeners.event(frame as AgentEvent);
+		}
+	}
+
+	#end(exit: Exit): void {
+		this.#exit = exit;
+		this.#tools.cancelAll();
+		this.#dialogs.closeAll();
+		this.#requests.end(exit);
+		for (const observer of [...this.#observers]) observer.exit(exit);
+		this.#observers.clear();
+		this.#parts.listeners.endQueues();
+		this.#parts.listeners.tell("exit", exit);
+	}
+}

@@ -1,0 +1,60 @@
+/** Dialogs of extensions: the host's handler is asked, and the agent always gets an answer. */
+import type { ExtensionUiRequest } from "../protocol/extension-ui.ts";
+
+/** A request that waits for an answer. */
+export type Dialog = Extract<ExtensionUiRequest, { method: "select" | "confirm" | "input" | "editor" }>;
+
+/**
+ * Answers a dialog: the chosen option, the text, or for `confirm` yes or no; nothing when the user would not say.
+ * The signal fires when the answer is no longer wanted.
+ */
+export type DialogHandler = (dialog: Dialog, signal: AbortSignal) => DialogAnswer | Promise<DialogAnswer>;
+export type DialogAnswer = string | boolean | undefined;
+
+export class Dialogs {
+	#send: (frame: object) => void;
+	#report: (error: unknown) => void;
+	#open = new Map<string, AbortController>();
+
+	constructor(send: (frame: object) => void, report: (error: unknown) => void) {
+		this.#send = send;
+		this.#report = report;
+	}
+
+	/** Never rejects. Without a handler the dialog is cancelled, so that nobody waits for a user who is not asked. */
+	async receive(request: ExtensionUiRequest, handler: DialogHandler | undefined): Promise<void> {
+		if (request.method === "cancel") return this.#close(request.targetId);
+		if (!isDialog(request)) return;
+		const { id } = request;
+		const controller = new AbortController();
+		this.#open.set(id, controller);
+		let answer: DialogAnswer;
+		try {
+			answer = await handler?.(request, controller.signal);
+		} catch (error) {
+			this.#report(error);
+		}
+		if (!this.#open.delete(id)) return;
+		this.#send({ type: "extension_ui_response", id, ...members(request, answer) });
+	}
+
+	closeAll(): void {
+		for (const id of [...this.#open.keys()]) this.#close(id);
+	}
+
+	#close(id: string): void {
+		const controller = this.#open.get(id);
+		this.#open.delete(id);
+		controller?.abort();
+	}
+}
+
+function isDialog(request: ExtensionUiRequest): request is Dialog {
+	const { method } = request;
+	return method === "select" || method === "confirm" || method === "input" || method === "editor";
+}
+
+function members({ method }: Dialog, answer: DialogAnswer): object {
+	if (method === "confirm" && typeof answer === "boolean") return { confirmed: answer };
+	return typeof answer === "string" && method !== "confirm" ? { value: answer } : { cancelled: true };
+}

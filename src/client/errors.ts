@@ -1,0 +1,52 @@
+/** What can go wrong between a host and an agent. Told apart by class or by `name`. */
+import type { Exit } from "./channel.ts";
+
+/** The agent refused a command, or failed it after it had accepted it. */
+export class RequestError extends Error {
+	override readonly name = "RequestError";
+	readonly command: string;
+	/** The agent's own words. */
+	readonly text: string;
+	/** A word for programs, where the agent gives one. */
+	readonly code: string | undefined;
+
+	constructor(command: string, text: string, code?: string) {
+		super(`${command}: ${text}`);
+		this.command = command;
+		this.text = text;
+		this.code = code;
+	}
+}
+
+/** Something took longer than it was given. */
+export class TimeoutError extends Error {
+	override readonly name = "TimeoutError";
+}
+
+/** The agent is gone: it could not be started, it died, or it was closed. */
+export class ExitError extends Error {
+	override readonly name = "ExitError";
+	readonly exitCode: number | null;
+	readonly signal: NodeJS.Signals | null;
+	/** The last lines of its stderr. */
+	readonly stderr: string;
+
+	/** `meanwhile`: what was going on, as in "while get_state was pending". */
+	constructor(exit: Exit, meanwhile = "") {
+		super([`${howItEnded(exit)}${meanwhile && ` ${meanwhile}`}.`, lastLines(exit.stderr)].filter(Boolean).join("\n"), { cause: exit.cause });
+		this.exitCode = exit.code;
+		this.signal = exit.signal;
+		this.stderr = exit.stderr;
+	}
+}
+
+function howItEnded({ code, signal, cause }: Exit): string {
+	if (cause) return `The agent could not be started: ${cause.message}`;
+	return signal ? `The agent was ended by ${signal}` : `The agent exited with code ${code}`;
+}
+
+const quotedLines = 10;
+
+function lastLines(text: string): string {
+	return text.trimEnd().split("\n").slice(-quotedLines).join("\n");
+}

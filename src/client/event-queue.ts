@@ -1,0 +1,70 @@
+/** Events as an async iterator. A reader that is behind gets deltas joined, so that what waits stays small and nothing is lost. */
+import type { AgentEvent } from "../protocol/events.ts";
+
+/** So many events nobody reads are a mistake, even joined. */
+const maxWaiting = 10_000;
+
+export class EventQueue implements AsyncIterableIterator<AgentEvent> {
+	#waiting: AgentEvent[] = [];
+	#readers: { resolve: (result: IteratorResult<AgentEvent, undefined>) => void; reject: (error: Error) => void }[] = [];
+	#isOver = false;
+	#problem: Error | undefined;
+	#onOver: () => void;
+
+	constructor(onOver: (queue: EventQueue) => void) {
+		this.#onOver = () => onOver(this);
+	}
+
+	push(event: AgentEvent): void {
+		const reader = this.#readers.shift();
+		if (reader) return reader.resolve({ value: event, done: false });
+		const last = this.#waiting.at(-1);
+		const joined = last && join(last, event);
+		if (joined) this.#waiting[this.#waiting.length - 1] = joined;
+		else this.#waiting.push(event);
+		if (this.#waiting.length <= maxWaiting) return;
+		this.#waiting = [];
+		this.#problem = new Error(`events() was more than ${maxWaiting} events behind; read it faster, leave its loop, or use on()`);
+		this.end();
+	}
+
+	/** No more will come; what waits can still be read. */
+	end(): void {
+		if (this.#isOver) return;
+		this.#isOver = true;
+		for (const { resolve } of this.#readers.splice(0)) resolve({ value: undefined, done: true });
+		this.#onOver();
+	}
+
+	async next(): Promise<IteratorResult<AgentEvent, undefined>> {
+		const event = this.#waiting.shift();
+		if (event) return { value: event, done: false };
+		const problem = this.#problem;
+		this.#problem = undefined;
+		if (problem) throw problem;
+		if (this.#isOver) return { value: undefined, done: true };
+		return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }));
+	}
+
+	async return(): Promise<IteratorResult<AgentEvent, undefined>> {
+		this.#waiting = [];
+		this.end();
+		return { value: undefined, done: true };
+	}
+
+	[Symbol.asyncIterator](): this {
+		return this;
+	}
+}
+
+/** One event that says what both said, if there is one: the agent joins in the same way when its host is slow. */
+function join(earlier: AgentEvent, later: AgentEvent): AgentEvent | undefined {
+	if (earlier.type === "tool_execution_update" && later.type === "tool_execution_update") {
+		return earlier.toolCallId === later.toolCallId ? later : undefined;
+	}
+	if (earlier.type !== "message_update" || later.type !== "message_update") return undefined;
+	const before = earlier.assistantMessageEvent;
+	const after = later.assistantMessageEvent;
+	if (!("delta" in before && "delta" in after) || before.type !== after.type || before.contentIndex !== after.contentIndex) return undefined;
+	return { ...later, assistantMessageEvent: { ...after, delta: before.delta + after.delta } };
+}

@@ -1,0 +1,12 @@
+/** The program that this package ships. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+/** Built, the program lies beside or above the client; in a checkout it lies in `dist`. */
+const places = ["bowline.js", "../bowline.js", "../../dist/bowline.js"];
+
+export function ownProgram(): string {
+	const found = places.map((place) => join(import.meta.dirname, place)).find(existsSync);
+	if (!found) throw new Error("The program bowline does not lie beside its client; name it with `command`.");
+	return found;
+}

@@ -1,0 +1,223 @@
+/**
+ * When is a prompt done? Agents that say `agent_settled` say so. Others only say `agent_end`, and a retry or a compaction may follow:
+ * they are asked for their state. The same question finds out that a prompt led to no run at all.
+ */
+import type { CommandParams, CommandResult } from "../protocol/commands/index.ts";
+import type { AgentEvent, Response } from "../protocol/events.ts";
+import type { AgentMessage, AssistantMessage, StopReason } from "../protocol/messages.ts";
+import type { Exit, Frame } from "./channel.ts";
+import type { Connection } from "./connection.ts";
+import { ExitError, RequestError, TimeoutError } from "./errors.ts";
+
+export interface WaitOptions {
+	/** Default: as long as it takes. */
+	timeoutMs?: number;
+	signal?: AbortSignal;
+}
+
+/** `timeoutMs` and `signal` also abort the run. */
+export type PromptOptions = Omit<CommandParams<"prompt">, "message"> & WaitOptions;
+
+/** What became of a prompt. */
+export interface PromptOutcome {
+	/** Every message of the runs until the agent was idle again. None when an extension took the prompt. */
+	messages: AgentMessage[];
+	/** The text of the last reply. */
+	text: string;
+	/** How the last reply ended; absent when there was none. */
+	stopReason: StopReason | undefined;
+	/** Why, when it ended in an error or was aborted. */
+	errorMessage: string | undefined;
+}
+
+/** When the state is asked for while no event tells: at first, and at most. */
+const firstLookMs = 300;
+const longestLookMs = 3000;
+/** An agent that does not tell what became of a prompt may need a moment before it shows that it is busy. */
+const quietMs = 2000;
+
+class Watch {
+	#connection: Connection;
+	#done!: (error?: unknown) => void;
+	/** Resolves when the agent is idle. */
+	readonly over: Promise<void>;
+	readonly messages: AgentMessage[] = [];
+	#promptId: string | undefined;
+	/** From here on events are about what we wait for. */
+	#isOn: boolean;
+	#isPrompt: boolean;
+	/** Its state can be believed at once. */
+	#isFrank: boolean;
+	#hadRun = false;
+	#isRunning = false;
+	/** It said that it will go on by itself. */
+	#willGoOn = false;
+	#isLooking = false;
+	#heardAt = 0;
+	#lookMs = firstLookMs;
+	#timer: NodeJS.Timeout | undefined;
+
+	constructor(connection: Connection, isPrompt: boolean) {
+		this.#connection = connection;
+		this.#isPrompt = isPrompt;
+		this.#isOn = !isPrompt;
+		this.#isFrank = !isPrompt;
+		const release = connection.observe({ frame: (frame) => this.#hear(frame), exit: (exit) => this.#exit(exit) });
+		this.over = new Promise((resolve, reject) => {
+			this.#done = (error) => {
+				release();
+				clearTimeout(this.#timer);
+				this.#isOn = false;
+				this.#promptId = undefined;
+				if (error === undefined) resolve();
+				else reject(error);
+			};
+		});
+		// Whoever waits is told; before anybody does, nobody is.
+		this.over.catch(() => undefined);
+	}
+
+	fail(error: unknown): void {
+		this.#done(error);
+	}
+
+	/** The prompt whose answer opens the watch. */
+	follow(id: string): void {
+		this.#promptId = id;
+	}
+
+	/** Asks for the state now. */
+	look(): void {
+		clearTimeout(this.#timer);
+		if (!this.#isOn || this.#isLooking) return;
+		this.#isLooking = true;
+		const asked = performance.now();
+		const { answer } = this.#connection.ask("get_state", undefined, {});
+		answer.then(
+			(state) => this.#see(state as CommandResult<"get_state">, asked),
+			// One that has no such command has told all it can.
+			(error) => (error instanceof RequestError ? this.#see({}, asked) : undefined),
+		);
+	}
+
+	#see({ isStreaming, isCompacting }: Partial<CommandResult<"get_state">>, asked: number): void {
+		this.#isLooking = false;
+		if (!this.#isOn) return;
+		const isIdle = !isStreaming && !isCompacting && !this.#isRunning && !this.#willGoOn;
+		const isSure = this.#hadRun || this.#isFrank || asked - this.#heardAt >= quietMs;
+		if (isIdle && isSure) this.#done();
+		else this.#lookLater();
+	}
+
+	#lookLater(): void {
+		clearTimeout(this.#timer);
+		this.#timer = setTimeout(() => this.look(), this.#lookMs);
+		this.#lookMs = Math.min(this.#lookMs * 2, longestLookMs);
+	}
+
+	#exit(exit: Exit): void {
+		this.#done(new ExitError(exit, "before it was idle"));
+	}
+
+	#hear(frame: Frame): void {
+		if (frame.type === "response") this.#answer(frame as Response);
+		else if (this.#isOn) this.#event(frame as AgentEvent);
+	}
+
+	#answer({ id, success, command, data, error, code }: Response): void {
+		if (id === undefined || id !== this.#promptId) return;
+		if (!success) return this.#done(new RequestError(command, error ?? "failed without a reason", code));
+		const disposition = (data as CommandResult<"prompt">)?.disposition;
+		if (disposition === "handled") return this.#done();
+		this.#isFrank = disposition !== undefined;
+		this.#isOn = true;
+		this.#heardAt = performance.now();
+		this.#lookLater();
+	}
+
+	#event(event: AgentEvent): void {
+		this.#heardAt = performance.now();
+		this.#lookMs = firstLookMs;
+		switch (event.type) {
+			case "agent_start":
+				this.#hadRun = true;
+				this.#isRunning = true;
+				this.#willGoOn = false;
+				clearTimeout(this.#timer);
+				return;
+			case "agent_end":
+				this.#isRunning = false;
+				this.messages.push(...event.messages);
+				// Who says that it has settled does so next, and a failed reply may be followed by a retry.
+				if (this.#isFrank || lastReply(event.messages)?.stopReason === "error") this.#lookLater();
+				else this.look();
+				return;
+			case "agent_settled":
+				// Whoever waits for idle also waits for a compaction that aborted the run.
+				return this.#isPrompt ? this.#done() : this.look();
+			case "auto_retry_start":
+			case "auto_compaction_start":
+				this.#willGoOn = true;
+				return;
+			case "auto_retry_end":
+				this.#willGoOn = false;
+				return;
+			case "auto_compaction_end":
+				this.#willGoOn = event.willRetry;
+				return;
+		}
+	}
+}
+
+/** Resolves when the agent is idle and has been answering. */
+export async function waitForIdle(connection: Connection, options: WaitOptions): Promise<void> {
+	const watch = new Watch(connection, false);
+	await within(options, "The agent was not idle", watch, () => watch.look());
+}
+
+export async function promptAndWait(
+	connection: Connection,
+	message: string,
+	{ timeoutMs, signal, ...params }: PromptOptions,
+	ackTimeoutMs: number,
+): Promise<PromptOutcome> {
+	const watch = new Watch(connection, true);
+	try {
+		await within({ timeoutMs, signal }, "The prompt was not done", watch, () => {
+			const { id, answer } = connection.ask("prompt", { ...params, message }, { timeoutMs: ackTimeoutMs });
+			watch.follow(id);
+			answer.catch((error) => watch.fail(error));
+		});
+	} catch (error) {
+		// Nobody waits for it any more: the run must not go on behind our back.
+		const mayRun = !(error instanceof RequestError || error instanceof ExitError);
+		if (mayRun) connection.ask("abort", undefined, {}).answer.catch(() => undefined);
+		throw error;
+	}
+	return outcomeOf(watch.messages);
+}
+
+async function within(options: WaitOptions, what: string, watch: Watch, begin: () => void): Promise<void> {
+	const { timeoutMs = 0, signal } = options;
+	const onAbort = () => watch.fail(signal?.reason);
+	const timer = timeoutMs > 0 ? setTimeout(() => watch.fail(new TimeoutError(`${what} within ${timeoutMs} ms`)), timeoutMs) : undefined;
+	signal?.addEventListener("abort", onAbort, { once: true });
+	try {
+		if (signal?.aborted) onAbort();
+		else begin();
+		await watch.over;
+	} finally {
+		clearTimeout(timer);
+		signal?.removeEventListener("abort", onAbort);
+	}
+}
+
+function outcomeOf(messages: AgentMessage[]): PromptOutcome {
+	const reply = lastReply(messages);
+	const text = reply?.content.map((block) => (block.type === "text" ? block.text : "")).join("") ?? "";
+	return { messages, text, stopReason: reply?.stopReason, errorMessage: reply?.errorMessage };
+}
+
+function lastReply(messages: readonly AgentMessage[]): AssistantMessage | undefined {
+	return messages.findLast((message): message is AssistantMessage => message.role === "assistant");
+}

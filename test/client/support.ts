@@ -1,0 +1,59 @@
+/** Clients of real processes in folders of their own, ended and removed after each test. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach } from "vitest";
+import { type Client, type ClientOptions, startClient } from "../../src/client/index.ts";
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+	for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+export function folder(files: Record<string, string> = {}): string {
+	const path = mkdtempSync(join(tmpdir(), "bowline-client-"));
+	cleanups.push(() => rmSync(path, { recursive: true, force: true }));
+	for (const [name, content] of Object.entries(files)) {
+		mkdirSync(dirname(join(path, name)), { recursive: true });
+		writeFileSync(join(path, name), content);
+	}
+	return path;
+}
+
+/** The environment of a program that shall find nothing of ours. */
+export function environment(directory: string): NodeJS.ProcessEnv {
+	const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+	return { ...env, BOWLINE_DIR: join(directory, ".user") };
+}
+
+export interface Setting extends ClientOptions {
+	/** What the model says: replies of a script. */
+	replies?: unknown[];
+	files?: Record<string, string>;
+}
+
+/** Our own program with a scripted model. */
+export async function start({ replies, files = {}, args = [], ...options }: Setting = {}): Promise<Client> {
+	const cwd = folder(replies ? { ...files, "script.jsonc": JSON.stringify({ replies }) } : files);
+	const model = replies ? ["--provider", "scripted", "--model", "script.jsonc"] : [];
+	const flags = ["--no-session", "--set", "retry.baseDelayMs=20", ...model, ...args];
+	return kept(startClient({ cwd, env: environment(cwd), ...options, args: flags }));
+}
+
+/** Another agent: a few lines of JavaScript that have `say(frame)` and `hear(listener)`. */
+export async function foreign(program: string, options: ClientOptions = {}): Promise<Client> {
+	const cwd = folder({
+		"agent.cjs": `
+			const say = (frame) => process.stdout.write(JSON.stringify(frame) + "\\n");
+			const hear = (listener) => require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => listener(JSON.parse(line)));
+			${program}`,
+	});
+	return kept(startClient({ command: [process.execPath, join(cwd, "agent.cjs")], cwd, ...options }));
+}
+
+export async function kept(starting: Promise<Client>): Promise<Client> {
+	const client = await starting;
+	cleanups.push(() => client.close());
+	return client;
+}
