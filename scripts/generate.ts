@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inboundChecks } from "./generate/checks.ts";
 import { protocolPage, settingsPage } from "./generate/pages.ts";
+import { pythonCommands, pythonProtocol } from "./generate/python.ts";
 import { protocolSchema, scriptSchema, settingsSchema } from "./generate/schemas.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -13,6 +14,8 @@ const files: Record<string, string> = {
 	"schema/protocol.json": json(protocolSchema()),
 	"schema/settings.json": json(settingsSchema()),
 	"schema/script.json": json(scriptSchema()),
+	"clients/python/bowline/protocol.py": pythonProtocol(protocolSchema()),
+	"clients/python/bowline/_commands.py": pythonCommands(protocolSchema()),
 	"docs/protocol.md": protocolPage(),
 	"docs/settings.md": settingsPage(),
 };

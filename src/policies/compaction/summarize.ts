@@ -45,6 +45,8 @@ const orderTokens = 1500;
 const smallestRound = 2000;
 export const unknownWindow = 128_000;
 const abortGraceMs = 1000;
+/** No text has more characters per token: a summary beyond this ignores its limit, and each further round would grow with it. */
+const mostCharactersPerToken = 8;
 
 /** Asks for the summary of a cut. A summary that is empty or was cut off is a failure: it would stand for everything before it. */
 export async function summarize(parts: Summarizer, input: SummaryInput): Promise<Summary | Problem> {
@@ -182,6 +184,7 @@ async function ask({ stream, flow, newSessionId, now, model, maxTokens, signal, 
 	usage.add(last.message.usage);
 	if (last.reason === "length") return { problem: "The summary reached its output limit before it was complete." };
 	const text = last.message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+	if (text.length > maxTokens * mostCharactersPerToken) return { problem: `The summary is longer than the ${maxTokens} tokens it may take.` };
 	return text.trim() || { problem: "The model gave no summary." };
 }
 

@@ -216,3 +216,10 @@ describe("a conversation that is too long to be summarised at once", () => {
 		expect(texts[0]).toContain("The oldest part is left out");
 	});
 });
+
+test("a model that ignores the limit of a summary is asked once, not again and again", async () => {
+	const { stream, asked } = model((text) => text.repeat(10));
+	const long = cutOf(branch(user(words(20_000)), reply(words(20_000)), user(words(20)), reply(words(20))), 40);
+	expect(await ask(stream, long, { window: 10_000 })).toEqual({ problem: "The summary is longer than the 1000 tokens it may take." });
+	expect(asked.length).toBe(1);
+});

@@ -1,0 +1,22 @@
+"""Client for Bowline, a headless coding agent that other programs embed."""
+
+from ._defaults import DEFAULT
+from .aio import AsyncClient
+from .client import Client
+from .errors import AgentError, ExitError, RequestError, RequestTimeout
+from .run import RunResult
+from .tools import HostTool, ToolCall
+
+__all__ = [
+    "DEFAULT",
+    "AgentError",
+    "AsyncClient",
+    "Client",
+    "ExitError",
+    "HostTool",
+    "RequestError",
+    "RequestTimeout",
+    "RunResult",
+    "ToolCall",
+]
+__version__ = "0.1.0"

@@ -1,0 +1,536 @@
+# Generated from schema/protocol.json by `npm run generate`. Do not edit.
+"""Every command as a method."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Optional, Union
+
+from . import protocol
+from ._defaults import DEFAULT, Timeout
+
+
+def _given(needed: Dict[str, Any], **free: Any) -> Dict[str, Any]:
+    return {**needed, **{name: value for name, value in free.items() if value is not None}}
+
+
+class AsyncCommands:
+    """The commands, for asyncio."""
+
+    async def _call(self, command: str, params: Dict[str, Any], timeout: Timeout) -> Any:
+        raise NotImplementedError
+
+    async def prompt(
+        self,
+        message: str,
+        *,
+        images: Optional[List[protocol.ImageInput]] = None,
+        streaming_behavior: Optional[Literal["steer", "followUp"]] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.Disposition:
+        """Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is followed by a failure with the same id."""
+        return await self._call("prompt", _given({"message": message}, images=images, streamingBehavior=streaming_behavior), timeout)
+
+    async def steer(
+        self,
+        message: str,
+        *,
+        images: Optional[List[protocol.ImageInput]] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.Disposition:
+        """Queue a message that reaches the model at the next opportunity, in the middle of its work. When idle it waits for the next run."""
+        return await self._call("steer", _given({"message": message}, images=images), timeout)
+
+    async def follow_up(
+        self,
+        message: str,
+        *,
+        images: Optional[List[protocol.ImageInput]] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.Disposition:
+        """Queue a message for when the agent would otherwise stop."""
+        return await self._call("follow_up", _given({"message": message}, images=images), timeout)
+
+    async def abort(self, *, timeout: Timeout = DEFAULT) -> None:
+        """Stop the run, a retry wait or a compaction. Queues stay. Answered when the session is idle."""
+        await self._call("abort", {}, timeout)
+
+    async def abort_and_prompt(
+        self,
+        message: str,
+        *,
+        images: Optional[List[protocol.ImageInput]] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> None:
+        """Abort, wait for idle, then prompt. Answered between the old run's last event and the new run's first."""
+        await self._call("abort_and_prompt", _given({"message": message}, images=images), timeout)
+
+    async def get_state(self, *, timeout: Timeout = DEFAULT) -> protocol.SessionState:
+        """The state of the session."""
+        return await self._call("get_state", {}, timeout)
+
+    async def get_messages(self, *, timeout: Timeout = DEFAULT) -> protocol.GetMessagesResult:
+        """The current context. After compaction it starts with a summary."""
+        return await self._call("get_messages", {}, timeout)
+
+    async def get_last_assistant_text(self, *, timeout: Timeout = DEFAULT) -> protocol.GetLastAssistantTextResult:
+        """The text of the last reply, `null` when there is none."""
+        return await self._call("get_last_assistant_text", {}, timeout)
+
+    async def set_model(self, provider: str, model_id: str, *, timeout: Timeout = DEFAULT) -> protocol.Model:
+        """Choose the model for the next model call."""
+        return await self._call("set_model", {"provider": provider, "modelId": model_id}, timeout)
+
+    async def cycle_model(self, *, timeout: Timeout = DEFAULT) -> Union[protocol.CycledModel, None]:
+        """The next model of the scope, or of all available ones. `null` when there is at most one."""
+        return await self._call("cycle_model", {}, timeout)
+
+    async def get_available_models(self, *, timeout: Timeout = DEFAULT) -> protocol.GetAvailableModelsResult:
+        """The models that can be used with the credentials at hand."""
+        return await self._call("get_available_models", {}, timeout)
+
+    async def set_thinking_level(self, level: str, *, timeout: Timeout = DEFAULT) -> None:
+        """How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has."""
+        await self._call("set_thinking_level", {"level": level}, timeout)
+
+    async def cycle_thinking_level(
+        self,
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> Union[protocol.CycleThinkingLevelResult, None]:
+        """The next level the model has. `null` when it does not reason."""
+        return await self._call("cycle_thinking_level", {}, timeout)
+
+    async def get_available_thinking_levels(
+        self,
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.GetAvailableThinkingLevelsResult:
+        """The levels the model has; only `off` when it does not reason."""
+        return await self._call("get_available_thinking_levels", {}, timeout)
+
+    async def set_steering_mode(self, mode: Literal["all", "one-at-a-time"], *, timeout: Timeout = DEFAULT) -> None:
+        """How many steering messages one delivery takes."""
+        await self._call("set_steering_mode", {"mode": mode}, timeout)
+
+    async def set_follow_up_mode(self, mode: Literal["all", "one-at-a-time"], *, timeout: Timeout = DEFAULT) -> None:
+        """How many follow-ups one delivery takes."""
+        await self._call("set_follow_up_mode", {"mode": mode}, timeout)
+
+    async def set_interrupt_mode(self, mode: Literal["immediate", "wait"], *, timeout: Timeout = DEFAULT) -> None:
+        """`immediate`: steering is looked for after every tool call, and skips the rest of the turn's calls. `wait`: only after the turn."""
+        await self._call("set_interrupt_mode", {"mode": mode}, timeout)
+
+    async def clear_queue(self, *, timeout: Timeout = DEFAULT) -> protocol.ClearQueueResult:
+        """Empty both queues; answers with the texts that were in them."""
+        return await self._call("clear_queue", {}, timeout)
+
+    async def compact(
+        self,
+        *,
+        custom_instructions: Optional[str] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.CompactionResult:
+        """Condense the conversation now. A running run is aborted first."""
+        return await self._call("compact", _given({}, customInstructions=custom_instructions), timeout)
+
+    async def set_auto_compaction(self, enabled: bool, *, timeout: Timeout = DEFAULT) -> None:
+        """Automatic compaction on or off, for this session."""
+        await self._call("set_auto_compaction", {"enabled": enabled}, timeout)
+
+    async def set_auto_retry(self, enabled: bool, *, timeout: Timeout = DEFAULT) -> None:
+        """Automatic retry on or off, for this session."""
+        await self._call("set_auto_retry", {"enabled": enabled}, timeout)
+
+    async def abort_retry(self, *, timeout: Timeout = DEFAULT) -> None:
+        """Cancel the wait of a pending retry. A success also when none is pending."""
+        await self._call("abort_retry", {}, timeout)
+
+    async def bash(
+        self,
+        command: str,
+        *,
+        exclude_from_context: Optional[bool] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.BashResult:
+        """Run a shell command for the host, also during a run. The model sees it with the next prompt."""
+        return await self._call("bash", _given({"command": command}, excludeFromContext=exclude_from_context), timeout)
+
+    async def abort_bash(self, *, timeout: Timeout = DEFAULT) -> None:
+        """Kill every running `bash` command."""
+        await self._call("abort_bash", {}, timeout)
+
+    async def new_session(
+        self,
+        *,
+        parent_session: Optional[str] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.NewSessionResult:
+        """Start over with an empty conversation. Model, thinking level, modes and host tools stay."""
+        return await self._call("new_session", _given({}, parentSession=parent_session), timeout)
+
+    async def switch_session(self, session_path: str, *, timeout: Timeout = DEFAULT) -> protocol.SwitchSessionResult:
+        """Open another session file. A path that does not exist starts a session there."""
+        return await self._call("switch_session", {"sessionPath": session_path}, timeout)
+
+    async def fork(self, entry_id: str, *, timeout: Timeout = DEFAULT) -> protocol.Forked:
+        """Continue from just before a user message, in a new session. `branch` is the same."""
+        return await self._call("fork", {"entryId": entry_id}, timeout)
+
+    async def branch(self, entry_id: str, *, timeout: Timeout = DEFAULT) -> protocol.Forked:
+        """Another name for `fork`."""
+        return await self._call("branch", {"entryId": entry_id}, timeout)
+
+    async def get_fork_messages(self, *, timeout: Timeout = DEFAULT) -> protocol.GetForkMessagesResult:
+        """Every user message of the session file that can be forked at. `get_branch_messages` is the same."""
+        return await self._call("get_fork_messages", {}, timeout)
+
+    async def get_branch_messages(self, *, timeout: Timeout = DEFAULT) -> protocol.GetBranchMessagesResult:
+        """Another name for `get_fork_messages`."""
+        return await self._call("get_branch_messages", {}, timeout)
+
+    async def set_session_name(self, name: str, *, timeout: Timeout = DEFAULT) -> None:
+        """Name the session. An empty name is refused."""
+        await self._call("set_session_name", {"name": name}, timeout)
+
+    async def get_session_stats(self, *, timeout: Timeout = DEFAULT) -> protocol.SessionStats:
+        """Messages, tokens and cost."""
+        return await self._call("get_session_stats", {}, timeout)
+
+    async def export_html(
+        self,
+        *,
+        output_path: Optional[str] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.ExportHtmlResult:
+        """Write the session as one HTML page."""
+        return await self._call("export_html", _given({}, outputPath=output_path), timeout)
+
+    async def clone(self, *, timeout: Timeout = DEFAULT) -> protocol.CloneResult:
+        """Continue in a new session that is a copy of the active branch."""
+        return await self._call("clone", {}, timeout)
+
+    async def get_entries(
+        self,
+        *,
+        since: Optional[str] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.GetEntriesResult:
+        """The entries of the session file in the order they were written, after `since` if given."""
+        return await self._call("get_entries", _given({}, since=since), timeout)
+
+    async def get_tree(self, *, timeout: Timeout = DEFAULT) -> protocol.GetTreeResult:
+        """The entries as a tree of `{entry, children, label?, labelTimestamp?}`."""
+        return await self._call("get_tree", {}, timeout)
+
+    async def get_messages_page(
+        self,
+        *,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.GetMessagesPageResult:
+        """The context in pages of 1 to 256 messages (100 by default)."""
+        return await self._call("get_messages_page", _given({}, cursor=cursor, limit=limit), timeout)
+
+    async def open_session(self, session_dir: str, *, timeout: Timeout = DEFAULT) -> protocol.OpenSessionResult:
+        """Resume the latest session of a directory, or start one there."""
+        return await self._call("open_session", {"sessionDir": session_dir}, timeout)
+
+    async def set_todos(
+        self,
+        phases: List[protocol.TodoPhaseInput],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetTodosResult:
+        """Replace the todo list. Answers with the normalised list."""
+        return await self._call("set_todos", {"phases": phases}, timeout)
+
+    async def set_host_tools(
+        self,
+        tools: List[protocol.HostToolDefinition],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetHostToolsResult:
+        """Replace the tools that live in the host. All or nothing: on failure the old set stays."""
+        return await self._call("set_host_tools", {"tools": tools}, timeout)
+
+    async def get_commands(self, *, timeout: Timeout = DEFAULT) -> protocol.GetCommandsResult:
+        """The slash commands of this session."""
+        return await self._call("get_commands", {}, timeout)
+
+    async def get_available_commands(self, *, timeout: Timeout = DEFAULT) -> protocol.GetAvailableCommandsResult:
+        """Another name for `get_commands`."""
+        return await self._call("get_available_commands", {}, timeout)
+
+    async def set_event_filter(
+        self,
+        events: Union[List[str], None],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetEventFilterResult:
+        """Send only the named events; `null` sends all again. Responses, dialogs and host tool calls always pass."""
+        return await self._call("set_event_filter", {"events": events}, timeout)
+
+    async def negotiate_protocol(
+        self,
+        protocol_version: int,
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.NegotiateProtocolResult:
+        """Agree on a protocol version; served in dialect `omp` only."""
+        return await self._call("negotiate_protocol", {"protocolVersion": protocol_version}, timeout)
+
+
+class Commands:
+    """The commands, each of which waits for its answer."""
+
+    def _call(self, command: str, params: Dict[str, Any], timeout: Timeout) -> Any:
+        raise NotImplementedError
+
+    def prompt(
+        self,
+        message: str,
+        *,
+        images: Optional[List[protocol.ImageInput]] = None,
+        streaming_behavior: Optional[Literal["steer", "followUp"]] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.Disposition:
+        """Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is followed by a failure with the same id."""
+        return self._call("prompt", _given({"message": message}, images=images, streamingBehavior=streaming_behavior), timeout)
+
+    def steer(
+        self,
+        message: str,
+        *,
+        images: Optional[List[protocol.ImageInput]] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.Disposition:
+        """Queue a message that reaches the model at the next opportunity, in the middle of its work. When idle it waits for the next run."""
+        return self._call("steer", _given({"message": message}, images=images), timeout)
+
+    def follow_up(
+        self,
+        message: str,
+        *,
+        images: Optional[List[protocol.ImageInput]] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.Disposition:
+        """Queue a message for when the agent would otherwise stop."""
+        return self._call("follow_up", _given({"message": message}, images=images), timeout)
+
+    def abort(self, *, timeout: Timeout = DEFAULT) -> None:
+        """Stop the run, a retry wait or a compaction. Queues stay. Answered when the session is idle."""
+        self._call("abort", {}, timeout)
+
+    def abort_and_prompt(
+        self,
+        message: str,
+        *,
+        images: Optional[List[protocol.ImageInput]] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> None:
+        """Abort, wait for idle, then prompt. Answered between the old run's last event and the new run's first."""
+        self._call("abort_and_prompt", _given({"message": message}, images=images), timeout)
+
+    def get_state(self, *, timeout: Timeout = DEFAULT) -> protocol.SessionState:
+        """The state of the session."""
+        return self._call("get_state", {}, timeout)
+
+    def get_messages(self, *, timeout: Timeout = DEFAULT) -> protocol.GetMessagesResult:
+        """The current context. After compaction it starts with a summary."""
+        return self._call("get_messages", {}, timeout)
+
+    def get_last_assistant_text(self, *, timeout: Timeout = DEFAULT) -> protocol.GetLastAssistantTextResult:
+        """The text of the last reply, `null` when there is none."""
+        return self._call("get_last_assistant_text", {}, timeout)
+
+    def set_model(self, provider: str, model_id: str, *, timeout: Timeout = DEFAULT) -> protocol.Model:
+        """Choose the model for the next model call."""
+        return self._call("set_model", {"provider": provider, "modelId": model_id}, timeout)
+
+    def cycle_model(self, *, timeout: Timeout = DEFAULT) -> Union[protocol.CycledModel, None]:
+        """The next model of the scope, or of all available ones. `null` when there is at most one."""
+        return self._call("cycle_model", {}, timeout)
+
+    def get_available_models(self, *, timeout: Timeout = DEFAULT) -> protocol.GetAvailableModelsResult:
+        """The models that can be used with the credentials at hand."""
+        return self._call("get_available_models", {}, timeout)
+
+    def set_thinking_level(self, level: str, *, timeout: Timeout = DEFAULT) -> None:
+        """How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has."""
+        self._call("set_thinking_level", {"level": level}, timeout)
+
+    def cycle_thinking_level(self, *, timeout: Timeout = DEFAULT) -> Union[protocol.CycleThinkingLevelResult, None]:
+        """The next level the model has. `null` when it does not reason."""
+        return self._call("cycle_thinking_level", {}, timeout)
+
+    def get_available_thinking_levels(self, *, timeout: Timeout = DEFAULT) -> protocol.GetAvailableThinkingLevelsResult:
+        """The levels the model has; only `off` when it does not reason."""
+        return self._call("get_available_thinking_levels", {}, timeout)
+
+    def set_steering_mode(self, mode: Literal["all", "one-at-a-time"], *, timeout: Timeout = DEFAULT) -> None:
+        """How many steering messages one delivery takes."""
+        self._call("set_steering_mode", {"mode": mode}, timeout)
+
+    def set_follow_up_mode(self, mode: Literal["all", "one-at-a-time"], *, timeout: Timeout = DEFAULT) -> None:
+        """How many follow-ups one delivery takes."""
+        self._call("set_follow_up_mode", {"mode": mode}, timeout)
+
+    def set_interrupt_mode(self, mode: Literal["immediate", "wait"], *, timeout: Timeout = DEFAULT) -> None:
+        """`immediate`: steering is looked for after every tool call, and skips the rest of the turn's calls. `wait`: only after the turn."""
+        self._call("set_interrupt_mode", {"mode": mode}, timeout)
+
+    def clear_queue(self, *, timeout: Timeout = DEFAULT) -> protocol.ClearQueueResult:
+        """Empty both queues; answers with the texts that were in them."""
+        return self._call("clear_queue", {}, timeout)
+
+    def compact(
+        self,
+        *,
+        custom_instructions: Optional[str] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.CompactionResult:
+        """Condense the conversation now. A running run is aborted first."""
+        return self._call("compact", _given({}, customInstructions=custom_instructions), timeout)
+
+    def set_auto_compaction(self, enabled: bool, *, timeout: Timeout = DEFAULT) -> None:
+        """Automatic compaction on or off, for this session."""
+        self._call("set_auto_compaction", {"enabled": enabled}, timeout)
+
+    def set_auto_retry(self, enabled: bool, *, timeout: Timeout = DEFAULT) -> None:
+        """Automatic retry on or off, for this session."""
+        self._call("set_auto_retry", {"enabled": enabled}, timeout)
+
+    def abort_retry(self, *, timeout: Timeout = DEFAULT) -> None:
+        """Cancel the wait of a pending retry. A success also when none is pending."""
+        self._call("abort_retry", {}, timeout)
+
+    def bash(
+        self,
+        command: str,
+        *,
+        exclude_from_context: Optional[bool] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.BashResult:
+        """Run a shell command for the host, also during a run. The model sees it with the next prompt."""
+        return self._call("bash", _given({"command": command}, excludeFromContext=exclude_from_context), timeout)
+
+    def abort_bash(self, *, timeout: Timeout = DEFAULT) -> None:
+        """Kill every running `bash` command."""
+        self._call("abort_bash", {}, timeout)
+
+    def new_session(
+        self,
+        *,
+        parent_session: Optional[str] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.NewSessionResult:
+        """Start over with an empty conversation. Model, thinking level, modes and host tools stay."""
+        return self._call("new_session", _given({}, parentSession=parent_session), timeout)
+
+    def switch_session(self, session_path: str, *, timeout: Timeout = DEFAULT) -> protocol.SwitchSessionResult:
+        """Open another session file. A path that does not exist starts a session there."""
+        return self._call("switch_session", {"sessionPath": session_path}, timeout)
+
+    def fork(self, entry_id: str, *, timeout: Timeout = DEFAULT) -> protocol.Forked:
+        """Continue from just before a user message, in a new session. `branch` is the same."""
+        return self._call("fork", {"entryId": entry_id}, timeout)
+
+    def branch(self, entry_id: str, *, timeout: Timeout = DEFAULT) -> protocol.Forked:
+        """Another name for `fork`."""
+        return self._call("branch", {"entryId": entry_id}, timeout)
+
+    def get_fork_messages(self, *, timeout: Timeout = DEFAULT) -> protocol.GetForkMessagesResult:
+        """Every user message of the session file that can be forked at. `get_branch_messages` is the same."""
+        return self._call("get_fork_messages", {}, timeout)
+
+    def get_branch_messages(self, *, timeout: Timeout = DEFAULT) -> protocol.GetBranchMessagesResult:
+        """Another name for `get_fork_messages`."""
+        return self._call("get_branch_messages", {}, timeout)
+
+    def set_session_name(self, name: str, *, timeout: Timeout = DEFAULT) -> None:
+        """Name the session. An empty name is refused."""
+        self._call("set_session_name", {"name": name}, timeout)
+
+    def get_session_stats(self, *, timeout: Timeout = DEFAULT) -> protocol.SessionStats:
+        """Messages, tokens and cost."""
+        return self._call("get_session_stats", {}, timeout)
+
+    def export_html(
+        self,
+        *,
+        output_path: Optional[str] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.ExportHtmlResult:
+        """Write the session as one HTML page."""
+        return self._call("export_html", _given({}, outputPath=output_path), timeout)
+
+    def clone(self, *, timeout: Timeout = DEFAULT) -> protocol.CloneResult:
+        """Continue in a new session that is a copy of the active branch."""
+        return self._call("clone", {}, timeout)
+
+    def get_entries(self, *, since: Optional[str] = None, timeout: Timeout = DEFAULT) -> protocol.GetEntriesResult:
+        """The entries of the session file in the order they were written, after `since` if given."""
+        return self._call("get_entries", _given({}, since=since), timeout)
+
+    def get_tree(self, *, timeout: Timeout = DEFAULT) -> protocol.GetTreeResult:
+        """The entries as a tree of `{entry, children, label?, labelTimestamp?}`."""
+        return self._call("get_tree", {}, timeout)
+
+    def get_messages_page(
+        self,
+        *,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.GetMessagesPageResult:
+        """The context in pages of 1 to 256 messages (100 by default)."""
+        return self._call("get_messages_page", _given({}, cursor=cursor, limit=limit), timeout)
+
+    def open_session(self, session_dir: str, *, timeout: Timeout = DEFAULT) -> protocol.OpenSessionResult:
+        """Resume the latest session of a directory, or start one there."""
+        return self._call("open_session", {"sessionDir": session_dir}, timeout)
+
+    def set_todos(
+        self,
+        phases: List[protocol.TodoPhaseInput],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetTodosResult:
+        """Replace the todo list. Answers with the normalised list."""
+        return self._call("set_todos", {"phases": phases}, timeout)
+
+    def set_host_tools(
+        self,
+        tools: List[protocol.HostToolDefinition],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetHostToolsResult:
+        """Replace the tools that live in the host. All or nothing: on failure the old set stays."""
+        return self._call("set_host_tools", {"tools": tools}, timeout)
+
+    def get_commands(self, *, timeout: Timeout = DEFAULT) -> protocol.GetCommandsResult:
+        """The slash commands of this session."""
+        return self._call("get_commands", {}, timeout)
+
+    def get_available_commands(self, *, timeout: Timeout = DEFAULT) -> protocol.GetAvailableCommandsResult:
+        """Another name for `get_commands`."""
+        return self._call("get_available_commands", {}, timeout)
+
+    def set_event_filter(
+        self,
+        events: Union[List[str], None],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetEventFilterResult:
+        """Send only the named events; `null` sends all again. Responses, dialogs and host tool calls always pass."""
+        return self._call("set_event_filter", {"events": events}, timeout)
+
+    def negotiate_protocol(
+        self,
+        protocol_version: int,
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.NegotiateProtocolResult:
+        """Agree on a protocol version; served in dialect `omp` only."""
+        return self._call("negotiate_protocol", {"protocolVersion": protocol_version}, timeout)

@@ -1,0 +1,36 @@
+"""Plain functions of the host run in threads that never keep the program from ending."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any, Callable
+
+
+def in_thread(function: Callable[..., Any], *args: Any) -> "asyncio.Future[Any]":
+    """Runs the function in a thread of its own and gives its outcome."""
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[Any] = loop.create_future()
+
+    def settle(value: Any, error: Any) -> None:
+        if outcome.done():
+            return
+        if error is None:
+            outcome.set_result(value)
+        else:
+            outcome.set_exception(error)
+
+    def run() -> None:
+        value, error = None, None
+        try:
+            value = function(*args)
+        except Exception as raised:
+            error = raised
+        try:
+            loop.call_soon_threadsafe(settle, value, error)
+        except RuntimeError:
+            # The loop is closed: nobody waits any more.
+            pass
+
+    threading.Thread(target=run, name="bowline-host", daemon=True).start()
+    return outcome

@@ -1,0 +1,167 @@
+"""The client for programs without an event loop. The work is done by the asyncio client in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from typing import Any, Callable, Coroutine, Dict, Iterator, List, Mapping, Optional, Sequence
+
+from ._commands import Commands
+from ._defaults import DEFAULT, Timeout
+from .aio import AsyncClient, DialogHandler, Listener
+from .protocol import Event, ImageInput
+from .run import RunResult
+from .tools import HostTool
+
+_END = object()
+
+
+class Client(Commands):
+    """Drives one agent process; takes what AsyncClient takes.
+
+    Use it as ``with Client([...]) as client``, or call ``start`` and ``close``. Listeners are called in one thread, in the order of the
+    events, and may use the client themselves. Tools and dialog handlers run in threads of their own.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._events: "queue.Queue[Any]" = queue.Queue()
+        self._client = AsyncClient(*args, **options)
+        self._threads: List[threading.Thread] = []
+
+    def __enter__(self) -> "Client":
+        self.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Starts the agent and waits until it is ready. Raises ExitError when it ends instead."""
+        if self._loop.is_closed():
+            raise RuntimeError("this client was closed; make another one")
+        if not self._threads:
+            for target in (self._run_loop, self._run_listeners):
+                thread = threading.Thread(target=target, name="bowline-client", daemon=True)
+                thread.start()
+                self._threads.append(thread)
+        try:
+            self._wait(self._client.start())
+        except BaseException:
+            self._stop_threads()
+            raise
+
+    def close(self) -> Optional[int]:
+        """Closes the agent's stdin and waits for its end; then asks it to end, then forces it. Gives the exit code."""
+        if self._loop.is_closed() or not self._threads:
+            return self._client.exit_code
+        code = self._wait(self._client.close())
+        self._flush()
+        self._stop_threads()
+        return code
+
+    def restart(self) -> None:
+        """Ends the agent and starts it anew. Listeners, the dialog handler and the tools stay."""
+        self._wait(self._client.restart())
+
+    @property
+    def is_running(self) -> bool:
+        return self._client.is_running
+
+    @property
+    def exit_code(self) -> Optional[int]:
+        return self._client.exit_code
+
+    @property
+    def stderr(self) -> List[str]:
+        """The last lines the agent wrote to stderr."""
+        return self._client.stderr
+
+    def request(self, command: str, params: Optional[Mapping[str, Any]] = None, *, timeout: Timeout = DEFAULT) -> Any:
+        """Sends any command and gives the data of its answer. Raises RequestError, RequestTimeout or ExitError."""
+        return self._wait(self._client.request(command, params, timeout=timeout))
+
+    def _call(self, command: str, params: Dict[str, Any], timeout: Timeout) -> Any:
+        return self.request(command, params, timeout=timeout)
+
+    def prompt_and_wait(self, message: str, *, images: Optional[List[ImageInput]] = None, timeout: Optional[float] = None) -> RunResult:
+        """Sends a prompt and waits until nothing more will follow from it by itself; listeners have heard everything then."""
+        result = self._wait(self._client.prompt_and_wait(message, images=images, timeout=timeout))
+        self._flush()
+        return result
+
+    def wait_for_idle(self, timeout: Optional[float] = None) -> None:
+        """Waits until the agent neither works nor condenses its conversation."""
+        self._wait(self._client.wait_for_idle(timeout))
+
+    def on(self, event: str, listener: Listener) -> Callable[[], None]:
+        """Calls the listener for every event of that type, or of all with ``"event"``. Gives a function that ends it."""
+        return self._client.on(event, lambda heard: self._events.put((listener, heard)))
+
+    def events(self) -> Iterator[Event]:
+        """Every event from this call on, until the agent ends. What is not fetched is kept."""
+        heard: "queue.Queue[Any]" = queue.Queue()
+        stop = self._client.on("event", heard.put)
+        return self._iterate(heard, stop)
+
+    def _iterate(self, heard: "queue.Queue[Any]", stop: Callable[[], None]) -> Iterator[Event]:
+        try:
+            while True:
+                try:
+                    yield heard.get(timeout=0.1)
+                except queue.Empty:
+                    if not self.is_running and heard.empty():
+                        return
+        finally:
+            stop()
+
+    def set_custom_tools(self, tools: Sequence[HostTool]) -> List[str]:
+        """Replaces the tools that this program offers to the model."""
+        return self._wait(self._client.set_custom_tools(tools))
+
+    def on_dialog(self, handler: Optional[DialogHandler]) -> None:
+        """Sets who answers the questions of extensions: with a text, with a bool, or with None to cancel."""
+        self._client.on_dialog(handler)
+
+    def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
+        if not self._threads or self._loop.is_closed():
+            work.close()
+            raise RuntimeError("start the client first")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            # Ctrl+C, say: the request is given up too.
+            future.cancel()
+            raise
+
+    def _run_loop(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.close()
+
+    def _run_listeners(self) -> None:
+        for item in iter(self._events.get, _END):
+            listener, event = item
+            try:
+                listener(event)
+            except Exception as error:  # A listener's mistake is not the agent's.
+                context = {"message": "a listener failed", "exception": error}
+                self._loop.call_soon_threadsafe(self._loop.call_exception_handler, context)
+
+    def _flush(self) -> None:
+        """Returns when the listeners have heard what was said so far. Not from a listener, which would wait for itself."""
+        if threading.current_thread() in self._threads:
+            return
+        told = threading.Event()
+        self._events.put((lambda _: told.set(), None))
+        told.wait(10)
+
+    def _stop_threads(self) -> None:
+        self._events.put(_END)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(5)

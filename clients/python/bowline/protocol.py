@@ -1,0 +1,1691 @@
+# Generated from schema/protocol.json by `npm run generate`. Do not edit.
+"""Every shape that crosses the wire."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, TypedDict, Union
+
+__all__ = [
+    "ImageInput1",
+    "ImageInput2Source",
+    "ImageInput2",
+    "ImageInput",
+    "TodoPhaseInput",
+    "TodoItemInput",
+    "HostToolDefinition",
+    "ExtensionUiResponse",
+    "HostToolUpdate",
+    "ToolResult",
+    "Text",
+    "Image",
+    "HostToolResult",
+    "Disposition",
+    "SessionStateDumpToolsItem",
+    "SessionState",
+    "ModelCost",
+    "ModelThinking",
+    "Model",
+    "TodoPhase",
+    "TodoItem",
+    "AgentMessage",
+    "UserMessage",
+    "Attachment",
+    "DeveloperMessage",
+    "AssistantMessage",
+    "Thinking",
+    "RedactedThinking",
+    "ToolCall",
+    "UsageCost",
+    "Usage",
+    "ToolResultMessage",
+    "BashExecutionMessage",
+    "CustomMessage",
+    "CompactionSummaryMessage",
+    "BranchSummaryMessage",
+    "FileMentionMessageFilesItem",
+    "FileMentionMessage",
+    "LegacyMessage",
+    "CycledModel",
+    "CompactionResult",
+    "BashResult",
+    "Forked",
+    "ForkPoint",
+    "SessionStatsTokens",
+    "SessionStats",
+    "ContextUsage",
+    "SlashCommand",
+    "SourceInfo",
+    "ReadyEvent",
+    "AgentStartEvent",
+    "AgentEndEvent",
+    "AgentSettledEvent",
+    "TurnStartEvent",
+    "TurnEndEvent",
+    "MessageStartEvent",
+    "MessageUpdateEvent",
+    "AssistantMessageEvent",
+    "TextStart",
+    "TextDelta",
+    "TextEnd",
+    "ThinkingStart",
+    "ThinkingDelta",
+    "ThinkingEnd",
+    "ToolcallStart",
+    "ToolcallDelta",
+    "ToolcallEnd",
+    "MessageEndEvent",
+    "ToolExecutionStartEvent",
+    "ToolExecutionUpdateEvent",
+    "ToolExecutionEndEvent",
+    "AutoCompactionStartEvent",
+    "AutoCompactionEndEvent",
+    "AutoRetryStartEvent",
+    "AutoRetryEndEvent",
+    "TtsrTriggeredEventRulesItem",
+    "TtsrTriggeredEvent",
+    "TodoReminderEvent",
+    "TodoAutoClearEvent",
+    "SubagentStartEvent",
+    "SubagentEndEvent",
+    "VerificationResult",
+    "VerificationAttempt",
+    "VerificationCommandResult",
+    "SubagentVerificationStartEvent",
+    "SubagentVerificationCommandStartEvent",
+    "SubagentVerificationCommandEndEvent",
+    "SubagentVerificationEndEvent",
+    "BudgetWarningEvent",
+    "BudgetSnapshot",
+    "BudgetExceededEvent",
+    "QueueUpdateEvent",
+    "SessionInfoChangedEvent",
+    "ThinkingLevelChangedEvent",
+    "ExtensionErrorEvent",
+    "Response",
+    "ExtensionUiRequest",
+    "UiSelect",
+    "UiConfirm",
+    "UiInput",
+    "UiEditor",
+    "UiNotify",
+    "UiSetStatus",
+    "UiSetWidget",
+    "UiSetTitle",
+    "UiSetEditorText",
+    "UiCancel",
+    "HostToolCall",
+    "HostToolCancel",
+    "TaskArguments",
+    "TaskItem",
+    "VerificationRequest",
+    "VerificationCommand",
+    "TaskDetails",
+    "SingleResult",
+    "GetMessagesResult",
+    "GetLastAssistantTextResult",
+    "GetAvailableModelsResult",
+    "CycleThinkingLevelResult",
+    "GetAvailableThinkingLevelsResult",
+    "ClearQueueResult",
+    "NewSessionResult",
+    "SwitchSessionResult",
+    "GetForkMessagesResult",
+    "GetBranchMessagesResult",
+    "ExportHtmlResult",
+    "CloneResult",
+    "GetEntriesResult",
+    "GetTreeResult",
+    "GetMessagesPageResult",
+    "OpenSessionResult",
+    "SetTodosResult",
+    "SetHostToolsResult",
+    "GetCommandsResult",
+    "GetAvailableCommandsResult",
+    "SetEventFilterResult",
+    "NegotiateProtocolResult",
+    "Event",
+    "EventName",
+]
+
+
+class ImageInput1(TypedDict):
+    type: Literal["image"]
+    data: str
+    mimeType: str
+
+
+class _ImageInput2Source(TypedDict):
+    type: Literal["base64", "url"]
+
+
+class ImageInput2Source(_ImageInput2Source, total=False):
+    mediaType: str
+    media_type: str
+    data: str
+    url: str
+
+
+class ImageInput2(TypedDict):
+    type: Literal["image"]
+    source: ImageInput2Source
+
+
+ImageInput = Union["ImageInput1", "ImageInput2"]
+"""An image as hosts send it, flat or with a `source`. A `data:` prefix in `data` is stripped."""
+
+
+class _TodoPhaseInput(TypedDict):
+    name: str
+
+
+class TodoPhaseInput(_TodoPhaseInput, total=False):
+    """A phase as hosts send it; ids, status and tasks are filled in."""
+
+    id: str
+    tasks: List[TodoItemInput]
+
+
+class _TodoItemInput(TypedDict):
+    content: str
+
+
+class TodoItemInput(_TodoItemInput, total=False):
+    """A task as hosts send it."""
+
+    id: str
+    status: Literal["pending", "in_progress", "completed", "abandoned"]
+    notes: str
+    details: str
+
+
+class _HostToolDefinition(TypedDict):
+    # Non-empty, unique, not the name of another tool.
+    name: str
+    description: str
+    # JSON Schema of the arguments, sent to the model as it is.
+    parameters: Dict[str, Any]
+
+
+class HostToolDefinition(_HostToolDefinition, total=False):
+    """A tool that the host offers."""
+
+    # Default: the name.
+    label: str
+    # Registered but not offered to the model.
+    hidden: bool
+
+
+class _ExtensionUiResponse(TypedDict):
+    type: Literal["extension_ui_response"]
+    id: str
+
+
+class ExtensionUiResponse(_ExtensionUiResponse, total=False):
+    """The answer to a dialog. `cancelled` wins over other members; unknown ids are ignored."""
+
+    value: str
+    confirmed: bool
+    cancelled: bool
+    timedOut: bool
+
+
+class HostToolUpdate(TypedDict):
+    """Progress of a call; `partialResult` is forwarded as it is."""
+
+    type: Literal["host_tool_update"]
+    id: str
+    partialResult: ToolResult
+
+
+class _ToolResult(TypedDict):
+    content: List[Union[Text, Image]]
+
+
+class ToolResult(_ToolResult, total=False):
+    """What a tool returns: blocks for the model, details for the host."""
+
+    details: Any
+
+
+class _Text(TypedDict):
+    type: Literal["text"]
+    text: str
+
+
+class Text(_Text, total=False):
+    """Plain text."""
+
+    # Opaque replay data of the provider.
+    textSignature: str
+
+
+class Image(TypedDict):
+    """A picture."""
+
+    type: Literal["image"]
+    # base64
+    data: str
+    mimeType: str
+
+
+class _HostToolResult(TypedDict):
+    type: Literal["host_tool_result"]
+    id: str
+    result: ToolResult
+
+
+class HostToolResult(_HostToolResult, total=False):
+    """The end of a call."""
+
+    isError: bool
+
+
+class Disposition(TypedDict):
+    """What became of a message: a run starts, it waits in a queue, or an extension took it."""
+
+    disposition: Literal["started", "queued", "handled"]
+
+
+class SessionStateDumpToolsItem(TypedDict):
+    name: str
+    description: str
+    parameters: Dict[str, Any]
+
+
+class _SessionState(TypedDict):
+    model: Union[Model, None]
+    thinkingLevel: Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+    # True from the acceptance of a prompt until `agent_settled`.
+    isStreaming: bool
+    isCompacting: bool
+    steeringMode: Literal["all", "one-at-a-time"]
+    followUpMode: Literal["all", "one-at-a-time"]
+    interruptMode: Literal["immediate", "wait"]
+    sessionId: str
+    autoCompactionEnabled: bool
+    messageCount: int
+    # Queued steering and follow-up messages.
+    pendingMessageCount: int
+    # The same number under its other name.
+    queuedMessageCount: int
+    todoPhases: List[TodoPhase]
+
+
+class SessionState(_SessionState, total=False):
+    """What is going on now."""
+
+    # Absent when nothing is written to disk.
+    sessionFile: str
+    sessionName: str
+    systemPrompt: str
+    dumpTools: List[SessionStateDumpToolsItem]
+
+
+class ModelCost(TypedDict):
+    """USD per million tokens."""
+
+    input: float
+    output: float
+    cacheRead: float
+    cacheWrite: float
+
+
+class ModelThinking(TypedDict, total=False):
+    minLevel: str
+    maxLevel: str
+    mode: str
+
+
+class _Model(TypedDict):
+    id: str
+    name: str
+    # The wire format behind it, such as `openai-completions`.
+    api: str
+    provider: str
+    baseUrl: str
+    reasoning: bool
+    input: List[Literal["text", "image"]]
+    contextWindow: int
+    maxTokens: int
+    # USD per million tokens.
+    cost: ModelCost
+
+
+class Model(_Model, total=False):
+    """A model that can be asked."""
+
+    # Extra request headers; secrets are never sent here.
+    headers: Dict[str, Any]
+    compat: Dict[str, Any]
+    thinking: ModelThinking
+
+
+class TodoPhase(TypedDict):
+    """A group of things to do."""
+
+    id: str
+    name: str
+    tasks: List[TodoItem]
+
+
+class _TodoItem(TypedDict):
+    id: str
+    content: str
+    status: Literal["pending", "in_progress", "completed", "abandoned"]
+
+
+class TodoItem(_TodoItem, total=False):
+    """One thing to do."""
+
+    notes: str
+    details: str
+
+
+AgentMessage = Union["UserMessage", "DeveloperMessage", "AssistantMessage", "ToolResultMessage", "BashExecutionMessage", "CustomMessage", "CompactionSummaryMessage", "BranchSummaryMessage", "FileMentionMessage", "LegacyMessage"]
+"""Any message, told apart by `role`."""
+
+
+class _UserMessage(TypedDict):
+    role: Literal["user"]
+    content: Union[str, List[Union[Text, Image]]]
+    # Unix time in milliseconds.
+    timestamp: int
+
+
+class UserMessage(_UserMessage, total=False):
+    """A prompt, a steering message or a follow-up."""
+
+    attachments: List[Attachment]
+    attribution: str
+    synthetic: bool
+
+
+class Attachment(TypedDict):
+    """A file attached to a user message. Nothing produces it; the list is always empty."""
+
+    id: str
+    type: Literal["image", "document"]
+    fileName: str
+    mimeType: str
+    size: int
+    # base64
+    content: str
+    extractedText: Union[str, None]
+    preview: Union[str, None]
+
+
+class DeveloperMessage(TypedDict):
+    """A reminder made by the agent itself."""
+
+    role: Literal["developer"]
+    content: Union[str, List[Union[Text, Image]]]
+    # Unix time in milliseconds.
+    timestamp: int
+
+
+class _AssistantMessage(TypedDict):
+    role: Literal["assistant"]
+    content: List[Union[Text, Thinking, RedactedThinking, ToolCall]]
+    api: str
+    provider: str
+    model: str
+    usage: Usage
+    stopReason: Literal["stop", "length", "toolUse", "error", "aborted"]
+    # Unix time in milliseconds.
+    timestamp: int
+
+
+class AssistantMessage(_AssistantMessage, total=False):
+    """A reply of the model."""
+
+    errorMessage: str
+    responseId: str
+    # Milliseconds from request to end.
+    duration: int
+    # Milliseconds from request to the first block.
+    ttft: int
+
+
+class _Thinking(TypedDict):
+    type: Literal["thinking"]
+    thinking: str
+
+
+class Thinking(_Thinking, total=False):
+    """What the model thought before it answered."""
+
+    # Opaque replay data of the provider.
+    thinkingSignature: str
+
+
+class RedactedThinking(TypedDict):
+    """Thinking that the provider only hands out encrypted."""
+
+    type: Literal["redactedThinking"]
+    data: str
+
+
+class _ToolCall(TypedDict):
+    type: Literal["toolCall"]
+    id: str
+    name: str
+    arguments: Dict[str, Any]
+
+
+class ToolCall(_ToolCall, total=False):
+    """The model asks for a tool to be run."""
+
+    thoughtSignature: str
+    intent: str
+
+
+class UsageCost(TypedDict):
+    """USD."""
+
+    input: float
+    output: float
+    cacheRead: float
+    cacheWrite: float
+    total: float
+
+
+class Usage(TypedDict):
+    """Tokens and cost of one reply. `input` excludes cached tokens."""
+
+    input: int
+    output: int
+    cacheRead: int
+    cacheWrite: int
+    totalTokens: int
+    # USD.
+    cost: UsageCost
+
+
+class _ToolResultMessage(TypedDict):
+    role: Literal["toolResult"]
+    toolCallId: str
+    toolName: str
+    content: List[Union[Text, Image]]
+    isError: bool
+    # Unix time in milliseconds.
+    timestamp: int
+
+
+class ToolResultMessage(_ToolResultMessage, total=False):
+    """What a tool call gave."""
+
+    details: Any
+
+
+class _BashExecutionMessage(TypedDict):
+    role: Literal["bashExecution"]
+    command: str
+    output: str
+    exitCode: Union[int, None]
+    cancelled: bool
+    truncated: bool
+    fullOutputPath: Union[str, None]
+    # Unix time in milliseconds.
+    timestamp: int
+
+
+class BashExecutionMessage(_BashExecutionMessage, total=False):
+    """A command that the host ran with `bash`."""
+
+    excludeFromContext: bool
+
+
+class _CustomMessage(TypedDict):
+    role: Literal["custom"]
+    customType: str
+    content: Union[str, List[Union[Text, Image]]]
+    display: bool
+    # Unix time in milliseconds.
+    timestamp: int
+
+
+class CustomMessage(_CustomMessage, total=False):
+    """A message made by an extension."""
+
+    details: Any
+
+
+class _CompactionSummaryMessage(TypedDict):
+    role: Literal["compactionSummary"]
+    summary: str
+    tokensBefore: int
+    # Unix time in milliseconds.
+    timestamp: int
+
+
+class CompactionSummaryMessage(_CompactionSummaryMessage, total=False):
+    """Stands for the part of the conversation that was condensed."""
+
+    shortSummary: str
+
+
+class BranchSummaryMessage(TypedDict):
+    """Stands for a branch that was left."""
+
+    role: Literal["branchSummary"]
+    summary: str
+    fromId: str
+    # Unix time in milliseconds.
+    timestamp: int
+
+
+class FileMentionMessageFilesItem(TypedDict):
+    path: str
+    content: str
+
+
+class FileMentionMessage(TypedDict):
+    """Files named in a prompt, with their content."""
+
+    role: Literal["fileMention"]
+    files: List[FileMentionMessageFilesItem]
+    # Unix time in milliseconds.
+    timestamp: int
+
+
+class LegacyMessage(TypedDict):
+    """Roles of older session files; kept, never made."""
+
+    role: Literal["pythonExecution", "hookMessage"]
+    # Unix time in milliseconds.
+    timestamp: int
+
+
+class CycledModel(TypedDict):
+    """The model that was chosen."""
+
+    model: Model
+    thinkingLevel: Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+    isScoped: bool
+
+
+class _CompactionResult(TypedDict):
+    summary: str
+    firstKeptEntryId: str
+    tokensBefore: int
+    # `{readFiles, modifiedFiles}` unless an extension made the summary.
+    details: Dict[str, Any]
+
+
+class CompactionResult(_CompactionResult, total=False):
+    """A summary took the place of older messages."""
+
+    shortSummary: str
+    preserveData: Any
+    estimatedTokensAfter: int
+    usage: Usage
+
+
+class _BashResult(TypedDict):
+    # stdout and stderr merged, the last 2000 lines or 50 KB.
+    output: str
+    cancelled: bool
+    truncated: bool
+    totalLines: int
+    totalBytes: int
+    outputLines: int
+    outputBytes: int
+
+
+class BashResult(_BashResult, total=False):
+    """How a command ended. A non-zero exit code is still a success."""
+
+    # Absent when the command was killed.
+    exitCode: int
+    # Present exactly when the output was truncated.
+    fullOutputPath: str
+    artifactId: str
+
+
+class Forked(TypedDict):
+    """The text of the message that was forked at."""
+
+    text: str
+    # True when an extension prevented it; nothing changed then.
+    cancelled: bool
+
+
+class ForkPoint(TypedDict):
+    """A user message."""
+
+    entryId: str
+    text: str
+
+
+class SessionStatsTokens(TypedDict):
+    input: int
+    output: int
+    cacheRead: int
+    cacheWrite: int
+    total: int
+
+
+class _SessionStats(TypedDict):
+    sessionId: str
+    userMessages: int
+    assistantMessages: int
+    toolCalls: int
+    toolResults: int
+    totalMessages: int
+    tokens: SessionStatsTokens
+    # USD
+    cost: float
+
+
+class SessionStats(_SessionStats, total=False):
+    """Counts over the current context; tokens and cost over the whole session."""
+
+    sessionFile: str
+    premiumRequests: int
+    contextUsage: ContextUsage
+
+
+class ContextUsage(TypedDict):
+    """How full the context window is. `null` until the first reply after a compaction."""
+
+    tokens: Union[int, None]
+    contextWindow: int
+    percent: Union[float, None]
+
+
+class _SlashCommand(TypedDict):
+    name: str
+    source: Literal["extension", "prompt", "skill"]
+
+
+class SlashCommand(_SlashCommand, total=False):
+    """A name that may follow `/` in a prompt."""
+
+    description: str
+    sourceInfo: SourceInfo
+
+
+class _SourceInfo(TypedDict):
+    path: str
+    source: str
+    scope: Literal["user", "project", "temporary"]
+    origin: Literal["top-level", "package"]
+
+
+class SourceInfo(_SourceInfo, total=False):
+    """Where a slash command comes from."""
+
+    baseDir: str
+
+
+class _ReadyEvent(TypedDict):
+    type: Literal["ready"]
+
+
+class ReadyEvent(_ReadyEvent, total=False):
+    """The first frame: commands are read. They are also read before it."""
+
+    version: str
+    protocolVersion: int
+    supportedProtocolVersions: List[int]
+    maxFrameBytes: int
+    maxReassembledFrameBytes: int
+
+
+class AgentStartEvent(TypedDict):
+    """A run begins."""
+
+    type: Literal["agent_start"]
+
+
+class _AgentEndEvent(TypedDict):
+    type: Literal["agent_end"]
+    messages: List[AgentMessage]
+
+
+class AgentEndEvent(_AgentEndEvent, total=False):
+    """A run is over. `messages` are those that this run added."""
+
+    # Another run will follow by itself.
+    willRetry: bool
+    sessionId: str
+    sessionFile: str
+
+
+class AgentSettledEvent(TypedDict):
+    """Nothing automatic will follow: the session is idle. Once per busy period that had a run."""
+
+    type: Literal["agent_settled"]
+    aborted: bool
+
+
+class _TurnStartEvent(TypedDict):
+    type: Literal["turn_start"]
+
+
+class TurnStartEvent(_TurnStartEvent, total=False):
+    """A turn begins: one reply and the tool results it causes."""
+
+    turnIndex: int
+    timestamp: int
+
+
+class _TurnEndEvent(TypedDict):
+    type: Literal["turn_end"]
+    message: AssistantMessage
+    toolResults: List[ToolResultMessage]
+
+
+class TurnEndEvent(_TurnEndEvent, total=False):
+    """A turn is over."""
+
+    turnIndex: int
+
+
+class MessageStartEvent(TypedDict):
+    """A message enters the conversation. A reply is empty at this point."""
+
+    type: Literal["message_start"]
+    message: AgentMessage
+
+
+class _MessageUpdateEvent(TypedDict):
+    type: Literal["message_update"]
+    assistantMessageEvent: AssistantMessageEvent
+
+
+class MessageUpdateEvent(_MessageUpdateEvent, total=False):
+    """A reply grew."""
+
+    message: AssistantMessage
+    usage: Usage
+
+
+AssistantMessageEvent = Union["TextStart", "TextDelta", "TextEnd", "ThinkingStart", "ThinkingDelta", "ThinkingEnd", "ToolcallStart", "ToolcallDelta", "ToolcallEnd"]
+"""One step of a streaming reply. `partial` is the reply so far and equals `message` of the event; both are left out with `--updates delta`. Several deltas of one block may arrive joined in one frame."""
+
+
+class _TextStart(TypedDict):
+    type: Literal["text_start"]
+    # Index in `message.content`.
+    contentIndex: int
+
+
+class TextStart(_TextStart, total=False):
+    """A text block opened."""
+
+    partial: AssistantMessage
+
+
+class _TextDelta(TypedDict):
+    type: Literal["text_delta"]
+    # Index in `message.content`.
+    contentIndex: int
+    delta: str
+
+
+class TextDelta(_TextDelta, total=False):
+    """Append `delta` to the block."""
+
+    partial: AssistantMessage
+
+
+class _TextEnd(TypedDict):
+    type: Literal["text_end"]
+    # Index in `message.content`.
+    contentIndex: int
+    content: str
+
+
+class TextEnd(_TextEnd, total=False):
+    """The block closed; `content` is its whole text."""
+
+    partial: AssistantMessage
+
+
+class _ThinkingStart(TypedDict):
+    type: Literal["thinking_start"]
+    # Index in `message.content`.
+    contentIndex: int
+
+
+class ThinkingStart(_ThinkingStart, total=False):
+    """A thinking block opened."""
+
+    partial: AssistantMessage
+
+
+class _ThinkingDelta(TypedDict):
+    type: Literal["thinking_delta"]
+    # Index in `message.content`.
+    contentIndex: int
+    delta: str
+
+
+class ThinkingDelta(_ThinkingDelta, total=False):
+    """Append `delta` to the block."""
+
+    partial: AssistantMessage
+
+
+class _ThinkingEnd(TypedDict):
+    type: Literal["thinking_end"]
+    # Index in `message.content`.
+    contentIndex: int
+    content: str
+
+
+class ThinkingEnd(_ThinkingEnd, total=False):
+    """The block closed; `content` is its whole thinking."""
+
+    partial: AssistantMessage
+
+
+class _ToolcallStart(TypedDict):
+    type: Literal["toolcall_start"]
+    # Index in `message.content`.
+    contentIndex: int
+
+
+class ToolcallStart(_ToolcallStart, total=False):
+    """A tool call opened."""
+
+    id: str
+    toolName: str
+    partial: AssistantMessage
+
+
+class _ToolcallDelta(TypedDict):
+    type: Literal["toolcall_delta"]
+    # Index in `message.content`.
+    contentIndex: int
+    delta: str
+
+
+class ToolcallDelta(_ToolcallDelta, total=False):
+    """A raw JSON fragment of the arguments."""
+
+    partial: AssistantMessage
+
+
+class _ToolcallEnd(TypedDict):
+    type: Literal["toolcall_end"]
+    # Index in `message.content`.
+    contentIndex: int
+    toolCall: ToolCall
+
+
+class ToolcallEnd(_ToolcallEnd, total=False):
+    """The call is complete."""
+
+    partial: AssistantMessage
+
+
+class MessageEndEvent(TypedDict):
+    """A message is complete. Its content is authoritative, and it is on disk."""
+
+    type: Literal["message_end"]
+    message: AgentMessage
+
+
+class _ToolExecutionStartEvent(TypedDict):
+    type: Literal["tool_execution_start"]
+    toolCallId: str
+    toolName: str
+    args: Dict[str, Any]
+
+
+class ToolExecutionStartEvent(_ToolExecutionStartEvent, total=False):
+    """A tool call starts, or is about to be reported as skipped. `args` are the model's raw arguments."""
+
+    intent: str
+    parentToolCallId: str
+
+
+class ToolExecutionUpdateEvent(TypedDict):
+    """Progress. `partialResult` is cumulative: replace, do not append."""
+
+    type: Literal["tool_execution_update"]
+    toolCallId: str
+    toolName: str
+    args: Dict[str, Any]
+    partialResult: ToolResult
+
+
+class _ToolExecutionEndEvent(TypedDict):
+    type: Literal["tool_execution_end"]
+    toolCallId: str
+    toolName: str
+    result: ToolResult
+    isError: bool
+
+
+class ToolExecutionEndEvent(_ToolExecutionEndEvent, total=False):
+    """A tool call is over."""
+
+    durationMs: float
+
+
+class _AutoCompactionStartEvent(TypedDict):
+    type: Literal["auto_compaction_start"]
+    reason: Literal["threshold", "overflow", "idle"]
+
+
+class AutoCompactionStartEvent(_AutoCompactionStartEvent, total=False):
+    """The conversation is about to be condensed."""
+
+    action: Literal["context-full", "handoff"]
+
+
+class _AutoCompactionEndEvent(TypedDict):
+    type: Literal["auto_compaction_end"]
+    result: Union[CompactionResult, None]
+    aborted: bool
+    willRetry: bool
+
+
+class AutoCompactionEndEvent(_AutoCompactionEndEvent, total=False):
+    """Compaction is over; `result` is `null` when it was aborted or failed."""
+
+    errorMessage: str
+    action: Literal["context-full", "handoff"]
+
+
+class AutoRetryStartEvent(TypedDict):
+    """The provider failed in a way that may pass; waiting to ask again."""
+
+    type: Literal["auto_retry_start"]
+    # From 1.
+    attempt: int
+    maxAttempts: int
+    delayMs: int
+    errorMessage: str
+
+
+class _AutoRetryEndEvent(TypedDict):
+    type: Literal["auto_retry_end"]
+    success: bool
+    attempt: int
+
+
+class AutoRetryEndEvent(_AutoRetryEndEvent, total=False):
+    """The retries are over."""
+
+    finalError: str
+
+
+class _TtsrTriggeredEventRulesItem(TypedDict):
+    name: str
+
+
+class TtsrTriggeredEventRulesItem(_TtsrTriggeredEventRulesItem, total=False):
+    path: str
+    content: str
+
+
+class TtsrTriggeredEvent(TypedDict):
+    """A stream rule matched and cut the reply."""
+
+    type: Literal["ttsr_triggered"]
+    rules: List[TtsrTriggeredEventRulesItem]
+
+
+class TodoReminderEvent(TypedDict):
+    """The agent stopped with open todos and is reminded of them."""
+
+    type: Literal["todo_reminder"]
+    todos: List[TodoItem]
+    attempt: int
+    maxAttempts: int
+
+
+class TodoAutoClearEvent(TypedDict):
+    """Finished todos were removed; read them again with `get_state`."""
+
+    type: Literal["todo_auto_clear"]
+
+
+class _SubagentStartEvent(TypedDict):
+    type: Literal["subagent_start"]
+    # Unique within the session: a number and the task's id.
+    id: str
+    agent: str
+    isolated: bool
+
+
+class SubagentStartEvent(_SubagentStartEvent, total=False):
+    """A subagent is about to start."""
+
+    # The id as given in `tasks[]`.
+    taskId: str
+
+
+class _SubagentEndEvent(TypedDict):
+    type: Literal["subagent_end"]
+    # Unique within the session: a number and the task's id.
+    id: str
+    agent: str
+    exitCode: int
+
+
+class SubagentEndEvent(_SubagentEndEvent, total=False):
+    """A subagent and its verification are finished."""
+
+    # The id as given in `tasks[]`.
+    taskId: str
+    verification: VerificationResult
+
+
+class _VerificationResult(TypedDict):
+    requested: bool
+    status: Literal["not_requested", "passed", "failed", "skipped"]
+    attempts: List[VerificationAttempt]
+    retriesUsed: int
+
+
+class VerificationResult(_VerificationResult, total=False):
+    """The verdict on one task."""
+
+    profile: str
+    mode: Literal["none", "command"]
+    onFailure: Literal["return_failure", "discard_patch", "retry_once"]
+
+
+class _VerificationAttempt(TypedDict):
+    attempt: int
+    status: Literal["passed", "failed", "skipped"]
+    startedAt: int
+    endedAt: int
+    commandResults: List[VerificationCommandResult]
+
+
+class VerificationAttempt(_VerificationAttempt, total=False):
+    """One run of all checks."""
+
+    error: str
+
+
+class _VerificationCommandResult(TypedDict):
+    name: str
+    command: str
+    exitCode: int
+    durationMs: float
+
+
+class VerificationCommandResult(_VerificationCommandResult, total=False):
+    """How one check ended."""
+
+    optional: bool
+    timedOut: bool
+    artifactPath: str
+    # The last 20 lines, at most 4000 characters.
+    outputPreview: str
+
+
+class _SubagentVerificationStartEvent(TypedDict):
+    type: Literal["subagent_verification_start"]
+    # Unique within the session: a number and the task's id.
+    id: str
+    attempt: int
+
+
+class SubagentVerificationStartEvent(_SubagentVerificationStartEvent, total=False):
+    """An attempt to verify begins."""
+
+    # The id as given in `tasks[]`.
+    taskId: str
+    profile: str
+
+
+class _SubagentVerificationCommandStartEvent(TypedDict):
+    type: Literal["subagent_verification_command_start"]
+    # Unique within the session: a number and the task's id.
+    id: str
+    attempt: int
+    commandName: str
+
+
+class SubagentVerificationCommandStartEvent(_SubagentVerificationCommandStartEvent, total=False):
+    """A check is about to run."""
+
+    # The id as given in `tasks[]`.
+    taskId: str
+
+
+class _SubagentVerificationCommandEndEvent(TypedDict):
+    type: Literal["subagent_verification_command_end"]
+    # Unique within the session: a number and the task's id.
+    id: str
+    attempt: int
+    commandName: str
+    exitCode: int
+    durationMs: float
+
+
+class SubagentVerificationCommandEndEvent(_SubagentVerificationCommandEndEvent, total=False):
+    """A check ended; `artifactId` is the path of its log."""
+
+    # The id as given in `tasks[]`.
+    taskId: str
+    artifactId: str
+
+
+class _SubagentVerificationEndEvent(TypedDict):
+    type: Literal["subagent_verification_end"]
+    # Unique within the session: a number and the task's id.
+    id: str
+    attempt: int
+    status: Literal["passed", "failed", "skipped", "budget_exceeded"]
+
+
+class SubagentVerificationEndEvent(_SubagentVerificationEndEvent, total=False):
+    """An attempt to verify is over."""
+
+    # The id as given in `tasks[]`.
+    taskId: str
+
+
+class BudgetWarningEvent(TypedDict):
+    """A counter came near its limit. Once per dimension."""
+
+    type: Literal["budget_warning"]
+    scope: Literal["session", "task", "subagent"]
+    snapshot: BudgetSnapshot
+
+
+class _BudgetSnapshot(TypedDict):
+    status: Literal["ok", "warning", "exceeded"]
+    wallTimeMs: float
+    inputTokens: int
+    outputTokens: int
+    totalTokens: int
+    costUsd: float
+    toolCalls: int
+    subagents: int
+
+
+class BudgetSnapshot(_BudgetSnapshot, total=False):
+    """Counters of the session's budget and where they stand."""
+
+    reason: Literal["wall_time", "input_tokens", "output_tokens", "total_tokens", "cost", "tool_calls", "subagents"]
+
+
+class BudgetExceededEvent(TypedDict):
+    """A limit is reached: prompts are refused from now on."""
+
+    type: Literal["budget_exceeded"]
+    scope: Literal["session", "task", "subagent"]
+    snapshot: BudgetSnapshot
+
+
+class QueueUpdateEvent(TypedDict):
+    """A queue changed; both are listed whole."""
+
+    type: Literal["queue_update"]
+    steering: List[str]
+    followUp: List[str]
+
+
+class _SessionInfoChangedEvent(TypedDict):
+    type: Literal["session_info_changed"]
+
+
+class SessionInfoChangedEvent(_SessionInfoChangedEvent, total=False):
+    """The session's name changed."""
+
+    name: str
+
+
+class ThinkingLevelChangedEvent(TypedDict):
+    """The thinking level changed."""
+
+    type: Literal["thinking_level_changed"]
+    level: Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+
+
+class ExtensionErrorEvent(TypedDict):
+    """Code of an extension threw."""
+
+    type: Literal["extension_error"]
+    extensionPath: str
+    event: str
+    error: str
+
+
+class _Response(TypedDict):
+    type: Literal["response"]
+    command: str
+    success: bool
+
+
+class Response(_Response, total=False):
+    """The answer to a command. `data` only on success, `error` only on failure."""
+
+    # The id of the command, as sent.
+    id: Union[str, float]
+    data: Any
+    error: str
+    code: str
+
+
+ExtensionUiRequest = Union["UiSelect", "UiConfirm", "UiInput", "UiEditor", "UiNotify", "UiSetStatus", "UiSetWidget", "UiSetTitle", "UiSetEditorText", "UiCancel"]
+"""An extension asks or tells the user."""
+
+
+class _UiSelect(TypedDict):
+    type: Literal["extension_ui_request"]
+    # A UUID.
+    id: str
+    method: Literal["select"]
+    title: str
+    options: List[str]
+
+
+class UiSelect(_UiSelect, total=False):
+    """Choose one option. Answer: `value`; default: nothing chosen."""
+
+    # Milliseconds, enforced by the agent.
+    timeout: int
+
+
+class _UiConfirm(TypedDict):
+    type: Literal["extension_ui_request"]
+    # A UUID.
+    id: str
+    method: Literal["confirm"]
+    title: str
+    message: str
+
+
+class UiConfirm(_UiConfirm, total=False):
+    """Yes or no. Answer: `confirmed`; default: false."""
+
+    # Milliseconds, enforced by the agent.
+    timeout: int
+
+
+class _UiInput(TypedDict):
+    type: Literal["extension_ui_request"]
+    # A UUID.
+    id: str
+    method: Literal["input"]
+    title: str
+
+
+class UiInput(_UiInput, total=False):
+    """A line of text. Answer: `value`; default: nothing."""
+
+    placeholder: str
+    # Milliseconds, enforced by the agent.
+    timeout: int
+
+
+class _UiEditor(TypedDict):
+    type: Literal["extension_ui_request"]
+    # A UUID.
+    id: str
+    method: Literal["editor"]
+    title: str
+
+
+class UiEditor(_UiEditor, total=False):
+    """A longer text. Answer: `value`; default: nothing; never times out."""
+
+    prefill: str
+    promptStyle: bool
+
+
+class _UiNotify(TypedDict):
+    type: Literal["extension_ui_request"]
+    # A UUID.
+    id: str
+    method: Literal["notify"]
+    message: str
+
+
+class UiNotify(_UiNotify, total=False):
+    """Tell the user something. No answer."""
+
+    notifyType: Literal["info", "warning", "error"]
+
+
+class _UiSetStatus(TypedDict):
+    type: Literal["extension_ui_request"]
+    # A UUID.
+    id: str
+    method: Literal["setStatus"]
+    statusKey: str
+
+
+class UiSetStatus(_UiSetStatus, total=False):
+    """Show or clear a status text. No answer."""
+
+    statusText: str
+
+
+class _UiSetWidget(TypedDict):
+    type: Literal["extension_ui_request"]
+    # A UUID.
+    id: str
+    method: Literal["setWidget"]
+    widgetKey: str
+
+
+class UiSetWidget(_UiSetWidget, total=False):
+    """Show or remove lines of text. No answer."""
+
+    widgetLines: List[str]
+    widgetPlacement: Literal["aboveEditor", "belowEditor"]
+
+
+class UiSetTitle(TypedDict):
+    """Set the window title; only sent when `PI_RPC_EMIT_TITLE` is set. No answer."""
+
+    type: Literal["extension_ui_request"]
+    # A UUID.
+    id: str
+    method: Literal["setTitle"]
+    title: str
+
+
+class UiSetEditorText(TypedDict):
+    """Put text into the host's editor. No answer."""
+
+    type: Literal["extension_ui_request"]
+    # A UUID.
+    id: str
+    method: Literal["set_editor_text"]
+    text: str
+
+
+class UiCancel(TypedDict):
+    """Withdraw the open dialog `targetId`. No answer."""
+
+    type: Literal["extension_ui_request"]
+    # A UUID.
+    id: str
+    method: Literal["cancel"]
+    targetId: str
+
+
+class HostToolCall(TypedDict):
+    """The model calls a host tool; answer with `host_tool_result` and the same id."""
+
+    type: Literal["host_tool_call"]
+    # A UUID.
+    id: str
+    toolCallId: str
+    toolName: str
+    arguments: Dict[str, Any]
+
+
+class HostToolCancel(TypedDict):
+    """The call `targetId` is no longer wanted; a later result is ignored."""
+
+    type: Literal["host_tool_cancel"]
+    id: str
+    targetId: str
+
+
+class _TaskArguments(TypedDict):
+    agent: str
+    tasks: List[TaskItem]
+
+
+class TaskArguments(_TaskArguments, total=False):
+    """Arguments of the `task` tool."""
+
+    # Shared background, put before each assignment.
+    context: str
+    schema: Dict[str, Any]
+    isolated: bool
+    verify: Union[bool, str, VerificationRequest]
+
+
+class TaskItem(TypedDict):
+    """One piece of work."""
+
+    id: str
+    description: str
+    assignment: str
+
+
+class VerificationRequest(TypedDict, total=False):
+    """Which checks to run; laid over the named profile."""
+
+    profile: str
+    mode: str
+    commands: List[VerificationCommand]
+    maxRetries: int
+    onFailure: Literal["return_failure", "discard_patch", "retry_once"]
+
+
+class _VerificationCommand(TypedDict):
+    name: str
+    # Run by a login bash in the isolated workspace.
+    command: str
+
+
+class VerificationCommand(_VerificationCommand, total=False):
+    """A command that checks isolated work."""
+
+    timeoutMs: int
+    # Its failure does not fail the attempt.
+    optional: bool
+
+
+class _TaskDetails(TypedDict):
+    projectAgentsDir: Union[str, None]
+    results: List[SingleResult]
+    totalDurationMs: float
+
+
+class TaskDetails(_TaskDetails, total=False):
+    """`details` of a `task` result."""
+
+    usage: Usage
+    outputPaths: List[str]
+    progress: List[Dict[str, Any]]
+
+
+class _SingleResult(TypedDict):
+    index: int
+    id: str
+    agent: str
+    agentSource: str
+    task: str
+    exitCode: int
+    output: str
+    stderr: str
+    truncated: bool
+    durationMs: float
+    tokens: int
+
+
+class SingleResult(_SingleResult, total=False):
+    """What became of one task."""
+
+    assignment: str
+    description: str
+    error: str
+    aborted: bool
+    abortReason: str
+    verification: VerificationResult
+    usage: Usage
+    outputPath: str
+    patchPath: str
+    branchName: str
+
+
+class GetMessagesResult(TypedDict):
+    messages: List[AgentMessage]
+
+
+class GetLastAssistantTextResult(TypedDict):
+    text: Union[str, None]
+
+
+class GetAvailableModelsResult(TypedDict):
+    models: List[Model]
+
+
+class CycleThinkingLevelResult(TypedDict):
+    level: Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+
+
+class GetAvailableThinkingLevelsResult(TypedDict):
+    levels: List[str]
+
+
+class ClearQueueResult(TypedDict):
+    steering: List[str]
+    followUp: List[str]
+
+
+class NewSessionResult(TypedDict):
+    # True when an extension prevented it; nothing changed then.
+    cancelled: bool
+
+
+class SwitchSessionResult(TypedDict):
+    # True when an extension prevented it; nothing changed then.
+    cancelled: bool
+
+
+class GetForkMessagesResult(TypedDict):
+    messages: List[ForkPoint]
+
+
+class GetBranchMessagesResult(TypedDict):
+    messages: List[ForkPoint]
+
+
+class ExportHtmlResult(TypedDict):
+    path: str
+
+
+class CloneResult(TypedDict):
+    # True when an extension prevented it; nothing changed then.
+    cancelled: bool
+
+
+class GetEntriesResult(TypedDict):
+    entries: List[Dict[str, Any]]
+    leafId: Union[str, None]
+
+
+class GetTreeResult(TypedDict):
+    tree: List[Dict[str, Any]]
+    leafId: Union[str, None]
+
+
+class _GetMessagesPageResult(TypedDict):
+    messages: List[AgentMessage]
+    totalMessages: int
+
+
+class GetMessagesPageResult(_GetMessagesPageResult, total=False):
+    nextCursor: str
+
+
+class _OpenSessionResult(TypedDict):
+    # True when an extension prevented it; nothing changed then.
+    cancelled: bool
+    resumed: bool
+    sessionId: str
+
+
+class OpenSessionResult(_OpenSessionResult, total=False):
+    sessionFile: str
+
+
+class SetTodosResult(TypedDict):
+    todoPhases: List[TodoPhase]
+
+
+class SetHostToolsResult(TypedDict):
+    toolNames: List[str]
+
+
+class GetCommandsResult(TypedDict):
+    commands: List[SlashCommand]
+
+
+class GetAvailableCommandsResult(TypedDict):
+    commands: List[SlashCommand]
+
+
+class SetEventFilterResult(TypedDict):
+    events: Union[List[str], None]
+
+
+class NegotiateProtocolResult(TypedDict):
+    protocolVersion: int
+
+
+EventName = Literal[
+    "ready",
+    "agent_start",
+    "agent_end",
+    "agent_settled",
+    "turn_start",
+    "turn_end",
+    "message_start",
+    "message_update",
+    "message_end",
+    "tool_execution_start",
+    "tool_execution_update",
+    "tool_execution_end",
+    "auto_compaction_start",
+    "auto_compaction_end",
+    "auto_retry_start",
+    "auto_retry_end",
+    "ttsr_triggered",
+    "todo_reminder",
+    "todo_auto_clear",
+    "subagent_start",
+    "subagent_end",
+    "subagent_verification_start",
+    "subagent_verification_command_start",
+    "subagent_verification_command_end",
+    "subagent_verification_end",
+    "budget_warning",
+    "budget_exceeded",
+    "queue_update",
+    "session_info_changed",
+    "thinking_level_changed",
+    "extension_error",
+]
+Event = Union[
+    "ReadyEvent",
+    "AgentStartEvent",
+    "AgentEndEvent",
+    "AgentSettledEvent",
+    "TurnStartEvent",
+    "TurnEndEvent",
+    "MessageStartEvent",
+    "MessageUpdateEvent",
+    "MessageEndEvent",
+    "ToolExecutionStartEvent",
+    "ToolExecutionUpdateEvent",
+    "ToolExecutionEndEvent",
+    "AutoCompactionStartEvent",
+    "AutoCompactionEndEvent",
+    "AutoRetryStartEvent",
+    "AutoRetryEndEvent",
+    "TtsrTriggeredEvent",
+    "TodoReminderEvent",
+    "TodoAutoClearEvent",
+    "SubagentStartEvent",
+    "SubagentEndEvent",
+    "SubagentVerificationStartEvent",
+    "SubagentVerificationCommandStartEvent",
+    "SubagentVerificationCommandEndEvent",
+    "SubagentVerificationEndEvent",
+    "BudgetWarningEvent",
+    "BudgetExceededEvent",
+    "QueueUpdateEvent",
+    "SessionInfoChangedEvent",
+    "ThinkingLevelChangedEvent",
+    "ExtensionErrorEvent",
+]

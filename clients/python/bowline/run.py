@@ -1,0 +1,38 @@
+"""How a prompt ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional
+
+
+@dataclass
+class RunResult:
+    """Everything that a prompt and what followed it by itself added to the conversation."""
+
+    messages: List[Dict[str, Any]] = field(default_factory=list)
+    # True when an extension's command took the prompt and no model was asked.
+    handled: bool = False
+    aborted: bool = False
+
+    @property
+    def last(self) -> Optional[Dict[str, Any]]:
+        """The last reply of the model."""
+        return next((message for message in reversed(self.messages) if message.get("role") == "assistant"), None)
+
+    @property
+    def text(self) -> str:
+        """The text of the last reply."""
+        blocks = (self.last or {}).get("content") or []
+        return "".join(block.get("text", "") for block in blocks if block.get("type") == "text")
+
+    @property
+    def stop_reason(self) -> Optional[str]:
+        return (self.last or {}).get("stopReason")
+
+    @property
+    def error(self) -> Optional[str]:
+        """Why the last reply failed, if it did."""
+        if self.stop_reason != "error":
+            return None
+        return (self.last or {}).get("errorMessage") or "the reply failed"
