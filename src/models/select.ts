@@ -3,7 +3,7 @@ import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
 import { providerName, routes } from "./routes.ts";
 
-export { clampLevel, nextLevel, supportedLevels } from "./thinking.ts";
+export { clampLevel, supportedLevels } from "./thinking.ts";
 
 export interface Choice {
 	model: Model;
@@ -151,13 +151,6 @@ function globPattern(glob: string): RegExp {
 		.replaceAll("*", ".*")
 		.replaceAll("?", ".");
 	return new RegExp(`^${source}$`, "i");
-}
-
-/** The next of a round, wrapping; nothing when there is at most one. */
-export function nextModel(round: readonly Choice[], current: Model | undefined): Choice | undefined {
-	if (round.length < 2) return undefined;
-	const at = round.findIndex(({ model }) => model.provider === current?.provider && model.id === current?.id);
-	return round[(at + 1) % round.length];
 }
 
 export interface InitialWishes {

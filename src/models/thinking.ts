@@ -39,13 +39,6 @@ export function clampLevel(model: Model, level: ThinkingLevel): ThinkingLevel {
 	return higher ?? supported.at(-1) ?? "off";
 }
 
-/** The next level a model offers, wrapping. Nothing for a model without a choice. */
-export function nextLevel(model: Model, level: ThinkingLevel): ThinkingLevel | undefined {
-	const supported = supportedLevels(model);
-	if (!model.reasoning || supported.length < 2) return undefined;
-	return supported[(supported.indexOf(clampLevel(model, level)) + 1) % supported.length];
-}
-
 /** The provider's word for a level, or nothing when `off` has none. */
 export function effortWord(model: Model, level: ThinkingLevel): string | undefined {
 	const map = levelMap(model);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clampLevel, initialModel, matchModel, nextLevel, nextModel, scopeModels, supportedLevels, unknownId } from "../../src/models/select.ts";
+import { clampLevel, initialModel, matchModel, scopeModels, supportedLevels, unknownId } from "../../src/models/select.ts";
 import { effortWord } from "../../src/models/thinking.ts";
 import { type Model, type ThinkingLevel, thinkingLevels } from "../../src/protocol/model.ts";
 import { model } from "./support.ts";
@@ -52,14 +52,6 @@ test("a scope keeps the order of its patterns, globs included, each model once",
 	]);
 });
 
-test("the round wraps, and is none with at most one", () => {
-	const round = of("a", "1", "2", "3").map((one) => ({ model: one }));
-	expect(named(nextModel(round, round[0]?.model))).toBe("a 2");
-	expect(named(nextModel(round, round[2]?.model))).toBe("a 1");
-	expect(named(nextModel(round, undefined))).toBe("a 1");
-	expect(nextModel(round.slice(0, 1), round[0]?.model)).toBeUndefined();
-});
-
 describe("the first model", () => {
 	const [local] = all;
 	const wish = { model: local as Model };
@@ -100,11 +92,8 @@ describe("thinking levels", () => {
 		expect(clampLevel(thinker(map), level)).toBe(clamped);
 	});
 
-	test("a model without reasoning only has off, and nothing to cycle through", () => {
+	test("a model without reasoning only has off", () => {
 		expect(clampLevel(model({ reasoning: false }), "high")).toBe("off");
-		expect(nextLevel(model({ reasoning: false }), "off")).toBeUndefined();
-		expect(nextLevel(thinker(), "high")).toBe("off");
-		expect(nextLevel(thinker({ off: null }), "high")).toBe("minimal");
 	});
 
 	test("the provider's words", () => {
