@@ -84,6 +84,9 @@ Settings are JSON with comments, with nested or dotted keys. \`schema/settings.j
 From lowest to highest: the default, \`settings.jsonc\` in the user directory (\`~/.bowline\`, or \`BOWLINE_DIR\`), \`.bowline/settings.jsonc\` of
 the project, the file named by \`--config\`, the JSON object in \`BOWLINE_SETTINGS\`, flags (\`--set key=value\`), what the host sets for the session.
 
+Relative paths are relative to the file that names them, and on the command line to the working directory; \`~\` is the home directory.
+\`bowline config\` shows every setting with its value and where it came from. A file that cannot be read is reported and left as it is.
+
 In the last column, *any project* means that a project that is not trusted may set it too; *reset* means that an embedding host gets
 the default whatever the user's and the project's files say (the explicit ways still count).
 

@@ -98,16 +98,22 @@ async function execute(call: Call, tool: Tool | undefined, batch: Updating): Pro
 	try {
 		const held = tool.accepted ? { ...tool, parameters: tool.accepted } : tool;
 		const checked = await batch.validate(held, tool.adapt ? tool.adapt(structuredClone(call.arguments)) : call.arguments);
-		if ("problems" in checked) return failed(badArguments(call, checked.problems));
+		if ("problems" in checked) return failed(badArguments(`The arguments of ${call.name}`, call.arguments, checked.problems));
 		if (signal.aborted) return failed(abortText);
 		const hooked: HookedCall = { toolName: call.name, toolCallId: call.id, input: checked.args };
-		const permit = hooks?.beforeTool ? await hooks.beforeTool(hooked, signal) : hooked;
-		if ("reason" in permit) return failed(permit.reason);
-		if (signal.aborted) return failed(abortText);
-		const outcome = await called(tool, call.id, permit.input, batch);
+		if (hooks?.beforeTool) {
+			const permit = await hooks.beforeTool(hooked, signal);
+			if ("reason" in permit) return failed(permit.reason);
+			if (signal.aborted) return failed(abortText);
+			const again = await batch.validate(held, permit.input);
+			if ("problems" in again)
+				return failed(badArguments(`The arguments of ${call.name}, as an extension changed them,`, permit.input, again.problems));
+			hooked.input = again.args;
+		}
+		const outcome = await called(tool, call.id, hooked.input, batch);
 		if (!hooks?.afterTool || signal.aborted) return outcome;
 		const given = { content: outcome.result.content, details: outcome.result.details, isError: outcome.isError };
-		const { isError, ...result } = await hooks.afterTool({ ...hooked, input: permit.input }, given, signal);
+		const { isError, ...result } = await hooks.afterTool(hooked, given, signal);
 		return { result: filled(result), isError };
 	} catch (error) {
 		return failed(error instanceof Error ? error.message : String(error));
@@ -137,9 +143,9 @@ function unknownTool(name: string, tools: readonly Tool[]): string {
 	return `Tool ${name} not found.${known.length ? ` Available tools: ${known.join(", ")}.` : ""}`;
 }
 
-function badArguments(call: Call, problems: { path: string; message: string }[]): string {
+function badArguments(what: string, args: object, problems: { path: string; message: string }[]): string {
 	const lines = problems.map(({ path, message }) => `  - ${path}: ${message}`);
-	return `The arguments of ${call.name} do not fit its schema:\n${lines.join("\n")}\n\nReceived:\n${JSON.stringify(call.arguments, null, 2)}`;
+	return `${what} do not fit its schema:\n${lines.join("\n")}\n\nReceived:\n${JSON.stringify(args, null, 2)}`;
 }
 
 /** The result without credentials, wherever in it they stood. */

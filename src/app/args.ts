@@ -70,7 +70,6 @@ export interface Arguments {
 	options: Options;
 	/** What is no flag, in order. */
 	words: string[];
-	warnings: string[];
 	/** Flags that are not in the table; extensions may know them. */
 	unknown: UnknownFlag[];
 }
@@ -83,13 +82,23 @@ export interface UnknownFlag {
 	following: string | undefined;
 }
 
-export const unknownFlagText = (spelling: string) => `Unknown flag: ${spelling}. See bowline --help.`;
+const unknownFlagText = (spelling: string) => `Unknown flag: ${spelling}. See bowline --help.`;
+
+/** Clients of the family pass switches of other versions; one that only turns something off can do no harm. */
+const isHarmless = (name: string) => name.startsWith("no-");
+
+/** What is to be said about flags that nobody knows. Throws for the first that is not harmless. */
+export function refuseUnknown(flags: readonly UnknownFlag[], warn: (text: string) => void): void {
+	const wrong = flags.find(({ name }) => !isHarmless(name));
+	if (wrong) throw new Error(unknownFlagText(`--${wrong.name}`));
+	for (const { name } of flags) warn(`Unknown flag --${name} has no effect.`);
+}
 
 /** The parsed command line, or what is wrong with it. */
 export function parseArguments(argv: readonly string[]): Arguments | { problem: string } {
 	const table: Record<string, Flag> = flags;
 	const options: Record<string, string | boolean | string[]> = {};
-	const result: Arguments = { options: options as Options, words: [], warnings: [], unknown: [] };
+	const result: Arguments = { options: options as Options, words: [], unknown: [] };
 	for (let index = 0; index < argv.length; index++) {
 		const word = argv[index] as string;
 		if (!word.startsWith("-") || word === "-") {
@@ -100,13 +109,9 @@ export function parseArguments(argv: readonly string[]): Arguments | { problem: 
 		const name = spelling.startsWith("--") ? spelling.slice(2) : Object.keys(table).find((key) => table[key]?.short === spelling.slice(1));
 		const flag = name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
 		if (!name || !flag) {
-			// Clients of the family pass switches of other versions; one that only turns something off can do no harm.
-			if (spelling.startsWith("--no-")) result.warnings.push(`Unknown flag ${spelling} has no effect.`);
-			else if (!name || !spelling.startsWith("--")) return { problem: unknownFlagText(spelling) };
-			else {
-				const isPair = given === undefined && argv[index + 1]?.startsWith("-") === false;
-				result.unknown.push({ name, value: given, following: isPair ? argv[++index] : undefined });
-			}
+			if (!name || !spelling.startsWith("--")) return { problem: unknownFlagText(spelling) };
+			const isPair = given === undefined && !isHarmless(name) && argv[index + 1]?.startsWith("-") === false;
+			result.unknown.push({ name, value: given, following: isPair ? argv[++index] : undefined });
 			continue;
 		}
 		if (!flag.value) {

@@ -1,6 +1,6 @@
 /** The command. Prints help and version by itself; everything else is a mode or a subcommand. */
 import { claimStdout } from "../rpc/stdio.ts";
-import { helpText, parseArguments, unknownFlagText } from "./args.ts";
+import { helpText, parseArguments, refuseUnknown } from "./args.ts";
 import { runRpc } from "./rpc.ts";
 import { subcommands } from "./subcommands.ts";
 import { version } from "./version.ts";
@@ -21,17 +21,15 @@ function say(text: string): void {
 async function main(argv: readonly string[]): Promise<void> {
 	const parsed = parseArguments(argv);
 	if ("problem" in parsed) return refuse(parsed.problem);
-	const { options, words, warnings, unknown } = parsed;
+	const { options, words, unknown } = parsed;
 	if (options.help) return void process.stdout.write(helpText());
 	if (options.version) return void process.stdout.write(`bowline ${version} (node ${process.versions.node}, ${process.platform} ${process.arch})\n`);
 	if (options.mode === "rpc") {
 		if (words.some((word) => word.startsWith("@"))) return refuse("@file arguments are not supported in RPC mode");
 		if (words.length) return refuse(`Unexpected argument: ${words[0]}. In RPC mode prompts are sent over stdin.`);
-		const stdout = claimStdout();
-		warnings.forEach(warn);
-		return runRpc(options, unknown, stdout, warn);
+		return runRpc(options, unknown, claimStdout(), warn);
 	}
-	if (unknown[0]) return refuse(unknownFlagText(`--${unknown[0].name}`));
+	refuseUnknown(unknown, warn);
 	const [name, ...rest] = words;
 	if (name !== undefined && Object.hasOwn(subcommands, name)) return subcommands[name]?.run(rest, options);
 	if (words.length) return refuse(`Unknown command: ${words[0]}. See bowline --help.`);

@@ -88,14 +88,16 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 			const message: CustomMessage = { role: "custom", ...given, timestamp: now() };
 			if (deliverAs === "nextTurn") return void session.asides.push(message);
 			if (deliverAs === undefined) await afterRun();
-			if (session.isBusy) return queue(deliverAs ?? "steer", message);
+			// Behind a compaction nobody looks into the queues.
+			while (session.aloneUntil && !triggerTurn) await session.aloneUntil;
+			if (session.isBusy && !session.aloneUntil) return queue(deliverAs ?? "steer", message);
 			if (!triggerTurn) return session.say(message);
-			return begin(session.accept({ messages: [message] }));
+			return begin(session.accept({ messages: [message] }, deliverAs ?? "steer"));
 		},
 		async sendUserMessage(content, { deliverAs }) {
 			const said = { messages: [{ ...session.userMessage("", []), content: blocksOf(content) }], source: "extension" as const };
 			if (deliverAs === undefined) await afterRun();
-			if (session.isBusy && deliverAs === undefined) throw new Error(busyText);
+			if (session.isBusy && !session.aloneUntil && deliverAs === undefined) throw new Error(busyText);
 			return begin(session.accept(said, deliverAs));
 		},
 		sendFailed: (command, error) => events.send({ type: "response", command, success: false, error }),

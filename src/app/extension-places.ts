@@ -12,14 +12,16 @@ export interface PlacesInput {
 }
 
 /** The directories that are searched. */
-export const directoriesOf = ({ cwd, userDirectory }: PlacesInput) => ({
-	project: join(cwd, ".bowline", "extensions"),
-	user: join(userDirectory, "extensions"),
-});
+export function directoriesOf({ options, settings, userDirectory }: PlacesInput): { path: string; scope: "project" | "user"; isTrusted: boolean }[] {
+	if (options.hermetic) return [];
+	const { projectDirectory, isTrusted } = settings;
+	const project = projectDirectory === undefined ? [] : [{ path: join(projectDirectory, "extensions"), scope: "project" as const, isTrusted }];
+	return [...project, { path: join(userDirectory, "extensions"), scope: "user", isTrusted: true }];
+}
 
 export function mayHaveExtensions(input: PlacesInput): boolean {
 	const { options, settings } = input;
 	if (options.extension) return true;
 	if (options["no-extensions"]) return false;
-	return settings.get("extensions").length > 0 || (!options.hermetic && Object.values(directoriesOf(input)).some((path) => existsSync(path)));
+	return settings.get("extensions").length > 0 || directoriesOf(input).some(({ path }) => existsSync(path));
 }

@@ -4,7 +4,7 @@ import { findExtensions } from "../extensions/discover.ts";
 import { ExtensionHost, type LoadError, loadExtensions } from "../extensions/index.ts";
 import type { SlashCommand } from "../prompting/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
-import { type UnknownFlag, unknownFlagText } from "./args.ts";
+import type { UnknownFlag } from "./args.ts";
 import { type ActionParts, extensionActions } from "./extension-actions.ts";
 import { installHooks } from "./extension-hooks.ts";
 import { directoriesOf, type PlacesInput } from "./extension-places.ts";
@@ -29,15 +29,9 @@ export class Extensions {
 	/** Never rejects for what an extension does. */
 	static async load(input: PlacesInput, warn: (text: string) => void): Promise<Extensions> {
 		const { options, settings, cwd, userDirectory } = input;
-		const { project, user } = directoriesOf(input);
 		const { found, errors, untrusted } = findExtensions({
 			cwd,
-			directories: options.hermetic
-				? []
-				: [
-						{ path: project, scope: "project", isTrusted: settings.isTrusted },
-						{ path: user, scope: "user", isTrusted: true },
-					],
+			directories: directoriesOf(input),
 			settingsPaths: settings.get("extensions"),
 			paths: options.extension ?? [],
 			noExtensions: options["no-extensions"] ?? false,
@@ -61,22 +55,23 @@ export class Extensions {
 		this.#selection = new ToolSelection(() => this.#host.tools());
 	}
 
-	/** Gives extensions their flags. Throws for one that nobody has registered. */
-	setFlags(unknown: readonly UnknownFlag[]): void {
-		const flags = this.#host.flags();
-		const values = unknown.map(({ name, value, following }): [string, string | boolean] => {
-			const flag = flags.find((known) => known.name === name);
-			if (!flag) throw new Error(unknownFlagText(`--${name}`));
+	/** Gives extensions their flags. Gives back those that nobody has registered; throws for one that is used in a wrong way. */
+	setFlags(unknown: readonly UnknownFlag[]): UnknownFlag[] {
+		const flags = new Map(this.#host.flags().map((flag) => [flag.name, flag]));
+		const values = unknown.flatMap(({ name, value, following }): [string, string | boolean][] => {
+			const flag = flags.get(name);
+			if (!flag) return [];
 			if (flag.type === "string") {
 				const text = value ?? following;
-				if (text === undefined) throw new Error(`--${name} needs a value: --${name} <value>.`);
-				return [name, text];
+				if (text === undefined) throw new Error(`--${name} needs a value: --${name}=<value>.`);
+				return [[name, text]];
 			}
 			if (value !== undefined) throw new Error(`--${name} takes no value.`);
 			if (following !== undefined) throw new Error(`Unexpected argument: ${following}. In RPC mode prompts are sent over stdin.`);
-			return [name, true];
+			return [[name, true]];
 		});
 		this.#host.setFlags(Object.fromEntries(values));
+		return unknown.filter(({ name }) => !flags.has(name));
 	}
 
 	/** From now on they hear, are asked and can act. Resolves when all have been told that the session is there. */

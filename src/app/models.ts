@@ -49,7 +49,7 @@ export class Models implements ModelAccess, ModelCatalogue {
 	get mayHaveStart(): boolean {
 		const { options, settings, environment, userDirectory } = this.#input;
 		if (options.model ?? options.provider ?? options.models ?? settings.get("defaultModel") ?? settings.get("defaultProvider")) return true;
-		return Object.keys(environment).some((name) => keyLike.test(name)) || existsSync(join(userDirectory, "models.jsonc"));
+		return Object.keys(environment).some((name) => keyLike.test(name)) || (!options.hermetic && existsSync(join(userDirectory, "models.jsonc")));
 	}
 
 	/** The model a session starts with, among the providers. */
@@ -133,6 +133,7 @@ export class Models implements ModelAccess, ModelCatalogue {
 		return new ModelRegistry({
 			env: environment,
 			userDir: userDirectory,
+			isHermetic: options.hermetic,
 			apiKey: key && provider ? { provider, key } : undefined,
 			setting: (name) => settings.get(name),
 			hooks,

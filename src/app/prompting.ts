@@ -65,6 +65,7 @@ export class Prompting {
 		const resources = await loadResources({
 			cwd,
 			userDirectory: options.hermetic ? undefined : userDirectory,
+			projectDirectory: settings.projectDirectory,
 			homeDirectory: home,
 			isTrusted: settings.isTrusted,
 			skillPaths: more ? [...(options.skill ?? []), ...more.skillPaths] : options.skill,

@@ -9,7 +9,7 @@ import { HostTools } from "../rpc/host-tools.ts";
 import { Server } from "../rpc/server.ts";
 import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
 import { EventWriter, type UpdateMode } from "../rpc/updates.ts";
-import { type Options, type UnknownFlag, unknownFlagText } from "./args.ts";
+import { type Options, refuseUnknown, type UnknownFlag } from "./args.ts";
 import { assemble } from "./assemble.ts";
 import { mayHaveExtensions } from "./extension-places.ts";
 import type { Extensions } from "./extensions.ts";
@@ -38,11 +38,11 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 
 	const input = { options, settings, cwd, userDirectory };
 	const mayExtend = mayHaveExtensions(input);
-	if (unknown[0] && !mayExtend) throw new Error(unknownFlagText(`--${unknown[0].name}`));
+	if (!mayExtend) refuseUnknown(unknown, warn);
 	const loading = mayExtend ? import("./extensions.ts").then(({ Extensions }) => Extensions.load(input, warn)) : undefined;
 	let extensions: Extensions | undefined;
 	// Flags are wrong or right before anything is announced.
-	if (unknown.length) (await loading)?.setFlags(unknown);
+	if (unknown.length) refuseUnknown((await loading)?.setFlags(unknown) ?? [], warn);
 
 	const writer = new FrameWriter(stdout, () => void end(1));
 	if (!options["no-ready"]) writer.write('{"type":"ready"}');

@@ -1,6 +1,6 @@
 /** Settings from their places, lowest to highest: default, user file, project file, --config, environment, flags. */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { ParseError } from "jsonc-parser";
 import { type SettingName, type SettingRow, type SettingValue, settings } from "../protocol/settings.ts";
 
@@ -11,10 +11,14 @@ export interface SettingsView {
 	warnings: string[];
 	/** Whether this project's own code and settings are trusted. */
 	isTrusted: boolean;
+	/** `.bowline` of the project; absent where that is the user's own. */
+	projectDirectory: string | undefined;
 }
 
 export interface SettingsPlaces {
 	userDirectory: string;
+	/** What `~` stands for. */
+	home: string | undefined;
 	cwd: string;
 	/** Read neither the user's nor the project's file. */
 	isHermetic: boolean;
@@ -36,7 +40,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	const warnings: string[] = [];
 	const values: Values = {};
 	const origins: Record<string, string> = {};
-	const lay = (layer: Values, source: string, isAllowed: (row: SettingRow) => boolean) => {
+	const lay = (layer: Values, source: string, isAllowed: (row: SettingRow) => boolean, directory = places.cwd) => {
 		for (const [key, value] of Object.entries(flatten(layer))) {
 			const address = addressOf(key);
 			if (!address || value === null || !isAllowed(address.row)) continue;
@@ -44,7 +48,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			const typed = members.length > 0 ? withMember(values[name], members, value) : asKind(row, value);
 			if (typed === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
 			else {
-				values[name] = typed;
+				values[name] = row.isPath ? placed(typed, directory, places.home) : typed;
 				origins[name] = source;
 			}
 		}
@@ -60,19 +64,20 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	};
 
 	let trusted = places.approve ?? false;
+	const { userDirectory } = places;
+	const projectDirectory = projectDirectoryOf(places);
+	const isKept = (row: SettingRow) => !(places.isRpc && row.resetInRpc);
 	if (!places.isHermetic) {
-		const user = await fromFile(join(places.userDirectory, "settings.jsonc"));
-		trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places.cwd);
-		lay(user, "user settings", (row) => !(places.isRpc && row.resetInRpc));
-		const project = await fromFile(join(places.cwd, ".bowline", "settings.jsonc"));
-		lay(
-			project,
-			"project settings",
-			(row) => !(places.isRpc && row.resetInRpc) && (trusted || row.project === true) && row !== settings["trust.projects"],
-		);
+		const user = await fromFile(join(userDirectory, "settings.jsonc"));
+		trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places);
+		lay(user, "user settings", isKept, userDirectory);
+		const project = projectDirectory === undefined ? {} : await fromFile(join(projectDirectory, "settings.jsonc"));
+		const isAllowed = (row: SettingRow) => isKept(row) && (trusted || row.project === true) && row !== settings["trust.projects"];
+		lay(project, "project settings", isAllowed, projectDirectory);
 	}
 	const explicit = () => true;
-	if (places.config !== undefined) lay(await readExplicit(places.config), `--config ${places.config}`, explicit);
+	if (places.config !== undefined)
+		lay(await readExplicit(places.config), `--config ${places.config}`, explicit, dirname(resolve(places.cwd, places.config)));
 	if (places.environment) lay(await readJsoncText(places.environment, "BOWLINE_SETTINGS"), "BOWLINE_SETTINGS", explicit);
 	for (const assignment of places.assignments) lay(parseAssignment(assignment), `--set ${assignment}`, explicit);
 
@@ -81,11 +86,34 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		origin: (name) => origins[name] ?? "default",
 		warnings,
 		isTrusted: trusted,
+		projectDirectory,
 	};
 }
 
-function isTrusted(list: unknown, cwd: string): boolean {
-	return Array.isArray(list) && list.includes(realpathSync(cwd));
+/** In the home directory the project's directory is the user's own, which is no project. */
+function projectDirectoryOf({ cwd, userDirectory }: SettingsPlaces): string | undefined {
+	const directory = join(cwd, ".bowline");
+	return directory === userDirectory || (existsSync(directory) && realPath(directory) === realPath(userDirectory)) ? undefined : directory;
+}
+
+function isTrusted(list: unknown, { cwd, home }: SettingsPlaces): boolean {
+	if (!Array.isArray(list) || list.length === 0) return false;
+	const here = realPath(cwd);
+	return list.some((path) => typeof path === "string" && isAbsolute(expanded(path, home)) && realPath(expanded(path, home)) === here);
+}
+
+/** Links followed; the path itself where there is nothing. */
+function realPath(path: string): string {
+	return existsSync(path) ? realpathSync(path) : path;
+}
+
+/** Paths as absolute ones: a relative one must mean the same wherever the agent is started. */
+function placed(value: unknown, directory: string, home: string | undefined): unknown {
+	return Array.isArray(value) ? value.map((each) => placed(each, directory, home)) : resolve(directory, expanded(String(value), home));
+}
+
+function expanded(path: string, home: string | undefined): string {
+	return home !== undefined && /^~(\/|$)/.test(path) ? join(home, path.slice(1)) : path;
 }
 
 async function readExplicit(path: string): Promise<Values> {
@@ -96,7 +124,7 @@ async function readExplicit(path: string): Promise<Values> {
 function readJsonc(path: string): Promise<Values> {
 	let text: string;
 	try {
-		text = readFileSync(path, "utf8");
+		text = readFileSync(path, "utf8").replace(/^\uFEFF/, "");
 	} catch (error) {
 		throw new SettingsProblem(`Settings file ${path} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
 	}
@@ -158,12 +186,13 @@ function withMember(record: unknown, [member = "", ...rest]: string[], value: un
 	return { ...values, [member]: rest.length === 0 ? value : withMember(values[member], rest, value) };
 }
 
-/** Nested objects as dotted keys, up to the names of known settings. */
+/** Nested objects as dotted keys, up to the names of settings that have no others inside. */
 function flatten(layer: Values, prefix = ""): Values {
 	const flat: Values = {};
 	for (const [key, value] of Object.entries(layer)) {
 		const name = prefix + key;
-		if (isObject(value) && !addressOf(name)) Object.assign(flat, flatten(value, `${name}.`));
+		const isWhole = addressOf(name) && !Object.keys(settings).some((other) => other.startsWith(`${name}.`));
+		if (isObject(value) && !isWhole) Object.assign(flat, flatten(value, `${name}.`));
 		else flat[name] = value;
 	}
 	return flat;

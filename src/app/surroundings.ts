@@ -16,6 +16,7 @@ export async function surroundings(options: Options, isRpc: boolean): Promise<Su
 	const directory = await userDirectory(env);
 	const settings = await loadSettings({
 		userDirectory: directory,
+		home: env.HOME,
 		cwd,
 		isHermetic: options.hermetic ?? false,
 		approve: options["no-approve"] ? false : options.approve,

@@ -35,29 +35,48 @@ export const isMessage = (item: Answer) => typeof item.role === "string";
 export const isImage = (item: Answer) => item.type === "image" && typeof item.data === "string" && typeof item.mimeType === "string";
 export const isContent = (item: Answer) => isImage(item) || (item.type === "text" && typeof item.text === "string");
 
+/** Blocks of our own: what an extension does to its own later changes nothing. */
 export function contentIn(answer: Answer, key: string): UserContent | undefined {
-	return listIn(answer, key, "a list of text and image blocks", isContent);
+	const blocks = listIn<UserContent[number]>(answer, key, "a list of text and image blocks", isContent);
+	return blocks?.map((block) =>
+		block.type === "text" ? { type: "text", text: block.text } : { type: "image", data: block.data, mimeType: block.mimeType },
+	);
 }
 
-/** Throws unless it is a text or a list of text and image blocks. */
-export function requireContent(content: unknown, what: string): asserts content is string | UserContent {
-	if (typeof content === "string") return;
-	if (contentIn({ [what]: content }, what) === undefined) throw new TypeError(`${what} must be a string or a list of text and image blocks`);
+/** A text or blocks. */
+export function contentOf(content: unknown, what: string): string | UserContent {
+	if (typeof content === "string") return content;
+	const blocks = contentIn({ [what]: content }, what);
+	if (blocks === undefined) throw new TypeError(`${what} must be a string or a list of text and image blocks`);
+	return blocks;
 }
 
-export function ownMessage(message: Record<string, unknown>): OwnMessage {
-	const { content, details, display } = message;
-	requireContent(content, "message.content");
+export function ownMessage(message: Record<string, unknown>, prefix = "message."): OwnMessage {
+	const content = contentOf(message.content, `${prefix}content`);
 	const customType = textIn(message, "customType");
-	if (customType === undefined) throw new TypeError("message.customType must be a string");
-	return { customType, content, display: display !== false, ...(details === undefined ? {} : { details }) };
+	if (customType === undefined) throw new TypeError(`${prefix}customType must be a string`);
+	return { customType, content, display: message.display !== false, ...jsonIn(message, "details", `${prefix}details`) };
+}
+
+/** A member that goes into files and frames, as a copy; nothing when it is absent. */
+export function jsonIn<Key extends string>(answer: Answer, key: Key, what: string = key): { [K in Key]?: unknown } {
+	const value = answer[key];
+	if (value === undefined) return {};
+	try {
+		const json = JSON.stringify(value);
+		return (json === undefined ? {} : { [key]: JSON.parse(json) }) as { [K in Key]?: unknown };
+	} catch (error) {
+		// The engine draws circles over several lines.
+		throw new TypeError(`${what} must be JSON: ${(error as Error).message.split("\n", 1)[0]}`);
+	}
 }
 
 export function compactionOf(given: Record<string, unknown>): CompactionResult {
 	const summary = textIn(given, "summary");
 	const firstKeptEntryId = textIn(given, "firstKeptEntryId");
 	if (!summary || !firstKeptEntryId) throw new TypeError("compaction must have a summary and a firstKeptEntryId");
-	return { summary, firstKeptEntryId, tokensBefore: Number(given.tokensBefore) || 0, details: objectIn(given, "details") ?? {} };
+	const details = objectIn(jsonIn(given, "details"), "details") ?? {};
+	return { summary, firstKeptEntryId, tokensBefore: Number(given.tokensBefore) || 0, details };
 }
 
 /** What can be changed without anybody noticing. Messages and requests are JSON by nature. */

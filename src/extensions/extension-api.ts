@@ -1,6 +1,6 @@
 /** The object that a factory gets: registrations are written down, everything else goes to the session once there is one. */
 import type { ExtensionActions } from "./actions.ts";
-import { requireContent } from "./answers.ts";
+import { contentOf, jsonIn, ownMessage } from "./answers.ts";
 import type { CommandInfo, ExtensionApi } from "./api.ts";
 import { eventKinds } from "./events.ts";
 import { type Link, textOf } from "./link.ts";
@@ -69,22 +69,19 @@ export function extensionApi(own: Registrations, link: Link, commands: () => Com
 
 		sendMessage(message, options = {}) {
 			const actions = act("sendMessage");
-			const { customType, content, display = true, details } = message;
-			requireThat(typeof customType === "string", "sendMessage: customType must be a string");
-			requireContent(content, "sendMessage: content");
+			const whole = ownMessage({ ...message }, "sendMessage: ");
 			requireWord(options.deliverAs, ["steer", "followUp", "nextTurn"], "sendMessage: deliverAs");
-			const whole = { customType, content, display, ...(details === undefined ? {} : { details }) };
 			void send("extension_send", actions, () => actions.sendMessage(whole, options));
 		},
 		sendUserMessage(content, options = {}) {
 			const actions = act("sendUserMessage");
-			requireContent(content, "sendUserMessage: content");
+			const said = contentOf(content, "sendUserMessage: content");
 			requireWord(options.deliverAs, ["steer", "followUp"], "sendUserMessage: deliverAs");
-			void send("extension_send_user", actions, () => actions.sendUserMessage(content, options));
+			void send("extension_send_user", actions, () => actions.sendUserMessage(said, options));
 		},
 		appendEntry(customType, data) {
 			requireThat(typeof customType === "string", "appendEntry: customType must be a string");
-			act("appendEntry").appendEntry(customType, data);
+			act("appendEntry").appendEntry(customType, jsonIn({ data }, "data", "appendEntry: data").data);
 		},
 		setSessionName: (name) => act("setSessionName").setSessionName(name),
 		getSessionName: () => act("getSessionName").getSessionName(),

@@ -6,7 +6,7 @@ import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { Image, UserContent } from "../protocol/content.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
 import type { ExtensionActions, OwnMessage } from "./actions.ts";
-import { compactionOf, contentIn, copyOf, isImage, isMessage, listIn, objectIn, objectOf, ownMessage, textIn, textsIn } from "./answers.ts";
+import { compactionOf, contentIn, copyOf, isImage, isMessage, jsonIn, listIn, objectIn, objectOf, ownMessage, textIn, textsIn } from "./answers.ts";
 import type { CommandInfo, FlagRegistration, ProviderRegistration } from "./api.ts";
 import { ask, type Question, untilEither } from "./chain.ts";
 import { commandContextOf } from "./context.ts";
@@ -186,14 +186,15 @@ export class ExtensionHost {
 		signal?: AbortSignal,
 	): Promise<{ block: true; reason: string } | { block: false; input: Record<string, unknown> }> {
 		if (!this.wants("tool_call")) return { block: false, input: given };
-		const input = copyOf(given);
+		let input = copyOf(given);
 		let reason: string | undefined;
 		const isDone = await this.#ask({
 			name: "tool_call",
 			event: () => ({ type: "tool_call", toolName, toolCallId, input }),
 			signal,
-			take: (given) => {
+			take: (given, event) => {
 				const answer = objectOf(given);
+				input = objectIn({ ...event }, "input") ?? input;
 				if (answer?.block) reason = textIn(answer, "reason") ?? "Tool execution was blocked by an extension";
 				return reason !== undefined;
 			},
@@ -211,13 +212,13 @@ export class ExtensionHost {
 		let { content, details, isError } = given;
 		await this.#ask({
 			name: "tool_result",
-			event: () => ({ type: "tool_result", ...given, content, details, isError }),
+			event: () => ({ type: "tool_result", ...given, content: content.map((block) => ({ ...block })), details, isError }),
 			signal,
 			take: (given) => {
 				const answer = objectOf(given);
 				if (!answer) return undefined;
 				content = contentIn(answer, "content") ?? content;
-				if (answer.details !== undefined) details = answer.details;
+				details = jsonIn(answer, "details").details ?? details;
 				if (typeof answer.isError === "boolean") isError = answer.isError;
 				return undefined;
 			},

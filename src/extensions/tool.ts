@@ -2,7 +2,7 @@
 import type { Tool } from "../agent/contracts.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import type { ToolResult } from "../protocol/messages.ts";
-import { type Answer, contentIn, objectOf } from "./answers.ts";
+import { contentIn, jsonIn, objectOf } from "./answers.ts";
 import type { ToolRegistration } from "./api.ts";
 import { untilEither } from "./chain.ts";
 import { contextOf } from "./context.ts";
@@ -33,14 +33,14 @@ export function toolOf(tool: ToolRegistration, path: string, link: Link): Tool {
 }
 
 function resultOf(given: unknown, name: string): ToolResult {
-	let content: ToolResult["content"] | undefined;
-	let answer: Answer | undefined;
+	let result: Partial<ToolResult>;
 	try {
-		answer = objectOf(given);
-		content = answer && contentIn(answer, "content");
+		const answer = objectOf(given) ?? {};
+		result = { content: contentIn(answer, "content"), details: jsonIn(answer, "details").details ?? {} };
 	} catch (error) {
 		throw new Error(`Tool ${name} of an extension: ${(error as Error).message}`);
 	}
-	if (!answer || !content) throw new Error(`Tool ${name} of an extension returned no content. It must return { content: [{ type: "text", text }] }.`);
-	return { content, details: answer.details ?? {} };
+	const { content, details } = result;
+	if (!content) throw new Error(`Tool ${name} of an extension returned no content. It must return { content: [{ type: "text", text }] }.`);
+	return { content, details };
 }

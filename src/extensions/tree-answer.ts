@@ -1,5 +1,5 @@
 /** Reads what handlers of `session_before_tree` answer; what is wrong is thrown. */
-import { objectIn, objectOf, textIn } from "./answers.ts";
+import { jsonIn, objectIn, objectOf, textIn } from "./answers.ts";
 import type { SessionBeforeTreeResult } from "./events.ts";
 
 /** Without what is absent. */
@@ -12,7 +12,7 @@ export function treeAnswerOf(answer: unknown): SessionBeforeTreeResult {
 	if (made && !summary?.trim()) throw new TypeError("summary.summary must be a text");
 	return {
 		...(given.cancel === true ? { cancel: true } : {}),
-		...(summary === undefined ? {} : { summary: { summary, ...(made?.details === undefined ? {} : { details: made.details }) } }),
+		...(summary === undefined ? {} : { summary: { summary, ...jsonIn(made ?? {}, "details") } }),
 		...(customInstructions === undefined ? {} : { customInstructions }),
 		...(label === undefined ? {} : { label }),
 	};

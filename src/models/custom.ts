@@ -36,7 +36,9 @@ export interface ModelsFile {
 
 const apis = ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai"];
 
-export async function loadModelsFile(path: string): Promise<ModelsFile> {
+/** Empty without a path, and when there is no such file. */
+export async function loadModelsFile(path: string | undefined): Promise<ModelsFile> {
+	if (path === undefined) return { providers: new Map(), names: [], problems: [] };
 	let content: string;
 	try {
 		content = await readFile(path, "utf8");

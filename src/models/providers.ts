@@ -18,14 +18,14 @@ export interface Entry {
 
 export class Providers {
 	#env: Environment;
-	#path: string;
+	#path: string | undefined;
 	#catalogue = new Catalogue();
 	#file: Promise<ModelsFile> | undefined;
 	#entries = new Map<string, Promise<Entry[]>>();
 	/** The file once it is read. */
 	loaded: ModelsFile | undefined;
 
-	constructor(env: Environment, path: string) {
+	constructor(env: Environment, path: string | undefined) {
 		this.#env = env;
 		this.#path = path;
 	}

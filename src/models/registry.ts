@@ -17,6 +17,8 @@ export interface RegistryOptions {
 	env: Environment;
 	/** Where `models.jsonc` lies. */
 	userDir: string;
+	/** The file is not read. */
+	isHermetic?: boolean;
 	/** `--api-key`, for this process. */
 	apiKey?: { provider: string; key: string };
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
@@ -43,7 +45,7 @@ export class ModelRegistry implements ModelAccess {
 	constructor(options: RegistryOptions) {
 		this.#options = options;
 		this.#path = join(options.userDir, "models.jsonc");
-		this.#providers = new Providers(options.env, this.#path);
+		this.#providers = new Providers(options.env, options.isHermetic ? undefined : this.#path);
 		this.#client = options.client ?? new HttpClient({ env: options.env });
 		this.stream = streamFunction({
 			access: (model, signal) => this.#access(model, signal),

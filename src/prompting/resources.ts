@@ -10,6 +10,8 @@ export interface ResourcePlaces {
 	cwd: string;
 	/** The user's directory, `~/.bowline`. Without one (hermetic) neither the user's nor the project's files are looked for, only named ones. */
 	userDirectory: string | undefined;
+	/** `.bowline` of the project; absent where that is the user's own. */
+	projectDirectory: string | undefined;
 	/** Where `.agents/skills` of the user is; not looked for without. */
 	homeDirectory?: string;
 	/** The project may replace the system prompt and bring rules. Its skills, prompts and context files are texts and need no trust. */
@@ -45,7 +47,7 @@ const user: Origin = { scope: "user", source: "auto" };
 const project: Origin = { scope: "project", source: "auto" };
 
 export async function loadResources(places: ResourcePlaces): Promise<Resources> {
-	const { cwd, userDirectory, isTrusted } = places;
+	const { cwd, userDirectory, projectDirectory, isTrusted } = places;
 	const warnings: string[][] = [];
 	/** A list for each, so that what is reported comes in the same order every time. */
 	const list = () => {
@@ -53,16 +55,11 @@ export async function loadResources(places: ResourcePlaces): Promise<Resources> 
 		warnings.push(texts);
 		return texts;
 	};
-	const own = join(cwd, ".bowline");
 	const isHermetic = userDirectory === undefined;
+	const own = isHermetic || projectDirectory === undefined ? [] : [projectDirectory];
 	const inBoth = (name: string): Place[] =>
-		isHermetic
-			? []
-			: [
-					{ path: join(userDirectory, name), ...user },
-					{ path: join(own, name), ...project },
-				];
-	const trusted = isHermetic ? [] : [...(isTrusted ? [own] : []), userDirectory];
+		isHermetic ? [] : [{ path: join(userDirectory, name), ...user }, ...own.map((directory) => ({ path: join(directory, name), ...project }))];
+	const trusted = isHermetic ? [] : [...(isTrusted ? own : []), userDirectory];
 
 	const skillDirectories = await skillPlaces(places, inBoth("skills"));
 	const [skills, templates, contextFiles, systemFile, appendFile, rules] = await Promise.all([

@@ -11,11 +11,13 @@ export interface SettingRow<K extends Kind = Kind, D = unknown> {
 	values?: readonly string[];
 	/** An untrusted project may set it. */
 	project?: true;
+	/** Paths. Those of a file are relative to its directory. */
+	isPath?: true;
 	/** A host gets the default whatever the user's or project's file says. */
 	resetInRpc?: true;
 }
 
-type Extra = Pick<SettingRow, "project" | "resetInRpc">;
+type Extra = Pick<SettingRow, "project" | "isPath" | "resetInRpc">;
 
 function setting<K extends Kind>(kind: K, value: Kinds[K], doc: string, extra: Extra = {}): SettingRow<K, Kinds[K]> {
 	return { doc, kind, default: value, ...extra };
@@ -28,6 +30,7 @@ function choice<const V extends readonly string[]>(values: V, value: V[number], 
 }
 
 const project = { project: true } as const;
+const path = { isPath: true } as const;
 const reset = { resetInRpc: true } as const;
 const queueModes = ["all", "one-at-a-time"] as const;
 
@@ -61,14 +64,14 @@ export const settings = {
 	"images.blockImages": setting("boolean", false, "Send no image to the model at all.", project),
 	shellPath: unset("string", "The shell for commands; default: bash, else sh."),
 	shellCommandPrefix: unset("string", "A line put before every command."),
-	extensions: setting("strings", [], "Further extension files or directories."),
-	skills: setting("strings", [], "Further skill directories."),
-	prompts: setting("strings", [], "Further prompt template directories."),
-	packages: setting("strings", [], "Further packages that carry extensions, skills or prompts."),
+	extensions: setting("strings", [], "Further extension files or directories.", path),
+	skills: setting("strings", [], "Further skill directories.", path),
+	prompts: setting("strings", [], "Further prompt template directories.", path),
+	packages: setting("strings", [], "Directories of packages that carry extensions, skills or prompts.", path),
 	enableSkillCommands: setting("boolean", true, "Offer skills as /skill:name."),
 	enabledModels: unset("strings", "Models that cycle_model goes through."),
 	transport: choice(["sse", "auto"], "sse", "How replies are streamed."),
-	sessionDir: unset("string", "Where session files go."),
+	sessionDir: unset("string", "Where session files go.", path),
 	"todo.enabled": setting("boolean", true, "Offer the todo tool.", { ...project, ...reset }),
 	"todo.reminders": setting("boolean", true, "Remind the agent of open todos when it stops.", { ...project, ...reset }),
 	"todo.reminders.max": setting("number", 3, "How often per prompt.", { ...project, ...reset }),

@@ -33,6 +33,12 @@ export function newPeriod(done: Promise<void>, prompt?: AcceptedPrompt): BusyPer
 	return { controller: new AbortController(), done, prompt, successor: undefined, hadRun: false, isCompacting: false };
 }
 
+/** Sets to work, and gives what comes of it. */
+export async function begun<T>(begin: () => void, answer: Promise<T>): Promise<T> {
+	begin();
+	return answer;
+}
+
 export type Phase =
 	| { name: "idle" }
 	/** A run is active or about to start: a prompt must be queued. */

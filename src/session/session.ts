@@ -18,7 +18,7 @@ import { Conversation, problemWith } from "./conversation.ts";
 import { Inbox, type Queued, type QueueName, type QueueTexts, textOf } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { Acceptance, PromptInput, SessionParts } from "./parts.ts";
-import { type AcceptedPrompt, type BusyPeriod, newPeriod, type Phase, type Said } from "./phase.ts";
+import { type AcceptedPrompt, type BusyPeriod, begun, newPeriod, type Phase, type Said } from "./phase.ts";
 import { sessionName } from "./restore.ts";
 import { storing } from "./storing.ts";
 import { replaceTodos, storedTodos } from "./todos.ts";
@@ -81,6 +81,11 @@ export class Session {
 
 	get isBusy(): boolean {
 		return this.#phase.name !== "idle";
+	}
+
+	/** While something is done alone, as by a compaction: when it has been done. */
+	get aloneUntil(): Promise<void> | undefined {
+		return this.#phase.name === "compacting" ? this.#phase.period.done : undefined;
 	}
 
 	get state(): SessionState {
@@ -235,9 +240,9 @@ export class Session {
 			if (before.name !== "idle") await this.#stop(before.period);
 			return await work(period.controller.signal);
 		} finally {
-			this.#leave(period);
-			// Who waits for the end hears of it behind the answer.
+			// Who waits for the end hears of it behind the answer, and before the next run.
 			setImmediate(finished.resolve);
+			this.#leave(period);
 		}
 	}
 
@@ -391,9 +396,4 @@ export class Session {
 			this.#deferred.shift();
 		}
 	}
-}
-
-async function begun<T>(begin: () => void, answer: Promise<T>): Promise<T> {
-	begin();
-	return answer;
 }

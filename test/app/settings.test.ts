@@ -1,6 +1,6 @@
 /** Settings: where they come from, who wins, and that a bad file is left alone. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -14,6 +14,7 @@ beforeEach(() => {
 	mkdirSync(join(folder, "project/.bowline"), { recursive: true });
 	places = {
 		userDirectory: join(folder, "user"),
+		home: folder,
 		cwd: join(folder, "project"),
 		isHermetic: false,
 		approve: undefined,
@@ -74,6 +75,57 @@ test("null falls through, unknown names are kept out, a wrong type is reported a
 	const settings = await loadSettings(places);
 	expect([settings.get("retry.maxRetries"), settings.get("steeringMode")]).toEqual([1, "one-at-a-time"]);
 	expect(settings.warnings).toEqual(['user settings: steeringMode must be "all" or "one-at-a-time"; the value is ignored.']);
+});
+
+test("nested and dotted spellings mean the same, also where a setting has another inside", async () => {
+	for (const text of [
+		'\uFEFF{ "todo": { "reminders": { "max": 1 } } }',
+		'{ "todo": { "reminders.max": 1 } }',
+		'{ "todo.reminders": { "max": 1 } }',
+		'{ "todo.reminders.max": 1, "todo": { "reminders": true } }',
+	]) {
+		write("user/settings.jsonc", text);
+		const { get, warnings } = await loadSettings({ ...places, isRpc: false });
+		expect([get("todo.reminders"), get("todo.reminders.max"), warnings]).toEqual([true, 1, []]);
+	}
+});
+
+test("paths are relative to the file that names them, on the command line to the working directory", async () => {
+	write("user/settings.jsonc", '{ "extensions": ["mine.ts", "~/b.ts"], "prompts": ["/p"] }');
+	write("project/.bowline/settings.jsonc", '{ "skills": ["skills"], "sessionDir": "../sessions" }');
+	places.config = write("named/settings.jsonc", '{ "packages": ["pack"] }');
+	const { get } = await loadSettings({ ...places, approve: true });
+	const names = ["extensions", "prompts", "skills", "sessionDir", "packages"] as const;
+	expect(names.map((name) => get(name))).toEqual([
+		[join(folder, "user/mine.ts"), join(folder, "b.ts")],
+		["/p"],
+		[join(places.cwd, ".bowline/skills")],
+		join(places.cwd, "sessions"),
+		[join(folder, "named/pack")],
+	]);
+	const given = await loadSettings({ ...places, environment: '{ "prompts": ["e"] }', assignments: ['skills=["s"]'] });
+	expect([given.get("prompts"), given.get("skills")]).toEqual([[join(places.cwd, "e")], [join(places.cwd, "s")]]);
+});
+
+test("in the home directory the user's files are not those of a project", async () => {
+	const userDirectory = join(folder, ".bowline");
+	write(".bowline/settings.jsonc", '{ "retry.maxRetries": 1, "shellPath": "/mine", "trust.projects": [] }');
+	const settings = await loadSettings({ ...places, userDirectory, cwd: folder });
+	expect([settings.origin("retry.maxRetries"), settings.get("shellPath"), settings.projectDirectory]).toEqual(["user settings", "/mine", undefined]);
+});
+
+test("trusted paths may be written with ~, a slash at the end, or through a link", async () => {
+	symlinkSync(places.cwd, join(folder, "link"));
+	for (const [path, isTrusted] of [
+		["~/project", true],
+		[`${places.cwd}/`, true],
+		[join(folder, "link"), true],
+		["project", false],
+		[folder, false],
+	] as const) {
+		write("user/settings.jsonc", JSON.stringify({ trust: { projects: [path] } }));
+		expect([path, (await loadSettings(places)).isTrusted]).toEqual([path, isTrusted]);
+	}
 });
 
 test("a project that is not trusted may set only what is harmless", async () => {

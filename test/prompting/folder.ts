@@ -29,7 +29,9 @@ export function folder(files: Record<string, string> = {}): Folder {
 		return absolute;
 	};
 	for (const [path, content] of Object.entries(files)) file(path, content);
-	return { root, cwd, userDirectory, file, load: (changes = {}) => loadResources({ cwd, userDirectory, isTrusted: false, ...changes }) };
+	const load = (changes: Partial<ResourcePlaces> = {}) =>
+		loadResources({ cwd, userDirectory, projectDirectory: join(cwd, ".bowline"), isTrusted: false, ...changes });
+	return { root, cwd, userDirectory, file, load };
 }
 
 export function skill(name: string, description = `About ${name}.`, body = `How to ${name}.`): string {
