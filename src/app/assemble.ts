@@ -177,8 +177,6 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 	});
 
 	if (options.name !== undefined) session.rename(options.name);
-	// Whatever ends the process, save a kill: nobody finds a lock of ours.
-	process.once("exit", () => session.transcript.close());
 
 	return {
 		session,

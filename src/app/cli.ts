@@ -1,7 +1,7 @@
 /** The command. Prints help and version by itself; everything else is a mode or a subcommand. */
 import { claimStdout } from "../rpc/stdio.ts";
 import { helpText, parseArguments, refuseUnknown } from "./args.ts";
-import { runRpc } from "./rpc.ts";
+import { runRpc } from "./process-host.ts";
 import { subcommands } from "./subcommands.ts";
 import { version } from "./version.ts";
 

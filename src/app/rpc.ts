@@ -1,4 +1,4 @@
-/** `--mode rpc`: a session behind stdin and stdout, from the first byte to the exit code. */
+/** A session behind lines of JSON, from the first byte to the exit code. Knows no process: who it serves is the host's business. */
 import type { Hooks } from "../agent/contracts.ts";
 import { deferred } from "../lib/deferred.ts";
 import { RecordReader } from "../lib/jsonl.ts";
@@ -28,9 +28,29 @@ const loadPatienceMs = 1000;
 /** How long hooks may take when a signal ends the process. */
 const lastWordMs = 700;
 
-export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: OutputStream, warn: (text: string) => void): Promise<void> {
-	const { env } = process;
-	const { cwd, userDirectory, settings } = await surroundings(options, true);
+/** What a session is served with: the pipes of a process, or a program that has it inside. */
+export interface Host {
+	cwd: string;
+	env: NodeJS.ProcessEnv;
+	output: OutputStream;
+	warn: (text: string) => void;
+	/** Asks to send nothing for a while, or to go on. */
+	pauseInput: (paused: boolean) => void;
+	/** Everything is over. */
+	exit: (code: number) => void;
+}
+
+export interface Service {
+	/** Takes bytes; its end is the end of the session. */
+	input: Pick<RecordReader, "push" | "end">;
+	/** Ends at once: kills what runs, and answers nobody. */
+	kill: (code: number) => void;
+	/** Gives back what other processes wait for. */
+	release: () => void;
+}
+
+export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, options: Options, unknown: UnknownFlag[]): Promise<Service> {
+	const { userDirectory, settings } = await surroundings(options, true, cwd, env);
 	settings.warnings.forEach(warn);
 	if (options.dialect && options.dialect !== "classic") warn(`Dialect ${options.dialect} is still to come; classic is spoken.`);
 	const unknownTools = toolNames(options)?.filter((name) => !builtInNames.includes(name)) ?? [];
@@ -44,7 +64,7 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 	// Flags are wrong or right before anything is announced.
 	if (unknown.length) refuseUnknown((await loading)?.setFlags(unknown) ?? [], warn);
 
-	const writer = new FrameWriter(stdout, () => void end(1));
+	const writer = new FrameWriter(output, () => void end(1));
 	if (!options["no-ready"]) writer.write('{"type":"ready"}');
 	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "full", () => performance.now());
 	const hooks: Hooks = {};
@@ -66,13 +86,12 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 	session.observe(events.write);
 
 	const slashCommands = async () => [...(extensions?.commands() ?? []), ...(await prompting.commands())];
-	const { stdin } = process;
-	const table = handlers({ ...assembly, catalogue: models, hostTools, events, hooks, slashCommands });
+	const table = handlers({ ...assembly, catalogue: models, hostTools, events, hooks, slashCommands, cwd });
 	const server = new Server({
 		handlers: table,
 		writer,
 		onControl: (frame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame)),
-		pauseInput: (paused) => void (paused ? stdin.pause() : stdin.resume()),
+		pauseInput,
 	});
 	const startExtensions = (loaded: Extensions) => {
 		extensions = loaded;
@@ -93,7 +112,7 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 	);
 
 	let isEnding = false;
-	/** Children are killed first; whatever happens, the process ends. */
+	/** Children are killed first; whatever happens, it ends. */
 	const end = async (code: number, before = lastWord) => {
 		if (isEnding) return;
 		isEnding = true;
@@ -103,7 +122,7 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 		} catch (error) {
 			console.error("bowline: could not end cleanly:", error);
 		}
-		process.exit(code);
+		exit(code);
 	};
 	const lastWord = async (closed: Promise<void>) => {
 		await closed;
@@ -114,7 +133,8 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 		hostTools.close();
 		dialogs.close();
 		hooks.abort?.();
-		setTimeout(leaving.resolve, loadPatienceMs);
+		const lastLoad = setTimeout(leaving.resolve, loadPatienceMs);
+		const given = new AbortController();
 		const answered = Promise.all([session.abort(), server.finish()]).then(async () => {
 			await closed;
 			await extensions?.shutdown();
@@ -122,7 +142,10 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 			events.flush();
 			return writer.drained();
 		});
-		await Promise.race([answered, writer.stuck(flushPatienceMs)]);
+		await Promise.race([answered, writer.stuck(flushPatienceMs, given.signal)]).finally(() => {
+			clearTimeout(lastLoad);
+			given.abort();
+		});
 	};
 
 	/** Asked by an extension: what was read is answered, and what runs ends by itself. */
@@ -132,18 +155,17 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], stdout: O
 			.then(() => session.settled())
 			.then(() => end(0, finish));
 
-	stdin.on("data", (chunk: Buffer) => reader.push(chunk));
-	stdin.on("end", () => {
-		reader.end();
-		void end(0, finish);
-	});
-	stdin.on("error", () => void end(0, finish));
-	process.on("SIGTERM", () => void end(143));
-	process.on("SIGHUP", () => void end(129));
-	// Ctrl+C reaches the whole foreground group; the host answers it with abort.
-	process.on("SIGINT", () => undefined);
-	process.on("uncaughtException", (error) => console.error("bowline: unexpected error:", error));
-	process.on("unhandledRejection", (error) => console.error("bowline: unexpected rejection:", error));
+	return {
+		input: {
+			push: (chunk) => reader.push(chunk),
+			end: () => {
+				reader.end();
+				void end(0, finish);
+			},
+		},
+		kill: (code) => void end(code),
+		release: () => session.transcript.close(),
+	};
 }
 
 /** The names of tools that extensions bring. */

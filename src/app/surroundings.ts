@@ -10,9 +10,7 @@ export interface Surroundings {
 }
 
 /** `isRpc`: a host is on the other side, which gets the same workflow settings on every machine. */
-export async function surroundings(options: Options, isRpc: boolean): Promise<Surroundings> {
-	const { env } = process;
-	const cwd = process.cwd();
+export async function surroundings(options: Options, isRpc: boolean, cwd = process.cwd(), env = process.env): Promise<Surroundings> {
 	const directory = await userDirectory(env);
 	const settings = await loadSettings({
 		userDirectory: directory,

@@ -108,12 +108,13 @@ export class FrameWriter implements Flow {
 		}
 	}
 
-	/** Resolves when frames wait and the host has taken nothing for so long. */
-	stuck(patienceMs: number): Promise<void> {
+	/** Resolves when frames wait and the host has taken nothing for so long. The signal ends the watch. */
+	stuck(patienceMs: number, signal: AbortSignal): Promise<void> {
 		return new Promise((resolve) => {
 			const taken = () => this.#taken - this.#stream.unsent();
 			let mark = taken();
 			const look = () => {
+				if (signal.aborted) return;
 				if (this.#waiting > 0 && taken() === mark) return resolve();
 				mark = taken();
 				setTimeout(look, patienceMs).unref();

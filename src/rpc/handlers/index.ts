@@ -29,14 +29,16 @@ export interface HandlerParts {
 	events: EventWriter;
 	hooks: Hooks;
 	slashCommands: () => Promise<CommandResult<"get_commands">["commands"]>;
+	/** What paths are relative to. */
+	cwd: string;
 }
 
-export function handlers({ session, retry, compaction, bash, catalogue, hostTools, events, hooks, slashCommands }: HandlerParts): Handlers {
+export function handlers({ session, retry, compaction, bash, catalogue, hostTools, events, hooks, slashCommands, cwd }: HandlerParts): Handlers {
 	return {
 		...promptingHandlers(session, hooks),
 		...stateHandlers(session),
-		...sessionHandlers(session, hooks),
-		...exportHandlers(session),
+		...sessionHandlers(session, hooks, cwd),
+		...exportHandlers(session, cwd),
 		...retryHandlers(retry),
 		...compactionHandlers(session, compaction),
 		...bashHandlers(bash),

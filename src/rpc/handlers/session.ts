@@ -22,7 +22,7 @@ type Names =
 /** Where to: a new session, one that was there before, or a fork of this one. */
 type How = "new" | "resume" | "fork";
 
-export function sessionHandlers(session: Session, hooks: Hooks): Pick<Handlers, Names> {
+export function sessionHandlers(session: Session, hooks: Hooks, cwd: string): Pick<Handlers, Names> {
 	const load = () => import("../../session/moves.ts");
 	/** Does something that leads to another session, and tells behind the response what else is different there. */
 	const moving = async <T extends { queues: QueueTexts }>(call: Call, how: How, move: () => Promise<T>): Promise<Omit<T, "queues">> => {
@@ -60,7 +60,7 @@ export function sessionHandlers(session: Session, hooks: Hooks): Pick<Handlers, 
 		},
 		async switch_session({ sessionPath }, call) {
 			const { switchSession } = await load();
-			const path = resolve(sessionPath);
+			const path = resolve(cwd, sessionPath);
 			if (await isKept("resume", path)) return { cancelled: true };
 			await moving(call, "resume", async () => ({ queues: await switchSession(session, path) }));
 			return { cancelled: false };
@@ -68,7 +68,7 @@ export function sessionHandlers(session: Session, hooks: Hooks): Pick<Handlers, 
 		async open_session({ sessionDir }, call) {
 			const { openDirectory } = await load();
 			const cancelled = await isKept("resume");
-			const { resumed } = cancelled ? { resumed: false } : await moving(call, "resume", () => openDirectory(session, resolve(sessionDir)));
+			const { resumed } = cancelled ? { resumed: false } : await moving(call, "resume", () => openDirectory(session, resolve(cwd, sessionDir)));
 			const { sessionId, file } = session.transcript;
 			return { cancelled, resumed, sessionId, sessionFile: file };
 		},

@@ -1,0 +1,21 @@
+/** `--mode rpc`: this process serves a session over its stdin and stdout. */
+import type { OutputStream } from "../rpc/stdio.ts";
+import type { Options, UnknownFlag } from "./args.ts";
+import { serve } from "./rpc.ts";
+
+export async function runRpc(options: Options, unknown: UnknownFlag[], output: OutputStream, warn: (text: string) => void): Promise<void> {
+	const { stdin, env } = process;
+	const pauseInput = (paused: boolean) => void (paused ? stdin.pause() : stdin.resume());
+	const { input, kill, release } = await serve({ cwd: process.cwd(), env, output, warn, pauseInput, exit: process.exit }, options, unknown);
+	// Whatever ends the process, save a kill: nobody finds a lock of ours.
+	process.once("exit", release);
+	stdin.on("data", (chunk: Buffer) => input.push(chunk));
+	stdin.on("end", () => input.end());
+	stdin.on("error", () => input.end());
+	process.on("SIGTERM", () => kill(143));
+	process.on("SIGHUP", () => kill(129));
+	// Ctrl+C reaches the whole foreground group; the host answers it with abort.
+	process.on("SIGINT", () => undefined);
+	process.on("uncaughtException", (error) => console.error("bowline: unexpected error:", error));
+	process.on("unhandledRejection", (error) => console.error("bowline: unexpected rejection:", error));
+}
