@@ -117,6 +117,8 @@ export function pythonCommands(schema: Json): string {
 	const methods = Object.entries(commands)
 		.filter(([, row]) => !("unsupported" in row && row.unsupported))
 		.map(([name]) => method(name, defs[`command:${name}`] as Schema, results[name] as Schema));
+	const lanes = schema.lanes as Record<string, string>;
+	const unhurried = Object.keys(lanes).filter((name) => lanes[name] === "background" || lanes[name] === "interrupt");
 	const group = (isAsync: boolean) => methods.map((write) => write(isAsync)).join("\n");
 	return `${head}"""Every command as a method."""
 
@@ -126,6 +128,9 @@ from typing import Any, Dict, List, Literal, Optional, Union
 
 from . import protocol
 from ._defaults import DEFAULT, Timeout
+
+# They end when they end: work in the background, and aborts, which wait for what they abort.
+UNHURRIED = frozenset((${unhurried.map(literal).join(", ")}))
 
 
 def _given(needed: Dict[str, Any], **free: Any) -> Dict[str, Any]:

@@ -8,6 +8,9 @@ from typing import Any, Dict, List, Literal, Optional, Union
 from . import protocol
 from ._defaults import DEFAULT, Timeout
 
+# They end when they end: work in the background, and aborts, which wait for what they abort.
+UNHURRIED = frozenset(("abort", "abort_and_prompt", "compact", "abort_retry", "bash", "abort_bash", "export_html"))
+
 
 def _given(needed: Dict[str, Any], **free: Any) -> Dict[str, Any]:
     return {**needed, **{name: value for name, value in free.items() if value is not None}}

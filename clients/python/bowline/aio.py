@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from typing import Any, AsyncIterator, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
-from ._commands import AsyncCommands
+from ._commands import UNHURRIED, AsyncCommands
 from ._defaults import DEFAULT, Default, Timeout
 from ._process import AgentProcess
 from ._threads import in_thread
@@ -16,8 +16,6 @@ from .run import RunResult
 from .tools import HostTool, ToolCall, as_result
 
 DEFAULT_COMMAND = ("bowline", "--mode", "rpc")
-# They take as long as they take.
-UNHURRIED = frozenset(("bash", "compact", "export_html"))
 DIALOGS = frozenset(("select", "confirm", "input", "editor"))
 # How often a session is asked whether it is idle while no event tells.
 IDLE_POLL_SECONDS = 0.5
@@ -176,7 +174,10 @@ class AsyncClient(AsyncCommands):
     async def prompt_and_wait(
         self, message: str, *, images: Optional[List[ImageInput]] = None, timeout: Optional[float] = None
     ) -> RunResult:
-        """Sends a prompt and waits until nothing more will follow from it by itself. Raises RequestError when it is refused."""
+        """Sends a prompt and waits until nothing more will follow from it by itself. Raises RequestError when it is refused.
+
+        A wait that is over before the run is (``timeout``, or a cancelled task) aborts the run.
+        """
         result = RunResult()
         done: asyncio.Future[RunResult] = asyncio.get_running_loop().create_future()
         # Agents that settle say how they took a prompt; for the others the end of the run is the end.
@@ -208,6 +209,11 @@ class AsyncClient(AsyncCommands):
             if ended and not settles:
                 _resolve(done, result)
             return await _within(timeout, done, "prompt")
+        except (RequestTimeout, asyncio.CancelledError):
+            # Nobody waits for it any more: the run must not go on behind our back.
+            if self.is_running:
+                self._work(self._send({"type": "abort"}))
+            raise
         finally:
             stop()
             self._ends.discard(done)

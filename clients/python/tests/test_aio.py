@@ -3,7 +3,7 @@
 import asyncio
 import unittest
 
-from bowline import AsyncClient, ExitError, HostTool, RequestError
+from bowline import AsyncClient, ExitError, HostTool, RequestError, RequestTimeout
 
 from .support import ECHO, odd_agent, scripted
 
@@ -25,6 +25,12 @@ class Talking(unittest.IsolatedAsyncioTestCase):
             self.assertTrue((await run).aborted)
             await client.steer("stop that")
             self.assertEqual((await client.prompt_and_wait("and now?")).text, "stopped")
+
+    async def test_a_run_that_nobody_waits_for_any_more_is_aborted(self):
+        async with AsyncClient(scripted({"blocks": [{"tool": "bash", "arguments": {"command": "sleep 600"}}]})) as client:
+            with self.assertRaises(RequestTimeout):
+                await client.prompt_and_wait("wait", timeout=0.5)
+            await client.wait_for_idle(20)
 
     async def test_events_are_iterated(self):
         async with AsyncClient(ECHO) as client:
