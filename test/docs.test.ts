@@ -40,7 +40,7 @@ test("links between the pages lead somewhere", () => {
 
 test("bowline --help names every flag in a line and how to go on", () => {
 	const help = execFileSync(process.execPath, ["dist/bowline.js", "--help"], { cwd: root, env, encoding: "utf8" });
-	expect(help).toContain("--mode <rpc>");
+	expect(help).toContain("--mode <mode>");
 	expect(help).toContain("docs/protocol.md");
 	expect(help.split("\n").filter((line) => line.length > 130)).toEqual([]);
 });

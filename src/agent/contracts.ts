@@ -246,7 +246,7 @@ export interface Hooks {
 	/** Further places of skills and templates. */
 	readonly resources?: () => Promise<{ skillPaths: string[]; promptPaths: string[] }>;
 	/** What `/name args` runs, when somebody has registered it. */
-	readonly command?: (text: string) => { run: () => void; queueRefusal: string } | undefined;
+	readonly command?: (text: string) => { run: () => Promise<void>; queueRefusal: string } | undefined;
 	/** The tools that the model is offered, made of those that are built in and those of the host. */
 	readonly tools?: (builtIn: BuiltInTools, host: readonly Tool[]) => readonly Tool[];
 	/** Tells what no event tells. */

@@ -2,6 +2,7 @@
 import { thinkingLevels } from "../protocol/levels.ts";
 import { settings } from "../protocol/settings.ts";
 import { subcommands } from "./subcommands.ts";
+import { UsageError } from "./usage-error.ts";
 
 interface Flag {
 	/** What the value is called in the help; a flag without one is a switch. */
@@ -19,7 +20,12 @@ interface Flag {
 }
 
 const flags = {
-	mode: { value: "rpc", doc: "How to talk: JSON lines over stdin and stdout", oneOf: ["rpc"] },
+	print: { short: "p", doc: "Answer once: print the final answer and end (--mode text)" },
+	mode: {
+		value: "mode",
+		doc: "text: print the answer. json: print each event as a line. rpc: JSON lines in and out",
+		oneOf: ["text", "json", "rpc"],
+	},
 	provider: { value: "name", doc: "Provider of the model" },
 	model: { value: "id", doc: "Model: an id, provider/id, either with :level behind it" },
 	"api-key": { value: "key", doc: "Key for the chosen provider, for this process only" },
@@ -78,10 +84,13 @@ export interface UnknownFlag {
 	name: string;
 	/** What stands behind `=`. */
 	value: string | undefined;
-	/** The word behind it, which may be its value. */
+	/** The word behind it, which may be its value, or the next of `words`. */
 	following: string | undefined;
+	/** How many words stand before it. */
+	at: number;
 }
 
+export const unexpectedText = (word: string) => `Unexpected argument: ${word}. In RPC mode prompts are sent over stdin.`;
 const unknownFlagText = (spelling: string) => `Unknown flag: ${spelling}. See bowline --help.`;
 
 /** Clients of the family pass switches of other versions; one that only turns something off can do no harm. */
@@ -90,7 +99,7 @@ const isHarmless = (name: string) => name.startsWith("no-");
 /** What is to be said about flags that nobody knows. Throws for the first that is not harmless. */
 export function refuseUnknown(flags: readonly UnknownFlag[], warn: (text: string) => void): void {
 	const wrong = flags.find(({ name }) => !isHarmless(name));
-	if (wrong) throw new Error(unknownFlagText(`--${wrong.name}`));
+	if (wrong) throw new UsageError(unknownFlagText(`--${wrong.name}`));
 	for (const { name } of flags) warn(`Unknown flag --${name} has no effect.`);
 }
 
@@ -101,6 +110,10 @@ export function parseArguments(argv: readonly string[]): Arguments | { problem: 
 	const result: Arguments = { options: options as Options, words: [], unknown: [] };
 	for (let index = 0; index < argv.length; index++) {
 		const word = argv[index] as string;
+		if (word === "--") {
+			result.words.push(...argv.slice(index + 1));
+			break;
+		}
 		if (!word.startsWith("-") || word === "-") {
 			result.words.push(word);
 			continue;
@@ -111,7 +124,7 @@ export function parseArguments(argv: readonly string[]): Arguments | { problem: 
 		if (!name || !flag) {
 			if (!name || !spelling.startsWith("--")) return { problem: unknownFlagText(spelling) };
 			const isPair = given === undefined && !isHarmless(name) && argv[index + 1]?.startsWith("-") === false;
-			result.unknown.push({ name, value: given, following: isPair ? argv[++index] : undefined });
+			result.unknown.push({ name, value: given, following: isPair ? argv[++index] : undefined, at: result.words.length });
 			continue;
 		}
 		if (!flag.value) {
@@ -142,6 +155,7 @@ export function helpText(): string {
 	const line = (words: string, doc: string) => `  ${`bowline ${words}`.padEnd(29)} ${doc}`;
 	return `bowline: a headless coding agent for other programs
 
+${line('-p "prompt" [@file]', 'Answer once and end; also: some-command | bowline -p "explain"')}
 ${line("--mode rpc [flags]", "Read commands from stdin, write events to stdout: one JSON object per line")}
 ${Object.entries(subcommands)
 	.map(([name, { usage, doc }]) => line(`${name} ${usage}`, doc))
@@ -154,6 +168,7 @@ Try it without a model:
   echo '{"id":"1","type":"get_state"}' | bowline --mode rpc
   bowline --mode rpc --provider scripted --model echo
 
-The protocol is described in docs/protocol.md, settings in docs/settings.md, scripted models in docs/scripted-model.md.
+The protocol is described in docs/protocol.md, settings in docs/settings.md, scripted models in docs/scripted-model.md,
+answering once in docs/one-shot.md.
 `;
 }

@@ -1,15 +1,23 @@
 /** The command. Prints help and version by itself; everything else is a mode or a subcommand. */
 import { claimStdout } from "../rpc/stdio.ts";
-import { helpText, parseArguments, refuseUnknown } from "./args.ts";
+import { helpText, parseArguments, refuseUnknown, unexpectedText } from "./args.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { runRpc } from "./process-host.ts";
 import { subcommands } from "./subcommands.ts";
+import { isUsageError } from "./usage-error.ts";
 import { version } from "./version.ts";
+
+const argv = process.argv.slice(2);
+/** Looked for without parsing, because what cannot be parsed must end with the right code too. */
+const isRpc = argv.some((word, index) => word === "--mode=rpc" || (word === "rpc" && argv[index - 1] === "--mode"));
+/** In RPC mode every start that fails has the same code. */
+const usageCode = isRpc ? exitCodes.failed : exitCodes.usage;
 
 const warn = (text: string) => say(`Warning: ${text}\n`);
 
 function refuse(problem: string): void {
 	say(`Error: ${problem}\n`);
-	process.exitCode = 1;
+	process.exitCode = usageCode;
 }
 
 /** A host may have closed its end of stderr; that is no reason to end. */
@@ -18,25 +26,30 @@ function say(text: string): void {
 	process.stderr.write(text);
 }
 
-async function main(argv: readonly string[]): Promise<void> {
+async function main(): Promise<void> {
 	const parsed = parseArguments(argv);
 	if ("problem" in parsed) return refuse(parsed.problem);
 	const { options, words, unknown } = parsed;
 	if (options.help) return void process.stdout.write(helpText());
 	if (options.version) return void process.stdout.write(`bowline ${version} (node ${process.versions.node}, ${process.platform} ${process.arch})\n`);
 	if (options.mode === "rpc") {
+		if (options.print) return refuse("--print answers once, --mode rpc waits for commands: pass only one of them.");
 		if (words.some((word) => word.startsWith("@"))) return refuse("@file arguments are not supported in RPC mode");
-		if (words.length) return refuse(`Unexpected argument: ${words[0]}. In RPC mode prompts are sent over stdin.`);
+		if (words.length) return refuse(unexpectedText(words[0] as string));
 		return runRpc(options, unknown, claimStdout(), warn);
+	}
+	if (options.print || options.mode !== undefined) {
+		const stdout = claimStdout();
+		return (await import("./one-shot/index.ts")).runOneShot(parsed, stdout, warn);
 	}
 	refuseUnknown(unknown, warn);
 	const [name, ...rest] = words;
 	if (name !== undefined && Object.hasOwn(subcommands, name)) return subcommands[name]?.run(rest, options);
-	if (words.length) return refuse(`Unknown command: ${words[0]}. See bowline --help.`);
-	refuse("Nothing to do. Pass --mode rpc to be driven by a program, or see bowline --help.");
+	if (words.length) return refuse(`Unknown command: ${words[0]}. To ask a model: bowline -p "prompt". See bowline --help.`);
+	refuse('Nothing to do. Pass -p "prompt" for one answer, --mode rpc to be driven by a program, or see bowline --help.');
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
-	refuse(error instanceof Error ? error.message : String(error));
-	process.exit(1);
+main().catch((error: unknown) => {
+	say(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
+	process.exit(isUsageError(error) ? usageCode : exitCodes.failed);
 });

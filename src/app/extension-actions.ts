@@ -3,7 +3,7 @@ import type { Hooks, Tool, Ui } from "../agent/contracts.ts";
 import { type ExtensionActions, type ExtensionHost, execProgram } from "../extensions/index.ts";
 import type { CompactionPolicy } from "../policies/compaction/policy.ts";
 import type { SlashCommand } from "../prompting/index.ts";
-import type { CommandName, CommandParams, CommandResult } from "../protocol/commands/index.ts";
+import type { CommandParams, CommandResult } from "../protocol/commands/index.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { CustomMessage } from "../protocol/messages.ts";
 import type { Call, Handlers } from "../rpc/handlers/contract.ts";
@@ -20,11 +20,13 @@ import type { Toolbox } from "./toolbox.ts";
 export interface ActionParts {
 	session: Session;
 	compaction: CompactionPolicy;
-	handlers: Handlers;
-	server: Server;
-	events: EventWriter;
+	handlers: Pick<Handlers, "new_session" | "fork" | "switch_session">;
+	server: Pick<Server, "inTurn">;
+	events: Pick<EventWriter, "send">;
 	hooks: Hooks;
 	ui: Ui;
+	/** Somebody may answer dialogs. */
+	hasUI: boolean;
 	cwd: string;
 	toolbox: Toolbox;
 	models: Models;
@@ -66,7 +68,7 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 		return result;
 	};
 	/** Runs a command as for the host; nothing is answered, a refusal is thrown. */
-	const perform = <Name extends CommandName>(name: Name, params: CommandParams<Name>): Promise<CommandResult<Name>> =>
+	const perform = <Name extends keyof ActionParts["handlers"]>(name: Name, params: CommandParams<Name>): Promise<CommandResult<Name>> =>
 		server.inTurn(async () => {
 			const afterwards: (() => void)[] = [];
 			const call: Call = {
@@ -83,6 +85,7 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 
 	return {
 		ui: parts.ui,
+		hasUI: parts.hasUI,
 		cwd: parts.cwd,
 		async sendMessage(given, { deliverAs, triggerTurn }) {
 			const message: CustomMessage = { role: "custom", ...given, timestamp: now() };

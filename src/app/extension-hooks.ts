@@ -58,7 +58,7 @@ export function installHooks(hooks: Hooks, host: ExtensionHost, { cwd, selection
 		const args = end < 0 ? "" : text.slice(end + 1);
 		if (!host.hasCommand(name)) return undefined;
 		const queueRefusal = `Extension command "/${name}" cannot be queued. Use prompt() or execute the command when not streaming.`;
-		return { run: () => void host.runCommand(name, args), queueRefusal };
+		return { run: () => host.runCommand(name, args), queueRefusal };
 	});
 	door("tools", [], (builtIn, own) => selection.active(own, builtIn));
 	door("tell", [], (fact) => host.notify(fact));

@@ -10,6 +10,7 @@ import { installHooks } from "./extension-hooks.ts";
 import { directoriesOf, type PlacesInput } from "./extension-places.ts";
 import type { Prompting } from "./prompting.ts";
 import { ToolSelection } from "./tool-selection.ts";
+import { UsageError } from "./usage-error.ts";
 
 export interface ExtensionParts extends Omit<ActionParts, "selection" | "isBetweenRuns" | "slashCommands" | "beforeTree"> {
 	prompting: Prompting;
@@ -55,23 +56,25 @@ export class Extensions {
 		this.#selection = new ToolSelection(() => this.#host.tools());
 	}
 
-	/** Gives extensions their flags. Gives back those that nobody has registered; throws for one that is used in a wrong way. */
-	setFlags(unknown: readonly UnknownFlag[]): UnknownFlag[] {
+	/** Gives extensions their flags. Gives back those that nobody has registered, and those whose following word is not their value. */
+	setFlags(given: readonly UnknownFlag[]): { unknown: UnknownFlag[]; strays: UnknownFlag[] } {
 		const flags = new Map(this.#host.flags().map((flag) => [flag.name, flag]));
-		const values = unknown.flatMap(({ name, value, following }): [string, string | boolean][] => {
+		const strays: UnknownFlag[] = [];
+		const values = given.flatMap((each): [string, string | boolean][] => {
+			const { name, value, following } = each;
 			const flag = flags.get(name);
 			if (!flag) return [];
 			if (flag.type === "string") {
 				const text = value ?? following;
-				if (text === undefined) throw new Error(`--${name} needs a value: --${name}=<value>.`);
+				if (text === undefined) throw new UsageError(`--${name} needs a value: --${name}=<value>.`);
 				return [[name, text]];
 			}
-			if (value !== undefined) throw new Error(`--${name} takes no value.`);
-			if (following !== undefined) throw new Error(`Unexpected argument: ${following}. In RPC mode prompts are sent over stdin.`);
+			if (value !== undefined) throw new UsageError(`--${name} takes no value.`);
+			if (following !== undefined) strays.push(each);
 			return [[name, true]];
 		});
 		this.#host.setFlags(Object.fromEntries(values));
-		return unknown.filter(({ name }) => !flags.has(name));
+		return { unknown: given.filter(({ name }) => !flags.has(name)), strays };
 	}
 
 	/** From now on they hear, are asked and can act. Resolves when all have been told that the session is there. */

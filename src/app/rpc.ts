@@ -9,12 +9,12 @@ import { HostTools } from "../rpc/host-tools.ts";
 import { Server } from "../rpc/server.ts";
 import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
 import { EventWriter, type UpdateMode } from "../rpc/updates.ts";
-import { type Options, refuseUnknown, type UnknownFlag } from "./args.ts";
+import { type Options, refuseUnknown, type UnknownFlag, unexpectedText } from "./args.ts";
 import { assemble } from "./assemble.ts";
 import { mayHaveExtensions } from "./extension-places.ts";
 import type { Extensions } from "./extensions.ts";
 import { surroundings } from "./surroundings.ts";
-import { builtInNames, toolNames } from "./toolbox.ts";
+import { builtInNames, warnOfUnknownTools } from "./toolbox.ts";
 
 const maxLineBytes = 32 * 1024 * 1024;
 /** How the family spells yes in a variable. */
@@ -53,8 +53,7 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 	const { userDirectory, settings } = await surroundings(options, true, cwd, env);
 	settings.warnings.forEach(warn);
 	if (options.dialect && options.dialect !== "classic") warn(`Dialect ${options.dialect} is still to come; classic is spoken.`);
-	const unknownTools = toolNames(options)?.filter((name) => !builtInNames.includes(name)) ?? [];
-	if (unknownTools.length) warn(`--tools: there is no tool ${unknownTools.join(", ")}. There are ${builtInNames.join(", ")}.`);
+	warnOfUnknownTools(options, warn);
 
 	const input = { options, settings, cwd, userDirectory };
 	const mayExtend = mayHaveExtensions(input);
@@ -62,7 +61,9 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 	const loading = mayExtend ? import("./extensions.ts").then(({ Extensions }) => Extensions.load(input, warn)) : undefined;
 	let extensions: Extensions | undefined;
 	// Flags are wrong or right before anything is announced.
-	if (unknown.length) refuseUnknown((await loading)?.setFlags(unknown) ?? [], warn);
+	const flags = unknown.length ? (await loading)?.setFlags(unknown) : undefined;
+	if (flags) refuseUnknown(flags.unknown, warn);
+	if (flags?.strays[0]) throw new Error(unexpectedText(flags.strays[0].following as string));
 
 	const writer = new FrameWriter(output, () => void end(1));
 	if (!options["no-ready"]) writer.write('{"type":"ready"}');
@@ -95,7 +96,20 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 	});
 	const startExtensions = (loaded: Extensions) => {
 		extensions = loaded;
-		return loaded.start({ ...assembly, settings, handlers: table, server, events, hooks, hostTools, ui: dialogs, cwd, shutdown, now: Date.now });
+		return loaded.start({
+			...assembly,
+			settings,
+			handlers: table,
+			server,
+			events,
+			hooks,
+			hostTools,
+			ui: dialogs,
+			hasUI: true,
+			cwd,
+			shutdown,
+			now: Date.now,
+		});
 	};
 	/** An extension that hangs must not hold the end. */
 	const leaving = deferred();

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { ParseError } from "jsonc-parser";
 import { type SettingName, type SettingRow, type SettingValue, settings } from "../protocol/settings.ts";
+import { UsageError } from "./usage-error.ts";
 
 export interface SettingsView {
 	get<Name extends SettingName>(name: Name): SettingValue<Name>;
@@ -33,7 +34,7 @@ export interface SettingsPlaces {
 }
 
 type Values = Record<string, unknown>;
-export class SettingsProblem extends Error {}
+export class SettingsProblem extends UsageError {}
 
 /** Throws SettingsProblem for what was named explicitly and cannot be used. A bad user or project file is only reported. */
 export async function loadSettings(places: SettingsPlaces): Promise<SettingsView> {

@@ -117,9 +117,14 @@ const todoToolName = "todo_write";
 export const builtInNames = ["read", "bash", "edit", "write", "grep", "find", "ls", todoToolName];
 
 /** The names given with `--tools`. */
-export function toolNames(options: Options): string[] | undefined {
+function toolNames(options: Options): string[] | undefined {
 	return options.tools
 		?.split(",")
 		.map((name) => name.trim())
 		.filter((name) => name !== "");
+}
+
+export function warnOfUnknownTools(options: Options, warn: (text: string) => void): void {
+	const unknown = toolNames(options)?.filter((name) => !builtInNames.includes(name)) ?? [];
+	if (unknown.length) warn(`--tools: there is no tool ${unknown.join(", ")}. There are ${builtInNames.join(", ")}.`);
 }

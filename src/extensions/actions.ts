@@ -12,6 +12,8 @@ export type OwnMessage = Pick<CustomMessage, "customType" | "content" | "display
 
 export interface ExtensionActions {
 	ui: Ui;
+	/** Somebody may answer dialogs. */
+	hasUI: boolean;
 	cwd: string;
 	/** Throws or rejects when it cannot be done; that becomes a failure frame of `extension_send`. */
 	sendMessage(message: OwnMessage, options: SendOptions): void | Promise<void>;

@@ -8,7 +8,7 @@ export function contextOf(link: Link, path: string, signal: AbortSignal): Extens
 	const actions = link.actionsFor("Handling an event");
 	return {
 		ui: uiUntil(actions.ui, signal),
-		hasUI: true,
+		hasUI: actions.hasUI,
 		cwd: actions.cwd,
 		signal,
 		sessionManager: sessionManager(() => actions.sessionView()),

@@ -69,6 +69,7 @@ export function fakeActions(calls: unknown[][], cwd: string): ExtensionActions {
 	];
 	return {
 		ui: fakeUi(calls),
+		hasUI: true,
 		cwd,
 		sendMessage: note("sendMessage"),
 		sendUserMessage: note("sendUserMessage"),

@@ -3,11 +3,12 @@ import { existsSync } from "node:fs";
 import type { Options } from "../args.ts";
 import { transcriptsOf } from "../start-session.ts";
 import { surroundings } from "../surroundings.ts";
+import { UsageError } from "../usage-error.ts";
 
 export async function exportCommand(words: readonly string[], options: Options): Promise<void> {
 	const [word, outputPath, tooMuch] = words;
-	if (word === undefined) throw new Error("Which session? bowline export <session file or id> [output]");
-	if (tooMuch !== undefined) throw new Error(`Unexpected argument: ${tooMuch}. bowline export <session file or id> [output]`);
+	if (word === undefined) throw new UsageError("Which session? bowline export <session file or id> [output]");
+	if (tooMuch !== undefined) throw new UsageError(`Unexpected argument: ${tooMuch}. bowline export <session file or id> [output]`);
 	const file = await sessionFile(word, options);
 	if (!existsSync(file)) throw new Error(`No such session file: ${file}`);
 	const { exportSession } = await import("../../transcript/export/index.ts");

@@ -39,10 +39,10 @@ test("a session by the beginning of its id, to a file", () => {
 });
 
 test.each([
-	[[], "Which session? bowline export <session file or id> [output]"],
-	[["nothing.jsonl"], "No such session file: "],
-	[["beef", "--session-dir", "sessions"], "No session found: beef."],
-	[["a.jsonl", "b.html", "c"], "Unexpected argument: c."],
-])("says what is wrong: %j", (words, problem) => {
-	expect(bowline("export", ...words)).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining(`Error: ${problem}`) });
+	[[], "Which session? bowline export <session file or id> [output]", 2],
+	[["nothing.jsonl"], "No such session file: ", 1],
+	[["beef", "--session-dir", "sessions"], "No session found: beef.", 1],
+	[["a.jsonl", "b.html", "c"], "Unexpected argument: c.", 2],
+])("says what is wrong: %j", (words, problem, status) => {
+	expect(bowline("export", ...words)).toMatchObject({ status, stdout: "", stderr: expect.stringContaining(`Error: ${problem}`) });
 });

@@ -1,0 +1,39 @@
+/** The end of the process: its own, by a signal, or because nobody reads any more. */
+import { sleep } from "../../lib/sleep.ts";
+import { exitCodes } from "../exit-codes.ts";
+
+/** How long it may take when somebody else asked for it. */
+const lastWordsMs = 3000;
+
+export class Ending {
+	/** Leaves nothing behind. Before there is a session there is nothing to leave. */
+	finish: () => Promise<void> = async () => undefined;
+	hasBegun = false;
+
+	/** Ends with the signal's code; should everything stand still without an end, that is no success either. */
+	prepare(): void {
+		process.exitCode = exitCodes.failed;
+		for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void this.cut(exitCodes[signal]));
+	}
+
+	/** Everything that was written is read first, however long that takes. */
+	async regular(code: number): Promise<void> {
+		if (!this.hasBegun) await this.#end(code, this.finish);
+	}
+
+	/** In a few seconds at most. Asked twice, somebody is in a hurry: what is left of children ends with us. */
+	async cut(code: number): Promise<void> {
+		if (this.hasBegun) process.exit(code);
+		await this.#end(code, () => Promise.race([this.finish(), sleep(lastWordsMs)]));
+	}
+
+	async #end(code: number, clean: () => Promise<unknown>): Promise<void> {
+		this.hasBegun = true;
+		try {
+			await clean();
+		} catch (error) {
+			console.error("bowline: could not end cleanly:", error);
+		}
+		process.exit(code);
+	}
+}

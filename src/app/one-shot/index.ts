@@ -1,0 +1,114 @@
+/** `-p` and `--mode json`: prompts from the command line, the answer or the events on stdout, an exit code. Nothing waits for a person. */
+import type { Hooks } from "../../agent/contracts.ts";
+import { toLine } from "../../lib/jsonl.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
+import { FrameWriter, type OutputStream } from "../../rpc/stdio.ts";
+import { EventWriter, type UpdateMode } from "../../rpc/updates.ts";
+import { type Arguments, type Options, refuseUnknown } from "../args.ts";
+import { assemble } from "../assemble.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { mayHaveExtensions, type PlacesInput } from "../extension-places.ts";
+import type { Extensions } from "../extensions.ts";
+import { surroundings } from "../surroundings.ts";
+import { warnOfUnknownTools } from "../toolbox.ts";
+import { ask } from "./ask.ts";
+import { Ending } from "./ending.ts";
+import { extend } from "./extend.ts";
+import { Outcome, type Result } from "./outcome.ts";
+import { type OneShotPrompt, promptsOf } from "./prompts.ts";
+
+type Warn = (text: string) => void;
+
+export async function runOneShot({ options, words, unknown }: Arguments, stdout: OutputStream, warn: Warn): Promise<void> {
+	const ending = new Ending();
+	ending.prepare();
+	process.on("uncaughtException", (error) => console.error("bowline: unexpected error:", error));
+	process.on("unhandledRejection", (error) => console.error("bowline: unexpected rejection:", error));
+
+	const places = { options, ...(await surroundings(options, false)) };
+	places.settings.warnings.forEach(warn);
+	warnOfUnknownTools(options, warn);
+	const extensions = mayHaveExtensions(places) ? await (await import("../extensions.ts")).Extensions.load(places, warn) : undefined;
+	const flags = extensions?.setFlags(unknown) ?? { unknown, strays: [] };
+	refuseUnknown(flags.unknown, warn);
+	// A word behind a switch of an extension is none of its business.
+	for (const { at, following } of flags.strays.reverse()) words.splice(at, 0, following as string);
+	const prompts = await promptsOf({ words, cwd: places.cwd, mayResize: places.settings.get("images.autoResize"), warn });
+	await converse({ options, places, extensions, prompts, stdout, ending, warn });
+}
+
+interface Conversation {
+	options: Options;
+	places: PlacesInput;
+	extensions: Extensions | undefined;
+	prompts: OneShotPrompt[];
+	stdout: OutputStream;
+	ending: Ending;
+	warn: Warn;
+}
+
+/** From the session's header to the end of the process. */
+async function converse({ options, places, extensions, prompts, stdout, ending, warn }: Conversation): Promise<void> {
+	const isJson = options.mode === "json";
+	const writer = new FrameWriter(stdout, () => void ending.cut(exitCodes.brokenPipe));
+	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "delta", () => performance.now());
+	const hooks: Hooks = {};
+	const assembly = assemble({ ...places, environment: process.env, flow: writer, hostTools: () => [], hooks, warn });
+	const { session } = assembly;
+	// However it ends, save by a kill: nobody finds a lock of ours.
+	process.once("exit", () => session.transcript.close());
+	ending.finish = async () => {
+		hooks.abort?.();
+		await Promise.all([assembly.close(), session.abort()]);
+		await extensions?.shutdown();
+		await session.close();
+		events.flush();
+		await writer.drained();
+	};
+
+	const outcome = new Outcome();
+	if (isJson) writer.write(toLine(session.transcript.header));
+	if (extensions) session.observe((event) => extensions.hear(event));
+	session.observe(outcome.hear);
+	session.observe(isJson ? events.write : (event) => tellRetry(event, warn));
+	/** What is refused stands among the events as it does for hosts. */
+	const refuse = (command: string, error: string) => {
+		if (isJson) events.send({ type: "response", command, success: false, error });
+	};
+	let isLeaving = false;
+	const shutdown = () => {
+		isLeaving = true;
+	};
+
+	let result: Result = { code: exitCodes.done };
+	try {
+		if (extensions) await extend(extensions, { ...assembly, ...places, hooks, warn, refuse, shutdown });
+		else await assembly.chooseModel();
+		for (const [index, prompt] of prompts.entries()) {
+			if (isLeaving || ending.hasBegun) break;
+			if (prompt.images.length > 0 && session.choice.model?.input.includes("image") === false)
+				warn(`${session.choice.model.id} cannot look at images; it is told that there are some.`);
+			outcome.begin();
+			const refusal = await ask(prompt, { session, hooks, prompting: assembly.prompting });
+			if (refusal !== undefined) refuse("prompt", refusal);
+			result = outcome.result(refusal);
+			if (result.code === exitCodes.done) continue;
+			const left = prompts.length - index - 1;
+			if (left > 0) warn(`${left === 1 ? "One more prompt was" : `${left} more prompts were`} not sent.`);
+			break;
+		}
+	} catch (error) {
+		console.error("bowline: unexpected error:", error);
+		result = { code: exitCodes.failed };
+	}
+	// Whoever interrupted ends the process, and needs no explanation.
+	if (ending.hasBegun) return;
+	if (!isJson && result.answer) writer.write(result.answer);
+	if (result.problem !== undefined) console.error(`Error: ${result.problem}`);
+	await ending.regular(result.code);
+}
+
+function tellRetry(event: AgentEvent, warn: Warn): void {
+	if (event.type !== "auto_retry_start") return;
+	warn(`${event.errorMessage} Attempt ${event.attempt} of ${event.maxAttempts} follows in ${event.delayMs / 1000} s.`);
+}

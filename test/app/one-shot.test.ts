@@ -1,0 +1,288 @@
+/** `bowline -p` and `--mode json` as a script in CI uses them: what is printed where, and the exit code. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { eventually, processesWith } from "../lib/shell/processes.ts";
+import { program } from "../wire/support/agent.ts";
+import { OneShot, once } from "./one-shot-process.ts";
+
+const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+const done = (stdout: string) => ({ code: 0, stdout, stderr: "" });
+
+/** The frames of `--mode json`. */
+const frames = (stdout: string) =>
+	stdout
+		.trim()
+		.split("\n")
+		.map((line) => JSON.parse(line) as Record<string, unknown> & { type: string });
+
+/** The content of the first prompt, as the session file has it. */
+function firstPrompt(stdout: string): unknown[] {
+	const found = frames(stdout).find((frame) => frame.type === "message_end") as { message: { content: unknown[] } } | undefined;
+	return found?.message.content ?? [];
+}
+
+describe("the answer", () => {
+	test("only the final one is printed, whatever happened before it", async () => {
+		const model = 'say "First I look." + call bash {"command":"echo noise; echo noise >&2"} · fail "529 overloaded" · say "It is\\n\\n**done**."';
+		expect(await once(["-p", "do it"], { model })).toMatchObject({
+			code: 0,
+			stdout: "It is\n\n**done**.\n",
+			stderr: expect.stringMatching(/^Warning: .*overloaded.* Attempt 1 of 3 follows in 0\.0\d+ s\.\n$/),
+		});
+	});
+
+	test("each word is a prompt of its own, one after the other in one session", async () => {
+		const ended = await once(["-p", "one", "two"], { model: 'say "to {{prompt}}" + call bash {"command":"true"} · say "1" · say "to {{prompt}}"' });
+		expect(ended).toMatchObject(done("to two\n"));
+		const [folder] = readdirSync(join(ended.folder, "user/sessions"));
+		expect(readdirSync(join(ended.folder, "user/sessions", folder as string))).toHaveLength(1);
+	});
+
+	test("--mode text is the same, and a prompt may begin with a dash behind --", async () => {
+		expect(await once(["--mode", "text", "--", "-x is a flag"])).toMatchObject(done("-x is a flag\n"));
+	});
+
+	test("--continue goes on with the last session, --no-session writes nothing", async () => {
+		const first = await once(["-p", "--no-session", "zero"]);
+		expect(existsSync(join(first.folder, "user"))).toBe(false);
+		const { folder } = await once(["-p", "one"]);
+		const model = 'say "{{n}}"';
+		const { stdout } = await once(["--mode", "json", "-c", "two"], { folder, model });
+		const sessions = join(folder, "user/sessions");
+		const files = readdirSync(join(sessions, readdirSync(sessions)[0] as string));
+		expect(files).toHaveLength(1);
+		expect(files[0]).toContain(String(frames(stdout)[0]?.id));
+	});
+
+	test("a long one is complete, however slowly it is read", async () => {
+		const agent = new OneShot(["-p", "x".repeat(100_000)], { model: `say "${"word ".repeat(400_000)}end"` });
+		agent.child.stdout.pause();
+		const ended = agent.ended();
+		await new Promise((resolve) => setTimeout(resolve, 4000));
+		agent.child.stdout.resume();
+		const { code, stdout } = await ended;
+		expect([code, stdout.length, stdout.slice(-5)]).toEqual([0, 2_000_004, " end\n"]);
+	});
+});
+
+describe("what the prompt is made of", () => {
+	test("stdin comes before the prompt", async () => {
+		expect(await once(["-p", "explain"], { stdin: "a failing test\n" })).toMatchObject(done("a failing test\n\nexplain\n"));
+	});
+
+	test("stdin alone is the prompt", async () => {
+		expect(await once(["-p"], { stdin: "all of it\n" })).toMatchObject(done("all of it\n"));
+	});
+
+	test("text files are put in with their path, images go beside", async () => {
+		const files = { "notes/a b.txt": "\ufeffsome text\n", "pixel.bin": png };
+		const { code, stdout, folder } = await once(["--mode", "json", "@notes/a b.txt", "sum up", "@pixel.bin"], { files, stdin: "piped" });
+		const work = join(folder, "work");
+		const text = `piped\n\n<file name="${work}/notes/a b.txt">\nsome text\n</file>\n\n<file name="${work}/pixel.bin"></file>\n\nsum up`;
+		expect(code).toBe(0);
+		expect(firstPrompt(stdout)).toEqual([
+			{ type: "text", text },
+			{ type: "image", data: png.toString("base64"), mimeType: "image/png" },
+		]);
+	});
+
+	test("an image can be piped in", async () => {
+		const { stdout } = await once(["--mode", "json", "what is it?"], { stdin: png });
+		expect(firstPrompt(stdout)).toMatchObject([{ text: "what is it?" }, { type: "image", mimeType: "image/png" }]);
+	});
+
+	test("a template is expanded with what is piped in before it", async () => {
+		const files = { ".bowline/prompts/review.md": "Review with $1." };
+		expect(await once(["-p", "--approve", "/review care"], { files, stdin: "the diff" })).toMatchObject(done("the diff\n\nReview with care.\n"));
+	});
+
+	test("a pipe that nobody closes is not waited for", async () => {
+		const agent = new OneShot(["-p", "hello"], { stdin: "open" });
+		expect(await agent.ended()).toMatchObject({ code: 0, stdout: "hello\n", stderr: expect.stringContaining("</dev/null") });
+	});
+
+	test("a pipe that is named is waited for", async () => {
+		const agent = new OneShot(["-p", "-", "hello"], { stdin: "open" });
+		setTimeout(() => agent.child.stdin.end("late"), 3000);
+		expect(await agent.ended()).toMatchObject(done("late\n\nhello\n"));
+	});
+
+	test("a terminal is not read", () => {
+		const command = `'${process.execPath}' '${program}' --hermetic --no-session --provider scripted --model echo -p hello`;
+		const { error, status, stdout } = spawnSync("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
+			encoding: "utf8",
+			stdio: ["pipe", "pipe", "pipe"],
+		});
+		// Not every system has it.
+		if (error) return;
+		expect([status, stdout]).toEqual([0, "hello\r\n"]);
+	});
+});
+
+describe("exit codes", () => {
+	test.each([
+		["a failed reply", 'fail "401 the key was revoked"', ["hi"], "the key was revoked"],
+		["a reply that was cut", 'say "half" + stop length', ["hi"], "The answer was cut"],
+		["prompts behind a failed one", 'fail "400 no"', ["a", "b", "c"], "2 more prompts were not sent."],
+	])("%s: 1, with the reason on stderr", async (_, model, words, reason) => {
+		const { code, stdout, stderr } = await once(["-p", ...words], { model });
+		expect([code, stdout]).toEqual([1, model.startsWith("say") ? "half\n" : ""]);
+		expect(stderr).toContain(reason);
+	});
+
+	test("no model: 1, with what to do", async () => {
+		expect(await once(["-p", "--provider", "nobody", "--model", "none", "hi"])).toMatchObject({
+			code: 1,
+			stdout: "",
+			stderr: expect.stringContaining("No model selected. "),
+		});
+	});
+
+	test.each([
+		[["-p", "@none.txt", "hi"], "@none.txt: No such file or directory: none.txt."],
+		[["-p", "@.", "hi"], "@. is a directory."],
+		[["-p", "@zip", "hi"], "zip is neither text nor an image, but a ZIP archive"],
+		[["-p"], "What is the prompt?"],
+		[["-p", " "], "The prompt is empty."],
+		[["-p", "--fly", "hi"], "Unknown flag: --fly."],
+		[["-p", "--config", "none.jsonc", "hi"], "Settings file not found: none.jsonc"],
+		[["--mode", "xml", "hi"], "--mode must be text or json or rpc"],
+		[["fix", "it"], 'Unknown command: fix. To ask a model: bowline -p "prompt".'],
+		[[], "Nothing to do."],
+	])("%j is a wrong use: 2", async (words, problem) => {
+		const { code, stdout, stderr } = await once(words, { files: { zip: "PK\x03\x04\0\0" } });
+		expect([code, stdout]).toEqual([2, ""]);
+		expect(stderr).toContain(`Error: ${problem}`);
+		expect(stderr).not.toContain("    at ");
+	});
+
+	test("--print and --mode rpc exclude each other, with the code of RPC mode", async () => {
+		expect(await once(["-p", "--mode", "rpc"])).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("pass only one") });
+	});
+
+	test.each([
+		["SIGINT", 130],
+		["SIGTERM", 143],
+		["SIGHUP", 129],
+	] as const)("%s: %i, and nothing that was started is left", async (signal, code) => {
+		const mark = `MARK${process.pid}${signal}`;
+		const command = "setsid sleep 600 & (trap '' TERM INT; sleep 600)";
+		const agent = new OneShot(["--mode", "json", "go"], { model: `call bash ${JSON.stringify({ command })} · say "no"`, env: { ONCE_MARK: mark } });
+		await agent.says("tool_execution_start");
+		await eventually(() => processesWith(mark).some((line) => line.includes("sleep 600")), 20_000);
+		const ended = agent.ended();
+		agent.child.kill(signal);
+		const { code: seen, stdout, stderr, folder } = await ended;
+		expect([seen, stderr]).toEqual([code, ""]);
+		expect(frames(stdout).at(-1)).toEqual({ type: "agent_settled", aborted: true });
+		expect(processesWith(mark)).toEqual([]);
+		expect(readdirSync(join(folder, "user/sessions"), { recursive: true }).filter((name) => String(name).endsWith(".lock"))).toEqual([]);
+	});
+
+	test("an interruption while stdin is read ends at once", async () => {
+		const agent = new OneShot(["-p"], { stdin: "open" });
+		agent.child.stdin.write("begin");
+		// Nothing tells when it reads; a signal before there is a handler ends it too.
+		await new Promise((resolve) => setTimeout(resolve, 1500));
+		const ended = agent.ended();
+		agent.child.kill("SIGINT");
+		expect(await ended).toMatchObject({ code: 130, stdout: "", stderr: "" });
+	});
+
+	test("a reader that leaves early ends it quietly", () => {
+		const flags = "--hermetic --no-session --provider scripted --model echo";
+		const command = `'${process.execPath}' '${program}' --mode json ${flags} $(seq 200) </dev/null | head -1; echo "\${PIPESTATUS[0]}"`;
+		const { stdout, stderr } = spawnSync("bash", ["-c", command], { encoding: "utf8" });
+		const [header, code] = stdout.trim().split("\n");
+		expect(JSON.parse(header as string)).toMatchObject({ type: "session" });
+		expect([code, stderr]).toEqual(["141", ""]);
+	});
+});
+
+describe("--mode json", () => {
+	test("the session's header, then each event as hosts get it, delta only", async () => {
+		const { code, stdout, stderr, folder } = await once(["--mode", "json", "hi"], { model: 'say "hello"' });
+		const all = frames(stdout);
+		expect([code, stderr]).toEqual([0, ""]);
+		expect(all.map(({ type }) => type)).toEqual([
+			"session",
+			"agent_start",
+			"turn_start",
+			"message_start",
+			"message_end",
+			"message_start",
+			"message_update",
+			"message_update",
+			"message_update",
+			"message_end",
+			"turn_end",
+			"agent_end",
+			"agent_settled",
+		]);
+		expect(all[6]).not.toHaveProperty("message");
+		const file = (all.at(-2) as { sessionFile?: string } | undefined)?.sessionFile as string;
+		expect(file).toContain(folder);
+		expect(JSON.parse(readFileSync(file, "utf8").split("\n", 1)[0] as string)).toEqual(all[0]);
+	});
+
+	test("--updates full sends snapshots", async () => {
+		const { stdout } = await once(["--mode", "json", "--updates", "full", "hi"]);
+		expect(frames(stdout).find(({ type }) => type === "message_update")).toHaveProperty("message");
+	});
+
+	test("a prompt that is refused stands in the stream and on stderr", async () => {
+		const { code, stdout, stderr } = await once(["--mode", "json", "--provider", "nobody", "--model", "none", "hi"]);
+		const [header, refusal, ...rest] = frames(stdout);
+		expect(code).toBe(1);
+		expect([header?.type, refusal, rest]).toEqual([
+			"session",
+			{ type: "response", command: "prompt", success: false, error: expect.stringContaining("No model selected.") },
+			[],
+		]);
+		expect(stderr).toContain("Error: No model selected.");
+	});
+});
+
+describe("extensions", () => {
+	const extended = (body: string, words: string[], more: Parameters<typeof once>[1] = {}) =>
+		once(["-e", "a.ts", ...words], { ...more, files: { ...more.files, "a.ts": `export default (api) => { ${body} }` } });
+
+	test("dialogs get their defaults, notices go to stderr, and stdout stays clean", async () => {
+		const body = `api.on("session_start", async (_, { ui, hasUI }) => {
+			console.log("noise");
+			process.stdout.write("noise\\n");
+			const answers = [hasUI, await ui.select("t", ["a"]), await ui.confirm("t", "m"), await ui.input("t"), await ui.editor("t")];
+			ui.notify(JSON.stringify(answers), "warning");
+		});`;
+		const { code, stdout, stderr } = await extended(body, ["-p", "hi"]);
+		expect([code, stdout]).toEqual([0, "hi\n"]);
+		expect(stderr).toContain("Warning: [false,null,false,null,null]");
+	});
+
+	test("a command runs to its end, with the runs that it starts", async () => {
+		const body = `api.registerCommand("late", { description: "d", handler: async (args, context) => {
+			await new Promise((resolve) => setTimeout(resolve, 50));
+			await context.newSession();
+			api.sendUserMessage("do it " + args);
+		} });`;
+		expect(await extended(body, ["-p", "/late now"])).toMatchObject(done("do it now\n"));
+		expect(await extended(body, ["-p", "/late now"], { stdin: "context" })).toMatchObject({
+			code: 1,
+			stdout: "",
+			stderr: expect.stringContaining("/late is a command of an extension"),
+		});
+	});
+
+	test("a word behind a switch of theirs is a prompt, in its place", async () => {
+		const body = `api.registerFlag("plan", { type: "boolean", description: "d" });
+			api.on("before_agent_start", () => ({ systemPrompt: String(api.getFlag("plan")) }));`;
+		expect(await extended(body, ["-p", "one", "--plan", "two"])).toMatchObject(done("two\n"));
+	});
+
+	test("what an extension says behind a run is waited for", async () => {
+		const body = `let said = false; api.on("agent_end", () => { if (!said) { said = true; api.sendUserMessage("and now this"); } });`;
+		expect(await extended(body, ["-p", "first"])).toMatchObject(done("and now this\n"));
+	});
+});
