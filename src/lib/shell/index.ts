@@ -1,2 +1,2 @@
-export { type Program, Shell, type ShellOptions, type ShellRequest, type ShellResult, type ShellUpdate } from "./shell.ts";
+export { type Program, type ProgramOptions, Shell, type ShellOptions, type ShellRequest, type ShellResult, type ShellUpdate } from "./shell.ts";
 export type { OutputLog } from "./temp-log.ts";

@@ -75,6 +75,13 @@ export interface Program {
 	kill(): void;
 }
 
+export interface ProgramOptions {
+	/** In place of what commands may see. */
+	environment?: Record<string, string | undefined>;
+	/** Nothing to read, if not said otherwise. */
+	stdin?: "ignore" | "pipe";
+}
+
 interface Running {
 	/** Ends the command; `ending` is when its processes are gone. */
 	stop(cause: "timeout" | "abort", ending: Promise<void>): void;
@@ -180,9 +187,14 @@ export class Shell {
 		}
 	}
 
-	/** Starts a program in the environment that commands get, without shell and stdin, stdout and stderr as pipes. */
-	async start(file: string, args: readonly string[], cwd = this.#options.cwd): Promise<Program> {
-		const { child, mark } = this.#spawn(file, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+	/** Starts a program in the environment that commands get, without shell; stdout and stderr are pipes. */
+	async start(
+		file: string,
+		args: readonly string[],
+		cwd = this.#options.cwd,
+		{ environment, stdin = "ignore" }: ProgramOptions = {},
+	): Promise<Program> {
+		const { child, mark } = this.#spawn(file, args, { cwd, stdio: [stdin, "pipe", "pipe"] }, environment);
 		if (child.pid === undefined) throw await startError(child);
 		const group = child.pid;
 		this.#programs.add(group);
@@ -239,13 +251,18 @@ export class Shell {
 		return { ...started, output: [started.child.stdout, started.child.stderr].filter((stream): stream is Readable => stream !== null) };
 	}
 
-	#spawn(file: string, args: readonly string[], options: SpawnOptions): { child: ChildProcess; mark: string } {
+	#spawn(
+		file: string,
+		args: readonly string[],
+		options: SpawnOptions,
+		environment = this.#options.environment(),
+	): { child: ChildProcess; mark: string } {
 		if (this.#isClosed) throw new Error("The session is over; nothing can be started any more.");
 		requireDirectory(String(options.cwd));
 		this.#watchdog.start();
 		this.#count += 1;
 		const mark = `${this.#id}${this.#count};`;
-		const env = commandEnvironment(this.#options.environment(), mark);
+		const env = commandEnvironment(environment, mark);
 		let child: ChildProcess;
 		try {
 			child = spawn(file, args, { ...options, env, detached: true, windowsHide: true });
