@@ -42,6 +42,7 @@ const mayImport: Record<string, string[]> = {
 		"node:",
 		"jsonc-parser",
 	],
+	"index.ts": ["client", "extensions", "app"],
 };
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));

@@ -30,6 +30,7 @@ export function transcriptsOf(places: SessionPlaces, redact: (text: string) => s
 		directory: options["no-session"] ? undefined : directoryOf(places),
 		redact,
 		now,
+		owner: randomBytes(4).toString("hex"),
 		newId: () => randomBytes(4).toString("hex"),
 		newSessionId: () => {
 			const id = chosenId ?? uuid(now());

@@ -28,7 +28,7 @@ export function openTranscript(name: string, options: OpenOptions): Transcript |
 	const links = fileStats(path)?.nlink ?? 1;
 	// A lock stands beside one name; under another name nobody would see it.
 	if (links > 1) throw new CommandError(`Session file has ${links} names (hard links) and cannot be continued: ${path}. Copy it, and open the copy.`);
-	const file = new SessionFile({ path, exists: true, isTorn: false, write: options.write });
+	const file = new SessionFile({ path, exists: true, isTorn: false, owner: options.owner, write: options.write });
 	file.lock();
 	try {
 		const transcript = read(file);

@@ -17,6 +17,8 @@ export interface SessionFileOptions {
 	isEmpty?: boolean;
 	/** The last byte is no line end: a process died while it wrote. */
 	isTorn: boolean;
+	/** Whose transcripts these are, where a process has several sessions inside. */
+	owner?: string;
 	write?: Write;
 }
 
@@ -25,28 +27,30 @@ export class SessionFile {
 	exists: boolean;
 	isTorn: boolean;
 	#isEmpty: boolean;
+	#owner: string | undefined;
 	#write: Write;
 	#descriptor: number | undefined;
 	#lock: Lock | undefined;
 
-	constructor({ path, exists, isTorn, isEmpty = false, write = (descriptor, bytes) => writeSync(descriptor, bytes) }: SessionFileOptions) {
+	constructor({ path, exists, isTorn, isEmpty = false, owner, write = (descriptor, bytes) => writeSync(descriptor, bytes) }: SessionFileOptions) {
 		this.path = path;
 		this.exists = exists;
 		this.isTorn = isTorn;
 		this.#isEmpty = isEmpty;
+		this.#owner = owner;
 		this.#write = write;
 	}
 
-	/** Makes this process the only one that writes. A place where no lock can be made can be read all the same. */
+	/** Makes us the only one that writes. A place where no lock can be made can be read all the same. */
 	lock(): void {
 		try {
-			this.#lock ??= Lock.take(this.path);
+			this.#lock ??= Lock.take(this.path, this.#owner);
 		} catch (error) {
 			if (isCommandError(error)) throw error;
 		}
 	}
 
-	/** This process had the lock before: closing this file must not release it. */
+	/** We had the lock before: closing this file must not release it. */
 	get isLockedTwice(): boolean {
 		return this.#lock?.isShared ?? false;
 	}
@@ -92,7 +96,7 @@ export class SessionFile {
 	#open(): number {
 		if (this.#descriptor !== undefined) return this.#descriptor;
 		if (!this.exists) makeDirectory(dirname(this.path));
-		this.#lock ??= Lock.take(this.path);
+		this.#lock ??= Lock.take(this.path, this.#owner);
 		this.#descriptor = openSync(this.path, this.exists ? constants.O_WRONLY | constants.O_APPEND | nonBlocking : "ax", 0o600);
 		return this.#descriptor;
 	}

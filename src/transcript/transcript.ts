@@ -15,6 +15,8 @@ export interface TranscriptParts {
 	/** Eight hex characters. */
 	newId: () => string;
 	/** How bytes get to the file. */
+	/** Whose transcripts these are, where a process has several sessions inside. */
+	owner?: string;
 	write?: Write;
 }
 
@@ -52,7 +54,7 @@ export class Transcript implements TranscriptView {
 	#named: number | undefined;
 
 	constructor(options: TranscriptOptions, opened?: OpenedFile) {
-		const { cwd, sessionId, directory, parentSession, now, write } = options;
+		const { cwd, sessionId, directory, parentSession, now, owner, write } = options;
 		this.#parts = options;
 		this.#lines = opened?.lines ?? new Lines();
 		this.#leaf = this.#lines.all.length - 1;
@@ -67,7 +69,7 @@ export class Transcript implements TranscriptView {
 		this.header = { type: "session", version: 3, id: sessionId, timestamp, cwd, ...(parentSession ? { parentSession } : {}) };
 		const path = options.path ?? (directory && join(directory, `${timestamp.replace(/[:.]/g, "-")}_${sessionId}.jsonl`));
 		const isEmpty = options.isEmptyFile ?? false;
-		if (path) this.#file = new SessionFile({ path: realPlace(path), exists: isEmpty, isEmpty, isTorn: false, write });
+		if (path) this.#file = new SessionFile({ path: realPlace(path), exists: isEmpty, isEmpty, isTorn: false, owner, write });
 	}
 
 	get sessionId(): string {

@@ -1,0 +1,129 @@
+/** A session inside this process: the same as behind a pipe, and nothing of the process is touched. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createSession, type SessionOptions } from "../../src/index.ts";
+import { environment, folder, kept } from "./support.ts";
+
+interface Setting extends SessionOptions {
+	replies?: unknown[];
+	files?: Record<string, string>;
+}
+
+async function session({ replies, files = {}, ...options }: Setting = {}) {
+	const cwd = folder(replies ? { ...files, "script.jsonc": JSON.stringify({ replies }) } : files);
+	const model = replies ? { provider: "scripted", model: "script.jsonc" } : {};
+	const created = await kept(createSession({ cwd, env: environment(cwd), noSession: true, ...model, ...options }));
+	return Object.assign(created, { cwd });
+}
+
+test("prompts, tools of both sides and events work as behind a pipe", async () => {
+	const agent = await session({
+		replies: [
+			{
+				blocks: [
+					{ tool: "read", arguments: { path: "note.txt" } },
+					{ tool: "lookup", arguments: { word: "knot" } },
+				],
+			},
+			{ text: "Done." },
+		],
+		files: { "note.txt": "forty-two" },
+	});
+	await agent.setCustomTools([
+		{ name: "lookup", description: "Looks up.", parameters: { type: "object" }, execute: ({ word }) => `${word}: a bowline` },
+	]);
+	const types: string[] = [];
+	agent.on("event", ({ type }) => types.push(type));
+	const { messages, text } = await agent.promptAndWait("hi");
+	expect(text).toBe("Done.");
+	expect(messages.filter(({ role }) => role === "toolResult")).toMatchObject([
+		{ content: [{ text: "forty-two" }] },
+		{ content: [{ text: "knot: a bowline" }] },
+	]);
+	expect(types.at(-1)).toBe("agent_settled");
+	await expect(agent.setModel({ provider: "acme", modelId: "m9" })).rejects.toThrow("Model not found: acme/m9");
+	expect(await agent.close()).toEqual({ code: 0, signal: null, stderr: "" });
+	await expect(agent.getState()).rejects.toThrow("The agent exited with code 0 before get_state was sent.");
+});
+
+test("two sessions live side by side, each in its own directory", async () => {
+	const [one, two] = await Promise.all([session({ files: { "one.txt": "" } }), session({ files: { "two.txt": "" } })]);
+	const list = { command: "ls" };
+	expect((await one.bash(list)).output).toBe("one.txt\n");
+	expect((await two.bash(list)).output).toBe("two.txt\n");
+});
+
+test("paths are relative to the session's directory, and its file is free again when it is closed", async () => {
+	const agent = await session({ replies: [{ text: "Hello.", times: "always" }], noSession: false, sessionDir: "sessions" });
+	await agent.promptAndWait("hi");
+	expect((await agent.exportHtml({ outputPath: "page.html" })).path).toBe(join(agent.cwd, "page.html"));
+	expect(existsSync(join(agent.cwd, "page.html"))).toBe(true);
+	await agent.switchSession({ sessionPath: "other.jsonl" });
+	await agent.promptAndWait("hi");
+	expect((await agent.getState()).sessionFile).toBe(join(agent.cwd, "other.jsonl"));
+	await agent.close();
+	const all = readdirSync(agent.cwd, { recursive: true, encoding: "utf8" });
+	expect(all.filter((name) => name.endsWith(".lock"))).toEqual([]);
+});
+
+test("a session file belongs to one session at a time", async () => {
+	const one = await session({ replies: [{ text: "Hello." }], noSession: false });
+	await one.promptAndWait("hi");
+	const { sessionFile = "" } = await one.getState();
+	await expect(createSession({ cwd: one.cwd, session: sessionFile })).rejects.toThrow("Session is in use by another session of this program");
+	await one.switchSession({ sessionPath: sessionFile });
+	await one.close();
+	const three = await kept(createSession({ cwd: one.cwd, session: sessionFile }));
+	expect((await three.getState()).messageCount).toBe(2);
+});
+
+test("dialogs of extensions reach the handler", async () => {
+	const ask = `export default (api) => api.registerCommand("ask", { handler: async (args, { ui }) => {
+		const name = await ui.input("Name?");
+		const sure = await ui.confirm("Sure?", "Really " + name + "?");
+		ui.notify(name + " " + sure);
+	} });`;
+	const agent = await session({ files: { "ask.js": ask }, extension: ["ask.js"] });
+	agent.onDialog((dialog) => (dialog.method === "confirm" ? dialog.message === "Really Ada?" : "Ada"));
+	const notified = new Promise((resolve) => agent.on("extension_ui_request", (request) => request.method === "notify" && resolve(request.message)));
+	expect(await agent.promptAndWait("/ask")).toMatchObject({ messages: [] });
+	expect(await notified).toBe("Ada true");
+});
+
+test("nothing global is touched", async () => {
+	const names = ["exit", "SIGTERM", "SIGHUP", "SIGINT", "uncaughtException", "unhandledRejection", "warning"];
+	const look = () => ({
+		listeners: names.map((name) => process.listenerCount(name)),
+		functions: [process.stdout.write, console.log, console.error, process.exit],
+		cwd: process.cwd(),
+		environment: { ...process.env },
+	});
+	const before = look();
+	const agents = await Promise.all(
+		Array.from({ length: 12 }, () => session({ replies: [{ text: "Hello." }], settings: { "retry.enabled": false } })),
+	);
+	await agents[0]?.promptAndWait("hi");
+	await agents[1]?.bash({ command: "true" });
+	expect(look()).toEqual(before);
+	await Promise.all(agents.map((agent) => agent.close()));
+	expect(look()).toEqual(before);
+});
+
+test("options that make no sense are refused with a reason", async () => {
+	await expect(session({ cwd: "/no/such/directory" })).rejects.toThrow("There is no directory /no/such/directory");
+	await expect(session({ thinking: "deeply" })).rejects.toThrow("--thinking must be off or minimal");
+	await expect(session({ args: ["--frobnicate"] })).rejects.toThrow("Unknown flag: --frobnicate");
+	await expect(session({ args: ["word"] })).rejects.toThrow("args: word is no flag");
+	await expect(session({ config: "missing.json" })).rejects.toThrow("missing.json");
+});
+
+test("a session that is closed in the middle of a run ends it, and can be started anew", async () => {
+	const agent = await session({ replies: [{ stall: true, times: "always" }] });
+	const waiting = agent.promptAndWait("hi").catch((error) => error);
+	await new Promise((resolve) => agent.on("agent_start", resolve));
+	const { sessionId } = await agent.getState();
+	await agent.restart();
+	expect(await waiting).toMatchObject({ stopReason: "aborted" });
+	expect((await agent.getState()).sessionId).not.toBe(sessionId);
+});
