@@ -148,6 +148,8 @@ export interface LoopInput {
 	watch: ((event: StreamEvent) => string | undefined) | undefined;
 	/** Asked before `agent_end`: will another run follow by itself? */
 	foresee: (outcome: Outcome) => boolean;
+	/** The run may still come to its own end, but messages that wait do not prolong it. */
+	isHalted: () => boolean;
 	sessionId: () => string;
 	/** Takes credentials out of what tools give. */
 	redact: (text: string) => string;
@@ -172,6 +174,13 @@ export interface Policy {
 	name: string;
 	/** Hears every event. */
 	observe?(event: AgentEvent): void;
+	/**
+	 * Once it has fired nothing more is started: prompts are refused with the message of its reason (an Error), nothing follows a run by
+	 * itself, queued messages wait. Read anew each time.
+	 */
+	readonly halt?: AbortSignal;
+	/** Another session begins. */
+	renew?(): void;
 	/**
 	 * Asked before a prompt starts its run, with the messages it will add, and between the turns of a run: make room for the next
 	 * model call. May change the context. The signal ends it; it must not throw.
@@ -211,8 +220,8 @@ export interface Budget {
 	readonly signal: AbortSignal;
 	/** What is left in each dimension that has a ceiling. */
 	remaining(): BudgetLimits;
-	/** Counts what was spent elsewhere, as it happens: a child's reply, a child's tool call, a summary. */
-	spend(spent: { usage?: Usage; toolCalls?: number }): void;
+	/** Counts what was spent elsewhere, as it happens: a child's reply, its tool call, its own subagent. */
+	spend(spent: { usage?: Usage; toolCalls?: number; subagents?: number }): void;
 }
 
 // ── Hooks ──────────────────────────────────────────────────────────────────────────────────────────────

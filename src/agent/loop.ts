@@ -36,10 +36,11 @@ export async function agentLoop(input: LoopInput, publish: Emit): Promise<Outcom
 		if (hasFailed || isLastAct(toolResults, setup)) break;
 
 		// Before the queues are asked: a message must not be lost between its queue and its turn when this is aborted.
-		if (calls.length + input.queues.count > 0 && !input.signal.aborted) await input.prepare();
-		pending = input.signal.aborted ? [] : input.queues.takeSteering();
+		const mayGoOn = () => !input.signal.aborted && (calls.length > 0 || !input.isHalted());
+		if (calls.length + input.queues.count > 0 && mayGoOn()) await input.prepare();
+		pending = mayGoOn() ? input.queues.takeSteering() : [];
 		if (calls.length === 0 && pending.length === 0) {
-			if (!input.signal.aborted) pending = input.queues.takeFollowUps();
+			if (mayGoOn()) pending = input.queues.takeFollowUps();
 			if (pending.length === 0) break;
 		}
 	}

@@ -1,5 +1,5 @@
 /** Puts the rooms together. The only file that sees them all. */
-import type { Flow, Hooks, Tool } from "../agent/contracts.ts";
+import type { Budget, Flow, Hooks, Tool } from "../agent/contracts.ts";
 import { uuid } from "../lib/ids.ts";
 import { sleep } from "../lib/sleep.ts";
 import { TodoList } from "../lib/todos.ts";
@@ -15,6 +15,7 @@ import { usedRules } from "../session/restore.ts";
 import { Session } from "../session/session.ts";
 import { UserBash } from "../session/user-bash.ts";
 import type { Options } from "./args.ts";
+import type { MakeBudget } from "./budget.ts";
 import { Models } from "./models.ts";
 import { Prompting } from "./prompting.ts";
 import type { SettingsView } from "./settings.ts";
@@ -32,6 +33,8 @@ export interface AssembleInput {
 	hostTools: () => readonly Tool[];
 	/** The doors of extensions; absent ones may come later. */
 	hooks: Hooks;
+	/** Watches over the session's ceilings, when there are any. */
+	budget: MakeBudget | undefined;
 	warn: (text: string) => void;
 }
 
@@ -44,15 +47,18 @@ export interface Assembly {
 	toolbox: Toolbox;
 	todos: TodoList;
 	models: Models;
+	budget: Budget | undefined;
 	/** Resolves when the model to start with is known, if it has to be looked up. */
 	chooseModel(hasMoreProviders?: boolean): Promise<void> | undefined;
 	/** Kills every process we started, closes every connection. */
 	close(): Promise<void>;
 }
 
-export function assemble({ options, settings, cwd, userDirectory, environment, flow, hostTools, hooks, warn }: AssembleInput): Assembly {
+export function assemble(input: AssembleInput): Assembly {
+	const { options, settings, cwd, userDirectory, environment, flow, hostTools, hooks, warn } = input;
 	const now = Date.now;
 	const bus = new Bus();
+	const budget = input.budget?.(bus.emit);
 	const models = new Models({ options, settings, cwd, userDirectory, environment, hooks, warn });
 	const choice = new ModelChoice({
 		catalogue: models,
@@ -104,7 +110,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 			thresholdTokens: settings.get("compaction.thresholdTokens"),
 		}),
 		retry: retrySettings,
-		stream: models.stream,
+		stream: budget?.meter(models.stream) ?? models.stream,
 		newSessionId: () => uuid(now()),
 		hooks,
 		emit: bus.emit,
@@ -161,7 +167,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		expand: (text) => prompting.expand(text),
 		todos,
 		hooks,
-		policies: [retry, compaction, rules, reminder],
+		policies: [...(budget ? [budget] : []), retry, compaction, rules, reminder],
 		redact: toolbox.redact,
 		transcripts,
 		transcript: opened,
@@ -192,6 +198,7 @@ export function assemble({ options, settings, cwd, userDirectory, environment, f
 		prompting,
 		toolbox,
 		models,
+		budget,
 		chooseModel(hasMoreProviders = false) {
 			if (opened) return resumeChoice(session, options, () => models.start(), warn);
 			return !script && (hasMoreProviders || models.mayHaveStart) ? chooseModel(models, choice) : undefined;

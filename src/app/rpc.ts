@@ -11,6 +11,7 @@ import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
 import { EventWriter, type UpdateMode } from "../rpc/updates.ts";
 import { type Options, refuseUnknown, type UnknownFlag, unexpectedText } from "./args.ts";
 import { assemble } from "./assemble.ts";
+import { budgetLimits, loadBudget } from "./budget.ts";
 import { mayHaveExtensions } from "./extension-places.ts";
 import type { Extensions } from "./extensions.ts";
 import { surroundings } from "./surroundings.ts";
@@ -55,6 +56,8 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 	if (options.dialect && options.dialect !== "classic") warn(`Dialect ${options.dialect} is still to come; classic is spoken.`);
 	warnOfUnknownTools(options, warn);
 
+	const budget = await loadBudget(budgetLimits(settings, warn), settings.get("task.budget.warnAtRatio"));
+
 	const input = { options, settings, cwd, userDirectory };
 	const mayExtend = mayHaveExtensions(input);
 	if (!mayExtend) refuseUnknown(unknown, warn);
@@ -80,6 +83,7 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 		flow: writer,
 		hostTools: () => hostTools.tools,
 		hooks,
+		budget,
 		warn,
 	});
 	const { session, models, prompting, close } = assembly;

@@ -11,12 +11,16 @@ export function onAbort(signal: AbortSignal, then: () => void): () => void {
 	return () => signal.removeEventListener("abort", then);
 }
 
-/** A controller that also aborts when the outer signal does, until it is released. */
-export function linkedController(outer: AbortSignal): { controller: AbortController; release: () => void } {
+/** A controller that also aborts when an outer signal does, until it is released. */
+export function linkedController(...outer: AbortSignal[]): { controller: AbortController; release: () => void } {
 	const controller = new AbortController();
 	// As many may listen as there are calls in a reply.
 	setMaxListeners(0, controller.signal);
-	return { controller, release: onAbort(outer, () => controller.abort()) };
+	const releases = outer.map((signal) => onAbort(signal, () => controller.abort()));
+	const release = () => {
+		for (const each of releases) each();
+	};
+	return { controller, release };
 }
 
 /** The work's result; but when it has not ended `graceMs` after the signal fired, what `giveUp` says. Leaves no timer and no listener. */

@@ -54,7 +54,7 @@ export function retryPolicy(settings: () => RetrySettings, emit: Emit, sleep: Sl
 			const { last } = outcome;
 			if (last?.stopReason !== "error") return last?.stopReason === "aborted" ? finish(false, last.errorMessage) : undefined;
 			const delayMs = delayFor(outcome);
-			if (delayMs === undefined) return finish(false, last.errorMessage);
+			if (delayMs === undefined || signal.aborted) return finish(false, last.errorMessage);
 			attempt += 1;
 			const errorMessage = last.errorMessage ?? "unknown error";
 			emit({ type: "auto_retry_start", attempt, maxAttempts: settings().maxRetries, delayMs, errorMessage });

@@ -2,6 +2,7 @@
 import type { PromptSource, Setup } from "../agent/contracts.ts";
 import type { Image, Text } from "../protocol/content.ts";
 import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.ts";
+import { haltText } from "./halt.ts";
 import { textOf } from "./inbox.ts";
 import type { SessionParts } from "./parts.ts";
 import type { BusyPeriod, Said } from "./phase.ts";
@@ -47,6 +48,8 @@ export async function refusalOf(
 	const { signal } = controller;
 	period.systemPrompt = undefined;
 	if (!prompt) return undefined;
+	const refusal = haltText(parts.policies);
+	if (refusal) return refusal;
 	prompt.messages = await admitted(prompt, parts, signal);
 	// An extension took it.
 	if (prompt.messages.length === 0) return undefined;
@@ -57,6 +60,9 @@ export async function refusalOf(
 	const beforeRun = signal.aborted ? undefined : parts.hooks?.beforeRun;
 	const beside = user && beforeRun && (await beforeRun({ ...partsOf(user), systemPrompt: (await setup()).systemPrompt }, signal));
 	if (signal.aborted) return aborted;
+	// Making room may have cost what was left.
+	const halted = haltText(parts.policies);
+	if (halted) return halted;
 	prompt.messages.push(...asides.splice(0), ...(beside?.messages ?? []));
 	period.systemPrompt = beside?.systemPrompt;
 	return undefined;

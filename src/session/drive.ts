@@ -2,12 +2,13 @@
 import type { Again, Emit, LoopInput, Next, Outcome, Policy, StreamEvent } from "../agent/contracts.ts";
 import { agentLoop } from "../agent/loop.ts";
 import { linkedController } from "../lib/abort.ts";
+import { haltText } from "./halt.ts";
 import type { BusyPeriod } from "./phase.ts";
 
 export { admitted, expanded, refusalOf } from "./admission.ts";
 
 export interface DriveInput {
-	loop: Omit<LoopInput, "next" | "foresee" | "prepare" | "watch">;
+	loop: Omit<LoopInput, "next" | "foresee" | "isHalted" | "prepare" | "watch">;
 	policies: readonly Policy[];
 	period: BusyPeriod;
 	/** Why the accepted prompt cannot run, if so. */
@@ -24,17 +25,18 @@ export async function drive(input: DriveInput): Promise<void> {
 	const { period, loop, policies, emit } = input;
 	const watchers = policies.filter((policy) => policy.watch);
 	const watch = watchers.length ? (event: StreamEvent) => firstCut(watchers, event) : undefined;
+	const isHalted = () => haltText(policies) !== undefined;
 	let next = await acceptedPrompt(input);
 	while (next) {
 		period.hadRun = true;
-		const foresee = (outcome: Outcome) => !loop.signal.aborted && policies.some((policy) => policy.foresee?.(outcome));
+		const foresee = (outcome: Outcome) => !loop.signal.aborted && !isHalted() && policies.some((policy) => policy.foresee?.(outcome));
 		const prepare = async () => {
 			for (const policy of policies) await policy.prepare?.([], loop.signal);
 		};
-		const outcome = await balanced(() => agentLoop({ ...loop, next: next as Next, foresee, prepare, watch }, emit), emit);
+		const outcome = await balanced(() => agentLoop({ ...loop, next: next as Next, foresee, isHalted, prepare, watch }, emit), emit);
 		const again = await settle(input, outcome);
 		if (period.prompt) next = await acceptedPrompt(input);
-		else if (loop.signal.aborted) next = undefined;
+		else if (loop.signal.aborted || isHalted()) next = undefined;
 		else if (again) next = again.messages ? { from: "prompt", messages: again.messages } : { from: "context" };
 		// What arrived behind the run's last look at the queues; after a failure it waits for the next prompt.
 		else next = outcome.failure || !input.hasQueued() ? undefined : { from: "queues" };
@@ -62,11 +64,13 @@ async function acceptedPrompt({ period, refusal }: DriveInput): Promise<Next | u
 
 /** Asks the policies, one after another; the first answer wins. Gives it when it is time to run again. A prompt or an abort ends the wait. */
 async function settle({ policies, loop, enter, dropLastReply }: DriveInput, outcome: Outcome): Promise<Again | undefined> {
-	const { controller: gap, release } = linkedController(loop.signal);
+	const halts = policies.flatMap(({ halt }) => halt ?? []);
+	const { controller: gap, release } = linkedController(loop.signal, ...halts);
 	enter(gap);
 	let again: Again | undefined;
 	for (const policy of policies) {
-		again = await policy.settle?.(outcome, gap.signal, loop.signal);
+		const isHalted = halts.some(({ aborted }) => aborted);
+		again = await policy.settle?.(outcome, gap.signal, isHalted ? gap.signal : loop.signal);
 		if (again) break;
 	}
 	if (again?.dropFailedReply) dropLastReply();

@@ -1,11 +1,17 @@
 /** What the session is doing. `isStreaming` and its like are read from here, there are no flags beside it. */
-import type { PromptSource } from "../agent/contracts.ts";
+import type { Hooks, PromptSource } from "../agent/contracts.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
+import { textOf } from "./inbox.ts";
 
 /** What is said, and by whom. Without a source it is taken as it is. */
 export interface Said {
 	messages: AgentMessage[];
 	source?: PromptSource;
+}
+
+/** Whether nobody has to be asked about it, and nothing expanded. */
+export function isPlain({ messages: [first], source }: Said, hooks: Hooks | undefined): boolean {
+	return source === undefined || (!hooks?.input && !(first?.role === "user" && textOf(first).startsWith("/")));
 }
 
 /** A prompt that was accepted and whose run has not begun. */

@@ -7,7 +7,7 @@ import type { SessionState } from "../protocol/commands/state.ts";
 import type { Image } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.ts";
-import { abortedText } from "../protocol/texts.ts";
+import { abortedText, busyText } from "../protocol/texts.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
 import type { Entry, EntryBody } from "../transcript/entries.ts";
 import type { Transcript } from "../transcript/transcript.ts";
@@ -15,17 +15,16 @@ import type { Transcripts } from "../transcript/transcripts.ts";
 import type { Observer } from "./bus.ts";
 import { condensing, takenText } from "./condensing.ts";
 import { Conversation, problemWith } from "./conversation.ts";
-import { Inbox, type Queued, type QueueName, type QueueTexts, textOf } from "./inbox.ts";
+import { haltText } from "./halt.ts";
+import { Inbox, type Queued, type QueueName, type QueueTexts } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { Acceptance, PromptInput, SessionParts } from "./parts.ts";
-import { type AcceptedPrompt, type BusyPeriod, begun, newPeriod, type Phase, type Said } from "./phase.ts";
+import { type AcceptedPrompt, type BusyPeriod, begun, isPlain, newPeriod, type Phase, type Said } from "./phase.ts";
 import { sessionName } from "./restore.ts";
 import { storing } from "./storing.ts";
 import { replaceTodos, storedTodos } from "./todos.ts";
 
 export type { Acceptance, PromptInput, SessionParts } from "./parts.ts";
-
-const busyText = "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.";
 
 export class Session {
 	interruptMode: InterruptMode;
@@ -109,6 +108,11 @@ export class Session {
 		};
 	}
 
+	/** Why no prompt is taken any more, if so. */
+	get refusal(): string | undefined {
+		return haltText(this.#parts.policies);
+	}
+
 	/** Accepts a prompt. Nothing is written and no run starts before `begin`. */
 	prompt({ text, images, streamingBehavior, source = "rpc" }: PromptInput): Acceptance {
 		return this.accept({ messages: [this.userMessage(text, images)], source }, streamingBehavior);
@@ -117,19 +121,19 @@ export class Session {
 	/** The same for messages that are made already. */
 	accept(said: Said, streamingBehavior?: "steer" | "followUp"): Acceptance {
 		const phase = this.#phase;
+		const answer = deferred<string | undefined>();
+		const accepted = { ...said, answer: answer.resolve };
 		if (phase.name === "running" || phase.name === "compacting") {
 			const { period } = phase;
 			// A compaction, or an abort that was read before, is under way: the prompt is due when it has ended.
 			if ((phase.name === "compacting" || period.controller.signal.aborted) && !period.successor) {
-				const answer = deferred<string | undefined>();
-				period.successor = { ...said, answer: answer.resolve };
+				period.successor = accepted;
 				return { disposition: "started", begin: () => answer.promise };
 			}
-			if (!streamingBehavior) return { disposition: undefined, begin: async () => busyText };
+			const { refusal } = this;
+			if (refusal || !streamingBehavior) return { disposition: streamingBehavior && "queued", begin: async () => refusal ?? busyText };
 			return { disposition: "queued", begin: this.#queueSaid(streamingBehavior === "steer" ? "steering" : "followUp", said, period) };
 		}
-		const answer = deferred<string | undefined>();
-		const accepted = { ...said, answer: answer.resolve };
 		if (phase.name === "settling") {
 			phase.period.prompt = accepted;
 			this.#phase = { name: "running", period: phase.period };
@@ -144,10 +148,10 @@ export class Session {
 		const add = (messages: readonly AgentMessage[]) => {
 			for (const message of messages) this.inbox.add(queue, message as Queued);
 		};
-		const isPlain = this.#isPlain(said);
-		if (isPlain) add(said.messages);
+		const wasPlain = isPlain(said, this.#parts.hooks);
+		if (wasPlain) add(said.messages);
 		return async () => {
-			if (!isPlain) {
+			if (!wasPlain) {
 				const { admitted } = await import("./drive.ts");
 				const messages = await admitted(said, this.#parts, signal);
 				if (signal.aborted) return abortedText;
@@ -276,6 +280,7 @@ export class Session {
 		this.#conversation = new Conversation(transcript, this.#parts.now);
 		this.#parts.todos.restore(storedTodos(transcript));
 		this.#deferred = [];
+		for (const policy of this.#parts.policies) policy.renew?.();
 		return this.inbox.clear();
 	}
 
@@ -340,11 +345,6 @@ export class Session {
 		if (period.hadRun) this.emit({ type: "agent_settled", aborted: period.controller.signal.aborted });
 		// Not before the command that ended this period has been answered.
 		if (period.successor) setImmediate(this.#openPeriod(period.successor));
-	}
-
-	/** Whether nobody has to be asked about what was said, and nothing expanded. */
-	#isPlain({ messages: [first], source }: Said): boolean {
-		return source === undefined || (!this.#parts.hooks?.input && !(first?.role === "user" && textOf(first).startsWith("/")));
 	}
 
 	/** Why the model cannot be asked now; nothing when it can. */

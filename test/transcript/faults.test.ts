@@ -91,6 +91,7 @@ test("whatever write fails in whatever run", async () => {
 					prepare: async () => undefined,
 					watch: undefined,
 					foresee: () => false,
+					isHalted: () => false,
 					sessionId: () => "s",
 					redact: (text) => text,
 					flow: { isOpen: true, whenOpen: async () => undefined },

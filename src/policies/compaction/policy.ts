@@ -81,7 +81,12 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 		return tokens + estimateMessages(pending) > limits(model).threshold && canCut(model);
 	};
 
-	const automatic = async (reason: Reason, signal: AbortSignal, work: () => Promise<Made> = () => make(parts, undefined, true, signal)) => {
+	const automatic = async (
+		reason: Reason,
+		signal: AbortSignal,
+		gap = signal,
+		work: () => Promise<Made> = () => make(parts, undefined, true, signal),
+	) => {
 		emit({ type: "auto_compaction_start", reason });
 		const made = await safely(work);
 		const isDone = "result" in made;
@@ -92,7 +97,7 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 			type: "auto_compaction_end",
 			result: isDone ? made.result : null,
 			aborted,
-			willRetry: isDone && reason === "overflow",
+			willRetry: isDone && reason === "overflow" && !gap.aborted,
 			...(isDone || aborted ? {} : { errorMessage: `${title}: ${made.problem}` }),
 		});
 		return isDone;
@@ -129,12 +134,12 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 				return undefined;
 			}
 			if (hasRecovered) {
-				await automatic("overflow", signal, async () => ({ problem: twiceText }));
+				await automatic("overflow", signal, gap, async () => ({ problem: twiceText }));
 				return undefined;
 			}
 			if (!canCut(model)) return undefined;
 			hasRecovered = true;
-			if (!(await automatic("overflow", signal))) return undefined;
+			if (!(await automatic("overflow", signal, gap))) return undefined;
 			return { dropFailedReply: true, due: sleep(retryDelayMs, gap).then((ending) => ending === "elapsed") };
 		},
 		async compact(instructions, signal) {

@@ -14,6 +14,13 @@ export function promptingHandlers(session: Session, hooks: Hooks): Pick<Handlers
 			const refusal = await accepted.begin();
 			if (refusal) call.failLater(refusal);
 		});
+	/** A command of an extension is refused when a prompt is. */
+	const runCommand = (run: () => void, call: Call) =>
+		call.afterResponse(() => {
+			const { refusal } = session;
+			if (refusal) call.failLater(refusal);
+			else run();
+		});
 	const queue = (name: "steering" | "followUp") => (params: { message: string; images?: ImageInput[] }, call: Call) => {
 		const command = hooks.command?.(params.message);
 		if (command) throw new CommandError(command.queueRefusal);
@@ -30,7 +37,7 @@ export function promptingHandlers(session: Session, hooks: Hooks): Pick<Handlers
 			}
 			const command = hooks.command?.(message);
 			if (command) {
-				call.afterResponse(command.run);
+				runCommand(command.run, call);
 				return { disposition: "handled" };
 			}
 			const accepted = session.prompt({ text: message, images: flatImages(images), streamingBehavior });
@@ -52,7 +59,7 @@ export function promptingHandlers(session: Session, hooks: Hooks): Pick<Handlers
 				if (call.isAborted()) call.afterResponse(() => call.failLater(abortedText));
 				else {
 					const command = hooks.command?.(message);
-					if (command) call.afterResponse(command.run);
+					if (command) runCommand(command.run, call);
 					else goOn(session.prompt(input), call);
 				}
 			});

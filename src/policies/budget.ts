@@ -1,0 +1,141 @@
+/** Ceilings for time, tokens, money, tool calls and subagents: a warning before each, and an end to new work at the first that is reached. */
+import type { Budget, BudgetLimits, Emit, Policy, StreamFunction } from "../agent/contracts.ts";
+import type { BudgetReason, BudgetSnapshot } from "../protocol/budget.ts";
+import type { Usage } from "../protocol/model.ts";
+
+export interface BudgetParts {
+	limits: BudgetLimits;
+	/** The share of a ceiling at which it warns. */
+	warnAtRatio: number;
+	emit: Emit;
+	/** Milliseconds that only ever grow. */
+	clock: () => number;
+}
+
+export interface BudgetPolicy extends Policy, Budget {
+	/** The same model, for calls that no event tells of. */
+	meter(stream: StreamFunction): StreamFunction;
+}
+
+/** In the order in which they are looked at: the first that is reached is the reason. */
+const dimensions = ["wall_time", "input_tokens", "output_tokens", "total_tokens", "cost", "tool_calls", "subagents"] as const;
+const longestPeriodMs = 5000;
+
+type Counters = Record<BudgetReason, number>;
+
+export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts): BudgetPolicy {
+	const nothing: Counters = { wall_time: 0, input_tokens: 0, output_tokens: 0, total_tokens: 0, cost: 0, tool_calls: 0, subagents: 0 };
+	let counters = { ...nothing };
+	const warned = new Set<BudgetReason>();
+	let exceeded: BudgetReason | undefined;
+	let halt = new AbortController();
+	let startedAt: number | undefined;
+	let timer: NodeJS.Timeout | undefined;
+
+	const value = (dimension: BudgetReason): number => {
+		if (dimension === "wall_time") return startedAt === undefined ? 0 : clock() - startedAt;
+		// Sums of cents are never quite round.
+		return dimension === "cost" ? Math.round(counters.cost * 1e9) / 1e9 : counters[dimension];
+	};
+	const snapshot = (reason = exceeded ?? dimensions.find((dimension) => warned.has(dimension))): BudgetSnapshot => ({
+		status: exceeded ? "exceeded" : reason ? "warning" : "ok",
+		wallTimeMs: Math.round(value("wall_time")),
+		inputTokens: counters.input_tokens,
+		outputTokens: counters.output_tokens,
+		totalTokens: counters.total_tokens,
+		costUsd: value("cost"),
+		toolCalls: counters.tool_calls,
+		subagents: counters.subagents,
+		...(reason ? { reason } : {}),
+	});
+
+	/** Looks at what has just been counted, and at the clock. A ceiling of 0 is reached with the first count of its own. */
+	const evaluate = (counted: readonly BudgetReason[]): void => {
+		if (exceeded) return;
+		const limited = dimensions.filter((dimension) => limits[dimension] !== undefined);
+		const looked = limited.filter((dimension) => (dimension === "wall_time" ? startedAt !== undefined : counted.includes(dimension)));
+		exceeded = looked.find((dimension) => value(dimension) >= (limits[dimension] as number));
+		if (exceeded) {
+			clearInterval(timer);
+			emit({ type: "budget_exceeded", scope: "session", snapshot: snapshot() });
+			halt.abort(new Error(`Session budget exceeded (${exceeded})`));
+			return;
+		}
+		for (const dimension of looked) {
+			if (warned.has(dimension) || value(dimension) / (limits[dimension] as number) < warnAtRatio) continue;
+			warned.add(dimension);
+			emit({ type: "budget_warning", scope: "session", snapshot: snapshot(dimension) });
+		}
+	};
+	const count = (added: Partial<Counters>): void => {
+		const counted = dimensions.filter((dimension) => added[dimension] !== undefined);
+		for (const dimension of counted) counters[dimension] += amount(added[dimension]);
+		evaluate(counted);
+	};
+	const start = (): void => {
+		if (startedAt !== undefined) return;
+		startedAt = clock();
+		if (limits.wall_time === undefined) return;
+		timer = setInterval(() => evaluate([]), Math.min(longestPeriodMs, Math.ceil(limits.wall_time / 10))).unref();
+		evaluate([]);
+	};
+	const spend: Budget["spend"] = ({ usage, toolCalls, subagents }) => count({ ...(usage && tokensOf(usage)), tool_calls: toolCalls, subagents });
+
+	return {
+		name: "budget",
+		observe(event) {
+			switch (event.type) {
+				case "agent_start":
+					return start();
+				case "turn_end":
+					return spend({ usage: event.message.usage });
+				case "tool_execution_start":
+					return spend({ toolCalls: 1 });
+				case "subagent_start":
+					return spend({ subagents: 1 });
+			}
+		},
+		get halt() {
+			return halt.signal;
+		},
+		renew() {
+			clearInterval(timer);
+			counters = { ...nothing };
+			warned.clear();
+			exceeded = undefined;
+			startedAt = undefined;
+			halt = new AbortController();
+		},
+		get snapshot() {
+			return snapshot();
+		},
+		get exceeded() {
+			return exceeded;
+		},
+		get signal() {
+			return halt.signal;
+		},
+		remaining() {
+			const limited = dimensions.filter((dimension) => limits[dimension] !== undefined);
+			return Object.fromEntries(limited.map((dimension) => [dimension, Math.max(0, (limits[dimension] as number) - value(dimension))]));
+		},
+		spend,
+		meter: (stream) => (request, options) =>
+			stream(request, {
+				...options,
+				onEvent(event) {
+					if (event.type === "done") spend({ usage: event.message.usage });
+					if (event.type === "error") spend({ usage: event.error.usage });
+					options.onEvent(event);
+				},
+			}),
+	};
+}
+
+function tokensOf({ input, output, cacheRead, cacheWrite, totalTokens, cost }: Usage): Partial<Counters> {
+	const sum = amount(input) + amount(output) + amount(cacheRead) + amount(cacheWrite);
+	return { input_tokens: input, output_tokens: output, total_tokens: amount(totalTokens) || sum, cost: cost.total };
+}
+
+/** Providers of the user's own may count strangely. */
+const amount = (given: number | undefined) => (given !== undefined && given > 0 && Number.isFinite(given) ? given : 0);
