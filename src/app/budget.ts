@@ -17,7 +17,7 @@ const names = {
 } as const satisfies Record<BudgetReason, string>;
 
 /** A limit that makes no sense is named and left out. */
-export function budgetLimits(settings: SettingsView, warn: (text: string) => void): BudgetLimits {
+function limitsOf(settings: SettingsView, warn: (text: string) => void): BudgetLimits {
 	const limits: BudgetLimits = {};
 	for (const [dimension, name] of Object.entries(names) as [BudgetReason, (typeof names)[BudgetReason]][]) {
 		const limit = settings.get(name);
@@ -28,9 +28,14 @@ export function budgetLimits(settings: SettingsView, warn: (text: string) => voi
 	return limits;
 }
 
-/** Nothing when there is no ceiling. */
-export async function loadBudget(limits: BudgetLimits, warnAtRatio: number): Promise<MakeBudget | undefined> {
+/** Nothing when there is no ceiling. A subagent is given those of the session that sent it. */
+export async function loadBudget(
+	settings: SettingsView,
+	warn: (text: string) => void,
+	limits = limitsOf(settings, warn),
+): Promise<MakeBudget | undefined> {
 	if (Object.keys(limits).length === 0) return undefined;
 	const { budgetPolicy } = await import("../policies/budget.ts");
+	const warnAtRatio = settings.get("task.budget.warnAtRatio");
 	return (emit) => budgetPolicy({ limits, warnAtRatio, emit, clock: () => performance.now() });
 }

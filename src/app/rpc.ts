@@ -11,7 +11,7 @@ import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
 import { EventWriter, type UpdateMode } from "../rpc/updates.ts";
 import { type Options, refuseUnknown, type UnknownFlag, unexpectedText } from "./args.ts";
 import { assemble } from "./assemble.ts";
-import { budgetLimits, loadBudget } from "./budget.ts";
+import { loadBudget } from "./budget.ts";
 import { mayHaveExtensions } from "./extension-places.ts";
 import type { Extensions } from "./extensions.ts";
 import { surroundings } from "./surroundings.ts";
@@ -56,8 +56,6 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 	if (options.dialect && options.dialect !== "classic") warn(`Dialect ${options.dialect} is still to come; classic is spoken.`);
 	warnOfUnknownTools(options, warn);
 
-	const budget = await loadBudget(budgetLimits(settings, warn), settings.get("task.budget.warnAtRatio"));
-
 	const input = { options, settings, cwd, userDirectory };
 	const mayExtend = mayHaveExtensions(input);
 	if (!mayExtend) refuseUnknown(unknown, warn);
@@ -68,6 +66,7 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 	if (flags) refuseUnknown(flags.unknown, warn);
 	if (flags?.strays[0]) throw new Error(unexpectedText(flags.strays[0].following as string));
 
+	const budget = await loadBudget(settings, warn);
 	const writer = new FrameWriter(output, () => void end(1));
 	if (!options["no-ready"]) writer.write('{"type":"ready"}');
 	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "full", () => performance.now());

@@ -6,6 +6,7 @@ import { FrameWriter, type OutputStream } from "../../rpc/stdio.ts";
 import { EventWriter, type UpdateMode } from "../../rpc/updates.ts";
 import { type Arguments, type Options, refuseUnknown } from "../args.ts";
 import { assemble } from "../assemble.ts";
+import { loadBudget } from "../budget.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { mayHaveExtensions, type PlacesInput } from "../extension-places.ts";
 import type { Extensions } from "../extensions.ts";
@@ -53,7 +54,8 @@ async function converse({ options, places, extensions, prompts, stdout, ending, 
 	const writer = new FrameWriter(stdout, () => void ending.cut(exitCodes.brokenPipe));
 	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "delta", () => performance.now());
 	const hooks: Hooks = {};
-	const assembly = assemble({ ...places, environment: process.env, flow: writer, hostTools: () => [], hooks, warn });
+	const budget = await loadBudget(places.settings, warn);
+	const assembly = assemble({ ...places, environment: process.env, flow: writer, hostTools: () => [], hooks, budget, warn });
 	const { session } = assembly;
 	// However it ends, save by a kill: nobody finds a lock of ours.
 	process.once("exit", () => session.transcript.close());
