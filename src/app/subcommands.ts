@@ -29,6 +29,11 @@ export const subcommands: Record<string, Subcommand> = {
 		doc: "The sessions of this directory",
 		run: async (_, options) => (await import("./commands/sessions.ts")).listSessions(options),
 	},
+	doctor: {
+		usage: "",
+		doc: "Look at what an agent needs here, try one, and say what to do",
+		run: async (_, options) => (await import("./commands/doctor.ts")).doctor(options),
+	},
 	export: {
 		usage: "<session> [output]",
 		doc: "A session as one HTML page, by its file or id",

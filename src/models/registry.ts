@@ -204,13 +204,20 @@ export class ModelRegistry implements ModelAccess {
 		for (const problem of problems) if (!problem.endsWith(` providers.${apiKey?.provider} lacks apiKey`)) warn?.(problem);
 	}
 
-	/** A local server is configured when the user names its address or key, or lists its models; it can be asked anyway. */
-	async #isConfigured(provider: string): Promise<boolean> {
+	/** What gives the credentials of a provider, by its name: a flag, a variable, a file. Nothing when it cannot be asked. */
+	async origin(provider: string): Promise<string | undefined> {
 		const { env, apiKey } = this.#options;
-		if (apiKey && providerName(apiKey.provider) === provider) return true;
+		if (apiKey && providerName(apiKey.provider) === provider) return "--api-key";
 		const route = routes.get(provider);
-		if (route?.isLocal || route?.keys.some((name) => env[name])) return true;
-		return hasValue((await this.#providers.custom(provider))?.apiKey, env);
+		const name = route?.keys.find((key) => env[key]);
+		if (name) return name;
+		if (hasValue((await this.#providers.custom(provider))?.apiKey, env)) return this.#path;
+		// A local server is configured when the user names its address or key, or lists its models; it can be asked anyway.
+		return route?.isLocal ? "no key needed" : undefined;
+	}
+
+	async #isConfigured(provider: string): Promise<boolean> {
+		return (await this.origin(provider)) !== undefined;
 	}
 
 	async #access(model: Model, asked: AbortSignal): Promise<Access | { problem: string }> {

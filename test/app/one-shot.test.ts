@@ -132,6 +132,17 @@ describe("exit codes", () => {
 		expect(stderr).toContain(reason);
 	});
 
+	test("a budget that is used up: 3, with the answer if there is one", async () => {
+		const model = 'call bash {"command":"true"} · call bash {"command":"true"} · say "all I know" · say "never"';
+		const flags = ["--set", "task.budget.maxToolCalls=2", "--set", "task.budget.warnAtRatio=0.5"];
+		expect(await once(["-p", ...flags, "go", "and on"], { model })).toMatchObject({
+			code: 3,
+			stdout: "all I know\n",
+			stderr:
+				"Warning: The budget is nearly used up (tool_calls).\nWarning: One more prompt was not sent.\nError: Session budget exceeded (tool_calls)\n",
+		});
+	});
+
 	test("no model: 1, with what to do", async () => {
 		expect(await once(["-p", "--provider", "nobody", "--model", "none", "hi"])).toMatchObject({
 			code: 1,

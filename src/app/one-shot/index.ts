@@ -72,7 +72,7 @@ async function converse({ options, places, extensions, prompts, stdout, ending, 
 	if (isJson) writer.write(toLine(session.transcript.header));
 	if (extensions) session.observe((event) => extensions.hear(event));
 	session.observe(outcome.hear);
-	session.observe(isJson ? events.write : (event) => tellRetry(event, warn));
+	session.observe(isJson ? events.write : (event) => tell(event, warn));
 	/** What is refused stands among the events as it does for hosts. */
 	const refuse = (command: string, error: string) => {
 		if (isJson) events.send({ type: "response", command, success: false, error });
@@ -110,7 +110,9 @@ async function converse({ options, places, extensions, prompts, stdout, ending, 
 	await ending.regular(result.code);
 }
 
-function tellRetry(event: AgentEvent, warn: Warn): void {
-	if (event.type !== "auto_retry_start") return;
-	warn(`${event.errorMessage} Attempt ${event.attempt} of ${event.maxAttempts} follows in ${event.delayMs / 1000} s.`);
+/** What someone who reads the log should know before the end. */
+function tell(event: AgentEvent, warn: Warn): void {
+	if (event.type === "auto_retry_start")
+		warn(`${event.errorMessage} Attempt ${event.attempt} of ${event.maxAttempts} follows in ${event.delayMs / 1000} s.`);
+	else if (event.type === "budget_warning") warn(`The budget is nearly used up (${event.snapshot.reason}).`);
 }

@@ -1,0 +1,47 @@
+/** `bowline doctor`: looks at what an agent needs here, tries one, and says what to do. */
+import type { Options } from "../args.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { type Surroundings, surroundings } from "../surroundings.ts";
+import { loopback } from "./doctor-loopback.ts";
+import { directories, git, node, proxy, ripgrep, settingsFiles, shell, trust } from "./doctor-machine.ts";
+import { models } from "./doctor-models.ts";
+
+export interface Finding {
+	/** `note`: it works, but somebody may want to know. */
+	state: "ok" | "note" | "fail";
+	text: string;
+	/** What to do, in a sentence. */
+	remedy?: string;
+}
+
+export interface Patient extends Surroundings {
+	options: Options;
+	env: NodeJS.ProcessEnv;
+}
+
+type Check = (patient: Patient) => Finding[] | Promise<Finding[]>;
+
+const checks: Record<string, Check> = { node, git, ripgrep, shell, directories, settings: settingsFiles, trust, proxy, models, loopback };
+
+export async function doctor(options: Options): Promise<void> {
+	const patient: Patient = { options, env: process.env, ...(await surroundings(options, false)) };
+	let failures = 0;
+	for (const [name, check] of Object.entries(checks)) {
+		for (const [index, { state, text, remedy }] of (await findings(check, patient)).entries()) {
+			if (state === "fail") failures += 1;
+			console.log(`${state.padEnd(4)}  ${(index === 0 ? name : "").padEnd(11)}  ${text}`);
+			if (remedy) console.log(`${" ".repeat(19)}→ ${remedy}`);
+		}
+	}
+	console.log(failures === 0 ? "\nReady to work." : `\n${failures === 1 ? "One thing needs" : `${failures} things need`} repair.`);
+	process.exitCode = failures === 0 ? exitCodes.done : exitCodes.failed;
+}
+
+/** A check that breaks has found something, too. */
+async function findings(check: Check, patient: Patient): Promise<Finding[]> {
+	try {
+		return await check(patient);
+	} catch (error) {
+		return [{ state: "fail", text: error instanceof Error ? error.message : String(error) }];
+	}
+}

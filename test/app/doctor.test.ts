@@ -1,0 +1,70 @@
+/** `bowline doctor` on healthy and on broken machines. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { program } from "../wire/support/agent.ts";
+
+function doctor(env: Record<string, string>, files: Record<string, string> = {}, ...flags: string[]): { status: number | null; stdout: string } {
+	const folder = mkdtempSync(join(tmpdir(), "bowline-doctor-"));
+	onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+	mkdirSync(join(folder, "work"));
+	for (const [path, content] of Object.entries(files)) {
+		mkdirSync(dirname(join(folder, path)), { recursive: true });
+		writeFileSync(join(folder, path), content);
+	}
+	const bare = { PATH: process.env.PATH ?? "", HOME: folder, BOWLINE_DIR: join(folder, "user") };
+	const { status, stdout } = spawnSync(process.execPath, [program, "doctor", ...flags], {
+		cwd: join(folder, "work"),
+		env: { ...bare, ...env },
+		encoding: "utf8",
+	});
+	return { status, stdout };
+}
+
+test("with a key all is well, and the key is not shown", () => {
+	const { status, stdout } = doctor({ ANTHROPIC_API_KEY: "sk-do-not-show-me" });
+	expect(stdout).toMatch(/^ok {4}node {9}\d+\.\d+\.\d+$/m);
+	expect(stdout).toMatch(/^ok {4}models {7}anthropic: \d+ models \(ANTHROPIC_API_KEY\)$/m);
+	expect(stdout).toMatch(/^ok {4}loopback {5}an agent was ready after \d+ ms and answered \d+ ms later$/m);
+	expect(stdout).toMatch(/\nReady to work\.\n$/);
+	expect(stdout).not.toContain("sk-do-not-show-me");
+	expect(status).toBe(0);
+});
+
+test("without any model it says what to set", () => {
+	const { status, stdout } = doctor({});
+	expect(stdout).toMatch(/^fail {2}models {7}No model selected\.\n +→ .*ANTHROPIC_API_KEY/m);
+	expect(stdout).toMatch(/\nOne thing needs repair\.\n$/);
+	expect(status).toBe(1);
+});
+
+test("a key of models.jsonc is named by the file", () => {
+	const models =
+		'{ "providers": { "mine": { "baseUrl": "http://127.0.0.1:1", "api": "openai-completions", "apiKey": "!echo secret", "models": [{ "id": "m" }] } } }';
+	const { status, stdout } = doctor({}, { "user/models.jsonc": models }, "--model", "mine/m");
+	expect(stdout).toMatch(/mine: 1 model \(.*\/user\/models\.jsonc\)\nok {17}a session starts with mine\/m\n/);
+	expect(stdout).not.toContain("secret");
+	expect(status).toBe(0);
+});
+
+test("everything that is broken is found, and each has its remedy", () => {
+	const files = { "user/settings.jsonc": "{ nope", "user/models.jsonc": "{ neither", "work/.bowline/settings.jsonc": "{}", file: "" };
+	const env = { ANTHROPIC_API_KEY: "sk-do-not-show-me", HTTPS_PROXY: "socks://example.com", BOWLINE_RG: "off" };
+	const { status, stdout } = doctor(env, files, "--session-dir", "../file/sessions");
+	expect(stdout).toMatch(/^fail .*settings\.jsonc:1: .*\n +→ Repair the file/m);
+	expect(stdout).toMatch(/^fail .*models\.jsonc.*\n +→ Repair the file/m);
+	expect(stdout).toMatch(/^fail .*session files: .*\/file is no directory\n +→ .*--session-dir/m);
+	expect(stdout).toMatch(/^fail {2}proxy .*socks: are not supported/m);
+	expect(stdout).toMatch(/^note {2}ripgrep .*\n +→ Install ripgrep/m);
+	expect(stdout).toMatch(/^note {2}trust .*not trusted.*\n +→ .*--approve/m);
+	expect(stdout).toMatch(/\n4 things need repair\.\n$/);
+	expect(status).toBe(1);
+});
+
+test("a proxy is named without its password", () => {
+	const { stdout } = doctor({ https_proxy: "http://me:hidden@proxy.example.com:3128" });
+	expect(stdout).toContain("through http://proxy.example.com:3128\n");
+	expect(stdout).not.toContain("hidden");
+});
