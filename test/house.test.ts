@@ -106,6 +106,6 @@ test("every command that is served has a wire test", () => {
 
 test("every command has a handler", async () => {
 	const { handlers } = await import("../src/rpc/handlers/index.ts");
-	const table = handlers({ session: {} } as never);
+	const table = handlers({ session: {}, dialect: {} } as never);
 	expect(Object.keys(table).sort()).toEqual(Object.keys(commands).sort());
 });

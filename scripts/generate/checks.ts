@@ -107,7 +107,5 @@ const isObject = (value: unknown): boolean => typeof value === "object" && value
 export const checks: Record<string, { lane: Lane; check: (frame: Frame) => string | undefined }> = {
 ${rows.join("\n")}
 };
-
-export const unsupported: ReadonlySet<string> = new Set(${JSON.stringify(Object.entries(commands).flatMap(([name, { unsupported }]) => (unsupported ? [name] : [])))});
 `;
 }

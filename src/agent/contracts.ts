@@ -206,6 +206,12 @@ export interface Again {
 	messages?: AgentMessage[];
 }
 
+/** A summary is asked for again after a passing failure. Every streak that begins also finishes. */
+export type SummaryRetry =
+	| { stage: "scheduled"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
+	| { stage: "started"; attempt: number }
+	| { stage: "finished"; attempt: number; success: boolean; finalError?: string };
+
 // ── Budgets ────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Ceilings of a session; absent where there is none. */

@@ -8,7 +8,9 @@ import { type CompactionPolicy, compactionPolicy } from "../policies/compaction/
 import { type RetryPolicy, retryPolicy } from "../policies/retry.ts";
 import { streamRulesPolicy } from "../policies/stream-rules/policy.ts";
 import { todoReminderPolicy } from "../policies/todo-reminder.ts";
+import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
+import type { Dialect } from "../rpc/dialects/dialect.ts";
 import { Bus } from "../session/bus.ts";
 import { ModelChoice } from "../session/model-choice.ts";
 import { usedRules } from "../session/restore.ts";
@@ -35,6 +37,8 @@ export interface AssembleInput {
 	hooks: Hooks;
 	/** Watches over the session's ceilings, when there are any. */
 	budget: MakeBudget | undefined;
+	/** What the host's dialect wants to be different or to be told. */
+	dialect?: Pick<Dialect, "interruptMode" | "onEntry" | "onSummaryRetry" | "aroundCompaction">;
 	warn: (text: string) => void;
 }
 
@@ -55,8 +59,9 @@ export interface Assembly {
 }
 
 export function assemble(input: AssembleInput): Assembly {
-	const { options, settings, cwd, userDirectory, environment, flow, hostTools, hooks, warn } = input;
+	const { options, settings, cwd, userDirectory, environment, flow, hostTools, hooks, dialect = {}, warn } = input;
 	const now = Date.now;
+	const { aroundCompaction } = dialect;
 	const bus = new Bus();
 	const budget = input.budget?.(bus.emit);
 	const models = new Models({ options, settings, cwd, userDirectory, environment, hooks, warn });
@@ -110,6 +115,7 @@ export function assemble(input: AssembleInput): Assembly {
 			thresholdTokens: settings.get("compaction.thresholdTokens"),
 		}),
 		retry: retrySettings,
+		onRetry: dialect.onSummaryRetry,
 		stream: budget?.meter(models.stream) ?? models.stream,
 		newSessionId: () => uuid(now()),
 		hooks,
@@ -119,7 +125,7 @@ export function assemble(input: AssembleInput): Assembly {
 		now,
 	});
 
-	const transcripts = transcriptsOf({ options, settings, cwd, userDirectory }, toolbox.redact, now);
+	const transcripts = transcriptsOf({ options, settings, cwd, userDirectory }, { redact: toolbox.redact, now, onEntry: dialect.onEntry });
 	const opened = namedTranscript(options, transcripts);
 
 	const reminder = todoReminderPolicy({
@@ -177,7 +183,7 @@ export function assemble(input: AssembleInput): Assembly {
 		start: {
 			steeringMode: settings.get("steeringMode"),
 			followUpMode: settings.get("followUpMode"),
-			interruptMode: (options["interrupt-mode"] as "immediate" | "wait" | undefined) ?? settings.get("interruptMode"),
+			interruptMode: interruptMode(options, settings, dialect),
 			autoCompaction: settings.get("compaction.enabled"),
 		},
 	});
@@ -194,7 +200,9 @@ export function assemble(input: AssembleInput): Assembly {
 				isRetryEnabled = enabled;
 			},
 		},
-		compaction,
+		compaction: aroundCompaction
+			? { ...compaction, compact: (instructions, signal) => aroundCompaction(() => compaction.compact(instructions, signal), signal) }
+			: compaction,
 		prompting,
 		toolbox,
 		models,
@@ -207,6 +215,12 @@ export function assemble(input: AssembleInput): Assembly {
 			await Promise.all([toolbox.close(), models.close()]);
 		},
 	};
+}
+
+/** A flag or a setting that somebody has made, else what is usual in the dialect. */
+function interruptMode(options: Options, settings: SettingsView, dialect: Pick<Dialect, "interruptMode">): InterruptMode {
+	const usual = settings.origin("interruptMode") === "default" ? dialect.interruptMode : undefined;
+	return (options["interrupt-mode"] as InterruptMode | undefined) ?? usual ?? settings.get("interruptMode");
 }
 
 /** Looks up the model to start with; a failure only means that there is none. */

@@ -10,8 +10,8 @@ import type { Call, Handlers } from "../rpc/handlers/contract.ts";
 import type { Server } from "../rpc/server.ts";
 import type { EventWriter } from "../rpc/updates.ts";
 import type { Queued } from "../session/inbox.ts";
+import { contextUsageOf } from "../session/moves.ts";
 import type { Session } from "../session/session.ts";
-import { contextTokens } from "../transcript/stats.ts";
 import type { Models } from "./models.ts";
 import type { SettingsView } from "./settings.ts";
 import type { ToolSelection } from "./tool-selection.ts";
@@ -72,8 +72,9 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 		server.inTurn(async () => {
 			const afterwards: (() => void)[] = [];
 			const call: Call = {
+				id: undefined,
 				afterResponse: (then) => void afterwards.push(then),
-				failLater: (error) => console.error(`bowline: ${name} failed: ${error}`),
+				goOn: (begin) => void afterwards.push(() => void begin()),
 				isAborted: () => false,
 				inSerialLane: (work) => work(),
 			};
@@ -141,12 +142,7 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 		switchSession: (sessionPath) => perform("switch_session", { sessionPath }),
 		navigateTree: async (targetId, options) => (await import("./navigate-tree.ts")).navigateTree(parts, targetId, options),
 		compact: (instructions) => session.compact((signal) => compaction.compact(instructions?.trim() || undefined, signal)),
-		contextUsage() {
-			const contextWindow = choice.model?.contextWindow;
-			if (!contextWindow) return undefined;
-			const tokens = contextTokens(session.messages, session.transcript.branch);
-			return { tokens, contextWindow, percent: tokens === null ? null : (tokens / contextWindow) * 100 };
-		},
+		contextUsage: () => contextUsageOf(session),
 		systemPrompt: () => session.systemPrompt,
 		sessionView: () => session.transcript,
 		shutdown: parts.shutdown,

@@ -3,6 +3,7 @@ import type { Hooks } from "../agent/contracts.ts";
 import { deferred } from "../lib/deferred.ts";
 import { RecordReader } from "../lib/jsonl.ts";
 import { sleep } from "../lib/sleep.ts";
+import { classic, loadDialect } from "../rpc/dialects/classic.ts";
 import { Dialogs } from "../rpc/extension-ui.ts";
 import { handlers } from "../rpc/handlers/index.ts";
 import { HostTools } from "../rpc/host-tools.ts";
@@ -53,7 +54,6 @@ export interface Service {
 export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, options: Options, unknown: UnknownFlag[]): Promise<Service> {
 	const { userDirectory, settings } = await surroundings(options, true, cwd, env);
 	settings.warnings.forEach(warn);
-	if (options.dialect && options.dialect !== "classic") warn(`Dialect ${options.dialect} is still to come; classic is spoken.`);
 	warnOfUnknownTools(options, warn);
 
 	const input = { options, settings, cwd, userDirectory };
@@ -68,11 +68,13 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 
 	const budget = await loadBudget(settings, warn);
 	const writer = new FrameWriter(output, () => void end(1));
-	if (!options["no-ready"]) writer.write('{"type":"ready"}');
-	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "full", () => performance.now());
+	const dialect = options.dialect === undefined ? classic : await loadDialect(options.dialect, { writer, tell: (frame) => events.tell(frame) });
+	if (dialect.ready && !options["no-ready"]) writer.write(dialect.ready);
+	const updates = (options.updates as UpdateMode | undefined) ?? dialect.updates;
+	const events: EventWriter = new EventWriter(writer, updates, () => performance.now(), dialect.frames);
 	const hooks: Hooks = {};
 	const hostTools = new HostTools({ send: events.send, takenNames: async () => [...builtInNames, ...toolsOf(hooks)], now: Date.now });
-	const dialogs = new Dialogs({ send: events.send, emitsTitle: isTruthy(env.PI_RPC_EMIT_TITLE), now: Date.now });
+	const dialogs = new Dialogs({ send: events.send, emitsTitle: dialect.emitsTitle ?? isTruthy(env.PI_RPC_EMIT_TITLE), now: Date.now });
 	const assembly = assemble({
 		options,
 		settings,
@@ -83,6 +85,7 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 		hostTools: () => hostTools.tools,
 		hooks,
 		budget,
+		dialect,
 		warn,
 	});
 	const { session, models, prompting, close } = assembly;
@@ -90,10 +93,11 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 	session.observe(events.write);
 
 	const slashCommands = async () => [...(extensions?.commands() ?? []), ...(await prompting.commands())];
-	const table = handlers({ ...assembly, catalogue: models, hostTools, events, hooks, slashCommands, cwd });
+	const table = handlers({ ...assembly, catalogue: models, hostTools, events, hooks, slashCommands, cwd, dialect });
 	const server = new Server({
 		handlers: table,
 		writer,
+		dialect,
 		onControl: (frame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame)),
 		pauseInput,
 	});
@@ -123,6 +127,7 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 		const choosing = assembly.chooseModel();
 		if (choosing) server.hold(choosing);
 	}
+	if (dialect.greet) void server.inTurn(async () => dialect.greet?.({ session, slashCommands }));
 	const reader = new RecordReader(
 		{ record: (line) => server.receive(line), tooLong: (limit) => server.receiveTooLong(limit) },
 		Number(env.BOWLINE_MAX_LINE_BYTES) || maxLineBytes,

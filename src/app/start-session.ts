@@ -4,7 +4,7 @@ import type { ModelWithLevel } from "../agent/contracts.ts";
 import { randomBytes, uuid } from "../lib/ids.ts";
 import { noteChoice, restoreChoice } from "../session/restore.ts";
 import type { Session } from "../session/session.ts";
-import { sessionDirectory, type Transcript } from "../transcript/transcript.ts";
+import { sessionDirectory, type Transcript, type TranscriptParts } from "../transcript/transcript.ts";
 import { Transcripts } from "../transcript/transcripts.ts";
 import type { Options } from "./args.ts";
 import type { SettingsView } from "./settings.ts";
@@ -21,19 +21,18 @@ export function directoryOf({ options, settings, cwd, userDirectory }: SessionPl
 	return resolve(cwd, options["session-dir"] ?? settings.get("sessionDir") ?? sessionDirectory(userDirectory, cwd));
 }
 
-export function transcriptsOf(places: SessionPlaces, redact: (text: string) => string, now: () => number): Transcripts {
+export function transcriptsOf(places: SessionPlaces, parts: Pick<TranscriptParts, "redact" | "now" | "onEntry">): Transcripts {
 	const { options, cwd } = places;
 	let chosenId = options["session-id"];
 	if (chosenId !== undefined && !/^[\w.-]+$/.test(chosenId)) throw new Error("--session-id may have letters, digits, dots, dashes and underscores.");
 	return new Transcripts({
 		cwd,
 		directory: options["no-session"] ? undefined : directoryOf(places),
-		redact,
-		now,
+		...parts,
 		owner: randomBytes(4).toString("hex"),
 		newId: () => randomBytes(4).toString("hex"),
 		newSessionId: () => {
-			const id = chosenId ?? uuid(now());
+			const id = chosenId ?? uuid(parts.now());
 			chosenId = undefined;
 			return id;
 		},

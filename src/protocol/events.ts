@@ -11,6 +11,7 @@ import { TodoItem } from "./todos.ts";
 
 const call = { toolCallId: text(), toolName: text() };
 const args = jsonObject;
+const messageId = optional(text({ description: "Dialect `omp`: the same for all events of a message." }));
 const task = {
 	id: text({ description: "Unique within the session: a number and the task's id." }),
 	taskId: optional(text({ description: "The id as given in `tasks[]`." })),
@@ -30,6 +31,7 @@ export const events = {
 	agent_end: event("A run is over. `messages` are those that this run added.", {
 		messages: list(AgentMessage),
 		willRetry: optional(flag({ description: "Another run will follow by itself." })),
+		isTerminal: optional(flag({ description: "Dialect `omp`: the opposite of `willRetry`." })),
 		sessionId: optional(text()),
 		sessionFile: optional(text()),
 	}),
@@ -40,13 +42,14 @@ export const events = {
 		toolResults: list(ToolResultMessage),
 		turnIndex: optional(integer()),
 	}),
-	message_start: event("A message enters the conversation. A reply is empty at this point.", { message: AgentMessage }),
+	message_start: event("A message enters the conversation. A reply is empty at this point.", { messageId, message: AgentMessage }),
 	message_update: event("A reply grew.", {
+		messageId,
 		message: optional(AssistantMessage),
 		usage: optional(Usage),
 		assistantMessageEvent: AssistantMessageEvent,
 	}),
-	message_end: event("A message is complete. Its content is authoritative, and it is on disk.", { message: AgentMessage }),
+	message_end: event("A message is complete. Its content is authoritative, and it is on disk.", { messageId, message: AgentMessage }),
 	tool_execution_start: event("A tool call starts, or is about to be reported as skipped. `args` are the model's raw arguments.", {
 		...call,
 		args,

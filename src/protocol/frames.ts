@@ -1,13 +1,14 @@
 /** What a line can be. Parsing gives a value, never a throw, never an unchecked cast. */
 import type { CommandName } from "./commands/index.ts";
 import type { Lane } from "./define.ts";
+import type { DialectEvent } from "./dialect-events.ts";
 import type { AgentEvent, Response } from "./events.ts";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
 import type { HostToolCall, HostToolCancel, HostToolResult, HostToolUpdate } from "./host-tools.ts";
 import { checks } from "./inbound.generated.ts";
 
 export type ControlFrame = ExtensionUiResponse | HostToolUpdate | HostToolResult;
-export type OutboundFrame = AgentEvent | Response | ExtensionUiRequest | HostToolCall | HostToolCancel;
+export type OutboundFrame = AgentEvent | DialectEvent | Response | ExtensionUiRequest | HostToolCall | HostToolCancel;
 export type RequestId = string | number;
 
 export interface CommandFrame {
@@ -24,6 +25,8 @@ export interface ParseFailure {
 	/** What `command` of the response says. */
 	command: string;
 	id: RequestId | undefined;
+	/** The id is only told in dialects that tell it. */
+	hidesId?: true;
 	error: string;
 }
 
@@ -48,12 +51,12 @@ export function parseInbound(line: string): InboundFrame {
 	const params = frame as Record<string, unknown>;
 	const name = typeof params.type === "string" ? params.type : (JSON.stringify(params.type) ?? "undefined");
 	const row = typeof params.type === "string" && Object.hasOwn(checks, name) ? checks[name] : undefined;
-	if (!row) return { kind: "failure", command: name, id: undefined, error: `Unknown command: ${name}` };
+	const id = typeof params.id === "string" || Number.isFinite(params.id) ? (params.id as RequestId) : undefined;
+	if (!row) return { kind: "failure", command: name, id, hidesId: true, error: `Unknown command: ${name}` };
 	const problem = row.check(params);
 	if (row.lane === "control") {
 		return problem ? parseFailure(`${name}: ${problem}`) : { kind: "control", frame: frame as ControlFrame };
 	}
-	const id = typeof params.id === "string" || Number.isFinite(params.id) ? (params.id as RequestId) : undefined;
 	if (problem) return { kind: "failure", command: name, id, error: `${name}: ${problem}` };
 	return { kind: "command", name: name as CommandName, lane: row.lane, id, params };
 }

@@ -299,5 +299,3 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 		},
 	},
 };
-
-export const unsupported: ReadonlySet<string> = new Set(["set_locale","get_integrations","set_fast_mode","set_host_uri_schemes","set_subagent_subscription","get_subagents","get_subagent_messages","handoff","get_login_providers","login"]);

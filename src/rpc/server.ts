@@ -4,7 +4,7 @@ import { toLine } from "../lib/jsonl.ts";
 import type { CommandName } from "../protocol/commands/index.ts";
 import type { Response } from "../protocol/events.ts";
 import { type CommandFrame, type ControlFrame, type ParseFailure, parseFailure, parseInbound, type RequestId } from "../protocol/frames.ts";
-import { unsupported } from "../protocol/inbound.generated.ts";
+import type { Answer, Dialect, PromptStory } from "./dialects/dialect.ts";
 import type { Call, Handlers } from "./handlers/contract.ts";
 import type { FrameWriter } from "./stdio.ts";
 
@@ -24,6 +24,7 @@ const jobOverhead = 256;
 export interface ServerOptions {
 	handlers: Handlers;
 	writer: FrameWriter;
+	dialect: Dialect;
 	onControl: (frame: ControlFrame) => void;
 	/** Asks the reader of stdin to pause or to go on. */
 	pauseInput: (paused: boolean) => void;
@@ -80,8 +81,9 @@ export class Server {
 	}
 
 	/** Answers a line that is no command; in its turn when the host is behind, so that such lines are bounded like all others. */
-	#fail({ id, command, error }: ParseFailure, size: number): void {
-		const run = () => this.#answer(id, command, { error });
+	#fail({ id, hidesId, command, error }: ParseFailure, size: number): void {
+		const told = hidesId && !this.#options.dialect.echoesIds ? undefined : id;
+		const run = () => this.#answer(told, command, { error });
 		if (this.#options.writer.isOpen) run();
 		else this.#enqueue({ run, holdsLane: true, size });
 	}
@@ -147,18 +149,29 @@ export class Server {
 	/** Runs a handler and answers. Synchronous as long as the handler is. */
 	#handle({ id, name, params }: CommandFrame, sequence: number): void | Promise<void> {
 		const afterwards: (() => void)[] = [];
+		const answer: Answer = (outcome) => this.#answer(id, name, outcome);
+		let story: PromptStory | undefined;
 		const call: Call = {
+			id,
 			afterResponse: (then) => void afterwards.push(then),
-			failLater: (error) => this.#answer(id, name, { error }),
+			goOn: (begin) => {
+				const { accepted, begun, refused } = this.#options.dialect.prompt?.(id, answer) ?? plainStory(answer);
+				story = { accepted, refused };
+				const goOn = async () => {
+					const refusal = await begin(begun);
+					if (refusal) refused(refusal);
+				};
+				afterwards.push(() => this.#track(goOn()));
+			},
 			isAborted: (by = "abort") => sequence < this.#abortedBefore[by],
 			inSerialLane: (work) => this.inTurn(work),
 		};
 		const succeed = (data: unknown) => {
-			this.#answer(id, name, { data });
+			if (story) story.accepted(data);
+			else answer({ data });
 			for (const then of afterwards) then();
 		};
 		try {
-			if (unsupported.has(name)) return this.#answer(id, name, { error: `${name} is not supported` });
 			const handler = this.#options.handlers[name] as (params: unknown, call: Call) => unknown;
 			const result = handler(params, call);
 			if (!(result instanceof Promise)) return succeed(result);
@@ -182,14 +195,22 @@ export class Server {
 	#refuse(id: RequestId | undefined, name: CommandName, error: unknown): void {
 		if (isCommandError(error)) return this.#answer(id, name, { error: error.message, code: error.code });
 		console.error(`bowline: ${name} failed unexpectedly:`, error);
-		const { command, error: text } = parseFailure(error instanceof Error ? error.message : String(error));
+		const message = error instanceof Error ? error.message : String(error);
+		if (this.#options.dialect.echoesIds) return this.#answer(id, name, { error: message });
+		const { command, error: text } = parseFailure(message);
 		this.#answer(undefined, command, { error: text });
 	}
 
 	#answer(id: RequestId | undefined, command: string, outcome: { data?: unknown } | { error: string; code?: string }): void {
 		const isFailure = "error" in outcome;
 		const response: Response = { id, type: "response", command, success: !isFailure, ...outcome };
-		this.#options.writer.write(toLine(response));
-		if (!this.#options.writer.isOpen) this.#count(0);
+		const { writer, dialect } = this.#options;
+		for (const frame of dialect.frames?.(response) ?? [response]) writer.write(toLine(frame));
+		if (!writer.isOpen) this.#count(0);
 	}
+}
+
+/** Accepted at once; a refusal comes behind that, with the same id. */
+function plainStory(answer: Answer): PromptStory {
+	return { accepted: (data) => answer({ data }), refused: (error) => answer({ error }) };
 }

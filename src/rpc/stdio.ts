@@ -50,6 +50,8 @@ export class FrameWriter implements Flow {
 	#written = deferred();
 	/** Called when stdout takes bytes again after it did not. */
 	onDrain: () => void = () => undefined;
+	/** What a line is divided into from now on, each part a line. */
+	split: ((line: string) => string) | undefined;
 
 	constructor(stream: OutputStream, onError: (error: Error) => void) {
 		this.#stream = stream;
@@ -59,6 +61,7 @@ export class FrameWriter implements Flow {
 	/** Queues one frame. `alone`: in a write of its own, not together with its neighbours. */
 	write(frame: Frame, alone = false): void {
 		if (this.#hasFailed) return;
+		if (this.split) frame = divided(frame, this.split);
 		if (alone) this.#alone.add(this.#frames.length);
 		this.#frames.push(frame);
 		this.#add(sizeOf(frame));
@@ -188,6 +191,10 @@ export class FrameWriter implements Flow {
 		this.#written.resolve();
 		this.#onError(error);
 	}
+}
+
+function divided(frame: Frame, split: (line: string) => string): Frame {
+	return typeof frame === "string" ? split(frame) : { size: frame.size, line: () => split(frame.line()) };
 }
 
 /** Writes to descriptor 1 that go around `process.stdout` go to stderr too. Frames do not come this way: `process.stdout` has its own. */

@@ -5,6 +5,7 @@
 import { toLine } from "../lib/jsonl.ts";
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
+import type { Dialect } from "./dialects/dialect.ts";
 import type { FrameWriter } from "./stdio.ts";
 
 export type UpdateMode = "full" | "delta";
@@ -18,25 +19,33 @@ const snapshotBytesPerMs = 8000;
 export class EventWriter {
 	#writer: FrameWriter;
 	#mode: UpdateMode;
+	#frames: Dialect["frames"];
 	#now: () => number;
 	/** The delta that waits; its update is the newest one of the block. */
 	#pending: { update: Update; delta: string } | undefined;
 	/** Progress of tools that waits while the host is far behind; the newest per call. */
-	#progress = new Map<string, AgentEvent>();
+	#progress = new Map<string, OutboundFrame>();
 	#nextFrameAt = 0;
 	/** The events that the host wants; all when not set. */
 	filter: ReadonlySet<string> | undefined;
 	#timer: NodeJS.Timeout | undefined;
 
-	constructor(writer: FrameWriter, mode: UpdateMode, now: () => number) {
+	constructor(writer: FrameWriter, mode: UpdateMode, now: () => number, frames?: Dialect["frames"]) {
 		this.#writer = writer;
 		this.#mode = mode;
+		this.#frames = frames;
 		this.#now = now;
 		writer.onDrain = () => this.#resume();
 	}
 
 	write = (event: AgentEvent): void => {
-		if (this.filter && !this.filter.has(event.type)) return;
+		if (!this.#frames) return this.tell(event);
+		for (const frame of this.#frames(event)) this.tell(frame);
+	};
+
+	/** Writes an event in the words of the dialect. */
+	tell = (event: OutboundFrame): void => {
+		if (this.filter && !this.filter.has(event.type) && event.type !== "prompt_result") return;
 		if (event.type === "message_update" && "delta" in event.assistantMessageEvent) return this.#delta(event, event.assistantMessageEvent);
 		if (event.type === "tool_execution_update" && !this.#writer.isOpen) {
 			this.#progress.set(event.toolCallId, event);
@@ -50,7 +59,7 @@ export class EventWriter {
 	/** Writes a frame that is no event, in its order. */
 	send = (frame: OutboundFrame): void => {
 		this.flush();
-		this.#writer.write(toLine(frame));
+		for (const spoken of this.#frames?.(frame) ?? [frame]) this.#writer.write(toLine(spoken));
 	};
 
 	/** Writes what waits. */
@@ -113,11 +122,12 @@ export class EventWriter {
 
 function updateLine(update: Update, step: Update["assistantMessageEvent"], hasSnapshots: boolean): string {
 	const { partial, ...bare } = step;
-	const usage = JSON.stringify(update.usage);
+	const { usage, messageId } = update;
 	const event = toLine(bare);
-	if (!hasSnapshots) return `{"type":"message_update","usage":${usage},"assistantMessageEvent":${event}}`;
+	const head = `{"type":"message_update",${messageId ? `"messageId":"${messageId}",` : ""}${usage ? `"usage":${JSON.stringify(usage)},` : ""}`;
+	if (!hasSnapshots) return `${head}"assistantMessageEvent":${event}}`;
 	const snapshot = toLine(partial);
-	return `{"type":"message_update","message":${snapshot},"usage":${usage},"assistantMessageEvent":${event.slice(0, -1)},"partial":${snapshot}}}`;
+	return `${head}"message":${snapshot},"assistantMessageEvent":${event.slice(0, -1)},"partial":${snapshot}}}`;
 }
 
 /** Nearly how long a value is as JSON, without making it. */

@@ -57,9 +57,12 @@ async function acceptedPrompt({ period, refusal }: DriveInput): Promise<Next | u
 	if (!prompt) return undefined;
 	const reason = await refusal();
 	period.prompt = undefined;
-	prompt.answer(reason);
+	const { messages } = prompt;
 	// Nothing is left of a prompt that an extension took.
-	return reason || prompt.messages.length === 0 ? undefined : { from: "prompt", messages: prompt.messages };
+	const isTaken = messages.length === 0;
+	if (!reason) prompt.begun?.(isTaken ? "handled" : "started", messages);
+	prompt.answer(reason);
+	return reason || isTaken ? undefined : { from: "prompt", messages };
 }
 
 /** Asks the policies, one after another; the first answer wins. Gives it when it is time to run again. A prompt or an abort ends the wait. */

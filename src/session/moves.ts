@@ -91,18 +91,24 @@ export function treeOfSession({ transcript }: Session): { tree: TreeNode[]; leaf
 }
 
 export function statsOf(session: Session): SessionStats {
-	const { sessionId, file, entries, branch } = session.transcript;
-	const { messages, choice } = session;
-	const contextWindow = choice.model?.contextWindow;
-	const tokens = contextTokens(messages, branch);
+	const { sessionId, file, entries } = session.transcript;
+	const contextUsage = contextUsageOf(session);
 	return {
 		sessionFile: file,
 		sessionId,
-		...countMessages(messages),
+		...countMessages(session.messages),
 		...totalsOf(entries),
 		premiumRequests: 0,
-		...(contextWindow ? { contextUsage: { tokens, contextWindow, percent: tokens === null ? null : (tokens / contextWindow) * 100 } } : {}),
+		...(contextUsage ? { contextUsage } : {}),
 	};
+}
+
+/** How full the model's window is; nothing where that is not known. */
+export function contextUsageOf({ choice, messages, transcript }: Session): SessionStats["contextUsage"] {
+	const contextWindow = choice.model?.contextWindow;
+	if (!contextWindow) return undefined;
+	const tokens = contextTokens(messages, transcript.branch);
+	return { tokens, contextWindow, percent: tokens === null ? null : (tokens / contextWindow) * 100 };
 }
 
 const pageSize = { default: 100, max: 256 };

@@ -3,6 +3,7 @@ import type { Flow, Hooks, ModelAccess, Policy, PromptSource, Tool, ValidateArgu
 import type { TodoList } from "../lib/todos.ts";
 import type { InterruptMode, QueueMode } from "../protocol/commands/queue.ts";
 import type { Image } from "../protocol/content.ts";
+import type { AgentMessage } from "../protocol/messages.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Transcripts } from "../transcript/transcripts.ts";
 import type { Bus } from "./bus.ts";
@@ -50,5 +51,11 @@ export interface PromptInput {
 export interface Acceptance {
 	disposition: "started" | "queued" | undefined;
 	/** Goes on with the prompt once it has been acknowledged. Tells why it cannot run after all. */
-	begin: () => Promise<string | undefined>;
+	begin: (begun?: Begun) => Promise<string | undefined>;
 }
+
+/**
+ * Told at the very moment when it is clear what becomes of a prompt that is not refused: the next event is the first of its run, it waits in
+ * a queue, or an extension took it and nothing is left.
+ */
+export type Begun = (disposition: "started" | "queued" | "handled", messages: readonly AgentMessage[]) => void;

@@ -1,7 +1,9 @@
 /** What the session is doing. `isStreaming` and its like are read from here, there are no flags beside it. */
 import type { Hooks, PromptSource } from "../agent/contracts.ts";
+import { deferred } from "../lib/deferred.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
 import { textOf } from "./inbox.ts";
+import type { Acceptance, Begun } from "./parts.ts";
 
 /** What is said, and by whom. Without a source it is taken as it is. */
 export interface Said {
@@ -18,6 +20,25 @@ export function isPlain({ messages: [first], source }: Said, hooks: Hooks | unde
 export interface AcceptedPrompt extends Said {
 	/** Tells why it cannot run after all, or nothing when its run begins. */
 	answer: (refusal: string | undefined) => void;
+	/** Who wants to hear that nothing stands in its way any more. */
+	begun?: Begun;
+}
+
+/** A prompt that is accepted for a run, and the way to let it go on once it has been acknowledged. */
+export function accepting(said: Said): { prompt: AcceptedPrompt; started: (start?: () => void) => Acceptance } {
+	const answer = deferred<string | undefined>();
+	const prompt: AcceptedPrompt = { ...said, answer: answer.resolve };
+	return {
+		prompt,
+		started: (start) => ({
+			disposition: "started",
+			async begin(begun) {
+				prompt.begun = begun;
+				start?.();
+				return answer.promise;
+			},
+		}),
+	};
 }
 
 /** From the acceptance of a prompt until nothing automatic will follow. */
@@ -37,12 +58,6 @@ export interface BusyPeriod {
 
 export function newPeriod(done: Promise<void>, prompt?: AcceptedPrompt): BusyPeriod {
 	return { controller: new AbortController(), done, prompt, successor: undefined, hadRun: false, isCompacting: false };
-}
-
-/** Sets to work, and gives what comes of it. */
-export async function begun<T>(begin: () => void, answer: Promise<T>): Promise<T> {
-	begin();
-	return answer;
 }
 
 export type Phase =

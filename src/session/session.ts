@@ -19,7 +19,7 @@ import { haltText } from "./halt.ts";
 import { Inbox, type Queued, type QueueName, type QueueTexts } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { Acceptance, PromptInput, SessionParts } from "./parts.ts";
-import { type AcceptedPrompt, type BusyPeriod, begun, isPlain, newPeriod, type Phase, type Said } from "./phase.ts";
+import { type AcceptedPrompt, accepting, type BusyPeriod, isPlain, newPeriod, type Phase, type Said } from "./phase.ts";
 import { sessionName } from "./restore.ts";
 import { storing } from "./storing.ts";
 import { replaceTodos, storedTodos } from "./todos.ts";
@@ -121,26 +121,24 @@ export class Session {
 	/** The same for messages that are made already. */
 	accept(said: Said, streamingBehavior?: "steer" | "followUp"): Acceptance {
 		const phase = this.#phase;
-		const answer = deferred<string | undefined>();
-		const accepted = { ...said, answer: answer.resolve };
+		const { prompt, started } = accepting(said);
 		if (phase.name === "running" || phase.name === "compacting") {
 			const { period } = phase;
 			// A compaction, or an abort that was read before, is under way: the prompt is due when it has ended.
 			if ((phase.name === "compacting" || period.controller.signal.aborted) && !period.successor) {
-				period.successor = accepted;
-				return { disposition: "started", begin: () => answer.promise };
+				period.successor = prompt;
+				return started();
 			}
 			const { refusal } = this;
 			if (refusal || !streamingBehavior) return { disposition: streamingBehavior && "queued", begin: async () => refusal ?? busyText };
 			return { disposition: "queued", begin: this.#queueSaid(streamingBehavior === "steer" ? "steering" : "followUp", said, period) };
 		}
 		if (phase.name === "settling") {
-			phase.period.prompt = accepted;
+			phase.period.prompt = prompt;
 			this.#phase = { name: "running", period: phase.period };
-			return { disposition: "started", begin: () => begun(() => phase.gap.abort(), answer.promise) };
+			return started(() => phase.gap.abort());
 		}
-		const start = this.#openPeriod(accepted);
-		return { disposition: "started", begin: () => begun(start, answer.promise) };
+		return started(this.#openPeriod(prompt));
 	}
 
 	/** Queues what was said, at once where nobody is to be asked about it; the returned function does the rest. */
@@ -150,15 +148,17 @@ export class Session {
 		};
 		const wasPlain = isPlain(said, this.#parts.hooks);
 		if (wasPlain) add(said.messages);
-		return async () => {
+		return async (begun) => {
+			let { messages } = said;
 			if (!wasPlain) {
 				const { admitted } = await import("./drive.ts");
-				const messages = await admitted(said, this.#parts, signal);
+				messages = await admitted(said, this.#parts, signal);
 				if (signal.aborted) return abortedText;
 				// The run may have ended meanwhile.
-				if (messages.length > 0 && !this.isBusy) return this.accept({ messages }).begin();
+				if (messages.length > 0 && !this.isBusy) return this.accept({ messages }).begin(begun);
 				add(messages);
 			}
+			begun?.(messages.length ? "queued" : "handled", messages);
 			this.announceQueues();
 			return undefined;
 		};

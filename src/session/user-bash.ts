@@ -1,7 +1,7 @@
 /** Commands that the host runs. Several may run side by side; each leaves a record for the model, in the order in which they end. */
 import type { Hooks } from "../agent/contracts.ts";
 import { deferred } from "../lib/deferred.ts";
-import type { Shell } from "../lib/shell/index.ts";
+import type { Shell, ShellUpdate } from "../lib/shell/index.ts";
 import type { BashResult } from "../protocol/commands/bash.ts";
 import type { BashExecutionMessage } from "../protocol/messages.ts";
 
@@ -13,6 +13,9 @@ export interface UserBashParts {
 	now: () => number;
 }
 
+/** Hears what a command has printed so far, at most every 100 ms. */
+type OnUpdate = (update: ShellUpdate) => void;
+
 export class UserBash {
 	#parts: UserBashParts;
 	#running = new Map<AbortController, Promise<void>>();
@@ -21,14 +24,14 @@ export class UserBash {
 		this.#parts = parts;
 	}
 
-	async run(command: string, excludeFromContext: boolean): Promise<BashResult> {
+	async run(command: string, excludeFromContext: boolean, onUpdate?: OnUpdate): Promise<BashResult> {
 		const controller = new AbortController();
 		const record = this.#parts.recorder();
 		const ended = deferred();
 		this.#running.set(controller, ended.promise);
 		try {
 			const { signal } = controller;
-			const result = (await this.#parts.hooks?.userBash?.(command, signal)) ?? (await this.#run(command, signal));
+			const result = (await this.#parts.hooks?.userBash?.(command, signal)) ?? (await this.#run(command, signal, onUpdate));
 			const { output, exitCode = null, cancelled, truncated, fullOutputPath = null } = result;
 			this.#keep(record, {
 				role: "bashExecution",
@@ -48,9 +51,9 @@ export class UserBash {
 		}
 	}
 
-	async #run(command: string, signal: AbortSignal): Promise<BashResult> {
+	async #run(command: string, signal: AbortSignal, onUpdate: OnUpdate | undefined): Promise<BashResult> {
 		const shell = await this.#parts.shell();
-		const { output, truncation, fullOutputPath, exitCode, aborted } = await shell.run({ command, signal, stripControls: true });
+		const { output, truncation, fullOutputPath, exitCode, aborted } = await shell.run({ command, signal, onUpdate, stripControls: true });
 		const { truncated, totalLines, totalBytes, outputLines, outputBytes } = truncation;
 		const size = { totalLines, totalBytes, outputLines, outputBytes };
 		return { output, ...(exitCode === null ? {} : { exitCode }), cancelled: aborted, truncated, fullOutputPath, ...size };

@@ -18,6 +18,8 @@ export interface TranscriptParts {
 	/** Whose transcripts these are, where a process has several sessions inside. */
 	owner?: string;
 	write?: Write;
+	/** Hears of every entry that is added, in order, when it is where it belongs. */
+	onEntry?: (entry: Entry) => void;
 }
 
 export interface TranscriptOptions extends TranscriptParts {
@@ -47,6 +49,8 @@ export class Transcript implements TranscriptView {
 	#leaf: number;
 	/** How many lines are in the file. The others wait for the next append. */
 	#written: number;
+	/** How many lines somebody has heard of. */
+	#told: number;
 	#hasHeader: boolean;
 	/** Numbers of the lines from the root to the current one; made when asked for. */
 	#path: number[] | undefined;
@@ -58,7 +62,7 @@ export class Transcript implements TranscriptView {
 		this.#parts = options;
 		this.#lines = opened?.lines ?? new Lines();
 		this.#leaf = this.#lines.all.length - 1;
-		this.#written = this.#lines.all.length;
+		this.#written = this.#told = this.#lines.all.length;
 		this.#hasHeader = opened !== undefined;
 		if (opened) {
 			this.header = opened.header;
@@ -131,6 +135,8 @@ export class Transcript implements TranscriptView {
 			this.#moveTo(leaf);
 			throw error;
 		}
+		const { onEntry } = this.#parts;
+		if (onEntry) while (this.#told < this.#lines.all.length) onEntry(this.#lines.entry(this.#told++));
 		return entry;
 	}
 
@@ -159,6 +165,7 @@ export class Transcript implements TranscriptView {
 	copy(from: Transcript, id: string | null): void {
 		const lines = from.#numbersTo(id === null ? -1 : from.#lines.find(id)).map((number) => from.#text(number));
 		this.#lines.read(Buffer.from(lines.join("")), 0);
+		this.#told = this.#lines.all.length;
 		this.#named = undefined;
 		this.#moveTo(this.#lines.all.length - 1);
 	}

@@ -1,6 +1,7 @@
 /** Lanes: what overtakes what, and what a bug looks like from outside. */
 import { expect, test, vi } from "vitest";
 import { deferred } from "../../src/lib/deferred.ts";
+import { classic } from "../../src/rpc/dialects/classic.ts";
 import type { Handlers } from "../../src/rpc/handlers/contract.ts";
 import { Server } from "../../src/rpc/server.ts";
 import { FrameWriter } from "../../src/rpc/stdio.ts";
@@ -24,6 +25,7 @@ function serve(handlers: Partial<Handlers>) {
 	const server = new Server({
 		handlers: handlers as Handlers,
 		writer,
+		dialect: classic,
 		onControl: (frame) => control.push(frame),
 		pauseInput: (paused) => pauses.push(paused),
 	});
@@ -108,7 +110,7 @@ test("a bug in a handler is answered as a parse failure without id, and the next
 		},
 		get_last_assistant_text: () => ({ text: "alive" }),
 	} as Partial<Handlers> as Handlers;
-	const server = new Server({ handlers, writer, onControl: () => undefined, pauseInput: () => undefined });
+	const server = new Server({ handlers, writer, dialect: classic, onControl: () => undefined, pauseInput: () => undefined });
 	for (const type of ["get_state", "get_messages", "get_last_assistant_text"]) server.receive(JSON.stringify({ id: "1", type }));
 	await tick();
 	await tick();

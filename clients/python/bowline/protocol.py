@@ -748,6 +748,8 @@ class AgentEndEvent(_AgentEndEvent, total=False):
 
     # Another run will follow by itself.
     willRetry: bool
+    # Dialect `omp`: the opposite of `willRetry`.
+    isTerminal: bool
     sessionId: str
     sessionFile: str
 
@@ -782,11 +784,16 @@ class TurnEndEvent(_TurnEndEvent, total=False):
     turnIndex: int
 
 
-class MessageStartEvent(TypedDict):
-    """A message enters the conversation. A reply is empty at this point."""
-
+class _MessageStartEvent(TypedDict):
     type: Literal["message_start"]
     message: AgentMessage
+
+
+class MessageStartEvent(_MessageStartEvent, total=False):
+    """A message enters the conversation. A reply is empty at this point."""
+
+    # Dialect `omp`: the same for all events of a message.
+    messageId: str
 
 
 class _MessageUpdateEvent(TypedDict):
@@ -797,6 +804,8 @@ class _MessageUpdateEvent(TypedDict):
 class MessageUpdateEvent(_MessageUpdateEvent, total=False):
     """A reply grew."""
 
+    # Dialect `omp`: the same for all events of a message.
+    messageId: str
     message: AssistantMessage
     usage: Usage
 
@@ -921,11 +930,16 @@ class ToolcallEnd(_ToolcallEnd, total=False):
     partial: AssistantMessage
 
 
-class MessageEndEvent(TypedDict):
-    """A message is complete. Its content is authoritative, and it is on disk."""
-
+class _MessageEndEvent(TypedDict):
     type: Literal["message_end"]
     message: AgentMessage
+
+
+class MessageEndEvent(_MessageEndEvent, total=False):
+    """A message is complete. Its content is authoritative, and it is on disk."""
+
+    # Dialect `omp`: the same for all events of a message.
+    messageId: str
 
 
 class _ToolExecutionStartEvent(TypedDict):

@@ -1,5 +1,5 @@
 /** Puts the older part of a conversation into words, with the model that holds the conversation. */
-import type { Flow, ModelRequest, ProviderFailure, Sleep, StreamEvent, StreamFunction } from "../../agent/contracts.ts";
+import type { Flow, ModelRequest, ProviderFailure, Sleep, StreamEvent, StreamFunction, SummaryRetry } from "../../agent/contracts.ts";
 import { linkedController, settleWithin } from "../../lib/abort.ts";
 import type { Model, Usage } from "../../protocol/model.ts";
 import type { RetrySettings } from "../retry.ts";
@@ -12,6 +12,8 @@ export interface Summarizer {
 	flow: Flow;
 	sleep: Sleep;
 	retry: () => RetrySettings;
+	/** Who wants to hear of it. */
+	onRetry?: (retry: SummaryRetry) => void;
 	/** A session id of its own: the provider's cache of the conversation stays untouched. */
 	newSessionId: () => string;
 	now: () => number;
@@ -145,13 +147,22 @@ function takeRound(pieces: readonly string[], room: number): { record: string; r
 
 /** Asks again after a passing failure, as the session does for its own replies. */
 async function askPatiently(work: Work, prompt: string): Promise<string | Problem> {
+	const { onRetry } = work;
 	for (let attempt = 0; ; attempt++) {
+		if (attempt > 0) onRetry?.({ stage: "started", attempt });
 		const answer = await ask(work, prompt);
-		if (typeof answer === "string" || answer.failure?.kind !== "transient" || work.signal.aborted) return answer;
+		const problem = typeof answer === "string" ? undefined : answer.problem;
+		const finish = (after: number) => {
+			if (after > 0) onRetry?.({ stage: "finished", attempt: after, success: problem === undefined, ...(problem ? { finalError: problem } : {}) });
+			return answer;
+		};
+		if (typeof answer === "string" || answer.failure?.kind !== "transient" || work.signal.aborted) return finish(attempt);
 		const { enabled, maxRetries, baseDelayMs, maxDelayMs } = work.retry();
 		const { retryAfterMs = 0 } = answer.failure;
-		if (!enabled || attempt >= maxRetries || retryAfterMs > maxDelayMs) return answer;
-		if ((await work.sleep(Math.max(baseDelayMs * 2 ** attempt, retryAfterMs), work.signal)) === "aborted") return answer;
+		if (!enabled || attempt >= maxRetries || retryAfterMs > maxDelayMs) return finish(attempt);
+		const delayMs = Math.max(baseDelayMs * 2 ** attempt, retryAfterMs);
+		onRetry?.({ stage: "scheduled", attempt: attempt + 1, maxAttempts: maxRetries, delayMs, errorMessage: answer.problem });
+		if ((await work.sleep(delayMs, work.signal)) === "aborted") return finish(attempt + 1);
 	}
 }
 

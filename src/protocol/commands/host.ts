@@ -11,16 +11,15 @@ const SourceInfo = shape("SourceInfo", "Where a slash command comes from.", {
 	baseDir: optional(text()),
 });
 
-const SlashCommands = Type.Object({
-	commands: list(
-		shape("SlashCommand", "A name that may follow `/` in a prompt.", {
-			name: text(),
-			description: optional(text()),
-			source: words("extension", "prompt", "skill"),
-			sourceInfo: optional(SourceInfo),
-		}),
-	),
-});
+export const SlashCommands = list(
+	shape("SlashCommand", "A name that may follow `/` in a prompt.", {
+		name: text(),
+		description: optional(text()),
+		source: words("extension", "prompt", "skill"),
+		sourceInfo: optional(SourceInfo),
+	}),
+);
+const Commands = Type.Object({ commands: SlashCommands });
 
 export const hostCommands = {
 	set_todos: command({
@@ -35,8 +34,8 @@ export const hostCommands = {
 		params: { tools: list(HostToolDefinition) },
 		result: Type.Object({ toolNames: list(text()) }),
 	}),
-	get_commands: command({ doc: "The slash commands of this session.", lane: "serial", params: {}, result: SlashCommands }),
-	get_available_commands: command({ doc: "Another name for `get_commands`.", lane: "serial", params: {}, result: SlashCommands }),
+	get_commands: command({ doc: "The slash commands of this session.", lane: "serial", params: {}, result: Commands }),
+	get_available_commands: command({ doc: "Another name for `get_commands`.", lane: "serial", params: {}, result: Commands }),
 	set_event_filter: command({
 		doc: "Send only the named events; `null` sends all again. Responses, dialogs and host tool calls always pass.",
 		lane: "serial",

@@ -2,9 +2,10 @@
 
 import type { Hooks, ModelCatalogue } from "../../agent/contracts.ts";
 import { CommandError } from "../../lib/command-error.ts";
-import type { CommandResult } from "../../protocol/commands/index.ts";
+import type { CommandName, CommandResult } from "../../protocol/commands/index.ts";
 import type { Session } from "../../session/session.ts";
 import type { UserBash } from "../../session/user-bash.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 import type { HostTools } from "../host-tools.ts";
 import type { EventWriter } from "../updates.ts";
 import { bashHandlers } from "./bash.ts";
@@ -31,38 +32,43 @@ export interface HandlerParts {
 	slashCommands: () => Promise<CommandResult<"get_commands">["commands"]>;
 	/** What paths are relative to. */
 	cwd: string;
+	dialect: Dialect;
 }
 
-export function handlers({ session, retry, compaction, bash, catalogue, hostTools, events, hooks, slashCommands, cwd }: HandlerParts): Handlers {
-	return {
+export function handlers(parts: HandlerParts): Handlers {
+	const { session, retry, compaction, bash, catalogue, hostTools, events, hooks, slashCommands, cwd, dialect } = parts;
+	const table: Handlers = {
 		...promptingHandlers(session, hooks),
 		...stateHandlers(session),
 		...sessionHandlers(session, hooks, cwd),
 		...exportHandlers(session, cwd),
 		...retryHandlers(retry),
 		...compactionHandlers(session, compaction),
-		...bashHandlers(bash),
+		...bashHandlers(bash, dialect.bashOutput),
 		...modelHandlers(session, catalogue, hooks),
 		...hostHandlers(hostTools, events, slashCommands),
-		negotiate_protocol() {
-			// Its answer would change the frames of the process: in this dialect there is one version.
-			throw new CommandError("negotiate_protocol is not supported");
-		},
 		...unserved,
 	};
+	return dialect.handlers ? { ...table, ...dialect.handlers(table, parts) } : table;
 }
 
-/** Named so that a host gets a plain answer; the server refuses them by their row. */
-const never = () => undefined;
+/** Named so that a host gets a plain answer. */
 const unserved = {
-	set_locale: never,
-	get_integrations: never,
-	set_fast_mode: never,
-	set_host_uri_schemes: never,
-	set_subagent_subscription: never,
-	get_subagents: never,
-	get_subagent_messages: never,
-	handoff: never,
-	get_login_providers: never,
-	login: never,
+	negotiate_protocol: refused("negotiate_protocol"),
+	set_locale: refused("set_locale"),
+	get_integrations: refused("get_integrations"),
+	set_fast_mode: refused("set_fast_mode"),
+	set_host_uri_schemes: refused("set_host_uri_schemes"),
+	set_subagent_subscription: refused("set_subagent_subscription"),
+	get_subagents: refused("get_subagents"),
+	get_subagent_messages: refused("get_subagent_messages"),
+	handoff: refused("handoff"),
+	get_login_providers: refused("get_login_providers"),
+	login: refused("login"),
 };
+
+function refused(name: CommandName): () => never {
+	return () => {
+		throw new CommandError(`${name} is not supported`);
+	};
+}

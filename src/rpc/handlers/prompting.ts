@@ -2,24 +2,20 @@ import type { Hooks } from "../../agent/contracts.ts";
 import { CommandError } from "../../lib/command-error.ts";
 import type { Image, ImageInput } from "../../protocol/content.ts";
 import { abortedText } from "../../protocol/texts.ts";
-import type { Acceptance, Session } from "../../session/session.ts";
+import type { Session } from "../../session/session.ts";
 import type { Call, Handlers } from "./contract.ts";
 
 type Names = "prompt" | "steer" | "follow_up" | "abort" | "abort_and_prompt";
 
 export function promptingHandlers(session: Session, hooks: Hooks): Pick<Handlers, Names> {
-	/** Goes on with an accepted prompt behind its acknowledgement. */
-	const goOn = (accepted: Acceptance, call: Call) =>
-		call.afterResponse(async () => {
-			const refusal = await accepted.begin();
-			if (refusal) call.failLater(refusal);
-		});
 	/** A command of an extension is refused when a prompt is. */
 	const runCommand = (run: () => void, call: Call) =>
-		call.afterResponse(() => {
+		call.goOn(async (begun) => {
 			const { refusal } = session;
-			if (refusal) call.failLater(refusal);
-			else run();
+			if (refusal) return refusal;
+			begun?.("handled", []);
+			run();
+			return undefined;
 		});
 	const queue = (name: "steering" | "followUp") => (params: { message: string; images?: ImageInput[] }, call: Call) => {
 		const command = hooks.command?.(params.message);
@@ -32,7 +28,7 @@ export function promptingHandlers(session: Session, hooks: Hooks): Pick<Handlers
 	return {
 		prompt({ message, images, streamingBehavior }, call) {
 			if (call.isAborted()) {
-				call.afterResponse(() => call.failLater(abortedText));
+				call.goOn(aborted);
 				return { disposition: "started" };
 			}
 			const command = hooks.command?.(message);
@@ -41,7 +37,7 @@ export function promptingHandlers(session: Session, hooks: Hooks): Pick<Handlers
 				return { disposition: "handled" };
 			}
 			const accepted = session.prompt({ text: message, images: flatImages(images), streamingBehavior });
-			goOn(accepted, call);
+			call.goOn(accepted.begin);
 			return accepted.disposition && { disposition: accepted.disposition };
 		},
 		steer: queue("steering"),
@@ -53,19 +49,19 @@ export function promptingHandlers(session: Session, hooks: Hooks): Pick<Handlers
 		async abort_and_prompt({ message, images }, call) {
 			const input = { text: message, images: flatImages(images) };
 			hooks.abort?.();
-			const aborted = session.abort();
+			const idle = session.abort();
 			await call.inSerialLane(async () => {
-				await aborted;
-				if (call.isAborted()) call.afterResponse(() => call.failLater(abortedText));
-				else {
-					const command = hooks.command?.(message);
-					if (command) runCommand(command.run, call);
-					else goOn(session.prompt(input), call);
-				}
+				await idle;
+				const command = hooks.command?.(message);
+				if (call.isAborted()) call.goOn(aborted);
+				else if (command) runCommand(command.run, call);
+				else call.goOn(session.prompt(input).begin);
 			});
 		},
 	};
 }
+
+const aborted = async () => abortedText;
 
 /** The one spelling that is used inside and emitted. */
 export function flatImages(images: readonly ImageInput[] = []): Image[] {

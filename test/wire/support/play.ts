@@ -12,12 +12,15 @@ export async function play(test: Case): Promise<void> {
 		script: test.model === undefined ? undefined : toScript(test.model),
 	});
 	try {
-		if (!test.flags.includes("--no-ready") && !startsByHand(test)) await expectAll(agent, [frame("ready")], 0);
+		if (!isSilent(test) && !startsByHand(test)) await expectAll(agent, [frame("ready")], 0);
 		for (const step of test.steps) await perform(agent, step);
 	} finally {
 		await agent.dispose();
 	}
 }
+
+/** Whether the process does not announce itself. */
+const isSilent = ({ flags }: Case) => flags.includes("--no-ready") || flags.includes("strict");
 
 /** A transcript about the start itself says what it expects of it. */
 function startsByHand({ steps }: Case): boolean {

@@ -1,0 +1,81 @@
+/** What hosts of omp 18 expect: a result for every prompt, protocol versions, long frames in parts, more about the state. */
+import { CommandError } from "../../lib/command-error.ts";
+import type { OutboundFrame } from "../../protocol/frames.ts";
+import { chunks, maxFrameBytes, maxReassembledFrameBytes } from "./chunks.ts";
+import type { Dialect, DialectParts, Voice } from "./dialect.ts";
+import { MessageIds } from "./message-ids.ts";
+import { PromptResults } from "./prompt-results.ts";
+
+const versions = [1, 2];
+
+export function ompDialect({ tell, writer }: Voice): Dialect {
+	const results = new PromptResults(tell);
+	const messages = new MessageIds();
+	let commandsTold = "";
+	/** Tells which slash commands there are, if that is news. */
+	const tellCommands = async ({ slashCommands }: DialectParts) => {
+		const commands = await slashCommands();
+		const text = JSON.stringify(commands);
+		if (text !== commandsTold) tell({ type: "available_commands_update", commands });
+		commandsTold = text;
+	};
+	let onSettled: () => void = () => undefined;
+	let tokensPerSecond: number | null = null;
+
+	return {
+		ready: JSON.stringify({
+			type: "ready",
+			protocolVersion: 1,
+			supportedProtocolVersions: versions,
+			maxFrameBytes,
+			maxReassembledFrameBytes,
+		}),
+		updates: "full",
+		echoesIds: true,
+		frames(frame): OutboundFrame[] {
+			results.hear(frame);
+			switch (frame.type) {
+				case "message_start":
+				case "message_update":
+				case "message_end":
+					if (frame.type === "message_end") tokensPerSecond = speedOf(frame.message) ?? tokensPerSecond;
+					return [{ ...frame, messageId: messages.of(frame) }];
+				case "agent_end":
+					return [{ ...frame, isTerminal: !frame.willRetry }];
+				case "agent_settled":
+					onSettled();
+					return [frame, ...results.settled(frame.aborted), { type: "session_settled" }];
+				default:
+					return [frame];
+			}
+		},
+		prompt: (id, answer) => results.follow(id, answer),
+		handlers: (table, { session }) => ({
+			negotiate_protocol({ protocolVersion }, call) {
+				if (!versions.includes(protocolVersion)) {
+					throw new CommandError(`Protocol version ${protocolVersion} is not supported; there are ${versions.join(" and ")}`);
+				}
+				call.afterResponse(() => {
+					writer.split = protocolVersion === 1 ? undefined : chunks;
+				});
+				return { protocolVersion };
+			},
+			async get_state(params, call) {
+				const [state, { contextUsageOf }] = await Promise.all([table.get_state(params, call), import("../../session/moves.ts")]);
+				const contextUsage = contextUsageOf(session);
+				const more = { fastModeEnabled: false, fastModeActive: false, tokensPerSecond, hasPendingAsyncWork: false, isSettled: !session.isBusy };
+				return { ...state, ...more, ...(contextUsage ? { contextUsage } : {}) };
+			},
+		}),
+		async greet(parts) {
+			onSettled = () => void tellCommands(parts);
+			await tellCommands(parts);
+		},
+	};
+}
+
+/** How fast the last reply came, as far as the provider counted it. */
+function speedOf(message: { role: string; usage?: unknown; duration?: unknown }): number | undefined {
+	const { role, usage, duration } = message as { role: string; usage?: { output: number }; duration?: number };
+	return role === "assistant" && duration && usage?.output ? Math.round((usage.output / duration) * 10_000) / 10 : undefined;
+}
