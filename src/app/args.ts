@@ -45,6 +45,8 @@ const flags = {
 	"no-extensions": { doc: "Load no extension but those named" },
 	skill: { value: "path", doc: "Load a skill", repeats: true },
 	"no-skills": { doc: "Look for no skills" },
+	"prompt-template": { value: "path", doc: "Load a prompt template, or a directory of them", repeats: true },
+	"no-prompt-templates": { doc: "Look for no prompt templates" },
 	"no-rules": { doc: "Look for no stream rules" },
 	"no-context-files": { doc: "Read no AGENTS.md or CLAUDE.md" },
 	hermetic: { doc: "Take nothing from the user's home or the project that is not named here" },

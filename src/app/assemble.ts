@@ -22,6 +22,7 @@ import { Models } from "./models.ts";
 import { Prompting } from "./prompting.ts";
 import type { SettingsView } from "./settings.ts";
 import { namedTranscript, resumeChoice, transcriptsOf } from "./start-session.ts";
+import { ruleLoader } from "./stream-rules.ts";
 import { Toolbox } from "./toolbox.ts";
 
 export interface AssembleInput {
@@ -137,21 +138,7 @@ export function assemble(input: AssembleInput): Assembly {
 		now,
 	});
 	const rules = streamRulesPolicy({
-		load: async () => {
-			const [{ streamRules }, resources] = await Promise.all([import("../policies/stream-rules/index.ts"), prompting.resources()]);
-			const watched = streamRules({
-				rules: resources.rules,
-				settings: {
-					enabled: settings.get("ttsr.enabled"),
-					interruptMode: settings.get("ttsr.interruptMode"),
-					repeatMode: settings.get("ttsr.repeatMode"),
-					repeatGap: settings.get("ttsr.repeatGap"),
-				},
-				warn,
-			});
-			watched.restore(usedRules(session));
-			return watched;
-		},
+		load: ruleLoader({ resources: () => prompting.resources(), used: () => usedRules(session), settings, warn }),
 		contextMode: () => settings.get("ttsr.contextMode"),
 		note: (injectedRules) => void session.append({ type: "ttsr_injection", injectedRules }),
 		emit: bus.emit,

@@ -37,6 +37,8 @@ export interface ActionParts {
 	slashCommands: () => SlashCommand[];
 	hostTools: { readonly tools: readonly Tool[] };
 	selection: ToolSelection;
+	/** Loads extensions, skills and templates again. */
+	reload: () => Promise<void>;
 	/** A run has ended, and something may follow by itself. */
 	isBetweenRuns: () => boolean;
 	/** Ends the program when it is at rest. */
@@ -141,6 +143,7 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 		fork: (entryId) => perform("fork", { entryId }),
 		switchSession: (sessionPath) => perform("switch_session", { sessionPath }),
 		navigateTree: async (targetId, options) => (await import("./navigate-tree.ts")).navigateTree(parts, targetId, options),
+		reload: parts.reload,
 		compact: (instructions) => session.compact((signal) => compaction.compact(instructions?.trim() || undefined, signal)),
 		contextUsage: () => contextUsageOf(session),
 		systemPrompt: () => session.systemPrompt,

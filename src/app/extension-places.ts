@@ -23,5 +23,5 @@ export function mayHaveExtensions(input: PlacesInput): boolean {
 	const { options, settings } = input;
 	if (options.extension) return true;
 	if (options["no-extensions"]) return false;
-	return settings.get("extensions").length > 0 || directoriesOf(input).some(({ path }) => existsSync(path));
+	return settings.get("extensions").length + settings.get("packages").length > 0 || directoriesOf(input).some(({ path }) => existsSync(path));
 }

@@ -8,20 +8,26 @@ import type { UnknownFlag } from "./args.ts";
 import { type ActionParts, extensionActions } from "./extension-actions.ts";
 import { installHooks } from "./extension-hooks.ts";
 import { directoriesOf, type PlacesInput } from "./extension-places.ts";
+import { readPackages } from "./packages.ts";
 import type { Prompting } from "./prompting.ts";
 import { ToolSelection } from "./tool-selection.ts";
 import { UsageError } from "./usage-error.ts";
 
-export interface ExtensionParts extends Omit<ActionParts, "selection" | "isBetweenRuns" | "slashCommands" | "beforeTree"> {
+export interface ExtensionParts extends Omit<ActionParts, "selection" | "isBetweenRuns" | "slashCommands" | "beforeTree" | "reload"> {
 	prompting: Prompting;
 	/** Chooses the model to start with, if it has to be looked up. */
 	chooseModel: (hasMoreProviders: boolean) => Promise<void> | undefined;
+	/** Resolves when the program ends and waits for nobody any more; without it nothing ends before its work is done. */
+	leaving?: Promise<void>;
 }
 
 export class Extensions {
-	#host: ExtensionHost;
-	#problems: Omit<LoadError, "cause">[];
-	#selection: ToolSelection;
+	#input: PlacesInput;
+	#warn: (text: string) => void;
+	#host!: ExtensionHost;
+	#problems: Omit<LoadError, "cause">[] = [];
+	#flags: Record<string, string | boolean> = {};
+	#selection = new ToolSelection(() => this.#host.tools());
 	/** A run has ended, and the session has not settled yet. */
 	#isBetweenRuns = false;
 	#slashCommands: SlashCommand[] = [];
@@ -29,31 +35,41 @@ export class Extensions {
 
 	/** Never rejects for what an extension does. */
 	static async load(input: PlacesInput, warn: (text: string) => void): Promise<Extensions> {
-		const { options, settings, cwd, userDirectory } = input;
+		const extensions = new Extensions(input, warn);
+		await extensions.#load();
+		return extensions;
+	}
+
+	private constructor(input: PlacesInput, warn: (text: string) => void) {
+		this.#input = input;
+		this.#warn = warn;
+	}
+
+	async #load(): Promise<void> {
+		const { options, settings, cwd, userDirectory } = this.#input;
+		const warn = this.#warn;
+		const { packages, problems } = options["no-extensions"] ? { packages: [], problems: [] } : readPackages(settings.get("packages"));
 		const { found, errors, untrusted } = findExtensions({
 			cwd,
-			directories: directoriesOf(input),
+			directories: directoriesOf(this.#input),
 			settingsPaths: settings.get("extensions"),
+			packages,
 			paths: options.extension ?? [],
 			noExtensions: options["no-extensions"] ?? false,
 		});
 		if (untrusted.length) warn(`Extensions of this project were not loaded, because it is not trusted (see --approve): ${untrusted.join(", ")}.`);
 		const cache = options.hermetic || options["no-session"] ? {} : { cacheDirectory: join(userDirectory, "cache", "extensions") };
 		const loaded = await loadExtensions(found, { warn, ...cache });
-		const problems = [...errors, ...loaded.errors];
-		for (const { extensionPath, error } of problems) warn(`Extension ${extensionPath} could not be loaded: ${error}.`);
-		return new Extensions(loaded, problems);
-	}
-
-	private constructor(loaded: Awaited<ReturnType<typeof loadExtensions>>, problems: Omit<LoadError, "cause">[]) {
-		this.#problems = problems;
+		const unusable = problems.map(({ directory, problem }) => ({ extensionPath: directory, event: "load", error: problem }));
+		this.#problems = [...unusable, ...errors, ...loaded.errors];
+		for (const { extensionPath, error } of this.#problems) warn(`Extension ${extensionPath} could not be loaded: ${error}.`);
 		this.#host = new ExtensionHost(loaded, {
 			onError: (error, cause) => {
 				console.error(`bowline: extension ${error.extensionPath} failed in ${error.event}:`, cause);
 				this.#emit({ type: "extension_error", ...error });
 			},
 		});
-		this.#selection = new ToolSelection(() => this.#host.tools());
+		this.#host.setFlags(this.#flags);
 	}
 
 	/** Gives extensions their flags. Gives back those that nobody has registered, and those whose following word is not their value. */
@@ -73,38 +89,73 @@ export class Extensions {
 			if (following !== undefined) strays.push(each);
 			return [[name, true]];
 		});
-		this.#host.setFlags(Object.fromEntries(values));
+		this.#flags = Object.fromEntries(values);
+		this.#host.setFlags(this.#flags);
 		return { unknown: given.filter(({ name }) => !flags.has(name)), strays };
 	}
 
 	/** From now on they hear, are asked and can act. Resolves when all have been told that the session is there. */
 	async start(parts: ExtensionParts): Promise<void> {
-		const { session, hooks, toolbox, models } = parts;
+		const { session, hooks, toolbox, prompting } = parts;
 		this.#emit = (event) => session.emit(event);
-		for (const problem of this.#problems) this.#emit({ type: "extension_error", ...problem });
-		const setProviders = () => models.setProviders(Object.fromEntries(this.#host.providers()));
-		// Models that they bring must be known before one is chosen.
-		const hasProviders = this.#host.providers().size > 0;
-		if (hasProviders) await setProviders();
-		await parts.chooseModel(hasProviders);
+		const setProviders = () => parts.models.setProviders(Object.fromEntries(this.#host.providers()));
+		let hadProviders = false;
+		/** Models that they bring are known before one is chosen. */
+		const takeProviders = async () => {
+			const hasProviders = this.#host.providers().size > 0;
+			if (hasProviders || hadProviders) await setProviders();
+			hadProviders = hasProviders;
+			return hasProviders;
+		};
+		await parts.chooseModel(await takeProviders());
 		this.#selection.builtIn = await toolbox.tools();
+		let reason: "startup" | "reload" = "startup";
 		const actions = extensionActions({
 			...parts,
 			selection: this.#selection,
 			isBetweenRuns: () => this.#isBetweenRuns,
 			slashCommands: () => this.#slashCommands,
 			beforeTree: (given) => this.#host.beforeTree(given),
+			reload: () => again(this.#host),
 		});
 		actions.changed = (what) => {
 			if (what === "tools") this.#selection.forget();
 			if (what === "providers") setProviders().catch((error) => console.error("bowline: providers of extensions could not be read:", error));
 		};
-		this.#host.bind(actions);
-		const questions = installHooks(hooks, this.#host, { cwd: actions.cwd, selection: this.#selection, now: parts.now });
-		await this.#host.sessionStart(questions());
-		// What is asked for without waiting is looked up before anybody can ask.
-		this.#slashCommands = await parts.prompting.commands();
-		session.systemPrompt = await parts.prompting.systemPrompt(this.#selection.active(parts.hostTools.tools));
+		const questions = installHooks(hooks, () => this.#host, {
+			cwd: actions.cwd,
+			selection: this.#selection,
+			reason: () => reason,
+			now: parts.now,
+		});
+		const begin = async () => {
+			for (const problem of this.#problems) this.#emit({ type: "extension_error", ...problem });
+			this.#host.bind(actions);
+			await this.#host.sessionStart(reason, questions());
+			// What is asked for without waiting is looked up before anybody can ask.
+			this.#slashCommands = await prompting.commands();
+			session.systemPrompt = await prompting.systemPrompt(this.#selection.active(parts.hostTools.tools));
+		};
+		const renew = async () => {
+			reason = "reload";
+			await this.shutdown();
+			await this.#load();
+			this.#selection.forget();
+			await takeProviders();
+			prompting.forget();
+			await begin();
+		};
+		/** Loads everything anew, between two runs and two commands. Somebody else may have done so meanwhile. */
+		const again = async (former: ExtensionHost): Promise<void> => {
+			const inTurn = async () => {
+				if (session.isBusy) return false;
+				if (this.#host === former) await Promise.race([renew(), ...(parts.leaving ? [parts.leaving] : [])]);
+				return true;
+			};
+			do await session.settled();
+			while (!(await parts.server.inTurn(inTurn)));
+		};
+		await begin();
 	}
 
 	/** Passes on what happens. */

@@ -30,6 +30,11 @@ export class Prompting {
 		return this.#resources;
 	}
 
+	/** What is asked for next is looked for again. */
+	forget(): void {
+		this.#resources = undefined;
+	}
+
 	async systemPrompt(tools: readonly Tool[]): Promise<string> {
 		const { options, cwd, now } = this.#input;
 		const [{ systemPrompt }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
@@ -61,7 +66,14 @@ export class Prompting {
 
 	async #load(): Promise<Resources> {
 		const { options, settings, cwd, userDirectory, home, hooks, warn } = this.#input;
-		const [{ loadResources }, more] = await Promise.all([import("../prompting/index.ts"), hooks.resources?.()]);
+		const [{ loadResources }, { readPackages }, more] = await Promise.all([
+			import("../prompting/index.ts"),
+			import("./packages.ts"),
+			hooks.resources?.(),
+		]);
+		const { packages, problems } = readPackages(settings.get("packages"));
+		// Where extensions are loaded, they have been reported already.
+		if (options["no-extensions"]) for (const { directory, problem } of problems) warn(`Package ${directory} is not used: ${problem}.`);
 		const resources = await loadResources({
 			cwd,
 			userDirectory: options.hermetic ? undefined : userDirectory,
@@ -69,9 +81,12 @@ export class Prompting {
 			homeDirectory: home,
 			isTrusted: settings.isTrusted,
 			skillPaths: more ? [...(options.skill ?? []), ...more.skillPaths] : options.skill,
+			promptPaths: options["prompt-template"],
 			settingsSkillPaths: settings.get("skills"),
 			settingsPromptPaths: [...settings.get("prompts"), ...(more?.promptPaths ?? [])],
+			packages,
 			noSkills: options["no-skills"],
+			noPrompts: options["no-prompt-templates"],
 			noRules: options["no-rules"],
 			noContextFiles: options["no-context-files"],
 		});

@@ -101,6 +101,8 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 		onControl: (frame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame)),
 		pauseInput,
 	});
+	/** An extension that hangs must not hold the end. */
+	const leaving = deferred();
 	const startExtensions = (loaded: Extensions) => {
 		extensions = loaded;
 		return loaded.start({
@@ -115,11 +117,10 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 			hasUI: true,
 			cwd,
 			shutdown,
+			leaving: leaving.promise,
 			now: Date.now,
 		});
 	};
-	/** An extension that hangs must not hold the end. */
-	const leaving = deferred();
 	if (loading) {
 		const started = loading.then(startExtensions).catch((error) => console.error("bowline: extensions could not be started:", error));
 		server.hold(Promise.race([started, leaving.promise]));

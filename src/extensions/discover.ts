@@ -11,6 +11,8 @@ export interface DiscoveryOptions {
 	directories: readonly ExtensionDirectory[];
 	/** Files and directories from settings. */
 	settingsPaths?: readonly string[];
+	/** Files and directories that packages bring. */
+	packages?: readonly { directory: string; extensions: readonly string[] }[];
 	/** Files and directories of `--extension`. */
 	paths?: readonly string[];
 	/** Only `paths` are loaded. */
@@ -35,7 +37,8 @@ export interface Discovery {
 
 type Origin = Omit<SourceInfo, "path" | "origin">;
 
-export function findExtensions({ cwd, directories, settingsPaths = [], paths = [], noExtensions = false }: DiscoveryOptions): Discovery {
+export function findExtensions(options: DiscoveryOptions): Discovery {
+	const { cwd, directories, settingsPaths = [], packages = [], paths = [], noExtensions = false } = options;
 	const errors: ExtensionError[] = [];
 	const found: SourceInfo[] = [];
 	const untrusted: string[] = [];
@@ -59,14 +62,17 @@ export function findExtensions({ cwd, directories, settingsPaths = [], paths = [
 		if (isTrusted) add(inDirectory(path, { source: "local", scope, baseDir: path }, reported), found);
 		else untrusted.push(...inDirectory(path, { source: "local", scope }, () => []).map((entry) => entry.path));
 	}
-	const named = (given: string, source: string) => {
+	const named = (given: string, source: string, more: Partial<SourceInfo> = {}) => {
 		const path = absolute(given, cwd);
+		const entries = reported(path, () => byName(path, { source, scope: "temporary" }, reported));
 		add(
-			reported(path, () => byName(path, { source, scope: "temporary" }, reported)),
+			entries.map((entry) => ({ ...entry, ...more })),
 			found,
 		);
 	};
 	for (const path of noExtensions ? [] : settingsPaths) named(path, "settings");
+	for (const { directory, extensions } of noExtensions ? [] : packages)
+		for (const path of extensions) named(path, "settings", { origin: "package", baseDir: directory });
 	for (const path of paths) named(path, "cli");
 	return { found, errors, untrusted };
 }

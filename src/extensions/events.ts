@@ -6,12 +6,13 @@ import type { AgentMessage, CustomMessage } from "../protocol/messages.ts";
 import type { Model } from "../protocol/model.ts";
 import type { SessionEntry } from "./session-view.ts";
 
-/** A session has been opened; asked once per process, before the first command. */
+/** The session is there: asked before the first command, and again when the extensions were loaded anew. */
 export interface SessionStartEvent {
 	type: "session_start";
+	reason: "startup" | "reload";
 }
 
-/** The process is about to end. All handlers together have one second. */
+/** The process is about to end, or the extensions to be loaded anew. All handlers together have one second. */
 export interface SessionShutdownEvent {
 	type: "session_shutdown";
 }

@@ -82,8 +82,8 @@ export class ExtensionHost {
 	}
 
 	/** Waits for all handlers. */
-	async sessionStart(signal?: AbortSignal): Promise<void> {
-		await this.#ask({ name: "session_start", event: () => ({ type: "session_start" }), signal });
+	async sessionStart(reason: "startup" | "reload" = "startup", signal?: AbortSignal): Promise<void> {
+		await this.#ask({ name: "session_start", event: () => ({ type: "session_start", reason }), signal });
 	}
 
 	/** Waits at most a second. Extensions do not wait for each other here, so that one that hangs takes nothing from the others. */

@@ -28,16 +28,15 @@ export interface SlashCommand {
 	name: string;
 	description?: string;
 	source: "prompt" | "skill";
-	sourceInfo: { path: string; source: string; scope: Origin["scope"]; origin: "top-level" };
+	sourceInfo: { path: string; source: string; scope: Origin["scope"]; origin: "top-level" | "package"; baseDir?: string };
 }
 
 export function listCommands({ skills, templates }: Named, { enableSkillCommands }: SkillCommands = { enableSkillCommands: true }): SlashCommand[] {
-	const row = (kind: SlashCommand["source"], name: string, { description, path, source, scope }: Origin & { description: string; path: string }) => ({
-		name,
-		...(description ? { description } : {}),
-		source: kind,
-		sourceInfo: { path, source, scope, origin: "top-level" as const },
-	});
+	const row = (kind: SlashCommand["source"], name: string, from: Origin & { description: string; path: string }): SlashCommand => {
+		const { description, path, source, scope, packageDirectory: baseDir } = from;
+		const origin = baseDir === undefined ? { origin: "top-level" as const } : { origin: "package" as const, baseDir };
+		return { name, ...(description ? { description } : {}), source: kind, sourceInfo: { path, source, scope, ...origin } };
+	};
 	return [
 		...templates.map((template) => row("prompt", template.name, template)),
 		...(enableSkillCommands ? skills.map((skill) => row("skill", `skill:${skill.name}`, skill)) : []),

@@ -9,12 +9,18 @@ export interface Origin {
 	scope: "user" | "project" | "temporary";
 	/** In words of the protocol: found in a usual place, through a setting, on the command line. */
 	source: "auto" | "settings" | "cli";
+	/** The package that brings it. */
+	packageDirectory?: string;
 }
 
 export interface Place extends Origin {
 	path: string;
 	/** Named by somebody, who then wants to know that it is not there. */
 	isNamed?: true;
+}
+
+export function originOf({ scope, source, packageDirectory }: Place): Origin {
+	return { scope, source, ...(packageDirectory === undefined ? {} : { packageDirectory }) };
 }
 
 /** The text of a file; nothing when there is none. Anything else that is wrong is reported. */

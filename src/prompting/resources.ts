@@ -22,6 +22,8 @@ export interface ResourcePlaces {
 	/** From the settings `skills` and `prompts`. */
 	settingsSkillPaths?: readonly string[];
 	settingsPromptPaths?: readonly string[];
+	/** Files and directories that packages bring. */
+	packages?: readonly { directory: string; skills: readonly string[]; prompts: readonly string[] }[];
 	noSkills?: boolean;
 	noPrompts?: boolean;
 	noRules?: boolean;
@@ -45,6 +47,7 @@ export interface Resources {
 
 const user: Origin = { scope: "user", source: "auto" };
 const project: Origin = { scope: "project", source: "auto" };
+const settings: Origin = { scope: "user", source: "settings" };
 
 export async function loadResources(places: ResourcePlaces): Promise<Resources> {
 	const { cwd, userDirectory, projectDirectory, isTrusted } = places;
@@ -79,12 +82,17 @@ async function skillPlaces(places: ResourcePlaces, usual: readonly Place[]): Pro
 	if (places.noSkills) return flags;
 	const shared = userDirectory === undefined ? [] : (await sharedSkillDirectories(cwd)).map((path) => ({ path, ...project }));
 	const home = userDirectory === undefined || !homeDirectory ? [] : [{ path: join(homeDirectory, ".agents", "skills"), ...user }];
-	return [...flags, ...usual, ...home, ...shared, ...named(cwd, settingsSkillPaths, { scope: "user", source: "settings" })];
+	return [...flags, ...usual, ...home, ...shared, ...named(cwd, settingsSkillPaths, settings), ...packed(places, "skills")];
 }
 
-function promptPlaces({ cwd, promptPaths = [], settingsPromptPaths = [], noPrompts }: ResourcePlaces, usual: readonly Place[]): Place[] {
+function promptPlaces(places: ResourcePlaces, usual: readonly Place[]): Place[] {
+	const { cwd, promptPaths = [], settingsPromptPaths = [], noPrompts } = places;
 	const flags = named(cwd, promptPaths, { scope: "temporary", source: "cli" });
-	return noPrompts ? flags : [...flags, ...usual, ...named(cwd, settingsPromptPaths, { scope: "user", source: "settings" })];
+	return noPrompts ? flags : [...flags, ...usual, ...named(cwd, settingsPromptPaths, settings), ...packed(places, "prompts")];
+}
+
+function packed({ cwd, packages = [] }: ResourcePlaces, kind: "skills" | "prompts"): Place[] {
+	return packages.flatMap(({ directory, [kind]: paths }) => named(cwd, paths, { ...settings, packageDirectory: directory }));
 }
 
 function named(cwd: string, paths: readonly string[], origin: Origin): Place[] {

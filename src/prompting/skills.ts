@@ -2,7 +2,7 @@
 import { basename, dirname, join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
 import { readFrontMatter } from "../lib/front-matter.ts";
-import { type Entry, entriesOf, kindOf, type Origin, type Place, readText, realPath, toSlashes } from "./files.ts";
+import { type Entry, entriesOf, kindOf, type Origin, originOf, type Place, readText, realPath, toSlashes } from "./files.ts";
 import { escapeXml } from "./xml.ts";
 
 export interface Skill extends Origin {
@@ -96,7 +96,7 @@ function isIgnored({ path, kind }: Entry, levels: readonly Rules[]): boolean {
 	return false;
 }
 
-async function readSkill(path: string, { scope, source }: Place, warnings: string[]): Promise<Skill | undefined> {
+async function readSkill(path: string, place: Place, warnings: string[]): Promise<Skill | undefined> {
 	const text = await readText(path, warnings);
 	if (text === undefined) return undefined;
 	const { attributes, body, problem } = await readFrontMatter(text);
@@ -112,7 +112,8 @@ async function readSkill(path: string, { scope, source }: Place, warnings: strin
 	}
 	for (const what of nameProblems(name, usual)) warn(what);
 	if (description.length > maxDescription) warn(`the description has ${description.length} characters, more than ${maxDescription}.`);
-	return { name, description, path, directory, body: body.trim(), isHidden: attributes["disable-model-invocation"] === true, scope, source };
+	const isHidden = attributes["disable-model-invocation"] === true;
+	return { name, description, path, directory, body: body.trim(), isHidden, ...originOf(place) };
 }
 
 function nameProblems(name: string, usual: string): string[] {

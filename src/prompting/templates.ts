@@ -1,7 +1,7 @@
 /** Prompts with a name: `prompts/*.md` and, in the family's other spelling, `commands/*.md`. */
 import { basename } from "node:path";
 import { readFrontMatter } from "../lib/front-matter.ts";
-import { entriesOf, kindOf, type Origin, type Place, readText, realPath } from "./files.ts";
+import { entriesOf, kindOf, type Origin, originOf, type Place, readText, realPath } from "./files.ts";
 
 export interface Template extends Origin {
 	/** The name of the file, without `.md`. */
@@ -42,7 +42,7 @@ async function templateFiles(place: Place, warnings: string[]): Promise<string[]
 	return entries.filter(({ kind, name }) => kind === "file" && /^[^.].*\.md$/i.test(name)).map(({ path }) => path);
 }
 
-async function readTemplate(path: string, { scope, source }: Place, warnings: string[]): Promise<Template | undefined> {
+async function readTemplate(path: string, place: Place, warnings: string[]): Promise<Template | undefined> {
 	const name = basename(path).replace(/\.md$/i, "");
 	if (/\s/.test(name)) {
 		warnings.push(`Prompt ${path} is not used: its name has a blank, so that nobody could call it.`);
@@ -59,8 +59,7 @@ async function readTemplate(path: string, { scope, source }: Place, warnings: st
 		...(typeof hint === "string" ? { argumentHint: hint } : Array.isArray(hint) ? { argumentHint: `[${hint.join(", ")}]` } : {}),
 		path,
 		body: body.trim(),
-		scope,
-		source,
+		...originOf(place),
 	};
 }
 

@@ -1,5 +1,6 @@
 /** Model and thinking level of an opened session. */
 import { CommandError } from "../lib/command-error.ts";
+import type { EntryOf } from "../transcript/entries.ts";
 import { levelOf, modelOf } from "../transcript/projection.ts";
 import type { Session } from "./session.ts";
 
@@ -21,8 +22,9 @@ export function noteChoice({ choice, transcript }: Session): void {
 }
 
 /** The stream rules that this branch has been told of. */
-export function usedRules({ transcript }: Session): string[] {
-	return transcript.path().flatMap((entry) => (entry.type === "ttsr_injection" ? entry.injectedRules : []));
+export function usedRules({ transcript: { branch } }: Session): string[] {
+	const places = Array.from({ length: branch.length }, (_, place) => place).filter((place) => branch.kind(place) === "ttsr_injection");
+	return places.flatMap((place) => (branch.entry(place) as EntryOf<"ttsr_injection">).injectedRules);
 }
 
 /** A name in one line. */

@@ -33,7 +33,7 @@ const questions: Record<string, { ask: (loaded: Loaded, signal: AbortSignal) => 
 		plain: { skillPaths: [], promptPaths: [] },
 	},
 	user_bash: { ask: ({ host }, signal) => host.userBash({ command: "ls", cwd: "/" }, signal), plain: undefined },
-	session_start: { ask: ({ host }, signal) => host.sessionStart(signal), plain: undefined },
+	session_start: { ask: ({ host }, signal) => host.sessionStart("startup", signal), plain: undefined },
 };
 const names = Object.keys(questions);
 const on = (name: string, handler: string) => body(`api.on(${JSON.stringify(name)}, ${handler});`);

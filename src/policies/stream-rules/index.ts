@@ -26,19 +26,19 @@ export interface StreamRules {
 	/** Whether there is anything to watch for. */
 	readonly isEmpty: boolean;
 	/**
-	 * To be told every event of a reply, in order. Gives the rules for which the reply must be cut now, and then nothing more until the
+	 * To be told every event of a reply's blocks, in order. Gives the rules for which the reply must be cut now, and then nothing more until the
 	 * next reply. Rules that may not cut wait for `takePending`.
 	 */
 	watch(event: StreamEvent): Rule[] | undefined;
 	/** The rules that the reply broke without being cut for them. To be asked when it ended well; forgotten with the next reply. */
 	takePending(): Rule[];
-	/** Forgets what the last reply said. The `start` event does the same. */
+	/** Forgets what the last reply said. */
 	replyStarted(): void;
 	turnEnded(): void;
 	/** The message that tells the model, hidden from the user. From now on the rules count as used. */
 	injectionFor(rules: readonly Rule[]): Omit<CustomMessage, "role" | "timestamp">;
-	/** Takes the used rules from a session file; their gap starts anew. */
-	restore(names: Iterable<string>): void;
+	/** The rules that the conversation has been told of: another one may have taken its place. The gap of those that are news starts here. */
+	restore(names: readonly string[]): void;
 }
 
 export { cutText } from "./cut-text.ts";
@@ -113,10 +113,6 @@ export function streamRules({ rules: files, settings, warn }: StreamRulesInput):
 		watch(event) {
 			if (rules.length === 0) return undefined;
 			switch (event.type) {
-				case "start":
-				case "error":
-					replyStarted();
-					return undefined;
 				case "text_delta":
 					return hear("text", event, event.delta, false);
 				case "text_end":
@@ -155,8 +151,8 @@ export function streamRules({ rules: files, settings, warn }: StreamRulesInput):
 			};
 		},
 		restore(names) {
-			used.clear();
-			for (const name of names) used.set(name, turn);
+			for (const name of used.keys()) if (!names.includes(name)) used.delete(name);
+			for (const name of names) if (!used.has(name)) used.set(name, turn);
 		},
 	};
 }

@@ -5,8 +5,8 @@ import { cutText } from "./cut-text.ts";
 import type { Rule, StreamRules } from "./index.ts";
 
 export interface StreamRulesPolicyOptions {
-	/** Reads the rules; asked before the first run. */
-	load: () => Promise<StreamRules>;
+	/** The rules, if there are any, with those marked that the conversation has been told of. Asked before a prompt's run. */
+	load: () => Promise<StreamRules | undefined>;
 	/** What becomes of a reply that was cut. */
 	contextMode: () => "discard" | "keep";
 	/** Notes in the session's file which rules were used. */
@@ -16,7 +16,6 @@ export interface StreamRulesPolicyOptions {
 }
 
 export function streamRulesPolicy({ load, contextMode, note, emit, now }: StreamRulesPolicyOptions): Policy {
-	let loading: Promise<void> | undefined;
 	let rules: StreamRules | undefined;
 	/** The rules for which the reply that streams now was cut. */
 	let cut: Rule[] | undefined;
@@ -25,20 +24,18 @@ export function streamRulesPolicy({ load, contextMode, note, emit, now }: Stream
 
 	return {
 		name: "stream-rules",
-		async prepare() {
-			loading ??= load().then((loaded) => {
-				rules = loaded;
-			});
-			await loading;
+		async prepare(pending) {
+			if (pending.length > 0) rules = await load();
 		},
 		observe(event) {
 			if (event.type === "turn_end") rules?.turnEnded();
-			if (event.type !== "message_end" || event.message.role !== "assistant") return;
+			if ((event.type !== "message_start" && event.type !== "message_end") || event.message.role !== "assistant") return;
+			if (event.type === "message_start") return rules?.replyStarted();
 			const { stopReason } = event.message;
 			broken = stopReason === "error" || stopReason === "aborted" ? [] : (rules?.takePending() ?? []);
 		},
 		watch(event) {
-			if (!rules || rules.isEmpty || cut) return undefined;
+			if (!rules || cut) return undefined;
 			cut = rules.watch(event);
 			if (!cut) return undefined;
 			emit({ type: "ttsr_triggered", rules: cut });
