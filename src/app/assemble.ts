@@ -199,6 +199,7 @@ export function assemble(input: AssembleInput): Assembly {
 			return !script && (hasMoreProviders || models.mayHaveStart) ? chooseModel(models, choice) : undefined;
 		},
 		close: async () => {
+			budget?.close();
 			await Promise.all([toolbox.close(), models.close()]);
 		},
 	};

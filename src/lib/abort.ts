@@ -11,7 +11,7 @@ export function onAbort(signal: AbortSignal, then: () => void): () => void {
 	return () => signal.removeEventListener("abort", then);
 }
 
-/** A controller that also aborts when an outer signal does, until it is released. */
+/** A controller that many may listen to, and that also aborts when an outer signal does, until it is released. */
 export function linkedController(...outer: AbortSignal[]): { controller: AbortController; release: () => void } {
 	const controller = new AbortController();
 	// As many may listen as there are calls in a reply.

@@ -1,5 +1,6 @@
 /** Ceilings for time, tokens, money, tool calls and subagents: a warning before each, and an end to new work at the first that is reached. */
 import type { Budget, BudgetLimits, Emit, Policy, StreamFunction } from "../agent/contracts.ts";
+import { linkedController } from "../lib/abort.ts";
 import type { BudgetReason, BudgetSnapshot } from "../protocol/budget.ts";
 import type { Usage } from "../protocol/model.ts";
 
@@ -15,6 +16,8 @@ export interface BudgetParts {
 export interface BudgetPolicy extends Policy, Budget {
 	/** The same model, for calls that no event tells of. */
 	meter(stream: StreamFunction): StreamFunction;
+	/** Stops the clock. */
+	close(): void;
 }
 
 /** In the order in which they are looked at: the first that is reached is the reason. */
@@ -28,7 +31,7 @@ export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts):
 	let counters = { ...nothing };
 	const warned = new Set<BudgetReason>();
 	let exceeded: BudgetReason | undefined;
-	let halt = new AbortController();
+	let halt = linkedController().controller;
 	let startedAt: number | undefined;
 	let timer: NodeJS.Timeout | undefined;
 
@@ -104,7 +107,7 @@ export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts):
 			warned.clear();
 			exceeded = undefined;
 			startedAt = undefined;
-			halt = new AbortController();
+			halt = linkedController().controller;
 		},
 		get snapshot() {
 			return snapshot();
@@ -129,6 +132,7 @@ export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts):
 					options.onEvent(event);
 				},
 			}),
+		close: () => clearInterval(timer),
 	};
 }
 

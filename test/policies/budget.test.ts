@@ -147,6 +147,14 @@ describe("wall time", () => {
 		expect(heard.at(-1)).toBe("budget_exceeded session exceeded wall_time");
 	});
 
+	test("stands still at the end of the process", () => {
+		const { budget, heard, emit } = bench({ wall_time: 1000 });
+		emit(run);
+		budget.close();
+		vi.advanceTimersByTime(2000);
+		expect([heard, vi.getTimerCount()]).toEqual([["agent_start"], 0]);
+	});
+
 	test("needs no timer when it has no limit", () => {
 		const { budget, emit } = bench({ cost: 1 });
 		emit(run);
