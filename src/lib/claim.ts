@@ -1,5 +1,5 @@
 /** A file that says which process has something. A claim whose process is gone is taken over. */
-import { closeSync, constants, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, constants, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { CommandError } from "./command-error.ts";
 
 export interface Holder {
@@ -17,7 +17,10 @@ export interface Claimed {
 /** Writes `own` (JSON of a holder, perhaps with more) to the path. Gives the claim that stands in the way, and throws a system error when it cannot be written. */
 export function claim(path: string, own: string): Claimed | undefined {
 	for (let attempt = 0; attempt < 10; attempt++) {
-		if (create(path, own)) return undefined;
+		if (create(path, own)) {
+			forgetAside(path);
+			return undefined;
+		}
 		const text = read(path);
 		if (text === undefined) continue;
 		const holder = parseHolder(text);
@@ -59,30 +62,49 @@ export function isHolderAlive({ pid, startTime }: Holder): boolean {
 }
 
 function create(path: string, text: string): boolean {
+	let descriptor: number;
 	try {
-		writeFileSync(path, text, { flag: "wx", mode: 0o600 });
-		return true;
+		descriptor = openSync(path, "wx", 0o600);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-		// A claim of which nothing could be written (a full disk) would look like another's.
-		if ((error as NodeJS.ErrnoException).code === "ENOSPC") rmSync(path, { force: true });
 		throw error;
+	}
+	try {
+		writeSync(descriptor, text);
+		return true;
+	} catch (error) {
+		// A claim of which nothing could be written, on a full disk for example, would look like another's.
+		rmSync(path, { force: true });
+		throw error;
+	} finally {
+		closeSync(descriptor);
 	}
 }
 
+const asideOf = (path: string) => `${path}.old`;
+
 /** Moved away first and looked at again: another process may have taken the stale claim over in between. */
 function removeStale(path: string, text: string): void {
-	const aside = `${path}.${process.pid}`;
+	const aside = asideOf(path);
 	try {
 		renameSync(path, aside);
+		const moved = read(aside);
+		if (moved !== text && moved !== undefined) linkSync(aside, path);
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-		throw error;
+		// Somebody else was faster: the next look tells who.
+		if (!["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
 	}
+	rmSync(aside, { force: true });
+}
+
+/** A process that was killed between these steps left it. */
+function forgetAside(path: string): void {
 	try {
-		if (read(aside) !== text) linkSync(aside, path);
-	} finally {
-		rmSync(aside, { force: true });
+		const text = read(asideOf(path));
+		const holder = text === undefined ? undefined : parseHolder(text);
+		if (text !== undefined && !(holder && isHolderAlive(holder))) rmSync(asideOf(path), { force: true });
+	} catch {
+		// Then it stays; it is in nobody's way.
 	}
 }
 

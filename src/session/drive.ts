@@ -2,6 +2,7 @@
 import type { Again, Emit, LoopInput, Next, Outcome, Policy, StreamEvent } from "../agent/contracts.ts";
 import { agentLoop } from "../agent/loop.ts";
 import { linkedController } from "../lib/abort.ts";
+import { balanced } from "./balanced.ts";
 import { haltText } from "./halt.ts";
 import type { BusyPeriod } from "./phase.ts";
 
@@ -33,7 +34,7 @@ export async function drive(input: DriveInput): Promise<void> {
 		const prepare = async () => {
 			for (const policy of policies) await policy.prepare?.([], loop.signal);
 		};
-		const outcome = await balanced(() => agentLoop({ ...loop, next: next as Next, foresee, isHalted, prepare, watch }, emit), emit);
+		const outcome = await balanced((heard) => agentLoop({ ...loop, next: next as Next, foresee, isHalted, prepare, watch }, heard), emit, loop.now);
 		const again = await settle(input, outcome);
 		if (period.prompt) next = await acceptedPrompt(input);
 		else if (loop.signal.aborted || isHalted()) next = undefined;
@@ -81,15 +82,4 @@ async function settle({ policies, loop, enter, dropLastReply }: DriveInput, outc
 	release();
 	enter(undefined);
 	return isDue && !gap.signal.aborted ? again : undefined;
-}
-
-/** Whatever happens inside, a run that was announced is also ended. */
-async function balanced(run: () => Promise<Outcome>, emit: Emit): Promise<Outcome> {
-	try {
-		return await run();
-	} catch (error) {
-		console.error("bowline: the agent loop failed unexpectedly:", error);
-		emit({ type: "agent_end", messages: [], willRetry: false });
-		return { messages: [], last: undefined, failure: { kind: "permanent" } };
-	}
 }

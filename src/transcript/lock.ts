@@ -27,7 +27,12 @@ export class Lock {
 		throw new CommandError(`Session is in use by ${who}: ${file}. Close it there first, or remove ${path} if that process is not an agent.`);
 	}
 
+	/** Where it cannot be removed it stays, as that of a process that is gone. */
 	release(): void {
-		unclaim(this.#path, this.#own);
+		try {
+			unclaim(this.#path, this.#own);
+		} catch (error) {
+			console.error(`bowline: the lock could not be removed: ${(error as Error).message}`);
+		}
 	}
 }

@@ -57,13 +57,19 @@ function parsed(line: string): Old | undefined {
 
 /** Whole or not at all: written beside, then put in its place. */
 export function replaceFile(path: string, text: string): void {
-	const beside = `${path}.${process.pid}.tmp`;
+	const beside = `${path}.tmp`;
 	try {
-		writeFileSync(beside, text, { mode: 0o600, flag: "wx" });
-		chmodSync(beside, statSync(path).mode & 0o777);
-		renameSync(beside, path);
-	} catch (error) {
+		// Of a process that was killed: nobody else gets here, the lock is ours.
 		rmSync(beside, { force: true });
+		try {
+			writeFileSync(beside, text, { mode: 0o600, flag: "wx" });
+			chmodSync(beside, statSync(path).mode & 0o777);
+			renameSync(beside, path);
+		} catch (error) {
+			rmSync(beside, { force: true });
+			throw error;
+		}
+	} catch (error) {
 		throw new CommandError(`Session file could not be written: ${(error as NodeJS.ErrnoException).code} ${path}`);
 	}
 }

@@ -31,6 +31,8 @@ export class SessionFile {
 	#write: Write;
 	#descriptor: number | undefined;
 	#lock: Lock | undefined;
+	/** The file that was made for a write that failed could not be removed again. There is nothing in it that counts. */
+	#isLeftover = false;
 
 	constructor({ path, exists, isTorn, isEmpty = false, owner, write = (descriptor, bytes) => writeSync(descriptor, bytes) }: SessionFileOptions) {
 		this.path = path;
@@ -57,7 +59,13 @@ export class SessionFile {
 
 	/** Somebody removed the file: what is added to it now would be lost. */
 	get isGone(): boolean {
-		return this.#descriptor === undefined ? this.exists && !existsSync(this.path) : fstatSync(this.#descriptor).nlink === 0;
+		if (this.#descriptor === undefined) return this.exists && !existsSync(this.path);
+		try {
+			return fstatSync(this.#descriptor).nlink === 0;
+		} catch {
+			// A disk that went away: the write will tell.
+			return false;
+		}
 	}
 
 	/** Adds lines. When that fails, the file is as it was before, and a CommandError tells why. */
@@ -70,6 +78,7 @@ export class SessionFile {
 			this.#writeAll(descriptor, Buffer.from(this.isTorn && before > 0 ? `\n${text}` : text));
 			this.isTorn = false;
 			this.#isEmpty = false;
+			this.#isLeftover = false;
 			this.exists = true;
 		} catch (error) {
 			this.#undo(before);
@@ -97,7 +106,8 @@ export class SessionFile {
 		if (this.#descriptor !== undefined) return this.#descriptor;
 		if (!this.exists) makeDirectory(dirname(this.path));
 		this.#lock ??= Lock.take(this.path, this.#owner);
-		this.#descriptor = openSync(this.path, this.exists ? constants.O_WRONLY | constants.O_APPEND | nonBlocking : "ax", 0o600);
+		const append = constants.O_WRONLY | constants.O_APPEND | nonBlocking;
+		this.#descriptor = openSync(this.path, this.exists ? append : this.#isLeftover ? append | constants.O_TRUNC : "ax", 0o600);
 		return this.#descriptor;
 	}
 
@@ -121,19 +131,31 @@ export class SessionFile {
 		}
 		this.#close();
 		if (this.exists) return;
-		rmSync(this.path, { force: true });
+		try {
+			rmSync(this.path, { force: true });
+			this.#isLeftover = false;
+		} catch {
+			// It is still ours, and so is the lock.
+			this.#isLeftover = true;
+		}
 		this.#releaseUnused();
 	}
 
 	#releaseUnused(): void {
-		if (this.exists) return;
+		if (this.exists || this.#isLeftover) return;
 		this.#lock?.release();
 		this.#lock = undefined;
 	}
 
 	#close(): void {
-		if (this.#descriptor === undefined) return;
-		closeSync(this.#descriptor);
+		const descriptor = this.#descriptor;
+		if (descriptor === undefined) return;
 		this.#descriptor = undefined;
+		try {
+			closeSync(descriptor);
+		} catch (error) {
+			// Over a network the reason why earlier writes did not arrive may come only now; the descriptor is gone all the same.
+			console.error(`bowline: the session file was not closed in order: ${(error as Error).message}`);
+		}
 	}
 }

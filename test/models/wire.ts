@@ -6,8 +6,20 @@ export interface Reply {
 	/** Pieces of text, a delta each. */
 	text?: readonly string[];
 	/** A tool call, its arguments in pieces. */
-	call?: { name: string; arguments: readonly string[] };
+	call?: Call;
+	/** Several, in place of one. */
+	calls?: readonly Call[];
+	/** The reply reached its output limit. */
+	isCut?: boolean;
 }
+
+interface Call {
+	id?: string;
+	name: string;
+	arguments: readonly string[];
+}
+
+const callsOf = ({ call, calls }: Reply): readonly Call[] => calls ?? (call ? [call] : []);
 
 const event = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify({ type: name, ...data })}\n\n`;
 const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
@@ -18,7 +30,9 @@ export function spoken(api: ApiKind, reply: Reply): string {
 }
 
 const speakers: Record<ApiKind, (reply: Reply) => string> = {
-	anthropic({ text = [], call }) {
+	anthropic(reply) {
+		const { text = [], isCut } = reply;
+		const calls = callsOf(reply);
 		const parts = [
 			event("message_start", { message: { id: "msg_1", role: "assistant", content: [], usage: { input_tokens: 5, output_tokens: 1 } } }),
 		];
@@ -29,31 +43,32 @@ const speakers: Record<ApiKind, (reply: Reply) => string> = {
 			parts.push(event("content_block_stop", { index }));
 			index += 1;
 		}
-		if (call) {
-			parts.push(event("content_block_start", { index, content_block: { type: "tool_use", id: "toolu_1", name: call.name, input: {} } }));
-			for (const piece of call.arguments)
-				parts.push(event("content_block_delta", { index, delta: { type: "input_json_delta", partial_json: piece } }));
+		for (const { id = "toolu_1", name, arguments: pieces } of calls) {
+			parts.push(event("content_block_start", { index, content_block: { type: "tool_use", id, name, input: {} } }));
+			for (const piece of pieces) parts.push(event("content_block_delta", { index, delta: { type: "input_json_delta", partial_json: piece } }));
 			parts.push(event("content_block_stop", { index }));
+			index += 1;
 		}
-		parts.push(
-			event("message_delta", { delta: { stop_reason: call ? "tool_use" : "end_turn" }, usage: { output_tokens: 7 } }),
-			event("message_stop", {}),
-		);
+		const stop = isCut ? "max_tokens" : calls.length ? "tool_use" : "end_turn";
+		parts.push(event("message_delta", { delta: { stop_reason: stop }, usage: { output_tokens: 7 } }), event("message_stop", {}));
 		return parts.join("");
 	},
-	chat({ text = [], call }) {
+	chat(reply) {
+		const { text = [], isCut } = reply;
+		const calls = callsOf(reply);
 		const chunk = (delta: object, finish: string | null = null) =>
 			data({ id: "c1", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] });
 		const parts = text.map((piece) => chunk({ content: piece }));
-		if (call) {
-			parts.push(chunk({ tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name: call.name, arguments: "" } }] }));
-			for (const piece of call.arguments) parts.push(chunk({ tool_calls: [{ index: 0, function: { arguments: piece } }] }));
+		for (const [index, { id = "call_1", name, arguments: pieces }] of calls.entries()) {
+			parts.push(chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] }));
+			for (const piece of pieces) parts.push(chunk({ tool_calls: [{ index, function: { arguments: piece } }] }));
 		}
-		parts.push(chunk({}, call ? "tool_calls" : "stop"));
+		parts.push(chunk({}, isCut ? "length" : calls.length ? "tool_calls" : "stop"));
 		parts.push(data({ id: "c1", choices: [], usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 } }), "data: [DONE]\n\n");
 		return parts.join("");
 	},
-	responses({ text = [], call }) {
+	responses(reply) {
+		const { text = [], isCut } = reply;
 		const parts = [event("response.created", { response: { id: "resp_1", status: "in_progress" } })];
 		const output: object[] = [];
 		if (text.length) {
@@ -66,13 +81,14 @@ const speakers: Record<ApiKind, (reply: Reply) => string> = {
 			parts.push(event("response.output_text.done", { ...at, text: whole }), event("response.output_item.done", { output_index: 0, item }));
 			output.push(item);
 		}
-		if (call) {
+		for (const { id = "call_1", name, arguments: pieces } of callsOf(reply)) {
 			const index = output.length;
-			const at = { output_index: index, item_id: "fc_1" };
-			const whole = call.arguments.join("");
-			const item = { type: "function_call", id: "fc_1", call_id: "call_1", name: call.name, arguments: whole, status: "completed" };
+			const itemId = id.replace(/^call/, "fc");
+			const at = { output_index: index, item_id: itemId };
+			const whole = pieces.join("");
+			const item = { type: "function_call", id: itemId, call_id: id, name, arguments: whole, status: "completed" };
 			parts.push(event("response.output_item.added", { output_index: index, item: { ...item, arguments: "", status: "in_progress" } }));
-			for (const piece of call.arguments) parts.push(event("response.function_call_arguments.delta", { ...at, delta: piece }));
+			for (const piece of pieces) parts.push(event("response.function_call_arguments.delta", { ...at, delta: piece }));
 			parts.push(
 				event("response.function_call_arguments.done", { ...at, arguments: whole }),
 				event("response.output_item.done", { output_index: index, item }),
@@ -80,16 +96,20 @@ const speakers: Record<ApiKind, (reply: Reply) => string> = {
 			output.push(item);
 		}
 		const usage = { input_tokens: 5, output_tokens: 7, total_tokens: 12 };
-		parts.push(event("response.completed", { response: { id: "resp_1", status: "completed", output, usage } }));
+		const cut = { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
+		const end = isCut ? "response.incomplete" : "response.completed";
+		parts.push(event(end, { response: { id: "resp_1", status: "completed", ...(isCut ? cut : {}), output, usage } }));
 		return parts.join("");
 	},
-	google({ text = [], call }) {
+	google(reply) {
+		const { text = [], isCut } = reply;
 		const chunk = (parts: object[], more: object = {}) =>
 			data({ candidates: [{ content: { role: "model", parts }, index: 0, ...more }], responseId: "r1" });
 		const parts = text.map((piece) => chunk([{ text: piece }]));
-		if (call) parts.push(chunk([{ functionCall: { name: call.name, args: JSON.parse(call.arguments.join("")) } }]));
+		for (const { name, arguments: pieces } of callsOf(reply)) parts.push(chunk([{ functionCall: { name, args: JSON.parse(pieces.join("")) } }]));
+		const finishReason = isCut ? "MAX_TOKENS" : "STOP";
 		const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 7, totalTokenCount: 12 };
-		parts.push(data({ candidates: [{ content: { role: "model", parts: [{ text: "" }] }, finishReason: "STOP", index: 0 }], usageMetadata }));
+		parts.push(data({ candidates: [{ content: { role: "model", parts: [{ text: "" }] }, finishReason, index: 0 }], usageMetadata }));
 		return parts.join("");
 	},
 };

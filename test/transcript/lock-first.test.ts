@@ -9,11 +9,11 @@ const trap = vi.hoisted(() => ({ beforeLock: (): void => undefined }));
 
 vi.mock("node:fs", async (original) => {
 	const fs = await original<typeof import("node:fs")>();
-	const watched: typeof fs.writeFileSync = (path, ...rest) => {
+	const watched: typeof fs.openSync = (path, ...rest) => {
 		if (String(path).endsWith(".lock")) trap.beforeLock();
-		fs.writeFileSync(path, ...rest);
+		return fs.openSync(path, ...rest);
 	};
-	return { ...fs, writeFileSync: watched };
+	return { ...fs, openSync: watched };
 });
 
 test("a line that is added until the lock is taken is there", () => {

@@ -13,7 +13,8 @@ export interface OutputLog {
 	close(): void;
 }
 
-const namePattern = /^bowline-bash-[0-9a-f]+\.log$/;
+/** Logs, and the directories of pipes that a process was killed over. */
+const namePattern = /^bowline-(?:bash-[0-9a-f]+\.log|pipes-\w+)$/;
 const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Only the user may read it. A full disk costs the file, never the command. */
@@ -59,13 +60,13 @@ export function temporaryLog(directory: string): OutputLog {
 	};
 }
 
-/** Removes our logs that are older than a week. Failing is fine: another process may do the same at the same time, and there is a next time. */
+/** Removes what is ours and older than a week. Failing is fine: another process may do the same at the same time, and there is a next time. */
 export async function removeOldLogs(directory: string, now: number): Promise<void> {
 	const [listing] = await Promise.allSettled([readdir(directory)]);
 	if (listing.status === "rejected") return;
 	const removeIfOld = async (path: string) => {
 		const facts = await lstat(path);
-		if (facts.uid === process.getuid?.() && now - facts.mtimeMs > maxAgeMs) await rm(path);
+		if (facts.uid === process.getuid?.() && now - facts.mtimeMs > maxAgeMs) await rm(path, { recursive: true, force: true });
 	};
 	await Promise.allSettled(listing.value.filter((name) => namePattern.test(name)).map((name) => removeIfOld(join(directory, name))));
 }

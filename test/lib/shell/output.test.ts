@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -75,13 +75,15 @@ test("a directory that cannot be written to costs the file, not the output", () 
 	expect(view.fullOutputProblem).toContain("ENOENT");
 });
 
-test("logs older than a week are removed, everything else stays", async () => {
+test("logs and pipes older than a week are removed, everything else stays", async () => {
 	const old = join(directory, "bowline-bash-0123456789abcdef.log");
 	const fresh = join(directory, "bowline-bash-fedcba9876543210.log");
 	const other = join(directory, "bowline-bash-notes.txt");
-	for (const path of [old, fresh, other]) writeFileSync(path, "");
+	const pipes = join(directory, "bowline-pipes-aB3dE6");
+	mkdirSync(pipes);
+	for (const path of [old, fresh, other, join(pipes, "0")]) writeFileSync(path, "");
 	const now = Date.now();
-	for (const path of [old, other]) utimesSync(path, now / 1000 - 8 * 86400, now / 1000 - 8 * 86400);
+	for (const path of [old, other, pipes]) utimesSync(path, now / 1000 - 8 * 86400, now / 1000 - 8 * 86400);
 	await removeOldLogs(directory, now);
-	expect([old, fresh, other].map((path) => existsSync(path))).toEqual([false, true, true]);
+	expect([old, fresh, other, pipes].map((path) => existsSync(path))).toEqual([false, true, true, false]);
 });

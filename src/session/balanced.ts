@@ -1,0 +1,102 @@
+/** Whatever happens inside a run, a bug included: what was announced is also ended. */
+import type { Emit, Outcome } from "../agent/contracts.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
+
+export async function balanced(run: (emit: Emit) => Promise<Outcome>, emit: Emit, now: () => number): Promise<Outcome> {
+	const open = new Open();
+	try {
+		return await run((event) => {
+			emit(event);
+			open.hear(event);
+		});
+	} catch (error) {
+		console.error("bowline: the agent loop failed unexpectedly:", error);
+		for (const event of open.endings(`The run failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`, now())) emit(event);
+		return { messages: open.messages, last: undefined, failure: { kind: "permanent" } };
+	}
+}
+
+/** What has begun and not ended. */
+class Open {
+	readonly messages: AgentMessage[] = [];
+	#turnIndex: number | undefined;
+	/** The reply that is being streamed. */
+	#partial: AssistantMessage | undefined;
+	/** The reply of the turn. */
+	#reply: AssistantMessage | undefined;
+	#results: ToolResultMessage[] = [];
+	/** Names of tools by the id of the call. */
+	#running = new Map<string, string>();
+	#owed = new Map<string, string>();
+
+	hear(event: AgentEvent): void {
+		switch (event.type) {
+			case "turn_start":
+				this.#turnIndex = event.turnIndex ?? 0;
+				this.#reply = undefined;
+				this.#results = [];
+				return;
+			case "turn_end":
+				this.#turnIndex = undefined;
+				return;
+			case "message_start":
+				if (event.message.role === "assistant") this.#partial = event.message;
+				return;
+			case "message_update":
+				this.#partial = event.message ?? this.#partial;
+				return;
+			case "message_end":
+				this.messages.push(event.message);
+				if (event.message.role === "assistant") {
+					this.#reply = event.message;
+					this.#partial = undefined;
+				} else if (event.message.role === "toolResult") {
+					this.#results.push(event.message);
+					this.#owed.delete(event.message.toolCallId);
+				}
+				return;
+			case "tool_execution_start":
+				this.#running.set(event.toolCallId, event.toolName);
+				this.#owed.set(event.toolCallId, event.toolName);
+				return;
+			case "tool_execution_end":
+				this.#running.delete(event.toolCallId);
+				return;
+		}
+	}
+
+	/** The events that are missing, in their order. */
+	*endings(errorMessage: string, timestamp: number): Generator<AgentEvent> {
+		const content = [{ type: "text" as const, text: errorMessage }];
+		for (const [toolCallId, toolName] of this.#running)
+			yield { type: "tool_execution_end", toolCallId, toolName, result: { content, details: {} }, isError: true };
+		for (const [toolCallId, toolName] of this.#owed) {
+			const result: ToolResultMessage = { role: "toolResult", toolCallId, toolName, content, details: {}, isError: true, timestamp };
+			yield { type: "message_start", message: result };
+			yield this.#ended(result);
+			this.#results.push(result);
+		}
+		if (this.#turnIndex !== undefined) {
+			if (this.#partial || !this.#reply) {
+				const shell = this.#partial ?? emptyReply(timestamp);
+				if (!this.#partial) yield { type: "message_start", message: shell };
+				this.#reply = { ...shell, stopReason: "error", errorMessage };
+				yield this.#ended(this.#reply);
+			}
+			yield { type: "turn_end", message: this.#reply as AssistantMessage, toolResults: this.#results, turnIndex: this.#turnIndex };
+		}
+		yield { type: "agent_end", messages: this.messages, willRetry: false };
+	}
+
+	#ended(message: AgentMessage): AgentEvent {
+		this.messages.push(message);
+		return { type: "message_end", message };
+	}
+}
+
+function emptyReply(timestamp: number): AssistantMessage {
+	const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+	const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
+	return { role: "assistant", content: [], api: "", provider: "", model: "", usage, stopReason: "stop", timestamp };
+}

@@ -1,0 +1,11 @@
+/** What the torture test has found, each as short as it could be made, and told in the words of who was hit by it. */
+import type { Plan, Step } from "./plan.ts";
+
+const plan = (steps: Step[], more: Partial<Plan> = {}): Plan => ({ seed: 0, model: "scripted", flags: [], replies: [], steps, ...more });
+const prompt: Step = { do: "send", frame: { id: "p", type: "prompt", message: "prompt p" } };
+
+export const found: [what: string, plan: Plan][] = [
+	["a disk that turns read-only while the first message is written", plan([{ do: "disk", fault: "EROFS", after: 4 }, prompt])],
+	["a disk that turns read-only when the session file has been made", plan([{ do: "disk", fault: "EROFS", after: 3 }, prompt])],
+	["a lock that could be made but not written", plan([{ do: "disk", fault: "EIO", after: 1 }, prompt])],
+];

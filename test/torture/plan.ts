@@ -1,0 +1,57 @@
+/** What is done to the program in one round: a plain value, so that it can be printed, shortened and played again. */
+import type { ApiKind } from "../models/wire.ts";
+
+export interface Plan {
+	seed: number;
+	/** Who answers: the scripted provider inside the process, or a server that speaks one of the real formats. */
+	model: "scripted" | ApiKind;
+	/** How the program is started. */
+	flags: string[];
+	/** What the model says, request by request. Then it says a word and stops. */
+	replies: ReplyPlan[];
+	steps: Step[];
+}
+
+export interface ReplyPlan {
+	words: number;
+	calls: CallPlan[];
+	ending: Ending;
+	/** Milliseconds before the first byte and between the words. */
+	delayMs?: number;
+}
+
+export interface CallPlan {
+	tool: string;
+	arguments: Record<string, unknown>;
+}
+
+export type Ending =
+	| { kind: "end" | "length" }
+	/** An answer that is none. */
+	| { kind: "refuse"; status: number; body: string }
+	/** Silence: before anything, or when this share of the reply has been said. */
+	| { kind: "stall"; after: number }
+	| { kind: "cut"; after: number }
+	/** The arguments of the last call are no JSON. */
+	| { kind: "broken-json" }
+	/** Bytes that are no reply. */
+	| { kind: "garbage"; sort: "html" | "bytes" | "json" | "nul" | "empty" };
+
+export type Step =
+	/** A line from the host. */
+	| { do: "send"; frame: { type: string; id?: string; [member: string]: unknown } }
+	| { do: "raw"; text: string }
+	/** Until an event of this type, or the end of what is going on. `quiet` is silence. */
+	| { do: "wait"; for: string }
+	/** Goes to another session: what stands behind these words is only known then. */
+	| { do: "switch"; id: string; to: "first" | "same" | "fresh" | "no session" | "no directory" }
+	| { do: "fork"; id: string; nth: number; command: "fork" | "branch" }
+	/** The host stops reading, or goes on. */
+	| { do: "reader"; reads: boolean }
+	/** What happens to writes of session files from the nth on; `none` is a disk in order. */
+	| { do: "disk"; fault: "none" | "ENOSPC" | "EIO" | "EROFS" | "half" | "stuck"; after: number }
+	| { do: "clock"; byMs: number }
+	/** Another process wants the same session. */
+	| { do: "intruder" }
+	/** This process ends, and another goes on with the session. */
+	| { do: "end"; how: "eof" | "SIGTERM" | "SIGKILL" };

@@ -1,0 +1,103 @@
+/** The place a round happens in: folders of its own, and a look at every process that came out of it. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export class World {
+	/** Stands in the environment of everything that is started. */
+	readonly mark: string;
+	readonly root: string;
+	readonly cwd: string;
+	readonly sessions: string;
+	readonly temp: string;
+	readonly control: string;
+	#faults: Record<string, unknown>;
+	#sequence = 0;
+
+	constructor() {
+		this.root = mkdtempSync(join(tmpdir(), "bowline-torture-"));
+		this.mark = `TORTURE_MARK=${this.root}`;
+		this.cwd = join(this.root, "work");
+		this.sessions = join(this.root, "sessions");
+		this.temp = join(this.root, "temp");
+		this.control = join(this.root, "faults.json");
+		for (const folder of [this.cwd, this.sessions, this.temp, join(this.root, "home")]) mkdirSync(folder);
+		writeFileSync(join(this.cwd, "a.txt"), "one\n");
+		writeFileSync(join(this.cwd, "big.txt"), "0123456789\n".repeat(20_000));
+		writeFileSync(join(this.root, "no-session"), "precious\n");
+		this.#faults = { scope: this.sessions };
+	}
+
+	/** Changes what goes wrong inside the program. Gives the number under which it will have been seen. */
+	fault(change: Record<string, unknown>): number {
+		this.#faults = { ...this.#faults, ...change, sequence: ++this.#sequence };
+		writeFileSync(this.control, JSON.stringify(this.#faults));
+		return this.#sequence;
+	}
+
+	get faultsSeen(): number {
+		return existsSync(`${this.control}.seen`) ? Number(readFileSync(`${this.control}.seen`, "utf8")) : 0;
+	}
+
+	environment(): Record<string, string> {
+		return {
+			PATH: process.env.PATH ?? "/usr/bin:/bin",
+			HOME: join(this.root, "home"),
+			TMPDIR: this.temp,
+			BOWLINE_DIR: join(this.root, "user"),
+			TORTURE_MARK: this.root,
+			TORTURE_FAULTS: this.control,
+		};
+	}
+
+	sessionFiles(): string[] {
+		return readdirSync(this.sessions)
+			.filter((name) => name.endsWith(".jsonl"))
+			.map((name) => join(this.sessions, name));
+	}
+
+	/** Locks, halves of files that were to take another's place, and everything else that has no business anywhere. */
+	litter(): string[] {
+		const names = readdirSync(this.root, { recursive: true, encoding: "utf8" });
+		return names.filter((name) => /\.lock(\.|$)|\.tmp$|bowline-pipes/.test(name));
+	}
+
+	/** Command lines of living processes that came out of this round, the agent itself left out. */
+	processes(agent: number | undefined): string[] {
+		return pids().flatMap((pid) => {
+			if (pid === agent || pid === process.pid || !about(pid, "environ").includes(this.mark)) return [];
+			const line = about(pid, "cmdline").replaceAll("\0", " ").trim();
+			return line === "" ? [] : [line];
+		});
+	}
+
+	remove(): void {
+		rmSync(this.root, { recursive: true, force: true });
+	}
+}
+
+const pids = () => readdirSync("/proc").map(Number).filter(Number.isInteger);
+
+function about(pid: number, file: string): string {
+	try {
+		return readFileSync(`/proc/${pid}/${file}`, "latin1");
+	} catch {
+		// It ended while we looked, or is none of ours.
+		return "";
+	}
+}
+
+/** What a process has open, as the system names it. */
+export function openFiles(pid: number): string[] {
+	return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
+		try {
+			return [readlinkSync(`/proc/${pid}/fd/${descriptor}`)];
+		} catch {
+			return [];
+		}
+	});
+}
+
+export function residentMb(pid: number): number {
+	return Number(/VmRSS:\s+(\d+)/.exec(about(pid, "status"))?.[1] ?? 0) / 1024;
+}
