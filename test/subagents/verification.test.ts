@@ -124,7 +124,7 @@ test("an attempt passes when only optional checks failed; each attempt has logs 
 
 test("a check that takes too long is ended with everything it started", async () => {
 	const command = `(trap '' TERM; setsid sleep 7531) & echo begun; sleep 7531`;
-	const attempt = await verify(plan({ name: "slow", command, timeoutMs: 300 }, { name: "next", command: "true" }));
+	const attempt = await verify(plan({ name: "slow", command, timeoutMs: 1500 }, { name: "next", command: "true" }));
 	expect(attempt.commandResults.map(({ exitCode, timedOut }) => [exitCode, timedOut])).toEqual([
 		[124, true],
 		[0, undefined],
