@@ -30,6 +30,20 @@ its name, \`success\`, and \`data\` or \`error\`.
 
 An optional field that is \`null\` counts as absent. Unknown members are ignored.
 
+## Dialects
+
+Hosts of pi, omp, xcsh and pisces speak nearly the same protocol. \`classic\`, which is spoken unless another is asked for, serves all of them at the age of their
+documents, and most that are newer: what came later is in it wherever it only adds. What would change frames is switched per process; [migration](migration.md)
+tells which dialect a host needs.
+
+| \`--dialect\` | Differences |
+|---|---|
+| \`pi\` | \`prompt\` has one answer, when it is clear what becomes of it. Updates without snapshots, unfinished replies with \`stopReason\` \`pending\`. \`compaction_start\` and \`compaction_end\` instead of \`auto_compaction_*\`, for \`compact\` too. \`entry_appended\`, \`bash_execution_update\`, \`summarization_retry_*\`. Level \`max\`. Interrupt mode \`wait\` unless a flag or a setting says otherwise; \`setTitle\` is sent. A prevented \`fork\` answers without \`text\`. Failures of unknown commands carry their id |
+| \`omp\` | \`ready\` names protocol versions, \`negotiate_protocol\` is served, and with version 2 frames over 1 MiB come as \`rpc_chunk\`. \`prompt_result\` for every accepted prompt, \`session_settled\`, \`available_commands_update\`, \`messageId\` on messages, \`isTerminal\` on \`agent_end\`. \`get_state\` adds \`isSettled\`, \`contextUsage\`, \`tokensPerSecond\`, \`hasPendingAsyncWork\`, \`fastModeEnabled\`, \`fastModeActive\`. Failures of unknown commands carry their id |
+| \`strict\` | for hosts that refuse what they do not know: only frames and members that the old documents name. No \`ready\`, \`agent_settled\`, \`queue_update\`, \`session_info_changed\`, \`thinking_level_changed\`, \`disposition\`, dialog \`cancel\`. Four roles of messages: what is none of them stands as said by the user |
+
+Every command is accepted in every dialect.
+
 ## Lanes
 
 | Lane | Rule |

@@ -1,6 +1,7 @@
 /** Markdown pages made of the protocol's rows. */
 import type { TSchema } from "typebox";
 import { commands } from "../../src/protocol/commands/index.ts";
+import { ompEvents, piEvents } from "../../src/protocol/dialect-events.ts";
 import { events } from "../../src/protocol/events.ts";
 import { settings } from "../../src/protocol/settings.ts";
 import { introduction } from "./introduction.ts";
@@ -57,9 +58,12 @@ export function protocolPage(): string {
 		if (row.unsupported) continue;
 		parts.push(isVoid(row.result) ? "Answer: success without `data`.\n" : `Answer: ${typeName(row.result as Schema)}\n`);
 	}
-	parts.push("## Events\n");
-	for (const [name, row] of Object.entries(events)) {
-		parts.push(`### ${name}\n\n${row.doc}\n${table(row.fields as Record<string, Schema>, required(row.fields))}`);
+	const chapters = { Events: events, "Events of dialect pi": piEvents, "Events of dialect omp": ompEvents };
+	for (const [title, rows] of Object.entries(chapters)) {
+		parts.push(`## ${title}\n`);
+		for (const [name, row] of Object.entries(rows as typeof events)) {
+			parts.push(`### ${name}\n\n${row.doc}\n${table(row.fields as Record<string, Schema>, required(row.fields))}`);
+		}
 	}
 	parts.push("## Shapes\n");
 	const definitions = protocolSchema().$defs as Record<string, Schema>;

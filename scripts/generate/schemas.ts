@@ -2,6 +2,7 @@
 import Type, { type TProperties, type TSchema } from "typebox";
 import { Script } from "../../src/models/scripted/format.ts";
 import { commands } from "../../src/protocol/commands/index.ts";
+import { ompEvents, piEvents } from "../../src/protocol/dialect-events.ts";
 import { events, Response } from "../../src/protocol/events.ts";
 import { ExtensionUiRequest, ExtensionUiResponse } from "../../src/protocol/extension-ui.ts";
 import { HostToolCall, HostToolCancel, HostToolResult, HostToolUpdate } from "../../src/protocol/host-tools.ts";
@@ -46,7 +47,8 @@ export function protocolSchema(): Json {
 	const results = Object.fromEntries(
 		Object.entries(commands).map(([name, row]) => [name, isVoid(row.result) ? { description: "no data" } : definitions.use(row.result)]),
 	);
-	const outbound = Object.entries(events).map(([name, row]) => definitions.use(frame(name, row.doc, row.fields, `event:${name}`)));
+	const rows = Object.entries({ ...events, ...piEvents, ...ompEvents });
+	const outbound = rows.map(([name, row]) => definitions.use(frame(name, row.doc, row.fields, `event:${name}`)));
 	const asks = [Response, ExtensionUiRequest, HostToolCall, HostToolCancel].map((schema) => definitions.use(schema));
 	definitions.use(TaskArguments);
 	definitions.use(TaskDetails);

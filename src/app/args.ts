@@ -60,7 +60,11 @@ const flags = {
 		oneOf: settings.interruptMode.values as readonly string[],
 	},
 	updates: { value: "kind", doc: "Replies as they grow: full snapshots or delta only", oneOf: ["full", "delta"] },
-	dialect: { value: "name", doc: "classic (default), pi, omp or strict", oneOf: ["classic", "pi", "omp", "strict"] },
+	dialect: {
+		value: "name",
+		doc: "Words of the host: classic (default), pi, omp or strict; see docs/migration.md",
+		oneOf: ["classic", "pi", "omp", "strict"],
+	},
 	"no-ready": { doc: "Do not announce readiness" },
 	help: { short: "h", doc: "This text" },
 	version: { short: "v", doc: "The version" },

@@ -39,7 +39,7 @@ export interface AssembleInput {
 	/** Watches over the session's ceilings, when there are any. */
 	budget: MakeBudget | undefined;
 	/** What the host's dialect wants to be different or to be told. */
-	dialect?: Pick<Dialect, "interruptMode" | "onEntry" | "onSummaryRetry" | "aroundCompaction">;
+	dialect?: Pick<Dialect, "interruptMode" | "hasMaxLevel" | "onEntry" | "onSummaryRetry" | "aroundCompaction">;
 	warn: (text: string) => void;
 }
 
@@ -62,16 +62,18 @@ export interface Assembly {
 export function assemble(input: AssembleInput): Assembly {
 	const { options, settings, cwd, userDirectory, environment, flow, hostTools, hooks, dialect = {}, warn } = input;
 	const now = Date.now;
-	const { aroundCompaction } = dialect;
+	const { aroundCompaction, hasMaxLevel } = dialect;
+	const max = hasMaxLevel ? "max" : "xhigh";
 	const bus = new Bus();
 	const budget = input.budget?.(bus.emit);
 	const models = new Models({ options, settings, cwd, userDirectory, environment, hooks, warn });
 	const choice = new ModelChoice({
 		catalogue: models,
-		levels: supportedLevels,
-		clamp: clampLevel,
+		levels: (model) => supportedLevels(model, hasMaxLevel),
+		clamp: (model, level) => clampLevel(model, level, hasMaxLevel),
+		max,
 		scope: () => models.scope(),
-		level: (options.thinking === "max" ? "xhigh" : (options.thinking as ThinkingLevel | undefined)) ?? settings.get("defaultThinkingLevel"),
+		level: (options.thinking === "max" ? max : (options.thinking as ThinkingLevel | undefined)) ?? settings.get("defaultThinkingLevel"),
 	});
 	const todos = new TodoList({ clearDelay: () => settings.get("tasks.todoClearDelay"), onAutoClear: () => bus.emit({ type: "todo_auto_clear" }) });
 	const toolbox = new Toolbox({

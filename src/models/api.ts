@@ -1,6 +1,7 @@
 /** What the four wire formats have in common: what each is given, and what each gives. */
 import type { ModelMessage, ToolDefinition } from "../agent/contracts.ts";
-import type { Model, ThinkingLevel } from "../protocol/model.ts";
+import type { PlainLevel } from "../protocol/levels.ts";
+import type { Model } from "../protocol/model.ts";
 import type { Blocks } from "./blocks.ts";
 import type { ReplyBuilder } from "./builder.ts";
 import type { Compat } from "./compat.ts";
@@ -15,7 +16,7 @@ export interface Call {
 	modelId: string;
 	compat: Compat;
 	baseUrl: string;
-	level: ThinkingLevel;
+	level: PlainLevel;
 	systemPrompt: string;
 	/** After handoff: every call has its result, and everything in it is fit for this model. */
 	messages: readonly ModelMessage[];

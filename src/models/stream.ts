@@ -14,7 +14,7 @@ import { handoff } from "./handoff.ts";
 import { suspectImages } from "./images.ts";
 import { estimateInput, outputLimit } from "./limits.ts";
 import type { Environment } from "./routes.ts";
-import { clampLevel } from "./thinking.ts";
+import { askedLevel } from "./thinking.ts";
 
 /** How a model is reached, with credentials. */
 export interface Access {
@@ -173,11 +173,10 @@ class Reply {
 			high: setting("thinkingBudgets.high"),
 		};
 		return {
-			model,
+			...askedLevel(model, thinkingLevel),
 			modelId: access.modelId,
 			compat: access.compat,
 			baseUrl: access.baseUrl,
-			level: clampLevel(model, thinkingLevel),
 			systemPrompt,
 			messages: sent,
 			tools,

@@ -5,7 +5,7 @@ import { thinkingLevels } from "./levels.ts";
 
 export { type ThinkingLevel, thinkingLevels } from "./levels.ts";
 
-export const ThinkingLevelWord = words(...thinkingLevels);
+export const ThinkingLevelWord = words(...thinkingLevels, "max");
 
 export const Model = shape("Model", "A model that can be asked.", {
 	id: text(),

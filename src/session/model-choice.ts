@@ -14,6 +14,8 @@ export interface ModelChoiceParts {
 	/** The models that cycling goes through, when the user named some. */
 	scope: () => Promise<readonly ModelWithLevel[] | undefined>;
 	level: ThinkingLevel;
+	/** What a host means by `max`; default `xhigh`. */
+	max?: ThinkingLevel;
 }
 
 export class ModelChoice {
@@ -89,14 +91,14 @@ export class ModelChoice {
 			else if (await this.#parts.catalogue.problem(model)) problem = `No API key for ${name}`;
 			else this.#model = model;
 		}
-		const level = thinkingLevels.find((known) => known === word) ?? this.#level;
+		const level = this.#named(word) ?? this.#level;
 		this.#level = this.#model ? this.#parts.clamp(this.#model, level) : level;
 		return problem;
 	}
 
 	/** Takes the level, or the nearest one that the model has. `max` is the highest. */
 	setLevel(word: string): void {
-		const wanted = word === "max" ? this.levels().at(-1) : thinkingLevels.find((level) => level === word);
+		const wanted = this.#named(word);
 		if (!wanted) throw new CommandError(`set_thinking_level: level must be ${thinkingLevels.map((level) => JSON.stringify(level)).join(" or ")}`);
 		this.#changeLevel(this.#model ? this.#parts.clamp(this.#model, wanted) : wanted);
 	}
@@ -118,6 +120,10 @@ export class ModelChoice {
 		this.record({ type: "model_change", provider: model.provider, modelId: model.id });
 		this.#model = model;
 		this.#changeLevel(this.#parts.clamp(model, level ?? this.#level));
+	}
+
+	#named(word: string | undefined): ThinkingLevel | undefined {
+		return word === "max" ? (this.#parts.max ?? "xhigh") : thinkingLevels.find((level) => level === word);
 	}
 
 	#changeLevel(level: ThinkingLevel): void {

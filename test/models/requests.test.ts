@@ -7,8 +7,9 @@ import { mergeCompat } from "../../src/models/compat.ts";
 import { handoff } from "../../src/models/handoff.ts";
 import { routes } from "../../src/models/routes.ts";
 import { loadApi } from "../../src/models/stream.ts";
+import type { PlainLevel } from "../../src/protocol/levels.ts";
 import type { AssistantMessage } from "../../src/protocol/messages.ts";
-import type { Model, ThinkingLevel } from "../../src/protocol/model.ts";
+import type { Model } from "../../src/protocol/model.ts";
 import { call, model, models } from "./support.ts";
 import { transcript } from "./transcript.ts";
 
@@ -69,7 +70,7 @@ describe.each(Object.entries(models))("%s", (name, asked) => {
 });
 
 describe("thinking", () => {
-	const ask = async (asked: Model, level: ThinkingLevel, changes: Partial<Call> = {}) => (await built(asked, [], { level, ...changes })).body;
+	const ask = async (asked: Model, level: PlainLevel, changes: Partial<Call> = {}) => (await built(asked, [], { level, ...changes })).body;
 	const old = model({ id: "claude-sonnet-4-5", api: "anthropic-messages", provider: "anthropic", maxTokens: 64000 });
 
 	test("Claude: effort for adaptive models, budgets for older ones, explicit off", async () => {
@@ -112,7 +113,7 @@ describe("thinking", () => {
 	});
 
 	test("Chat: each host's own words", async () => {
-		const on = (thinkingFormat: string, level: ThinkingLevel = "low") => ask({ ...models.chat, provider: "acme", compat: { thinkingFormat } }, level);
+		const on = (thinkingFormat: string, level: PlainLevel = "low") => ask({ ...models.chat, provider: "acme", compat: { thinkingFormat } }, level);
 		expect((await on("openai")).reasoning_effort).toBe("low");
 		expect((await on("openai", "off")).reasoning_effort).toBeUndefined();
 		expect((await on("openrouter")).reasoning).toEqual({ effort: "low" });
@@ -125,7 +126,7 @@ describe("thinking", () => {
 	});
 
 	test("Gemini: words from the third on, budgets before", async () => {
-		const config = async (id: string, level: ThinkingLevel) => {
+		const config = async (id: string, level: PlainLevel) => {
 			const body = await ask({ ...models.google, id }, level);
 			return (body.generationConfig as { thinkingConfig?: unknown }).thinkingConfig;
 		};

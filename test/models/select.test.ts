@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { clampLevel, initialModel, matchModel, scopeModels, supportedLevels, unknownId } from "../../src/models/select.ts";
-import { effortWord } from "../../src/models/thinking.ts";
+import { askedLevel, effortWord } from "../../src/models/thinking.ts";
 import { type Model, type ThinkingLevel, thinkingLevels } from "../../src/protocol/model.ts";
 import { model } from "./support.ts";
 
@@ -90,6 +90,27 @@ describe("thinking levels", () => {
 		[{ high: null }, "high", "medium"],
 	])("with %j %s becomes %s", (map, level, clamped) => {
 		expect(clampLevel(thinker(map), level)).toBe(clamped);
+	});
+
+	test("where max is a level of its own it stands above xhigh, and takes its place where the model has no other word", () => {
+		expect(supportedLevels(thinker({ xhigh: "xhigh", max: "max" }), true).slice(-2)).toEqual(["xhigh", "max"]);
+		expect(supportedLevels(thinker({ max: "max" }), true).slice(-2)).toEqual(["high", "max"]);
+		expect(supportedLevels(thinker(), true).at(-1)).toBe("high");
+		expect(supportedLevels(model({ reasoning: false }), true)).toEqual(["off"]);
+		expect(clampLevel(thinker({ max: "max" }), "xhigh", true)).toBe("max");
+		expect(clampLevel(thinker({ xhigh: "xhigh" }), "max", true)).toBe("xhigh");
+		expect(clampLevel(thinker({ max: "max" }), "max")).toBe("xhigh");
+	});
+
+	test("max is asked for in the provider's strongest word", () => {
+		const words = (map: Record<string, string | null>, level: ThinkingLevel) => {
+			const { model: asked, level: plain } = askedLevel(thinker(map), level);
+			return effortWord(asked, plain);
+		};
+		expect(words({ xhigh: "xhigh", max: "max" }, "max")).toBe("max");
+		expect(words({ xhigh: "xhigh", max: "max" }, "xhigh")).toBe("xhigh");
+		expect(words({ xhigh: null, max: "ultra" }, "max")).toBe("ultra");
+		expect(words({ xhigh: "xhigh" }, "max")).toBe("xhigh");
 	});
 
 	test("a model without reasoning only has off", () => {

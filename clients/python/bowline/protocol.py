@@ -101,6 +101,18 @@ __all__ = [
     "SessionInfoChangedEvent",
     "ThinkingLevelChangedEvent",
     "ExtensionErrorEvent",
+    "CompactionStartEvent",
+    "CompactionEndEvent",
+    "SummarizationRetryScheduledEvent",
+    "SummarizationRetryAttemptStartEvent",
+    "SummarizationRetryFinishedEvent",
+    "BashExecutionUpdateEvent",
+    "EntryAppendedEvent",
+    "PromptResultEvent",
+    "SessionSettledEvent",
+    "AvailableCommandsUpdateEvent",
+    "RpcChunkEvent",
+    "RpcFrameErrorEvent",
     "Response",
     "ExtensionUiRequest",
     "UiSelect",
@@ -294,7 +306,7 @@ class SessionStateDumpToolsItem(TypedDict):
 
 class _SessionState(TypedDict):
     model: Union[Model, None]
-    thinkingLevel: Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+    thinkingLevel: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
     # True from the acceptance of a prompt until `agent_settled`.
     isStreaming: bool
     isCompacting: bool
@@ -600,7 +612,7 @@ class CycledModel(TypedDict):
     """The model that was chosen."""
 
     model: Model
-    thinkingLevel: Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+    thinkingLevel: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
     isScoped: bool
 
 
@@ -1254,7 +1266,7 @@ class ThinkingLevelChangedEvent(TypedDict):
     """The thinking level changed."""
 
     type: Literal["thinking_level_changed"]
-    level: Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+    level: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 class ExtensionErrorEvent(TypedDict):
@@ -1263,6 +1275,130 @@ class ExtensionErrorEvent(TypedDict):
     type: Literal["extension_error"]
     extensionPath: str
     event: str
+    error: str
+
+
+class CompactionStartEvent(TypedDict):
+    """The conversation is about to be condensed, by itself or by `compact`. Takes the place of `auto_compaction_start`."""
+
+    type: Literal["compaction_start"]
+    reason: Literal["manual", "threshold", "overflow"]
+
+
+class _CompactionEndEvent(TypedDict):
+    type: Literal["compaction_end"]
+    reason: Literal["manual", "threshold", "overflow"]
+    aborted: bool
+    willRetry: bool
+
+
+class CompactionEndEvent(_CompactionEndEvent, total=False):
+    """Compaction is over; there is no `result` when it was aborted or failed."""
+
+    result: CompactionResult
+    errorMessage: str
+
+
+class SummarizationRetryScheduledEvent(TypedDict):
+    """The provider failed while a summary was made; it will be asked again."""
+
+    type: Literal["summarization_retry_scheduled"]
+    # From 1.
+    attempt: int
+    maxAttempts: int
+    delayMs: int
+    errorMessage: str
+
+
+class SummarizationRetryAttemptStartEvent(TypedDict):
+    """The provider is asked again for a summary."""
+
+    type: Literal["summarization_retry_attempt_start"]
+    attempt: int
+
+
+class _SummarizationRetryFinishedEvent(TypedDict):
+    type: Literal["summarization_retry_finished"]
+    success: bool
+    attempt: int
+
+
+class SummarizationRetryFinishedEvent(_SummarizationRetryFinishedEvent, total=False):
+    """The retries for a summary are over."""
+
+    finalError: str
+
+
+class _BashExecutionUpdateEvent(TypedDict):
+    type: Literal["bash_execution_update"]
+    delta: str
+
+
+class BashExecutionUpdateEvent(_BashExecutionUpdateEvent, total=False):
+    """Output of a `bash` command as it comes, for display: at most every 100 ms and 16 KB each. What is more is left out; the response is authoritative."""
+
+    # The id of the command, if it had one.
+    id: Union[str, float]
+
+
+class EntryAppendedEvent(TypedDict):
+    """An entry was added to the session."""
+
+    type: Literal["entry_appended"]
+    entry: Dict[str, Any]
+
+
+class _PromptResultEvent(TypedDict):
+    type: Literal["prompt_result"]
+    # Whether the model was asked because of it.
+    agentInvoked: bool
+    status: Literal["completed", "aborted", "error"]
+    # Whether the session was idle with it.
+    sessionSettled: bool
+
+
+class PromptResultEvent(_PromptResultEvent, total=False):
+    """What became of a prompt that was accepted: once for each, behind its last `agent_end`. Always sent, whatever the filter."""
+
+    # The id of the command, if it had one.
+    id: Union[str, float]
+    error: str
+
+
+class SessionSettledEvent(TypedDict):
+    """The session is idle; nothing will follow by itself."""
+
+    type: Literal["session_settled"]
+
+
+class AvailableCommandsUpdateEvent(TypedDict):
+    """The slash commands of this session: at the start, and when they have changed."""
+
+    type: Literal["available_commands_update"]
+    commands: List[SlashCommand]
+
+
+class RpcChunkEvent(TypedDict):
+    """A part of a frame of more than 1 MiB, after `negotiate_protocol` with version 2. Join the decoded parts in order."""
+
+    type: Literal["rpc_chunk"]
+    # The same for all parts of a frame.
+    chunkId: str
+    # From 0.
+    index: int
+    count: int
+    # Of the whole frame.
+    byteLength: int
+    # base64
+    data: str
+
+
+class RpcFrameErrorEvent(TypedDict):
+    """An event of more than 64 MiB could not be sent. A response of that size becomes a failure with its id instead."""
+
+    type: Literal["rpc_frame_error"]
+    frameType: str
+    byteLength: int
     error: str
 
 
@@ -1544,7 +1680,7 @@ class GetAvailableModelsResult(TypedDict):
 
 
 class CycleThinkingLevelResult(TypedDict):
-    level: Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+    level: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 class GetAvailableThinkingLevelsResult(TypedDict):
@@ -1669,6 +1805,18 @@ EventName = Literal[
     "session_info_changed",
     "thinking_level_changed",
     "extension_error",
+    "compaction_start",
+    "compaction_end",
+    "summarization_retry_scheduled",
+    "summarization_retry_attempt_start",
+    "summarization_retry_finished",
+    "bash_execution_update",
+    "entry_appended",
+    "prompt_result",
+    "session_settled",
+    "available_commands_update",
+    "rpc_chunk",
+    "rpc_frame_error",
 ]
 Event = Union[
     "ReadyEvent",
@@ -1702,4 +1850,16 @@ Event = Union[
     "SessionInfoChangedEvent",
     "ThinkingLevelChangedEvent",
     "ExtensionErrorEvent",
+    "CompactionStartEvent",
+    "CompactionEndEvent",
+    "SummarizationRetryScheduledEvent",
+    "SummarizationRetryAttemptStartEvent",
+    "SummarizationRetryFinishedEvent",
+    "BashExecutionUpdateEvent",
+    "EntryAppendedEvent",
+    "PromptResultEvent",
+    "SessionSettledEvent",
+    "AvailableCommandsUpdateEvent",
+    "RpcChunkEvent",
+    "RpcFrameErrorEvent",
 ]
