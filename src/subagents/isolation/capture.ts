@@ -1,0 +1,114 @@
+/** Writes what was done in a copy as patch files. Knows the copy only from its record, so that it works for those of a dead process, too. */
+import { existsSync, lstatSync } from "node:fs";
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Delta } from "../contracts.ts";
+import type { Git } from "./git.ts";
+import { takeTree } from "./part.ts";
+import { asFileName, below, entries, onDisk, type RepositoryPath, toText } from "./paths.ts";
+import { repositoryAt } from "./repository.ts";
+import { type Change, copyIndex, type IndexEntry, type Place, putEntries, Shadow, split } from "./shadow.ts";
+
+/** The copy of one part. */
+export interface CopiedPart {
+	at: RepositoryPath;
+	/** The git directory of its shadow. */
+	shadow: string;
+	/** Describes the copy; there as soon as it is complete. */
+	index: string;
+	/** What it was made of. */
+	tree: string;
+	commonDir: string;
+	skipped: IndexEntry[];
+	apart: RepositoryPath[];
+}
+
+/** A copy of the repository, as it is written down beside it. */
+export interface CopyRecord {
+	id: string;
+	path: string;
+	parts: CopiedPart[];
+}
+
+/** What was found in a copy. */
+export interface Captured {
+	delta: Delta;
+	/** The trees before and after, by part; only where they differ. */
+	trees: { at: RepositoryPath; before: string; after: string }[];
+}
+
+/** Where a file of this copy goes, by the end of its name. */
+export type PatchFile = (suffix: string) => string;
+
+export async function capture(git: Git, record: CopyRecord, file: PatchFile): Promise<Captured> {
+	const trees: Captured["trees"] = [];
+	const delta: Delta = { nested: [] };
+	for (const part of record.parts) {
+		// The copy was never finished: nobody has worked in it.
+		if (!existsSync(part.index)) continue;
+		const shadow = new Shadow(git, part.shadow);
+		const after = await treeOf(git, shadow, record, part, file);
+		const name = part.at === "" ? "patch" : `nested-${asFileName(toText(part.at))}.patch`;
+		const path = file(name);
+		if (after === part.tree) {
+			await rm(path, { force: true });
+			continue;
+		}
+		await writePatch(shadow, part.tree, after, path);
+		trees.push({ at: part.at, before: part.tree, after });
+		if (part.at === "") delta.patchPath = path;
+		else delta.nested.push({ repository: toText(part.at), patchPath: path });
+	}
+	return { delta, trees };
+}
+
+async function treeOf(git: Git, shadow: Shadow, record: CopyRecord, part: CopiedPart, file: PatchFile): Promise<string> {
+	const top = onDisk(record.path, part.at).toString();
+	if (!lstatSync(top, { throwIfNoEntry: false })?.isDirectory()) return shadow.git().line(["mktree"], { input: "" });
+	const place = { top, index: part.index };
+	const { tree, nested } = await takeTree({ ...part, shadow }, place);
+	if (nested.length === 0) return tree;
+	// A repository that was made here comes back as plain files, for there is none yet that it could be a change of. Its history is kept beside.
+	const index = `${part.index}.all`;
+	await copyIndex(part.index, index);
+	for (const path of nested) {
+		await putEntries(shadow.git({ top, index }), await filesOf(shadow, place, path));
+		await keepHistory(git, onDisk(top, path).toString(), file(`nested-${asFileName(toText(below(part.at, path)))}.bundle`));
+	}
+	return shadow.git({ top, index }).line(["write-tree", "--missing-ok"]);
+}
+
+/** The files of a new repository, and of those inside it. */
+async function filesOf(shadow: Shadow, { top, index }: Place, path: RepositoryPath): Promise<Change[]> {
+	const inner = { top: onDisk(top, path).toString(), index: `${index}.new` };
+	await rm(inner.index, { force: true });
+	const { tree, nested } = await takeTree({ shadow, skipped: [], apart: [] }, inner);
+	const files = entries(await shadow.git(inner).run(["ls-tree", "-r", "-z", "--full-tree", tree])).map((line): Change => {
+		const [facts = "", name = ""] = split(line, "\t");
+		const [mode = "", , oid = ""] = facts.split(" ");
+		return { path: below(path, name), to: { mode, oid } };
+	});
+	for (const each of nested) {
+		for (const file of await filesOf(shadow, inner, each)) files.push({ ...file, path: below(path, file.path) });
+	}
+	return files;
+}
+
+async function keepHistory(git: Git, top: string, path: string): Promise<void> {
+	const repository = await repositoryAt(git, top);
+	if (repository?.head) await repository.git.run(["bundle", "create", path, "--all", "HEAD"]);
+}
+
+/** Complete or not there at all. */
+async function writePatch(shadow: Shadow, before: string, after: string, path: string): Promise<void> {
+	const partial = `${path}.partial`;
+	await mkdir(dirname(path), { recursive: true });
+	// Made by us, so that only the user can read it.
+	await (await open(partial, "w", 0o600)).close();
+	try {
+		await shadow.git().run(["diff-tree", "-r", "-p", "--binary", "--full-index", "-M", `--output=${partial}`, before, after]);
+		await rename(partial, path);
+	} finally {
+		await rm(partial, { force: true });
+	}
+}

@@ -1,0 +1,77 @@
+/** Makes copies of a frozen repository: worktrees of it, filled with what was in the live tree. */
+import { existsSync, lstatSync, rmSync } from "node:fs";
+import { cp, mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { CopiedPart, CopyRecord } from "./capture.ts";
+import type { ProgramStarter } from "./git.ts";
+import { alone } from "./lock.ts";
+import type { Part } from "./part.ts";
+import { onDisk } from "./paths.ts";
+import { forgetWorktree, recordOf, removeTree } from "./remove.ts";
+import { copyIndex } from "./shadow.ts";
+
+/** What a copy will be. `file` is where that is written down; the files of the copy's indexes stand beside it. */
+export function planCopy(parts: readonly Part[], given: { id: string; path: string; file: string }): CopyRecord {
+	const copied = parts.map((part, number): CopiedPart => {
+		const { at, shadow, tree, skipped, apart, repository } = part;
+		return { at, shadow: shadow.directory, index: `${given.file}.${number}`, tree, commonDir: repository.commonDir, skipped, apart };
+	});
+	return { id: given.id, path: given.path, parts: copied };
+}
+
+/** Fills the copy's empty directory. It is written down first, so that it is found when we are killed on the way. */
+export async function makeCopy(parts: readonly Part[], record: CopyRecord, file: string, signal: AbortSignal): Promise<void> {
+	await writeFile(file, JSON.stringify(record), { mode: 0o600 });
+	for (const [number, part] of parts.entries()) await copyPart(part, record.parts[number] as CopiedPart, record.path, signal);
+}
+
+async function copyPart({ repository, shadow, index, staged }: Part, copied: CopiedPart, path: string, signal: AbortSignal): Promise<void> {
+	const { git, head, commonDir, gitDir } = repository;
+	const top = onDisk(path, copied.at).toString();
+	await mkdir(top, { recursive: true });
+	if (head === undefined) await git.run(["init", "-q", "--template=", top], { signal });
+	else await alone(commonDir, () => git.run(["worktree", "add", "-f", "--detach", "--no-checkout", top, head]), signal);
+	const record = head === undefined ? join(top, ".git") : recordOf(commonDir, top);
+	if (record === undefined) throw new Error(`git made no worktree at ${top}.`);
+	// The child sees as staged what the user has staged.
+	if (staged && head !== undefined) await copyIndex(staged, join(record, "index"));
+	const sparse = join(gitDir, "info/sparse-checkout");
+	if (existsSync(sparse)) await cp(sparse, join(record, "info/sparse-checkout"));
+
+	const growing = `${copied.index}.growing`;
+	await copyIndex(index, growing);
+	// Without a list, older versions also write what a sparse working tree leaves out.
+	const input =
+		copied.skipped.length === 0
+			? undefined
+			: (await shadow.list({ top, index: growing }, signal)).flatMap((each) => (each.isSkipped ? [] : [each.path, ""]));
+	const which = input ? ["-z", "--stdin"] : ["-a"];
+	await shadow
+		.git({ top, index: growing })
+		.run(["checkout-index", "-f", "-u", "-q", ...which], { signal, ...(input ? { input: input.join("\0") } : {}) });
+	await rename(growing, copied.index);
+}
+
+/** Takes a copy away, and what the repositories know about it. Does not fail when part of it is gone already. */
+export async function removeCopy(shell: () => Promise<ProgramStarter>, record: CopyRecord, file: string): Promise<void> {
+	await removeTree(shell, record.path);
+	for (const { commonDir, at } of record.parts) {
+		if (existsSync(commonDir)) await alone(commonDir, () => forgetWorktree(commonDir, onDisk(record.path, at).toString()));
+	}
+	for (const { index } of record.parts)
+		for (const end of ["", ".growing", ".growing.lock", ".lock", ".all", ".new"]) rmSync(`${index}${end}`, { force: true });
+	rmSync(file, { force: true });
+}
+
+/** An empty directory that nobody else has. */
+export async function claimDirectory(path: string): Promise<string | undefined> {
+	await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+	if (lstatSync(path, { throwIfNoEntry: false })) return undefined;
+	try {
+		await mkdir(path, { mode: 0o700 });
+		return path;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
+		throw error;
+	}
+}

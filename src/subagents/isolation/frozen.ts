@@ -1,0 +1,99 @@
+/** A repository as it was when a call began: copies for its tasks, and the way back for their work. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { CapturedWork, Delta, Frozen, Merged, Workspace } from "../contracts.ts";
+import { type Captured, type CopyRecord, capture } from "./capture.ts";
+import { claimDirectory, makeCopy, planCopy, removeCopy } from "./copies.ts";
+import type { GitOptions } from "./git.ts";
+import { mergeTask } from "./merge.ts";
+import type { Part } from "./part.ts";
+import { asFileName, firstFree, onDisk } from "./paths.ts";
+import { removeEmpty, removeTree } from "./remove.ts";
+import { isDiskFull } from "./repository.ts";
+
+export interface FrozenInput extends GitOptions {
+	parts: readonly Part[];
+	/** Where copies of this repository stand. */
+	project: string;
+	session: string;
+	/** What belongs to the frozen state: shadows, indexes, records of copies. */
+	directory: string;
+	artifact: (id: string, suffix: string) => string;
+}
+
+interface Copy {
+	record: CopyRecord;
+	file: string;
+	/** What it held when it was looked at last; nothing before that, and after a look that failed. */
+	captured?: Captured;
+}
+
+export class FrozenRepository implements Frozen {
+	readonly #input: FrozenInput;
+	readonly #copies = new Set<Copy>();
+	/** The last state of each task's work, also when its copy is gone. */
+	readonly #work = new Map<string, Captured>();
+	#count = 0;
+
+	constructor(input: FrozenInput) {
+		this.#input = input;
+	}
+
+	async checkOut(id: string, signal: AbortSignal): Promise<Workspace> {
+		const { parts, project, session, directory, shell } = this.#input;
+		signal.throwIfAborted();
+		const [main] = parts as [Part];
+		const file = join(directory, `copy-${this.#count++}.json`);
+		const path = await firstFree(join(project, asFileName(`${session}-${id}`)), claimDirectory);
+		const record = planCopy(parts, { id, path, file });
+		try {
+			await makeCopy(parts, record, file, signal);
+			const cwd = onDisk(path, main.repository.prefix).toString();
+			await mkdir(cwd, { recursive: true });
+			const copy: Copy = { record, file };
+			this.#copies.add(copy);
+			return { cwd, capture: () => this.#capture(copy), remove: () => this.#remove(copy) };
+		} catch (error) {
+			await removeCopy(shell, record, file);
+			signal.throwIfAborted();
+			if (isDiskFull(error))
+				throw new Error(`The disk is full: no copy of the repository could be made at ${path}. Make room first.`, { cause: error });
+			throw error;
+		}
+	}
+
+	async merge(work: readonly CapturedWork[], mode: "patch" | "branch"): Promise<Merged[]> {
+		const merged: Merged[] = [];
+		for (const each of work) merged.push(await mergeTask(this.#input, each, this.#work.get(each.id), mode));
+		return merged;
+	}
+
+	async release(): Promise<void> {
+		const { directory, project, shell } = this.#input;
+		for (const copy of [...this.#copies]) {
+			if (copy.captured) await this.#remove(copy);
+		}
+		if (this.#copies.size > 0) return;
+		await removeTree(shell, directory);
+		removeEmpty(project);
+	}
+
+	async #capture(copy: Copy): Promise<Delta> {
+		const { parts, artifact } = this.#input;
+		const { id, path } = copy.record;
+		delete copy.captured;
+		try {
+			copy.captured = await capture((parts[0] as Part).repository.git, copy.record, (suffix) => artifact(id, suffix));
+		} catch (error) {
+			const why = isDiskFull(error) ? "the disk is full" : (error as Error).message;
+			throw new Error(`The work of ${id} could not be captured: ${why}. It stays in ${path}.`, { cause: error });
+		}
+		this.#work.set(id, copy.captured);
+		return copy.captured.delta;
+	}
+
+	async #remove(copy: Copy): Promise<void> {
+		await removeCopy(this.#input.shell, copy.record, copy.file);
+		this.#copies.delete(copy);
+	}
+}

@@ -1,0 +1,136 @@
+/** Runs git so that neither the environment nor hooks, pagers or daemons change what it does. */
+import { onAbort } from "../../lib/abort.ts";
+import type { Program, ProgramOptions } from "../../lib/shell/index.ts";
+
+export interface ProgramStarter {
+	start(file: string, args: readonly string[], cwd?: string, options?: ProgramOptions): Promise<Program>;
+}
+
+export interface GitOptions {
+	/** Starts programs that die with us. */
+	shell: () => Promise<ProgramStarter>;
+	/** Our environment without secrets. */
+	environment: () => Record<string, string | undefined>;
+}
+
+export interface Call {
+	/** For stdin, one character per byte. */
+	input?: string;
+	/** Ends git; the call throws the signal's reason when it is gone. */
+	signal?: AbortSignal;
+	/** Exit codes that are no failure; 0 when left out. */
+	codes?: readonly number[];
+}
+
+export interface Answer {
+	code: number;
+	/** One character per byte. */
+	output: string;
+}
+
+export class GitError extends Error {
+	override readonly name = "GitError";
+	/** What git said. */
+	readonly stderr: string;
+
+	constructor(args: readonly string[], stderr: string, reason: string) {
+		const said = stderr.trim().split("\n").slice(-3).join(" ");
+		super(`git ${args.find((arg) => !arg.startsWith("-"))} failed: ${said === "" ? reason : said}`);
+		this.stderr = stderr;
+	}
+}
+
+/** Of git's many variables only those that say who the user is, and where their own configuration is found. */
+const keptVariables =
+	/^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL)|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|EXEC_PATH|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM)$/;
+
+const always = [
+	"--no-pager",
+	...["core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false", "worktree.useRelativePaths=false"].flatMap(
+		(setting) => ["-c", setting],
+	),
+];
+
+const killAfterMs = 1000;
+
+export class Git {
+	readonly cwd: string;
+	readonly #options: GitOptions;
+	readonly #variables: Record<string, string | undefined>;
+	readonly #settings: readonly string[];
+
+	constructor(options: GitOptions, cwd: string, variables: Record<string, string | undefined> = {}, settings: readonly string[] = []) {
+		this.#options = options;
+		this.cwd = cwd;
+		this.#variables = variables;
+		this.#settings = settings;
+	}
+
+	/** Git in another place, or with more variables and settings (`name=value`). */
+	with(change: { cwd?: string; variables?: Record<string, string | undefined>; settings?: readonly string[] }): Git {
+		const variables = { ...this.#variables, ...change.variables };
+		return new Git(this.#options, change.cwd ?? this.cwd, variables, [...this.#settings, ...(change.settings ?? [])]);
+	}
+
+	/** What git finds in its environment. */
+	environment(): Record<string, string | undefined> {
+		return { ...inherited(this.#options.environment()), ...plain, ...this.#variables };
+	}
+
+	/** What it printed. Throws a GitError when it fails, and a system error when there is no git. */
+	async run(args: readonly string[], call: Call = {}): Promise<string> {
+		return (await this.ask(args, call)).output;
+	}
+
+	/** What it printed, without the line's end. */
+	async line(args: readonly string[], call: Call = {}): Promise<string> {
+		return (await this.run(args, call)).replace(/\n$/, "");
+	}
+
+	/** For questions that are answered by the exit code, too. */
+	async ask(args: readonly string[], { input, signal, codes = [0] }: Call = {}): Promise<Answer> {
+		signal?.throwIfAborted();
+		const shell = await this.#options.shell();
+		const environment = this.environment();
+		const settings = this.#settings.flatMap((setting) => ["-c", setting]);
+		const stdin = input === undefined ? "ignore" : "pipe";
+		const program = await shell.start("git", [...always, ...settings, ...args], this.cwd, { environment, stdin });
+		const { code, output, stderr } = await finished(program, input, signal);
+		signal?.throwIfAborted();
+		if (code === null || !codes.includes(code)) throw new GitError(args, stderr, code === null ? "it was killed" : `exit code ${code}`);
+		return { code, output };
+	}
+}
+
+/** Texts in English, no questions, and no locks that are taken only to be faster next time. */
+const plain = { LC_ALL: "C", LANGUAGE: "", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0" };
+
+function inherited(environment: Record<string, string | undefined>): Record<string, string | undefined> {
+	return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("GIT_") || keptVariables.test(name)));
+}
+
+async function finished(program: Program, input: string | undefined, signal: AbortSignal | undefined) {
+	const { child } = program;
+	const read = (stream: NodeJS.ReadableStream | null) => {
+		const chunks: Buffer[] = [];
+		stream?.on("data", (chunk: Buffer) => chunks.push(chunk));
+		return () => Buffer.concat(chunks).toString("latin1");
+	};
+	const output = read(child.stdout);
+	const errors = read(child.stderr);
+	let kill: NodeJS.Timeout | undefined;
+	// Asked first, so that git takes its lock files away.
+	const release =
+		signal &&
+		onAbort(signal, () => {
+			child.kill("SIGTERM");
+			kill = setTimeout(() => program.kill(), killAfterMs);
+		});
+	// Git that fails before it has read everything closes the pipe; its exit code tells more.
+	child.stdin?.on("error", () => undefined);
+	if (input !== undefined) child.stdin?.end(Buffer.from(input, "latin1"));
+	const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+	clearTimeout(kill);
+	release?.();
+	return { code, output: output(), stderr: Buffer.from(errors(), "latin1").toString("utf8") };
+}

@@ -1,0 +1,65 @@
+/** Isolation by git: every task works in a worktree of its own, and its work comes back as a patch or a commit. */
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { randomBytes } from "../../lib/ids.ts";
+import type { Frozen, Isolation } from "../contracts.ts";
+import { FrozenRepository } from "./frozen.ts";
+import { Git, type GitOptions } from "./git.ts";
+import { writeOwner } from "./owner.ts";
+import { freezeParts } from "./part.ts";
+import { asFileName, inside } from "./paths.ts";
+import { removeEmpty, removeTree } from "./remove.ts";
+import { checkVersion, findRepository, type Problem, type Repository, unusable } from "./repository.ts";
+
+export { collectLeftOvers } from "./left-overs.ts";
+
+export interface IsolationOptions extends GitOptions {
+	/** Where the parent works. */
+	cwd: string;
+	/** `<user dir>/worktrees`. */
+	root: string;
+	sessionId: string;
+	/** Where a file of a task goes: `artifact("0-Fix", "patch")` is `…/0-Fix.patch`. */
+	artifact: (id: string, suffix: string) => string;
+}
+
+export function gitIsolation(options: IsolationOptions): Isolation {
+	const git = new Git(options, options.cwd);
+	return {
+		async freeze(signal) {
+			const wrong = await checkVersion(git, signal);
+			const repository = wrong ?? (await findRepository(git, signal));
+			if ("problem" in repository) return repository;
+			if (repository.head === undefined)
+				return { problem: `The repository ${repository.top} has no commits yet. Make a first commit, or call the tool without isolated.` };
+			return freeze(repository, options, signal);
+		},
+	};
+}
+
+async function freeze(repository: Repository, options: IsolationOptions, signal: AbortSignal): Promise<Frozen | Problem> {
+	let root = options.root;
+	let directory: string | undefined;
+	try {
+		await mkdir(root, { recursive: true, mode: 0o700 });
+		root = realpathSync(root);
+		const hash = createHash("sha256").update(repository.commonDir).digest("hex").slice(0, 8);
+		const project = join(root, `${asFileName(basename(repository.top))}-${hash}`);
+		const session = asFileName(options.sessionId);
+		directory = join(project, `${session}.frozen-${randomBytes(6).toString("hex")}`);
+		await mkdir(directory, { recursive: true, mode: 0o700 });
+		await writeOwner(directory);
+		const own = inside(repository.top, root);
+		const parts = await freezeParts(repository, "", { directory: join(directory, "part"), signal, ...(own === undefined ? {} : { own }) });
+		return new FrozenRepository({ ...options, parts, project, session, directory });
+	} catch (error) {
+		if (directory !== undefined) {
+			await removeTree(options.shell, directory);
+			removeEmpty(join(directory, ".."));
+		}
+		signal.throwIfAborted();
+		return unusable(error, repository.top);
+	}
+}

@@ -1,0 +1,75 @@
+/** Clears away what crashed processes left: their copies, after the work in them was saved, and their states. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { claim, holderOf, unclaim } from "../../lib/claim.ts";
+import { type CopyRecord, capture } from "./capture.ts";
+import { removeCopy } from "./copies.ts";
+import { Git, type GitOptions } from "./git.ts";
+import { isAbandoned } from "./owner.ts";
+import { removeEmpty, removeTree } from "./remove.ts";
+
+export interface LeftOversInput extends GitOptions {
+	/** `<user dir>/worktrees`. */
+	root: string;
+	now: () => number;
+	/** Where rescued work is, or what could not be cleared away. */
+	warn: (text: string) => void;
+}
+
+/** To be called before the first isolation of a process. Never throws. */
+export async function collectLeftOvers(input: LeftOversInput): Promise<void> {
+	for (const project of directoriesIn(input.root)) {
+		for (const directory of directoriesIn(project)) {
+			try {
+				if (/\.frozen-[0-9a-f]+$/.test(directory) && isAbandoned(directory, input.now())) await collect(input, directory);
+			} catch (error) {
+				input.warn(`What a crashed process left could not be cleared away: ${directory}: ${(error as Error).message}`);
+			}
+		}
+		removeEmpty(project);
+	}
+}
+
+async function collect(input: LeftOversInput, directory: string): Promise<void> {
+	const lock = join(directory, "collect.lock");
+	const own = JSON.stringify(holderOf(process.pid));
+	// Another process is at it.
+	if (claim(lock, own)) return;
+	try {
+		const files = readdirSync(directory).filter((name) => /^copy-\d+\.json$/.test(name));
+		for (const name of files) await rescue(input, directory, join(directory, name));
+		for (const staging of readJson<string[]>(join(directory, "staging.json")) ?? []) await rm(staging, { recursive: true, force: true });
+		await removeTree(input.shell, directory);
+	} finally {
+		unclaim(lock, own);
+	}
+}
+
+async function rescue(input: LeftOversInput, directory: string, file: string): Promise<void> {
+	const record = readJson<CopyRecord>(file);
+	// Written before anything else: without it there is no copy.
+	if (!record) return;
+	if (existsSync(record.path)) {
+		const saved = join(input.root, "rescued");
+		// Names of copies are used again; nothing that was rescued before may be overwritten.
+		const name = `${basename(record.path)}-${directory.split("-").at(-1)}`;
+		const { delta } = await capture(new Git(input, directory), record, (suffix) => join(saved, `${name}.${suffix}`));
+		const paths = [delta.patchPath, ...delta.nested.map(({ patchPath }) => patchPath)].filter((path) => path !== undefined);
+		if (paths.length > 0) input.warn(`A crashed process left the work of ${record.id}: it is in ${paths.join(", ")}.`);
+	}
+	await removeCopy(input.shell, record, file);
+}
+
+function readJson<T>(path: string): T | undefined {
+	try {
+		return JSON.parse(readFileSync(path, "utf8")) as T;
+	} catch {
+		return undefined;
+	}
+}
+
+function directoriesIn(directory: string): string[] {
+	if (!existsSync(directory)) return [];
+	return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [join(directory, entry.name)] : []));
+}

@@ -1,0 +1,185 @@
+/** Changes files of the user's working tree: all of them or none, never through a link, never what is not as it was seen. */
+import { createHash } from "node:crypto";
+import { createReadStream, type Stats } from "node:fs";
+import { chmod, copyFile, lstat, mkdir, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { randomBytes } from "../../lib/ids.ts";
+import { above, onDisk, type RepositoryPath } from "./paths.ts";
+import { type Change, type Entry, putEntries, type Shadow } from "./shadow.ts";
+
+export interface LiveInput {
+	shadow: Shadow;
+	top: string;
+	/** For files on their way; best on the same disk as the tree. Removed afterwards. */
+	staging: string;
+	/** A directory that stays, also when it is empty. */
+	keep: RepositoryPath;
+}
+
+/** Changes that can be made now. */
+export interface Prepared {
+	/** Makes them; after a failure everything is as before. */
+	commit(): Promise<void>;
+	/** Undoes what was committed. */
+	undo(): Promise<void>;
+	discard(): Promise<void>;
+}
+
+/** What will be gone before anything is written: by name, and by file where `a` and `A` are the same. */
+interface Leaving {
+	paths: Set<RepositoryPath>;
+	files: Set<string>;
+}
+
+/** Looks at each place and puts the new files ready. Gives the paths that are not as they should be. */
+export async function prepare(input: LiveInput, changes: readonly Change[]): Promise<Prepared | { conflicts: RepositoryPath[] }> {
+	const conflicts: RepositoryPath[] = [];
+	const leaving: Leaving = { paths: new Set(), files: new Set() };
+	for (const { path, to } of changes) {
+		if (to) continue;
+		leaving.paths.add(path);
+		const stats = await lookAt(onDisk(input.top, path));
+		if (stats) leaving.files.add(fileId(stats));
+	}
+	for (const change of changes) {
+		if (!(await isAsSeen(input.top, change, leaving))) conflicts.push(change.path);
+	}
+	if (conflicts.length > 0) return { conflicts };
+	const after = join(input.staging, "after");
+	const discard = () => rm(input.staging, { recursive: true, force: true });
+	const done: Change[] = [];
+	const undo = async () => {
+		const back = done.splice(0).map(({ path, from, to }): Change => ({ path, ...(to ? { from: to } : {}), ...(from ? { to: from } : {}) }));
+		const before = join(input.staging, "before");
+		await extract(input, back, before);
+		await move(input, back, before, []);
+	};
+	try {
+		await extract(input, changes, after);
+	} catch (error) {
+		await discard();
+		throw error;
+	}
+	return {
+		async commit() {
+			try {
+				await move(input, changes, after, done);
+			} catch (error) {
+				await undo();
+				throw error;
+			}
+		},
+		undo,
+		discard,
+	};
+}
+
+/** Writes the new contents into a directory, each at its path. */
+async function extract({ shadow, staging }: LiveInput, changes: readonly Change[], directory: string): Promise<void> {
+	const written = changes.filter(({ to }) => to);
+	await mkdir(directory, { recursive: true, mode: 0o700 });
+	if (written.length === 0) return;
+	const index = join(staging, "index");
+	const git = shadow.git({ top: directory, index });
+	await git.run(["read-tree", "--empty"]);
+	await putEntries(
+		git,
+		written.map(({ path, to }) => ({ path, ...(to ? { to } : {}) })),
+	);
+	await git.run(["checkout-index", "-a", "-q"]);
+}
+
+async function move({ top, keep }: LiveInput, changes: readonly Change[], directory: string, done: Change[]): Promise<void> {
+	const kept = new Set(["", keep, ...above(keep)]);
+	for (const change of changes.filter(({ to }) => !to)) {
+		await rm(onDisk(top, change.path), { force: true });
+		done.push(change);
+		for (const parent of above(change.path)) {
+			if (kept.has(parent) || !(await removeIfEmpty(onDisk(top, parent)))) break;
+		}
+	}
+	for (const change of changes) {
+		if (!change.to) continue;
+		const target = onDisk(top, change.path);
+		const parent = [...above(change.path)][0];
+		if (parent !== undefined) await mkdir(onDisk(top, parent), { recursive: true });
+		const source = onDisk(directory, change.path);
+		const stats = await lookAt(target);
+		// An empty directory is nothing to git.
+		if (stats?.isDirectory()) await rmdir(target);
+		if (stats?.isFile() && isFile(change.to)) await chmod(source, permissions(stats, change.to));
+		done.push(change);
+		await moveFile(source, target);
+	}
+}
+
+/** Like any editor: the file keeps who may read and write it. */
+function permissions({ mode }: Stats, to: Entry): number {
+	const bits = mode & 0o777;
+	return to.mode === "100755" ? bits | ((bits & 0o444) >> 2) : bits & ~0o111;
+}
+
+async function moveFile(source: Buffer, target: Buffer): Promise<void> {
+	try {
+		await rename(source, target);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+		const beside = Buffer.concat([target, Buffer.from(`.${randomBytes(6).toString("hex")}`)]);
+		try {
+			if ((await lstat(source)).isSymbolicLink()) await symlink(await readlink(source, "buffer"), beside);
+			else await copyFile(source, beside);
+			await rename(beside, target);
+		} finally {
+			await rm(beside, { force: true });
+		}
+	}
+}
+
+/** Whether the disk still has what the change starts from, and no link leads away from the tree. */
+async function isAsSeen(top: string, { path, from }: Change, leaving: Leaving): Promise<boolean> {
+	for (const parent of above(path)) {
+		const stats = await lookAt(onDisk(top, parent));
+		if (stats && !stats.isDirectory() && !leaving.paths.has(parent)) return false;
+	}
+	const place = onDisk(top, path);
+	const stats = await lookAt(place);
+	// A directory that is in the way may be empty by then; if not, that is found on the way.
+	if (!from) return !stats || stats.isDirectory() || leaving.files.has(fileId(stats));
+	if (!stats || (from.mode === "120000" ? !stats.isSymbolicLink() : !stats.isFile())) return false;
+	return (await oidOf(place, stats, from.oid.length)) === from.oid;
+}
+
+/** The name that git gives to the content. */
+async function oidOf(place: Buffer, stats: Stats, length: number): Promise<string> {
+	const hash = createHash(length === 40 ? "sha1" : "sha256");
+	if (stats.isSymbolicLink()) {
+		const target = await readlink(place, "buffer");
+		return hash.update(`blob ${target.length}\0`).update(target).digest("hex");
+	}
+	hash.update(`blob ${stats.size}\0`);
+	await pipeline(createReadStream(place), hash);
+	return hash.digest("hex");
+}
+
+async function lookAt(place: Buffer): Promise<Stats | undefined> {
+	try {
+		return await lstat(place);
+	} catch (error) {
+		if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+		throw error;
+	}
+}
+
+async function removeIfEmpty(place: Buffer): Promise<boolean> {
+	try {
+		await rmdir(place);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+const fileId = ({ dev, ino }: Stats) => `${dev}:${ino}`;
+
+const isFile = ({ mode }: Entry) => mode.startsWith("100");

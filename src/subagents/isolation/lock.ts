@@ -1,0 +1,30 @@
+/** One at a time in a repository, between tasks and between processes: git's own locks make the second one fail instead of wait. */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { claim, holderOf, unclaim } from "../../lib/claim.ts";
+import { randomBytes } from "../../lib/ids.ts";
+
+const longestWaitMs = 120_000;
+
+/** Does the work while nobody else has the repository whose common directory this is. */
+export async function alone<T>(commonDir: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+	const path = join(commonDir, "bowline.lock");
+	// Other tasks of this process wait as other processes do.
+	const own = JSON.stringify({ ...holderOf(process.pid), token: randomBytes(8).toString("hex") });
+	const start = performance.now();
+	for (let wait = 5; ; wait = Math.min(wait * 2, 50)) {
+		signal?.throwIfAborted();
+		const other = claim(path, own);
+		if (!other) break;
+		if (performance.now() - start > longestWaitMs) {
+			const who = other.holder ? `Process ${other.holder.pid}` : "Another process";
+			throw new Error(`${who} does not let go of the repository. If it is not an agent at work, remove ${path}.`);
+		}
+		await sleep(wait);
+	}
+	try {
+		return await work();
+	} finally {
+		unclaim(path, own);
+	}
+}

@@ -1,0 +1,161 @@
+/** Brings the work of tasks back, one after another: a task's work is in the tree as a whole, or not at all. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { CapturedWork, Merged } from "../contracts.ts";
+import type { Captured } from "./capture.ts";
+import { commitWork, publish, type Step } from "./commit.ts";
+import type { ProgramStarter } from "./git.ts";
+import { inProgress, type Landing, planCommit, planFiles, type Work } from "./landing.ts";
+import { alone } from "./lock.ts";
+import type { Part } from "./part.ts";
+import { asFileName, firstFree, listed, type RepositoryPath } from "./paths.ts";
+import { removeTree } from "./remove.ts";
+
+export interface MergeInput {
+	parts: readonly Part[];
+	/** Of the frozen state. */
+	directory: string;
+	shell: () => Promise<ProgramStarter>;
+}
+
+/** What is known about one task when it is merged. */
+interface Task extends CapturedWork {
+	works: Work[];
+	/** Where its work is, for the words of a failure. */
+	patches: string;
+}
+
+export async function mergeTask(input: MergeInput, work: CapturedWork, captured: Captured | undefined, mode: "patch" | "branch"): Promise<Merged> {
+	const { id, delta } = work;
+	if (!captured || captured.trees.length === 0) return { id, status: "unchanged", text: `${id} changed nothing.` };
+	const [main] = input.parts as [Part];
+	const scratch = join(input.directory, "merge");
+	const staging = `bowline-${input.directory.split("-").at(-1)}`;
+	const works = captured.trees.map(({ at, before, after }): Work => {
+		const part = input.parts.find((each) => each.at === at) as Part;
+		return {
+			part,
+			before,
+			after,
+			message: messageOf(work),
+			scratch: join(scratch, String(input.parts.indexOf(part))),
+			staging: join(part.repository.gitDir, staging),
+		};
+	});
+	const patches = [delta.patchPath, ...delta.nested.map(({ patchPath }) => patchPath)].filter((path) => path !== undefined).join(", ");
+	try {
+		// A killed process cannot remove them; whoever comes next can.
+		await writeFile(join(input.directory, "staging.json"), JSON.stringify(works.map((each) => each.staging)));
+		const task = { ...work, works, patches };
+		return await alone(main.repository.commonDir, () => (mode === "patch" ? mergePatch(task) : mergeBranch(task, main)));
+	} catch (error) {
+		return { id, status: "failed", text: `${id} was not merged: ${(error as Error).message} Its work is in ${patches}.` };
+	} finally {
+		await removeTree(input.shell, scratch);
+	}
+}
+
+async function mergePatch({ id, works, patches }: Task): Promise<Merged> {
+	const conflicts = await landAll(works, planFiles);
+	if (conflicts) return { id, status: "conflict", text: `${id} was not merged: ${conflictText(conflicts)} ${byHand(patches)}` };
+	return { id, status: "merged", text: `${id} is in the working tree, not committed. The patch is ${patches}.` };
+}
+
+async function mergeBranch(task: Task, main: Part): Promise<Merged> {
+	const { id, works, patches } = task;
+	const steps = new Map<Work, Step>();
+	for (const work of works) {
+		if (!work.part.repository.head) continue;
+		const step = await commitWork(work);
+		if ("conflicts" in step) {
+			const why = `it builds on uncommitted changes of ${listed(step.conflicts)}, so that it cannot be a commit of its own.`;
+			return { id, status: "conflict", text: `${id} was not merged: ${why} Commit them before the next call. ${byHand(patches)}` };
+		}
+		steps.set(work, step);
+	}
+	const own = works.find(({ part }) => part === main);
+	const made = own && steps.get(own);
+	const branchName = made && made.new !== made.old ? await makeBranch(main, id, made) : undefined;
+	const kept = branchName === undefined ? {} : { branchName };
+	const where = branchName === undefined ? `The work is in ${patches}.` : `It is on the branch ${branchName} (patch: ${patches}).`;
+	try {
+		const current = await headOf(main);
+		const busy = inProgress(main.repository.gitDir);
+		if (busy || !current) {
+			const why = busy ? `a ${busy} is in progress. Finish it` : "the branch has no commits. Make one";
+			return { id, status: "failed", ...kept, text: `${id} was not merged: ${why}, then run git cherry-pick ${branchName ?? ""}. ${where}` };
+		}
+		const commits: string[] = [];
+		const conflicts = await landAll(works, async (work) => {
+			const head = await headOf(work.part);
+			const step = steps.get(work);
+			// An inner repository where no commit can be made gets the files.
+			if (!head || !step || inProgress(work.part.repository.gitDir)) return planFiles(work);
+			const landing = await planCommit(work, step, head);
+			if ("commit" in landing && landing.commit !== head) commits.push((landing.commit as string).slice(0, 10));
+			return landing;
+		});
+		if (conflicts) return { id, status: "conflict", ...kept, text: `${id} was not merged: ${conflictText(conflicts)} ${where}` };
+		if (branchName !== undefined && made) await main.repository.git.run(["update-ref", "-d", `refs/heads/${branchName}`, made.new]);
+		return { id, status: "merged", text: `${id} is committed${commits.length > 0 ? ` as ${commits.join(", ")}` : ""}. The patch is ${patches}.` };
+	} catch (error) {
+		return { id, status: "failed", ...kept, text: `${id} was not merged: ${(error as Error).message} ${where}` };
+	}
+}
+
+/** Plans everything before the first file is touched. Gives the paths that stand in the way. */
+async function landAll(
+	works: readonly Work[],
+	plan: (work: Work) => Promise<Landing | { conflicts: RepositoryPath[] }>,
+): Promise<RepositoryPath[] | undefined> {
+	const landings: Landing[] = [];
+	const landed: Landing[] = [];
+	try {
+		const conflicts: RepositoryPath[] = [];
+		for (const work of works) {
+			const planned = await plan(work);
+			if ("conflicts" in planned) conflicts.push(...planned.conflicts);
+			else landings.push(planned);
+		}
+		if (conflicts.length > 0) return conflicts;
+		for (const landing of landings) {
+			await landing.land();
+			landed.unshift(landing);
+		}
+		return undefined;
+	} catch (error) {
+		for (const landing of landed) await landing.undo();
+		throw error;
+	} finally {
+		for (const landing of landings) await landing.discard();
+	}
+}
+
+/** A branch of its own for the work, whose name nobody has yet. */
+async function makeBranch(main: Part, id: string, step: Step): Promise<string> {
+	await publish(main, [step]);
+	const { git } = main.repository;
+	const name = asFileName(id)
+		.replace(/\.{2,}/g, ".")
+		.replace(/(\.lock)+$|\.$|^\./g, "");
+	return firstFree(`bowline/task/${name}`, async (branch) => {
+		const { code } = await git.ask(["show-ref", "--verify", "--quiet", `refs/heads/${branch}`], { codes: [0, 1] });
+		if (code === 0) return undefined;
+		await git.run(["update-ref", "-m", "bowline: task", `refs/heads/${branch}`, step.new, "0".repeat(step.new.length)]);
+		return branch;
+	});
+}
+
+async function headOf({ repository }: Part): Promise<string | undefined> {
+	const { code, output } = await repository.git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { codes: [0, 1, 128] });
+	return code === 0 ? output.trim() : undefined;
+}
+
+const conflictText = (paths: readonly RepositoryPath[]) => `its changes do not fit what is there now in ${listed(paths)}. Nothing was changed.`;
+
+const byHand = (patches: string) => `Its work is in ${patches}: make these changes by hand, or send a new task.`;
+
+function messageOf({ id, description }: CapturedWork): string {
+	const text = description.trim();
+	return `${text === "" ? `Task ${id}` : text}\n`;
+}

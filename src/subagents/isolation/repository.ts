@@ -1,0 +1,99 @@
+/** Finds the repository that a directory is in, or says in words why there is none to work with. */
+import { realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Git, GitError } from "./git.ts";
+import { inside, type RepositoryPath } from "./paths.ts";
+
+export interface Repository {
+	/** Git at its top. */
+	git: Git;
+	/** The top of the working tree, without links on the way. */
+	top: string;
+	/** Where this working tree keeps its index and HEAD. */
+	gitDir: string;
+	/** What all working trees of the repository share. */
+	commonDir: string;
+	objects: string;
+	/** The commit that HEAD is; none before the first. */
+	head?: string;
+	/** Where in it the directory is. */
+	prefix: RepositoryPath;
+}
+
+/** Why something cannot be done, with a remedy. */
+export interface Problem {
+	problem: string;
+}
+
+const without = "or call the tool without isolated";
+
+export async function findRepository(git: Git, signal?: AbortSignal): Promise<Repository | Problem> {
+	const { cwd } = git;
+	let facts: string;
+	try {
+		const asked = ["--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir", "--git-common-dir", "--git-path", "objects"];
+		facts = await git.run(["rev-parse", ...asked], { signal });
+	} catch (error) {
+		return unusable(error, cwd);
+	}
+	const [isBare, isInside, gitDir = "", commonDir = "", objects = "", ...more] = Buffer.from(facts, "latin1").toString().trimEnd().split("\n");
+	if (more.length > 0)
+		return { problem: `A repository whose path has a line break cannot be isolated: ${JSON.stringify(gitDir)}. Move it, ${without}.` };
+	if (isInside !== "true") {
+		const what = isBare === "true" ? "is a bare repository, without files to work on" : "is inside the .git directory";
+		return { problem: `${cwd} ${what}. Start in a working tree of it, ${without}.` };
+	}
+	const [top, head] = await Promise.all([
+		git.line(["rev-parse", "--show-toplevel"], { signal }).then((text) => realpathSync(Buffer.from(text, "latin1").toString())),
+		git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { codes: [0, 1, 128], signal }),
+	]);
+	const absolute = (path: string) => realpathSync(path.startsWith("/") ? path : join(cwd, path));
+	return {
+		git: git.with({ cwd: top }),
+		top,
+		gitDir: absolute(gitDir),
+		commonDir: absolute(commonDir),
+		objects: absolute(objects),
+		...(head.code === 0 ? { head: head.output.trim() } : {}),
+		prefix: inside(top, realpathSync(cwd)) ?? "",
+	};
+}
+
+/** The repository that is exactly here, not one around it. */
+export async function repositoryAt(git: Git, top: string, signal?: AbortSignal): Promise<Repository | undefined> {
+	if (!statSync(join(top, ".git"), { throwIfNoEntry: false })) return undefined;
+	const found = await findRepository(git.with({ cwd: top }), signal);
+	return "problem" in found || found.top !== realpathSync(top) ? undefined : found;
+}
+
+/** Git from before this has no lists of paths on stdin. */
+const oldest = [2, 25] as const;
+
+export async function checkVersion(git: Git, signal?: AbortSignal): Promise<Problem | undefined> {
+	let text: string;
+	try {
+		text = await git.line(["version"], { signal });
+	} catch (error) {
+		return unusable(error, git.cwd);
+	}
+	const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(text)?.map(Number) ?? [];
+	if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return undefined;
+	return { problem: `Isolation needs git ${oldest.join(".")} or newer, and this is ${text}. Update git, ${without}.` };
+}
+
+/** An abort and whatever is not git's is thrown on. */
+export function unusable(error: unknown, cwd: string): Problem {
+	if ((error as NodeJS.ErrnoException).code === "ENOENT" && (error as NodeJS.ErrnoException).syscall?.startsWith("spawn"))
+		return { problem: `Isolation needs git, and it is not on the PATH. Install it, ${without}.` };
+	if (isDiskFull(error)) return { problem: `The disk is full: no copy of the repository can be made. Make room, ${without}.` };
+	if (!(error instanceof GitError)) throw error;
+	if (/not a git repository/.test(error.stderr))
+		return { problem: `Isolation needs a git repository, and ${cwd} is not in one. Run git init and commit, ${without}.` };
+	if (/dubious ownership/.test(error.stderr))
+		return { problem: `The repository at ${cwd} belongs to another user. Run git config --global --add safe.directory for it, ${without}.` };
+	return { problem: `The repository at ${cwd} cannot be isolated: ${error.message}. Repair it, ${without}.` };
+}
+
+export const isDiskFull = (error: unknown) =>
+	(error as NodeJS.ErrnoException).code === "ENOSPC" ||
+	(error instanceof GitError && /No space left on device|Disk quota exceeded/.test(error.stderr));
