@@ -50,6 +50,22 @@ function test(schema: Schema): Test {
 	throw new Error(`no check for ${JSON.stringify(schema)}`);
 }
 
+const constOf = (schema: Schema): unknown => (schema.properties?.type as { const?: unknown } | undefined)?.const;
+
+/** For a list of blocks that are told apart by their type: the condition that holds for a good one, and what they are called. */
+function blocksOf({ type, items }: Schema): Test | undefined {
+	const kinds = items?.anyOf?.filter((kind) => constOf(kind) !== undefined) ?? [];
+	// Images have two spellings, and a text of their own when they are neither.
+	if (type !== "array" || new Set(kinds.map(constOf)).size < 2) return undefined;
+	const isKind = (kind: Schema, value: string) => {
+		const members = Object.entries(kind.properties ?? {}).filter(([name]) => name !== "type" && kind.required?.includes(name));
+		return [`${value}.type === ${JSON.stringify(constOf(kind))}`, ...members.map(([name, schema]) => test(schema).good(`${value}.${name}`))].join(
+			" && ",
+		);
+	};
+	return { good: (value) => kinds.map((kind) => `(${isKind(kind, value)})`).join(" || "), name: `a ${kinds.map(constOf).join(" or ")} block` };
+}
+
 const isAny = (schema: Schema) => !schema.type && !schema.enum && !schema.anyOf;
 
 function statements(properties: Record<string, Schema>, required: (name: string) => boolean, owner: string, path: string): string[] {
@@ -61,6 +77,11 @@ function statements(properties: Record<string, Schema>, required: (name: string)
 		const problem = JSON.stringify(`${path}${name} must be ${kind}`);
 		if (required(name)) lines.push(`if (!(${good(value)})) return ${problem};`);
 		else lines.push(`if (${value} === null) delete ${value};`, `if (${value} !== undefined && !(${good(value)})) return ${problem};`);
+		const blocks = blocksOf(schema);
+		if (blocks) {
+			lines.push(`const bad = (${value} as Frame[]).findIndex((block) => !(isObject(block) && (${blocks.good("block")})));`);
+			lines.push(`if (bad >= 0) return \`${path}${name}[\${bad}] must be ${blocks.name}\`;`);
+		}
 		if (schema.type === "object" && schema.properties) {
 			lines.push(`const ${name} = ${value} as Frame;`);
 			lines.push(...statements(schema.properties, (member) => schema.required?.includes(member) ?? false, name, `${path}${name}.`));

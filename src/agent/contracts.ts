@@ -96,6 +96,8 @@ export interface Tool extends ToolDefinition {
 	concurrency: "shared" | "exclusive";
 	/** One line for the system prompt. */
 	hint?: string;
+	/** Not offered to the model unless somebody asks for it. */
+	isHidden?: boolean;
 	/** Turns older argument shapes into the advertised one, before validation. */
 	adapt?: (args: Record<string, unknown>) => Record<string, unknown>;
 	/** What arguments are held to, where the tool checks the rest of `parameters` itself. */

@@ -155,7 +155,7 @@ export function assemble(input: AssembleInput): Assembly {
 		noModelText: () => models.noModelText,
 		tools: async () => {
 			const builtIn = await toolbox.tools();
-			return hooks.tools ? hooks.tools(builtIn, hostTools()) : [...builtIn.active, ...hostTools()];
+			return hooks.tools ? hooks.tools(builtIn, hostTools()) : [...builtIn.active, ...hostTools().filter(({ isHidden }) => !isHidden)];
 		},
 		validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),
 		systemPrompt: (tools) => prompting.systemPrompt(tools),

@@ -172,6 +172,11 @@ export class Extensions {
 		this.#host.dispose();
 	}
 
+	/** The names of their tools, offered or not. */
+	get toolNames(): string[] {
+		return this.#selection.names;
+	}
+
 	/** What they add to `get_commands`. */
 	commands(): ReturnType<ExtensionHost["commands"]> {
 		return this.#host.commands();

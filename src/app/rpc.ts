@@ -73,7 +73,7 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 	const updates = (options.updates as UpdateMode | undefined) ?? dialect.updates;
 	const events: EventWriter = new EventWriter(writer, updates, () => performance.now(), dialect.frames);
 	const hooks: Hooks = {};
-	const hostTools = new HostTools({ send: events.send, takenNames: async () => [...builtInNames, ...toolsOf(hooks)], now: Date.now });
+	const hostTools = new HostTools({ send: events.send, takenNames: async () => [...builtInNames, ...(extensions?.toolNames ?? [])], now: Date.now });
 	const dialogs = new Dialogs({ send: events.send, emitsTitle: dialect.emitsTitle ?? isTruthy(env.PI_RPC_EMIT_TITLE), now: Date.now });
 	const assembly = assemble({
 		options,
@@ -189,9 +189,4 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 		kill: (code) => void end(code),
 		release: () => session.transcript.close(),
 	};
-}
-
-/** The names of tools that extensions bring. */
-function toolsOf({ tools }: Hooks): string[] {
-	return tools?.({ all: [], active: [] }, []).map(({ name }) => name) ?? [];
 }

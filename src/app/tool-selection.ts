@@ -34,7 +34,7 @@ export class ToolSelection {
 	}
 
 	active(host: readonly Tool[], builtIn: BuiltInTools = this.builtIn): Tool[] {
-		const usual = new Set(this.all(host, builtIn.active).map(({ name }) => name));
+		const usual = new Set(this.all(host, builtIn.active).flatMap(({ name, isHidden }) => (isHidden ? [] : [name])));
 		return this.all(host, builtIn.all).filter(({ name }) => this.#on.has(name) || (usual.has(name) && !this.#off.has(name)));
 	}
 

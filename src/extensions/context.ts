@@ -1,13 +1,13 @@
 /** What handlers get beside their event: a view of the session, and the user. */
-import type { DialogOptions, Ui } from "../agent/contracts.ts";
 import type { CommandContext, CompactOptions, ExtensionContext } from "./api.ts";
 import type { Link } from "./link.ts";
 import { sessionManager } from "./session-view.ts";
+import { uiUntil } from "./ui.ts";
 
 export function contextOf(link: Link, path: string, signal: AbortSignal): ExtensionContext {
 	const actions = link.actionsFor("Handling an event");
 	return {
-		ui: uiUntil(actions.ui, signal),
+		ui: uiUntil(actions.ui, signal, (member) => link.warnOnce(`Extension ${path} uses ui.${member}, which has no effect here.`)),
 		hasUI: actions.hasUI,
 		cwd: actions.cwd,
 		signal,
@@ -50,25 +50,6 @@ export function commandContextOf(link: Link, path: string, signal: AbortSignal):
 			},
 		} satisfies Omit<CommandContext, keyof ExtensionContext>),
 	});
-}
-
-/** Dialogs end with the hook that opened them. */
-function uiUntil(ui: Ui, signal: AbortSignal): Ui {
-	const until = (options: DialogOptions = {}): DialogOptions => ({
-		...options,
-		signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
-	});
-	return {
-		select: (title, choices, options) => ui.select(title, choices, until(options)),
-		confirm: (title, message, options) => ui.confirm(title, message, until(options)),
-		input: (title, placeholder, options) => ui.input(title, placeholder, until(options)),
-		editor: (title, prefill, options) => ui.editor(title, prefill, until(options)),
-		notify: (message, type) => ui.notify(message, type),
-		setStatus: (key, text) => ui.setStatus(key, text),
-		setWidget: (key, lines, options) => ui.setWidget(key, lines, options),
-		setTitle: (title) => ui.setTitle(title),
-		setEditorText: (text) => ui.setEditorText(text),
-	};
 }
 
 /** Nobody awaits it, so what goes wrong must not get lost. */

@@ -20,6 +20,7 @@ export class Link {
 	#actions: ExtensionActions | undefined;
 	#ended = new AbortController();
 	#listeners = new Map<string, Set<Listener>>();
+	#warned = new Set<string>();
 
 	constructor(onError: OnError, warn: (text: string) => void) {
 		this.onError = onError;
@@ -50,6 +51,11 @@ export class Link {
 
 	report(extensionPath: string, event: string, cause: unknown): void {
 		if (!this.ended.aborted) this.onError({ extensionPath, event, error: textOf(cause) }, cause);
+	}
+
+	warnOnce(text: string): void {
+		if (!this.#warned.has(text)) this.warn(text);
+		this.#warned.add(text);
 	}
 
 	end(): void {

@@ -42,8 +42,6 @@ export class ExtensionHost {
 	#extensions: readonly Registrations[];
 	#link: Link;
 	#isReserved: (command: string) => boolean;
-	/** Conflicts that have been reported. */
-	#warned = new Set<string>();
 
 	constructor({ extensions, link }: LoadedExtensions, { onError, isReserved = () => false }: HostOptions) {
 		this.#extensions = extensions;
@@ -338,7 +336,7 @@ export class ExtensionHost {
 
 	commands(): CommandInfo[] {
 		for (const [name, , own] of this.#merged("command", ({ commands }) => commands)) {
-			if (this.#isReserved(name)) this.#warnOnce(`The command ${name} of extension ${own.path} is not used: the name is taken.`);
+			if (this.#isReserved(name)) this.#link.warnOnce(`The command ${name} of extension ${own.path} is not used: the name is taken.`);
 		}
 		return commandsOf(this.#extensions).filter(({ name }) => !this.#isReserved(name));
 	}
@@ -380,13 +378,8 @@ export class ExtensionHost {
 	/** All of a kind in load order, of the same name the first. The others are named once. */
 	#merged<T>(kind: string, table: (own: Registrations) => ReadonlyMap<string, T>): Registered<T>[] {
 		return firstOfEach(this.#extensions, table, (name, own, first) =>
-			this.#warnOnce(`The ${kind} ${name} of extension ${own.path} is not used: ${first.path} has one of that name.`),
+			this.#link.warnOnce(`The ${kind} ${name} of extension ${own.path} is not used: ${first.path} has one of that name.`),
 		);
-	}
-
-	#warnOnce(text: string): void {
-		if (!this.#warned.has(text)) this.#link.warn(text);
-		this.#warned.add(text);
 	}
 
 	#ask<Name extends ExtensionEventName>(question: Question<Name>): Promise<boolean> {

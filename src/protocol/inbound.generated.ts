@@ -283,6 +283,8 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 			if (!(isObject(frame.partialResult))) return "partialResult must be object";
 			const partialResult = frame.partialResult as Frame;
 			if (!(Array.isArray(partialResult.content))) return "partialResult.content must be array";
+			const bad = (partialResult.content as Frame[]).findIndex((block) => !(isObject(block) && ((block.type === "text" && typeof block.text === "string") || (block.type === "image" && typeof block.data === "string" && typeof block.mimeType === "string"))));
+			if (bad >= 0) return `partialResult.content[${bad}] must be a text or image block`;
 			return undefined;
 		},
 	},
@@ -293,6 +295,8 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 			if (!(isObject(frame.result))) return "result must be object";
 			const result = frame.result as Frame;
 			if (!(Array.isArray(result.content))) return "result.content must be array";
+			const bad = (result.content as Frame[]).findIndex((block) => !(isObject(block) && ((block.type === "text" && typeof block.text === "string") || (block.type === "image" && typeof block.data === "string" && typeof block.mimeType === "string"))));
+			if (bad >= 0) return `result.content[${bad}] must be a text or image block`;
 			if (frame.isError === null) delete frame.isError;
 			if (frame.isError !== undefined && !(typeof frame.isError === "boolean")) return "isError must be boolean";
 			return undefined;

@@ -28,20 +28,21 @@ export class Dialogs implements Ui {
 	}
 
 	async select(title: string, options: string[], { timeout, signal }: DialogOptions = {}): Promise<string | undefined> {
-		return textOf(await this.#ask({ method: "select", title, options, ...limit(timeout) }, timeout, signal));
+		const chosen = textOf(await this.#ask({ method: "select", title, options, ...limit(timeout) }, signal));
+		return chosen !== undefined && options.includes(chosen) ? chosen : undefined;
 	}
 
 	async confirm(title: string, message: string, { timeout, signal }: DialogOptions = {}): Promise<boolean> {
-		const { confirmed, cancelled: isCancelled } = await this.#ask({ method: "confirm", title, message, ...limit(timeout) }, timeout, signal);
+		const { confirmed, cancelled: isCancelled } = await this.#ask({ method: "confirm", title, message, ...limit(timeout) }, signal);
 		return confirmed === true && isCancelled !== true;
 	}
 
 	async input(title: string, placeholder?: string, { timeout, signal }: DialogOptions = {}): Promise<string | undefined> {
-		return textOf(await this.#ask({ method: "input", title, placeholder, ...limit(timeout) }, timeout, signal));
+		return textOf(await this.#ask({ method: "input", title, placeholder, ...limit(timeout) }, signal));
 	}
 
 	async editor(title: string, prefill?: string, { signal }: DialogOptions = {}): Promise<string | undefined> {
-		return textOf(await this.#ask({ method: "editor", title, prefill }, undefined, signal));
+		return textOf(await this.#ask({ method: "editor", title, prefill }, signal));
 	}
 
 	notify(message: string, notifyType?: "info" | "warning" | "error"): void {
@@ -74,10 +75,10 @@ export class Dialogs implements Ui {
 		this.#calls.settleAll(cancelled);
 	}
 
-	async #ask(body: Body, timeout: number | undefined, signal: AbortSignal | undefined): Promise<Answer> {
+	async #ask(body: Body, signal: AbortSignal | undefined): Promise<Answer> {
 		if (this.#isClosed || signal?.aborted) return cancelled;
 		let id = "";
-		const timer = new AbortController();
+		const timeout = "timeout" in body ? body.timeout : undefined;
 		const handle = timeout === undefined ? undefined : setTimeout(() => this.#calls.reply(id, { ...cancelled, timedOut: true }), timeout);
 		const answer = await this.#calls.ask(
 			(fresh) => {
@@ -85,7 +86,7 @@ export class Dialogs implements Ui {
 				this.#send(id, body);
 			},
 			{
-				signal: signal ?? timer.signal,
+				signal,
 				onAbort: () => {
 					this.#tell({ method: "cancel", targetId: id });
 					return cancelled;
@@ -105,9 +106,13 @@ export class Dialogs implements Ui {
 	}
 }
 
-/** A whole number of milliseconds, as strict clients want it. */
-function limit(timeout: number | undefined): { timeout?: number } {
-	return timeout === undefined ? {} : { timeout: Math.round(timeout) };
+/** The longest wait that a timer can do. */
+const longestMs = 2 ** 31 - 1;
+
+/** A whole number of milliseconds, as strict clients want it. What is no number, and eternity, is no limit. */
+function limit(timeout: unknown): { timeout?: number } {
+	if (typeof timeout !== "number" || !(timeout < Number.POSITIVE_INFINITY)) return {};
+	return { timeout: Math.max(0, Math.min(Math.round(timeout), longestMs)) };
 }
 
 /** An answer that lacks the member its dialog needs counts as cancelled. */

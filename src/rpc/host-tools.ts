@@ -30,7 +30,7 @@ export class HostTools {
 		this.#calls = new Calls(() => uuid(parts.now()));
 	}
 
-	/** Those that are offered to the model, in the order in which the host named them. */
+	/** In the order in which the host named them. */
 	get tools(): readonly Tool[] {
 		return this.#tools;
 	}
@@ -43,7 +43,7 @@ export class HostTools {
 		const taken = new Set(await this.#parts.takenNames());
 		const conflict = names.find((name) => taken.has(name));
 		if (conflict !== undefined) throw new CommandError(`RPC host tool "${conflict}" conflicts with an existing tool`);
-		this.#tools = checked.filter(({ hidden }) => !hidden).map((definition) => this.#tool(definition));
+		this.#tools = checked.map((definition) => this.#tool(definition));
 		return names;
 	}
 
@@ -52,6 +52,8 @@ export class HostTools {
 			this.#updates.get(frame.id)?.(frame.partialResult);
 			return;
 		}
+		// What comes behind the result is late, also when both are read at once.
+		this.#updates.delete(frame.id);
 		const { content, details } = frame.result;
 		const isError = frame.isError === true;
 		this.#calls.reply(frame.id, { result: { content: isError ? spoken(content) : content, details: details ?? {} }, isError });
@@ -63,13 +65,14 @@ export class HostTools {
 		this.#calls.settleAll(failure(closedText));
 	}
 
-	#tool({ name, label, description, parameters }: HostToolDefinition): Tool {
+	#tool({ name, label, description, parameters, hidden = false }: HostToolDefinition): Tool {
 		return {
 			name,
 			label: label ?? name,
 			description,
 			parameters,
 			concurrency: "shared",
+			isHidden: hidden,
 			execute: (call) => this.#execute(name, call),
 		};
 	}

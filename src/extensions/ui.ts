@@ -1,0 +1,73 @@
+/** The host's user, as an extension reaches them. What it gives is checked, because hosts may be strict; what only a terminal has does nothing. */
+import type { DialogOptions, Ui } from "../agent/contracts.ts";
+
+const noThemes = { success: false, error: "Theme switching not supported in RPC mode" };
+/** `theme.fg("accent", text)` and the like: the text as it is. */
+const theme = new Proxy(
+	{},
+	{
+		get:
+			() =>
+			(...words: unknown[]) =>
+				words.findLast((word) => typeof word === "string") ?? "",
+	},
+);
+
+/** Of the family's terminal: there is none, and extensions that use it run all the same. */
+const terminalOnly: Record<string, unknown> = {
+	theme,
+	getAllThemes: () => [],
+	getTheme: () => undefined,
+	setTheme: () => noThemes,
+	getEditorText: () => "",
+	custom: async () => undefined,
+	setFooter: () => undefined,
+	setHeader: () => undefined,
+	setWorkingMessage: () => undefined,
+	setEditorComponent: () => undefined,
+};
+
+/** Dialogs end with the hook that opened them. `onUnknown` hears of members that there are nowhere. */
+export function uiUntil(ui: Ui, signal: AbortSignal, onUnknown: (member: string) => void): Ui {
+	const until = (options?: DialogOptions): DialogOptions => {
+		const own = options?.signal instanceof AbortSignal ? options.signal : undefined;
+		return { ...options, signal: own ? AbortSignal.any([signal, own]) : signal };
+	};
+	const checked: Ui = {
+		select: async (title, choices, options) => {
+			const isTexts = Array.isArray(choices) && choices.every((choice) => typeof choice === "string");
+			if (!isTexts) throw new TypeError("ui.select: options must be a list of strings");
+			return ui.select(String(title), choices, until(options));
+		},
+		confirm: async (title, message, options) => ui.confirm(String(title), String(message ?? ""), until(options)),
+		input: async (title, placeholder, options) => ui.input(String(title), text(placeholder), until(options)),
+		editor: async (title, prefill, options) => ui.editor(String(title), text(prefill), until(options)),
+		notify: (message, type) => ui.notify(String(message), oneOf(["info", "warning", "error"], type)),
+		setStatus: (key, words) => ui.setStatus(String(key), text(words)),
+		setWidget(key, lines, options) {
+			// The family also takes components, which cannot cross the wire.
+			if (typeof lines === "function") return;
+			const placement = oneOf(["aboveEditor", "belowEditor"], options?.placement);
+			ui.setWidget(String(key), Array.isArray(lines) ? lines.map(String) : text(lines)?.split("\n"), placement && { placement });
+		},
+		setTitle: (title) => ui.setTitle(String(title)),
+		setEditorText: (words) => ui.setEditorText(String(words)),
+	};
+	return new Proxy(checked, {
+		get(known, member) {
+			if (Object.hasOwn(known, member)) return known[member as keyof Ui];
+			if (typeof member !== "string" || member === "then") return undefined;
+			if (Object.hasOwn(terminalOnly, member)) return terminalOnly[member];
+			onUnknown(member);
+			return () => undefined;
+		},
+	});
+}
+
+function oneOf<const Word extends string>(words: readonly Word[], value: unknown): Word | undefined {
+	return words.find((word) => word === value);
+}
+
+function text(value: unknown): string | undefined {
+	return value === undefined || value === null ? undefined : String(value);
+}
