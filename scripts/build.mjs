@@ -1,4 +1,4 @@
-// Builds dist/: a lean CommonJS core, and a chunk beside it for every module that is imported lazily.
+// Builds dist/: a lean CommonJS core, a chunk beside it for every module that is imported lazily, and in lib/ the doors for other programs.
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -13,12 +13,32 @@ const outdir = join(root, `.dist-${process.pid}`);
 /** Optional packages that are found at run time or not at all. */
 const external = ["@vscode/ripgrep", "sharp"];
 
-/** Chunk name to what it is built from, found while building. */
+/** Chunk name to what it is built from (a file, or code that names packages), found while building. */
 const chunks = new Map();
 /** Packages that went into some bundle. */
 const bundled = new Set();
 
-const lazyImports = {
+/** Large, and used by several chunks, often by all of them in one process: they share one copy. */
+const sharedPackages = ["typebox", "typebox/compile", "typebox/value"];
+const shared = "shared-typebox";
+
+const sharing = {
+	name: "sharing",
+	setup({ onResolve, onLoad }) {
+		onResolve({ filter: /^typebox(\/|$)/ }, ({ kind, path }) => (kind === "dynamic-import" ? undefined : { path, namespace: shared }));
+		onLoad({ filter: /.*/, namespace: shared }, ({ path }) => {
+			if (!sharedPackages.includes(path)) throw new Error(`${path} must stand in sharedPackages`);
+			chunks.set(shared, {
+				contents: sharedPackages.map((name) => `exports[${JSON.stringify(name)}] = require(${JSON.stringify(name)});`).join("\n"),
+			});
+			return { contents: `module.exports = require("./${shared}.js")[${JSON.stringify(path)}]` };
+		});
+		onResolve({ filter: new RegExp(`^\\./${shared}\\.js$`) }, ({ path }) => ({ path, external: true }));
+	},
+};
+
+/** `place`: where the chunks are, seen from the bundle. */
+const lazyImports = (place) => ({
 	name: "lazy-imports",
 	setup({ onResolve }) {
 		onResolve({ filter: /.*/ }, ({ kind, path, resolveDir }) => {
@@ -26,11 +46,11 @@ const lazyImports = {
 			const isLocal = path.startsWith(".");
 			const file = isLocal ? resolve(resolveDir, path) : path;
 			const name = isLocal ? relative(join(root, "src"), file).replace(/\.ts$/, "").replaceAll("/", "-") : path.replaceAll("/", "-");
-			chunks.set(name, { file, isLocal });
-			return { path: `./${name}.js`, external: true };
+			chunks.set(name, isLocal ? { file } : { contents: `module.exports = require(${JSON.stringify(path)})` });
+			return { path: `${place}${name}.js`, external: true };
 		});
 	},
-};
+});
 
 const options = {
 	bundle: true,
@@ -47,7 +67,7 @@ const options = {
 	external,
 	// Its ESM entry asks for import.meta.url, which a CommonJS bundle does not have.
 	alias: { jiti: "./node_modules/jiti/lib/jiti.cjs" },
-	plugins: [lazyImports, inlineBundles(noteInputs)],
+	plugins: [sharing, lazyImports("./"), inlineBundles(noteInputs)],
 	absWorkingDir: root,
 	logLevel: "warning",
 	metafile: true,
@@ -71,17 +91,36 @@ function noteInputs(inputs) {
 
 await bundle({ entryPoints: ["src/app/cli.ts"], outfile: join(outdir, "core.js") });
 writeFileSync(join(outdir, "bowline.js"), `#!/usr/bin/env node\n${readFileSync(join(root, "scripts/start.cjs"), "utf8")}`);
+await buildDoors();
 const built = new Set();
 for (let next = pending(); next.length; next = pending()) {
 	await Promise.all(
-		next.map(([name, { file, isLocal }]) => {
+		next.map(([name, { file, contents }]) => {
 			built.add(name);
-			const entry = isLocal
-				? { entryPoints: [file] }
-				: { stdin: { contents: `module.exports = require(${JSON.stringify(file)})`, resolveDir: root } };
-			return bundle({ ...entry, outfile: join(outdir, `${name}.js`) });
+			const outfile = join(outdir, `${name}.js`);
+			if (file) return bundle({ entryPoints: [file], outfile });
+			// Code of others: nobody reads its stack traces.
+			const plugins = name === shared ? [] : options.plugins;
+			return bundle({ stdin: { contents, resolveDir: root }, outfile, plugins, minifyIdentifiers: true });
 		}),
 	);
+}
+
+/** What programs import: ECMAScript modules. The engine behind them is a chunk like others. */
+async function buildDoors() {
+	const lib = join(outdir, "lib");
+	mkdirSync(lib);
+	writeFileSync(join(lib, "package.json"), '{ "type": "module" }\n');
+	await bundle({
+		entryPoints: { index: "src/index.ts", client: "src/client/index.ts", protocol: "src/protocol/index.ts" },
+		outdir: lib,
+		format: "esm",
+		splitting: true,
+		chunkNames: "[name]-[hash]",
+		supported: {},
+		define: {},
+		plugins: [lazyImports("../")],
+	});
 }
 
 function pending() {

@@ -5,12 +5,17 @@ import { inboundChecks } from "./generate/checks.ts";
 import { protocolPage, settingsPage } from "./generate/pages.ts";
 import { pythonCommands, pythonProtocol } from "./generate/python.ts";
 import { protocolSchema, scriptSchema, settingsSchema } from "./generate/schemas.ts";
+import { sessionFlags } from "./generate/session-flags.ts";
+import { protocolNames, protocolTypes } from "./generate/types.ts";
 
 const root = join(import.meta.dirname, "..");
 const json = (value: unknown) => `${JSON.stringify(value, null, "\t")}\n`;
 
 const files: Record<string, string> = {
 	"src/protocol/inbound.generated.ts": inboundChecks(),
+	"src/protocol/types.generated.ts": protocolTypes(),
+	"src/protocol/names.generated.ts": protocolNames(),
+	"src/app/session-flags.generated.ts": sessionFlags(),
 	"schema/protocol.json": json(protocolSchema()),
 	"schema/settings.json": json(settingsSchema()),
 	"schema/script.json": json(scriptSchema()),

@@ -4,14 +4,9 @@ import { resolve } from "node:path";
 import type { Channel, ChannelListener, Frame, OpenChannel } from "../client/channel.ts";
 import { Tail } from "../client/tail.ts";
 import type { OutputStream } from "../rpc/stdio.ts";
-import { type FlagName, type Options, parseArguments } from "./args.ts";
+import { parseArguments } from "./args.ts";
 import { type Service, serve } from "./rpc.ts";
-
-/** `no-session` is called `noSession`. */
-type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
-
-/** The flags of the command line that make sense without one. */
-export type SessionFlags = { [Name in Exclude<FlagName, "mode" | "help" | "version" | "no-ready"> as CamelCase<Name>]?: Options[Name] };
+import type { SessionFlags } from "./session-flags.generated.ts";
 
 export interface EmbedOptions extends SessionFlags {
 	/** Where the agent works. Default: the working directory of this process. */

@@ -1,7 +1,8 @@
 /** What a client talks through: one agent, from its first frame to its end. A child process, or a session in this one. */
+import type { AgentEvent, ExtensionUiRequest, HostToolCall, HostToolCancel, Response } from "../protocol/types.generated.ts";
 
-/** Anything that came as a JSON object on a line of its own. */
-export type Frame = Record<string, unknown>;
+/** A JSON object on a line of its own. Nobody has checked that it is what it says; of events there may be others. */
+export type Frame = AgentEvent | Response | ExtensionUiRequest | HostToolCall | HostToolCancel;
 
 /** How an agent ended. */
 export interface Exit {

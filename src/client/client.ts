@@ -1,6 +1,5 @@
 /** The client: an agent as an object. What it talks through is a channel; which one is not its business. */
-import type { CommandName, CommandResult } from "../protocol/commands/index.ts";
-import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentEvent, CommandName, CommandResult } from "../protocol/types.generated.ts";
 import type { Exit, OpenChannel } from "./channel.ts";
 import { Connection } from "./connection.ts";
 import { type CustomTool, definitionOf } from "./custom-tools.ts";

@@ -1,8 +1,5 @@
 /** One agent from start to end: sorts its frames, and sees to it that nobody waits for one that is gone. */
 import { toLine } from "../lib/jsonl.ts";
-import type { AgentEvent, Response } from "../protocol/events.ts";
-import type { ExtensionUiRequest } from "../protocol/extension-ui.ts";
-import type { HostToolCall, HostToolCancel } from "../protocol/host-tools.ts";
 import type { Channel, Exit, Frame, OpenChannel } from "./channel.ts";
 import { type CustomTool, ToolCalls } from "./custom-tools.ts";
 import { type DialogHandler, Dialogs } from "./dialogs.ts";
@@ -102,17 +99,17 @@ export class Connection {
 		const { listeners } = this.#parts;
 		switch (frame.type) {
 			case "response":
-				if (!this.#requests.receive(frame as Response)) listeners.tell("response", frame as Response);
+				if (!this.#requests.receive(frame)) listeners.tell("response", frame);
 				return;
 			case "host_tool_call":
-				return void this.#tools.run(frame as HostToolCall);
+				return void this.#tools.run(frame);
 			case "host_tool_cancel":
-				return this.#tools.cancel((frame as HostToolCancel).targetId);
+				return this.#tools.cancel(frame.targetId);
 			case "extension_ui_request":
-				listeners.tell("extension_ui_request", frame as ExtensionUiRequest);
-				return void this.#dialogs.receive(frame as ExtensionUiRequest, this.#parts.dialogHandler());
+				listeners.tell("extension_ui_request", frame);
+				return void this.#dialogs.receive(frame, this.#parts.dialogHandler());
 			default:
-				listeners.event(frame as AgentEvent);
+				listeners.event(frame);
 		}
 	}
 

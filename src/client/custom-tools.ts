@@ -1,6 +1,5 @@
 /** Tools that live in the host: runs them when the model calls, and says how it went. */
-import type { HostToolCall, HostToolDefinition } from "../protocol/host-tools.ts";
-import type { ToolResult } from "../protocol/messages.ts";
+import type { HostToolCall, HostToolDefinition, ToolResult } from "../protocol/types.generated.ts";
 
 /** What a tool may return: a text, or blocks for the model and details for whoever watches. */
 export type CustomToolResult = string | ToolResult;

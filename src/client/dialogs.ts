@@ -1,5 +1,5 @@
 /** Dialogs of extensions: the host's handler is asked, and the agent always gets an answer. */
-import type { ExtensionUiRequest } from "../protocol/extension-ui.ts";
+import type { ExtensionUiRequest } from "../protocol/types.generated.ts";
 
 /** A request that waits for an answer. */
 export type Dialog = Extract<ExtensionUiRequest, { method: "select" | "confirm" | "input" | "editor" }>;

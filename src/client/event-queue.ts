@@ -1,5 +1,5 @@
 /** Events as an async iterator. A reader that is behind gets deltas joined, so that what waits stays small and nothing is lost. */
-import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentEvent } from "../protocol/types.generated.ts";
 
 /** So many events nobody reads are a mistake, even joined. */
 const maxWaiting = 10_000;

@@ -1,6 +1,5 @@
 /** Who wants to hear what. Outlives the agent, so that a restart changes nothing for its listeners. */
-import type { AgentEvent, EventName, EventOf, Response } from "../protocol/events.ts";
-import type { ExtensionUiRequest } from "../protocol/extension-ui.ts";
+import type { AgentEvent, EventName, EventOf, ExtensionUiRequest, Response } from "../protocol/types.generated.ts";
 import type { Exit } from "./channel.ts";
 import { EventQueue } from "./event-queue.ts";
 

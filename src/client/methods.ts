@@ -1,6 +1,7 @@
 /** Every command of the protocol as a method, made from the command table. */
-import type { CommandName, CommandParams, CommandResult } from "../protocol/commands/index.ts";
-import { checks } from "../protocol/inbound.generated.ts";
+
+import { commandLanes } from "../protocol/names.generated.ts";
+import type { CommandName, CommandParams, CommandResult } from "../protocol/types.generated.ts";
 import type { RequestOptions } from "./requests.ts";
 
 type Capitalised<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Capitalize<Head>}${Capitalised<Tail>}` : Capitalize<Name>;
@@ -17,17 +18,16 @@ export type CommandMethods = { [Name in CommandName as MethodName<Name>]: (...ar
 
 export type Ask = (command: string, params?: object, options?: RequestOptions) => Promise<unknown>;
 
-const commandNames = Object.keys(checks).filter((name) => checks[name]?.lane !== "control");
-
 /** Commands that end when they end: work in the background, and aborts, which wait for what they abort. */
 export function takesItsTime(command: string): boolean {
-	const lane = checks[command]?.lane;
+	const lanes: Record<string, string> = commandLanes;
+	const lane = Object.hasOwn(lanes, command) ? lanes[command] : undefined;
 	return lane === "background" || lane === "interrupt";
 }
 
 export function commandMethods(ask: Ask): CommandMethods {
 	const methods: Record<string, unknown> = {};
-	for (const name of commandNames) {
+	for (const name of Object.keys(commandLanes)) {
 		const method = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 		methods[method] = (params?: object, options?: RequestOptions) => ask(name, params, options);
 	}

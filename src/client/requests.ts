@@ -1,6 +1,6 @@
 /** Which answer belongs to which request. */
 import { toLine } from "../lib/jsonl.ts";
-import type { Response } from "../protocol/events.ts";
+import type { Response } from "../protocol/types.generated.ts";
 import type { Exit } from "./channel.ts";
 import { ExitError, RequestError, TimeoutError } from "./errors.ts";
 

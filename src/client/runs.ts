@@ -2,9 +2,7 @@
  * When is a prompt done? Agents that say `agent_settled` say so. Others only say `agent_end`, and a retry or a compaction may follow:
  * they are asked for their state. The same question finds out that a prompt led to no run at all.
  */
-import type { CommandParams, CommandResult } from "../protocol/commands/index.ts";
-import type { AgentEvent, Response } from "../protocol/events.ts";
-import type { AgentMessage, AssistantMessage, StopReason } from "../protocol/messages.ts";
+import type { AgentMessage, AssistantMessage, CommandParams, CommandResult, Response, StopReason } from "../protocol/types.generated.ts";
 import type { Exit, Frame } from "./channel.ts";
 import type { Connection } from "./connection.ts";
 import { ExitError, RequestError, TimeoutError } from "./errors.ts";
@@ -120,8 +118,8 @@ class Watch {
 	}
 
 	#hear(frame: Frame): void {
-		if (frame.type === "response") this.#answer(frame as Response);
-		else if (this.#isOn) this.#event(frame as AgentEvent);
+		if (frame.type === "response") this.#answer(frame);
+		else if (this.#isOn) this.#event(frame);
 	}
 
 	#answer({ id, success, command, data, error, code }: Response): void {
@@ -135,7 +133,7 @@ class Watch {
 		this.#lookLater();
 	}
 
-	#event(event: AgentEvent): void {
+	#event(event: Frame): void {
 		this.#heardAt = performance.now();
 		this.#lookMs = firstLookMs;
 		switch (event.type) {

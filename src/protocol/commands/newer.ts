@@ -1,8 +1,8 @@
 /** Commands of newer dialects that are named so that a host gets a plain answer with its id. */
-import Type from "typebox";
+import Type, { type TProperties } from "typebox";
 import { ack, command, integer, jsonObject, list, optional, text } from "../define.ts";
 
-const unsupported = (params: Parameters<typeof command>[0]["params"]) =>
+const unsupported = <P extends TProperties>(params: P) =>
 	command({ doc: "Not served; answers `is not supported`.", lane: "serial", params, result: ack, unsupported: true });
 
 export const newerCommands = {
