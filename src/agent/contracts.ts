@@ -43,6 +43,8 @@ export interface ModelRequest {
 	tools: readonly ToolDefinition[];
 	/** The longest reply wanted, in tokens, where the model itself would allow more. */
 	maxTokens?: number;
+	/** The tool that the reply shall call, where the model can be told so. */
+	toolChoice?: string;
 	/** Opaque key for provider-side caches. */
 	sessionId: string;
 }
@@ -121,6 +123,8 @@ export interface Setup {
 	thinkingLevel: ThinkingLevel;
 	systemPrompt: string;
 	tools: readonly Tool[];
+	/** The tool that the reply shall call. */
+	toolChoice?: string;
 }
 
 /** The queues, as the loop sees them. Taking respects the queue modes. */
@@ -133,7 +137,7 @@ export interface Queues {
 }
 
 /** Where a run takes its first messages from. */
-export type Next = { from: "prompt"; messages: AgentMessage[] } | { from: "context" } | { from: "queues" };
+export type Next = { from: "prompt"; messages: AgentMessage[]; toolChoice?: string } | { from: "context" } | { from: "queues" };
 
 export interface LoopInput {
 	next: Next;
@@ -188,6 +192,8 @@ export interface Policy {
 	 * model call. May change the context. The signal ends it; it must not throw.
 	 */
 	prepare?(pending: readonly AgentMessage[], signal: AbortSignal): Promise<void>;
+	/** Asked when a prompt is about to start its run: what is to be said beside it. */
+	beside?(): Beside | undefined;
 	/** Asked at each event of a reply, synchronously and often. A text cuts the reply, which then ends `aborted` with that text; `settle` says how to go on. */
 	watch?(event: StreamEvent): string | undefined;
 	/** Asked synchronously before `agent_end`: true when `settle` will ask for another run. */
@@ -197,6 +203,12 @@ export interface Policy {
 	 * prompt that takes over. `signal` fires for an abort only: work that a prompt has to wait for ends with it.
 	 */
 	settle?(outcome: Outcome, gap: AbortSignal, signal?: AbortSignal): Promise<Again | undefined>;
+}
+
+export interface Beside {
+	messages: CustomMessage[];
+	/** The tool that the first reply shall call. */
+	tool?: string;
 }
 
 export interface Again {

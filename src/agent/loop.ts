@@ -26,6 +26,7 @@ export async function agentLoop(input: LoopInput, publish: Emit): Promise<Outcom
 
 		await input.flow.whenOpen(input.signal);
 		const setup = await input.setup();
+		if (turnIndex === 0 && input.next.from === "prompt") setup.toolChoice = input.next.toolChoice;
 		const { message, failure } = await streamReply(input, setup, emit);
 		outcome.last = message;
 		outcome.failure = failure;

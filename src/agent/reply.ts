@@ -65,6 +65,7 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 			systemPrompt: setup.systemPrompt,
 			messages: toModelMessages(context),
 			tools: setup.tools,
+			toolChoice: setup.toolChoice,
 			sessionId: input.sessionId(),
 		};
 		const { flow } = input;

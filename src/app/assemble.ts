@@ -7,6 +7,7 @@ import { clampLevel, supportedLevels } from "../models/thinking.ts";
 import { type CompactionPolicy, compactionPolicy } from "../policies/compaction/policy.ts";
 import { type RetryPolicy, retryPolicy } from "../policies/retry.ts";
 import { streamRulesPolicy } from "../policies/stream-rules/policy.ts";
+import { todoPreludePolicy } from "../policies/todo-prelude.ts";
 import { todoReminderPolicy } from "../policies/todo-reminder.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
@@ -139,6 +140,14 @@ export function assemble(input: AssembleInput): Assembly {
 		emit: bus.emit,
 		now,
 	});
+	const prelude = todoPreludePolicy({
+		isEager: () => settings.get("todo.eager"),
+		todos: () => todos.read(),
+		isToolActive: () => session.isToolActive("todo_write"),
+		isBeginning: () => !session.messages.some(({ role }) => role === "user"),
+		holdsCall: (id) => session.messages.some((message) => message.role === "toolResult" && message.toolCallId === id),
+		now,
+	});
 	const rules = streamRulesPolicy({
 		load: ruleLoader({ resources: () => prompting.resources(), used: () => usedRules(session), settings, warn }),
 		contextMode: () => settings.get("ttsr.contextMode"),
@@ -162,7 +171,7 @@ export function assemble(input: AssembleInput): Assembly {
 		expand: (text) => prompting.expand(text),
 		todos,
 		hooks,
-		policies: [...(budget ? [budget] : []), retry, compaction, rules, reminder],
+		policies: [...(budget ? [budget] : []), retry, compaction, rules, reminder, prelude],
 		redact: toolbox.redact,
 		transcripts,
 		transcript: opened,

@@ -21,12 +21,17 @@ export interface Call {
 	/** After handoff: every call has its result, and everything in it is fit for this model. */
 	messages: readonly ModelMessage[];
 	tools: readonly ToolDefinition[];
+	/** The tool to call, if the model can be told so. */
+	toolChoice?: string;
 	sessionId: string;
 	maxTokens: number;
 	retention: Retention;
 	budgets: Budgets;
 	now: () => number;
 }
+
+/** Whether the model is asked to think. */
+export const thinks = ({ model, level }: Pick<Call, "model" | "level">) => model.reasoning && level !== "off";
 
 export interface WireRequest {
 	url: string;

@@ -180,6 +180,7 @@ class Reply {
 			systemPrompt,
 			messages: sent,
 			tools,
+			toolChoice: tools.find(({ name }) => name === this.#request.toolChoice)?.name,
 			sessionId,
 			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, sent)), this.#request.maxTokens ?? Number.POSITIVE_INFINITY),
 			retention: retentionOf(env),

@@ -63,7 +63,9 @@ export async function refusalOf(
 	// Making room may have cost what was left.
 	const halted = haltText(parts.policies);
 	if (halted) return halted;
-	prompt.messages.push(...asides.splice(0), ...(beside?.messages ?? []));
+	const wishes = parts.policies.flatMap((policy) => policy.beside?.() ?? []);
+	prompt.toolChoice = wishes.find(({ tool }) => tool !== undefined)?.tool;
+	prompt.messages.push(...wishes.flatMap(({ messages }) => messages), ...asides.splice(0), ...(beside?.messages ?? []));
 	period.systemPrompt = beside?.systemPrompt;
 	return undefined;
 }

@@ -58,12 +58,12 @@ async function acceptedPrompt({ period, refusal }: DriveInput): Promise<Next | u
 	if (!prompt) return undefined;
 	const reason = await refusal();
 	period.prompt = undefined;
-	const { messages } = prompt;
+	const { messages, toolChoice } = prompt;
 	// Nothing is left of a prompt that an extension took.
 	const isTaken = messages.length === 0;
 	if (!reason) prompt.begun?.(isTaken ? "handled" : "started", messages);
 	prompt.answer(reason);
-	return reason || isTaken ? undefined : { from: "prompt", messages };
+	return reason || isTaken ? undefined : { from: "prompt", messages, toolChoice };
 }
 
 /** Asks the policies, one after another; the first answer wins. Gives it when it is time to run again. A prompt or an abort ends the wait. */

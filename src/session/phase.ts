@@ -18,6 +18,8 @@ export function isPlain({ messages: [first], source }: Said, hooks: Hooks | unde
 
 /** A prompt that was accepted and whose run has not begun. */
 export interface AcceptedPrompt extends Said {
+	/** The tool that the first reply shall call. */
+	toolChoice?: string;
 	/** Tells why it cannot run after all, or nothing when its run begins. */
 	answer: (refusal: string | undefined) => void;
 	/** Who wants to hear that nothing stands in its way any more. */

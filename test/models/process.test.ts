@@ -56,6 +56,16 @@ describe.each(apis)("%s", (api) => {
 		expect(everything()).not.toContain(key);
 	});
 
+	// The chat model of these tests always thinks, and may then not be told what to call.
+	test.skipIf(api === "chat")("with todo.eager the first reply must call todo_write, the second need not", async () => {
+		const call = { name: "todo_write", arguments: ['{"ops":[]}'] };
+		server.answer(says(api, { call }), says(api, { text: ["ok"] }));
+		start(api, ["--set", "todo.eager=true", "--thinking", "off"]);
+		agent.send({ id: "1", type: "prompt", message: "go" });
+		await agent.event("agent_settled");
+		expect(server.received.map(({ body }) => /"(tool_choice|toolConfig)":\{[^[]*todo_write|allowedFunctionNames/.test(body))).toEqual([true, false]);
+	});
+
 	test("an overloaded provider is asked again, and the key in its answer goes nowhere", async () => {
 		server.answer(
 			refuse(529, `{"error":"overloaded, ${key}"}`),

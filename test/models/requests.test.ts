@@ -69,6 +69,17 @@ describe.each(Object.entries(models))("%s", (name, asked) => {
 	});
 });
 
+test("a tool that shall be called, in the words of each API, where a model that thinks allows it", async () => {
+	const ask = async (asked: Model, level: PlainLevel) => (await built(asked, [], { level, toolChoice: "read" })).body;
+	expect((await ask(models.anthropic, "off")).tool_choice).toEqual({ type: "tool", name: "read" });
+	expect((await ask(models.anthropic, "low")).tool_choice).toBeUndefined();
+	expect((await ask(models.chat, "off")).tool_choice).toEqual({ type: "function", function: { name: "read" } });
+	expect((await ask(models.chat, "low")).tool_choice).toBeUndefined();
+	expect((await ask(models.responses, "low")).tool_choice).toEqual({ type: "function", name: "read" });
+	expect((await ask(models.google, "low")).toolConfig).toEqual({ functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["read"] } });
+	expect((await built(models.responses, [], {})).body.tool_choice).toBeUndefined();
+});
+
 describe("thinking", () => {
 	const ask = async (asked: Model, level: PlainLevel, changes: Partial<Call> = {}) => (await built(asked, [], { level, ...changes })).body;
 	const old = model({ id: "claude-sonnet-4-5", api: "anthropic-messages", provider: "anthropic", maxTokens: 64000 });

@@ -14,6 +14,7 @@ import {
 	remembered,
 	rememberedRun,
 	settled,
+	thinks,
 	type WireRequest,
 } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
@@ -41,6 +42,8 @@ export function request(call: Call): WireRequest {
 		if (mark) tools.push(withMember(tools.pop() as string, "cache_control", mark));
 		members.push(`"tools":[${tools.join(",")}]`);
 	}
+	// A model that thinks may not be told which tool to call.
+	if (call.toolChoice && !thinks(call)) members.push(`"tool_choice":${wire({ type: "tool", name: call.toolChoice })}`);
 	const pages = pagesOf(call.messages[0], messageTexts(call.messages, mark));
 	const headers: Record<string, string> = { "anthropic-version": "2023-06-01" };
 	if (thinking.isBudget && isClaude(model)) headers["anthropic-beta"] = "interleaved-thinking-2025-05-14";

@@ -18,6 +18,7 @@ export function request(call: Call): WireRequest {
 	const members: string[] = [];
 	if (call.systemPrompt.trim() !== "") members.push(`"systemInstruction":${wire({ parts: [{ text: call.systemPrompt }] })}`);
 	if (call.tools.length > 0) members.push(`"tools":[{"functionDeclarations":[${call.tools.map((tool) => toolText(tool)).join(",")}]}]`);
+	if (call.toolChoice) members.push(`"toolConfig":${wire({ functionCallingConfig: { mode: "ANY", allowedFunctionNames: [call.toolChoice] } })}`);
 	members.push(`"generationConfig":${wire({ maxOutputTokens: call.maxTokens, ...thinkingOf(call.model, call.level) })}`);
 	const pages = pagesOf(call.messages[0], contentTexts(call.messages, isThird(call.model)));
 	return { url: address(call.baseUrl, call.modelId), headers: {}, body: [`{${members.join(",")},"contents":[`, ...pages, "]}"] };

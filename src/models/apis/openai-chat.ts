@@ -2,7 +2,7 @@
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
-import { type Api, type Call, endpoint, imageOnly, noOutput, remembered, type WireRequest } from "../api.ts";
+import { type Api, type Call, endpoint, imageOnly, noOutput, remembered, thinks, type WireRequest } from "../api.ts";
 import type { Compat } from "../compat.ts";
 import { wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
@@ -25,6 +25,8 @@ export function request(call: Call): WireRequest {
 	if (compat.vercelGatewayRouting) members.push(`"providerOptions":${wire({ gateway: compat.vercelGatewayRouting })}`);
 	const hasToolHistory = call.messages.some((message) => message.role === "toolResult");
 	if (call.tools.length > 0 || hasToolHistory) members.push(`"tools":[${call.tools.map((tool) => toolText(tool)).join(",")}]`);
+	// Several hosts refuse it for a model that thinks.
+	if (call.toolChoice && !thinks(call)) members.push(`"tool_choice":${wire({ type: "function", function: { name: call.toolChoice } })}`);
 	const pages = pagesOf(call.messages[0], messageTexts(call));
 	return { url: endpoint(call.baseUrl, "/chat/completions"), headers: {}, body: [`{${members.join(",")},"messages":[`, ...pages, "]}"] };
 }

@@ -19,6 +19,7 @@ export function request(call: Call): WireRequest {
 	if (call.retention !== "none" && compat.supportsPromptCacheKey) members.push(`"prompt_cache_key":${wire(call.sessionId.slice(0, 64))}`);
 	if (call.retention === "long" && compat.supportsPromptCacheKey) members.push('"prompt_cache_retention":"24h"');
 	if (call.tools.length > 0) members.push(`"tools":[${call.tools.map((tool) => toolText(tool, compat.supportsStrictMode ? "s" : "")).join(",")}]`);
+	if (call.toolChoice) members.push(`"tool_choice":${wire({ type: "function", name: call.toolChoice })}`);
 	const pages = pagesOf(call.messages[0], inputTexts(call));
 	return { url: endpoint(call.baseUrl, "/responses"), headers: {}, body: [`{${members.join(",")},"input":[`, ...pages, "]}"] };
 }
