@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { inboundChecks } from "./generate/checks.ts";
 import { protocolPage, settingsPage } from "./generate/pages.ts";
 import { pythonCommands, pythonProtocol } from "./generate/python.ts";
-import { protocolSchema, scriptSchema, settingsSchema } from "./generate/schemas.ts";
+import { protocolSchema, scriptSchema, settingsSchema, taskParameters } from "./generate/schemas.ts";
 import { sessionFlags } from "./generate/session-flags.ts";
 import { protocolNames, protocolTypes } from "./generate/types.ts";
 
@@ -16,6 +16,7 @@ const files: Record<string, string> = {
 	"src/protocol/types.generated.ts": protocolTypes(),
 	"src/protocol/names.generated.ts": protocolNames(),
 	"src/app/session-flags.generated.ts": sessionFlags(),
+	"src/subagents/parameters.generated.ts": taskParameters(),
 	"schema/protocol.json": json(protocolSchema()),
 	"schema/settings.json": json(settingsSchema()),
 	"schema/script.json": json(scriptSchema()),

@@ -93,3 +93,9 @@ export function scriptSchema(): Json {
 	const root = definitions.use(Script);
 	return { $schema: draft, title: "Bowline model script", ...(root as Json), $defs: definitions.defs };
 }
+
+/** The arguments of the task tool as plain data: the schema library need not be loaded to offer the tool. */
+export function taskParameters(): string {
+	const head = "/** Generated from the row of TaskArguments: npm run generate. */";
+	return `${head}\nexport const taskParameters = ${JSON.stringify(TaskArguments, null, "\t")} as const;\n`;
+}

@@ -17,7 +17,8 @@ import { ModelChoice } from "../session/model-choice.ts";
 import { usedRules } from "../session/restore.ts";
 import { Session } from "../session/session.ts";
 import { UserBash } from "../session/user-bash.ts";
-import type { Options } from "./args.ts";
+import type { Options, UnknownFlag } from "./args.ts";
+import type { Subagent } from "./as-subagent.ts";
 import type { MakeBudget } from "./budget.ts";
 import { Models } from "./models.ts";
 import { Prompting } from "./prompting.ts";
@@ -28,6 +29,8 @@ import { Toolbox } from "./toolbox.ts";
 
 export interface AssembleInput {
 	options: Options;
+	/** Flags for extensions. */
+	unknown?: readonly UnknownFlag[];
 	settings: SettingsView;
 	cwd: string;
 	userDirectory: string;
@@ -42,6 +45,8 @@ export interface AssembleInput {
 	/** What the host's dialect wants to be different or to be told. */
 	dialect?: Pick<Dialect, "interruptMode" | "hasMaxLevel" | "onEntry" | "onSummaryRetry" | "aroundCompaction">;
 	warn: (text: string) => void;
+	/** Set in a process that was sent by another one of ours. */
+	subagent?: Subagent;
 }
 
 export interface Assembly {
@@ -61,13 +66,13 @@ export interface Assembly {
 }
 
 export function assemble(input: AssembleInput): Assembly {
-	const { options, settings, cwd, userDirectory, environment, flow, hostTools, hooks, dialect = {}, warn } = input;
+	const { options, settings, cwd, userDirectory, environment, flow, hostTools, hooks, dialect = {}, warn, subagent } = input;
 	const now = Date.now;
 	const { aroundCompaction, hasMaxLevel } = dialect;
 	const max = hasMaxLevel ? "max" : "xhigh";
 	const bus = new Bus();
 	const budget = input.budget?.(bus.emit);
-	const models = new Models({ options, settings, cwd, userDirectory, environment, hooks, warn });
+	const models = new Models({ options, settings, cwd, userDirectory, environment, hooks, warn, inheritance: subagent?.inheritance });
 	const choice = new ModelChoice({
 		catalogue: models,
 		levels: (model) => supportedLevels(model, hasMaxLevel),
@@ -90,7 +95,9 @@ export function assemble(input: AssembleInput): Assembly {
 		acceptsImages: () => choice.model?.input.includes("image") ?? false,
 		todos,
 		isStored: !options["no-session"],
+		task: async () => (await import("./task.ts")).taskToolOf({ ...input, budget, models, toolbox, session: () => session, changed, emit: bus.emit }),
 	});
+	const changed = () => ({ "retry.enabled": isRetryEnabled, "compaction.enabled": session.autoCompaction });
 
 	let isRetryEnabled = settings.get("retry.enabled");
 	const retrySettings = () => ({
@@ -164,14 +171,15 @@ export function assemble(input: AssembleInput): Assembly {
 		noModelText: () => models.noModelText,
 		tools: async () => {
 			const builtIn = await toolbox.tools();
-			return hooks.tools ? hooks.tools(builtIn, hostTools()) : [...builtIn.active, ...hostTools().filter(({ isHidden }) => !isHidden)];
+			const tools = hooks.tools ? hooks.tools(builtIn, hostTools()) : [...builtIn.active, ...hostTools().filter(({ isHidden }) => !isHidden)];
+			return subagent ? subagent.offer(tools) : tools;
 		},
 		validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),
 		systemPrompt: (tools) => prompting.systemPrompt(tools),
 		expand: (text) => prompting.expand(text),
 		todos,
 		hooks,
-		policies: [...(budget ? [budget] : []), retry, compaction, rules, reminder, prelude],
+		policies: [...(budget ? [budget] : []), retry, compaction, rules, reminder, prelude, ...(subagent ? [subagent.policy] : [])],
 		redact: toolbox.redact,
 		transcripts,
 		transcript: opened,

@@ -6,6 +6,7 @@ import type { ModelRegistry } from "../models/index.ts";
 import { scriptedAccess } from "../models/scripted/access.ts";
 import { scriptedModel } from "../models/scripted/model.ts";
 import type { Model } from "../protocol/model.ts";
+import type { Inheritance } from "../subagents/inheritance.ts";
 import type { Options } from "./args.ts";
 import type { SettingsView } from "./settings.ts";
 
@@ -17,6 +18,8 @@ export interface ModelsInput {
 	environment: NodeJS.ProcessEnv;
 	hooks: Hooks;
 	warn: (problem: string) => void;
+	/** What a subagent was given. */
+	inheritance?: Inheritance;
 }
 
 const scripted = "scripted";
@@ -34,7 +37,22 @@ export class Models implements ModelAccess, ModelCatalogue {
 
 	constructor(input: ModelsInput) {
 		this.#input = input;
-		this.#scripts = scriptedAccess(input.cwd, { agent: "main", depth: 0 });
+		const { agent, depth } = input.inheritance ?? { agent: "main", depth: 0 };
+		this.#scripts = scriptedAccess(this.scriptDirectory, { agent, depth });
+	}
+
+	/** Where the names of scripts begin; a subagent may work elsewhere. */
+	get scriptDirectory(): string {
+		return this.#input.inheritance?.scriptDirectory ?? this.#input.cwd;
+	}
+
+	/** The key that was given for this process. */
+	get apiKey(): { provider: string; key: string } | undefined {
+		const { options, inheritance } = this.#input;
+		if (inheritance) return inheritance.credentials.apiKey;
+		const provider = options.provider ?? options.model?.split("/")[0];
+		const key = options["api-key"];
+		return key && provider ? { provider, key } : undefined;
 	}
 
 	/** The script that was chosen on the command line, which needs no looking up. */
@@ -73,6 +91,17 @@ export class Models implements ModelAccess, ModelCatalogue {
 		if (!patterns) return undefined;
 		const { scopeModels } = await import("../models/index.ts");
 		return scopeModels(patterns, await this.available());
+	}
+
+	/** The first of several patterns that means a model that can be asked. */
+	async firstOf(patterns: readonly string[]): Promise<ModelWithLevel | undefined> {
+		for (const pattern of patterns) {
+			if (pattern.startsWith(`${scripted}/`)) return { model: this.#script(pattern.slice(scripted.length + 1)) };
+			const registry = await this.registry();
+			const found = await registry.resolve(pattern);
+			if (!("problem" in found) && !(await registry.problem(found.model))) return found;
+		}
+		return undefined;
 	}
 
 	/** What a prompt is told when there is no model. */
@@ -128,13 +157,11 @@ export class Models implements ModelAccess, ModelCatalogue {
 	async #load(): Promise<ModelRegistry> {
 		const { ModelRegistry } = await import("../models/index.ts");
 		const { options, settings, environment, userDirectory, hooks, warn } = this.#input;
-		const provider = options.provider ?? options.model?.split("/")[0];
-		const key = options["api-key"];
 		return new ModelRegistry({
 			env: environment,
 			userDir: userDirectory,
 			isHermetic: options.hermetic,
-			apiKey: key && provider ? { provider, key } : undefined,
+			apiKey: this.apiKey,
 			setting: (name) => settings.get(name),
 			hooks,
 			now: Date.now,

@@ -5,8 +5,11 @@ import { serve } from "./rpc.ts";
 
 export async function runRpc(options: Options, unknown: UnknownFlag[], output: OutputStream, warn: (text: string) => void): Promise<void> {
 	const { stdin, env } = process;
+	const cwd = process.cwd();
+	const subagent = env.BOWLINE_INHERIT_FD === undefined ? undefined : await (await import("./as-subagent.ts")).inherited(options, cwd, env);
 	const pauseInput = (paused: boolean) => void (paused ? stdin.pause() : stdin.resume());
-	const { input, kill, release } = await serve({ cwd: process.cwd(), env, output, warn, pauseInput, exit: process.exit }, options, unknown);
+	const host = { cwd, env, output, warn, pauseInput, exit: process.exit, subagent };
+	const { input, kill, release } = await serve(host, subagent?.options ?? options, subagent?.unknown ?? unknown);
 	// Whatever ends the process, save a kill: nobody finds a lock of ours.
 	process.once("exit", release);
 	stdin.on("data", (chunk: Buffer) => input.push(chunk));

@@ -11,12 +11,13 @@ import { Server } from "../rpc/server.ts";
 import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
 import { EventWriter, type UpdateMode } from "../rpc/updates.ts";
 import { type Options, refuseUnknown, type UnknownFlag, unexpectedText } from "./args.ts";
+import type { Subagent } from "./as-subagent.ts";
 import { assemble } from "./assemble.ts";
 import { loadBudget } from "./budget.ts";
 import { mayHaveExtensions } from "./extension-places.ts";
 import type { Extensions } from "./extensions.ts";
 import { surroundings } from "./surroundings.ts";
-import { builtInNames, warnOfUnknownTools } from "./toolbox.ts";
+import { builtInNames, warnOfUnknownTools } from "./tool-names.ts";
 
 const maxLineBytes = 32 * 1024 * 1024;
 /** How the family spells yes in a variable. */
@@ -40,6 +41,8 @@ export interface Host {
 	pauseInput: (paused: boolean) => void;
 	/** Everything is over. */
 	exit: (code: number) => void;
+	/** Set when we were sent by another process of ours. */
+	subagent?: Subagent;
 }
 
 export interface Service {
@@ -51,8 +54,12 @@ export interface Service {
 	release: () => void;
 }
 
-export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, options: Options, unknown: UnknownFlag[]): Promise<Service> {
-	const { userDirectory, settings } = await surroundings(options, true, cwd, env);
+export async function serve(
+	{ cwd, env, output, warn, pauseInput, exit, subagent }: Host,
+	options: Options,
+	unknown: UnknownFlag[],
+): Promise<Service> {
+	const { userDirectory, settings } = await surroundings(options, true, cwd, env, subagent?.settings);
 	settings.warnings.forEach(warn);
 	warnOfUnknownTools(options, warn);
 
@@ -66,7 +73,7 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 	if (flags) refuseUnknown(flags.unknown, warn);
 	if (flags?.strays[0]) throw new Error(unexpectedText(flags.strays[0].following as string));
 
-	const budget = await loadBudget(settings, warn);
+	const budget = await loadBudget(settings, warn, subagent?.inheritance.budget);
 	const writer = new FrameWriter(output, () => void end(1));
 	const dialect = options.dialect === undefined ? classic : await loadDialect(options.dialect, { writer, tell: (frame) => events.tell(frame) });
 	if (dialect.ready && !options["no-ready"]) writer.write(dialect.ready);
@@ -75,8 +82,11 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 	const hooks: Hooks = {};
 	const hostTools = new HostTools({ send: events.send, takenNames: async () => [...builtInNames, ...(extensions?.toolNames ?? [])], now: Date.now });
 	const dialogs = new Dialogs({ send: events.send, emitsTitle: dialect.emitsTitle ?? isTruthy(env.PI_RPC_EMIT_TITLE), now: Date.now });
+	// Nobody is there who could be asked.
+	if (subagent) dialogs.close();
 	const assembly = assemble({
 		options,
+		unknown,
 		settings,
 		cwd,
 		userDirectory,
@@ -87,6 +97,7 @@ export async function serve({ cwd, env, output, warn, pauseInput, exit }: Host, 
 		budget,
 		dialect,
 		warn,
+		subagent,
 	});
 	const { session, models, prompting, close } = assembly;
 	if (loading) session.observe((event) => extensions?.hear(event));

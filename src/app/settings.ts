@@ -92,7 +92,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 }
 
 /** In the home directory the project's directory is the user's own, which is no project. */
-function projectDirectoryOf({ cwd, userDirectory }: SettingsPlaces): string | undefined {
+export function projectDirectoryOf({ cwd, userDirectory }: Pick<SettingsPlaces, "cwd" | "userDirectory">): string | undefined {
 	const directory = join(cwd, ".bowline");
 	return directory === userDirectory || (existsSync(directory) && realPath(directory) === realPath(userDirectory)) ? undefined : directory;
 }

@@ -9,9 +9,16 @@ export interface Surroundings {
 	settings: SettingsView;
 }
 
-/** `isRpc`: a host is on the other side, which gets the same workflow settings on every machine. */
-export async function surroundings(options: Options, isRpc: boolean, cwd = process.cwd(), env = process.env): Promise<Surroundings> {
+/** `isRpc`: a host is on the other side, which gets the same workflow settings on every machine. `given`: settings that are known already. */
+export async function surroundings(
+	options: Options,
+	isRpc: boolean,
+	cwd = process.cwd(),
+	env = process.env,
+	given?: SettingsView,
+): Promise<Surroundings> {
 	const directory = await userDirectory(env);
+	if (given) return { cwd, userDirectory: directory, settings: given };
 	const settings = await loadSettings({
 		userDirectory: directory,
 		home: env.HOME,

@@ -1,11 +1,13 @@
 /** The built-in tools of a session and the shell behind them, loaded with their first use. */
-import type { BuiltInTools } from "../agent/contracts.ts";
-import { childEnvironment } from "../lib/environment.ts";
+import type { BuiltInTools, Tool } from "../agent/contracts.ts";
+import { childEnvironment, type EnvironmentPolicy, withheldEnvironment } from "../lib/environment.ts";
 import { type Redactor, redactor } from "../lib/redact.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { TodoList } from "../lib/todos.ts";
+import type { todoTool } from "../tools/index.ts";
 import type { Options } from "./args.ts";
 import type { SettingsView } from "./settings.ts";
+import { todoToolName, toolNames } from "./tool-names.ts";
 
 export interface ToolboxInput {
 	options: Options;
@@ -19,6 +21,8 @@ export interface ToolboxInput {
 	todos: TodoList;
 	/** Whether the session outlives the process. */
 	isStored: boolean;
+	/** The tool that sends subagents, where there is one. */
+	task: () => Promise<Tool | undefined>;
 }
 
 /** What commands must not see. */
@@ -55,6 +59,18 @@ export class Toolbox {
 	/** Takes the values of credentials out of a text. They are known from the first run on. */
 	redact = (text: string): string => this.#redactor.text(text);
 
+	/** Tells what commands see, at any time. */
+	async commandEnvironment(): Promise<() => Record<string, string | undefined>> {
+		const credentials = await this.#learnCredentials();
+		return () => this.#environment(credentials);
+	}
+
+	/** What commands do not see, and subagents need. */
+	async withheld(): Promise<Record<string, string>> {
+		const credentials = await this.#learnCredentials();
+		return withheldEnvironment(this.#input.environment, this.#policy(credentials));
+	}
+
 	/** Kills every process that was started here. */
 	async close(): Promise<void> {
 		this.#isClosed = true;
@@ -80,7 +96,7 @@ export class Toolbox {
 		const { options, settings, cwd, acceptsImages } = this.#input;
 		const credentials = await this.#learnCredentials();
 		if (options["no-tools"]) return { all: [], active: [] };
-		const [{ builtInTools, defaultToolNames }, shell] = await Promise.all([import("../tools/index.ts"), this.shell()]);
+		const [{ builtInTools, defaultToolNames, todoTool }, shell] = await Promise.all([import("../tools/index.ts"), this.shell()]);
 		const wanted = toolNames(options) ?? defaultToolNames;
 		const all = builtInTools({
 			cwd,
@@ -90,15 +106,19 @@ export class Toolbox {
 			acceptsImages,
 		});
 		const active = all.filter((tool) => wanted.includes(tool.name));
-		if (!settings.get("todo.enabled") || (options.tools !== undefined && !wanted.includes(todoToolName))) return { all, active };
-		const { todoTool } = await import("../tools/index.ts");
+		const isWanted = (name: string) => options.tools === undefined || wanted.includes(name);
+		const task = await this.#input.task();
+		const more = [...(settings.get("todo.enabled") && isWanted(todoToolName) ? [this.#todoTool(todoTool)] : []), ...(task ? [task] : [])];
+		return { all: [...all, ...more], active: [...active, ...more.filter(({ name }) => isWanted(name))] };
+	}
+
+	#todoTool(make: typeof todoTool): Tool {
 		const { todos, isStored } = this.#input;
-		const todo = todoTool({
+		return make({
 			read: () => todos.read(),
 			replace: (phases) => todos.replace(phases),
 			storage: () => (isStored ? "session" : "memory"),
 		});
-		return { all: [...all, todo], active: [...active, todo] };
 	}
 
 	async #learnCredentials(): Promise<Credentials> {
@@ -107,24 +127,11 @@ export class Toolbox {
 	}
 
 	#environment(credentials: Credentials): Record<string, string | undefined> {
-		const { environment, settings, facts } = this.#input;
-		return { ...childEnvironment(environment, { secretNames: credentials.secretNames(), allow: settings.get("bash.env.allow") }), ...facts() };
+		const { environment, facts } = this.#input;
+		return { ...childEnvironment(environment, this.#policy(credentials)), ...facts() };
 	}
-}
 
-/** Every built-in tool there is; `--tools` may name these. */
-const todoToolName = "todo_write";
-export const builtInNames = ["read", "bash", "edit", "write", "grep", "find", "ls", todoToolName];
-
-/** The names given with `--tools`. */
-function toolNames(options: Options): string[] | undefined {
-	return options.tools
-		?.split(",")
-		.map((name) => name.trim())
-		.filter((name) => name !== "");
-}
-
-export function warnOfUnknownTools(options: Options, warn: (text: string) => void): void {
-	const unknown = toolNames(options)?.filter((name) => !builtInNames.includes(name)) ?? [];
-	if (unknown.length) warn(`--tools: there is no tool ${unknown.join(", ")}. There are ${builtInNames.join(", ")}.`);
+	#policy(credentials: Credentials): EnvironmentPolicy {
+		return { secretNames: credentials.secretNames(), allow: this.#input.settings.get("bash.env.allow") };
+	}
 }

@@ -23,3 +23,10 @@ export function childEnvironment(parent: Record<string, string | undefined>, pol
 	}
 	return result;
 }
+
+/** The rest of it, for one of our own kind: all but what was meant for this very process. */
+export function withheldEnvironment(parent: Record<string, string | undefined>, policy: EnvironmentPolicy): Record<string, string> {
+	const seen = childEnvironment(parent, policy);
+	const rest = Object.entries(parent).filter(([name, value]) => value !== undefined && !Object.hasOwn(seen, name) && !ownNames.has(name));
+	return Object.fromEntries(rest) as Record<string, string>;
+}

@@ -95,6 +95,12 @@ export const settings = {
 	"task.eager": setting("boolean", false, "Encourage the use of subagents.", reset),
 	"task.maxConcurrency": setting("number", 32, "Subagents at work at once; 0 is no limit.", reset),
 	"task.maxRecursionDepth": setting("number", 2, "How deep subagents may start subagents; -1 is no limit.", reset),
+	"task.maxRuntimeMs": setting("number", 0, "How long one subagent may take; 0 is no limit."),
+	"task.softRequestLimit": setting(
+		"number",
+		200,
+		"Model requests after which a subagent is asked to finish; at one and a half times it is ended. 0 is no limit.",
+	),
 	"task.disabledAgents": setting("strings", [], "Agents that may not be used.", reset),
 	"task.agentModelOverrides": setting("record", {}, "Model per agent.", reset),
 	"task.verification.enabled": setting("boolean", false, "Verify isolated work also when it is not asked for."),

@@ -21,12 +21,27 @@ export const VerificationRequest = shape("VerificationRequest", "Which checks to
 });
 
 export const TaskArguments = shape("TaskArguments", "Arguments of the `task` tool.", {
-	agent: text(),
+	agent: text({ description: "Who is sent." }),
 	context: optional(text({ description: "Shared background, put before each assignment." })),
-	schema: optional(jsonObject),
-	tasks: list(shape("TaskItem", "One piece of work.", { id: text(), description: text(), assignment: text() })),
-	isolated: optional(flag()),
-	verify: optional(Type.Union([flag(), text(), VerificationRequest])),
+	schema: optional(
+		Type.Unsafe<Record<string, unknown>>({
+			type: "object",
+			description: "The required shape of each result, as JSON Schema or JSON Type Definition.",
+		}),
+	),
+	tasks: list(
+		shape("TaskItem", "One piece of work.", {
+			id: text({ description: "A CamelCase word of at most 48 characters, different for each task of the call." }),
+			description: text({ description: "What it is about, in a few words, for a person who watches." }),
+			assignment: text({ description: "Everything the agent must know: the goal, the places, the limits, how to know that it is done." }),
+		}),
+	),
+	isolated: optional(flag({ description: "Work in a copy of the repository; what was changed is merged at the end." })),
+	verify: optional(
+		Type.Union([flag(), text(), VerificationRequest], {
+			description: "Checks that isolated work must pass: true (the default profile), the name of a profile, or commands.",
+		}),
+	),
 });
 
 export const VerificationCommandResult = shape("VerificationCommandResult", "How one check ended.", {

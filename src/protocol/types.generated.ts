@@ -452,19 +452,26 @@ export interface VerificationCommandResult {
 
 /** Arguments of the `task` tool. */
 export interface TaskArguments {
+	/** Who is sent. */
 	agent: string;
 	/** Shared background, put before each assignment. */
 	context?: string;
+	/** The required shape of each result, as JSON Schema or JSON Type Definition. */
 	schema?: Record<string, unknown>;
 	tasks: TaskItem[];
+	/** Work in a copy of the repository; what was changed is merged at the end. */
 	isolated?: boolean;
+	/** Checks that isolated work must pass: true (the default profile), the name of a profile, or commands. */
 	verify?: boolean | string | VerificationRequest;
 }
 
 /** One piece of work. */
 export interface TaskItem {
+	/** A CamelCase word of at most 48 characters, different for each task of the call. */
 	id: string;
+	/** What it is about, in a few words, for a person who watches. */
 	description: string;
+	/** Everything the agent must know: the goal, the places, the limits, how to know that it is done. */
 	assignment: string;
 }
 

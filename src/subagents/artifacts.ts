@@ -57,6 +57,11 @@ export class Artifacts {
 		if (this.#temporary !== undefined && path.startsWith(this.#temporary)) this.#kept.add(path);
 	}
 
+	/** The work has arrived elsewhere. */
+	release(path: string): void {
+		this.#kept.delete(path);
+	}
+
 	/** Removes what nobody needs any more, and tells where the rest is. */
 	close(): void {
 		const directory = this.#temporary;

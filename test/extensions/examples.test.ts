@@ -37,7 +37,11 @@ test("the custom command asks for a review of what changed", async () => {
 	mkdirSync(join(repository, "sub"));
 	const { spawn } = await import("node:child_process");
 	const starter = {
-		start: async (file: string, args: readonly string[]) => ({ child: spawn(file, args, { cwd: repository }), kill: () => undefined }),
+		start: async (file: string, args: readonly string[]) => ({
+			child: spawn(file, args, { cwd: repository }),
+			kill: () => undefined,
+			end: async () => undefined,
+		}),
 	};
 	actions.exec = (file, args, options) => execProgram(starter, file, args, options);
 	for (const args of [

@@ -1578,6 +1578,7 @@ class HostToolCancel(TypedDict):
 
 
 class _TaskArguments(TypedDict):
+    # Who is sent.
     agent: str
     tasks: List[TaskItem]
 
@@ -1587,16 +1588,22 @@ class TaskArguments(_TaskArguments, total=False):
 
     # Shared background, put before each assignment.
     context: str
+    # The required shape of each result, as JSON Schema or JSON Type Definition.
     schema: Dict[str, Any]
+    # Work in a copy of the repository; what was changed is merged at the end.
     isolated: bool
+    # Checks that isolated work must pass: true (the default profile), the name of a profile, or commands.
     verify: Union[bool, str, VerificationRequest]
 
 
 class TaskItem(TypedDict):
     """One piece of work."""
 
+    # A CamelCase word of at most 48 characters, different for each task of the call.
     id: str
+    # What it is about, in a few words, for a person who watches.
     description: str
+    # Everything the agent must know: the goal, the places, the limits, how to know that it is done.
     assignment: str
 
 

@@ -4,14 +4,14 @@ import { toLine } from "../../lib/jsonl.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { FrameWriter, type OutputStream } from "../../rpc/stdio.ts";
 import { EventWriter, type UpdateMode } from "../../rpc/updates.ts";
-import { type Arguments, type Options, refuseUnknown } from "../args.ts";
+import { type Arguments, type Options, refuseUnknown, type UnknownFlag } from "../args.ts";
 import { assemble } from "../assemble.ts";
 import { loadBudget } from "../budget.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { mayHaveExtensions, type PlacesInput } from "../extension-places.ts";
 import type { Extensions } from "../extensions.ts";
 import { surroundings } from "../surroundings.ts";
-import { warnOfUnknownTools } from "../toolbox.ts";
+import { warnOfUnknownTools } from "../tool-names.ts";
 import { ask } from "./ask.ts";
 import { Ending } from "./ending.ts";
 import { extend } from "./extend.ts";
@@ -35,11 +35,12 @@ export async function runOneShot({ options, words, unknown }: Arguments, stdout:
 	// A word behind a switch of an extension is none of its business.
 	for (const { at, following } of flags.strays.reverse()) words.splice(at, 0, following as string);
 	const prompts = await promptsOf({ words, cwd: places.cwd, mayResize: places.settings.get("images.autoResize"), warn });
-	await converse({ options, places, extensions, prompts, stdout, ending, warn });
+	await converse({ options, unknown, places, extensions, prompts, stdout, ending, warn });
 }
 
 interface Conversation {
 	options: Options;
+	unknown: UnknownFlag[];
 	places: PlacesInput;
 	extensions: Extensions | undefined;
 	prompts: OneShotPrompt[];
@@ -49,13 +50,13 @@ interface Conversation {
 }
 
 /** From the session's header to the end of the process. */
-async function converse({ options, places, extensions, prompts, stdout, ending, warn }: Conversation): Promise<void> {
+async function converse({ options, unknown, places, extensions, prompts, stdout, ending, warn }: Conversation): Promise<void> {
 	const isJson = options.mode === "json";
 	const writer = new FrameWriter(stdout, () => void ending.cut(exitCodes.brokenPipe));
 	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "delta", () => performance.now());
 	const hooks: Hooks = {};
 	const budget = await loadBudget(places.settings, warn);
-	const assembly = assemble({ ...places, environment: process.env, flow: writer, hostTools: () => [], hooks, budget, warn });
+	const assembly = assemble({ ...places, unknown, environment: process.env, flow: writer, hostTools: () => [], hooks, budget, warn });
 	const { session } = assembly;
 	// However it ends, save by a kill: nobody finds a lock of ours.
 	process.once("exit", () => session.transcript.close());

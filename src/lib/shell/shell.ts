@@ -73,6 +73,8 @@ export interface Program {
 	child: ChildProcess;
 	/** Ends it at once, with everything it started. */
 	kill(): void;
+	/** Asks it and everything it started to end, then insists. Resolves within two seconds. */
+	end(): Promise<void>;
 }
 
 export interface ProgramOptions {
@@ -80,6 +82,10 @@ export interface ProgramOptions {
 	environment?: Record<string, string | undefined>;
 	/** Nothing to read, if not said otherwise. */
 	stdin?: "ignore" | "pipe";
+	/** Beside what commands may see. */
+	added?: Record<string, string>;
+	/** A pipe to be read at descriptor 3. */
+	hasGift?: boolean;
 }
 
 interface Running {
@@ -192,9 +198,10 @@ export class Shell {
 		file: string,
 		args: readonly string[],
 		cwd = this.#options.cwd,
-		{ environment, stdin = "ignore" }: ProgramOptions = {},
+		{ environment = this.#options.environment(), stdin = "ignore", added = {}, hasGift = false }: ProgramOptions = {},
 	): Promise<Program> {
-		const { child, mark } = this.#spawn(file, args, { cwd, stdio: [stdin, "pipe", "pipe"] }, environment);
+		const stdio = [stdin, "pipe", "pipe", ...(hasGift ? (["pipe"] as const) : [])] satisfies SpawnOptions["stdio"];
+		const { child, mark } = this.#spawn(file, args, { cwd, stdio }, { ...environment, ...added });
 		if (child.pid === undefined) throw await startError(child);
 		const group = child.pid;
 		this.#programs.add(group);
@@ -202,7 +209,8 @@ export class Shell {
 			this.#programs.delete(group);
 			this.#leave(group);
 		});
-		return { child, kill: () => signalAll({ groups: [group], mark }, "SIGKILL") };
+		const doomed = { groups: [group], mark };
+		return { child, kill: () => void signalAll(doomed, "SIGKILL"), end: () => endProcesses(doomed) };
 	}
 
 	/** Ends every running command, and what finished ones left in the background. */

@@ -54,6 +54,12 @@ function reply(text: string): Reply {
 			case "always":
 				result.times = "always";
 				break;
+			case "agent":
+				result.when = { ...(result.when as object), agent: rest };
+				break;
+			case "sees":
+				result.when = { ...(result.when as object), text: JSON.parse(rest) };
+				break;
 			default:
 				throw new Error(`model: cannot read ${JSON.stringify(part)}`);
 		}

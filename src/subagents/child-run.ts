@@ -1,0 +1,210 @@
+/** One subagent: a process of our own program, driven by our own client, from its start until nothing of it is left. */
+import { constants } from "node:os";
+import type { Writable } from "node:stream";
+import type { Budget } from "../agent/contracts.ts";
+import { type Client, ExitError, RequestError, startClient } from "../client/index.ts";
+import { onAbort } from "../lib/abort.ts";
+import { deferred } from "../lib/deferred.ts";
+import type { Program, Shell } from "../lib/shell/index.ts";
+import type { EventOf } from "../protocol/events.ts";
+import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
+import type { Usage } from "../protocol/model.ts";
+import type { TaskDetails } from "../protocol/subagents.ts";
+import { type Inheritance, inheritVariable } from "./inheritance.ts";
+import { type Submitted, submitToolName } from "./submit-result.ts";
+import { addUsage, noUsage } from "./usage.ts";
+
+export interface ChildInput {
+	program: string;
+	shell: Shell;
+	cwd: string;
+	prompt: string;
+	inheritance: Inheritance;
+	/** Where its conversation goes. */
+	sessionFile: string | undefined;
+	/** Milliseconds; 0 is no limit. */
+	maxRuntimeMs: number;
+	/** Requests to the model until it is asked to come to an end; 0 is no limit. */
+	softRequestLimit: number;
+	budget: Budget | undefined;
+	signal: AbortSignal;
+	watch: ChildWatch;
+}
+
+/** Hears what the child does. */
+export interface ChildWatch {
+	tool(name: string, args: Record<string, unknown>): void;
+	turn(text: string, usage: Usage): void;
+}
+
+export interface ChildOutcome {
+	exitCode: number;
+	/** The answer; without one, what it said last. */
+	output: string;
+	/** The end of what it wrote to stderr. */
+	stderr: string;
+	usage: Usage;
+	error?: string;
+	aborted?: true;
+	abortReason?: string;
+}
+
+/** Everything that is needed of a child; what it streams is not. */
+const wantedEvents = ["agent_start", "agent_settled", "turn_end", "tool_execution_start"];
+/** A child that is told to end gets this long, and then is ended. */
+const endMs = 900;
+/** At this many times the soft limit it is ended. */
+const hardLimitFactor = 1.5;
+
+const stopTexts = {
+	aborted: "The task was aborted.",
+	budget_exceeded: "Stopped because a ceiling of the session's budget was reached.",
+	max_runtime: "Stopped because it took longer than task.maxRuntimeMs allows.",
+	request_limit: "Stopped because it asked its model more often than task.softRequestLimit allows.",
+};
+type StopReason = keyof typeof stopTexts;
+
+type End = { how: "submitted" } | { how: "settled" } | { how: "stopped"; reason: StopReason } | { how: "failed"; error: Error };
+
+/** Never rejects: whatever happens to the child is its outcome. */
+export async function runChild(input: ChildInput): Promise<ChildOutcome> {
+	const { shell, program: path, cwd, inheritance, sessionFile, signal } = input;
+	const state = new ChildState(input);
+	if (signal.aborted) return state.outcome({ how: "stopped", reason: "aborted" }, "");
+	let program: Program;
+	try {
+		const session = sessionFile === undefined ? ["--no-session"] : ["--session", sessionFile];
+		const options = { stdin: "pipe", hasGift: true, added: { [inheritVariable]: "3" } } as const;
+		program = await shell.start(process.execPath, [path, "--mode", "rpc", ...session], cwd, options);
+	} catch (error) {
+		return state.outcome({ how: "failed", error: error as Error }, "");
+	}
+	const gift = program.child.stdio[3] as Writable;
+	// A child that died before it read is noticed by its exit.
+	gift.on("error", () => undefined);
+	gift.end(JSON.stringify(inheritance));
+	const patience = { endMs, termMs: 200 };
+	const client = await startClient({
+		command: [path],
+		spawn: () => program.child,
+		waitForReady: false,
+		closePatience: patience,
+		requestTimeoutMs: 0,
+	});
+	const end = await state.drive(client);
+	const exit = await client.close();
+	// Who went in good order has taken everything along.
+	if (exit.code !== 0) await program.end();
+	return state.outcome(end, exit.stderr);
+}
+
+class ChildState {
+	#input: ChildInput;
+	#usage = noUsage();
+	#requests = 0;
+	#last: AssistantMessage | undefined;
+	/** The last reply that had any: one that was cut off says nothing. */
+	#text = "";
+	#submitted: Submitted | undefined;
+	#end = deferred<End>();
+
+	constructor(input: ChildInput) {
+		this.#input = input;
+	}
+
+	/** Resolves when the child is to be ended, or has ended. */
+	async drive(client: Client): Promise<End> {
+		const { prompt, maxRuntimeMs, signal, watch, budget } = this.#input;
+		client.on("tool_execution_start", ({ toolName, args }) => {
+			budget?.spend({ toolCalls: 1 });
+			watch.tool(toolName, args);
+		});
+		client.on("turn_end", (turn) => this.#turn(turn, client));
+		const stop = (reason: StopReason) => this.#end.resolve({ how: "stopped", reason });
+		const timer = maxRuntimeMs > 0 ? setTimeout(() => stop("max_runtime"), maxRuntimeMs) : undefined;
+		const release = onAbort(signal, () => stop("aborted"));
+		const fail = (error: Error) => this.#end.resolve({ how: "failed", error });
+		client.request("set_event_filter", { events: wantedEvents }).catch(fail);
+		client.promptAndWait(prompt).then(() => this.#end.resolve({ how: "settled" }), fail);
+		const end = await this.#end.promise;
+		clearTimeout(timer);
+		release();
+		return end;
+	}
+
+	#turn({ message, toolResults }: EventOf<"turn_end">, client: Client): void {
+		const { budget, softRequestLimit, watch } = this.#input;
+		this.#last = message;
+		this.#text = textOf(message) || this.#text;
+		this.#requests += 1;
+		const usage = noUsage();
+		addUsage(usage, message.usage);
+		for (const result of toolResults) this.#takeResult(result, usage);
+		addUsage(this.#usage, usage);
+		budget?.spend({ usage });
+		watch.turn(textOf(message), this.#usage);
+		if (this.#submitted) return this.#end.resolve({ how: "submitted" });
+		if (budget && isSpent(budget)) return this.#end.resolve({ how: "stopped", reason: "budget_exceeded" });
+		if (softRequestLimit <= 0) return;
+		if (this.#requests >= softRequestLimit * hardLimitFactor) this.#end.resolve({ how: "stopped", reason: "request_limit" });
+		else if (this.#requests === softRequestLimit) {
+			const warning = `You have asked for ${this.#requests} turns, which is more than this assignment should need. Finish what you are doing and call ${submitToolName} with what you have.`;
+			// A child that is just ending cannot be told.
+			client.request("steer", { message: warning }).catch(() => undefined);
+		}
+	}
+
+	/** The answer, and what subagents of the child used. */
+	#takeResult({ toolName, isError, details }: ToolResultMessage, usage: Usage): void {
+		if (toolName === "task") {
+			const spent = (details as TaskDetails | undefined)?.usage;
+			if (spent) addUsage(usage, spent);
+		}
+		if (toolName === submitToolName && !isError) this.#submitted = details as Submitted;
+	}
+
+	outcome(end: End, stderr: string): ChildOutcome {
+		const text = this.#text;
+		const common = { exitCode: 1, output: text, stderr, usage: this.#usage };
+		if (this.#submitted) return { ...common, ...answerOf(this.#submitted) };
+		switch (end.how) {
+			case "stopped":
+				return { ...common, error: stopTexts[end.reason], aborted: true, abortReason: end.reason };
+			case "failed":
+				return { ...common, ...failureOf(end.error) };
+			default: {
+				if (this.#last?.stopReason === "error") return { ...common, error: this.#last.errorMessage ?? "The model failed." };
+				const warning = `Warning: the subagent stopped without calling ${submitToolName}, also after reminders. This is what it said last.`;
+				const error = `It stopped without calling ${submitToolName}.`;
+				return { ...common, output: [warning, text].filter(Boolean).join("\n\n"), error, aborted: true, abortReason: "no_result" };
+			}
+		}
+	}
+}
+
+/** A ceiling on the number of subagents keeps others from starting; it does not end those that did. */
+function isSpent(budget: Budget): boolean {
+	return budget.exceeded !== undefined && Object.entries(budget.remaining()).some(([reason, left]) => reason !== "subagents" && left <= 0);
+}
+
+function answerOf(submitted: Submitted): Pick<ChildOutcome, "exitCode" | "output" | "error"> {
+	if (submitted.status === "error") return { exitCode: 1, output: "", error: submitted.error };
+	const { data, schemaOverridden } = submitted;
+	const answer = typeof data === "string" ? data : JSON.stringify(data, null, 2);
+	const note = "Note: this result does not have the shape that was asked for.\n\n";
+	return { exitCode: 0, output: schemaOverridden ? note + answer : answer };
+}
+
+function failureOf(error: Error): Pick<ChildOutcome, "exitCode" | "error"> {
+	if (error instanceof RequestError) return { exitCode: 1, error: error.text };
+	if (!(error instanceof ExitError)) return { exitCode: 1, error: `The subagent could not be run: ${error.message}` };
+	const { exitCode, signal } = error;
+	const code = signal === null ? exitCode || 1 : 128 + constants.signals[signal];
+	const how = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
+	const said = error.stderr.trim();
+	return { exitCode: code, error: `The subagent's process ${how} before it was done.${said === "" ? "" : `\n${said}`}` };
+}
+
+function textOf({ content }: AssistantMessage): string {
+	return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}

@@ -1,0 +1,46 @@
+/** What the process of a subagent is given when it starts: one JSON object, over a descriptor of its own. Types only. */
+import type { BudgetLimits } from "../agent/contracts.ts";
+import type { ThinkingLevel } from "../protocol/levels.ts";
+
+/** What everybody gets who is sent from here. */
+export interface Household {
+	credentials: {
+		/** Variables that commands do not see. */
+		variables: Record<string, string>;
+		/** `--api-key`. */
+		apiKey?: { provider: string; key: string };
+	};
+	/** Every setting as it is in effect. */
+	settings: Record<string, unknown>;
+	/** Whether the project's own code is trusted. */
+	trusted: boolean;
+	/** Flags of the sender that hold for whom it sends. */
+	flags: Record<string, unknown>;
+	/** The only built-in tools that anybody may have; all when absent. */
+	allowedTools?: readonly string[];
+	/** Where names of scripted models begin. */
+	scriptDirectory: string;
+}
+
+export interface Inheritance extends Household {
+	agent: string;
+	/** How deep it is nested; the session itself is 0. */
+	depth: number;
+	model: { provider: string; id: string };
+	thinkingLevel: ThinkingLevel;
+	/** What is left of the sender's ceilings. */
+	budget?: BudgetLimits;
+	/** Only these; the usual ones when absent. */
+	tools?: readonly string[];
+	/** Whom it may send. */
+	spawns: "*" | readonly string[];
+	/** What it is told about itself. */
+	systemPrompt: string;
+	/** The shape of its answer, as it was given. */
+	schema?: unknown;
+	/** Where it and whom it sends leave things, and its own id there. */
+	artifacts: { directory: string; id: string };
+}
+
+/** Names the descriptor. */
+export const inheritVariable = "BOWLINE_INHERIT_FD";

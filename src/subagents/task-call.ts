@@ -1,0 +1,103 @@
+/** One call of the task tool, from its arguments to its result. Loaded with the first call. */
+import type { ToolExecution } from "../agent/contracts.ts";
+import { ToolFailure } from "../lib/tool-failure.ts";
+import type { ToolResult } from "../protocol/messages.ts";
+import type { SingleResult, TaskArguments } from "../protocol/subagents.ts";
+import { writeArtifact } from "./artifacts.ts";
+import { type CheckedCall, checkCall } from "./check-call.ts";
+import type { Frozen, Merged } from "./contracts.ts";
+import { type PlannedTask, pathsOf, runTask, type TaskCall, type TaskOutcome, unstarted } from "./one-task.ts";
+import type { TaskParts } from "./parts.ts";
+import { Progress } from "./progress.ts";
+import { detailsOf, reportOf } from "./report.ts";
+import type { Semaphore } from "./semaphore.ts";
+
+export async function runTasks(parts: TaskParts, room: Semaphore, { args: given, signal, onUpdate }: ToolExecution): Promise<ToolResult> {
+	const args = given as TaskArguments;
+	const checked = await checkCall(args, parts);
+	if ("problem" in checked) return refusal(parts, checked.problem);
+	const frozen = checked.isIsolated ? await (await parts.isolation()).freeze(signal) : undefined;
+	if (frozen && "problem" in frozen) return refusal(parts, frozen.problem);
+	try {
+		return await runAll(parts, room, { args, checked, frozen, signal, onUpdate });
+	} finally {
+		await frozen?.release();
+	}
+}
+
+function refusal({ agents }: TaskParts, problem: string): ToolResult {
+	return { content: [{ type: "text", text: problem }], details: { projectAgentsDir: agents.projectDirectory, results: [], totalDurationMs: 0 } };
+}
+
+interface Running extends Pick<ToolExecution, "signal" | "onUpdate"> {
+	args: TaskArguments;
+	checked: CheckedCall;
+	frozen: Frozen | undefined;
+}
+
+async function runAll(parts: TaskParts, room: Semaphore, { args, checked, frozen, signal, onUpdate }: Running): Promise<ToolResult> {
+	const { agents, artifacts, now } = parts;
+	const startedAt = now();
+	const directory = artifacts.directory();
+	const tasks = args.tasks.map((item, index): PlannedTask => ({ index, item, id: artifacts.reserve(directory, item.id) }));
+	const progress = new Progress({
+		tasks: tasks.map(({ id, item }) => ({ id, agent: checked.agent.name, description: item.description })),
+		details: (list) => ({ projectAgentsDir: agents.projectDirectory, results: [], totalDurationMs: now() - startedAt, progress: list }),
+		onUpdate,
+		now,
+	});
+	const call: TaskCall = { parts, args, checked, household: await parts.household(), directory, frozen, progress, signal };
+	const outcomes = await Promise.all(
+		tasks.map(async (task): Promise<TaskOutcome> => {
+			if (!(await room.enter(signal))) {
+				progress.end(task.index, "aborted");
+				return { result: unstarted(task, call, "Cancelled before start", "aborted") };
+			}
+			try {
+				return await runTask(task, call);
+			} finally {
+				room.leave();
+			}
+		}),
+	);
+	progress.close();
+	for (const { result } of outcomes) if (result.outputPath === undefined) result.outputPath = leaveNote(directory, result);
+	const merged = frozen ? await merge(outcomes, frozen, call) : [];
+	const results = outcomes.map(({ result }) => result);
+	const duration = now() - startedAt;
+	const text = parts.redact(reportOf(results, merged, duration));
+	const result: ToolResult = { content: [{ type: "text", text }], details: detailsOf(agents.projectDirectory, results, duration) };
+	if (signal.aborted) throw new ToolFailure(result);
+	return result;
+}
+
+/** The file that its id was reserved with says why there is nothing in it. */
+function leaveNote(directory: string, { id, error = "" }: SingleResult): string {
+	const path = `${directory}/${id}.md`;
+	writeArtifact(path, error);
+	return path;
+}
+
+/** Brings back what succeeded, in the order of the tasks. What an abort overtook stays where it is. */
+async function merge(outcomes: readonly TaskOutcome[], frozen: Frozen, { args, parts, signal }: TaskCall): Promise<Merged[]> {
+	const done = outcomes.flatMap(({ result, delta }) => (delta ? [{ result, delta }] : []));
+	const unchanged = done.filter(({ delta }) => pathsOf(delta).length === 0);
+	const changed = done.filter(({ delta }) => pathsOf(delta).length > 0);
+	const notes = unchanged.map(({ result }): Merged => ({ id: result.id, status: "unchanged", text: "It changed nothing." }));
+	if (changed.length === 0 || signal.aborted) return notes;
+	const work = changed.map(({ result, delta }) => ({ id: result.id, description: args.tasks[result.index]?.description ?? result.id, delta }));
+	let merged: Merged[];
+	try {
+		merged = await frozen.merge(work, parts.setting("task.isolation.merge") as "patch" | "branch");
+	} catch (error) {
+		const text = (paths: string[]) => `Its changes could not be merged: ${(error as Error).message} They are in ${paths.join(", ")}.`;
+		merged = changed.map(({ result, delta }) => ({ id: result.id, status: "failed", text: text(pathsOf(delta)) }));
+	}
+	for (const { id, status, branchName } of merged) {
+		const outcome = changed.find(({ result }) => result.id === id);
+		if (!outcome) continue;
+		if (branchName !== undefined) outcome.result.branchName = branchName;
+		if (status === "merged") for (const path of pathsOf(outcome.delta)) parts.artifacts.release(path);
+	}
+	return [...notes, ...merged];
+}
