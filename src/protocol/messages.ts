@@ -33,7 +33,8 @@ export const DeveloperMessage = shape("DeveloperMessage", "A reminder made by th
 	timestamp,
 });
 
-export const StopReason = words("stop", "length", "toolUse", "error", "aborted");
+const stopReasons = ["stop", "length", "toolUse", "error", "aborted"] as const;
+export const StopReason = words(...stopReasons);
 export type StopReason = Static<typeof StopReason>;
 
 export const AssistantMessage = shape("AssistantMessage", "A reply of the model.", {
@@ -43,7 +44,11 @@ export const AssistantMessage = shape("AssistantMessage", "A reply of the model.
 	provider: text(),
 	model: text(),
 	usage: Usage,
-	stopReason: StopReason,
+	stopReason: Type.Unsafe<StopReason>({
+		...StopReason,
+		enum: [...stopReasons, "pending"],
+		description: "`pending`: dialect `pi`, not complete yet.",
+	}),
 	errorMessage: optional(text()),
 	responseId: optional(text()),
 	duration: optional(integer({ description: "Milliseconds from request to end." })),

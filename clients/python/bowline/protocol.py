@@ -27,6 +27,7 @@ __all__ = [
     "Model",
     "TodoPhase",
     "TodoItem",
+    "ContextUsage",
     "AgentMessage",
     "UserMessage",
     "Attachment",
@@ -52,7 +53,6 @@ __all__ = [
     "ForkPoint",
     "SessionStatsTokens",
     "SessionStats",
-    "ContextUsage",
     "SlashCommand",
     "SourceInfo",
     "ReadyEvent",
@@ -292,10 +292,15 @@ class HostToolResult(_HostToolResult, total=False):
     isError: bool
 
 
-class Disposition(TypedDict):
+class _Disposition(TypedDict):
+    disposition: Literal["started", "queued", "handled"]
+
+
+class Disposition(_Disposition, total=False):
     """What became of a message: a run starts, it waits in a queue, or an extension took it."""
 
-    disposition: Literal["started", "queued", "handled"]
+    # Dialect `omp`, of `prompt`: false when an extension took it.
+    agentInvoked: bool
 
 
 class SessionStateDumpToolsItem(TypedDict):
@@ -331,6 +336,17 @@ class SessionState(_SessionState, total=False):
     sessionName: str
     systemPrompt: str
     dumpTools: List[SessionStateDumpToolsItem]
+    # Dialect `omp`: nothing runs, and nothing will by itself.
+    isSettled: bool
+    contextUsage: ContextUsage
+    # Dialect `omp`: speed of the last measured reply.
+    tokensPerSecond: Union[float, None]
+    # Dialect `omp`: always false.
+    hasPendingAsyncWork: bool
+    # Dialect `omp`: always false.
+    fastModeEnabled: bool
+    # Dialect `omp`: always false.
+    fastModeActive: bool
 
 
 class ModelCost(TypedDict):
@@ -393,6 +409,14 @@ class TodoItem(_TodoItem, total=False):
     details: str
 
 
+class ContextUsage(TypedDict):
+    """How full the context window is. `null` until the first reply after a compaction."""
+
+    tokens: Union[int, None]
+    contextWindow: int
+    percent: Union[float, None]
+
+
 AgentMessage = Union["UserMessage", "DeveloperMessage", "AssistantMessage", "ToolResultMessage", "BashExecutionMessage", "CustomMessage", "CompactionSummaryMessage", "BranchSummaryMessage", "FileMentionMessage", "LegacyMessage"]
 """Any message, told apart by `role`."""
 
@@ -442,7 +466,8 @@ class _AssistantMessage(TypedDict):
     provider: str
     model: str
     usage: Usage
-    stopReason: Literal["stop", "length", "toolUse", "error", "aborted"]
+    # `pending`: dialect `pi`, not complete yet.
+    stopReason: Literal["stop", "length", "toolUse", "error", "aborted", "pending"]
     # Unix time in milliseconds.
     timestamp: int
 
@@ -695,14 +720,6 @@ class SessionStats(_SessionStats, total=False):
     sessionFile: str
     premiumRequests: int
     contextUsage: ContextUsage
-
-
-class ContextUsage(TypedDict):
-    """How full the context window is. `null` until the first reply after a compaction."""
-
-    tokens: Union[int, None]
-    contextWindow: int
-    percent: Union[float, None]
 
 
 class _SlashCommand(TypedDict):

@@ -1,11 +1,12 @@
 import { ImageInput } from "../content.ts";
-import { ack, command, list, optional, orNothing, shape, text, words } from "../define.ts";
+import { ack, command, flag, list, optional, orNothing, shape, text, words } from "../define.ts";
 
 const message = text();
 const images = optional(list(ImageInput));
 
 export const Disposition = shape("Disposition", "What became of a message: a run starts, it waits in a queue, or an extension took it.", {
 	disposition: words("started", "queued", "handled"),
+	agentInvoked: optional(flag({ description: "Dialect `omp`, of `prompt`: false when an extension took it." })),
 });
 
 export const promptingCommands = {

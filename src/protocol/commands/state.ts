@@ -1,9 +1,12 @@
-import Type, { type Static } from "typebox";
-import { command, flag, integer, jsonObject, list, optional, orNull, shape, text } from "../define.ts";
+import Type, { type Static, type TSchema } from "typebox";
+import { command, flag, integer, jsonObject, list, number, optional, orNull, shape, text } from "../define.ts";
 import { AgentMessage } from "../messages.ts";
 import { Model, ThinkingLevelWord } from "../model.ts";
 import { TodoPhase } from "../todos.ts";
 import { InterruptMode, QueueMode } from "./queue.ts";
+import { ContextUsage } from "./session.ts";
+
+const omp = <T extends TSchema>(schema: T, description: string) => optional({ ...schema, description: `Dialect \`omp\`: ${description}` });
 
 export const SessionState = shape("SessionState", "What is going on now.", {
 	model: orNull(Model),
@@ -23,6 +26,12 @@ export const SessionState = shape("SessionState", "What is going on now.", {
 	todoPhases: list(TodoPhase),
 	systemPrompt: optional(text()),
 	dumpTools: optional(list(Type.Object({ name: text(), description: text(), parameters: jsonObject }))),
+	isSettled: omp(flag(), "nothing runs, and nothing will by itself."),
+	contextUsage: optional(ContextUsage),
+	tokensPerSecond: omp(orNull(number()), "speed of the last measured reply."),
+	hasPendingAsyncWork: omp(flag(), "always false."),
+	fastModeEnabled: omp(flag(), "always false."),
+	fastModeActive: omp(flag(), "always false."),
 });
 export type SessionState = Static<typeof SessionState>;
 
