@@ -116,7 +116,8 @@ export interface AssistantMessage {
 	provider: string;
 	model: string;
 	usage: Usage;
-	stopReason: "stop" | "length" | "toolUse" | "error" | "aborted";
+	/** `pending`: dialect `pi`, not complete yet. */
+	stopReason: "stop" | "length" | "toolUse" | "error" | "aborted" | "pending";
 	errorMessage?: string;
 	responseId?: string;
 	/** Milliseconds from request to end. */
@@ -537,6 +538,8 @@ export interface CompactionResult {
 /** What became of a message: a run starts, it waits in a queue, or an extension took it. */
 export interface Disposition {
 	disposition: "started" | "queued" | "handled";
+	/** Dialect `omp`, of `prompt`: false when an extension took it. */
+	agentInvoked?: boolean;
 }
 
 export type InterruptMode = "immediate" | "wait";
@@ -599,6 +602,17 @@ export interface SessionState {
 		description: string;
 		parameters: Record<string, unknown>;
 	}>;
+	/** Dialect `omp`: nothing runs, and nothing will by itself. */
+	isSettled?: boolean;
+	contextUsage?: ContextUsage;
+	/** Dialect `omp`: speed of the last measured reply. */
+	tokensPerSecond?: number | null;
+	/** Dialect `omp`: always false. */
+	hasPendingAsyncWork?: boolean;
+	/** Dialect `omp`: always false. */
+	fastModeEnabled?: boolean;
+	/** Dialect `omp`: always false. */
+	fastModeActive?: boolean;
 }
 
 /** An extension asks or tells the user. */
