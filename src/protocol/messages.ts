@@ -33,8 +33,7 @@ export const DeveloperMessage = shape("DeveloperMessage", "A reminder made by th
 	timestamp,
 });
 
-const stopReasons = ["stop", "length", "toolUse", "error", "aborted"] as const;
-export const StopReason = words(...stopReasons);
+export const StopReason = words("stop", "length", "toolUse", "error", "aborted");
 export type StopReason = Static<typeof StopReason>;
 
 export const AssistantMessage = shape("AssistantMessage", "A reply of the model.", {
@@ -44,11 +43,7 @@ export const AssistantMessage = shape("AssistantMessage", "A reply of the model.
 	provider: text(),
 	model: text(),
 	usage: Usage,
-	stopReason: Type.Unsafe<StopReason>({
-		...StopReason,
-		enum: [...stopReasons, "pending"],
-		description: "`pending`: dialect `pi`, not complete yet.",
-	}),
+	stopReason: StopReason,
 	errorMessage: optional(text()),
 	responseId: optional(text()),
 	duration: optional(integer({ description: "Milliseconds from request to end." })),

@@ -116,8 +116,7 @@ export interface AssistantMessage {
 	provider: string;
 	model: string;
 	usage: Usage;
-	/** `pending`: dialect `pi`, not complete yet. */
-	stopReason: "stop" | "length" | "toolUse" | "error" | "aborted" | "pending";
+	stopReason: "stop" | "length" | "toolUse" | "error" | "aborted";
 	errorMessage?: string;
 	responseId?: string;
 	/** Milliseconds from request to end. */

@@ -466,8 +466,7 @@ class _AssistantMessage(TypedDict):
     provider: str
     model: str
     usage: Usage
-    # `pending`: dialect `pi`, not complete yet.
-    stopReason: Literal["stop", "length", "toolUse", "error", "aborted", "pending"]
+    stopReason: Literal["stop", "length", "toolUse", "error", "aborted"]
     # Unix time in milliseconds.
     timestamp: int
 
