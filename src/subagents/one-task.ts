@@ -74,8 +74,8 @@ export async function runTask(task: PlannedTask, call: TaskCall): Promise<TaskOu
 	if (captured.problem !== undefined && verdict.exitCode === 0) verdict = { ...verdict, exitCode: 1, error: captured.problem };
 	const { exitCode, verification: verified } = verdict;
 	const result = resultOf(task, call, verdict, now() - startedAt, captured);
-	progress.end(task.index, exitCode === 0 ? "completed" : verdict.aborted ? "aborted" : "failed");
 	emit({ type: "subagent_end", ...who, exitCode, ...(verified ? { verification: verified } : {}) });
+	progress.end(task.index, exitCode === 0 ? "completed" : verdict.aborted ? "aborted" : "failed");
 	return { result, ...(captured.delta ? { delta: captured.delta } : {}) };
 }
 
@@ -168,7 +168,9 @@ function emitRefusedAttempt({ id, item }: PlannedTask, { parts: { emit }, checke
 }
 
 function verify(plan: VerificationPlan, attempt: number, { id, item }: PlannedTask, call: TaskCall, cwd: string) {
-	const { parts, directory, signal } = call;
+	const { parts, directory, progress, signal } = call;
+	// What the child did last is told before what was found out about it.
+	progress.flush();
 	const artifact = (name: string) => join(directory, name);
 	return verification({ shell: parts.shell, now: parts.now })(plan, attempt, { id, taskId: item.id, cwd, artifact, emit: parts.emit, signal });
 }

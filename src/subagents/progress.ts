@@ -59,6 +59,8 @@ export class Progress {
 
 	end(index: number, status: TaskStatus): void {
 		this.#change(index, { ...this.#toolEnded(index), status });
+		// The result tells the rest.
+		if (this.#tasks.every(isOver)) this.close();
 	}
 
 	/** Follows a run of a child. What a repair run uses comes on top of what was used before it. */
@@ -76,6 +78,13 @@ export class Progress {
 				this.#change(index, { ...this.#toolEnded(index), ...used, recentOutput });
 			},
 		};
+	}
+
+	/** Tells at once what waits to be told. */
+	flush(): void {
+		if (!this.#timer) return;
+		clearTimeout(this.#timer);
+		this.#tell();
 	}
 
 	/** Nothing is told from now on. */
@@ -102,7 +111,7 @@ export class Progress {
 		const before = this.#task(index);
 		const startMs = change.startMs ?? before.startMs;
 		this.#tasks[index] = { ...before, ...change, durationMs: startMs === undefined ? 0 : now - startMs };
-		if (this.#timer) return;
+		if (this.#timer || this.#tasks.every(isOver)) return;
 		const wait = this.#lastAt + intervalMs - now;
 		if (wait <= 0) this.#tell();
 		else this.#timer = setTimeout(() => this.#tell(), wait);
@@ -116,6 +125,8 @@ export class Progress {
 		this.#options.onUpdate({ content: [{ type: "text", text }], details: this.#options.details(this.#tasks.map((task) => ({ ...task }))) });
 	}
 }
+
+const isOver = ({ status }: TaskProgress) => status !== "pending" && status !== "running";
 
 /** The text that tells most about a call, on one line. */
 function preview(args: Record<string, unknown>): string {

@@ -1,5 +1,5 @@
 /** A real agent process for tests: frames in, frames out, nothing left behind. */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -13,9 +13,20 @@ export interface AgentOptions {
 	env?: Record<string, string>;
 	files?: Record<string, string>;
 	script?: unknown;
+	/** The folder is a git repository, with all files committed. */
+	isRepository?: boolean;
 }
 
 const patienceMs = 20_000;
+
+function commitAll(cwd: string): void {
+	const git = (...args: string[]) => execFileSync("git", args, { cwd });
+	git("init", "--quiet");
+	git("config", "user.name", "Test");
+	git("config", "user.email", "test@localhost");
+	git("add", "--all");
+	git("commit", "--quiet", "--allow-empty", "--message", "Beginning");
+}
 
 export class Agent {
 	readonly cwd: string;
@@ -28,7 +39,7 @@ export class Agent {
 	#wake: (() => void) | undefined;
 	#next = 0;
 
-	constructor({ flags = [], env = {}, files = {}, script }: AgentOptions = {}) {
+	constructor({ flags = [], env = {}, files = {}, script, isRepository }: AgentOptions = {}) {
 		this.#folder = mkdtempSync(join(tmpdir(), "bowline-test-"));
 		this.cwd = join(this.#folder, "work");
 		mkdirSync(this.cwd);
@@ -37,6 +48,7 @@ export class Agent {
 			mkdirSync(dirname(join(this.cwd, path)), { recursive: true });
 			writeFileSync(join(this.cwd, path), content);
 		}
+		if (isRepository) commitAll(this.cwd);
 		const model = script ? ["--provider", "scripted", "--model", "script.jsonc"] : [];
 		// Long waits of retry are no use in a test; a transcript that needs others says so itself.
 		const args = [program, "--mode", "rpc", "--set", "retry.baseDelayMs=20", ...model, ...flags];

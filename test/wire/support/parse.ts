@@ -22,6 +22,7 @@ export interface Case {
 	env: Record<string, string>;
 	model: string | undefined;
 	files: Record<string, string>;
+	isRepository: boolean;
 	steps: Step[];
 }
 
@@ -32,7 +33,7 @@ export function parseWire(text: string): Case[] {
 		const at = index + 1;
 		if (line === "" || line.startsWith("//")) continue;
 		if (line.startsWith("# ")) {
-			cases.push({ title: line.slice(2), line: at, flags: [], env: {}, model: undefined, files: {}, steps: [] });
+			cases.push({ title: line.slice(2), line: at, flags: [], env: {}, model: undefined, files: {}, isRepository: false, steps: [] });
 			continue;
 		}
 		const current = cases.at(-1);
@@ -57,7 +58,8 @@ function read(line: string, at: number, current: Case): void {
 	} else if (line.startsWith("file:")) {
 		const [path = ""] = rest("file:").split(" ", 1);
 		current.files[path] = JSON.parse(rest("file:").slice(path.length));
-	} else if (line === "eof") steps.push({ kind: "eof", at });
+	} else if (line === "repository") current.isRepository = true;
+	else if (line === "eof") steps.push({ kind: "eof", at });
 	else if (line.startsWith("signal ")) steps.push({ kind: "signal", name: rest("signal") as NodeJS.Signals, at });
 	else if (line.startsWith("exit ")) steps.push({ kind: "exit", code: Number(rest("exit")), at });
 	else if (line.startsWith("stderr ")) steps.push({ kind: "stderr", text: JSON.parse(rest("stderr")), at });

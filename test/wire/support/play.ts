@@ -9,6 +9,7 @@ export async function play(test: Case): Promise<void> {
 		flags: test.flags,
 		env: test.env,
 		files: test.files,
+		isRepository: test.isRepository,
 		script: test.model === undefined ? undefined : toScript(test.model),
 	});
 	try {
