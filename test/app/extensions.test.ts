@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { eventKinds } from "../../src/extensions/events.ts";
 import { Agent, type AgentOptions } from "../wire/support/agent.ts";
 import type { Frame } from "../wire/support/match.ts";
@@ -71,7 +71,8 @@ describe("hostile extensions", () => {
 		expect(agent.stderr).toContain("in session_shutdown");
 	});
 
-	const never = (name: string) => `api.on('${name}', () => new Promise(() => {}));`;
+	const never = (name: string) => `api.on('${name}', () => { console.error('hanging in ${name}'); return new Promise(() => {}); });`;
+	const hangs = (agent: Agent, name: string) => vi.waitUntil(() => agent.stderr.includes(`hanging in ${name}`), { timeout: 20_000 });
 	const tool = bash("echo hi");
 
 	test.each(["input", "before_agent_start", "context", "tool_call", "tool_result", "resources_discover"])(
@@ -80,7 +81,7 @@ describe("hostile extensions", () => {
 			const agent = extended(`${never(name)} api.on('${name}', () => undefined);`, { script: replies(tool, "one", "two") });
 			agent.send({ id: "p", type: "prompt", message: "/go" });
 			if (name !== "resources_discover") await agent.response("p");
-			await agent.next(300);
+			await hangs(agent, name);
 			expect(await ask(agent, "abort")).toMatchObject({ success: true });
 			expect((await ask(agent, "get_state")).data).toMatchObject({ isStreaming: false });
 		},
@@ -96,7 +97,7 @@ describe("hostile extensions", () => {
 			await agent.event("agent_settled");
 		}
 		agent.send({ id: "x", type, ...params });
-		expect(await agent.next(300)).toBeUndefined();
+		await hangs(agent, name);
 		agent.send({ id: "abort", type: "abort" });
 		expect(await agent.response("x")).toMatchObject(outcome);
 		expect((await ask(agent, "get_state")).data).toMatchObject({ messageCount: 4 });
