@@ -75,6 +75,19 @@ test("every room imports only what the table allows", () => {
 	expect(wrong.map(({ from, target }) => `${from} imports ${target}`)).toEqual([]);
 });
 
+test("the chat is a host like any other: it knows the client, the protocol and hand tools", () => {
+	const chat = "app/commands/chat/";
+	const imports = files.filter((path) => path.startsWith(chat)).flatMap(importsOf);
+	const places = imports.flatMap(({ from, target, typeOnly }) => {
+		const inside = target.startsWith(".") ? relative(source, join(source, dirname(from), target)) : target;
+		return /^(app\/commands\/chat\/|client\/index\.ts|lib\/|node:)/.test(inside) || (typeOnly && inside.startsWith("protocol/"))
+			? []
+			: [`${from}: ${inside}`];
+	});
+	expect(imports.length).toBeGreaterThan(0);
+	expect(places).toEqual([]);
+});
+
 test("every room stands in the table", () => {
 	expect([...new Set(files.map((path) => path.split("/")[0]))].filter((room) => !mayImport[room ?? ""])).toEqual([]);
 });

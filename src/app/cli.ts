@@ -46,7 +46,7 @@ async function main(): Promise<void> {
 	const [name, ...rest] = words;
 	if (name !== undefined && Object.hasOwn(subcommands, name)) return subcommands[name]?.run(rest, options);
 	if (words.length) return refuse(`Unknown command: ${words[0]}. To ask a model: bowline -p "prompt". See bowline --help.`);
-	refuse('Nothing to do. Pass -p "prompt" for one answer, --mode rpc to be driven by a program, or see bowline --help.');
+	refuse('Nothing to do. Try bowline chat. Pass -p "prompt" for one answer, --mode rpc to be driven by a program, or see bowline --help.');
 }
 
 main().catch((error: unknown) => {

@@ -1,5 +1,6 @@
 /** What `bowline <word>` does: one table, from which the command line and its help follow. Each one is loaded when it is called. */
 import type { Options } from "./args.ts";
+import { UsageError } from "./usage-error.ts";
 
 export interface Subcommand {
 	/** What stands behind the name, for the help. */
@@ -29,6 +30,17 @@ export const subcommands: Record<string, Subcommand> = {
 		doc: "The sessions of this directory",
 		run: async (_, options) => (await import("./commands/sessions.ts")).listSessions(options),
 	},
+	chat: {
+		usage: "[flags]",
+		doc: "Talk to an agent in this terminal",
+		async run(words, options) {
+			if (words.length) throw new UsageError(`Unexpected argument: ${words[0]}. Type it when the chat has begun, or ask once with bowline -p.`);
+			const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.env.TERM !== "dumb";
+			if (!isTerminal) throw new UsageError('bowline chat needs a terminal. Without one: bowline -p "prompt".');
+			const { chat } = await import("./commands/chat/index.ts");
+			process.exit(await chat([process.execPath, process.argv[1] as string], flagsOf(options)));
+		},
+	},
 	doctor: {
 		usage: "",
 		doc: "Look at what an agent needs here, try one, and say what to do",
@@ -40,3 +52,8 @@ export const subcommands: Record<string, Subcommand> = {
 		run: async (words, options) => (await import("./commands/export.ts")).exportCommand(words, options),
 	},
 };
+
+/** Options as they were on the command line. Those that say how to talk are not the user's to choose. */
+function flagsOf({ mode, print, updates, "no-ready": noReady, ...options }: Options): string[] {
+	return Object.entries(options).flatMap(([name, value]) => [value].flat().map((each) => (each === true ? `--${name}` : `--${name}=${each}`)));
+}

@@ -1,0 +1,73 @@
+/** The sessions beside the current one. Their files are the agent's own, as docs/sessions.md describes them. */
+import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+export interface SavedSession {
+	path: string;
+	/** How long ago it was written to, and what it is about. */
+	title: string;
+}
+
+/** More than a person looks through. */
+const most = 100;
+/** Name and first prompt stand near the beginning. */
+const readBytes = 64 * 1024;
+
+/** Newest first, without the one that is open. */
+export function savedSessions(current: string, now: number): SavedSession[] {
+	const directory = dirname(current);
+	const files = readdirSync(directory)
+		.filter((name) => name.endsWith(".jsonl") && join(directory, name) !== current)
+		.map((name) => ({ path: join(directory, name), time: statSync(join(directory, name)).mtimeMs }));
+	return files
+		.sort((a, b) => b.time - a.time)
+		.slice(0, most)
+		.flatMap(({ path, time }) => {
+			const about = aboutOf(path);
+			return about === undefined ? [] : [{ path, title: `${age(now - time).padStart(4)}  ${about}` }];
+		});
+}
+
+/** The name, else what it began with; nothing when the file is no session. */
+function aboutOf(path: string): string | undefined {
+	const entries = beginning(path)
+		.split("\n")
+		.flatMap((line) => parsed(line) ?? []);
+	if (entries[0]?.type !== "session") return undefined;
+	const name = entries.findLast(({ type }) => type === "session_info")?.name;
+	if (typeof name === "string" && name) return name;
+	const content = entries.find(({ message }) => message?.role === "user")?.message?.content;
+	const text = Array.isArray(content) ? content.map((block) => block?.text ?? "").join(" ") : content;
+	return typeof text === "string" && text.trim() ? text.trim() : "(nothing said yet)";
+}
+
+interface Entry {
+	type?: unknown;
+	name?: unknown;
+	message?: { role?: unknown; content?: unknown };
+}
+
+function parsed(line: string): Entry | undefined {
+	try {
+		const entry: unknown = JSON.parse(line);
+		return typeof entry === "object" && entry !== null ? entry : undefined;
+	} catch {
+		return undefined; // Not JSON, or cut where we stopped to read.
+	}
+}
+
+function beginning(path: string): string {
+	const descriptor = openSync(path, "r");
+	try {
+		const buffer = Buffer.alloc(readBytes);
+		return buffer.toString("utf8", 0, readSync(descriptor, buffer));
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+function age(ms: number): string {
+	const minutes = Math.floor(ms / 60_000);
+	if (minutes < 60) return `${minutes}m`;
+	return minutes < 24 * 60 ? `${Math.floor(minutes / 60)}h` : `${Math.floor(minutes / 60 / 24)}d`;
+}

@@ -1,0 +1,324 @@
+/** `bowline chat`, through a real terminal. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { program } from "../wire/support/agent.ts";
+import { missing, Pane } from "./pane.ts";
+
+if (missing) console.warn(`Tests of bowline chat are skipped: ${missing}.`);
+
+test("without a terminal it says what to use instead", () => {
+	const { status, stderr } = spawnSync(process.execPath, [program, "chat"], { encoding: "utf8", input: "" });
+	expect([status, stderr]).toEqual([2, 'Error: bowline chat needs a terminal. Without one: bowline -p "prompt".\n']);
+});
+
+describe.skipIf(missing)("what is shown", () => {
+	test("a reply streams in as markdown, calls are folded to a line each and unfold", async () => {
+		const text = "# Title\\n\\nSome **bold** and `code`.\\n\\n- one\\n- two\\n\\n```ts\\nconst x = 1;\\n```";
+		const model = `think "Hm." + say "${text}" + call bash {"command":"echo out of it"} + call read {"path":"none.txt"} · say "All done."`;
+		const pane = await new Pane({ model }).ready();
+		pane.type("go");
+		pane.keys("Enter");
+		const screen = await pane.until("All done.");
+		expect(
+			screen
+				.trimEnd()
+				.split("\n")
+				.map((line) => line.trimEnd())
+				.filter(Boolean)
+				.slice(1, -2),
+		).toEqual([
+			"› go",
+			"∴ thought",
+			"Title",
+			"Some bold and code.",
+			"• one",
+			"• two",
+			"  ts",
+			"  const x = 1;",
+			"✓ bash echo out of it",
+			"✗ read none.txt: No such file or directory: none.txt",
+			"All done.",
+		]);
+		expect(pane.screen(true)).toContain("\x1b[1mbold");
+		pane.keys("C-o");
+		await pane.until((text) => text.includes('"command": "echo out of it"') && text.includes("\n    out of it\n"));
+		pane.keys("PPage");
+		await pane.until("∴ Hm.");
+		pane.keys("C-o");
+		await pane.until("All done.\n");
+	});
+
+	test("wide characters are wrapped and edited by their width", async () => {
+		const pane = await new Pane({ width: 20, height: 12 }).ready();
+		pane.type("日本語日本語日本語日本");
+		await pane.until("日本語日本語日本\n");
+		expect(pane.cursor).toEqual({ column: 8, row: 11 });
+		pane.keys("BSpace", "Left");
+		await pane.until((screen) => !screen.includes("本\n\n") && pane.cursor.column === 4);
+		pane.keys("Enter");
+		await pane.until("› 日本語日本語日本\n  語日\n");
+	});
+
+	test("without colours there are none", async () => {
+		const pane = await new Pane({ env: { NO_COLOR: "1" } }).ready();
+		pane.type("some **bold** `code`");
+		pane.keys("Enter");
+		await pane.until("some bold code");
+		expect(pane.raw).toContain("\x1b[1mbold");
+		const styles = pane.raw.split("\x1b[").map((piece) => /^[\d;]*m/.exec(piece)?.[0]);
+		expect(styles.filter((style) => style && /3\d/.test(style))).toEqual([]);
+	});
+
+	test("what a model says cannot act on the terminal", async () => {
+		const pane = await new Pane({ model: 'say "a\\u001b[2Jb\\u001b]0;title\\u0007c\\rd\\u009b5m \\u202etxt.exe"' }).ready();
+		pane.type("go");
+		pane.keys("Enter");
+		await pane.until("abc\nd txt.exe");
+	});
+
+	test("only what changed is drawn", async () => {
+		const pane = await new Pane({ model: `pace 5 + say "${"word ".repeat(200)}"` }).ready();
+		pane.type("go");
+		pane.keys("Enter");
+		await pane.until((screen) => screen.includes("› go") && !screen.includes("working"));
+		expect(pane.raw.split("\x1b[2J").length - 1).toBe(1);
+	});
+
+	test("a terminal that changes its size shows everything anew", async () => {
+		const pane = await new Pane().ready();
+		pane.type("a line that is long enough to be wrapped when the window gets narrow");
+		pane.keys("Enter");
+		await pane.until("gets narrow\n");
+		pane.resize(40, 15);
+		const narrow = await pane.until("› a line that is long enough to be\n");
+		expect(narrow.split("\n").length).toBe(16);
+		pane.resize(100, 30);
+		await pane.until("› a line that is long enough to be wrapped when the window gets narrow\n");
+	});
+});
+
+describe.skipIf(missing)("the input", () => {
+	test("several lines, typed and pasted, and what was sent before", async () => {
+		const pane = await new Pane().ready();
+		pane.paste("pasted 1\npasted 2\n\x1b[31mred");
+		pane.keys("C-j");
+		pane.type("typed");
+		await pane.until("> pasted 1\n  pasted 2\n  red\n  typed\n");
+		pane.keys("Enter");
+		await pane.until("› pasted 1\n  pasted 2\n  red\n  typed\n");
+		pane.type("second");
+		pane.keys("Enter");
+		await pane.until("› second");
+		pane.keys("Up", "Up");
+		await pane.until("> pasted 1\n");
+		pane.keys("C-c");
+		await pane.until(/\n>\s*$/);
+	});
+
+	test("steering and follow-ups wait while it works, and come back with Esc", async () => {
+		const model = 'say "I begin." + call bash {"command":"sleep 60"} · say "never"';
+		const pane = await new Pane({ model }).ready();
+		pane.type("go");
+		pane.keys("Enter");
+		await pane.until("▸ bash sleep 60");
+		pane.type("behind it");
+		pane.keys("M-Enter");
+		await pane.until("↳ behind it");
+		pane.keys("Escape");
+		const screen = await pane.until("> behind it");
+		expect(screen).toContain("✗ bash sleep 60");
+		expect(screen).not.toContain("working");
+	});
+
+	test("Enter steers", async () => {
+		const model = 'call bash {"command":"sleep 60"} · say "{{prompt}} it is."';
+		const pane = await new Pane({ model, flags: ["--interrupt-mode", "immediate"] }).ready();
+		pane.type("go");
+		pane.keys("Enter");
+		await pane.until("▸ bash sleep 60");
+		pane.type("stop that");
+		pane.keys("Enter");
+		await pane.until("↳ stop that");
+		pane.keys("Escape");
+		await pane.until("> stop that");
+		pane.keys("Enter");
+		await pane.until("stop that it is.");
+	});
+
+	test("a command that does not exist is not sent; Tab completes", async () => {
+		const pane = await new Pane({ files: { ".bowline/prompts/review.md": "Review $1 now." }, flags: ["--approve"] }).ready();
+		pane.type("/nothing");
+		pane.keys("Enter");
+		await pane.until("There is no command /nothing: see /help.");
+		pane.type("/rev");
+		pane.keys("Tab");
+		await pane.until("> /review");
+		pane.type("this");
+		pane.keys("Enter");
+		await pane.until("› Review this now.");
+	});
+});
+
+describe.skipIf(missing)("questions of extensions", () => {
+	const extension = `export default (api) => {
+		api.registerCommand("ask", { description: "Asks things", handler: async (_, { ui }) => {
+			const answers = [await ui.select("Pick one", ["red", "green", "blue"]), await ui.confirm("Sure?", "It stays."), await ui.input("Name", "yours"), await ui.editor("Edit", "first")];
+			ui.notify(JSON.stringify(answers), "warning");
+			ui.setStatus("s", "a status");
+			ui.setWidget("w", ["a widget"]);
+			ui.setEditorText("from the extension");
+		} });
+		api.registerCommand("late", { description: "Waits", handler: async (_, { ui }) => {
+			ui.notify(String(await ui.confirm("In time?", "", { timeout: 300 })));
+		} });
+	};`;
+
+	test("are answered in the terminal", async () => {
+		const pane = await new Pane({ flags: ["-e", "./a.ts"], files: { "a.ts": extension } }).ready();
+		pane.type("/ask");
+		pane.keys("Enter");
+		await pane.until("▸ red\n  green\n  blue");
+		pane.keys("Down", "Enter");
+		await pane.until("Sure?\nIt stays.");
+		pane.keys("Enter");
+		pane.type("y");
+		await pane.until("> yours");
+		pane.type("Ada");
+		pane.keys("Enter");
+		await pane.until("> first");
+		pane.keys("C-j");
+		pane.type("second");
+		pane.keys("Enter");
+		const screen = await pane.until("> from the extension");
+		expect(screen).toContain('["green",true,"Ada","first\\nsecond"]');
+		expect(screen).toMatch(/a widget\s*\na status /);
+	});
+
+	test("disappear when nobody waits for the answer any more", async () => {
+		const pane = await new Pane({ flags: ["-e", "./a.ts"], files: { "a.ts": extension } }).ready();
+		pane.type("/late");
+		pane.keys("Enter");
+		await pane.until((screen) => screen.includes("\nfalse\n") && !screen.includes("In time?"));
+	});
+});
+
+describe.skipIf(missing)("commands", () => {
+	test("sessions can be begun, resumed, forked, measured and exported", async () => {
+		const pane = await new Pane().ready();
+		const send = (text: string) => {
+			pane.type(text);
+			pane.keys("Enter");
+		};
+		send("first question");
+		await pane.until("› first question\n\nfirst question\n");
+		send("/new");
+		await pane.until((screen) => !screen.includes("first question"));
+		send("second question");
+		await pane.until("› second question\n\nsecond question\n");
+		send("/resume");
+		await pane.until("Which session?\n▸   0m  first question\n");
+		pane.keys("Enter");
+		await pane.until((screen) => screen.includes("› first question") && !screen.includes("second question"));
+		send("/stats");
+		await pane.until("1 of yours, 1 replies, 0 tool calls");
+		send("/export page.html");
+		await pane.until("Written: ");
+		expect(readFileSync(join(pane.cwd, "page.html"), "utf8")).toContain("first question");
+		send("/fork");
+		await pane.until("Before which message?\n▸ first question\n");
+		pane.keys("Enter");
+		await pane.until(/─ scripted\/echo.*\n> first question/);
+		pane.keys("C-u");
+		send("/help");
+		await pane.until("/stats                  Messages, tokens, cost");
+		send("/quit");
+		await pane.until("EXIT 0");
+	});
+
+	test("the model is chosen from a list, or by its name", async () => {
+		const pane = await new Pane({ flags: ["--api-key", "k".repeat(20), "--provider", "anthropic", "--model", "claude-haiku-4-5"] });
+		await pane.until("─ anthropic/");
+		pane.type("/model");
+		pane.keys("Enter");
+		await pane.until("Which model?");
+		pane.type("opus");
+		await pane.until("search: opus");
+		pane.keys("Enter");
+		await pane.until(/─ anthropic\/claude-opus.*\n>/);
+		pane.type("/model claude-haiku-4-5");
+		pane.keys("Enter");
+		await pane.until(/─ anthropic\/claude-haiku.*\n>/);
+	});
+
+	test("--continue shows what was said before", async () => {
+		const first = await new Pane().ready();
+		first.type("remember me");
+		first.keys("Enter");
+		await first.until("\nremember me\n");
+		first.keys("C-d");
+		await first.until("EXIT 0");
+		first.stop();
+		const pane = await new Pane({ folder: first.folder, flags: ["--continue"] }).ready();
+		await pane.until("› remember me\n\nremember me\n");
+	});
+});
+
+describe.skipIf(missing)("the end", () => {
+	/** The terminal is as a shell left it, with what it showed before. */
+	const restored = (code: number) => (screen: string) =>
+		screen.includes(`EXIT ${code}\n`) && screen.includes("\nicanon\necho\n") && !screen.includes("─");
+
+	test("leaving tells how to go on", async () => {
+		const pane = await new Pane().ready();
+		pane.type("hello");
+		pane.keys("Enter");
+		await pane.until("\nhello\n");
+		pane.keys("C-c");
+		const screen = await pane.until(restored(0));
+		const [, path] = /Go on with: bowline chat --session '([^']*)'/.exec(screen.replaceAll("\n", "")) ?? [];
+		expect(existsSync(path as string)).toBe(true);
+		expect(pane.pids("--mode rpc")).toEqual([]);
+	});
+
+	test.each([
+		["SIGTERM", 143],
+		["SIGHUP", 129],
+		["SIGINT", 130],
+	] as const)("%s gives the terminal back", async (signal, code) => {
+		const pane = await new Pane({ model: "stall" }).ready();
+		pane.type("go");
+		pane.keys("Enter");
+		await pane.until("working");
+		const [chat] = pane.pids(" chat ");
+		process.kill(chat as number, signal);
+		await pane.until(restored(code));
+		expect(pane.pids("--mode rpc")).toEqual([]);
+	});
+
+	test("an agent that cannot start is no reason to take the terminal", async () => {
+		const pane = new Pane({ flags: ["--session", "/dev/null/x"] });
+		await pane.until((screen) => screen.includes("The agent exited with code 1 before it was ready.") && screen.includes("EXIT 1"));
+		expect(pane.raw).not.toContain("\x1b[?1049h");
+	});
+
+	test("an agent that dies is mourned, and another one goes on with the session", async () => {
+		const pane = await new Pane().ready();
+		pane.type("before");
+		pane.keys("Enter");
+		await pane.until("\nbefore\n");
+		process.kill(pane.pids("--mode rpc")[0] as number, "SIGKILL");
+		await pane.until("The agent was ended by SIGKILL.");
+		await pane.until("▸ Start it again and go on");
+		pane.keys("Enter");
+		await pane.until((screen) => !screen.includes("SIGKILL") && !screen.includes("starting") && screen.includes("› before\n\nbefore\n"));
+		pane.type("after");
+		pane.keys("Enter");
+		await pane.until("› after\n\nafter\n");
+		process.kill(pane.pids("--mode rpc")[0] as number, "SIGKILL");
+		await pane.until("The agent is gone.");
+		pane.keys("Escape");
+		await pane.until(restored(0));
+	});
+});
