@@ -262,6 +262,10 @@ export interface Hooks {
 	readonly context?: (messages: readonly AgentMessage[], signal: AbortSignal) => Promise<readonly AgentMessage[]>;
 	/** The body of a request to a provider. */
 	readonly request?: (payload: unknown, signal: AbortSignal) => Promise<unknown>;
+	/** Its headers. */
+	readonly headers?: (headers: Record<string, string>, signal: AbortSignal) => Promise<Record<string, string>>;
+	/** Nothing would follow the run by itself: who wants something queues it now. */
+	readonly beforeSettle?: (signal: AbortSignal) => Promise<void>;
 	/** May this call run, and with which arguments? */
 	readonly beforeTool?: (call: HookedCall, signal: AbortSignal) => Promise<{ reason: string } | { input: Record<string, unknown> }>;
 	/** A tool has run. */
@@ -321,6 +325,8 @@ export type HookFact =
 	| { type: "session_switch"; reason: "new" | "resume"; previousSessionFile?: string }
 	| { type: "session_fork"; previousSessionFile?: string }
 	| { type: "session_compact"; compaction: CompactionResult; fromExtension: boolean }
+	| { type: "session.compacting"; tokensBefore: number; customInstructions?: string }
+	| { type: "session_compact_failed"; reason: "manual" | "threshold" | "overflow"; error: string; aborted: boolean }
 	| { type: "session_tree"; newLeafId: string | null; oldLeafId: string | null }
 	| { type: "model_select"; model: Model; previousModel?: Model; source: "set" | "cycle" | "restore" };
 

@@ -32,6 +32,8 @@ export function installHooks(hooks: Hooks, host: () => ExtensionHost, { cwd, sel
 	});
 	door("context", ["context"], (messages, signal) => host().context(messages, signal));
 	door("request", ["before_provider_request"], (payload, signal) => host().beforeProviderRequest(payload, signal));
+	door("headers", ["before_provider_headers"], (headers, signal) => host().beforeProviderHeaders(headers, signal));
+	door("beforeSettle", ["agent_before_settle"], (signal) => host().beforeSettle(signal));
 	door("beforeTool", ["tool_call"], async (call, signal) => {
 		const answer = await host().toolCall(call, signal);
 		return answer.block ? { reason: answer.reason } : { input: answer.input };

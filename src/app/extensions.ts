@@ -131,6 +131,8 @@ export class Extensions {
 		const begin = async () => {
 			for (const problem of this.#problems) this.#emit({ type: "extension_error", ...problem });
 			this.#host.bind(actions);
+			// Names that are taken are pointed out before anybody misses something.
+			this.#host.commands();
 			await this.#host.sessionStart(reason, questions());
 			// What is asked for without waiting is looked up before anybody can ask.
 			this.#slashCommands = await prompting.commands();

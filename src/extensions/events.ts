@@ -92,6 +92,22 @@ export interface SessionCompactEvent {
 	fromExtension: boolean;
 }
 
+/** The model is about to be asked for a summary. */
+export interface SessionCompactingEvent {
+	type: "session.compacting";
+	tokensBefore: number;
+	customInstructions?: string;
+}
+
+/** The conversation stays as it was. */
+export interface SessionCompactFailedEvent {
+	type: "session_compact_failed";
+	reason: "manual" | "threshold" | "overflow";
+	error: string;
+	/** It was called off, by an abort or by an extension. */
+	aborted: boolean;
+}
+
 /** The session is about to go on from another entry of the same file. */
 export interface SessionBeforeTreeEvent {
 	type: "session_before_tree";
@@ -176,6 +192,17 @@ export interface BeforeProviderRequestEvent {
 	payload: unknown;
 }
 
+/** A request to the provider is about to be sent. `headers` is a copy, with the key in it; an object in answer takes its place. */
+export interface BeforeProviderHeadersEvent {
+	type: "before_provider_headers";
+	headers: Record<string, string | null | undefined>;
+}
+
+/** A run has ended, and nothing would follow by itself. It is waited for; what is queued here is still part of the same work. */
+export interface AgentBeforeSettleEvent {
+	type: "agent_before_settle";
+}
+
 /** A tool is about to run. `input` may be changed in place. A handler that throws blocks the call. */
 export interface ToolCallEvent {
 	type: "tool_call";
@@ -255,6 +282,8 @@ export interface ExtensionEvents extends Omit<Wire, "ready" | "extension_error">
 	session_branch: { event: SessionForkEvent; result: undefined };
 	session_before_compact: { event: SessionBeforeCompactEvent; result: SessionBeforeCompactResult };
 	session_compact: { event: SessionCompactEvent; result: undefined };
+	"session.compacting": { event: SessionCompactingEvent; result: undefined };
+	session_compact_failed: { event: SessionCompactFailedEvent; result: undefined };
 	session_before_tree: { event: SessionBeforeTreeEvent; result: SessionBeforeTreeResult };
 	session_tree: { event: SessionTreeEvent; result: undefined };
 	resources_discover: { event: ResourcesDiscoverEvent; result: ResourcesDiscoverResult };
@@ -262,6 +291,8 @@ export interface ExtensionEvents extends Omit<Wire, "ready" | "extension_error">
 	before_agent_start: { event: BeforeAgentStartEvent; result: BeforeAgentStartResult };
 	context: { event: ContextEvent; result: ContextResult };
 	before_provider_request: { event: BeforeProviderRequestEvent; result: unknown };
+	before_provider_headers: { event: BeforeProviderHeadersEvent; result: Record<string, string> };
+	agent_before_settle: { event: AgentBeforeSettleEvent; result: undefined };
 	tool_call: { event: ToolCallEvent; result: ToolCallResult };
 	tool_result: { event: ToolResultEvent; result: ToolResultResult };
 	user_bash: { event: UserBashEvent; result: UserBashResult };
@@ -274,8 +305,8 @@ export type ExtensionResult<Name extends ExtensionEventName> = ExtensionEvents[N
 
 /** The facts: told, not asked. */
 export type FactName = { [Name in ExtensionEventName]: [ExtensionEvents[Name]["result"]] extends [undefined] ? Name : never }[ExtensionEventName];
-/** Something that an extension is told and cannot answer. The start and the end of the session are waited for and have their own methods. */
-export type Fact = ExtensionEvent<Exclude<FactName, "session_start" | "session_shutdown">>;
+/** Something that an extension is told and cannot answer. Those that are waited for all the same have their own methods. */
+export type Fact = ExtensionEvent<Exclude<FactName, "session_start" | "session_shutdown" | "agent_before_settle">>;
 
 /** Questions are asked and answered; facts are told; of the facts, updates may be skipped for a handler that does not keep up. */
 export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "fact" | "update" } = {
@@ -289,6 +320,8 @@ export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "
 	session_branch: "fact",
 	session_before_compact: "question",
 	session_compact: "fact",
+	"session.compacting": "fact",
+	session_compact_failed: "fact",
 	session_before_tree: "question",
 	session_tree: "fact",
 	resources_discover: "question",
@@ -296,6 +329,8 @@ export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "
 	before_agent_start: "question",
 	context: "question",
 	before_provider_request: "question",
+	before_provider_headers: "question",
+	agent_before_settle: "question",
 	tool_call: "question",
 	tool_result: "question",
 	user_bash: "question",

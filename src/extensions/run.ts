@@ -6,9 +6,9 @@ import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { Image, UserContent } from "../protocol/content.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
 import type { ExtensionActions, OwnMessage } from "./actions.ts";
-import { compactionOf, contentIn, copyOf, isImage, isMessage, jsonIn, listIn, objectIn, objectOf, ownMessage, textIn, textsIn } from "./answers.ts";
+import { compactionOf, contentIn, copyOf, isImage, jsonIn, listIn, objectIn, objectOf, ownMessage, textIn, textsIn } from "./answers.ts";
 import type { CommandInfo, FlagRegistration, ProviderRegistration } from "./api.ts";
-import { ask, type Question, untilEither } from "./chain.ts";
+import { ask, untilEither } from "./chain.ts";
 import { commandContextOf } from "./context.ts";
 import type {
 	ExtensionEvent,
@@ -22,6 +22,7 @@ import type {
 } from "./events.ts";
 import { type Link, type OnError, settle, textOf } from "./link.ts";
 import type { LoadedExtensions } from "./load.ts";
+import { type Ask, changedHeaders, changedMessages, changedPayload } from "./model-questions.ts";
 import { commandsOf, firstOfEach, type Registered, type Registrations } from "./registrations.ts";
 import { toolOf } from "./tool.ts";
 import { treeAnswerOf } from "./tree-answer.ts";
@@ -145,37 +146,22 @@ export class ExtensionHost {
 
 	/** The messages for one model call. The same list when nobody listens. */
 	async context(messages: readonly AgentMessage[], signal?: AbortSignal): Promise<readonly AgentMessage[]> {
-		if (!this.wants("context")) return messages;
-		let current = copyOf(messages) as AgentMessage[];
-		await this.#ask({
-			name: "context",
-			event: () => ({ type: "context", messages: current }),
-			signal,
-			take: (given, event) => {
-				const answer = objectOf(given);
-				const replaced = answer && listIn<AgentMessage>(answer, "messages", "a list of messages", isMessage);
-				// The event's own list may have been replaced too.
-				current = replaced ?? listIn<AgentMessage>({ ...event }, "messages", "a list of messages", isMessage) ?? current;
-				return undefined;
-			},
-		});
-		return current;
+		return this.wants("context") ? changedMessages(this.#ask, messages, signal) : messages;
 	}
 
 	/** The body of a request. The same one when nobody listens. */
 	async beforeProviderRequest<Body>(payload: Body, signal?: AbortSignal): Promise<Body> {
-		if (!this.wants("before_provider_request")) return payload;
-		let current: unknown = copyOf(payload);
-		await this.#ask({
-			name: "before_provider_request",
-			event: () => ({ type: "before_provider_request", payload: current }),
-			signal,
-			take: (answer) => {
-				if (answer !== undefined) current = answer;
-				return undefined;
-			},
-		});
-		return current as Body;
+		return this.wants("before_provider_request") ? changedPayload(this.#ask, payload, signal) : payload;
+	}
+
+	/** The headers of a request. */
+	beforeProviderHeaders(headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Record<string, string>> {
+		return changedHeaders(this.#ask, headers, signal);
+	}
+
+	/** Nothing would follow by itself: resolves when everybody has had the chance to queue something. */
+	async beforeSettle(signal?: AbortSignal): Promise<void> {
+		await this.#ask({ name: "agent_before_settle", event: () => ({ type: "agent_before_settle" }), signal });
 	}
 
 	/** May a tool run, and with which arguments? A handler that throws, and an abort, block it. */
@@ -382,7 +368,5 @@ export class ExtensionHost {
 		);
 	}
 
-	#ask<Name extends ExtensionEventName>(question: Question<Name>): Promise<boolean> {
-		return ask(this.#extensions, this.#link, question);
-	}
+	#ask: Ask = (question) => ask(this.#extensions, this.#link, question);
 }

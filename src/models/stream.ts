@@ -140,9 +140,10 @@ class Reply {
 		this.#sent = wire;
 		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks));
 		const body = hooks?.request ? await changed(wire.body, (payload) => hooks.request?.(payload, signal)) : wire.body;
+		const headers = headersOf(wire, access);
 		const outcome = await client.post({
 			url: wire.url,
-			headers: headersOf(wire, access),
+			headers: hooks?.headers ? await hooks.headers(headers, signal) : headers,
 			body,
 			signal,
 			flow,

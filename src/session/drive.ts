@@ -77,6 +77,7 @@ async function settle({ policies, loop, enter, dropLastReply }: DriveInput, outc
 		again = await policy.settle?.(outcome, gap.signal, isHalted ? gap.signal : loop.signal);
 		if (again) break;
 	}
+	if (!again && !gap.signal.aborted) await loop.hooks?.beforeSettle?.(gap.signal);
 	if (again?.dropFailedReply) dropLastReply();
 	const isDue = again ? await again.due : false;
 	release();

@@ -189,7 +189,7 @@ describe("what extensions can do", () => {
 				body += chunk;
 			});
 			request.on("end", () => {
-				bodies.push({ ...JSON.parse(body), key: request.headers.authorization });
+				bodies.push({ ...JSON.parse(body), key: request.headers.authorization, mine: request.headers["x-mine"] });
 				response.writeHead(200, { "content-type": "text/event-stream" });
 				response.end('data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
 			});
@@ -203,7 +203,8 @@ describe("what extensions can do", () => {
 		};
 		const agent = extended(
 			`api.registerProvider('own', ${JSON.stringify(provider)});
-			api.on('before_provider_request', (event) => ({ ...event.payload, marked: true }));`,
+			api.on('before_provider_request', (event) => ({ ...event.payload, marked: true }));
+			api.on('before_provider_headers', (event) => { event.headers['X-Mine'] = 'yes'; });`,
 			{ flags: ["--model", "own/m1"] },
 		);
 		expect((await ask(agent, "get_state")).data).toMatchObject({ model: { provider: "own", id: "m1" } });
@@ -211,7 +212,7 @@ describe("what extensions can do", () => {
 		await agent.event("agent_settled");
 		server.close();
 		expect(agent.frames.find((frame) => frame.type === "agent_end")).toMatchObject({ messages: [{}, { content: [{ type: "text", text: "hi" }] }] });
-		expect(bodies).toMatchObject([{ model: "m1", marked: true, key: "Bearer sesame-sesame" }]);
+		expect(bodies).toMatchObject([{ model: "m1", marked: true, key: "Bearer sesame-sesame", mine: "yes" }]);
 	});
 
 	test("skills and templates from places of their own", async () => {

@@ -15,6 +15,8 @@ const questions: Record<string, { ask: (loaded: Loaded, signal: AbortSignal) => 
 	before_agent_start: { ask: ({ host }, signal) => host.beforeAgentStart(prompt, signal), plain: { messages: [], systemPrompt: "base" } },
 	context: { ask: ({ host }, signal) => host.context([user("one")], signal), plain: [user("one")] },
 	before_provider_request: { ask: ({ host }, signal) => host.beforeProviderRequest({ model: "m" }, signal), plain: { model: "m" } },
+	before_provider_headers: { ask: ({ host }, signal) => host.beforeProviderHeaders({ a: "1" }, signal), plain: { a: "1" } },
+	agent_before_settle: { ask: ({ host }, signal) => host.beforeSettle(signal), plain: undefined },
 	tool_call: { ask: ({ host }, signal) => host.toolCall(call, signal), plain: { block: false, input: { command: "ls" } } },
 	tool_result: { ask: ({ host }, signal) => host.toolResult(result, signal), plain: { content: [text("out")], details: { a: 1 }, isError: false } },
 	session_before_switch: { ask: ({ host }, signal) => host.beforeSwitch({ reason: "new" }, signal), plain: { cancel: false } },
@@ -100,7 +102,7 @@ describe("whatever a hook does", () => {
 		expect(loaded.calls).toEqual([["notify", "1", undefined]]);
 	});
 
-	test.each(names.filter((name) => !["session_start", "before_provider_request"].includes(name)))(
+	test.each(names.filter((name) => !["session_start", "agent_before_settle", "before_provider_request"].includes(name)))(
 		"%s: an answer that is no object counts as thrown",
 		async (name) => {
 			const loaded = await load({ "a.js": on(name, "() => 'nonsense'") });
@@ -210,6 +212,18 @@ describe("what a hook may answer", () => {
 		const payload = { model: "m" };
 		expect(await loaded.host.beforeProviderRequest(payload)).toEqual({ model: "m", temperature: 0, top: 1 });
 		expect(payload).toEqual({ model: "m" });
+	});
+
+	test("before_provider_headers: a copy, changed in place or replaced; what is no text is reported", async () => {
+		const loaded = await load({
+			"a.js": on("before_provider_headers", "({ headers }) => { headers['X-Mine'] = 'yes'; headers.b = null; }"),
+			"b.js": on("before_provider_headers", "({ headers }) => ({ ...headers, c: 3 })"),
+			"c.js": on("before_provider_headers", "({ headers }) => ({ ...headers, d: '4' })"),
+		});
+		const headers = { a: "1", b: "2" };
+		expect(await loaded.host.beforeProviderHeaders(headers)).toEqual({ a: "1", "x-mine": "yes", d: "4" });
+		expect(headers).toEqual({ a: "1", b: "2" });
+		expect(loaded.errors).toEqual([{ extensionPath: "b.js", event: "before_provider_headers", error: "headers must be strings" }]);
 	});
 
 	test("tool_call: arguments may be changed, the first block wins", async () => {

@@ -68,6 +68,8 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 
 	const limits = (model: Model) => limitsOf(model, settings());
 	const cutFor = (model: Model) => chooseCut(conversation.branch(), limits(model).keep);
+	const failed = (reason: Reason | "manual", error: string, aborted: boolean) =>
+		parts.hooks?.tell?.({ type: "session_compact_failed", reason, error, aborted });
 	const canCut = (model: Model) => !("problem" in cutFor(model));
 
 	/** Whether the conversation is too full and something can be done about it. */
@@ -100,6 +102,7 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 			willRetry: isDone && reason === "overflow" && !gap.aborted,
 			...(isDone || aborted ? {} : { errorMessage: `${title}: ${made.problem}` }),
 		});
+		if (!isDone) failed(reason, made.problem, aborted);
 		return isDone;
 	};
 
@@ -145,8 +148,9 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 		async compact(instructions, signal) {
 			const made = await make(parts, instructions, false, signal);
 			if ("result" in made) return made.result;
-			if (signal.aborted) throw new CommandError("Compaction cancelled");
-			if (made.problem === refusedText) throw new CommandError("Compaction cancelled");
+			const aborted = signal.aborted || made.problem === refusedText;
+			failed("manual", made.problem, aborted);
+			if (aborted) throw new CommandError("Compaction cancelled");
 			throw new CommandError(isCutProblem(made.problem) ? made.problem : `Compaction failed: ${made.problem}`);
 		},
 		summarizeBranch: async (input) => (await import("./branch.ts")).summarizeBranch(parts, input),
@@ -174,6 +178,8 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 	const isInVain = (after: number) => mustHelp && after > limits.threshold && after > before * worthwhile;
 	if (isInVain(kept + summaryAllowance(limits))) return { problem: inVainText(kept) };
 
+	const wish = instructions === undefined ? {} : { customInstructions: instructions };
+	parts.hooks?.tell?.({ type: "session.compacting", tokensBefore, ...wish });
 	const { summarize } = await import("./summarize.ts");
 	const summary = await summarize(parts, { cut, model, maxTokens: limits.summary, instructions, signal });
 	if (signal.aborted) return { problem: "aborted" };
