@@ -1,5 +1,5 @@
 /** What people put beside the program for the agent to know, loaded with the first run or question about it. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Hooks, Tool } from "../agent/contracts.ts";
 import type { Resources, SlashCommand } from "../prompting/index.ts";
@@ -20,9 +20,16 @@ export interface PromptingInput {
 export class Prompting {
 	#input: PromptingInput;
 	#resources: Promise<Resources> | undefined;
+	/** What the flags say, read once: the prompt must not change in the middle of a session. */
+	#custom: string | undefined;
+	#appended: string[] | undefined;
 
+	/** Throws when a file that is named as a prompt cannot be read. */
 	constructor(input: PromptingInput) {
 		this.#input = input;
+		const { "system-prompt": custom, "append-system-prompt": appended } = input.options;
+		this.#custom = custom === undefined ? undefined : textOrFile(custom);
+		this.#appended = appended?.map(textOrFile);
 	}
 
 	resources(): Promise<Resources> {
@@ -36,15 +43,14 @@ export class Prompting {
 	}
 
 	async systemPrompt(tools: readonly Tool[]): Promise<string> {
-		const { options, cwd, now } = this.#input;
+		const { cwd, now } = this.#input;
 		const [{ systemPrompt }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
 		const { systemFile, appendFiles, contextFiles, skills, rules } = resources;
-		const named = options["append-system-prompt"]?.map(textOrFile);
 		return systemPrompt({
 			tools,
 			cwd,
-			custom: options["system-prompt"] === undefined ? systemFile?.content : textOrFile(options["system-prompt"]),
-			appended: named ?? appendFiles.map((file) => file.content),
+			custom: this.#custom ?? systemFile?.content,
+			appended: this.#appended ?? appendFiles.map((file) => file.content),
 			docsDirectory: docsDirectory(),
 			contextFiles,
 			skills,
@@ -97,7 +103,12 @@ export class Prompting {
 
 /** A flag's value: text, or the name of a file that holds it. */
 function textOrFile(value: string): string {
-	return value.length < 4096 && existsSync(value) ? readFileSync(value, "utf8") : value;
+	if (value.length >= 4096 || !statSync(value, { throwIfNoEntry: false })?.isFile()) return value;
+	try {
+		return readFileSync(value, "utf8").replace(/^\uFEFF/, "");
+	} catch (error) {
+		throw new Error(`The prompt file ${value} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
+	}
 }
 
 /** Our own documentation, which lies beside the program. */

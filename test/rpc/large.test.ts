@@ -37,8 +37,16 @@ test("a host that answers a call twice, or with the wrong shape, changes nothing
 });
 
 test("a system prompt of 5 MB from a file", async () => {
-	const files = { "prompt.md": "You are thorough. ".repeat(300_000) };
-	agent = new Agent({ flags: ["--system-prompt", "prompt.md"], files, script: { replies: [{ text: "done" }] } });
-	agent.send({ id: "1", type: "prompt", message: "go" });
-	expect(await agent.event("agent_end")).toMatchObject({ messages: [{}, { content: [{ text: "done" }] }] });
+	const text = "You are thorough. ".repeat(300_000);
+	const watch = "export default (api) => { api.on('context', (_event, ctx) => ctx.ui.notify(String(ctx.getSystemPrompt().length))); }";
+	const files = { "prompt.md": text, "watch.ts": watch };
+	agent = new Agent({ flags: ["--system-prompt", "prompt.md", "-e", "watch.ts"], files, script: { replies: [{ text: "done", times: "always" }] } });
+	for (const message of ["go", "on"]) {
+		agent.send({ id: message, type: "prompt", message });
+		expect(await agent.event("agent_end")).toMatchObject({ messages: [{}, { content: [{ text: "done" }] }] });
+	}
+	const [first, second] = agent.frames.flatMap((frame) => (frame.method === "notify" ? [Number(frame.message)] : []));
+	expect(first).toBeGreaterThan(text.length);
+	expect(second).toBe(first);
+	expect(JSON.stringify(agent.frames).length).toBeLessThan(100_000);
 });
