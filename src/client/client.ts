@@ -34,6 +34,7 @@ export class Conversation {
 	#dialogHandler: DialogHandler | undefined;
 	#connection: Connection;
 	#requests = 0;
+	#restarting: Promise<void> | undefined;
 
 	constructor(open: OpenChannel, readiness: Readiness, options: ConversationOptions) {
 		this.#open = open;
@@ -97,16 +98,18 @@ export class Conversation {
 
 	/** Ends the agent: closes its stdin, then SIGTERM, then SIGKILL. Resolves when it is gone. */
 	async close(): Promise<Exit> {
+		// What is being started must not be left behind.
+		await this.#restarting?.catch(() => undefined);
 		await this.#connection.close();
 		return this.exited;
 	}
 
 	/** Ends the agent and starts it anew. Listeners, the dialog handler and custom tools stay. */
-	async restart(): Promise<void> {
-		await this.close();
-		this.#connection = this.#connect();
-		await this.start();
-		if (this.#tools.size) await this.setCustomTools([...this.#tools.values()]);
+	restart(): Promise<void> {
+		this.#restarting ??= this.#restart().finally(() => {
+			this.#restarting = undefined;
+		});
+		return this.#restarting;
 	}
 
 	/** Resolves when the agent is ready. One that is not is ended. */
@@ -115,9 +118,16 @@ export class Conversation {
 		try {
 			await this.#connection.whenReady(this.#options.startTimeoutMs ?? defaultTimeoutMs, this.#readiness === "answer");
 		} catch (error) {
-			await this.close();
+			await this.#connection.close();
 			throw error;
 		}
+	}
+
+	async #restart(): Promise<void> {
+		await this.#connection.close();
+		this.#connection = this.#connect();
+		await this.start();
+		if (this.#tools.size) await this.setCustomTools([...this.#tools.values()]);
 	}
 
 	#connect(): Connection {

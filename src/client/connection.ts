@@ -6,6 +6,7 @@ import { type DialogHandler, Dialogs } from "./dialogs.ts";
 import { ExitError, TimeoutError } from "./errors.ts";
 import type { Listeners } from "./listeners.ts";
 import { type RequestOptions, Requests } from "./requests.ts";
+import { after } from "./timer.ts";
 
 export interface ConnectionParts {
 	open: OpenChannel;
@@ -77,7 +78,7 @@ export class Connection {
 				then();
 			};
 			const tooLate = () => settle(() => reject(new TimeoutError(`The agent was not ready within ${timeoutMs} ms.\n${this.stderr}`.trimEnd())));
-			const timer = timeoutMs > 0 ? setTimeout(tooLate, timeoutMs) : undefined;
+			const timer = after(timeoutMs, tooLate);
 			const release = this.observe({
 				frame: ({ type }) => (type === "ready" || (probe && type === "response") ? settle(resolve) : undefined),
 				exit: (exit) => settle(() => reject(new ExitError(exit, "before it was ready"))),

@@ -30,7 +30,7 @@ export class ToolCalls {
 	}
 
 	/** Runs the tool and answers, unless the call was cancelled meanwhile. Never rejects. */
-	async run({ id, toolCallId, toolName, arguments: args }: HostToolCall): Promise<void> {
+	async run({ id, toolCallId, toolName, arguments: args = {} }: HostToolCall): Promise<void> {
 		const controller = new AbortController();
 		const { signal } = controller;
 		this.#open.set(id, controller);

@@ -1,5 +1,6 @@
 /** Dialogs of extensions: the host's handler is asked, and the agent always gets an answer. */
 import type { ExtensionUiRequest } from "../protocol/types.generated.ts";
+import { after } from "./timer.ts";
 
 /** A request that waits for an answer. */
 export type Dialog = Extract<ExtensionUiRequest, { method: "select" | "confirm" | "input" | "editor" }>;
@@ -28,12 +29,15 @@ export class Dialogs {
 		const { id } = request;
 		const controller = new AbortController();
 		this.#open.set(id, controller);
+		// The agent goes on without us then, and says nothing.
+		const timer = "timeout" in request ? after(request.timeout ?? 0, () => this.#close(id)) : undefined;
 		let answer: DialogAnswer;
 		try {
 			answer = await handler?.(request, controller.signal);
 		} catch (error) {
 			this.#report(error);
 		}
+		clearTimeout(timer);
 		if (!this.#open.delete(id)) return;
 		this.#send({ type: "extension_ui_response", id, ...members(request, answer) });
 	}

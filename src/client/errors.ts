@@ -10,7 +10,8 @@ export class RequestError extends Error {
 	/** A word for programs, where the agent gives one. */
 	readonly code: string | undefined;
 
-	constructor(command: string, text: string, code?: string) {
+	constructor(command: string, given: unknown, code?: string) {
+		const text = typeof given === "string" ? given : (JSON.stringify(given) ?? "failed without a reason");
 		super(`${command}: ${text}`);
 		this.command = command;
 		this.text = text;

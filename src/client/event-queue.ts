@@ -6,7 +6,7 @@ const maxWaiting = 10_000;
 
 export class EventQueue implements AsyncIterableIterator<AgentEvent> {
 	#waiting: AgentEvent[] = [];
-	#readers: { resolve: (result: IteratorResult<AgentEvent, undefined>) => void; reject: (error: Error) => void }[] = [];
+	#readers: ((result: IteratorResult<AgentEvent, undefined>) => void)[] = [];
 	#isOver = false;
 	#problem: Error | undefined;
 	#onOver: () => void;
@@ -17,7 +17,7 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
 
 	push(event: AgentEvent): void {
 		const reader = this.#readers.shift();
-		if (reader) return reader.resolve({ value: event, done: false });
+		if (reader) return reader({ value: event, done: false });
 		const last = this.#waiting.at(-1);
 		const joined = last && join(last, event);
 		if (joined) this.#waiting[this.#waiting.length - 1] = joined;
@@ -32,7 +32,7 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
 	end(): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
-		for (const { resolve } of this.#readers.splice(0)) resolve({ value: undefined, done: true });
+		for (const reader of this.#readers.splice(0)) reader({ value: undefined, done: true });
 		this.#onOver();
 	}
 
@@ -43,7 +43,7 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
 		this.#problem = undefined;
 		if (problem) throw problem;
 		if (this.#isOver) return { value: undefined, done: true };
-		return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }));
+		return new Promise((resolve) => this.#readers.push(resolve));
 	}
 
 	async return(): Promise<IteratorResult<AgentEvent, undefined>> {
@@ -65,6 +65,7 @@ function join(earlier: AgentEvent, later: AgentEvent): AgentEvent | undefined {
 	if (earlier.type !== "message_update" || later.type !== "message_update") return undefined;
 	const before = earlier.assistantMessageEvent;
 	const after = later.assistantMessageEvent;
-	if (!("delta" in before && "delta" in after) || before.type !== after.type || before.contentIndex !== after.contentIndex) return undefined;
+	if (!before || !after || !("delta" in before && "delta" in after) || before.type !== after.type || before.contentIndex !== after.contentIndex)
+		return undefined;
 	return { ...later, assistantMessageEvent: { ...after, delta: before.delta + after.delta } };
 }

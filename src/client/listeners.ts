@@ -17,6 +17,9 @@ export type ListenerTypes = { [Name in EventName]: EventOf<Name> } & {
 
 type Listener = (value: never) => void;
 
+/** Names that are not those of events. An agent that has such an event is heard by those who listen to all. */
+const ownNames: ReadonlySet<string> = new Set(["event", "extension_ui_request", "response", "exit"]);
+
 export class Listeners {
 	#byName = new Map<string, Set<Listener>>();
 	#queues = new Set<EventQueue>();
@@ -42,7 +45,7 @@ export class Listeners {
 	}
 
 	event(event: AgentEvent): void {
-		this.#tell(event.type, event);
+		if (!ownNames.has(event.type)) this.#tell(event.type, event);
 		this.#tell("event", event);
 		for (const queue of this.#queues) queue.push(event);
 	}

@@ -5,6 +5,7 @@ import { StringDecoder } from "node:string_decoder";
 import { RecordReader } from "../lib/jsonl.ts";
 import type { Channel, ChannelListener, Exit, Frame } from "./channel.ts";
 import { Tail } from "./tail.ts";
+import { after } from "./timer.ts";
 
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
@@ -110,13 +111,13 @@ export class AgentProcess implements Channel {
 		this.#child.kill("SIGTERM");
 		if (await this.#isGoneWithin(termMs)) return;
 		this.#child.kill("SIGKILL");
-		await this.#isGoneWithin(undefined);
+		await this.#isGoneWithin(Number.POSITIVE_INFINITY);
 	}
 
-	#isGoneWithin(ms: number | undefined): Promise<boolean> {
-		if (this.#isGone) return Promise.resolve(true);
+	#isGoneWithin(ms: number): Promise<boolean> {
+		if (this.#isGone || ms <= 0) return Promise.resolve(this.#isGone);
 		return new Promise((resolve) => {
-			const timer = ms === undefined ? undefined : setTimeout(() => resolve(false), ms);
+			const timer = after(ms, () => resolve(false));
 			this.#onGone.push(() => {
 				clearTimeout(timer);
 				resolve(true);
@@ -129,7 +130,8 @@ export class AgentProcess implements Channel {
 		this.#isGone = true;
 		// The last record may lack its LF.
 		this.#reader.end();
-		for (const stream of this.#child.stdio) stream?.destroy();
+		const { stdin, stdout, stderr } = this.#child;
+		for (const stream of [stdin, stdout, stderr]) stream?.destroy();
 		for (const then of this.#onGone) then();
 		this.#listener.exit({ ...exit, stderr: this.stderr });
 	}

@@ -3,6 +3,7 @@ import { toLine } from "../lib/jsonl.ts";
 import type { Response } from "../protocol/types.generated.ts";
 import type { Exit } from "./channel.ts";
 import { ExitError, RequestError, TimeoutError } from "./errors.ts";
+import { after } from "./timer.ts";
 
 export interface RequestOptions {
 	/** How long to wait for the answer; 0 waits as long as it takes. The agent is not told when we stop waiting. */
@@ -44,7 +45,7 @@ export class Requests {
 				};
 			const pending: Pending = { command, resolve: settle(resolve), reject: settle(reject) };
 			const onAbort = () => pending.reject(signal?.reason);
-			const timer = timeoutMs > 0 ? setTimeout(() => pending.reject(tooLate(command, timeoutMs)), timeoutMs) : undefined;
+			const timer = after(timeoutMs, () => pending.reject(tooLate(command, timeoutMs)));
 			signal?.addEventListener("abort", onAbort, { once: true });
 			this.#pending.set(id, pending);
 			this.#send(line);
@@ -57,7 +58,7 @@ export class Requests {
 		const pending = this.#find(response);
 		if (!pending) return false;
 		if (response.success) pending.resolve(response.data);
-		else pending.reject(new RequestError(pending.command, response.error ?? "failed without a reason", response.code));
+		else pending.reject(new RequestError(pending.command, response.error, response.code));
 		return true;
 	}
 
@@ -74,7 +75,7 @@ export class Requests {
 	 * decides, and a lone request knows itself meant.
 	 */
 	#find({ id, command, success }: Response): Pending | undefined {
-		if (id !== undefined) return this.#pending.get(String(id));
+		if (id !== undefined && id !== null) return this.#pending.get(String(id));
 		if (success) return undefined;
 		const all = [...this.#pending.values()];
 		if (command === "parse") return all.length === 1 ? all[0] : undefined;

@@ -2,10 +2,11 @@
  * When is a prompt done? Agents that say `agent_settled` say so. Others only say `agent_end`, and a retry or a compaction may follow:
  * they are asked for their state. The same question finds out that a prompt led to no run at all.
  */
-import type { AgentMessage, AssistantMessage, CommandParams, CommandResult, Response, StopReason } from "../protocol/types.generated.ts";
+import type { AgentMessage, AssistantMessage, CommandParams, CommandResult, EventOf, Response, StopReason } from "../protocol/types.generated.ts";
 import type { Exit, Frame } from "./channel.ts";
 import type { Connection } from "./connection.ts";
 import { ExitError, RequestError, TimeoutError } from "./errors.ts";
+import { after } from "./timer.ts";
 
 export interface WaitOptions {
 	/** Default: as long as it takes. */
@@ -124,7 +125,7 @@ class Watch {
 
 	#answer({ id, success, command, data, error, code }: Response): void {
 		if (id === undefined || id !== this.#promptId) return;
-		if (!success) return this.#done(new RequestError(command, error ?? "failed without a reason", code));
+		if (!success) return this.#done(new RequestError(command, error, code));
 		const disposition = (data as CommandResult<"prompt">)?.disposition;
 		if (disposition === "handled") return this.#done();
 		this.#isFrank = disposition !== undefined;
@@ -145,9 +146,9 @@ class Watch {
 				return;
 			case "agent_end":
 				this.#isRunning = false;
-				this.messages.push(...event.messages);
+				this.messages.push(...messagesOf(event));
 				// Who says that it has settled does so next, and a failed reply may be followed by a retry.
-				if (this.#isFrank || lastReply(event.messages)?.stopReason === "error") this.#lookLater();
+				if (this.#isFrank || lastReply(messagesOf(event))?.stopReason === "error") this.#lookLater();
 				else this.look();
 				return;
 			case "agent_settled":
@@ -198,7 +199,7 @@ export async function promptAndWait(
 async function within(options: WaitOptions, what: string, watch: Watch, begin: () => void): Promise<void> {
 	const { timeoutMs = 0, signal } = options;
 	const onAbort = () => watch.fail(signal?.reason);
-	const timer = timeoutMs > 0 ? setTimeout(() => watch.fail(new TimeoutError(`${what} within ${timeoutMs} ms`)), timeoutMs) : undefined;
+	const timer = after(timeoutMs, () => watch.fail(new TimeoutError(`${what} within ${timeoutMs} ms`)));
 	signal?.addEventListener("abort", onAbort, { once: true });
 	try {
 		if (signal?.aborted) onAbort();
@@ -208,6 +209,11 @@ async function within(options: WaitOptions, what: string, watch: Watch, begin: (
 		clearTimeout(timer);
 		signal?.removeEventListener("abort", onAbort);
 	}
+}
+
+/** Other agents may leave them out. */
+function messagesOf({ messages }: EventOf<"agent_end">): AgentMessage[] {
+	return Array.isArray(messages) ? messages : [];
 }
 
 function outcomeOf(messages: AgentMessage[]): PromptOutcome {
