@@ -18,6 +18,11 @@ test("the README's first host in JavaScript prints the reply", () => {
 	expect(execFileSync(process.execPath, ["--input-type=module", "-e", program], { cwd: root, env, encoding: "utf8" })).toBe("hello");
 });
 
+test("the README's first host on the client prints the reply", () => {
+	const [program = ""] = blocks("README.md", "ts");
+	expect(execFileSync(process.execPath, ["--input-type=module", "-e", program], { cwd: root, env, encoding: "utf8" })).toBe("hello\n");
+});
+
 test("the README's first host in a shell sees a whole run", () => {
 	const command = blocks("README.md", "sh")
 		.find((block) => block.includes("printf"))

@@ -1,8 +1,9 @@
 /** What is published: packed, installed into an empty folder without a network, and used as a stranger would. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { transformSync } from "esbuild";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -144,18 +145,73 @@ const program = `
 	export const isExit = (error: unknown): error is ExitError => error instanceof ExitError;
 `;
 
-test.each(["bundler", "nodenext"])("its types hold in a project with moduleResolution %s", (moduleResolution) => {
+/** What a page shows: programs in TypeScript, each with what it prints. */
+function shown(page: string): { program: string; prints: string }[] {
+	const text = readFileSync(join(root, page), "utf8");
+	const blocks = [...text.matchAll(/^```ts\n(.*?)^```\n\n```text\n(.*?)^```/gms)];
+	return blocks.map(([, program = "", prints = ""]) => ({ program, prints }));
+}
+
+const start = `
+	import { startClient as startForPage } from "bowline/client";
+	const client = await startForPage({ args: ["--no-session", "--provider", "scripted", "--model", "page.jsonc", "--extension", "deploy.js"] });
+`;
+/** The page's first block makes the client that the others use. */
+const whole = (program: string) => (/startClient\(|createSession\(/.test(program) ? program : `${start}${program}\nawait client.close();`);
+
+/** Plays the model of every block of the page. */
+const script = {
+	replies: [
+		{ when: { text: "note.txt" }, blocks: [{ tool: "read", arguments: { path: "note.txt" } }] },
+		{ when: { text: "one word" }, text: "Forty-two." },
+		{ when: { text: "Thank you" }, text: "You are welcome." },
+		{ when: { tool: "read" }, text: "It says: {{last}}" },
+		{ when: { text: "umbrella" }, blocks: [{ tool: "weather", arguments: { city: "Bergen" } }] },
+		{ when: { tool: "weather" }, text: "Yes. {{last}}" },
+		{ when: { text: "Think as long" }, stall: true },
+		{ text: "{{prompt}}" },
+	].map((reply) => ({ ...reply, times: "always" })),
+};
+const deploy = `export default (api) => api.registerCommand("deploy", { handler: async (args, { ui }) => {
+	const where = await ui.input("Where?");
+	if (await ui.confirm("Deploy?", where)) ui.notify("deployed to " + where);
+} });`;
+
+test.each(shown("docs/embedding.md").map((block, index) => [index + 1, block] as const))(
+	"block %i of the page about embedding does what it says",
+	(_, block) => {
+		writeFileSync(join(consumer, "page.jsonc"), JSON.stringify(script));
+		writeFileSync(join(consumer, "deploy.js"), deploy);
+		writeFileSync(join(consumer, "note.txt"), "forty-two\n");
+		const { code } = transformSync(whole(block.program), { loader: "ts", format: "esm", target: "node20" });
+		expect(run(process.execPath, ["--input-type=module", "-e", code]).trim()).toBe(block.prints.trim());
+	},
+);
+
+test.each([
+	["client.ts", ["--provider", "scripted", "--model", join(root, "examples/scripts/weather.jsonc")], "Yes. It rains in Bergen.\n"],
+	["inside.ts", [], "hello\n"],
+])("the example %s runs", (name, args, prints) => {
+	const { code } = transformSync(readFileSync(join(root, "examples/hosts", name), "utf8"), { loader: "ts", format: "esm", target: "node20" });
+	writeFileSync(join(consumer, `${name}.mjs`), code);
+	expect(run(process.execPath, [`${name}.mjs`, ...args])).toBe(prints);
+});
+
+test.each(["bundler", "nodenext"])("its types hold in a project with moduleResolution %s, as do the examples", (moduleResolution) => {
 	const project = join(consumer, moduleResolution);
 	mkdirSync(project);
 	// Types of Node, and nothing of ours.
 	mkdirSync(join(project, "node_modules"));
 	symlinkSync(join(root, "node_modules/@types"), join(project, "node_modules/@types"));
 	symlinkSync(join(root, "node_modules/undici-types"), join(project, "node_modules/undici-types"));
-	writeFileSync(join(project, "use.ts"), program);
+	const sources: Record<string, string> = { "use.ts": program };
+	for (const [index, block] of shown("docs/embedding.md").entries()) sources[`block-${index + 1}.ts`] = whole(block.program);
+	for (const name of ["client.ts", "inside.ts"]) sources[name] = readFileSync(join(root, "examples/hosts", name), "utf8");
+	for (const [name, text] of Object.entries(sources)) writeFileSync(join(project, name), text);
 	const module = moduleResolution === "nodenext" ? "nodenext" : "esnext";
 	// Declarations are checked too: they must not need a package that is not there.
 	const compilerOptions = { target: "es2022", module, moduleResolution, strict: true, noEmit: true, skipLibCheck: false, types: ["node"] };
-	writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.ts"] }));
+	writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: Object.keys(sources) }));
 	expect(run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", project])).toBe("");
 });
 
