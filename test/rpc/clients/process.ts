@@ -1,0 +1,71 @@
+/** What all clients share: a real agent process, lines out, lines in. Each client makes of the lines what its own rules say. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { program } from "../../wire/support/agent.ts";
+
+export type Frame = Record<string, unknown> & { type: string };
+
+export interface Program {
+	flags: string[];
+	script: unknown;
+	files: Record<string, string>;
+}
+
+export class AgentProcess {
+	readonly child: ChildProcessWithoutNullStreams;
+	readonly exited: Promise<number | null>;
+	stderr = "";
+	#folder = mkdtempSync(join(tmpdir(), "bowline-test-"));
+
+	constructor({ flags, script, files }: Program, onLine: (line: string) => void) {
+		const cwd = join(this.#folder, "work");
+		mkdirSync(cwd);
+		for (const [name, text] of Object.entries({ ...files, "script.jsonc": JSON.stringify(script) })) writeFileSync(join(cwd, name), text);
+		const model = ["--provider", "scripted", "--model", "script.jsonc"];
+		const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
+		const env = { ...inherited, BOWLINE_DIR: join(this.#folder, "user") };
+		this.child = spawn(process.execPath, [program, "--mode", "rpc", ...model, ...flags], { cwd, env });
+		let rest = "";
+		this.child.stdout.setEncoding("utf8").on("data", (text: string) => {
+			const lines = (rest + text).split("\n");
+			rest = lines.pop() ?? "";
+			lines.forEach(onLine);
+		});
+		this.child.stderr.on("data", (chunk) => {
+			this.stderr += chunk;
+		});
+		this.child.stdin.on("error", () => undefined);
+		this.exited = new Promise((resolve) => this.child.on("close", resolve));
+	}
+
+	write(frame: object): void {
+		this.child.stdin.write(`${JSON.stringify(frame)}\n`);
+	}
+
+	/** Ends as hosts do: closes stdin. Gives the exit code. */
+	async end(): Promise<number | null> {
+		this.child.stdin.end();
+		return this.exited;
+	}
+
+	async dispose(): Promise<void> {
+		if (this.child.exitCode === null) this.child.kill("SIGKILL");
+		await this.exited;
+		rmSync(this.#folder, { recursive: true, force: true });
+	}
+}
+
+/** Fails instead of waiting for ever. */
+export async function within<T>(promise: Promise<T>, what: string, limitMs = 30_000): Promise<T> {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(new Error(`Timeout waiting for ${what}`)), limitMs);
+	});
+	try {
+		return await Promise.race([promise, late]);
+	} finally {
+		clearTimeout(timer);
+	}
+}
