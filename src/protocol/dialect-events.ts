@@ -3,6 +3,7 @@
 import Type from "typebox";
 import { CompactionResult } from "./commands/compaction.ts";
 import { SlashCommands } from "./commands/host.ts";
+import { Subagent } from "./commands/newer.ts";
 import { event, type Fields, flag, integer, jsonObject, number, optional, text, words } from "./define.ts";
 
 const reason = words("manual", "threshold", "overflow");
@@ -49,6 +50,15 @@ export const ompEvents = {
 	session_settled: event("The session is idle; nothing will follow by itself.", {}),
 	available_commands_update: event("The slash commands of this session: at the start, and when they have changed.", {
 		commands: SlashCommands,
+	}),
+	subagent_lifecycle: event(
+		"A subagent begins or has ended, after `set_subagent_subscription`. `subagent_start` and `subagent_end` are sent as ever.",
+		{
+			payload: Subagent,
+		},
+	),
+	subagent_progress: event("What a subagent is doing: a member of `details.progress` of the `task` tool, when it has changed.", {
+		payload: jsonObject,
 	}),
 	rpc_chunk: event("A part of a frame of more than 1 MiB, after `negotiate_protocol` with version 2. Join the decoded parts in order.", {
 		chunkId: text({ description: "The same for all parts of a frame." }),

@@ -257,6 +257,10 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 		check(frame) {
 			if (frame.subagentId === null) delete frame.subagentId;
 			if (frame.subagentId !== undefined && !(typeof frame.subagentId === "string")) return "subagentId must be string";
+			if (frame.sessionFile === null) delete frame.sessionFile;
+			if (frame.sessionFile !== undefined && !(typeof frame.sessionFile === "string")) return "sessionFile must be string";
+			if (frame.fromByte === null) delete frame.fromByte;
+			if (frame.fromByte !== undefined && !(Number.isInteger(frame.fromByte))) return "fromByte must be integer";
 			return undefined;
 		},
 	},

@@ -814,6 +814,20 @@ export interface SourceInfo {
 	baseDir?: string;
 }
 
+/** A subagent, as hosts of dialect `omp` see it. */
+export interface Subagent {
+	id: string;
+	taskId?: string;
+	agent: string;
+	isolated: boolean;
+	status: "running" | "completed" | "failed";
+	exitCode?: number;
+	/** Absent when nothing is stored. */
+	sessionFile?: string;
+	/** The last `subagent_progress`. */
+	progress?: Record<string, unknown>;
+}
+
 /** Every command: what it takes, and the data of its answer. */
 export interface CommandTable {
 	/** Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is followed by a failure with the same id. */
@@ -1177,24 +1191,39 @@ export interface CommandTable {
 		};
 		result: void;
 	};
-	/** Not served; answers `is not supported`. */
+	/** Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only. */
 	set_subagent_subscription: {
 		params: {
 			level: string;
 		};
-		result: void;
+		result: {
+			level: string;
+		};
 	};
-	/** Not served; answers `is not supported`. */
+	/** The subagents of this process; served in dialect `omp` only. */
 	get_subagents: {
 		params: {};
-		result: void;
+		result: {
+			subagents: Subagent[];
+		};
 	};
-	/** Not served; answers `is not supported`. */
+	/** What a subagent has said, from a place in its session file on; served in dialect `omp` only. */
 	get_subagent_messages: {
 		params: {
 			subagentId?: string;
+			sessionFile?: string;
+			fromByte?: number;
 		};
-		result: void;
+		result: {
+			sessionFile: string;
+			fromByte: number;
+			/** Where to go on next time. */
+			nextByte: number;
+			/** The file was shorter than `fromByte` and has been read from its start. */
+			reset: boolean;
+			entries: Array<Record<string, unknown>>;
+			messages: AgentMessage[];
+		};
 	};
 	/** Not served; answers `is not supported`. */
 	handoff: {

@@ -283,6 +283,30 @@ class AsyncCommands:
         """Agree on a protocol version; served in dialect `omp` only."""
         return await self._call("negotiate_protocol", {"protocolVersion": protocol_version}, timeout)
 
+    async def set_subagent_subscription(
+        self,
+        level: str,
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetSubagentSubscriptionResult:
+        """Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only."""
+        return await self._call("set_subagent_subscription", {"level": level}, timeout)
+
+    async def get_subagents(self, *, timeout: Timeout = DEFAULT) -> protocol.GetSubagentsResult:
+        """The subagents of this process; served in dialect `omp` only."""
+        return await self._call("get_subagents", {}, timeout)
+
+    async def get_subagent_messages(
+        self,
+        *,
+        subagent_id: Optional[str] = None,
+        session_file: Optional[str] = None,
+        from_byte: Optional[int] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.GetSubagentMessagesResult:
+        """What a subagent has said, from a place in its session file on; served in dialect `omp` only."""
+        return await self._call("get_subagent_messages", _given({}, subagentId=subagent_id, sessionFile=session_file, fromByte=from_byte), timeout)
+
 
 class Commands:
     """The commands, each of which waits for its answer."""
@@ -537,3 +561,27 @@ class Commands:
     ) -> protocol.NegotiateProtocolResult:
         """Agree on a protocol version; served in dialect `omp` only."""
         return self._call("negotiate_protocol", {"protocolVersion": protocol_version}, timeout)
+
+    def set_subagent_subscription(
+        self,
+        level: str,
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetSubagentSubscriptionResult:
+        """Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only."""
+        return self._call("set_subagent_subscription", {"level": level}, timeout)
+
+    def get_subagents(self, *, timeout: Timeout = DEFAULT) -> protocol.GetSubagentsResult:
+        """The subagents of this process; served in dialect `omp` only."""
+        return self._call("get_subagents", {}, timeout)
+
+    def get_subagent_messages(
+        self,
+        *,
+        subagent_id: Optional[str] = None,
+        session_file: Optional[str] = None,
+        from_byte: Optional[int] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.GetSubagentMessagesResult:
+        """What a subagent has said, from a place in its session file on; served in dialect `omp` only."""
+        return self._call("get_subagent_messages", _given({}, subagentId=subagent_id, sessionFile=session_file, fromByte=from_byte), timeout)

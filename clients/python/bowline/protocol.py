@@ -55,6 +55,7 @@ __all__ = [
     "SessionStats",
     "SlashCommand",
     "SourceInfo",
+    "Subagent",
     "ReadyEvent",
     "AgentStartEvent",
     "AgentEndEvent",
@@ -111,6 +112,8 @@ __all__ = [
     "PromptResultEvent",
     "SessionSettledEvent",
     "AvailableCommandsUpdateEvent",
+    "SubagentLifecycleEvent",
+    "SubagentProgressEvent",
     "RpcChunkEvent",
     "RpcFrameErrorEvent",
     "Response",
@@ -155,6 +158,9 @@ __all__ = [
     "GetAvailableCommandsResult",
     "SetEventFilterResult",
     "NegotiateProtocolResult",
+    "SetSubagentSubscriptionResult",
+    "GetSubagentsResult",
+    "GetSubagentMessagesResult",
     "Event",
     "EventName",
 ]
@@ -744,6 +750,24 @@ class SourceInfo(_SourceInfo, total=False):
     """Where a slash command comes from."""
 
     baseDir: str
+
+
+class _Subagent(TypedDict):
+    id: str
+    agent: str
+    isolated: bool
+    status: Literal["running", "completed", "failed"]
+
+
+class Subagent(_Subagent, total=False):
+    """A subagent, as hosts of dialect `omp` see it."""
+
+    taskId: str
+    exitCode: int
+    # Absent when nothing is stored.
+    sessionFile: str
+    # The last `subagent_progress`.
+    progress: Dict[str, Any]
 
 
 class _ReadyEvent(TypedDict):
@@ -1394,6 +1418,20 @@ class AvailableCommandsUpdateEvent(TypedDict):
     commands: List[SlashCommand]
 
 
+class SubagentLifecycleEvent(TypedDict):
+    """A subagent begins or has ended, after `set_subagent_subscription`. `subagent_start` and `subagent_end` are sent as ever."""
+
+    type: Literal["subagent_lifecycle"]
+    payload: Subagent
+
+
+class SubagentProgressEvent(TypedDict):
+    """What a subagent is doing: a member of `details.progress` of the `task` tool, when it has changed."""
+
+    type: Literal["subagent_progress"]
+    payload: Dict[str, Any]
+
+
 class RpcChunkEvent(TypedDict):
     """A part of a frame of more than 1 MiB, after `negotiate_protocol` with version 2. Join the decoded parts in order."""
 
@@ -1796,6 +1834,25 @@ class NegotiateProtocolResult(TypedDict):
     protocolVersion: int
 
 
+class SetSubagentSubscriptionResult(TypedDict):
+    level: str
+
+
+class GetSubagentsResult(TypedDict):
+    subagents: List[Subagent]
+
+
+class GetSubagentMessagesResult(TypedDict):
+    sessionFile: str
+    fromByte: int
+    # Where to go on next time.
+    nextByte: int
+    # The file was shorter than `fromByte` and has been read from its start.
+    reset: bool
+    entries: List[Dict[str, Any]]
+    messages: List[AgentMessage]
+
+
 EventName = Literal[
     "ready",
     "agent_start",
@@ -1838,6 +1895,8 @@ EventName = Literal[
     "prompt_result",
     "session_settled",
     "available_commands_update",
+    "subagent_lifecycle",
+    "subagent_progress",
     "rpc_chunk",
     "rpc_frame_error",
 ]
@@ -1883,6 +1942,8 @@ Event = Union[
     "PromptResultEvent",
     "SessionSettledEvent",
     "AvailableCommandsUpdateEvent",
+    "SubagentLifecycleEvent",
+    "SubagentProgressEvent",
     "RpcChunkEvent",
     "RpcFrameErrorEvent",
 ]

@@ -1,9 +1,21 @@
-/** Commands of newer dialects that are named so that a host gets a plain answer with its id. */
+/** Commands of newer dialects: served in one of them, or named so that a host gets a plain answer with its id. */
 import Type, { type TProperties } from "typebox";
-import { ack, command, integer, jsonObject, list, optional, text } from "../define.ts";
+import { ack, command, flag, integer, jsonObject, list, optional, shape, text, words } from "../define.ts";
+import { AgentMessage } from "../messages.ts";
 
 const unsupported = <P extends TProperties>(params: P) =>
 	command({ doc: "Not served; answers `is not supported`.", lane: "serial", params, result: ack, unsupported: true });
+
+export const Subagent = shape("Subagent", "A subagent, as hosts of dialect `omp` see it.", {
+	id: text(),
+	taskId: optional(text()),
+	agent: text(),
+	isolated: flag(),
+	status: words("running", "completed", "failed"),
+	exitCode: optional(integer()),
+	sessionFile: optional(text({ description: "Absent when nothing is stored." })),
+	progress: optional({ ...jsonObject, description: "The last `subagent_progress`." }),
+});
 
 export const newerCommands = {
 	negotiate_protocol: command({
@@ -16,9 +28,31 @@ export const newerCommands = {
 	get_integrations: unsupported({}),
 	set_fast_mode: unsupported({}),
 	set_host_uri_schemes: unsupported({ schemes: list(jsonObject) }),
-	set_subagent_subscription: unsupported({ level: text() }),
-	get_subagents: unsupported({}),
-	get_subagent_messages: unsupported({ subagentId: optional(text()) }),
+	set_subagent_subscription: command({
+		doc: "Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only.",
+		lane: "serial",
+		params: { level: text() },
+		result: Type.Object({ level: text() }),
+	}),
+	get_subagents: command({
+		doc: "The subagents of this process; served in dialect `omp` only.",
+		lane: "serial",
+		params: {},
+		result: Type.Object({ subagents: list(Subagent) }),
+	}),
+	get_subagent_messages: command({
+		doc: "What a subagent has said, from a place in its session file on; served in dialect `omp` only.",
+		lane: "serial",
+		params: { subagentId: optional(text()), sessionFile: optional(text()), fromByte: optional(integer()) },
+		result: Type.Object({
+			sessionFile: text(),
+			fromByte: integer(),
+			nextByte: integer({ description: "Where to go on next time." }),
+			reset: flag({ description: "The file was shorter than `fromByte` and has been read from its start." }),
+			entries: list(jsonObject),
+			messages: list(AgentMessage),
+		}),
+	}),
 	handoff: unsupported({}),
 	get_login_providers: unsupported({}),
 	login: unsupported({ providerId: text() }),

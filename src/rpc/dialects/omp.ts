@@ -5,12 +5,14 @@ import { chunks, maxFrameBytes, maxReassembledFrameBytes } from "./chunks.ts";
 import type { Dialect, DialectParts, Voice } from "./dialect.ts";
 import { MessageIds } from "./message-ids.ts";
 import { PromptResults } from "./prompt-results.ts";
+import { Subagents } from "./subagents.ts";
 
 const versions = [1, 2];
 
 export function ompDialect({ tell, writer }: Voice): Dialect {
 	const results = new PromptResults(tell);
 	const messages = new MessageIds();
+	const subagents = new Subagents();
 	let commandsTold = "";
 	/** Tells which slash commands there are, if that is news. */
 	const tellCommands = async ({ slashCommands }: DialectParts) => {
@@ -46,11 +48,12 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 					onSettled();
 					return [frame, ...results.settled(frame.aborted), { type: "session_settled" }];
 				default:
-					return [frame];
+					return [frame, ...subagents.hear(frame)];
 			}
 		},
 		prompt: (id, answer) => results.follow(id, answer),
 		handlers: (table, { session }) => ({
+			...subagents.handlers(session),
 			negotiate_protocol({ protocolVersion }, call) {
 				if (!versions.includes(protocolVersion)) {
 					throw new CommandError(`Protocol version ${protocolVersion} is not supported; there are ${versions.join(" and ")}`);

@@ -1,0 +1,110 @@
+/** What hosts of omp are told about subagents: when they come and go, what they do, what they have said. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CommandError } from "../../lib/command-error.ts";
+import type { CommandResult } from "../../protocol/commands/index.ts";
+import type { OmpEvent } from "../../protocol/dialect-events.ts";
+import type { EventOf } from "../../protocol/events.ts";
+import type { OutboundFrame } from "../../protocol/frames.ts";
+import type { Session } from "../../session/session.ts";
+import type { Handlers } from "../handlers/contract.ts";
+
+type Names = "set_subagent_subscription" | "get_subagents" | "get_subagent_messages";
+type Subagent = CommandResult<"get_subagents">["subagents"][number];
+type Told = CommandResult<"get_subagent_messages">;
+
+const levels = ["off", "progress"];
+const levelText = `set_subagent_subscription: level must be ${levels.map((level) => JSON.stringify(level)).join(" or ")}`;
+
+export class Subagents {
+	#isSubscribed = false;
+	#known = new Map<string, Subagent>();
+	/** Where the session is stored: those of its subagents are in a directory of the same name. */
+	#sessionFile: () => string | undefined = () => undefined;
+
+	/** What else there is to tell with a frame, for those who want to know. */
+	hear(frame: OutboundFrame): OmpEvent[] {
+		const news = this.#news(frame);
+		return this.#isSubscribed ? news : [];
+	}
+
+	handlers(session: Session): Pick<Handlers, Names> {
+		this.#sessionFile = () => session.transcript.file;
+		return {
+			set_subagent_subscription: ({ level }) => {
+				if (!levels.includes(level)) throw new CommandError(levelText);
+				this.#isSubscribed = level !== "off";
+				return { level };
+			},
+			get_subagents: () => ({ subagents: [...this.#known.values()] }),
+			get_subagent_messages: ({ subagentId, sessionFile, fromByte = 0 }) => {
+				if (subagentId === undefined && sessionFile === undefined) throw new CommandError("get_subagent_messages: subagentId must be string");
+				const all = [...this.#known.values()];
+				const found = all.find((each) => (subagentId === undefined ? each.sessionFile === sessionFile : each.id === subagentId));
+				if (!found) throw new CommandError(`Subagent not found: ${subagentId ?? sessionFile}. See get_subagents`);
+				if (found.sessionFile === undefined) throw new CommandError(`Nothing is stored of subagent ${found.id}, because nothing is of the session`);
+				return toldIn(found.sessionFile, fromByte);
+			},
+		};
+	}
+
+	#news(frame: OutboundFrame): OmpEvent[] {
+		switch (frame.type) {
+			case "subagent_start": {
+				const { id, taskId, agent, isolated } = frame;
+				const file = this.#sessionFile();
+				const sessionFile = file && join(file.replace(/(\.jsonl)?$/, file.endsWith(".jsonl") ? "" : ".artifacts"), `${id}.jsonl`);
+				return this.#lifecycle({ id, taskId, agent, isolated, status: "running", sessionFile });
+			}
+			case "subagent_end": {
+				const { id, exitCode } = frame;
+				const before = this.#known.get(id);
+				return before ? this.#lifecycle({ ...before, status: exitCode === 0 ? "completed" : "failed", exitCode }) : [];
+			}
+			case "tool_execution_update":
+				return frame.toolName === "task" ? this.#progress(frame) : [];
+			default:
+				return [];
+		}
+	}
+
+	#lifecycle(subagent: Subagent): OmpEvent[] {
+		this.#known.set(subagent.id, subagent);
+		const { progress: _, ...payload } = subagent;
+		return [{ type: "subagent_lifecycle", payload }];
+	}
+
+	/** An update tells of all tasks of a call; only those that have changed are told on. */
+	#progress({ partialResult }: EventOf<"tool_execution_update">): OmpEvent[] {
+		const { progress } = (partialResult.details ?? {}) as { progress?: { id: string }[] };
+		return (progress ?? []).flatMap((now): OmpEvent[] => {
+			const before = this.#known.get(now.id);
+			if (!before || JSON.stringify(before.progress) === JSON.stringify(now)) return [];
+			this.#known.set(now.id, { ...before, progress: { ...now } });
+			return [{ type: "subagent_progress", payload: { ...now } }];
+		});
+	}
+}
+
+/** The complete lines of a session from a place on. From the start when the file is shorter than that. */
+function toldIn(sessionFile: string, fromByte: number): Told {
+	const bytes = bytesOf(sessionFile);
+	const reset = fromByte > bytes.length;
+	const from = reset ? 0 : Math.max(0, fromByte);
+	if (from > 0 && bytes[from - 1] !== 0x0a) throw new CommandError("get_subagent_messages: fromByte must be nextByte of an earlier answer");
+	const nextByte = Math.max(from, bytes.lastIndexOf(0x0a) + 1);
+	const lines = bytes.toString("utf8", from, nextByte).split("\n");
+	const entries = lines.flatMap((line): Told["entries"] => (line === "" ? [] : [JSON.parse(line)]));
+	const messages = entries.flatMap((entry) => (entry.type === "message" ? [entry.message as Told["messages"][number]] : []));
+	return { sessionFile, fromByte: from, nextByte, reset, entries, messages };
+}
+
+/** A subagent that has said nothing yet has no file. */
+function bytesOf(file: string): Buffer {
+	try {
+		return readFileSync(file);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
+		throw new CommandError(`The subagent's session cannot be read: ${(error as Error).message}`);
+	}
+}
