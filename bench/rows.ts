@@ -2,6 +2,7 @@
 import { cpuNs, inFolder, program, type Running, rssMb, startAgent, startBare, wholeCpuMs } from "./process.ts";
 import { argumentDeltas, firstDelta, longConversation, providerDeltas } from "./provider-rows.ts";
 import { sessions } from "./session-rows.ts";
+import { subagents } from "./subagent-rows.ts";
 import { type Figure, median } from "./table.ts";
 import { grepTree, hugeOutput, toolTurns } from "./tool-rows.ts";
 
@@ -181,4 +182,5 @@ export const rows: Row[] = [
 	{ name: "turns", measure: toolTurns },
 	{ name: "grep", measure: grepTree },
 	{ name: "sessions", measure: sessions },
+	{ name: "subagents", measure: subagents },
 ];

@@ -84,9 +84,15 @@ export class Artifacts {
 	}
 }
 
-/** Writes a file that only the user can read. */
-export function writeArtifact(path: string, text: string): void {
-	writeFileSync(path, text, { mode: 0o600 });
+/** Writes a file that only the user can read, and gives its path. A full disk must not cost the result: then there is none. */
+export function writeArtifact(path: string, text: string): string | undefined {
+	try {
+		writeFileSync(path, text, { mode: 0o600 });
+		return path;
+	} catch (error) {
+		console.error("bowline: an artifact could not be written:", error);
+		return undefined;
+	}
 }
 
 function nextNumber(directory: string, prefix: string): number {

@@ -112,6 +112,9 @@ class ChildState {
 		this.#input = input;
 	}
 
+	/** Of no effect when the end is known already: who is being ended cannot be told anything. */
+	#fail = (error: Error) => this.#end.resolve({ how: "failed", error });
+
 	/** Resolves when the child is to be ended, or has ended. */
 	async drive(client: Client): Promise<End> {
 		const { prompt, maxRuntimeMs, signal, watch, budget } = this.#input;
@@ -123,9 +126,8 @@ class ChildState {
 		const stop = (reason: StopReason) => this.#end.resolve({ how: "stopped", reason });
 		const timer = maxRuntimeMs > 0 ? setTimeout(() => stop("max_runtime"), maxRuntimeMs) : undefined;
 		const release = onAbort(signal, () => stop("aborted"));
-		const fail = (error: Error) => this.#end.resolve({ how: "failed", error });
-		client.request("set_event_filter", { events: wantedEvents }).catch(fail);
-		client.promptAndWait(prompt).then(() => this.#end.resolve({ how: "settled" }), fail);
+		client.request("set_event_filter", { events: wantedEvents }).catch(this.#fail);
+		client.promptAndWait(prompt).then(() => this.#end.resolve({ how: "settled" }), this.#fail);
 		const end = await this.#end.promise;
 		clearTimeout(timer);
 		release();
@@ -149,8 +151,7 @@ class ChildState {
 		if (this.#requests >= softRequestLimit * hardLimitFactor) this.#end.resolve({ how: "stopped", reason: "request_limit" });
 		else if (this.#requests === softRequestLimit) {
 			const warning = `You have asked for ${this.#requests} turns, which is more than this assignment should need. Finish what you are doing and call ${submitToolName} with what you have.`;
-			// A child that is just ending cannot be told.
-			client.request("steer", { message: warning }).catch(() => undefined);
+			client.request("steer", { message: warning }).catch(this.#fail);
 		}
 	}
 

@@ -38,7 +38,7 @@ function section(result: SingleResult, fate: string | undefined): string {
 	const { id, agent, exitCode, aborted, durationMs, error, output, patchPath } = result;
 	const status = exitCode === 0 ? "completed" : aborted ? "aborted" : `failed with exit code ${exitCode}`;
 	const lines = [`## ${id} (${agent}): ${status}, ${seconds(durationMs)}`];
-	if (error !== undefined) lines.push(`Error: ${error}`);
+	if (error !== undefined && error !== fate) lines.push(`Error: ${error}`);
 	const checks = checksOf(result);
 	if (checks) lines.push(checks);
 	if (fate !== undefined) lines.push(fate);

@@ -32,19 +32,22 @@ export function submission({ schema, validate, now }: { schema: unknown; validat
 
 function submitTool(shape: JsonSchema | undefined, validate: ValidateArguments, isSubmitted: () => boolean): Tool {
 	const error = { type: "string", description: "Why the assignment cannot be done. Only when it cannot." };
+	// References begin at the root, so that is where definitions have to stand.
+	const { $defs, definitions, $schema: _, ...own } = shape ?? {};
+	const shared = { ...($defs ? { $defs } : {}), ...(definitions ? { definitions } : {}) };
 	const parameters = (data: JsonSchema) => ({
 		type: "object",
 		properties: { result: { type: "object", properties: { data, error }, description: "Either data or error." } },
 		required: ["result"],
 	});
-	const checked = { type: "object", properties: { data: shape ?? {} }, required: ["data"] };
+	const checked = { type: "object", properties: { data: own }, required: ["data"], ...shared };
 	let mismatches = 0;
 	return {
 		name: submitToolName,
 		label: "Submit result",
 		description: "Hand in the result of the assignment. Call it exactly once, as your last act: nothing you do afterwards counts.",
 		hint: "Hand in the result, exactly once, at the end",
-		parameters: parameters({ ...(shape ?? {}), description: "The result." }),
+		parameters: { ...parameters({ description: "The result.", ...own }), ...shared },
 		// A wrong shape is answered here, not by the general check: the second one is taken as it is.
 		accepted: parameters({}),
 		concurrency: "exclusive",

@@ -2,11 +2,11 @@
 import type { ToolExecution } from "../agent/contracts.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import type { ToolResult } from "../protocol/messages.ts";
-import type { SingleResult, TaskArguments } from "../protocol/subagents.ts";
-import { writeArtifact } from "./artifacts.ts";
+import type { TaskArguments } from "../protocol/subagents.ts";
 import { type CheckedCall, checkCall } from "./check-call.ts";
 import type { Frozen, Merged } from "./contracts.ts";
-import { type PlannedTask, pathsOf, runTask, type TaskCall, type TaskOutcome, unstarted } from "./one-task.ts";
+import type { PlannedTask, TaskCall } from "./judged-work.ts";
+import { pathsOf, runTask, type TaskOutcome, unstarted } from "./one-task.ts";
 import type { TaskParts } from "./parts.ts";
 import { Progress } from "./progress.ts";
 import { detailsOf, reportOf } from "./report.ts";
@@ -21,7 +21,7 @@ export async function runTasks(parts: TaskParts, room: Semaphore, { args: given,
 	try {
 		return await runAll(parts, room, { args, checked, frozen, signal, onUpdate });
 	} finally {
-		await frozen?.release();
+		await frozen?.release().catch((error) => console.error("bowline: copies of the repository could not be given back:", error));
 	}
 }
 
@@ -61,7 +61,6 @@ async function runAll(parts: TaskParts, room: Semaphore, { args, checked, frozen
 		}),
 	);
 	progress.close();
-	for (const { result } of outcomes) if (result.outputPath === undefined) result.outputPath = leaveNote(directory, result);
 	const merged = frozen ? await merge(outcomes, frozen, call) : [];
 	const results = outcomes.map(({ result }) => result);
 	const duration = now() - startedAt;
@@ -69,13 +68,6 @@ async function runAll(parts: TaskParts, room: Semaphore, { args, checked, frozen
 	const result: ToolResult = { content: [{ type: "text", text }], details: detailsOf(agents.projectDirectory, results, duration) };
 	if (signal.aborted) throw new ToolFailure(result);
 	return result;
-}
-
-/** The file that its id was reserved with says why there is nothing in it. */
-function leaveNote(directory: string, { id, error = "" }: SingleResult): string {
-	const path = `${directory}/${id}.md`;
-	writeArtifact(path, error);
-	return path;
 }
 
 /** Brings back what succeeded, in the order of the tasks. What an abort overtook stays where it is. */
@@ -93,11 +85,12 @@ async function merge(outcomes: readonly TaskOutcome[], frozen: Frozen, { args, p
 		const text = (paths: string[]) => `Its changes could not be merged: ${(error as Error).message} They are in ${paths.join(", ")}.`;
 		merged = changed.map(({ result, delta }) => ({ id: result.id, status: "failed", text: text(pathsOf(delta)) }));
 	}
-	for (const { id, status, branchName } of merged) {
+	for (const { id, status, text, branchName } of merged) {
 		const outcome = changed.find(({ result }) => result.id === id);
 		if (!outcome) continue;
 		if (branchName !== undefined) outcome.result.branchName = branchName;
 		if (status === "merged") for (const path of pathsOf(outcome.delta)) parts.artifacts.release(path);
+		else outcome.result.error = text;
 	}
 	return [...notes, ...merged];
 }

@@ -161,6 +161,12 @@ test.each([
 	expect(await submit(args as Record<string, unknown>)).toEqual(expected);
 });
 
+test("submit_result: a schema may have definitions", async () => {
+	const { submit } = submitter({ $defs: { n: { type: "integer" } }, type: "object", properties: { n: { $ref: "#/$defs/n" } }, required: ["n"] });
+	expect(await submit({ result: { data: { n: {} } } })).toMatch(/does not have the required shape/);
+	expect(await submit({ result: { data: { n: 3 } } })).toEqual({ status: "success", data: { n: 3 } });
+});
+
 test("submit_result: without a schema, or with one that cannot be used, anything is an answer", async () => {
 	expect(await submitter().submit({ result: { data: "text" } })).toEqual({ status: "success", data: "text" });
 	expect(await submitter({ type: "object", pattern: "(" }).submit({ result: { data: { a: 1 } } })).toEqual({ status: "success", data: { a: 1 } });

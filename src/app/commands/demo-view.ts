@@ -8,6 +8,8 @@ export interface Tally {
 	sessionFile: string | undefined;
 	/** Updates of the block that is streaming. */
 	deltas: number;
+	/** What the subagent was last seen doing. */
+	atWork: string | undefined;
 }
 
 const isColoured = process.stdout.isTTY && !process.env.NO_COLOR;
@@ -40,8 +42,21 @@ export function showFrame(direction: "in" | "out", line: string, tally: Tally): 
 function describe(frame: AgentEvent | Response, tally: Tally): string | undefined {
 	switch (frame.type) {
 		case "message_start":
-		case "tool_execution_update":
 			return undefined;
+		case "tool_execution_update":
+			return progress(frame.partialResult, tally);
+		case "subagent_start":
+			return `${dim("subagent_start")} ${yellow(frame.id)} ${frame.isolated ? "in a copy of the repository" : ""}`;
+		case "subagent_verification_start":
+			return `${dim("subagent_verification_start")} attempt ${frame.attempt}`;
+		case "subagent_verification_command_start":
+			return `${dim("subagent_verification_command_start")} ${yellow(frame.commandName)}`;
+		case "subagent_verification_command_end":
+			return `${dim("subagent_verification_command_end")} ${yellow(frame.commandName)} ${passed(frame.exitCode === 0, `exit ${frame.exitCode}`)}`;
+		case "subagent_verification_end":
+			return `${dim("subagent_verification_end")} attempt ${frame.attempt} ${passed(frame.status === "passed", frame.status)}`;
+		case "subagent_end":
+			return `${dim("subagent_end")} ${yellow(frame.id)} ${passed(frame.exitCode === 0, `exit ${frame.exitCode}`)}`;
 		case "message_update": {
 			const step = frame.assistantMessageEvent;
 			if ("delta" in step) tally.deltas += 1;
@@ -65,6 +80,17 @@ function describe(frame: AgentEvent | Response, tally: Tally): string | undefine
 		default:
 			return dim(JSON.stringify(frame));
 	}
+}
+
+const passed = (isGood: boolean, text: string) => (isGood ? green : red)(text);
+
+/** The tool that a subagent has begun to use. */
+function progress({ details }: ToolResult, tally: Tally): string | undefined {
+	const [task] = (details as { progress?: { id: string; currentTool?: string; currentToolArgs?: string }[] } | undefined)?.progress ?? [];
+	const doing = task?.currentTool && `${task.id} ${task.currentTool} ${task.currentToolArgs ?? ""}`;
+	if (!doing || doing === tally.atWork) return undefined;
+	tally.atWork = doing;
+	return `${dim("tool_execution_update")} ${yellow(task?.id ?? "")} uses ${task?.currentTool} ${task?.currentToolArgs}`;
 }
 
 function lastLine({ content }: ToolResult): string {

@@ -7,8 +7,14 @@ import { RecordReader } from "../../lib/jsonl.ts";
 import { demoRepository } from "../../models/scripted/built-in/demo-repository.ts";
 import { showFrame, type Tally } from "./demo-view.ts";
 
-const prompt = "The test in this repository fails. Find out why, repair it, and prove it.";
-const patienceMs = 25_000;
+const acts = [
+	{ title: "First act: the agent repairs a test by itself.", prompt: "The test in this repository fails. Find out why, repair it, and prove it." },
+	{
+		title: "Second act: a subagent works in a copy; its work is checked, repaired once, and merged.",
+		prompt: "Now give large carts a discount. Let somebody do it in a copy, and take it only when the tests pass.",
+	},
+];
+const patienceMs = 60_000;
 
 export async function demo(): Promise<void> {
 	const folder = mkdtempSync(join(tmpdir(), "bowline-demo-"));
@@ -17,10 +23,11 @@ export async function demo(): Promise<void> {
 	const before = runTest(repository);
 	console.log(`A small repository in ${repository}. Its test ${before.passed ? "passes already?!" : "fails"}.\n`);
 
-	const tally: Tally = { turns: 0, toolCalls: 0, sessionFile: undefined, deltas: 0 };
-	const exitCode = await drive(repository, join(folder, "sessions"), tally);
+	const tally: Tally = { turns: 0, toolCalls: 0, sessionFile: undefined, deltas: 0, atWork: undefined };
+	const exitCode = await drive(repository, folder, tally);
 	const after = runTest(repository);
 	const verdict = after.passed ? "the test passes" : "the test still fails";
+	console.log(`\n${changes(repository)}`);
 	console.log(`\n${tally.turns} turns, ${tally.toolCalls} tool calls, ${verdict}. Session: ${tally.sessionFile ?? "none"}`);
 	if (!after.passed) console.error(after.output);
 	process.exitCode = after.passed && !before.passed && exitCode === 0 ? 0 : 1;
@@ -43,11 +50,22 @@ function runTest(cwd: string): { passed: boolean; output: string } {
 	return { passed: status === 0, output: `${stdout}${stderr}` };
 }
 
-/** Runs the agent on the repository until it has settled, showing what passes. Gives its exit code. */
-function drive(cwd: string, sessions: string, tally: Tally): Promise<number | null> {
+/** What is different in the working tree. */
+function changes(cwd: string): string {
+	const { stdout } = spawnSync("git", ["status", "--short"], { cwd, encoding: "utf8" });
+	return `The working tree: ${stdout?.trim().split("\n").join(", ") || "nothing changed"}`;
+}
+
+/** Runs the agent on the repository, one act after another, showing what passes. Gives its exit code. */
+function drive(cwd: string, folder: string, tally: Tally): Promise<number | null> {
 	const program = process.argv[1] as string;
-	const flags = ["--mode", "rpc", "--hermetic", "--updates", "delta", "--session-dir", sessions, "--provider", "scripted", "--model", "demo"];
-	const agent = spawn(process.execPath, [program, ...flags], { cwd, stdio: ["pipe", "pipe", "inherit"] });
+	const model = ["--provider", "scripted", "--model", "demo"];
+	const settings = ["--hermetic", "--updates", "delta", "--session-dir", join(folder, "sessions"), "--set", "task.isolation.mode=worktree"];
+	const agent = spawn(process.execPath, [program, "--mode", "rpc", ...settings, ...model], {
+		cwd,
+		env: { ...process.env, BOWLINE_DIR: join(folder, "user") },
+		stdio: ["pipe", "pipe", "inherit"],
+	});
 	const timer = setTimeout(() => {
 		console.error(`The agent did not settle within ${patienceMs / 1000} s.`);
 		agent.kill("SIGKILL");
@@ -57,13 +75,19 @@ function drive(cwd: string, sessions: string, tally: Tally): Promise<number | nu
 		showFrame("out", line, tally);
 		agent.stdin.write(`${line}\n`);
 	};
+	const coming = [...acts];
+	const goOn = () => {
+		const act = coming.shift();
+		if (!act) return void agent.stdin.end();
+		console.log(`\n${act.title}\n`);
+		send({ id: String(acts.indexOf(act) + 1), type: "prompt", message: act.prompt });
+	};
 	const reader = new RecordReader(
 		{
 			record(line) {
 				const frame = JSON.parse(line) as { type: string };
 				showFrame("in", line, tally);
-				if (frame.type === "ready") send({ id: "1", type: "prompt", message: prompt });
-				if (frame.type === "agent_settled") agent.stdin.end();
+				if (frame.type === "ready" || frame.type === "agent_settled") goOn();
 			},
 			tooLong: () => undefined,
 		},

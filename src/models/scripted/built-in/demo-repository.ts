@@ -4,6 +4,24 @@
 export const bug = "sum + item.price, 0)";
 export const fix = "sum + item.price * item.quantity, 0)";
 
+/** What the second act adds, with a slip that the test finds. */
+export const discountSlip = "> 100";
+export const discount = `
+/** Carts of 100 and more cost ten percent less. */
+export function discounted(items) {
+	const sum = total(items);
+	return sum ${discountSlip} ? sum * 0.9 : sum;
+}
+`;
+export const discountTest = `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { discounted } from "../src/cart.js";
+
+test("a cart of 100 costs ten percent less", () => {
+	assert.equal(discounted([{ name: "sail", price: 50, quantity: 2 }]), 90);
+});
+`;
+
 export const demoRepository: Record<string, string> = {
 	"package.json": `${JSON.stringify({ name: "cart", version: "1.0.0", private: true, type: "module", scripts: { test: "node --test" } }, null, 2)}\n`,
 	"src/cart.js": `/** What the items in the cart cost together. */
