@@ -54,6 +54,6 @@ export const subcommands: Record<string, Subcommand> = {
 };
 
 /** Options as they were on the command line. Those that say how to talk are not the user's to choose. */
-function flagsOf({ mode, print, updates, "no-ready": noReady, ...options }: Options): string[] {
+function flagsOf({ mode, print, updates, dialect, "no-ready": noReady, ...options }: Options): string[] {
 	return Object.entries(options).flatMap(([name, value]) => [value].flat().map((each) => (each === true ? `--${name}` : `--${name}=${each}`)));
 }

@@ -202,6 +202,12 @@ describe("exit codes", () => {
 		expect(await ended).toMatchObject({ code: 130, stdout: "", stderr: "" });
 	});
 
+	test.skipIf(!existsSync("/dev/full"))("a stdout that takes nothing is an error", () => {
+		const command = `'${process.execPath}' '${program}' -p --hermetic --no-session --provider scripted --model echo hi </dev/null >/dev/full`;
+		const { status, stderr } = spawnSync("bash", ["-c", command], { encoding: "utf8" });
+		expect([status, stderr]).toEqual([1, "Error: stdout could not be written: ENOSPC\n"]);
+	});
+
 	test("a reader that leaves early ends it quietly", () => {
 		const flags = "--hermetic --no-session --provider scripted --model echo";
 		const command = `'${process.execPath}' '${program}' --mode json ${flags} $(seq 200) </dev/null | head -1; echo "\${PIPESTATUS[0]}"`;
@@ -236,6 +242,13 @@ describe("--mode json", () => {
 		const file = (all.at(-2) as { sessionFile?: string } | undefined)?.sessionFile as string;
 		expect(file).toContain(folder);
 		expect(JSON.parse(readFileSync(file, "utf8").split("\n", 1)[0] as string)).toEqual(all[0]);
+	});
+
+	test("--dialect is that of the events", async () => {
+		const { code, stdout } = await once(["--mode", "json", "--dialect", "pi", "hi"]);
+		const all = frames(stdout);
+		expect([code, all[0]?.type]).toEqual([0, "session"]);
+		expect(all).toContainEqual(expect.objectContaining({ type: "message_start", message: expect.objectContaining({ stopReason: "pending" }) }));
 	});
 
 	test("--updates full sends snapshots", async () => {

@@ -2,6 +2,8 @@
 import type { Hooks } from "../../agent/contracts.ts";
 import { toLine } from "../../lib/jsonl.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import type { OutboundFrame } from "../../protocol/frames.ts";
+import { classic, loadDialect } from "../../rpc/dialects/classic.ts";
 import { FrameWriter, type OutputStream } from "../../rpc/stdio.ts";
 import { EventWriter, type UpdateMode } from "../../rpc/updates.ts";
 import { type Arguments, type Options, refuseUnknown, type UnknownFlag } from "../args.ts";
@@ -52,11 +54,14 @@ interface Conversation {
 /** From the session's header to the end of the process. */
 async function converse({ options, unknown, places, extensions, prompts, stdout, ending, warn }: Conversation): Promise<void> {
 	const isJson = options.mode === "json";
-	const writer = new FrameWriter(stdout, () => void ending.cut(exitCodes.brokenPipe));
-	const events = new EventWriter(writer, (options.updates as UpdateMode | undefined) ?? "delta", () => performance.now());
+	const writer = new FrameWriter(stdout, (error) => void ending.cut(unwritten(error)));
+	const voice = { writer, tell: (frame: OutboundFrame) => events.tell(frame) };
+	const dialect = isJson && options.dialect !== undefined ? await loadDialect(options.dialect, voice) : { ...classic, updates: "delta" as const };
+	const updates = (options.updates as UpdateMode | undefined) ?? dialect.updates;
+	const events: EventWriter = new EventWriter(writer, updates, () => performance.now(), dialect.frames);
 	const hooks: Hooks = {};
 	const budget = await loadBudget(places.settings, warn);
-	const assembly = assemble({ ...places, unknown, environment: process.env, flow: writer, hostTools: () => [], hooks, budget, warn });
+	const assembly = assemble({ ...places, unknown, environment: process.env, flow: writer, hostTools: () => [], hooks, budget, dialect, warn });
 	const { session } = assembly;
 	// However it ends, save by a kill: nobody finds a lock of ours.
 	process.once("exit", () => session.transcript.close());
@@ -109,6 +114,13 @@ async function converse({ options, unknown, places, extensions, prompts, stdout,
 	if (!isJson && result.answer) writer.write(result.answer);
 	if (result.problem !== undefined) console.error(`Error: ${result.problem}`);
 	await ending.regular(result.code);
+}
+
+/** Nobody reads any more: that is no reason for words. Everything else is, a full disk for example. */
+function unwritten(error: NodeJS.ErrnoException): number {
+	if (error.code === "EPIPE") return exitCodes.brokenPipe;
+	console.error(`Error: stdout could not be written: ${error.code ?? error.message}`);
+	return exitCodes.failed;
 }
 
 /** What someone who reads the log should know before the end. */
