@@ -103,7 +103,8 @@ export class Prompting {
 
 /** A flag's value: text, or the name of a file that holds it. */
 function textOrFile(value: string): string {
-	if (value.length >= 4096 || !statSync(value, { throwIfNoEntry: false })?.isFile()) return value;
+	// A text may be longer than any name: then there is no such file, and looking closer would throw.
+	if (value.length >= 4096 || !existsSync(value) || !statSync(value).isFile()) return value;
 	try {
 		return readFileSync(value, "utf8").replace(/^\uFEFF/, "");
 	} catch (error) {

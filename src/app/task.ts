@@ -96,16 +96,18 @@ async function householdOf({ options, unknown, settings, cwd, subagent, models, 
 
 /** The flags that say where to look and what to load. A subagent may work elsewhere, so paths become absolute. */
 function flagsFor(options: Options, cwd: string): Options {
-	const { hermetic, extension, skill } = options;
+	const { hermetic, extension, skill, "prompt-template": templates } = options;
 	const absolute = (path: string) => (path.startsWith("~") ? path : resolve(cwd, path));
 	return {
 		hermetic,
 		"no-extensions": options["no-extensions"],
 		"no-skills": options["no-skills"],
+		"no-prompt-templates": options["no-prompt-templates"],
 		"no-rules": options["no-rules"],
 		"no-context-files": options["no-context-files"],
 		"provider-session-id": options["provider-session-id"],
 		extension: extension?.map(absolute),
 		skill: skill?.map(absolute),
+		"prompt-template": templates?.map(absolute),
 	};
 }

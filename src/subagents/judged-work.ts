@@ -153,7 +153,8 @@ async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: st
 
 function promptOf({ item }: PlannedTask, { args }: TaskCall): string {
 	const context = args.context?.trim();
-	return context ? `Background:\n\n${context}\n\nYour assignment:\n\n${item.assignment}` : item.assignment;
+	// The heading also keeps an assignment that begins with a slash from being taken for a command.
+	return `${context ? `Background:\n\n${context}\n\n` : ""}Your assignment:\n\n${item.assignment}`;
 }
 
 function repairPrompt(assignment: string, failures: string): string {
