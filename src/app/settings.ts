@@ -1,5 +1,5 @@
 /** Settings from their places, lowest to highest: default, user file, project file, --config, environment, flags. */
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { ParseError } from "jsonc-parser";
 import { type SettingName, type SettingRow, type SettingValue, settings } from "../protocol/settings.ts";
@@ -55,8 +55,11 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		}
 	};
 	const fromFile = async (path: string): Promise<Values> => {
-		if (!existsSync(path)) return {};
+		const facts = statSync(path, { throwIfNoEntry: false });
+		if (!facts) return {};
 		try {
+			// A pipe or a device may never end.
+			if (!facts.isFile()) throw new SettingsProblem(`${path} is no plain file.`);
 			return await readJsonc(path);
 		} catch (error) {
 			warnings.push(`${(error as Error).message} The file is ignored and left as it is.`);

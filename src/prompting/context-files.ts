@@ -10,10 +10,19 @@ export interface TextFile {
 /** The first that is there speaks for its directory. */
 const names = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
 
+export interface ContextPlaces {
+	userDirectory: string;
+	cwd: string;
+	/** The repository, whose links must not lead out of it; absent when it is trusted. */
+	repository: string | undefined;
+}
+
 /** The user's first, the nearest last. */
-export async function loadContextFiles(userDirectory: string | undefined, cwd: string, warnings: string[]): Promise<TextFile[]> {
-	const directories = [...(userDirectory === undefined ? [] : [userDirectory]), ...ancestors(cwd)];
-	const found = await Promise.all(directories.map((directory) => contextFile(directory, warnings)));
+export async function loadContextFiles({ userDirectory, cwd, repository }: ContextPlaces, warnings: string[]): Promise<TextFile[]> {
+	/** A directory above the repository answers for itself. */
+	const border = (directory: string) => (repository === undefined || directory.startsWith(repository) ? repository : directory);
+	const places = [{ directory: userDirectory, within: undefined }, ...ancestors(cwd).map((directory) => ({ directory, within: border(directory) }))];
+	const found = await Promise.all(places.map(({ directory, within }) => contextFile(directory, warnings, within)));
 	const files: TextFile[] = [];
 	const seen = new Set<string>();
 	for (const file of found) {
@@ -26,17 +35,17 @@ export async function loadContextFiles(userDirectory: string | undefined, cwd: s
 	return files;
 }
 
-async function contextFile(directory: string, warnings: string[]): Promise<TextFile | undefined> {
+async function contextFile(directory: string, warnings: string[], within: string | undefined): Promise<TextFile | undefined> {
 	for (const name of names) {
-		const file = await textFile(join(directory, name), warnings);
+		const file = await textFile(join(directory, name), warnings, within);
 		if (file) return file;
 	}
 	return undefined;
 }
 
 /** A file's text with LF line ends and nothing at its edges, so that the same words give the same prompt. */
-export async function textFile(path: string, warnings: string[]): Promise<TextFile | undefined> {
-	const text = await readText(path, warnings);
+export async function textFile(path: string, warnings: string[], within?: string): Promise<TextFile | undefined> {
+	const text = await readText(path, warnings, within);
 	return text === undefined
 		? undefined
 		: {

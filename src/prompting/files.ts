@@ -1,7 +1,7 @@
 /** Looking for the files that tell the agent something. What cannot be read is no reason to fail: it is reported or passed over. */
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, resolve, sep } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 
 /** How a file was found. */
 export interface Origin {
@@ -17,19 +17,30 @@ export interface Place extends Origin {
 	path: string;
 	/** Named by somebody, who then wants to know that it is not there. */
 	isNamed?: true;
+	/** A directory that links must not lead out of: the project is not trusted. */
+	within?: string;
 }
 
 export function originOf({ scope, source, packageDirectory }: Place): Origin {
 	return { scope, source, ...(packageDirectory === undefined ? {} : { packageDirectory }) };
 }
 
-/** The text of a file; nothing when there is none. Anything else that is wrong is reported. */
-export async function readText(path: string, warnings: string[]): Promise<string | undefined> {
+/**
+ * The text of a file; nothing when there is none. Anything else that is wrong is reported. A link that leads out of `within` is not followed:
+ * a repository must not put the user's own files into the prompt.
+ */
+export async function readText(path: string, warnings: string[], within?: string): Promise<string | undefined> {
 	try {
+		const facts = await stat(path);
+		if (facts.isDirectory()) return undefined;
+		// A pipe or a device may never end.
+		if (!facts.isFile()) return void warnings.push(`${path} is not used: it is no plain file.`);
+		if (within !== undefined && !isInside(await realpath(path), await realpath(within)))
+			return void warnings.push(`${path} is not used: it is a link out of a project that is not trusted (see --approve).`);
 		return await readFile(path, "utf8");
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
-		if (code !== "ENOENT" && code !== "ENOTDIR" && code !== "EISDIR") warnings.push(`${path} cannot be read (${code}).`);
+		if (code !== "ENOENT" && code !== "ENOTDIR") warnings.push(`${path} cannot be read (${code}).`);
 		return undefined;
 	}
 }
@@ -45,6 +56,18 @@ export async function kindOf(path: string): Promise<"file" | "directory" | undef
 export async function realPath(path: string): Promise<string> {
 	const [real] = await Promise.allSettled([realpath(path)]);
 	return real.status === "fulfilled" ? real.value : path;
+}
+
+function isInside(path: string, directory: string): boolean {
+	return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+}
+
+/** The directory of the repository that this one is in; the directory itself where there is none. */
+export async function repositoryOf(start: string): Promise<string> {
+	for (let directory = start; ; directory = dirname(directory)) {
+		if ((await kindOf(join(directory, ".git"))) !== undefined) return directory;
+		if (directory === dirname(directory)) return start;
+	}
 }
 
 export interface Entry {

@@ -1,7 +1,7 @@
 /** Everything people put beside the program to tell the agent something: one look at the disk, one value. */
 import { join } from "node:path";
 import { loadContextFiles, type TextFile, textFile } from "./context-files.ts";
-import { namedPath, type Origin, type Place } from "./files.ts";
+import { namedPath, type Origin, type Place, repositoryOf } from "./files.ts";
 import { loadRules, type RuleFile } from "./rules.ts";
 import { loadSkills, type Skill, sharedSkillDirectories } from "./skills.ts";
 import { loadTemplates, type Template } from "./templates.ts";
@@ -60,15 +60,18 @@ export async function loadResources(places: ResourcePlaces): Promise<Resources> 
 	};
 	const isHermetic = userDirectory === undefined;
 	const own = isHermetic || projectDirectory === undefined ? [] : [projectDirectory];
+	const repository = isTrusted || isHermetic ? undefined : await repositoryOf(cwd);
+	const ofProject = (path: string): Place => ({ path, ...project, ...(repository === undefined ? {} : { within: repository }) });
 	const inBoth = (name: string): Place[] =>
-		isHermetic ? [] : [{ path: join(userDirectory, name), ...user }, ...own.map((directory) => ({ path: join(directory, name), ...project }))];
+		isHermetic ? [] : [{ path: join(userDirectory, name), ...user }, ...own.map((directory) => ofProject(join(directory, name)))];
 	const trusted = isHermetic ? [] : [...(isTrusted ? own : []), userDirectory];
 
-	const skillDirectories = await skillPlaces(places, inBoth("skills"));
+	const shared = isHermetic || places.noSkills ? [] : (await sharedSkillDirectories(cwd)).map(ofProject);
+	const skillDirectories = skillPlaces(places, inBoth("skills"), shared);
 	const [skills, templates, contextFiles, systemFile, appendFile, rules] = await Promise.all([
 		loadSkills(skillDirectories, list()),
 		loadTemplates(promptPlaces(places, [...inBoth("commands"), ...inBoth("prompts")]), list()),
-		isHermetic || places.noContextFiles ? [] : loadContextFiles(userDirectory, cwd, list()),
+		isHermetic || places.noContextFiles ? [] : loadContextFiles({ userDirectory, cwd, repository }, list()),
 		firstFile(trusted, "SYSTEM.md", list()),
 		firstFile(trusted, "APPEND_SYSTEM.md", list()),
 		loadRules(places.noRules ? [] : trusted.map((directory) => ({ path: join(directory, "rules"), ...user })), list()),
@@ -76,11 +79,10 @@ export async function loadResources(places: ResourcePlaces): Promise<Resources> 
 	return { skills, templates, contextFiles, systemFile, appendFiles: appendFile ? [appendFile] : [], rules, warnings: warnings.flat() };
 }
 
-async function skillPlaces(places: ResourcePlaces, usual: readonly Place[]): Promise<Place[]> {
+function skillPlaces(places: ResourcePlaces, usual: readonly Place[], shared: readonly Place[]): Place[] {
 	const { cwd, homeDirectory, userDirectory, skillPaths = [], settingsSkillPaths = [] } = places;
 	const flags = named(cwd, skillPaths, { scope: "temporary", source: "cli" });
 	if (places.noSkills) return flags;
-	const shared = userDirectory === undefined ? [] : (await sharedSkillDirectories(cwd)).map((path) => ({ path, ...project }));
 	const home = userDirectory === undefined || !homeDirectory ? [] : [{ path: join(homeDirectory, ".agents", "skills"), ...user }];
 	return [...flags, ...usual, ...home, ...shared, ...named(cwd, settingsSkillPaths, settings), ...packed(places, "skills")];
 }

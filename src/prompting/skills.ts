@@ -97,7 +97,7 @@ function isIgnored({ path, kind }: Entry, levels: readonly Rules[]): boolean {
 }
 
 async function readSkill(path: string, place: Place, warnings: string[]): Promise<Skill | undefined> {
-	const text = await readText(path, warnings);
+	const text = await readText(path, warnings, place.within);
 	if (text === undefined) return undefined;
 	const { attributes, body, problem } = await readFrontMatter(text);
 	const warn = (what: string) => warnings.push(`Skill ${path}: ${what}`);

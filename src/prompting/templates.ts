@@ -48,7 +48,7 @@ async function readTemplate(path: string, place: Place, warnings: string[]): Pro
 		warnings.push(`Prompt ${path} is not used: its name has a blank, so that nobody could call it.`);
 		return undefined;
 	}
-	const text = await readText(path, warnings);
+	const text = await readText(path, warnings, place.within);
 	if (text === undefined) return undefined;
 	const { attributes, body, problem } = await readFrontMatter(text);
 	if (problem) warnings.push(`Prompt ${path}: the front matter cannot be read: ${problem}`);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadSettings, type SettingsPlaces } from "../../src/app/settings.ts";
+import { settings } from "../../src/protocol/settings.ts";
 import { program } from "../wire/support/agent.ts";
 
 let folder: string;
@@ -164,6 +165,21 @@ test("a malformed file is reported with its line and left byte for byte", async 
 	const { warnings } = await loadSettings(places);
 	expect(warnings).toEqual([expect.stringMatching(/settings\.jsonc:3: .*left as it is\.$/)]);
 	expect(readFileSync(file, "utf8")).toBe('{\n  "retry": {\n');
+});
+
+test("a settings file that is a pipe is not waited for", async () => {
+	execFileSync("mkfifo", [join(places.cwd, ".bowline/settings.jsonc")]);
+	expect((await loadSettings(places)).warnings).toEqual([expect.stringMatching(/settings\.jsonc is no plain file\. The file is ignored/)]);
+});
+
+test("bowline config shows every setting", () => {
+	const env = { PATH: process.env.PATH, BOWLINE_DIR: join(folder, "user") };
+	const text = execFileSync(process.execPath, [program, "config"], { cwd: places.cwd, env, encoding: "utf8" });
+	const shown = text
+		.split("\n\n")[0]
+		?.split("\n")
+		.map((line) => line.split(" ")[0]);
+	expect(shown).toEqual(Object.keys(settings));
 });
 
 test.each([
