@@ -116,8 +116,12 @@ async function cleaned({ part, scratch }: CommitInput, changes: readonly Change[
 	return tree;
 }
 
-/** The user's index after the step: what they have staged stays staged. */
-export async function indexAfter(part: Part, step: Step, files: { copy: string; next: string; scratch: string }): Promise<Conflict | undefined> {
+/** The user's index after the step: what they have staged stays staged. Gives its tree. */
+export async function indexAfter(
+	part: Part,
+	step: Step,
+	files: { copy: string; next: string; scratch: string },
+): Promise<{ tree: string } | Conflict> {
 	const index = join(part.repository.gitDir, "index");
 	const git = privateGit(part);
 	if (existsSync(index)) await copyIndex(index, files.copy);
@@ -132,13 +136,13 @@ export async function indexAfter(part: Part, step: Step, files: { copy: string; 
 	);
 	if (conflicts.length > 0) return { conflicts };
 	await putEntries(indexed, changes);
-	return undefined;
+	return { tree: await indexed.line(["write-tree", "--missing-ok"]) };
 }
 
-/** Copies what the commits need, and nothing else, into the user's repository. */
-export async function publish(part: Part, steps: readonly Step[]): Promise<void> {
-	const wanted = [...steps.map((step) => step.new), ...steps.map(({ old }) => `^${old}`)];
-	const pack = await privateGit(part).run(["pack-objects", "--revs", "--stdout", "-q"], { input: `${wanted.join("\n")}\n` });
+/** Copies what these commits and trees need beyond what is known, and nothing else, into the user's repository. */
+export async function publish(part: Part, wanted: readonly string[], known: readonly string[]): Promise<void> {
+	const input = [...wanted, ...known.map((commit) => `^${commit}`), ""].join("\n");
+	const pack = await privateGit(part).run(["pack-objects", "--revs", "--stdout", "-q"], { input });
 	await part.repository.git.run(["unpack-objects", "-q"], { input: pack });
 }
 

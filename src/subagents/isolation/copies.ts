@@ -3,7 +3,7 @@ import { existsSync, lstatSync, rmSync } from "node:fs";
 import { cp, mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { CopiedPart, CopyRecord } from "./capture.ts";
-import type { ProgramStarter } from "./git.ts";
+import type { Call, ProgramStarter } from "./git.ts";
 import { alone } from "./lock.ts";
 import type { Part } from "./part.ts";
 import { onDisk } from "./paths.ts";
@@ -25,7 +25,7 @@ export async function makeCopy(parts: readonly Part[], record: CopyRecord, file:
 	for (const [number, part] of parts.entries()) await copyPart(part, record.parts[number] as CopiedPart, record.path, signal);
 }
 
-async function copyPart({ repository, shadow, index, staged }: Part, copied: CopiedPart, path: string, signal: AbortSignal): Promise<void> {
+async function copyPart({ repository, shadow, index, staged, links }: Part, copied: CopiedPart, path: string, signal: AbortSignal): Promise<void> {
 	const { git, head, commonDir, gitDir } = repository;
 	const top = onDisk(path, copied.at).toString();
 	await mkdir(top, { recursive: true });
@@ -38,17 +38,18 @@ async function copyPart({ repository, shadow, index, staged }: Part, copied: Cop
 	const sparse = join(gitDir, "info/sparse-checkout");
 	if (existsSync(sparse)) await cp(sparse, join(record, "info/sparse-checkout"));
 
+	// A submodule without files is an empty directory.
+	for (const link of links) await mkdir(onDisk(top, link), { recursive: true });
+
 	const growing = `${copied.index}.growing`;
 	await copyIndex(index, growing);
-	// Without a list, older versions also write what a sparse working tree leaves out.
-	const input =
-		copied.skipped.length === 0
-			? undefined
-			: (await shadow.list({ top, index: growing }, signal)).flatMap((each) => (each.isSkipped ? [] : [each.path, ""]));
-	const which = input ? ["-z", "--stdin"] : ["-a"];
-	await shadow
-		.git({ top, index: growing })
-		.run(["checkout-index", "-f", "-u", "-q", ...which], { signal, ...(input ? { input: input.join("\0") } : {}) });
+	let which: Call & { args: string[] } = { args: ["-a"] };
+	if (copied.skipped.length > 0) {
+		// Without a list, older versions also write what a sparse working tree leaves out.
+		const list = (await shadow.list({ top, index: growing }, signal)).filter(({ isSkipped }) => !isSkipped);
+		which = { args: ["-z", "--stdin"], input: list.map(({ path }) => `${path}\0`).join("") };
+	}
+	await shadow.git({ top, index: growing }).run(["checkout-index", "-f", "-u", "-q", ...which.args], { ...which, signal });
 	await rename(growing, copied.index);
 }
 

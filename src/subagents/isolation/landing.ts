@@ -6,7 +6,7 @@ import { type Conflict, commitOnto, indexAfter, publish, type Step } from "./com
 import { prepare } from "./live-tree.ts";
 import { type Part, takeTree } from "./part.ts";
 import { below } from "./paths.ts";
-import { copyIndex } from "./shadow.ts";
+import { type Change, copyIndex } from "./shadow.ts";
 import { mergeTrees } from "./trees.ts";
 
 export interface Work {
@@ -37,10 +37,13 @@ export async function planFiles({ part, before, after, scratch, staging }: Work)
 	await mkdir(scratch, { recursive: true, mode: 0o700 });
 	const index = join(scratch, "live");
 	await copyIndex(part.index, index);
-	const { tree } = await takeTree(part, { top: repository.top, index });
+	const { tree, absent } = await takeTree(part, { top: repository.top, index });
 	const { changes, conflicts } = await mergeTrees(shadow.git(), { base: before, ours: tree, theirs: after }, join(scratch, "lines"));
 	if (conflicts.length > 0) return { conflicts: conflicts.map((path) => below(at, path)) };
-	const prepared = await prepare({ shadow, top: repository.top, staging, keep: repository.prefix }, changes);
+	const onDisk = changes.flatMap(({ from, ...change }): Change[] =>
+		absent.has(change.path) ? (change.to ? [change] : []) : [{ ...change, ...(from ? { from } : {}) }],
+	);
+	const prepared = await prepare({ shadow, top: repository.top, staging, keep: repository.prefix }, onDisk);
 	if ("conflicts" in prepared) return { conflicts: prepared.conflicts.map((path) => below(at, path)) };
 	return { land: prepared.commit, undo: prepared.undo, discard: prepared.discard };
 }
@@ -53,8 +56,8 @@ export async function planCommit(work: Work, made: Step, current: string): Promi
 	if ("conflicts" in step) return { conflicts: step.conflicts.map((path) => below(at, path)) };
 	const copy = join(scratch, "index-before");
 	const next = join(scratch, "index-after");
-	const clash = await indexAfter(part, step, { copy, next, scratch });
-	if (clash) return { conflicts: clash.conflicts.map((path) => below(at, path)) };
+	const staged = await indexAfter(part, step, { copy, next, scratch });
+	if ("conflicts" in staged) return { conflicts: staged.conflicts.map((path) => below(at, path)) };
 	const files = await planFiles(work);
 	if ("conflicts" in files) return files;
 	const index = join(repository.gitDir, "index");
@@ -63,7 +66,7 @@ export async function planCommit(work: Work, made: Step, current: string): Promi
 		commit: step.new,
 		discard: files.discard,
 		async land() {
-			await publish(part, [step]);
+			await publish(part, [step.new, staged.tree], [step.old]);
 			await replaceIndex(index, copy, next, async () => {
 				await moveHead(step.old, step.new);
 				try {

@@ -133,7 +133,7 @@ async function landAll(
 
 /** A branch of its own for the work, whose name nobody has yet. */
 async function makeBranch(main: Part, id: string, step: Step): Promise<string> {
-	await publish(main, [step]);
+	await publish(main, [step.new], [step.old]);
 	const { git } = main.repository;
 	const name = asFileName(id)
 		.replace(/\.{2,}/g, ".")

@@ -21,6 +21,8 @@ export interface Part {
 	tree: string;
 	/** Entries that a sparse working tree leaves out. */
 	skipped: IndexEntry[];
+	/** Submodules that have a directory. */
+	links: RepositoryPath[];
 	/** What is inside it and yet not of it: other parts, and our own files. */
 	apart: RepositoryPath[];
 }
@@ -58,27 +60,33 @@ async function freezePart(repository: Repository, at: RepositoryPath, { director
 	else await shadow.git(place).run(["read-tree", "--empty"], { signal });
 
 	const list = await shadow.list(place, signal);
-	const links = list.filter(isLink);
+	const submodules = list.filter(isLink);
+	const links = submodules.map(({ path }) => path).filter((path) => lstatSync(onDisk(top, path), { throwIfNoEntry: false })?.isDirectory());
 	const skipped = list.filter((entry) => entry.isSkipped && !isLink(entry));
 	const [converted, ignored] = await Promise.all([convertedPaths(git, list, signal), shadow.ignored(place, signal)]);
 	// Git would not look at these files, or would find in the index what its filters made of them.
 	const unsure = list.filter((entry) => entry.isMerged && !entry.isSkipped && !isLink(entry) && (entry.isAssumed || converted(entry.path)));
 	// Submodules are repositories like any other in here: what is in them counts, not where they point.
-	const changes = [...links.map(({ path, ...from }) => ({ path, from })), ...unsure.map(({ path, ...to }) => ({ path, to }))];
+	const changes = [...submodules.map(({ path, ...from }) => ({ path, from })), ...unsure.map(({ path, ...to }) => ({ path, to }))];
 	await putEntries(shadow.git(place), changes, signal);
 	const apart = own === undefined ? [] : [own];
 	const { tree, nested } = await takeTree({ shadow, skipped, apart }, place, signal);
 
-	const part: Part = { at, repository, shadow, index, tree, skipped, apart, ...(staged ? { staged } : {}) };
-	const all = new Set([...links.map(({ path }) => path), ...nested, ...(await ignoredRepositories(top, ignored))]);
+	const part: Part = { at, repository, shadow, index, tree, skipped, links, apart, ...(staged ? { staged } : {}) };
+	const all = new Set([...links, ...nested, ...(await ignoredRepositories(top, ignored))]);
 	return { part, nested: [...all].filter((path) => !path.split("/").includes("node_modules") && !isWithin(path, own)) };
 }
 
-/** Brings an index of a part up to a working tree of it, the live one or a copy. Gives the tree, and what new repositories it found. */
+/** Brings an index of a part up to a working tree of it, the live one or a copy. Gives the tree, what new repositories it found, and which of its files are not on the disk. */
 export async function takeTree({ shadow, skipped, apart }: Pick<Part, "shadow" | "skipped" | "apart">, place: Place, signal?: AbortSignal) {
 	const present = presentIn(place.top);
 	// A file that a sparse working tree leaves out counts when somebody put it there.
-	const appeared = skipped.filter(({ path }) => present(path));
+	const appeared: IndexEntry[] = [];
+	const absent = new Set<RepositoryPath>();
+	for (const entry of skipped) {
+		if (present(entry.path)) appeared.push(entry);
+		else absent.add(entry.path);
+	}
 	await putEntries(
 		shadow.git(place),
 		appeared.map(({ path, ...to }) => ({ path, to })),
@@ -88,7 +96,7 @@ export async function takeTree({ shadow, skipped, apart }: Pick<Part, "shadow" |
 	// Git refuses to leave out what it ignores anyway.
 	const visible = apart.filter((each) => untracked.some((path) => isWithin(path, each)));
 	const nested = untracked.filter((path) => path.endsWith("/") && !apart.some((each) => isWithin(path, each))).map((path) => path.slice(0, -1));
-	return { tree: await shadow.take(place, [...visible, ...nested], signal), nested };
+	return { tree: await shadow.take(place, [...visible, ...nested], signal), nested, absent };
 }
 
 const isWithin = (path: RepositoryPath, directory: RepositoryPath | undefined) => directory !== undefined && `${path}/`.startsWith(`${directory}/`);

@@ -1,0 +1,193 @@
+/** What isolation refuses, and that nothing stays behind: after an abort, a crash, a failure. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { collectLeftOvers } from "../../src/subagents/isolation/index.ts";
+import { eventually, processesWith } from "../lib/shell/processes.ts";
+import { Bench, tree } from "./isolation-support.ts";
+
+const children: ChildProcess[] = [];
+const directory = mkdtempSync(join(tmpdir(), "bowline-isolating-"));
+const program = join(directory, "isolating.mjs");
+
+beforeAll(async () => {
+	await build({ entryPoints: [join(import.meta.dirname, "fixtures/isolating.ts")], outfile: program, bundle: true, platform: "node", format: "esm" });
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+afterEach(() => {
+	for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
+test("where there is nothing to isolate, the model is told why and what to do", async () => {
+	const bench = new Bench();
+	expect(await bench.problem()).toMatch(/needs a git repository, and .*repo is not in one.*git init/);
+	bench.git(["init", "-q"]);
+	bench.files({ "a.txt": "a" });
+	expect(await bench.problem()).toMatch(/has no commits yet\. Make a first commit/);
+	expect(await bench.problem(join(bench.repo, ".git"))).toMatch(/inside the \.git directory/);
+	const bare = join(bench.folder, "bare.git");
+	bench.git(["init", "-q", "--bare", bare]);
+	expect(await bench.problem(bare)).toMatch(/bare repository/);
+
+	const programs = join(bench.folder, "bin");
+	mkdirSync(programs);
+	bench.environment = { ...bench.environment, PATH: programs };
+	expect(await bench.problem()).toMatch(/needs git, and it is not on the PATH/);
+	writeFileSync(join(programs, "git"), "#!/bin/sh\necho git version 2.24.9\n");
+	chmodSync(join(programs, "git"), 0o755);
+	expect(await bench.problem()).toMatch(/needs git 2\.25 or newer, and this is git version 2\.24\.9/);
+	writeFileSync(
+		join(programs, "git"),
+		"#!/bin/sh\ncase \"$*\" in *version) echo git version 2.50;; *) echo 'fatal: No space left on device' >&2; exit 128;; esac\n",
+	);
+	expect(await bench.problem()).toMatch(/disk is full/);
+	expect(tree(bench.root)).toEqual({});
+});
+
+test("an abort at any moment leaves nothing", async () => {
+	const bench = new Bench();
+	bench.init({ "a.txt": "a\n", "d/b.txt": "b\n" });
+	bench.init({ "in.txt": "in\n" }, join(bench.repo, "inner"));
+	// Aborts at the n-th start of a program.
+	const aborting = (count: number) => {
+		const controller = new AbortController();
+		const start = bench.shell.start.bind(bench.shell);
+		let left = count;
+		bench.shell.start = async (...args) => {
+			const program = await start(...args);
+			if (--left === 0) controller.abort();
+			return program;
+		};
+		return { controller, restore: () => Object.assign(bench.shell, { start }), isOver: () => left > 0 };
+	};
+	for (let count = 1; ; count += 3) {
+		const { controller, restore, isOver } = aborting(count);
+		const freezing = bench.isolation().freeze(controller.signal);
+		const frozen = await freezing.catch(() => undefined);
+		restore();
+		if (isOver()) {
+			if (frozen && !("problem" in frozen)) await frozen.release();
+			break;
+		}
+		expect(frozen).toBeUndefined();
+		bench.expectClean();
+	}
+	const frozen = await bench.freeze();
+	for (let count = 1; ; count += 2) {
+		const { controller, restore, isOver } = aborting(count);
+		const workspace = await frozen.checkOut("0-Fix", controller.signal).catch(() => undefined);
+		restore();
+		if (isOver()) {
+			await workspace?.remove();
+			break;
+		}
+		expect(workspace).toBeUndefined();
+		expect(readdirSync(join(bench.repo, ".git"))).not.toContain("worktrees");
+		expect(readdirSync(join(bench.repo, "inner/.git"))).not.toContain("worktrees");
+		expect(Object.keys(tree(bench.root)).filter((name) => /copy-|\.lock$/.test(name))).toEqual([]);
+	}
+	await frozen.release();
+	bench.expectClean();
+});
+
+test("work that cannot be captured stays where it is, and is said to", async () => {
+	const bench = new Bench();
+	bench.init({ "a.txt": "a\n" });
+	const frozen = await bench.freeze();
+	const workspace = await frozen.checkOut("0-Fix", bench.signal);
+	bench.files({ "a.txt": "b\n" }, workspace.cwd);
+	const artifacts = join(bench.folder, "artifacts");
+	rmSync(artifacts, { recursive: true });
+	writeFileSync(artifacts, "in the way");
+	await expect(workspace.capture()).rejects.toThrow(`It stays in ${workspace.cwd}.`);
+	await frozen.release();
+	expect(readFileSync(join(workspace.cwd, "a.txt"), "utf8")).toBe("b\n");
+	rmSync(artifacts);
+	expect(await workspace.capture()).toMatchObject({ patchPath: join(artifacts, "0-Fix.patch") });
+	await frozen.release();
+	bench.expectClean();
+});
+
+/** Another process; gives what it has printed so far. */
+function otherProcess(bench: Bench, what: string, name: string): { child: ChildProcess; output: () => string } {
+	const env = { PATH: process.env.PATH, HOME: bench.home };
+	const child = spawn(process.execPath, [program, bench.repo, bench.root, what, name], { stdio: ["ignore", "pipe", "inherit"], env });
+	children.push(child);
+	let output = "";
+	child.stdout?.on("data", (chunk) => {
+		output += chunk;
+	});
+	return { child, output: () => output };
+}
+
+const ended = (child: ChildProcess) =>
+	new Promise((resolve) => (child.exitCode === null && child.signalCode === null ? child.once("exit", resolve) : resolve(undefined)));
+
+async function collect(bench: Bench): Promise<string[]> {
+	const warnings: string[] = [];
+	const { root } = bench;
+	await collectLeftOvers({
+		root,
+		shell: async () => bench.shell,
+		environment: () => bench.environment,
+		now: Date.now,
+		warn: (text) => warnings.push(text),
+	});
+	return warnings;
+}
+
+test("what a killed process left is cleared away, and its work rescued", async () => {
+	const bench = new Bench();
+	bench.init({ "a.txt": "a\n" });
+	bench.init({ "in.txt": "in\n" }, join(bench.repo, "inner"));
+	const { child, output } = otherProcess(bench, "work", "crashing");
+	expect(await eventually(() => output().includes("working"), 30_000)).toBe(true);
+	expect(await collect(bench)).toEqual([]);
+	expect(bench.git(["worktree", "list"]).trim().split("\n")).toHaveLength(3);
+	child.kill("SIGKILL");
+	await ended(child);
+	// As if it had been killed with the lock in its hand.
+	writeFileSync(join(bench.repo, ".git/bowline.lock"), JSON.stringify({ pid: child.pid }));
+	const warnings = await collect(bench);
+	expect(warnings).toEqual([expect.stringMatching(/left the work of 1-Busy: it is in .*\.patch\.$/)]);
+	const [, patch = ""] = /is in (.*)\.$/.exec(warnings[0] ?? "") ?? [];
+	bench.git(["apply", patch]);
+	expect(readFileSync(join(bench.repo, "work.txt"), "utf8")).toBe("never captured\n");
+	rmSync(join(bench.root, "rescued"), { recursive: true });
+	expect(await collect(bench)).toEqual([]);
+	bench.expectClean();
+	expect(existsSync(join(bench.repo, "inner/.git/worktrees"))).toBe(false);
+});
+
+test("a process may be killed at any moment", async () => {
+	const bench = new Bench();
+	bench.init(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`d${n % 7}/f${n}`, `${n}\n`])));
+	for (const [round, delay] of [0, 20, 60, 100, 150].entries()) {
+		const { child, output } = otherProcess(bench, "work", `killed${round}`);
+		expect(await eventually(() => output() !== "", 30_000)).toBe(true);
+		await new Promise((resolve) => setTimeout(resolve, delay));
+		child.kill("SIGKILL");
+		await ended(child);
+	}
+	// Git itself may be at work for a moment longer.
+	expect(await eventually(() => processesWith("BOWLINE_RUN=").every((line) => !line.includes(bench.folder)), 10_000)).toBe(true);
+	for (const warning of await collect(bench)) expect(warning).toContain("1-Busy");
+	rmSync(join(bench.root, "rescued"), { recursive: true, force: true });
+	bench.expectClean();
+	expect(bench.git(["status", "--porcelain"])).toBe("");
+	expect(await bench.task((cwd) => bench.files({ new: "n" }, cwd))).toMatchObject({ status: "merged" });
+});
+
+test("two processes in one repository wait for each other", async () => {
+	const bench = new Bench();
+	bench.init({ "a.txt": "a\n" });
+	const processes = [otherProcess(bench, "commit", "One"), otherProcess(bench, "commit", "Two")];
+	await Promise.all(processes.map(({ child }) => ended(child)));
+	expect(processes.map(({ output }) => output())).toEqual(["started\nmerged merged merged\n", "started\nmerged merged merged\n"]);
+	expect(bench.git(["log", "--format=%s"]).trim().split("\n").sort()).toEqual(["OneA", "OneB", "OneC", "TwoA", "TwoB", "TwoC", "first"]);
+	expect(bench.git(["status", "--porcelain"])).toBe("");
+	bench.expectClean();
+});
