@@ -1,4 +1,5 @@
 /** The rows of `npm run bench`. */
+import { worktree } from "./isolation-rows.ts";
 import { cpuNs, inFolder, program, type Running, rssMb, startAgent, startBare, wholeCpuMs } from "./process.ts";
 import { argumentDeltas, firstDelta, longConversation, providerDeltas } from "./provider-rows.ts";
 import { sessions } from "./session-rows.ts";
@@ -183,4 +184,5 @@ export const rows: Row[] = [
 	{ name: "grep", measure: grepTree },
 	{ name: "sessions", measure: sessions },
 	{ name: "subagents", measure: subagents },
+	{ name: "worktree", measure: worktree },
 ];
