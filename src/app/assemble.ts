@@ -45,6 +45,8 @@ export interface AssembleInput {
 	/** What the host's dialect wants to be different or to be told. */
 	dialect?: Pick<Dialect, "interruptMode" | "hasMaxLevel" | "onEntry" | "onSummaryRetry" | "aroundCompaction">;
 	warn: (text: string) => void;
+	/** Calls back when everything is over. */
+	atExit: (then: () => void) => void;
 	/** Set in a process that was sent by another one of ours. */
 	subagent?: Subagent;
 }

@@ -5,7 +5,7 @@ import type { Channel, ChannelListener, Frame, OpenChannel } from "../client/cha
 import { Tail } from "../client/tail.ts";
 import type { OutputStream } from "../rpc/stdio.ts";
 import { parseArguments } from "./args.ts";
-import { type Service, serve } from "./rpc.ts";
+import { type Host, type Service, serve } from "./rpc.ts";
 import type { SessionFlags } from "./session-flags.generated.ts";
 
 export interface EmbedOptions extends SessionFlags {
@@ -31,19 +31,19 @@ export function embedded({ cwd: given, env = process.env, settings = {}, args = 
 	const { options, words, unknown } = parsed;
 	if (words[0] !== undefined) throw new Error(`args: ${words[0]} is no flag`);
 	return (listener) =>
-		new EmbeddedSession(listener, onWarning, (output, warn, exit) =>
-			serve({ cwd, env, output, warn, pauseInput: () => undefined, exit }, { ...options, "no-ready": false }, unknown),
+		new EmbeddedSession(listener, onWarning, (host) =>
+			serve({ ...host, cwd, env, pauseInput: () => undefined }, { ...options, "no-ready": false }, unknown),
 		);
 }
 
-type Start = (output: OutputStream, warn: (text: string) => void, exit: (code: number) => void) => Promise<Service>;
+type Start = (host: Pick<Host, "output" | "warn" | "exit" | "atExit">) => Promise<Service>;
 
 class EmbeddedSession implements Channel {
 	#listener: ChannelListener;
 	#warnings = new Tail();
 	#service: Promise<Service | undefined>;
 	#isGone = false;
-	#onGone: (() => void)[] = [];
+	#atExit: (() => void)[] = [];
 
 	constructor(listener: ChannelListener, onWarning: ((text: string) => void) | undefined, start: Start) {
 		this.#listener = listener;
@@ -52,7 +52,8 @@ class EmbeddedSession implements Channel {
 			this.#warnings.add(`${text}\n`);
 			onWarning?.(text);
 		};
-		this.#service = start(output, warn, (code) => this.#end(code)).catch((cause: Error) => {
+		const atExit = (then: () => void) => void this.#atExit.push(then);
+		this.#service = start({ output, warn, exit: (code) => this.#end(code), atExit }).catch((cause: Error) => {
 			this.#end(1, cause);
 			return undefined;
 		});
@@ -69,7 +70,7 @@ class EmbeddedSession implements Channel {
 	async close(): Promise<void> {
 		const service = await this.#service;
 		if (this.#isGone) return;
-		const gone = new Promise<void>((resolve) => this.#onGone.push(resolve));
+		const gone = new Promise<void>((resolve) => this.#atExit.push(resolve));
 		service?.input.end();
 		await gone;
 	}
@@ -83,7 +84,7 @@ class EmbeddedSession implements Channel {
 	#end(code: number, cause?: Error): void {
 		if (this.#isGone) return;
 		this.#isGone = true;
-		for (const then of this.#onGone) then();
+		for (const then of this.#atExit) then();
 		this.#listener.exit({ code, signal: null, stderr: this.stderr, ...(cause && { cause }) });
 	}
 }

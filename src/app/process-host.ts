@@ -8,10 +8,9 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], output: O
 	const cwd = process.cwd();
 	const subagent = env.BOWLINE_INHERIT_FD === undefined ? undefined : await (await import("./as-subagent.ts")).inherited(options, cwd, env);
 	const pauseInput = (paused: boolean) => void (paused ? stdin.pause() : stdin.resume());
-	const host = { cwd, env, output, warn, pauseInput, exit: process.exit, subagent };
-	const { input, kill, release } = await serve(host, subagent?.options ?? options, subagent?.unknown ?? unknown);
-	// Whatever ends the process, save a kill: nobody finds a lock of ours.
-	process.once("exit", release);
+	const atExit = (then: () => void) => void process.once("exit", then);
+	const host = { cwd, env, output, warn, pauseInput, exit: process.exit, atExit, subagent };
+	const { input, kill } = await serve(host, subagent?.options ?? options, subagent?.unknown ?? unknown);
 	stdin.on("data", (chunk: Buffer) => input.push(chunk));
 	stdin.on("end", () => input.end());
 	stdin.on("error", () => input.end());

@@ -1,6 +1,6 @@
 /** What people put beside the program for the agent to know, loaded with the first run or question about it. */
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Hooks, Tool } from "../agent/contracts.ts";
 import type { Resources, SlashCommand } from "../prompting/index.ts";
 import type { Options } from "./args.ts";
@@ -28,8 +28,8 @@ export class Prompting {
 	constructor(input: PromptingInput) {
 		this.#input = input;
 		const { "system-prompt": custom, "append-system-prompt": appended } = input.options;
-		this.#custom = custom === undefined ? undefined : textOrFile(custom);
-		this.#appended = appended?.map(textOrFile);
+		this.#custom = custom === undefined ? undefined : textOrFile(custom, input.cwd);
+		this.#appended = appended?.map((value) => textOrFile(value, input.cwd));
 	}
 
 	resources(): Promise<Resources> {
@@ -102,11 +102,13 @@ export class Prompting {
 }
 
 /** A flag's value: text, or the name of a file that holds it. */
-function textOrFile(value: string): string {
+function textOrFile(value: string, cwd: string): string {
+	if (value.length >= 4096) return value;
+	const path = resolve(cwd, value);
 	// A text may be longer than any name: then there is no such file, and looking closer would throw.
-	if (value.length >= 4096 || !existsSync(value) || !statSync(value).isFile()) return value;
+	if (!existsSync(path) || !statSync(path).isFile()) return value;
 	try {
-		return readFileSync(value, "utf8").replace(/^\uFEFF/, "");
+		return readFileSync(path, "utf8").replace(/^\uFEFF/, "");
 	} catch (error) {
 		throw new Error(`The prompt file ${value} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
 	}
@@ -114,6 +116,6 @@ function textOrFile(value: string): string {
 
 /** Our own documentation, which lies beside the program. */
 function docsDirectory(): string | undefined {
-	const path = join(dirname(process.argv[1] ?? ""), "..", "docs");
+	const path = join(import.meta.dirname, "..", "docs");
 	return existsSync(join(path, "protocol.md")) ? path : undefined;
 }

@@ -41,6 +41,8 @@ export interface Host {
 	pauseInput: (paused: boolean) => void;
 	/** Everything is over. */
 	exit: (code: number) => void;
+	/** Calls back when everything is over, whatever ended it. */
+	atExit: (then: () => void) => void;
 	/** Set when we were sent by another process of ours. */
 	subagent?: Subagent;
 }
@@ -50,12 +52,10 @@ export interface Service {
 	input: Pick<RecordReader, "push" | "end">;
 	/** Ends at once: kills what runs, and answers nobody. */
 	kill: (code: number) => void;
-	/** Gives back what other processes wait for. */
-	release: () => void;
 }
 
 export async function serve(
-	{ cwd, env, output, warn, pauseInput, exit, subagent }: Host,
+	{ cwd, env, output, warn, pauseInput, exit, atExit, subagent }: Host,
 	options: Options,
 	unknown: UnknownFlag[],
 ): Promise<Service> {
@@ -97,9 +97,12 @@ export async function serve(
 		budget,
 		dialect,
 		warn,
+		atExit,
 		subagent,
 	});
 	const { session, models, prompting, close } = assembly;
+	// Whatever ends it, save a kill: nobody finds a lock of ours.
+	atExit(() => session.transcript.close());
 	if (loading) session.observe((event) => extensions?.hear(event));
 	session.observe(events.write);
 
@@ -198,6 +201,5 @@ export async function serve(
 			},
 		},
 		kill: (code) => void end(code),
-		release: () => session.transcript.close(),
 	};
 }

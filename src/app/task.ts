@@ -33,16 +33,18 @@ export interface TaskInput {
 	budget?: Budget;
 	emit: Emit;
 	warn: (text: string) => void;
+	/** Calls back when everything is over. */
+	atExit: (then: () => void) => void;
 }
 
 /** Nothing where nobody can be sent from. */
 export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
-	const { options, settings, cwd, userDirectory, environment, subagent, models, toolbox, session, budget, emit, warn } = input;
+	const { options, settings, cwd, userDirectory, environment, subagent, models, toolbox, session, budget, emit, warn, atExit } = input;
 	const { depth = 0, spawns = "*", artifacts: place } = subagent?.inheritance ?? {};
 	const deepest = settings.get("task.maxRecursionDepth");
 	if (spawns.length === 0 || (deepest >= 0 && depth >= deepest)) return undefined;
 	const agents = await loadAgents({ cwd, userDirectory: options.hermetic ? undefined : userDirectory, isTrusted: settings.isTrusted, warn });
-	const artifacts = new Artifacts({ sessionFile: () => session().transcript.file, inherited: place, warn });
+	const artifacts = new Artifacts({ sessionFile: () => session().transcript.file, inherited: place, warn, atExit });
 	return taskTool({
 		agents,
 		spawns,

@@ -9,6 +9,8 @@ export interface ArtifactsOptions {
 	/** Of a subagent: the directory of the one who sent it, and its own id there. */
 	inherited?: { directory: string; id: string };
 	warn: (text: string) => void;
+	/** Calls back when everything is over. */
+	atExit: (then: () => void) => void;
 }
 
 export class Artifacts {
@@ -78,7 +80,7 @@ export class Artifacts {
 	#temporaryDirectory(): string {
 		if (this.#temporary === undefined) {
 			this.#temporary = mkdtempSync(join(tmpdir(), "bowline-tasks-"));
-			process.once("exit", () => this.close());
+			this.#options.atExit(() => this.close());
 		}
 		return this.#temporary;
 	}

@@ -1,5 +1,5 @@
 /** A session inside this process: the same as behind a pipe, and nothing of the process is touched. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSession, type SessionOptions } from "../../src/index.ts";
@@ -55,10 +55,17 @@ test("two sessions live side by side, each in its own directory", async () => {
 });
 
 test("paths are relative to the session's directory, and its file is free again when it is closed", async () => {
-	const agent = await session({ replies: [{ text: "Hello.", times: "always" }], noSession: false, sessionDir: "sessions" });
+	const files = { "prompt.md": "Be brief." };
+	const agent = await session({
+		replies: [{ text: "Hello.", times: "always" }],
+		files,
+		noSession: false,
+		sessionDir: "sessions",
+		systemPrompt: "prompt.md",
+	});
 	await agent.promptAndWait("hi");
 	expect((await agent.exportHtml({ outputPath: "page.html" })).path).toBe(join(agent.cwd, "page.html"));
-	expect(existsSync(join(agent.cwd, "page.html"))).toBe(true);
+	expect(readFileSync(join(agent.cwd, "page.html"), "utf8")).toContain("Be brief.");
 	await agent.switchSession({ sessionPath: "other.jsonl" });
 	await agent.promptAndWait("hi");
 	expect((await agent.getState()).sessionFile).toBe(join(agent.cwd, "other.jsonl"));
@@ -108,6 +115,27 @@ test("nothing global is touched", async () => {
 	expect(look()).toEqual(before);
 	await Promise.all(agents.map((agent) => agent.close()));
 	expect(look()).toEqual(before);
+});
+
+test("subagents are sent from inside too, and what they left goes with the session", async () => {
+	const listeners = process.listenerCount("exit");
+	const tasks = [{ id: "Fix", description: "Mend it", assignment: "Mend the cart." }];
+	const agent = await session({
+		replies: [
+			{ when: { agent: "main", text: "go" }, blocks: [{ tool: "task", arguments: { agent: "task", tasks } }] },
+			{ when: { agent: "task" }, blocks: [{ tool: "submit_result", arguments: { result: { data: "Mended." } } }] },
+			{ when: { agent: "main", tool: "task" }, text: "Good." },
+		],
+	});
+	const { text, messages } = await agent.promptAndWait("go");
+	expect(text).toBe("Good.");
+	const result = messages.find((message) => message.role === "toolResult") as unknown as {
+		details: { results: { outputPath: string; exitCode: number }[] };
+	};
+	const [{ outputPath, exitCode } = { outputPath: "", exitCode: -1 }] = result.details.results;
+	expect([exitCode, existsSync(outputPath)]).toEqual([0, true]);
+	await agent.close();
+	expect([existsSync(outputPath), process.listenerCount("exit")]).toEqual([false, listeners]);
 });
 
 test("options that make no sense are refused with a reason", async () => {

@@ -192,17 +192,22 @@ test("submit_result: who stops without it is reminded three times, not after a f
 
 test("artifacts: ids are numbered, never given twice, and go on behind what is there", () => {
 	const root = folder({ "s/4-Old.md": "", "s/9-Other.patch": "", "s/20.md": "", "s/2-A.11-B.md": "" });
-	const artifacts = new Artifacts({ sessionFile: () => join(root, "s.jsonl"), warn: () => undefined });
+	const artifacts = new Artifacts({ sessionFile: () => join(root, "s.jsonl"), warn: () => undefined, atExit: () => undefined });
 	const directory = artifacts.directory();
 	expect(directory).toBe(join(root, "s"));
 	expect([artifacts.reserve(directory, "A"), artifacts.reserve(directory, "A"), artifacts.reserve(directory, "B")]).toEqual(["10-A", "11-A", "12-B"]);
-	const nested = new Artifacts({ sessionFile: () => undefined, inherited: { directory, id: "10-A" }, warn: () => undefined });
+	const nested = new Artifacts({
+		sessionFile: () => undefined,
+		inherited: { directory, id: "10-A" },
+		warn: () => undefined,
+		atExit: () => undefined,
+	});
 	expect([nested.reserve(directory, "C"), nested.reserve(directory, "C")]).toEqual(["10-A.0-C", "10-A.1-C"]);
 });
 
 test("artifacts: without a session they are private and go, except work that is nowhere else", () => {
 	const warnings: string[] = [];
-	const artifacts = new Artifacts({ sessionFile: () => undefined, warn: (text) => warnings.push(text) });
+	const artifacts = new Artifacts({ sessionFile: () => undefined, warn: (text) => warnings.push(text), atExit: () => undefined });
 	const directory = artifacts.directory();
 	onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
 	artifacts.reserve(directory, "A");
@@ -211,7 +216,7 @@ test("artifacts: without a session they are private and go, except work that is 
 	artifacts.close();
 	expect(readdirSync(directory)).toEqual(["0-A.patch"]);
 	expect(warnings).toEqual([`Work of subagents that was not merged is in ${join(directory, "0-A.patch")}.`]);
-	const other = new Artifacts({ sessionFile: () => undefined, warn: () => undefined });
+	const other = new Artifacts({ sessionFile: () => undefined, warn: () => undefined, atExit: () => undefined });
 	const gone = other.directory();
 	other.close();
 	expect(existsSync(gone)).toBe(false);

@@ -61,10 +61,22 @@ async function converse({ options, unknown, places, extensions, prompts, stdout,
 	const events: EventWriter = new EventWriter(writer, updates, () => performance.now(), dialect.frames);
 	const hooks: Hooks = {};
 	const budget = await loadBudget(places.settings, warn);
-	const assembly = assemble({ ...places, unknown, environment: process.env, flow: writer, hostTools: () => [], hooks, budget, dialect, warn });
+	const atExit = (then: () => void) => void process.once("exit", then);
+	const assembly = assemble({
+		...places,
+		unknown,
+		environment: process.env,
+		flow: writer,
+		hostTools: () => [],
+		hooks,
+		budget,
+		dialect,
+		warn,
+		atExit,
+	});
 	const { session } = assembly;
 	// However it ends, save by a kill: nobody finds a lock of ours.
-	process.once("exit", () => session.transcript.close());
+	atExit(() => session.transcript.close());
 	ending.finish = async () => {
 		hooks.abort?.();
 		await Promise.all([assembly.close(), session.abort()]);
