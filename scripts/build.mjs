@@ -134,14 +134,35 @@ if (existsSync(dist)) renameSync(dist, `${outdir}.old`);
 renameSync(outdir, dist);
 rmSync(`${outdir}.old`, { recursive: true, force: true });
 
-/** Lets the program answer once, and keeps what V8 compiled on the way. */
+/** Keeps what V8 compiled: of the core what a start needs, of the chunks what a first prompt and a call of a tool need. */
 function cacheCode() {
+	const script = join(outdir, "warm.json");
+	writeFileSync(script, JSON.stringify({ replies: [{ blocks: [{ tool: "bash", arguments: { command: "true" } }] }, { text: "ok" }] }));
+	const started = compiled([], [{ type: "get_state" }]);
+	const prompted = compiled(["--provider", "scripted", "--model", script], [{ type: "prompt", message: "go" }]);
+	for (const [name, code] of Object.entries({ ...prompted, ...started })) writeFileSync(join(outdir, name.replace(/\.js$/, ".cache")), code);
+	rmSync(script);
+}
+
+/** The code of everything that is loaded until the program has settled. */
+function compiled(flags, frames) {
 	const program = join(outdir, "bowline.js");
+	const result = join(outdir, "compiled");
 	const keep = `
-		process.argv = [process.argv[0], ${JSON.stringify(program)}, "--mode", "rpc", "--no-session", "--hermetic"];
-		process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(join(outdir, "core.cache"))}, require(${JSON.stringify(program)}).createCachedData()));
+		process.argv = [process.argv[0], ${JSON.stringify(program)}, "--mode", "rpc", "--no-session", "--hermetic", ...${JSON.stringify(flags)}];
+		const code = () => Object.fromEntries([...require(${JSON.stringify(program)})].map(([name, script]) => [name, script.createCachedData().toString("base64")]));
+		process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(result)}, JSON.stringify(code())));
 		require(${JSON.stringify(program)});`;
-	execFileSync(process.execPath, ["-e", keep], { input: '{"type":"get_state"}\n', stdio: ["pipe", "ignore", "inherit"] });
+	const settle =
+		"let text = ''; agent.stdout.on('data', (chunk) => { text += chunk; if (/agent_settled|get_state/.test(text)) agent.stdin.end(); });";
+	const host = `
+		const agent = require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(keep)}], { stdio: ["pipe", "pipe", "inherit"] });
+		${settle}
+		agent.stdin.write(${JSON.stringify(frames.map((frame) => `${JSON.stringify(frame)}\n`).join(""))});`;
+	execFileSync(process.execPath, ["-e", host], { cwd: outdir, stdio: "inherit", timeout: 60_000 });
+	const code = JSON.parse(readFileSync(result, "utf8"));
+	rmSync(result);
+	return Object.fromEntries(Object.entries(code).map(([name, text]) => [name, Buffer.from(text, "base64")]));
 }
 
 function notice(name) {

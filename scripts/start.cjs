@@ -1,9 +1,8 @@
 "use strict";
-// Starts the program with the code that V8 compiled when it was built, which saves a tenth of the start.
+// Loads the program and its chunks with the code that V8 compiled when they were built: a quicker start, a quicker first prompt, less memory.
 // V8 refuses a cache of another version of itself, and compiles as usual.
 const { readFileSync } = require("node:fs");
 const { Script } = require("node:vm");
-const filename = `${__dirname}/core.js`;
 const read = (path) => {
 	try {
 		return readFileSync(path);
@@ -11,11 +10,29 @@ const read = (path) => {
 		return undefined;
 	}
 };
-if (process.versions.bun) require("./core.js");
-else {
-	const source = `(function(exports,require,module,__filename,__dirname){${readFileSync(filename, "utf8")}\n})`;
+const scripts = new Map();
+const modules = new Map();
+function load(id) {
+	if (!id.startsWith("./")) return require(id);
+	const known = modules.get(id);
+	if (known) return known.exports;
+	const name = id.slice(2);
+	const path = `${__dirname}/${name}`;
+	const source = `(function(exports,require,module,__filename,__dirname){${readFileSync(path, "utf8")}\n})`;
 	// V8 keeps the name in its cache: one that holds for every place the program is installed in.
-	const script = new Script(source, { filename: "bowline/core.js", cachedData: read(`${__dirname}/core.cache`) });
-	script.runInThisContext()(exports, require, module, filename, __dirname);
-	module.exports = script;
+	const script = new Script(source, { filename: `bowline/${name}`, cachedData: read(path.replace(/\.js$/, ".cache")) });
+	scripts.set(name, script);
+	const loaded = { exports: {} };
+	modules.set(id, loaded);
+	try {
+		script.runInThisContext()(loaded.exports, load, loaded, path, __dirname);
+	} catch (error) {
+		// As with `require`: who asks again is told again.
+		modules.delete(id);
+		throw error;
+	}
+	return loaded.exports;
 }
+if (process.versions.bun) require("./core.js");
+else load("./core.js");
+module.exports = scripts;
