@@ -1,12 +1,46 @@
 /** Checks tool arguments against any JSON Schema, ours or a host's. Loaded with the first tool call: the schema compiler is not small. */
 import { Compile } from "typebox/compile";
+import { TimeLimit } from "../lib/in-time.ts";
 import { coerce } from "./coerce.ts";
 import type { ToolDefinition, ValidateArguments } from "./contracts.ts";
 
-const compiled = new WeakMap<object, ReturnType<typeof Compile>>();
+type Validator = ReturnType<typeof Compile>;
+interface Known {
+	validator: Validator;
+	/** Has regular expressions in it, which may take for ever. */
+	hasPatterns: boolean;
+}
+
+const known = new WeakMap<object, Known>();
+/** Far more than any honest pattern takes. */
+const limitMs = 1000;
 
 export const validateArguments: ValidateArguments = async (tool: ToolDefinition, args) => {
-	const validator = validatorOf(tool);
+	const { validator, hasPatterns } = compiled(tool);
+	if (!hasPatterns) return checked(validator, tool, args);
+	const message = `could not be checked: a pattern of the schema of ${tool.name} took longer than ${limitMs} ms`;
+	let outcome: Awaited<ReturnType<ValidateArguments>> = { problems: [{ path: "arguments", message }] };
+	new TimeLimit(limitMs).run(() => {
+		outcome = checked(validator, tool, args);
+	});
+	return outcome;
+};
+
+function compiled({ name, parameters }: ToolDefinition): Known {
+	const before = known.get(parameters);
+	if (before) return before;
+	try {
+		const validator = Compile(parameters as Parameters<typeof Compile>[0]);
+		const found = { validator, hasPatterns: /"pattern(?:Properties)?":/.test(JSON.stringify(parameters)) };
+		known.set(parameters, found);
+		return found;
+	} catch (error) {
+		// The model can do nothing about it; who made the tool can.
+		throw new Error(`The tool ${name} cannot be called: its parameters are no JSON Schema that can be used (${(error as Error).message}).`);
+	}
+}
+
+function checked(validator: Validator, tool: ToolDefinition, args: Record<string, unknown>): Awaited<ReturnType<ValidateArguments>> {
 	// Tools get a copy: the message in the context must stay as the model sent it.
 	if (validator.Check(args)) return { args: structuredClone(args) };
 	const coerced = coerce(args, tool.parameters) as Record<string, unknown>;
@@ -16,17 +50,4 @@ export const validateArguments: ValidateArguments = async (tool: ToolDefinition,
 		message: error.message,
 	}));
 	return { problems };
-};
-
-function validatorOf({ name, parameters }: ToolDefinition): ReturnType<typeof Compile> {
-	const known = compiled.get(parameters);
-	if (known) return known;
-	try {
-		const validator = Compile(parameters as Parameters<typeof Compile>[0]);
-		compiled.set(parameters, validator);
-		return validator;
-	} catch (error) {
-		// The model can do nothing about it; who made the tool can.
-		throw new Error(`The tool ${name} cannot be called: its parameters are no JSON Schema that can be used (${(error as Error).message}).`);
-	}
 }

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { ParseError } from "jsonc-parser";
+import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
 import { type SettingName, type SettingRow, type SettingValue, settings } from "../protocol/settings.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -138,7 +139,7 @@ function readJsonc(path: string): Promise<Values> {
 async function readJsoncText(text: string, source: string): Promise<Values> {
 	const { parse, printParseErrorCode } = await import("jsonc-parser");
 	const problems: ParseError[] = [];
-	const value: unknown = parse(text, problems, { allowTrailingComma: true });
+	const value = flat(() => parse(text, problems, { allowTrailingComma: true }), source);
 	const [first] = problems;
 	if (first) {
 		const line = text.slice(0, first.offset).split("\n").length;
@@ -146,6 +147,17 @@ async function readJsoncText(text: string, source: string): Promise<Values> {
 	}
 	if (!isObject(value)) throw new SettingsProblem(`${source} must hold a JSON object.`);
 	return value;
+}
+
+/** What is nested too deep overflows the stack of the parser, or that of whoever walks through it afterwards. */
+function flat(parse: () => unknown, source: string): unknown {
+	try {
+		const value = parse();
+		if (!isNestedDeeperThan(maxNesting, JSON.stringify(value) ?? "")) return value;
+	} catch (error) {
+		if (!(error instanceof RangeError)) throw error;
+	}
+	throw new SettingsProblem(`${source} is nested deeper than ${maxNesting}.`);
 }
 
 function parseAssignment(assignment: string): Values {

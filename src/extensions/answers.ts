@@ -1,6 +1,7 @@
 /** Reads what handlers answer. They may be written without types, so every field is checked; what is wrong is thrown. */
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { UserContent } from "../protocol/content.ts";
+import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
 import type { OwnMessage } from "./actions.ts";
 
 export type Answer = Record<string, unknown>;
@@ -64,6 +65,7 @@ export function jsonIn<Key extends string>(answer: Answer, key: Key, what: strin
 	if (value === undefined) return {};
 	try {
 		const json = JSON.stringify(value);
+		if (json !== undefined && isNestedDeeperThan(maxNesting, json)) throw new TypeError(`nested deeper than ${maxNesting}`);
 		return (json === undefined ? {} : { [key]: JSON.parse(json) }) as { [K in Key]?: unknown };
 	} catch (error) {
 		// The engine draws circles over several lines.

@@ -31,6 +31,12 @@ export class PartialJsonReader {
 	#reading: Record<string, Json> = {};
 	#text = "";
 	#work = 0;
+	#maxNesting: number;
+
+	/** What is nested deeper is read no further. */
+	constructor(maxNesting = Number.POSITIVE_INFINITY) {
+		this.#maxNesting = maxNesting;
+	}
 
 	/** Everything that came, unread. */
 	get text(): string {
@@ -130,7 +136,7 @@ export class PartialJsonReader {
 		} else if (this.#state === "key") this.#state = "broken";
 		else if (character === "{" || character === "[") {
 			this.#stack.push({ container: character === "{" ? {} : [], key: undefined, size: 1 });
-			this.#state = character === "{" ? "key" : "value";
+			this.#state = this.#stack.length > this.#maxNesting ? "broken" : character === "{" ? "key" : "value";
 		} else {
 			this.#open = character;
 			this.#state = "literal";

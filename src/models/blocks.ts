@@ -4,6 +4,7 @@
  */
 import { PartialJsonReader, parseObject } from "../lib/partial-json.ts";
 import type { RedactedThinking, Text, Thinking, ToolCall } from "../protocol/content.ts";
+import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
 import type { ReplyBuilder } from "./builder.ts";
 
 /** `argumentsError` says why the arguments cannot be used; such a call must not be executed. */
@@ -51,7 +52,7 @@ export class Blocks {
 
 	/** Opens a block under a key that the stream will use for it. */
 	open(key: string | number, block: Block): void {
-		const reader = block.type === "toolCall" ? new PartialJsonReader() : undefined;
+		const reader = block.type === "toolCall" ? new PartialJsonReader(maxNesting) : undefined;
 		const own = block.type === "toolCall" ? { ...block, id: this.#uniqueId(block.id) } : block;
 		const entry: Entry = { block: own, index: undefined, waiting: [], isClosed: false, members: undefined, reader };
 		this.#byKey.set(key, entry);
@@ -129,7 +130,7 @@ export class Blocks {
 /** The last members of a block; for a call its arguments, read strictly. Arguments that came whole with the call stay. */
 function finished({ reader, members }: Entry): Members | undefined {
 	if (!reader || reader.text.trim() === "") return members;
-	const read = parseObject(reader.text);
+	const read = isNestedDeeperThan(maxNesting, reader.text) ? { problem: `nested deeper than ${maxNesting}` } : parseObject(reader.text);
 	if ("value" in read) return { ...members, arguments: read.value };
 	return { ...members, arguments: {}, argumentsError: `the arguments are not valid JSON: ${read.problem}` } as Members;
 }

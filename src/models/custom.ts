@@ -52,7 +52,13 @@ export async function loadModelsFile(path: string | undefined): Promise<ModelsFi
 export async function parseModelsFile(content: string, path: string): Promise<ModelsFile> {
 	const { parse, printParseErrorCode } = await import("jsonc-parser");
 	const errors: { error: number; offset: number; length: number }[] = [];
-	const root: unknown = parse(content, errors, { allowTrailingComma: true });
+	let root: unknown;
+	try {
+		root = parse(content, errors, { allowTrailingComma: true });
+	} catch (error) {
+		if (!(error instanceof RangeError)) throw error;
+		return { providers: new Map(), names: [], problems: [`${path}: nested too deep`] };
+	}
 	const first = errors[0];
 	if (first) {
 		const line = content.slice(0, first.offset).split("\n").length;

@@ -1,4 +1,5 @@
 /** JSON as providers take it and send it. */
+import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
 
 /** Serialises without lone surrogates: they stand as escapes in the text, and providers refuse them. */
 export function wire(value: unknown): string {
@@ -14,8 +15,12 @@ export function withMember(object: string, name: string, value: string): string 
 
 export type Json = Record<string, unknown>;
 
+/** An event has arguments in it, and some levels around them. */
+const eventNesting = maxNesting + 16;
+
 /** An event's data as an object, or nothing when it is another kind of JSON. Throws a SyntaxError when it is none. */
 export function parseEvent(data: string): Json | undefined {
+	if (data.length > 2 * eventNesting && isNestedDeeperThan(eventNesting, data)) throw new SyntaxError(`nested deeper than ${eventNesting}`);
 	return object(JSON.parse(data) as unknown);
 }
 

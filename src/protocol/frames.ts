@@ -6,6 +6,7 @@ import type { AgentEvent, Response } from "./events.ts";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
 import type { HostToolCall, HostToolCancel, HostToolResult, HostToolUpdate } from "./host-tools.ts";
 import { checks } from "./inbound.generated.ts";
+import { isNestedDeeperThan, maxNesting } from "./nesting.ts";
 
 export type ControlFrame = ExtensionUiResponse | HostToolUpdate | HostToolResult;
 export type OutboundFrame = AgentEvent | DialectEvent | Response | ExtensionUiRequest | HostToolCall | HostToolCancel;
@@ -32,15 +33,12 @@ export interface ParseFailure {
 
 export type InboundFrame = CommandFrame | { kind: "control"; frame: ControlFrame } | ParseFailure;
 
-/** Deeper frames would overflow the stack of whoever walks them. */
-const maxDepth = 256;
-
 export function parseFailure(reason: string): ParseFailure {
 	return { kind: "failure", command: "parse", id: undefined, error: `Failed to parse command: ${reason}` };
 }
 
 export function parseInbound(line: string): InboundFrame {
-	if (line.length > maxDepth && isNestedDeeperThan(maxDepth, line)) return parseFailure(`nested deeper than ${maxDepth}`);
+	if (isNestedDeeperThan(maxNesting, line)) return parseFailure(`nested deeper than ${maxNesting}`);
 	let frame: unknown;
 	try {
 		frame = JSON.parse(line);
@@ -59,31 +57,4 @@ export function parseInbound(line: string): InboundFrame {
 	}
 	if (problem) return { kind: "failure", command: name, id, error: `${name}: ${problem}` };
 	return { kind: "command", name: name as CommandName, lane: row.lane, id, params };
-}
-
-/** Counts brackets outside strings; jumps over strings so that a large image costs little. */
-function isNestedDeeperThan(limit: number, line: string): boolean {
-	let depth = 0;
-	for (let index = 0; index < line.length; index++) {
-		const code = line.charCodeAt(index);
-		if (code === 0x5b || code === 0x7b) {
-			if (++depth > limit) return true;
-		} else if (code === 0x5d || code === 0x7d) depth--;
-		else if (code === 0x22) {
-			index = endOfString(line, index);
-			if (index < 0) return false;
-		}
-	}
-	return false;
-}
-
-function endOfString(line: string, start: number): number {
-	let end = line.indexOf('"', start + 1);
-	while (end > 0) {
-		let slashes = 0;
-		while (line.charCodeAt(end - 1 - slashes) === 0x5c) slashes++;
-		if (slashes % 2 === 0) return end;
-		end = line.indexOf('"', end + 1);
-	}
-	return -1;
 }

@@ -1,10 +1,12 @@
 /** From a line to an entry that has what its type promises. Other programs, older versions and people write these files, too. */
+import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
 import type { Entry } from "./entries.ts";
 
 type Loose = Record<string, unknown>;
 
-/** Nothing when the line is no JSON object. */
+/** Nothing when the line is no JSON object, or is nested so deep that it could be read and never be written again. */
 export function entryOf(line: string): Entry | undefined {
+	if (isNestedDeeperThan(4 * maxNesting, line)) return undefined;
 	try {
 		const value: unknown = JSON.parse(line);
 		return isObject(value) ? normal(value) : undefined;

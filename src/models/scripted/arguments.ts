@@ -1,6 +1,7 @@
 /** Reads the arguments of a tool call while they arrive. */
 import { parse } from "partial-json";
 import type { ToolCall } from "../../protocol/content.ts";
+import { isNestedDeeperThan, maxNesting } from "../../protocol/nesting.ts";
 
 /** A call whose arguments were no JSON object carries the reason and must not be executed. */
 export type CallMembers = Pick<ToolCall, "arguments"> & { argumentsError?: string };
@@ -24,6 +25,7 @@ export class ArgumentsReader {
 
 	/** Strict: half a call that happens to look complete would be worse than none. */
 	end(): CallMembers {
+		if (isNestedDeeperThan(maxNesting, this.#text)) return { arguments: {}, argumentsError: `The arguments are nested deeper than ${maxNesting}` };
 		try {
 			const value: unknown = JSON.parse(this.#text);
 			return isObject(value) ? { arguments: value } : { arguments: {}, argumentsError: "The arguments are not a JSON object" };
@@ -34,6 +36,7 @@ export class ArgumentsReader {
 }
 
 function bestReading(text: string): ToolCall["arguments"] | undefined {
+	if (isNestedDeeperThan(maxNesting, text)) return undefined;
 	try {
 		const value: unknown = parse(text);
 		return isObject(value) ? value : undefined;

@@ -24,6 +24,15 @@ export async function loadScript(name: string, cwd: string): Promise<LoadedScrip
 
 /** `source` is how problems name the text. */
 export function parseScript(text: string, source: string): LoadedScript {
+	try {
+		return readScript(text, source);
+	} catch (error) {
+		if (error instanceof RangeError) return { problem: `${source}: nested too deep` };
+		throw error;
+	}
+}
+
+function readScript(text: string, source: string): LoadedScript {
 	const jsonc = text.startsWith("\ufeff") ? text.slice(1) : text;
 	const at = (offset: number) => `${source}:${position(jsonc, offset)}`;
 	const errors: ParseError[] = [];

@@ -1,5 +1,5 @@
 /** Regular expressions of strangers, under a limit of time: one that explodes costs a moment and is not asked again. */
-import { type Context, createContext, Script } from "node:vm";
+import { TimeLimit } from "../../lib/in-time.ts";
 
 export interface Pattern {
 	source: string;
@@ -63,8 +63,7 @@ export function literalOf(source: string): string {
 export class PatternSearch {
 	#onTooSlow: (pattern: Pattern) => void;
 	#tooSlow = new Set<Pattern>();
-	#context: (Context & { look: () => void }) | undefined;
-	#script: Script | undefined;
+	#limit = new TimeLimit(patternLimitMs);
 
 	constructor(onTooSlow: (pattern: Pattern) => void) {
 		this.#onTooSlow = onTooSlow;
@@ -78,10 +77,10 @@ export class PatternSearch {
 		const found = new Set(asked.filter((pattern) => pattern.isPlain && occurs(pattern)));
 		const doubtful = asked.filter((pattern) => !pattern.isPlain);
 		if (doubtful.length === 0) return found;
-		if (this.#inTime(() => collect(doubtful))) return found;
+		if (this.#limit.run(() => collect(doubtful))) return found;
 		// Somebody was slow, or the machine was: each gets the time for itself before it is blamed.
 		for (const pattern of doubtful) {
-			if (this.#inTime(() => collect([pattern]))) continue;
+			if (this.#limit.run(() => collect([pattern]))) continue;
 			this.#tooSlow.add(pattern);
 			this.#onTooSlow(pattern);
 		}
@@ -89,20 +88,6 @@ export class PatternSearch {
 
 		function collect(some: readonly Pattern[]): void {
 			for (const pattern of some) if (occurs(pattern)) found.add(pattern);
-		}
-	}
-
-	/** Runs something that may hang. False when it was stopped. */
-	#inTime(look: () => void): boolean {
-		this.#context ??= createContext({ look }) as Context & { look: () => void };
-		this.#script ??= new Script("look()");
-		this.#context.look = look;
-		try {
-			this.#script.runInContext(this.#context, { timeout: patternLimitMs });
-			return true;
-		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return false;
-			throw error;
 		}
 	}
 }

@@ -49,7 +49,15 @@ const defaultReaches: readonly Reach[] = [
 
 /** The rules that watch a reply; other rule files are left out. */
 export function readRules(files: readonly RuleSource[], warn: (text: string) => void): StreamRule[] {
-	return files.flatMap((file) => readRule(file, (text) => warn(`Rule ${file.path}: ${text}`)));
+	return files.flatMap((file) => {
+		try {
+			return readRule(file, (text) => warn(`Rule ${file.path}: ${text}`));
+		} catch (error) {
+			// Globs that are too long to be taken for globs, for example.
+			warn(`Rule ${file.path} is not used: ${(error as Error).message}`);
+			return [];
+		}
+	});
 }
 
 function readRule({ name, path, content, attributes }: RuleSource, warn: (text: string) => void): StreamRule[] {
@@ -117,9 +125,26 @@ function anyOf(globs: readonly string[]): PathTest {
 	};
 }
 
-/** At commas that are not inside of brackets. */
+const closing: Record<string, string> = { "(": ")", "{": "}", "[": "]" };
+
+/** At commas that are not inside of brackets. A bracket without its end is a character like others. */
 function splitList(text: string): string[] {
-	const parts = text.match(/(?:\([^)]*\)|\{[^}]*\}|\[[^\]]*\]|[^,])+/g) ?? [];
+	const parts: string[] = [];
+	const endless = new Set<string>();
+	let start = 0;
+	for (let at = 0; at < text.length; at++) {
+		const character = text.charAt(at);
+		const close = closing[character];
+		if (character === ",") {
+			parts.push(text.slice(start, at));
+			start = at + 1;
+		} else if (close !== undefined && !endless.has(close)) {
+			const end = text.indexOf(close, at + 1);
+			if (end < 0) endless.add(close);
+			else at = end;
+		}
+	}
+	parts.push(text.slice(start));
 	return parts.map((part) => part.trim()).filter(Boolean);
 }
 

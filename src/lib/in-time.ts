@@ -1,0 +1,26 @@
+/** Runs code that may never come to an end, such as a stranger's regular expression, under a limit of time. */
+import { type Context, createContext, Script } from "node:vm";
+
+export class TimeLimit {
+	#limitMs: number;
+	#context: (Context & { work: () => void }) | undefined;
+	#script: Script | undefined;
+
+	constructor(limitMs: number) {
+		this.#limitMs = limitMs;
+	}
+
+	/** False when it was stopped. Synchronous work only; what it throws is thrown. */
+	run(work: () => void): boolean {
+		this.#context ??= createContext({ work }) as Context & { work: () => void };
+		this.#script ??= new Script("work()");
+		this.#context.work = work;
+		try {
+			this.#script.runInContext(this.#context, { timeout: this.#limitMs });
+			return true;
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return false;
+			throw error;
+		}
+	}
+}

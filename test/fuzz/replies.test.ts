@@ -1,0 +1,41 @@
+/** Replies of providers that went wrong on the way: each ends in exactly one message, never in a throw or a hang. */
+import { describe, expect, test } from "vitest";
+import { playing, replay } from "../models/replay.ts";
+import { cassette, cassettes, ending, models } from "../models/support.ts";
+import { type ApiKind, spoken } from "../models/wire.ts";
+import { mutated, pieces } from "./mutate.ts";
+import { forSeeds } from "./seeds.ts";
+
+test.each(cassettes)("%s", (name, model) =>
+	forSeeds(60, async (random) => {
+		const events = await replay(model, playing(pieces(mutated(cassette(name), random), random)));
+		const end = ending(events);
+		// Whatever it is, it can be written down.
+		expect(() => JSON.stringify(end)).not.toThrow();
+	}),
+);
+
+const asked = { anthropic: models.anthropic, chat: models.chat, responses: models.responses, google: models.google };
+
+describe.each(Object.keys(asked) as ApiKind[])("%s: arguments that are nested a hundred thousand deep", (api) => {
+	test.each([10, 10_000])(
+		"in %i pieces",
+		async (count) => {
+			const deep = `{"path":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+			const size = Math.ceil(deep.length / count);
+			const split = Array.from({ length: count }, (_, index) => deep.slice(index * size, (index + 1) * size)).filter((piece) => piece !== "");
+			// Google sends arguments as they are, the others as a text.
+			const spelled = api === "google" ? ['{"path":"deep"}'] : split;
+			const bytes = spoken(api, { text: ["hm"], call: { name: "read", arguments: spelled } }).replace('{"path":"deep"}', deep);
+			const events = await replay(asked[api], playing([Buffer.from(bytes)]));
+			const end = ending(events);
+			const message = end.type === "done" ? end.message : end.error;
+			const calls = message.content.filter((block) => block.type === "toolCall");
+			expect(JSON.stringify(calls).length).toBeLessThan(1000);
+			// Where the whole event cannot be read there is no call at all.
+			if (api !== "google") expect(calls).toMatchObject([{ arguments: {}, argumentsError: expect.stringContaining("nested deeper than 256") }]);
+			else expect(message).toMatchObject({ stopReason: "error", errorMessage: expect.stringContaining("The provider sent a broken event") });
+		},
+		60_000,
+	);
+});
