@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { eventually } from "../lib/shell/processes.ts";
 import { program } from "../wire/support/agent.ts";
 import { missing, Pane } from "./pane.ts";
 
@@ -180,16 +181,27 @@ describe.skipIf(missing)("questions of extensions", () => {
 		pane.type("/ask");
 		pane.keys("Enter");
 		await pane.until("▸ red\n  green\n  blue");
-		pane.keys("Down", "Enter");
+		// Too soon to be an answer.
+		pane.keys("Enter", "Down");
+		await pane.until("▸ green");
+		await pane.calm();
+		pane.keys("Enter");
 		await pane.until("Sure?\nIt stays.");
+		await pane.calm();
+		pane.type("sorry");
+		pane.type("no");
 		pane.keys("Enter");
 		pane.type("y");
+		await pane.until("Yes: Enter takes it");
+		pane.keys("Enter");
 		await pane.until("> yours");
 		pane.type("Ada");
+		await pane.calm();
 		pane.keys("Enter");
 		await pane.until("> first");
 		pane.keys("C-j");
 		pane.type("second");
+		await pane.calm();
 		pane.keys("Enter");
 		const screen = await pane.until("> from the extension");
 		expect(screen).toContain('["green",true,"Ada","first\\nsecond"]');
@@ -219,6 +231,7 @@ describe.skipIf(missing)("commands", () => {
 		await pane.until("› second question\n\nsecond question\n");
 		send("/resume");
 		await pane.until("Which session?\n▸   0m  first question\n");
+		await pane.calm();
 		pane.keys("Enter");
 		await pane.until((screen) => screen.includes("› first question") && !screen.includes("second question"));
 		send("/stats");
@@ -228,6 +241,7 @@ describe.skipIf(missing)("commands", () => {
 		expect(readFileSync(join(pane.cwd, "page.html"), "utf8")).toContain("first question");
 		send("/fork");
 		await pane.until("Before which message?\n▸ first question\n");
+		await pane.calm();
 		pane.keys("Enter");
 		await pane.until(/─ scripted\/echo.*\n> first question/);
 		pane.keys("C-u");
@@ -245,6 +259,7 @@ describe.skipIf(missing)("commands", () => {
 		await pane.until("Which model?");
 		pane.type("opus");
 		await pane.until("search: opus");
+		await pane.calm();
 		pane.keys("Enter");
 		await pane.until(/─ anthropic\/claude-opus.*\n>/);
 		pane.type("/model claude-haiku-4-5");
@@ -262,6 +277,18 @@ describe.skipIf(missing)("commands", () => {
 		first.stop();
 		const pane = await new Pane({ folder: first.folder, flags: ["--continue"] }).ready();
 		await pane.until("› remember me\n\nremember me\n");
+	});
+});
+
+describe.skipIf(missing)("the agent's own words", () => {
+	test("warnings of its start and refusals are shown", async () => {
+		const pane = new Pane({ flags: ["--provider", "nobody", "--model", "none"], files: { ".bowline/settings.jsonc": "{ nope" } });
+		await pane.until((screen) => screen.includes("left as it is") && screen.includes("no model: /model"));
+		pane.type("hello");
+		pane.keys("Enter");
+		await pane.until("No model selected.");
+		pane.keys("Up");
+		await pane.until("> hello");
 	});
 });
 
@@ -297,6 +324,43 @@ describe.skipIf(missing)("the end", () => {
 		expect(pane.pids("--mode rpc")).toEqual([]);
 	});
 
+	test("a crash gives the terminal back, tells, and takes the agent along", async () => {
+		const crash = 'if (process.argv.includes("chat")) process.on("SIGUSR2", () => { throw new Error("a bug"); });';
+		const pane = await new Pane({ files: { "crash.cjs": crash }, env: { NODE_OPTIONS: "--require ./crash.cjs" } }).ready();
+		process.kill(pane.pids(" chat ")[0] as number, "SIGUSR2");
+		await pane.until((screen) => restored(1)(screen) && screen.includes("Error: a bug"));
+		expect(pane.pids("--mode rpc")).toEqual([]);
+	});
+
+	test("a terminal that is closed, or a chat that is killed, takes the agent along", async () => {
+		const pane = await new Pane({ model: "stall" }).ready();
+		pane.type("go");
+		pane.keys("Enter");
+		await pane.until("working");
+		pane.stop();
+		expect(await eventually(() => pane.pids("bowline.js").length === 0, 20_000)).toBe(true);
+		const other = await new Pane().ready();
+		process.kill(other.pids(" chat ")[0] as number, "SIGKILL");
+		expect(await eventually(() => other.pids("--mode rpc").length === 0, 20_000)).toBe(true);
+	});
+
+	test("Ctrl+Z and back", async () => {
+		const pane = new Pane({ shell: true });
+		await pane.until("$");
+		pane.type(pane.command);
+		pane.keys("Enter");
+		await pane.ready();
+		pane.type("a draft");
+		await pane.until("> a draft");
+		pane.keys("C-z");
+		await pane.until((screen) => /Stopped/i.test(screen) && !screen.includes("> a draft"));
+		pane.type("fg");
+		pane.keys("Enter");
+		await pane.until("> a draft");
+		pane.type(" goes on");
+		await pane.until("> a draft goes on");
+	});
+
 	test("an agent that cannot start is no reason to take the terminal", async () => {
 		const pane = new Pane({ flags: ["--session", "/dev/null/x"] });
 		await pane.until((screen) => screen.includes("The agent exited with code 1 before it was ready.") && screen.includes("EXIT 1"));
@@ -311,6 +375,7 @@ describe.skipIf(missing)("the end", () => {
 		process.kill(pane.pids("--mode rpc")[0] as number, "SIGKILL");
 		await pane.until("The agent was ended by SIGKILL.");
 		await pane.until("▸ Start it again and go on");
+		await pane.calm();
 		pane.keys("Enter");
 		await pane.until((screen) => !screen.includes("SIGKILL") && !screen.includes("starting") && screen.includes("› before\n\nbefore\n"));
 		pane.type("after");

@@ -1,6 +1,6 @@
 /** `bowline chat` in a real terminal, which tmux is: keys in, the screen out. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -22,14 +22,18 @@ export interface PaneOptions {
 	height?: number;
 	/** The folder of another one. */
 	folder?: string;
+	/** Start a shell instead, for somebody to type `command` into. */
+	shell?: boolean;
 }
 
 export class Pane {
 	readonly folder: string;
 	readonly cwd: string;
+	/** What starts the chat. */
+	readonly command: string;
 	#raw: string;
 
-	constructor({ model, flags = [], files = {}, env = {}, width = 80, height = 24, folder }: PaneOptions = {}) {
+	constructor({ model, flags = [], files = {}, env = {}, width = 80, height = 24, folder, shell = false }: PaneOptions = {}) {
 		this.folder = folder ?? mkdtempSync(join(tmpdir(), "bowline-chat-"));
 		this.cwd = join(this.folder, "work");
 		this.#raw = join(this.folder, "raw");
@@ -44,21 +48,10 @@ export class Pane {
 		const variables = { BOWLINE_DIR: join(this.folder, "user"), BOWLINE_CHAT_MARK: this.folder, ...env };
 		const assignments = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
 		// What comes behind the chat tells how it ended, and whether the terminal is as it was.
-		const command = `env -u NODE_EXTRA_CA_CERTS ${assignments.join(" ")} ${[process.execPath, program, "chat", ...words].map(quoted).join(" ")}`;
+		this.command = `env -u NODE_EXTRA_CA_CERTS ${assignments.join(" ")} ${[process.execPath, program, "chat", ...words].map(quoted).join(" ")}`;
 		const after = "echo EXIT $?; stty -a | tr ' ;' '\\n\\n' | grep -x -e '-*icanon' -e '-*echo'; exec sleep 600";
-		this.#tmux(
-			"new-session",
-			"-d",
-			"-s",
-			"chat",
-			"-x",
-			String(width),
-			"-y",
-			String(height),
-			"-c",
-			this.cwd,
-			`sh -c ${quoted(`${command}; ${after}`)}`,
-		);
+		const started = shell ? "env PS1='$ ' bash --norc --noprofile -i" : `sh -c ${quoted(`${this.command}; ${after}`)}`;
+		this.#tmux("new-session", "-d", "-s", "chat", "-x", String(width), "-y", String(height), "-c", this.cwd, started);
 		this.#tmux("pipe-pane", "-t", "chat", `cat >> ${quoted(this.#raw)}`);
 	}
 
@@ -115,11 +108,23 @@ export class Pane {
 		return this;
 	}
 
+	/** An Enter that comes right after a question is not heard. */
+	async calm(): Promise<void> {
+		await new Promise((resolve) => setTimeout(resolve, 500));
+	}
+
 	/** Processes of this chat whose command line has the words. */
 	pids(words: string): number[] {
-		const found = execFileSync("ps", ["e", "-ww", "-eo", "pid=,args="], { encoding: "utf8", maxBuffer: 1 << 28 }).split("\n");
-		const ours = found.filter((line) => line.includes(`BOWLINE_CHAT_MARK=${this.folder}`) && line.includes(words) && !line.includes("sh -c"));
-		return ours.map((line) => Number.parseInt(line, 10));
+		return readdirSync("/proc").flatMap((name) => {
+			if (!/^\d+$/.test(name)) return [];
+			try {
+				const line = readFileSync(`/proc/${name}/cmdline`, "latin1").replaceAll("\0", " ");
+				const isOurs = readFileSync(`/proc/${name}/environ`, "latin1").includes(`BOWLINE_CHAT_MARK=${this.folder}`);
+				return isOurs && line.includes(words) && !line.startsWith("sh ") ? [Number(name)] : [];
+			} catch {
+				return []; // It ended while we looked, or is none of ours.
+			}
+		});
 	}
 
 	stop(): void {

@@ -60,7 +60,8 @@ export class Chat implements Desk {
 		return this.#screen.conversation.items.some(({ kind }) => kind === "user") ? this.#sessionFile : undefined;
 	}
 
-	async start(): Promise<void> {
+	/** `warnings`: what the agent had to say about its start. */
+	async start(warnings: string): Promise<void> {
 		const { client } = this;
 		client.on("event", (event) => this.#hear(event));
 		client.on("extension_ui_request", (request) => this.#show(request));
@@ -75,6 +76,7 @@ export class Chat implements Desk {
 		);
 		await this.#attempt(this.reload);
 		this.#isDown = false;
+		if (warnings.trim()) this.say("warning", warnings);
 		if (this.#screen.conversation.items.length === 0) this.say("info", "Type what you want and press Enter. /help lists keys and commands.");
 	}
 
@@ -137,7 +139,7 @@ export class Chat implements Desk {
 		const { questions, editor, viewport, conversation } = this.#screen;
 		this.#change();
 		if (key.name === "ctrl+l") return this.#terminal.forget();
-		if (questions.current) return questions.current.key(key);
+		if (questions.current) return questions.key(key);
 		const scroll = (pages: number) => {
 			const { width, height } = this.#terminal.size;
 			const page = pageOf(height);
@@ -157,6 +159,8 @@ export class Chat implements Desk {
 				return;
 			case "ctrl+d":
 				return editor.text === "" ? this.quit() : void editor.key(key);
+			case "ctrl+z":
+				return this.#terminal.suspend();
 			case "ctrl+o":
 				this.#screen.isExpanded = !this.#screen.isExpanded;
 				return viewport.follow();
@@ -195,8 +199,8 @@ export class Chat implements Desk {
 	}
 
 	async #abort(): Promise<void> {
-		const { steering, followUp } = await this.client.clearQueue();
-		await this.client.abort();
+		// Both at once: an abort does not wait for its turn.
+		const [{ steering, followUp }] = await Promise.all([this.client.clearQueue(), this.client.abort()]);
 		const { editor } = this.#screen;
 		this.write([...steering, ...followUp, editor.text].filter(Boolean).join("\n"));
 	}
@@ -234,6 +238,9 @@ export class Chat implements Desk {
 				break;
 			case "auto_compaction_start":
 				screen.doing = "condensing";
+				break;
+			case "auto_compaction_end":
+				screen.doing &&= "working";
 				break;
 			case "agent_settled":
 				screen.doing = undefined;

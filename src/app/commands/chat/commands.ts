@@ -47,7 +47,8 @@ Ctrl+O         tool calls and thoughts in full, or folded
 Tab            complete a command
 Ctrl+L         draw the screen again
 Ctrl+C         clear the input; abort; leave
-Ctrl+D         leave`;
+Ctrl+D         leave
+Ctrl+Z         back to the shell for a while`;
 
 async function help(_: string, { client, say }: Desk): Promise<void> {
 	const own = Object.entries(commands).map(([name, { usage, doc }]) => ({ name: usage ? `${name} ${usage}` : name, description: doc }));

@@ -11,8 +11,13 @@ export interface Question {
 
 type Done<T> = (answer: T | undefined) => void;
 
+/** An Enter that comes so soon was meant for what stood there before. */
+const surpriseMs = 300;
+
 export class Questions {
 	#open: Question[] = [];
+	/** Since when the current one is there. */
+	#since = 0;
 	#onChange: () => void;
 
 	constructor(onChange: () => void) {
@@ -23,18 +28,20 @@ export class Questions {
 		return this.#open[0];
 	}
 
+	key(key: Key): void {
+		if (key.name !== "enter" || performance.now() - this.#since > surpriseMs) this.current?.key(key);
+	}
+
 	/** Resolves with the answer; with nothing when the user would not say, or when the signal says that nobody wants to know any more. */
 	ask<T>(make: (done: Done<T>) => Question, signal?: AbortSignal): Promise<T | undefined> {
 		return new Promise((resolve) => {
 			const close: Done<T> = (answer) => {
-				this.#open = this.#open.filter((each) => each !== question);
-				this.#onChange();
+				this.#set(this.#open.filter((each) => each !== question));
 				resolve(answer);
 			};
 			const question = make(close);
-			this.#open.push(question);
+			this.#set([...this.#open, question]);
 			signal?.addEventListener("abort", () => close(undefined), { once: true });
-			this.#onChange();
 		});
 	}
 
@@ -42,9 +49,15 @@ export class Questions {
 	choose(title: string, options: readonly string[], signal?: AbortSignal): Promise<number | undefined> {
 		return this.ask<number>((done) => new Choice(title, options, done), signal);
 	}
+
+	#set(open: Question[]): void {
+		if (open[0] !== this.current) this.#since = performance.now();
+		this.#open = open;
+		this.#onChange();
+	}
 }
 
-export class Choice implements Question {
+class Choice implements Question {
 	#title: string;
 	#options: { label: string; index: number }[];
 	#done: Done<number>;
@@ -102,10 +115,11 @@ export class Choice implements Question {
 	}
 }
 
-/** Only the letters count: an Enter that was meant for something else must not allow anything. */
+/** A letter and Enter: neither alone allows anything, for both may have been meant for something else. */
 export class YesOrNo implements Question {
 	#text: string;
 	#done: Done<boolean>;
+	#answer: boolean | undefined;
 
 	constructor(title: string, message: string, done: Done<boolean>) {
 		this.#text = [title, message].filter(Boolean).join("\n");
@@ -114,13 +128,13 @@ export class YesOrNo implements Question {
 
 	frame(width: number, height: number): { rows: Line[] } {
 		const rows = plainLines(this.#text).flatMap((line, index) => wrapped([span(line, ...(index === 0 ? (["bold"] as const) : []))], width));
-		return { rows: [...rows.slice(0, Math.max(1, height - 1)), [span("y yes, n no, Esc leaves", "dim")]] };
+		const hint = this.#answer === undefined ? "y yes, n no, Esc leaves" : `${this.#answer ? "Yes" : "No"}: Enter takes it, Esc leaves`;
+		return { rows: [...rows.slice(0, Math.max(1, height - 1)), [span(shortened(hint, width), "dim")]] };
 	}
 
 	key({ name, text }: Key): void {
-		const letter = text?.toLowerCase();
-		if (letter === "y") this.#done(true);
-		else if (letter === "n") this.#done(false);
+		if (name === "text") this.#answer = ({ y: true, n: false } as Record<string, boolean>)[text?.toLowerCase() ?? ""];
+		else if (name === "enter" && this.#answer !== undefined) this.#done(this.#answer);
 		else if (name === "escape" || name === "ctrl+c") this.#done(undefined);
 	}
 }

@@ -141,11 +141,13 @@ export class Editor {
 	}
 
 	#before(): number {
-		return this.#cursor - (characters(this.#text.slice(0, this.#cursor)).at(-1)?.length ?? 0);
+		// No character is that long; looking at all of a long text would take its time.
+		const near = this.#text.slice(Math.max(0, this.#cursor - 64), this.#cursor);
+		return this.#cursor - (characters(near).at(-1)?.length ?? 0);
 	}
 
 	#after(): number {
-		return this.#cursor + (characters(this.#text.slice(this.#cursor))[0]?.length ?? 0);
+		return this.#cursor + (characters(this.#text.slice(this.#cursor, this.#cursor + 64))[0]?.length ?? 0);
 	}
 
 	#wordBefore(): number {

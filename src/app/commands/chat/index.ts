@@ -23,14 +23,20 @@ export async function chat(program: readonly string[], flags: readonly string[])
 	process.on("uncaughtException", (error) => void crash(1, error));
 	process.on("unhandledRejection", (error) => void crash(1, error));
 
+	let conversation: Chat | undefined;
+	let warnings = "";
 	client = await startClient({
 		command: [...program, "--mode", "rpc", "--updates", "delta", ...flags],
 		waitForReady: true,
 		closePatience,
+		onStderr(text) {
+			if (conversation) conversation.say("warning", text);
+			else warnings += text;
+		},
 		onError: (error) => void crash(1, error),
 	});
-	const conversation = new Chat(client, terminal);
-	await conversation.start();
+	conversation = new Chat(client, terminal);
+	await conversation.start(warnings);
 	await conversation.left;
 	conversation.stop();
 	await client.close();

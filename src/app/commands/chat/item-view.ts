@@ -43,13 +43,12 @@ function marked(text: string, mark: Span, width: number, ...styles: Style[]): Li
 
 function toolLines(item: ToolCallItem, { width, isExpanded }: Look): Line[] {
 	const [sign, style] = signs[item.state];
-	const [first = ""] = plainLines(item.output.trim());
 	const summary = plainLines(gist(item.args)).join(" ");
 	const title: Line = [span(`${sign} `, style), span(item.name, "bold"), span(" ")];
 	const room = width - 3 - widthOf(item.name);
 	if (!isExpanded) {
-		const failure = item.state === "failed" && first ? `${summary}: ${first}` : summary;
-		return [[...title, span(shortened(failure, room), "dim")]];
+		const [reason] = item.state === "failed" ? plainLines(item.output.trim()) : [];
+		return [[...title, span(shortened(reason ? `${summary}: ${reason}` : summary, room), "dim")]];
 	}
 	const shown = plainLines(item.output.trimEnd());
 	const rows = [...plainLines(JSON.stringify(item.args ?? {}, undefined, 2)), "", ...shown.slice(0, mostLines)];

@@ -1,5 +1,5 @@
 /** The sessions beside the current one. Their files are the agent's own, as docs/sessions.md describes them. */
-import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export interface SavedSession {
@@ -16,10 +16,15 @@ const readBytes = 64 * 1024;
 /** Newest first, without the one that is open. */
 export function savedSessions(current: string, now: number): SavedSession[] {
 	const directory = dirname(current);
-	const files = readdirSync(directory)
-		.filter((name) => name.endsWith(".jsonl") && join(directory, name) !== current)
-		.map((name) => ({ path: join(directory, name), time: statSync(join(directory, name)).mtimeMs }));
-	return files
+	if (!existsSync(directory)) return [];
+	return readdirSync(directory)
+		.map((name) => join(directory, name))
+		.filter((path) => path.endsWith(".jsonl") && path !== current)
+		.flatMap((path) => {
+			const stats = statSync(path, { throwIfNoEntry: false });
+			// A pipe would make us wait for its other end.
+			return stats?.isFile() ? [{ path, time: stats.mtimeMs }] : [];
+		})
 		.sort((a, b) => b.time - a.time)
 		.slice(0, most)
 		.flatMap(({ path, time }) => {

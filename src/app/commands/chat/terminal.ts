@@ -48,10 +48,7 @@ export class Terminal {
 	}
 
 	enter(onInput: (chunk: Buffer) => void, onResize: () => void, onGone: () => void): void {
-		process.on("exit", this.#restore);
-		this.#isOurs = true;
-		this.#output.write(enter);
-		this.#input.setRawMode(true);
+		this.#take();
 		this.#input.on("data", onInput);
 		this.#input.on("end", onGone);
 		this.#input.on("error", onGone);
@@ -60,6 +57,20 @@ export class Terminal {
 			this.forget();
 			onResize();
 		});
+		// Behind a stop the screen is another's.
+		process.on("SIGCONT", () => {
+			this.#take();
+			onResize();
+		});
+	}
+
+	/** Gives the terminal to the shell until it calls us back. */
+	suspend(): void {
+		// Windows has no such thing.
+		if (process.platform === "win32") return;
+		this.leave();
+		// The whole group: the shell waits for all of it.
+		process.kill(0, "SIGTSTP");
 	}
 
 	/** Gives the terminal back. Works in the middle of a crash, and twice. */
@@ -74,6 +85,16 @@ export class Terminal {
 			// Then there is no terminal any more.
 		}
 		this.#input.pause();
+	}
+
+	#take(): void {
+		if (this.#isOurs) return;
+		this.#isOurs = true;
+		process.on("exit", this.#restore);
+		this.forget();
+		this.#output.write(enter);
+		this.#input.setRawMode(true);
+		this.#input.resume();
 	}
 
 	/** The next frame is drawn whole. */
