@@ -1,11 +1,14 @@
 /** What the documentation tells people to run, runs. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { transformSync } from "esbuild";
 import { expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
 const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
 /** The code blocks of a page, by language. */
 function blocks(page: string, language: string): string[] {
@@ -13,23 +16,29 @@ function blocks(page: string, language: string): string[] {
 	return [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"))].map((found) => found[1] as string);
 }
 
-test("the README's first host in JavaScript prints the reply", () => {
-	const [program = ""] = blocks("README.md", "js");
-	expect(execFileSync(process.execPath, ["--input-type=module", "-e", program], { cwd: root, env, encoding: "utf8" })).toBe("hello");
+test("the README's first host in TypeScript prints the reply", () => {
+	const [program = ""] = blocks("README.md", "ts");
+	const { code } = transformSync(program, { loader: "ts", format: "esm", target: "node20" });
+	expect(execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: root, env, encoding: "utf8" })).toBe("hello");
 });
 
-test("the README's first host on the client prints the reply", () => {
-	const [program = ""] = blocks("README.md", "ts");
-	expect(execFileSync(process.execPath, ["--input-type=module", "-e", program], { cwd: root, env, encoding: "utf8" })).toBe("hello\n");
+test.skipIf(!hasPython)("the README's first host in Python prints the reply", () => {
+	const [program = ""] = blocks("README.md", "python");
+	const PYTHONPATH = join(root, "clients/python");
+	expect(execFileSync("python3", ["-c", program], { cwd: root, env: { ...env, PYTHONPATH }, encoding: "utf8" })).toBe("hello\n");
 });
 
 test("the README's first host in a shell sees a whole run", () => {
-	const command = blocks("README.md", "sh")
-		.find((block) => block.includes("printf"))
-		?.split("\n")[1] as string;
-	const lines = execFileSync("bash", ["-c", command], { cwd: root, env, encoding: "utf8" }).trim().split("\n");
+	const [program = ""] = blocks("README.md", "bash");
+	const lines = execFileSync("bash", ["-c", program], { cwd: root, env, encoding: "utf8" }).trim().split("\n");
 	const types = lines.map((line) => JSON.parse(line).type);
 	expect([types[0], types[1], types.at(-1)]).toEqual(["ready", "response", "agent_settled"]);
+});
+
+test("the picture of a run shows what the demo prints", () => {
+	const picture = readFileSync(join(root, "docs/run.svg"), "utf8");
+	for (const words of ["agent_settled", "subagent_start", "attempt 1 failed", "attempt 2 passed", "the test passes"])
+		expect(picture).toContain(words);
 });
 
 test("links between the pages lead somewhere", () => {
