@@ -33,7 +33,7 @@ export const ExtensionUiRequest = Type.Union(
 			widgetLines: optional(list(text())),
 			widgetPlacement: optional(words("aboveEditor", "belowEditor")),
 		}),
-		request("setTitle", "Set the window title; only sent when `PI_RPC_EMIT_TITLE` is set. No answer.", { title: text() }),
+		request("setTitle", "Set the window title; only sent when `PI_RPC_EMIT_TITLE` is set, or in dialect `pi`. No answer.", { title: text() }),
 		request("set_editor_text", "Put text into the host's editor. No answer.", { text: text() }),
 		request("cancel", "Withdraw the open dialog `targetId`. No answer.", { targetId: text() }),
 	],

@@ -695,7 +695,7 @@ export interface UiSetWidget {
 	widgetPlacement?: "aboveEditor" | "belowEditor";
 }
 
-/** Set the window title; only sent when `PI_RPC_EMIT_TITLE` is set. No answer. */
+/** Set the window title; only sent when `PI_RPC_EMIT_TITLE` is set, or in dialect `pi`. No answer. */
 export interface UiSetTitle {
 	type: "extension_ui_request";
 	/** A UUID. */

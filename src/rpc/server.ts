@@ -161,7 +161,7 @@ export class Server {
 					const refusal = await begin(begun);
 					if (refusal) refused(refusal);
 				};
-				afterwards.push(() => this.#track(goOn()));
+				afterwards.push(() => this.#track(goOn().catch((error) => this.#refuse(id, name, error))));
 			},
 			isAborted: (by = "abort") => sequence < this.#abortedBefore[by],
 			inSerialLane: (work) => this.inTurn(work),

@@ -1583,7 +1583,7 @@ class UiSetWidget(_UiSetWidget, total=False):
 
 
 class UiSetTitle(TypedDict):
-    """Set the window title; only sent when `PI_RPC_EMIT_TITLE` is set. No answer."""
+    """Set the window title; only sent when `PI_RPC_EMIT_TITLE` is set, or in dialect `pi`. No answer."""
 
     type: Literal["extension_ui_request"]
     # A UUID.

@@ -1,9 +1,10 @@
 /** What hosts of omp 18 expect: a result for every prompt, protocol versions, long frames in parts, more about the state. */
 import { CommandError } from "../../lib/command-error.ts";
+import { uuid } from "../../lib/ids.ts";
 import type { OutboundFrame } from "../../protocol/frames.ts";
+import type { AgentMessage } from "../../protocol/messages.ts";
 import { chunks, maxFrameBytes, maxReassembledFrameBytes } from "./chunks.ts";
 import type { Dialect, DialectParts, Voice } from "./dialect.ts";
-import { MessageIds } from "./message-ids.ts";
 import { PromptResults } from "./prompt-results.ts";
 import { Subagents } from "./subagents.ts";
 
@@ -11,7 +12,8 @@ const versions = [1, 2];
 
 export function ompDialect({ tell, writer }: Voice): Dialect {
 	const results = new PromptResults(tell);
-	const messages = new MessageIds();
+	/** Of what is being said: messages follow one another, and the one that began last is the next to end. */
+	let messageId = "";
 	const subagents = new Subagents();
 	let commandsTold = "";
 	/** Tells which slash commands there are, if that is news. */
@@ -38,10 +40,13 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 			results.hear(frame);
 			switch (frame.type) {
 				case "message_start":
+					messageId = uuid(Date.now());
+					return [{ ...frame, messageId }];
 				case "message_update":
+					return [{ ...frame, messageId }];
 				case "message_end":
-					if (frame.type === "message_end") tokensPerSecond = speedOf(frame.message) ?? tokensPerSecond;
-					return [{ ...frame, messageId: messages.of(frame) }];
+					tokensPerSecond = speedOf(frame.message) ?? tokensPerSecond;
+					return [{ ...frame, messageId }];
 				case "agent_end":
 					return [{ ...frame, isTerminal: !frame.willRetry }];
 				case "agent_settled":
@@ -78,7 +83,7 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 }
 
 /** How fast the last reply came, as far as the provider counted it. */
-function speedOf(message: { role: string; usage?: unknown; duration?: unknown }): number | undefined {
-	const { role, usage, duration } = message as { role: string; usage?: { output: number }; duration?: number };
-	return role === "assistant" && duration && usage?.output ? Math.round((usage.output / duration) * 10_000) / 10 : undefined;
+function speedOf(message: AgentMessage): number | undefined {
+	if (message.role !== "assistant" || !message.duration || !message.usage.output) return undefined;
+	return Math.round((message.usage.output / message.duration) * 10_000) / 10;
 }
