@@ -65,27 +65,37 @@ export function protocolSchema(): Json {
 	};
 }
 
+/** A value, or null for one that is not set here. */
 function settingSchema(row: SettingRow): Json {
 	const kinds: Record<SettingRow["kind"], Json> = {
-		boolean: { type: "boolean" },
-		number: { type: "number" },
-		string: row.values ? { enum: row.values } : { type: "string" },
-		strings: { type: "array", items: { type: "string" } },
-		record: { type: "object" },
+		boolean: { type: ["boolean", "null"] },
+		number: { type: ["number", "null"] },
+		string: row.values ? { enum: [...row.values, null] } : { type: ["string", "null"] },
+		strings: { type: ["array", "null"], items: { type: "string" } },
+		record: { type: ["object", "null"] },
 	};
 	return { ...kinds[row.kind], description: row.doc, ...(row.default === undefined ? {} : { default: row.default }) };
 }
 
+/** Both spellings: `"a.b": 1`, and `"a": { "b": 1 }` at every depth. */
 export function settingsSchema(): Json {
-	const flat: Json = {};
-	const nested: { [key: string]: Json } = {};
-	for (const [name, row] of Object.entries(settings)) {
-		flat[name] = settingSchema(row);
-		const [head = "", ...rest] = name.split(".");
-		if (rest.length === 0) continue;
-		nested[head] ??= { type: "object", description: `Settings that start with ${head}.`, additionalProperties: true };
+	const rows = Object.entries(settings) as [string, SettingRow][];
+	const values = Object.fromEntries(rows.map(([name, row]) => [name, settingSchema(row)]));
+	const dotted = Object.fromEntries(rows.map(([name]) => [name, memberSchema(name)]));
+	return { $schema: draft, title: "Bowline settings", type: "object", properties: { $schema: { type: "string" }, ...membersOf(""), ...dotted } };
+
+	function membersOf(prefix: string): Json {
+		const inside = rows.filter(([name]) => name.startsWith(prefix)).map(([name]) => name.slice(prefix.length).split(".")[0] as string);
+		return Object.fromEntries([...new Set(inside)].map((member) => [member, memberSchema(`${prefix}${member}`)]));
 	}
-	return { $schema: draft, title: "Bowline settings", type: "object", properties: { $schema: { type: "string" }, ...nested, ...flat } };
+
+	function memberSchema(name: string): Json {
+		const own = values[name];
+		const isGroup = rows.some(([other]) => other.startsWith(`${name}.`));
+		const group = { type: "object", description: `Settings that start with ${name}.`, properties: isGroup ? membersOf(`${name}.`) : {} };
+		if (!isGroup) return own as Json;
+		return own ? { description: (own as { description: string }).description, anyOf: [own, group] } : group;
+	}
 }
 
 export function scriptSchema(): Json {

@@ -92,7 +92,7 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 		cwd: parts.cwd,
 		async sendMessage(given, { deliverAs, triggerTurn }) {
 			const message: CustomMessage = { role: "custom", ...given, timestamp: now() };
-			if (deliverAs === "nextTurn") return void session.asides.push(message);
+			if (deliverAs === "nextTurn") return void session.inbox.asides.push(message);
 			if (deliverAs === undefined) await afterRun();
 			// Behind a compaction nobody looks into the queues.
 			while (session.aloneUntil && !triggerTurn) await session.aloneUntil;

@@ -15,6 +15,8 @@ export interface QueueTexts {
 export class Inbox implements Queues {
 	steeringMode: QueueMode;
 	followUpMode: QueueMode;
+	/** What extensions want to be said beside the next prompt. */
+	readonly asides: CustomMessage[] = [];
 	#queues: Record<QueueName, Queued[]> = { steering: [], followUp: [] };
 	#onTaken: () => void;
 

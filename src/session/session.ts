@@ -6,7 +6,7 @@ import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { SessionState } from "../protocol/commands/state.ts";
 import type { Image } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
-import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.ts";
+import type { AgentMessage, UserMessage } from "../protocol/messages.ts";
 import { abortedText, busyText } from "../protocol/texts.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
 import type { Entry, EntryBody } from "../transcript/entries.ts";
@@ -33,8 +33,6 @@ export class Session {
 	systemPrompt = "";
 	readonly inbox: Inbox;
 	readonly choice: ModelChoice;
-	/** What extensions want to be said beside the next prompt. */
-	readonly asides: CustomMessage[] = [];
 	#parts: SessionParts;
 	#conversation: Conversation;
 	#tools: readonly Tool[] = [];
@@ -280,6 +278,7 @@ export class Session {
 		this.#conversation = new Conversation(transcript, this.#parts.now);
 		this.#parts.todos.restore(storedTodos(transcript));
 		this.#deferred = [];
+		this.inbox.asides.length = 0;
 		for (const policy of this.#parts.policies) policy.renew?.();
 		return this.inbox.clear();
 	}
@@ -303,7 +302,7 @@ export class Session {
 		const stored = storing({ conversation: this.#conversation, inbox: this.inbox, emit, stream: models.stream, validate });
 		try {
 			const { drive, refusalOf } = await import("./drive.ts");
-			const doing = { asides: this.asides, unready: () => this.unready(signal), setup: () => this.setup() };
+			const doing = { asides: this.inbox.asides, unready: () => this.unready(signal), setup: () => this.setup() };
 			await drive({
 				policies,
 				period,

@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Compile } from "typebox/compile";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadSettings, type SettingsPlaces } from "../../src/app/settings.ts";
 import { settings } from "../../src/protocol/settings.ts";
@@ -89,6 +90,21 @@ test("nested and dotted spellings mean the same, also where a setting has anothe
 		const { get, warnings } = await loadSettings({ ...places, isRpc: false });
 		expect([get("todo.reminders"), get("todo.reminders.max"), warnings]).toEqual([true, 1, []]);
 	}
+});
+
+test.each([
+	['{ "$schema": "x", "retry": { "maxRetries": 1 }, "todo": { "reminders": { "max": 1 } }, "todo.reminders": { "max": 2 } }', true],
+	['{ "retry.maxRetries": null, "todo": { "reminders": false }, "extensions": ["a"], "unknown": {} }', true],
+	['{ "task": { "isolation": { "mode": "worktree" } }, "task.agentModelOverrides": { "explore": "m" } }', true],
+	['{ "retry": { "maxRetries": "many" } }', false],
+	['{ "todo": { "reminders": "often" } }', false],
+	['{ "steeringMode": "some" }', false],
+	['{ "task": { "isolation": { "mode": "sometimes" } } }', false],
+])("editors say of %s what the program says: %s", async (text, isGood) => {
+	const schema = JSON.parse(readFileSync(join(import.meta.dirname, "../../schema/settings.json"), "utf8"));
+	write("user/settings.jsonc", text);
+	const { warnings } = await loadSettings({ ...places, isRpc: false });
+	expect([Compile(schema).Check(JSON.parse(text)), warnings.length === 0]).toEqual([isGood, isGood]);
 });
 
 test("paths are relative to the file that names them, on the command line to the working directory", async () => {
@@ -194,6 +210,12 @@ test("what a host sets for its session leaves the files as they are", () => {
 	const user = write("user/settings.jsonc", '{ "steeringMode": "all" } // mine\n');
 	const frames = [
 		{ type: "set_steering_mode", mode: "one-at-a-time" },
+		{ type: "set_follow_up_mode", mode: "all" },
+		{ type: "set_model", provider: "scripted", modelId: "echo" },
+		{ type: "cycle_model" },
+		{ type: "cycle_thinking_level" },
+		{ type: "set_todos", phases: [{ name: "a" }] },
+		{ type: "set_session_name", name: "n" },
 		{ type: "set_auto_retry", enabled: false },
 		{ type: "set_auto_compaction", enabled: false },
 		{ type: "set_thinking_level", level: "high" },
@@ -201,8 +223,12 @@ test("what a host sets for its session leaves the files as they are", () => {
 	];
 	const input = frames.map((frame) => `${JSON.stringify(frame)}\n`).join("");
 	const env = { PATH: process.env.PATH, BOWLINE_DIR: join(folder, "user") };
-	spawnSync(process.execPath, [program, "--mode", "rpc"], { cwd: places.cwd, env, input });
+	const project = write("project/.bowline/settings.jsonc", '{ "followUpMode": "all", }\n');
+	const { stdout } = spawnSync(process.execPath, [program, "--mode", "rpc"], { cwd: places.cwd, env, input, encoding: "utf8" });
+	const answers = stdout.split("\n").filter((line) => line.includes('"type":"response"'));
+	expect(answers.filter((line) => line.includes('"success":true'))).toHaveLength(frames.length);
 	expect(readFileSync(user, "utf8")).toBe('{ "steeringMode": "all" } // mine\n');
+	expect(readFileSync(project, "utf8")).toBe('{ "followUpMode": "all", }\n');
 });
 
 test("bowline config shows a value and where it came from", () => {
