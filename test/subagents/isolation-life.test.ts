@@ -102,11 +102,15 @@ test("work that cannot be captured stays where it is, and is said to", async () 
 	const artifacts = join(bench.folder, "artifacts");
 	rmSync(artifacts, { recursive: true });
 	writeFileSync(artifacts, "in the way");
-	await expect(workspace.capture()).rejects.toThrow(`It stays in ${workspace.cwd}.`);
+	await expect(workspace.capture()).rejects.toThrow(`No patch could be made of ${workspace.cwd}: `);
 	await frozen.release();
 	expect(readFileSync(join(workspace.cwd, "a.txt"), "utf8")).toBe("b\n");
 	rmSync(artifacts);
 	expect(await workspace.capture()).toMatchObject({ patchPath: join(artifacts, "0-Fix.patch") });
+	// A copy that is gone is not the wish to delete everything.
+	const other = await frozen.checkOut("1-Gone", bench.signal);
+	rmSync(other.cwd, { recursive: true });
+	await expect(other.capture()).rejects.toThrow("is gone");
 	await frozen.release();
 	bench.expectClean();
 });

@@ -1,5 +1,5 @@
 /** Isolation of repositories that are not plain: inside each other, partly there, converted on the way, with programs attached. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Bench, tree } from "./isolation-support.ts";
@@ -295,4 +295,42 @@ test("our own directory may be inside the repository", async () => {
 	expect(merged.status, merged.text).toBe("merged");
 	expect(tree(bench.repo)).toEqual({ "a.txt": "a\n", "b.txt": "b" });
 	bench.expectClean();
+});
+
+test("names that would share a patch file do not", async () => {
+	const bench = new Bench();
+	bench.init({ "a.txt": "a\n" });
+	for (const path of ["in/one", "in-one"]) bench.init({ "x.txt": "x\n" }, join(bench.repo, path));
+	const frozen = await bench.freeze();
+	const { delta } = await bench.work(frozen, "0-Fix", (cwd) => bench.files({ "in/one/x.txt": "slash\n", "in-one/x.txt": "dash\n" }, cwd));
+	await frozen.release();
+	expect(new Set(delta.nested.map(({ patchPath }) => patchPath)).size).toBe(2);
+	for (const { repository, patchPath } of delta.nested)
+		expect(readFileSync(patchPath, "utf8")).toContain(repository === "in-one" ? "+dash" : "+slash");
+	bench.expectClean();
+});
+
+test.runIf(existsSync("/dev/shm"))("a working tree may be on another disk than its git directory", async () => {
+	const bench = new Bench();
+	bench.init({ "a.txt": "a\n", "gone.txt": "gone\n", "run.sh": "run\n" });
+	const elsewhere = mkdtempSync("/dev/shm/bowline-isolation-");
+	try {
+		const linked = join(elsewhere, "linked");
+		bench.git(["worktree", "add", "-q", "--detach", linked]);
+		chmodSync(join(linked, "a.txt"), 0o600);
+		const merged = await bench.task(
+			(cwd) => {
+				bench.files({ "a.txt": "child\n", "new/b.txt": "b" }, cwd);
+				symlinkSync("a.txt", join(cwd, "new/link"));
+				rmSync(join(cwd, "gone.txt"));
+				chmodSync(join(cwd, "run.sh"), 0o755);
+			},
+			{ cwd: linked },
+		);
+		expect(merged.status, merged.text).toBe("merged");
+		expect(tree(linked)).toEqual({ "a.txt": "child\n", "new/b.txt": "b", "new/link": "-> a.txt", "run.sh*": "run\n" });
+		expect(statSync(join(linked, "a.txt")).mode & 0o777).toBe(0o600);
+	} finally {
+		rmSync(elsewhere, { recursive: true });
+	}
 });

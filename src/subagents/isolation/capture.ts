@@ -35,21 +35,28 @@ export interface Captured {
 	delta: Delta;
 	/** The trees before and after, by part; only where they differ. */
 	trees: { at: RepositoryPath; before: string; after: string }[];
+	/** Bundles of repositories that were made in the copy. */
+	histories: string[];
 }
 
 /** Where a file of this copy goes, by the end of its name. */
 export type PatchFile = (suffix: string) => string;
 
-export async function capture(git: Git, record: CopyRecord, file: PatchFile): Promise<Captured> {
-	const trees: Captured["trees"] = [];
-	const delta: Delta = { nested: [] };
+export async function capture(git: Git, record: CopyRecord, place: PatchFile): Promise<Captured> {
+	if (!lstatSync(record.path, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${record.path} is gone`);
+	const captured: Captured = { delta: { nested: [] }, trees: [], histories: [] };
+	const { delta, trees, histories } = captured;
+	const file = distinct(place);
 	for (const part of record.parts) {
 		// The copy was never finished: nobody has worked in it.
 		if (!existsSync(part.index)) continue;
 		const shadow = new Shadow(git, part.shadow);
-		const after = await treeOf(git, shadow, record, part, file);
-		const name = part.at === "" ? "patch" : `nested-${asFileName(toText(part.at))}.patch`;
-		const path = file(name);
+		const path = file(part.at === "" ? "" : `nested-${asFileName(toText(part.at))}.`, "patch");
+		const { tree: after, made } = await treeOf(shadow, record, part);
+		for (const repository of made) {
+			const bundle = file(`nested-${asFileName(toText(below(part.at, repository)))}.`, "bundle");
+			if (await keepHistory(git, onDisk(record.path, below(part.at, repository)).toString(), bundle)) histories.push(bundle);
+		}
 		if (after === part.tree) {
 			await rm(path, { force: true });
 			continue;
@@ -59,23 +66,31 @@ export async function capture(git: Git, record: CopyRecord, file: PatchFile): Pr
 		if (part.at === "") delta.patchPath = path;
 		else delta.nested.push({ repository: toText(part.at), patchPath: path });
 	}
-	return { delta, trees };
+	return captured;
 }
 
-async function treeOf(git: Git, shadow: Shadow, record: CopyRecord, part: CopiedPart, file: PatchFile): Promise<string> {
+/** `a/b` and `a-b` would have the same file. */
+function distinct(place: PatchFile): (name: string, suffix: string) => string {
+	const used = new Set<string>();
+	return (name, suffix) => {
+		let file = `${name}${suffix}`;
+		for (let count = 2; used.has(file); count++) file = `${name}${count}.${suffix}`;
+		used.add(file);
+		return place(file);
+	};
+}
+
+/** The tree of a part now. A repository that was made in it is in there as plain files, for there is none yet that it could be a change of. */
+async function treeOf(shadow: Shadow, record: CopyRecord, part: CopiedPart): Promise<{ tree: string; made: RepositoryPath[] }> {
 	const top = onDisk(record.path, part.at).toString();
-	if (!lstatSync(top, { throwIfNoEntry: false })?.isDirectory()) return shadow.git().line(["mktree"], { input: "" });
+	if (!lstatSync(top, { throwIfNoEntry: false })?.isDirectory()) return { tree: await shadow.git().line(["mktree"], { input: "" }), made: [] };
 	const place = { top, index: part.index };
 	const { tree, nested } = await takeTree({ ...part, shadow }, place);
-	if (nested.length === 0) return tree;
-	// A repository that was made here comes back as plain files, for there is none yet that it could be a change of. Its history is kept beside.
+	if (nested.length === 0) return { tree, made: [] };
 	const index = `${part.index}.all`;
 	await copyIndex(part.index, index);
-	for (const path of nested) {
-		await putEntries(shadow.git({ top, index }), await filesOf(shadow, place, path));
-		await keepHistory(git, onDisk(top, path).toString(), file(`nested-${asFileName(toText(below(part.at, path)))}.bundle`));
-	}
-	return shadow.git({ top, index }).line(["write-tree", "--missing-ok"]);
+	for (const path of nested) await putEntries(shadow.git({ top, index }), await filesOf(shadow, place, path));
+	return { tree: await shadow.git({ top, index }).line(["write-tree", "--missing-ok"]), made: nested };
 }
 
 /** The files of a new repository, and of those inside it. */
@@ -94,9 +109,12 @@ async function filesOf(shadow: Shadow, { top, index }: Place, path: RepositoryPa
 	return files;
 }
 
-async function keepHistory(git: Git, top: string, path: string): Promise<void> {
+async function keepHistory(git: Git, top: string, path: string): Promise<boolean> {
 	const repository = await repositoryAt(git, top);
-	if (repository?.head) await repository.git.run(["bundle", "create", path, "--all", "HEAD"]);
+	if (!repository?.head) return false;
+	await mkdir(dirname(path), { recursive: true });
+	await repository.git.run(["bundle", "create", path, "--all", "HEAD"]);
+	return true;
 }
 
 /** Complete or not there at all. */

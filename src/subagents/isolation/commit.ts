@@ -140,10 +140,12 @@ export async function indexAfter(
 }
 
 /** Copies what these commits and trees need beyond what is known, and nothing else, into the user's repository. */
-export async function publish(part: Part, wanted: readonly string[], known: readonly string[]): Promise<void> {
+export async function publish(part: Part, wanted: readonly string[], known: readonly string[], scratch: string): Promise<void> {
 	const input = [...wanted, ...known.map((commit) => `^${commit}`), ""].join("\n");
-	const pack = await privateGit(part).run(["pack-objects", "--revs", "--stdout", "-q"], { input });
-	await part.repository.git.run(["unpack-objects", "-q"], { input: pack });
+	const base = join(scratch, "new");
+	const name = await privateGit(part).line(["pack-objects", "--revs", "-q", base], { input });
+	// Without a name there is nothing new.
+	if (name !== "") await part.repository.git.run(["unpack-objects", "-q"], { inputFile: `${base}-${name}.pack` });
 }
 
 async function withIndex<T>(git: Git, scratch: string, work: (git: Git) => Promise<T>): Promise<T> {

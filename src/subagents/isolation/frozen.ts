@@ -1,4 +1,5 @@
 /** A repository as it was when a call began: copies for its tasks, and the way back for their work. */
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { CapturedWork, Delta, Frozen, Merged, Workspace } from "../contracts.ts";
@@ -71,7 +72,7 @@ export class FrozenRepository implements Frozen {
 	async release(): Promise<void> {
 		const { directory, project, shell } = this.#input;
 		for (const copy of [...this.#copies]) {
-			if (copy.captured) await this.#remove(copy);
+			if (copy.captured || !existsSync(copy.record.path)) await this.#remove(copy);
 		}
 		if (this.#copies.size > 0) return;
 		await removeTree(shell, directory);
@@ -86,7 +87,7 @@ export class FrozenRepository implements Frozen {
 			copy.captured = await capture((parts[0] as Part).repository.git, copy.record, (suffix) => artifact(id, suffix));
 		} catch (error) {
 			const why = isDiskFull(error) ? "the disk is full" : (error as Error).message;
-			throw new Error(`The work of ${id} could not be captured: ${why}. It stays in ${path}.`, { cause: error });
+			throw new Error(`No patch could be made of ${path}: ${why}.`, { cause: error });
 		}
 		this.#work.set(id, copy.captured);
 		return copy.captured.delta;

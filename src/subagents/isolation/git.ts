@@ -1,4 +1,5 @@
 /** Runs git so that neither the environment nor hooks, pagers or daemons change what it does. */
+import { createReadStream, type ReadStream } from "node:fs";
 import { onAbort } from "../../lib/abort.ts";
 import type { Program, ProgramOptions } from "../../lib/shell/index.ts";
 
@@ -16,6 +17,8 @@ export interface GitOptions {
 export interface Call {
 	/** For stdin, one character per byte. */
 	input?: string;
+	/** A file for stdin, however large. */
+	inputFile?: string;
 	/** Ends git; the call throws the signal's reason when it is gone. */
 	signal?: AbortSignal;
 	/** Exit codes that are no failure; 0 when left out. */
@@ -88,14 +91,15 @@ export class Git {
 	}
 
 	/** For questions that are answered by the exit code, too. */
-	async ask(args: readonly string[], { input, signal, codes = [0] }: Call = {}): Promise<Answer> {
+	async ask(args: readonly string[], { input, inputFile, signal, codes = [0] }: Call = {}): Promise<Answer> {
 		signal?.throwIfAborted();
 		const shell = await this.#options.shell();
 		const environment = this.environment();
 		const settings = this.#settings.flatMap((setting) => ["-c", setting]);
-		const stdin = input === undefined ? "ignore" : "pipe";
+		const source = inputFile === undefined ? input : createReadStream(inputFile);
+		const stdin = source === undefined ? "ignore" : "pipe";
 		const program = await shell.start("git", [...always, ...settings, ...args], this.cwd, { environment, stdin });
-		const { code, output, stderr } = await finished(program, input, signal);
+		const { code, output, stderr } = await finished(program, source, signal);
 		signal?.throwIfAborted();
 		if (code === null || !codes.includes(code)) throw new GitError(args, stderr, code === null ? "it was killed" : `exit code ${code}`);
 		return { code, output };
@@ -109,7 +113,7 @@ function inherited(environment: Record<string, string | undefined>): Record<stri
 	return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("GIT_") || keptVariables.test(name)));
 }
 
-async function finished(program: Program, input: string | undefined, signal: AbortSignal | undefined) {
+async function finished(program: Program, input: string | ReadStream | undefined, signal: AbortSignal | undefined) {
 	const { child } = program;
 	const read = (stream: NodeJS.ReadableStream | null) => {
 		const chunks: Buffer[] = [];
@@ -128,7 +132,9 @@ async function finished(program: Program, input: string | undefined, signal: Abo
 		});
 	// Git that fails before it has read everything closes the pipe; its exit code tells more.
 	child.stdin?.on("error", () => undefined);
-	if (input !== undefined) child.stdin?.end(Buffer.from(input, "latin1"));
+	if (typeof input === "string") child.stdin?.end(Buffer.from(input, "latin1"));
+	// A file that cannot be read is an end that git complains about.
+	else if (input && child.stdin) input.on("error", () => child.stdin?.end()).pipe(child.stdin);
 	const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
 	clearTimeout(kill);
 	release?.();

@@ -66,7 +66,7 @@ export async function planCommit(work: Work, made: Step, current: string): Promi
 		commit: step.new,
 		discard: files.discard,
 		async land() {
-			await publish(part, [step.new, staged.tree], [step.old]);
+			await publish(part, [step.new, staged.tree], [step.old], scratch);
 			await replaceIndex(index, copy, next, async () => {
 				await moveHead(step.old, step.new);
 				try {

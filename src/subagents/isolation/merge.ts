@@ -23,11 +23,14 @@ interface Task extends CapturedWork {
 	works: Work[];
 	/** Where its work is, for the words of a failure. */
 	patches: string;
+	/** What to say about repositories that were made on the way. */
+	histories: string;
 }
 
 export async function mergeTask(input: MergeInput, work: CapturedWork, captured: Captured | undefined, mode: "patch" | "branch"): Promise<Merged> {
 	const { id, delta } = work;
-	if (!captured || captured.trees.length === 0) return { id, status: "unchanged", text: `${id} changed nothing.` };
+	if (!captured) return { id, status: "failed", text: `${id} was not merged: its work was never captured.` };
+	if (captured.trees.length === 0) return { id, status: "unchanged", text: `${id} changed nothing.` };
 	const [main] = input.parts as [Part];
 	const scratch = join(input.directory, "merge");
 	const staging = `bowline-${input.directory.split("-").at(-1)}`;
@@ -46,7 +49,11 @@ export async function mergeTask(input: MergeInput, work: CapturedWork, captured:
 	try {
 		// A killed process cannot remove them; whoever comes next can.
 		await writeFile(join(input.directory, "staging.json"), JSON.stringify(works.map((each) => each.staging)));
-		const task = { ...work, works, patches };
+		const histories =
+			captured.histories.length === 0
+				? ""
+				: ` A repository that was made there came as plain files; its history is in ${captured.histories.join(", ")}.`;
+		const task = { ...work, works, patches, histories };
 		return await alone(main.repository.commonDir, () => (mode === "patch" ? mergePatch(task) : mergeBranch(task, main)));
 	} catch (error) {
 		return { id, status: "failed", text: `${id} was not merged: ${(error as Error).message} Its work is in ${patches}.` };
@@ -55,14 +62,14 @@ export async function mergeTask(input: MergeInput, work: CapturedWork, captured:
 	}
 }
 
-async function mergePatch({ id, works, patches }: Task): Promise<Merged> {
+async function mergePatch({ id, works, patches, histories }: Task): Promise<Merged> {
 	const conflicts = await landAll(works, planFiles);
 	if (conflicts) return { id, status: "conflict", text: `${id} was not merged: ${conflictText(conflicts)} ${byHand(patches)}` };
-	return { id, status: "merged", text: `${id} is in the working tree, not committed. The patch is ${patches}.` };
+	return { id, status: "merged", text: `${id} is in the working tree, not committed. The patch is ${patches}.${histories}` };
 }
 
 async function mergeBranch(task: Task, main: Part): Promise<Merged> {
-	const { id, works, patches } = task;
+	const { id, works, patches, histories } = task;
 	const steps = new Map<Work, Step>();
 	for (const work of works) {
 		if (!work.part.repository.head) continue;
@@ -75,29 +82,26 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 	}
 	const own = works.find(({ part }) => part === main);
 	const made = own && steps.get(own);
-	const branchName = made && made.new !== made.old ? await makeBranch(main, id, made) : undefined;
+	const branchName = made && made.new !== made.old ? await makeBranch(main, id, made, own.scratch) : undefined;
 	const kept = branchName === undefined ? {} : { branchName };
 	const where = branchName === undefined ? `The work is in ${patches}.` : `It is on the branch ${branchName} (patch: ${patches}).`;
 	try {
-		const current = await headOf(main);
-		const busy = inProgress(main.repository.gitDir);
-		if (busy || !current) {
-			const why = busy ? `a ${busy} is in progress. Finish it` : "the branch has no commits. Make one";
-			return { id, status: "failed", ...kept, text: `${id} was not merged: ${why}, then run git cherry-pick ${branchName ?? ""}. ${where}` };
-		}
+		const busy = branchName === undefined ? undefined : await whyNoCommit(main);
+		if (busy) return { id, status: "failed", ...kept, text: `${id} was not merged: ${busy}, then run git cherry-pick ${branchName}. ${where}` };
 		const commits: string[] = [];
 		const conflicts = await landAll(works, async (work) => {
 			const head = await headOf(work.part);
 			const step = steps.get(work);
 			// An inner repository where no commit can be made gets the files.
-			if (!head || !step || inProgress(work.part.repository.gitDir)) return planFiles(work);
+			if (!head || !step || step.new === step.old || (await whyNoCommit(work.part))) return planFiles(work);
 			const landing = await planCommit(work, step, head);
 			if ("commit" in landing && landing.commit !== head) commits.push((landing.commit as string).slice(0, 10));
 			return landing;
 		});
 		if (conflicts) return { id, status: "conflict", ...kept, text: `${id} was not merged: ${conflictText(conflicts)} ${where}` };
 		if (branchName !== undefined && made) await main.repository.git.run(["update-ref", "-d", `refs/heads/${branchName}`, made.new]);
-		return { id, status: "merged", text: `${id} is committed${commits.length > 0 ? ` as ${commits.join(", ")}` : ""}. The patch is ${patches}.` };
+		const what = commits.length > 0 ? `committed as ${commits.join(", ")}` : "in the working tree; there was nothing to commit";
+		return { id, status: "merged", text: `${id} is ${what}. The patch is ${patches}.${histories}` };
 	} catch (error) {
 		return { id, status: "failed", ...kept, text: `${id} was not merged: ${(error as Error).message} ${where}` };
 	}
@@ -132,8 +136,8 @@ async function landAll(
 }
 
 /** A branch of its own for the work, whose name nobody has yet. */
-async function makeBranch(main: Part, id: string, step: Step): Promise<string> {
-	await publish(main, [step.new], [step.old]);
+async function makeBranch(main: Part, id: string, step: Step, scratch: string): Promise<string> {
+	await publish(main, [step.new], [step.old], scratch);
 	const { git } = main.repository;
 	const name = asFileName(id)
 		.replace(/\.{2,}/g, ".")
@@ -149,6 +153,13 @@ async function makeBranch(main: Part, id: string, step: Step): Promise<string> {
 async function headOf({ repository }: Part): Promise<string | undefined> {
 	const { code, output } = await repository.git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { codes: [0, 1, 128] });
 	return code === 0 ? output.trim() : undefined;
+}
+
+/** What has to be done before anything can be committed. */
+async function whyNoCommit(part: Part): Promise<string | undefined> {
+	const busy = inProgress(part.repository.gitDir);
+	if (busy) return `a ${busy} is in progress. Finish it`;
+	return (await headOf(part)) ? undefined : "HEAD is a branch without commits. Check out one that has some";
 }
 
 const conflictText = (paths: readonly RepositoryPath[]) => `its changes do not fit what is there now in ${listed(paths)}. Nothing was changed.`;
