@@ -30,6 +30,14 @@ export function claim(path: string, own: string): Claimed | undefined {
 	throw new CommandError(`Could not be locked: ${path} changes all the time.`);
 }
 
+/** Removes a claim whose process is gone. */
+export function forgetDead(path: string): void {
+	const text = read(path);
+	if (text === undefined) return;
+	const holder = parseHolder(text);
+	if (holder ? !isHolderAlive(holder) : !isFresh(path)) removeStale(path, text);
+}
+
 /** Gives up a claim, if it is still `own`. */
 export function unclaim(path: string, own: string): void {
 	if (read(path) === own) rmSync(path, { force: true });

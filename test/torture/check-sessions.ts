@@ -1,4 +1,5 @@
 /** What must hold of session files and of what the provider was asked, whatever happened. */
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentMessage } from "../../src/protocol/messages.ts";
@@ -26,7 +27,13 @@ export function checkSessions({ lives, requests }: Played, world: World): string
 			}
 		}
 		try {
-			const transcript = openTranscript(path, { mode: "read", cwd: "/", now: Date.now, redact: (text) => text, newId: () => "x" });
+			const transcript = openTranscript(path, {
+				mode: "read",
+				cwd: "/",
+				now: Date.now,
+				redact: (text) => text,
+				newId: () => randomBytes(4).toString("hex"),
+			});
 			const messages = transcript ? contextMessages(transcript.branch) : [];
 			contexts.set(path, messages);
 			problems.push(...pairing(messages).map((problem) => `${path}: ${problem}`));
