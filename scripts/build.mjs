@@ -63,6 +63,8 @@ const options = {
 	define: { "import.meta.dirname": "__dirname" },
 	minifyWhitespace: true,
 	minifySyntax: true,
+	// Stack traces still tell the methods.
+	minifyIdentifiers: true,
 	legalComments: "none",
 	external,
 	// Its ESM entry asks for import.meta.url, which a CommonJS bundle does not have.
@@ -99,9 +101,7 @@ for (let next = pending(); next.length; next = pending()) {
 			built.add(name);
 			const outfile = join(outdir, `${name}.js`);
 			if (file) return bundle({ entryPoints: [file], outfile });
-			// Code of others: nobody reads its stack traces.
-			const plugins = name === shared ? [] : options.plugins;
-			return bundle({ stdin: { contents, resolveDir: root }, outfile, plugins, minifyIdentifiers: true });
+			return bundle({ stdin: { contents, resolveDir: root }, outfile, plugins: name === shared ? [] : options.plugins });
 		}),
 	);
 }
