@@ -285,7 +285,7 @@ test("the program in between that the migration page shows", () => {
 	const [, code = ""] = /^```js\n(.*?)^```/ms.exec(page) as RegExpExecArray;
 	const folder = mkdtempSync(join(tmpdir(), "bowline-test-"));
 	try {
-		writeFileSync(join(folder, "between.cjs"), code.replace('"bowline/dist/bowline.js"', JSON.stringify(program)));
+		writeFileSync(join(folder, "between.cjs"), code.replace(/require\(.*\)/, `require(${JSON.stringify(program)})`));
 		const answer = execFileSync(process.execPath, [join(folder, "between.cjs"), "--mode", "rpc", "--no-session"], {
 			input: '{"id":"1","type":"fly"}\n',
 			encoding: "utf8",
