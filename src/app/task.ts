@@ -73,7 +73,7 @@ function isolationOf({ cwd, userDirectory, settings, toolbox, session, warn }: T
 	return async () => {
 		const { collectLeftOvers, gitIsolation } = await import("../subagents/isolation/index.ts");
 		const environment = await toolbox.commandEnvironment();
-		const place = { root: join(userDirectory, "worktrees"), shell: () => toolbox.shell(), environment };
+		const place = { root: join(userDirectory, "worktrees"), shell: () => toolbox.plumbing(), environment };
 		if (!collected && settings.get("task.isolation.mode") !== "worktree") warn("task.isolation.mode: only worktree is supported; it is used.");
 		collected ??= collectLeftOvers({ ...place, now: Date.now, warn });
 		await collected;

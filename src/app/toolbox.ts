@@ -36,6 +36,7 @@ export interface Credentials {
 export class Toolbox {
 	#input: ToolboxInput;
 	#shell: Promise<Shell> | undefined;
+	#plumbing: Promise<Shell> | undefined;
 	#tools: Promise<BuiltInTools> | undefined;
 	#credentials: Credentials | undefined;
 	#isClosed = false;
@@ -56,6 +57,12 @@ export class Toolbox {
 		return this.#shell;
 	}
 
+	/** For what has to be cleared away behind work that has ended, when no command may be started any more. */
+	plumbing(): Promise<Shell> {
+		this.#plumbing ??= this.#loadShell();
+		return this.#plumbing;
+	}
+
 	/** Takes the values of credentials out of a text. They are known from the first run on. */
 	redact = (text: string): string => this.#redactor.text(text);
 
@@ -71,10 +78,13 @@ export class Toolbox {
 		return withheldEnvironment(this.#input.environment, this.#policy(credentials));
 	}
 
-	/** Kills every process that was started here. */
-	async close(): Promise<void> {
+	/** Kills every process that was started here; the plumbing ends with `work`. */
+	async close(work: Promise<unknown>): Promise<void> {
 		this.#isClosed = true;
 		await (await this.#shell)?.close();
+		if (!this.#plumbing) return;
+		await work;
+		await (await this.#plumbing).close();
 	}
 
 	async #loadShell(): Promise<Shell> {

@@ -230,6 +230,30 @@ for (const [how, end] of [
 	});
 }
 
+for (const [how, end] of [
+	["stdin closes", () => agent?.child.stdin.end()],
+	["SIGTERM", () => agent?.child.kill("SIGTERM")],
+] as const) {
+	test(`${how}: the copy that an isolated task worked in is gone, and its work is a patch`, async () => {
+		const nights = nap();
+		const running = start([sent([task("A")], { isolated: true }), { when: { depth: 1 }, blocks: [bash(`echo new > new.txt; sleep ${nights}`)] }], {
+			isRepository: true,
+			flags: ["--set", "task.isolation.mode=worktree"],
+		});
+		await until(
+			() => holding("cmdline", `sleep\0${nights}`),
+			(found) => found.length === 1,
+		);
+		running.send({ id: "2", type: "get_state" });
+		const { sessionFile } = (await running.response("2")).data as { sessionFile: string };
+		end();
+		await running.exited();
+		expect(readFileSync(sessionFile.replace(/\.jsonl$/, "/0-A.patch"), "utf8")).toContain("+new");
+		expect(readdirSync(join(running.cwd, "../user/worktrees"))).toEqual([]);
+		expect(readdirSync(join(running.cwd, ".git"))).not.toContain("worktrees");
+	});
+}
+
 test("artifacts: the conversation with its own working directory, the whole answer, private, numbered on", async () => {
 	const long = "A line of the answer.\n".repeat(400);
 	const running = start([
