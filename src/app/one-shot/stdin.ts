@@ -19,8 +19,8 @@ export async function readStdin(isNeeded: boolean, warn: (text: string) => void)
 		const chunks: Buffer[] = [];
 		let size = 0;
 		const giveUp = () => {
-			if (size > 0) return;
-			stdin.removeAllListeners().pause();
+			if (size > 0 || stdin.readableEnded) return;
+			stdin.pause();
 			warn("Nothing came over stdin within 2 s, so it is left out. Redirect it (</dev/null) to save the wait, or pass - to wait for it.");
 			resolve(undefined);
 		};

@@ -56,6 +56,7 @@ export class Chat implements Desk {
 		});
 	}
 
+	/** The file of the session, once something was said. */
 	get sessionFile(): string | undefined {
 		return this.#screen.conversation.items.some(({ kind }) => kind === "user") ? this.#sessionFile : undefined;
 	}
@@ -201,8 +202,8 @@ export class Chat implements Desk {
 	async #abort(): Promise<void> {
 		// Both at once: an abort does not wait for its turn.
 		const [{ steering, followUp }] = await Promise.all([this.client.clearQueue(), this.client.abort()]);
-		const { editor } = this.#screen;
-		this.write([...steering, ...followUp, editor.text].filter(Boolean).join("\n"));
+		const queued = [...steering, ...followUp];
+		if (queued.length) this.write([...queued, this.#screen.editor.text].filter(Boolean).join("\n"));
 	}
 
 	#complete(): void {
