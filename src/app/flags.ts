@@ -72,6 +72,6 @@ export const flags = {
 } satisfies Record<string, Flag>;
 
 type Flags = typeof flags;
-export type FlagName = keyof Flags;
+type FlagName = keyof Flags;
 type Value<F> = F extends { repeats: true } ? string[] : F extends { value: string } ? string : boolean;
 export type Options = { [Name in FlagName]?: Value<Flags[Name]> };
