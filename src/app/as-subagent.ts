@@ -69,6 +69,7 @@ async function settingsOf({ settings: given, trusted }: Inheritance, cwd: string
 		get: (name) => (Object.hasOwn(values, name) ? values[name] : rows[name].default) as never,
 		origin: () => "the sender",
 		warnings: [],
+		unused: [],
 		isTrusted: trusted,
 		projectDirectory: projectDirectoryOf({ cwd, userDirectory: await userDirectory(env) }),
 	};

@@ -32,19 +32,21 @@ async function main(): Promise<void> {
 	const { options, words, unknown } = parsed;
 	if (options.help) return void process.stdout.write(helpText());
 	if (options.version) return void process.stdout.write(`bowline ${version} (node ${process.versions.node}, ${process.platform} ${process.arch})\n`);
-	if (options.mode === "rpc") {
+	const [name, ...rest] = words;
+	const isSubcommand = name !== undefined && Object.hasOwn(subcommands, name);
+	// `bowline config --mode rpc` shows what a host gets.
+	if (options.mode === "rpc" && !isSubcommand) {
 		if (options.print) return refuse("--print answers once, --mode rpc waits for commands: pass only one of them.");
 		if (words.some((word) => word.startsWith("@"))) return refuse("@file arguments are not supported in RPC mode");
 		if (words.length) return refuse(unexpectedText(words[0] as string));
 		return runRpc(options, unknown, claimStdout(), warn);
 	}
-	if (options.print || options.mode !== undefined) {
+	if (options.print || (options.mode !== undefined && options.mode !== "rpc")) {
 		const stdout = claimStdout();
 		return (await import("./one-shot/index.ts")).runOneShot(parsed, stdout, warn);
 	}
 	refuseUnknown(unknown, warn);
-	const [name, ...rest] = words;
-	if (name !== undefined && Object.hasOwn(subcommands, name)) return subcommands[name]?.run(rest, options);
+	if (isSubcommand) return subcommands[name]?.run(rest, options);
 	if (words.length) return refuse(`Unknown command: ${words[0]}. To ask a model: bowline -p "prompt". See bowline --help.`);
 	refuse('Nothing to do. Try bowline chat. Pass -p "prompt" for one answer, --mode rpc to be driven by a program, or see bowline --help.');
 }

@@ -11,6 +11,8 @@ export interface SettingsView {
 	/** Where a value came from, in words. */
 	origin(name: SettingName): string;
 	warnings: string[];
+	/** What stands in a file and has no effect, with the reason. */
+	unused: string[];
 	/** Whether this project's own code and settings are trusted. */
 	isTrusted: boolean;
 	/** `.bowline` of the project; absent where that is the user's own. */
@@ -42,10 +44,14 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	const warnings: string[] = [];
 	const values: Values = {};
 	const origins: Record<string, string> = {};
-	const lay = (layer: Values, source: string, isAllowed: (row: SettingRow) => boolean, directory = places.cwd) => {
+	const unused: string[] = [];
+	const lay = (layer: Values, source: string, refusal: (row: SettingRow) => string | undefined = () => undefined, directory = places.cwd) => {
 		for (const [key, value] of Object.entries(flatten(layer))) {
+			if (value === null || key === "$schema") continue;
 			const address = addressOf(key);
-			if (!address || value === null || !isAllowed(address.row)) continue;
+			const reason = address ? refusal(address.row) : "there is no such setting";
+			if (reason) unused.push(`${source}: ${key} has no effect: ${reason}.`);
+			if (!address || reason) continue;
 			const { name, row, members } = address;
 			const typed = members.length > 0 ? withMember(values[name], members, value) : asKind(row, value);
 			if (typed === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
@@ -71,25 +77,28 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	let trusted = places.approve ?? false;
 	const { userDirectory } = places;
 	const projectDirectory = projectDirectoryOf(places);
-	const isKept = (row: SettingRow) => !(places.isRpc && row.resetInRpc);
+	const isReset = (row: SettingRow) => (places.isRpc && row.resetInRpc ? "hosts get the default" : undefined);
 	if (!places.isHermetic) {
 		const user = await fromFile(join(userDirectory, "settings.jsonc"));
 		trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places);
-		lay(user, "user settings", isKept, userDirectory);
+		lay(user, "user settings", isReset, userDirectory);
 		const project = projectDirectory === undefined ? {} : await fromFile(join(projectDirectory, "settings.jsonc"));
-		const isAllowed = (row: SettingRow) => isKept(row) && (trusted || row.project === true) && row !== settings["trust.projects"];
-		lay(project, "project settings", isAllowed, projectDirectory);
+		const refusal = (row: SettingRow) => {
+			if (row === settings["trust.projects"]) return "only the user's own file decides that";
+			return trusted || row.project ? isReset(row) : "the project is not trusted (see --approve)";
+		};
+		lay(project, "project settings", refusal, projectDirectory);
 	}
-	const explicit = () => true;
 	if (places.config !== undefined)
-		lay(await readExplicit(places.config), `--config ${places.config}`, explicit, dirname(resolve(places.cwd, places.config)));
-	if (places.environment) lay(await readJsoncText(places.environment, "BOWLINE_SETTINGS"), "BOWLINE_SETTINGS", explicit);
-	for (const assignment of places.assignments) lay(parseAssignment(assignment), `--set ${assignment}`, explicit);
+		lay(await readExplicit(places.config), `--config ${places.config}`, undefined, dirname(resolve(places.cwd, places.config)));
+	if (places.environment) lay(await readJsoncText(places.environment, "BOWLINE_SETTINGS"), "BOWLINE_SETTINGS");
+	for (const assignment of places.assignments) lay(parseAssignment(assignment), `--set ${assignment}`);
 
 	return {
 		get: (name) => (Object.hasOwn(values, name) ? values[name] : settings[name].default) as never,
 		origin: (name) => origins[name] ?? "default",
 		warnings,
+		unused,
 		isTrusted: trusted,
 		projectDirectory,
 	};

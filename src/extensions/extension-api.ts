@@ -43,6 +43,7 @@ export function extensionApi(own: Registrations, link: Link, commands: () => Com
 			requireThat(toolName.test(tool?.name), `The name of a tool must have 1 to 64 letters, digits, _ or -: ${JSON.stringify(tool?.name)}`);
 			requireThat(typeof tool.description === "string", `Tool ${tool.name}: description must be a string`);
 			requireThat(typeof tool.parameters === "object" && tool.parameters !== null, `Tool ${tool.name}: parameters must be a JSON Schema`);
+			jsonIn({ parameters: tool.parameters }, "parameters", `Tool ${tool.name}: parameters`);
 			requireThat(typeof tool.execute === "function", `Tool ${tool.name}: execute must be a function`);
 			own.tools.set(tool.name, tool as never);
 			changed("tools");

@@ -14,7 +14,8 @@ export function toolOf(tool: ToolRegistration, path: string, link: Link): Tool {
 		name,
 		label,
 		description,
-		parameters: parameters as Record<string, unknown>,
+		// As JSON, which is all that models and our own check know of it.
+		parameters: JSON.parse(JSON.stringify(parameters)),
 		concurrency: parallel === true ? "shared" : "exclusive",
 		...(hint === undefined ? {} : { hint }),
 		async execute({ toolCallId, args, signal: given, onUpdate }) {

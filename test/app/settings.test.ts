@@ -231,6 +231,20 @@ test("what a host sets for its session leaves the files as they are", () => {
 	expect(readFileSync(project, "utf8")).toBe('{ "followUpMode": "all", }\n');
 });
 
+test("bowline config tells what stands in a file and has no effect", () => {
+	write("user/settings.jsonc", '{ "$schema": "x", "retyr": { "enabled": false }, "todo.enabled": false }');
+	write("project/.bowline/settings.jsonc", '{ "shellPath": "/evil", "trust.projects": ["/"], "todo.eager": true }');
+	const env = { PATH: process.env.PATH, BOWLINE_DIR: join(folder, "user") };
+	const text = execFileSync(process.execPath, [program, "config", "--mode", "rpc"], { cwd: places.cwd, env, encoding: "utf8" });
+	expect(text.split("\n").filter((line) => line.includes("has no effect"))).toEqual([
+		"user settings: retyr.enabled has no effect: there is no such setting.",
+		"user settings: todo.enabled has no effect: hosts get the default.",
+		"project settings: shellPath has no effect: the project is not trusted (see --approve).",
+		"project settings: trust.projects has no effect: only the user's own file decides that.",
+		"project settings: todo.eager has no effect: hosts get the default.",
+	]);
+});
+
 test("bowline config shows a value and where it came from", () => {
 	write("user/settings.jsonc", '{ "retry.maxRetries": 1 }');
 	const env = { PATH: process.env.PATH, BOWLINE_DIR: join(folder, "user") };

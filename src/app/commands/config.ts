@@ -20,6 +20,7 @@ export async function showConfig(search: string, options: Options): Promise<void
 	console.log(
 		`\nUser settings: ${userDirectory}/settings.jsonc. Project settings: .bowline/settings.jsonc (${settings.isTrusted ? "trusted" : "not trusted"}).`,
 	);
+	for (const text of settings.unused) console.log(text);
 	for (const warning of settings.warnings) process.stderr.write(`Warning: ${warning}\n`);
 }
 
