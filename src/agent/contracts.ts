@@ -218,6 +218,8 @@ export interface Again {
 	due: Promise<boolean>;
 	/** What the run begins with, beside the context. */
 	messages?: AgentMessage[];
+	/** The tool that the model must then call first, where it can be told so. */
+	tool?: string;
 }
 
 /** A summary is asked for again after a passing failure. Every streak that begins also finishes. */

@@ -38,7 +38,7 @@ export async function drive(input: DriveInput): Promise<void> {
 		const again = await settle(input, outcome);
 		if (period.prompt) next = await acceptedPrompt(input);
 		else if (loop.signal.aborted || isHalted()) next = undefined;
-		else if (again) next = again.messages ? { from: "prompt", messages: again.messages } : { from: "context" };
+		else if (again) next = again.messages ? { from: "prompt", messages: again.messages, toolChoice: again.tool } : { from: "context" };
 		// What arrived behind the run's last look at the queues; after a failure it waits for the next prompt.
 		else next = outcome.failure || !input.hasQueued() ? undefined : { from: "queues" };
 	}

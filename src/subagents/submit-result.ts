@@ -124,7 +124,7 @@ function reminderPolicy(isSubmitted: () => boolean, now: () => number): Policy {
 			count += 1;
 			const content = `You stopped without calling ${submitToolName} (reminder ${count} of ${maxReminders}). Call it now with the result of your assignment, or with an error that says why there is none.`;
 			const reminder: DeveloperMessage = { role: "developer", content, timestamp: now() };
-			return { dropFailedReply: false, due: Promise.resolve(true), messages: [reminder] };
+			return { dropFailedReply: false, due: Promise.resolve(true), messages: [reminder], tool: submitToolName };
 		},
 	};
 }

@@ -181,6 +181,7 @@ test("submit_result: who stops without it is reminded three times, not after a f
 		expect(policy.foresee?.(ok)).toBe(true);
 		const again = await policy.settle?.(ok, signal);
 		expect(again?.messages).toMatchObject([{ role: "developer", content: expect.stringContaining(`reminder ${count} of 3`) }]);
+		expect(again?.tool).toBe("submit_result");
 	}
 	expect(policy.foresee?.(ok)).toBe(false);
 	expect(await policy.settle?.(ok, signal)).toBeUndefined();

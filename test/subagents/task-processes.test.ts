@@ -1,7 +1,7 @@
 /** Subagents are processes: what they may know, and that none of them outlives its time. Linux: they are looked at in /proc. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { Agent, type AgentOptions } from "../wire/support/agent.ts";
 import type { Frame } from "../wire/support/match.ts";
 
@@ -107,39 +107,36 @@ test("credentials reach a subagent's models, but no command line, no environment
 	expect(JSON.stringify(await running.response("2"))).toContain('"anthropic"');
 });
 
-test("a subagent can use a provider whose key only its sender has", async () => {
-	const replies = [sent([task("Ask")], { agent: "asker" })];
-	const agentFile = "---\nname: asker\ndescription: Asks.\nmodel: local/tiny\n---\nYou ask.";
+test("a subagent can use a provider whose key only its sender has; a reminder names the tool to call", async () => {
 	const { createServer } = await import("node:http");
-	const keys: (string | undefined)[] = [];
-	const server = createServer((request, response) => {
-		keys.push(request.headers.authorization);
+	const asked: { key: string | undefined; choice: unknown }[] = [];
+	const chunk = (choice: object) => `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", choices: [{ index: 0, ...choice }] })}\n\n`;
+	const server = createServer(async (request, response) => {
+		const body = JSON.parse(Buffer.concat(await request.toArray()).toString()) as { tool_choice?: unknown };
+		asked.push({ key: request.headers.authorization, choice: body.tool_choice });
 		const call = { index: 0, id: "c1", type: "function", function: { name: "submit_result", arguments: '{"result":{"data":"from the model"}}' } };
-		const chunk = (choice: object) => `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", choices: [{ index: 0, ...choice }] })}\n\n`;
+		const [delta, reason] = body.tool_choice ? [{ tool_calls: [call] }, "tool_calls"] : [{ content: "Done." }, "stop"];
 		response.writeHead(200, { "content-type": "text/event-stream" });
-		response.end(
-			`${chunk({ delta: { role: "assistant", tool_calls: [call] } })}${chunk({ delta: {}, finish_reason: "tool_calls" })}data: [DONE]\n\n`,
-		);
+		response.end(`${chunk({ delta: { role: "assistant", ...delta } })}${chunk({ delta: {}, finish_reason: reason })}data: [DONE]\n\n`);
 	});
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	try {
-		const { port } = server.address() as { port: number };
-		const models = {
-			providers: { local: { baseUrl: `http://127.0.0.1:${port}/v1`, api: "openai-completions", apiKey: "$MY_OWN_KEY", models: [{ id: "tiny" }] } },
-		};
-		const files = { ".bowline/agents/asker.md": agentFile, "user/models.jsonc": JSON.stringify(models) };
-		agent = new Agent({
-			script: { replies: [...replies, { text: "ok" }] },
-			files,
-			flags: ["--approve"],
-			env: { MY_OWN_KEY: "the-key-of-the-test", BOWLINE_DIR: "user" },
-		});
-		agent.send({ id: "1", type: "prompt", message: "go" });
-		expect(await results(agent)).toMatchObject([{ exitCode: 0, output: "from the model" }]);
-		expect(keys).toEqual(["Bearer the-key-of-the-test"]);
-	} finally {
-		server.close();
-	}
+	onTestFinished(() => void server.close());
+	const { port } = server.address() as { port: number };
+	const local = { baseUrl: `http://127.0.0.1:${port}/v1`, api: "openai-completions", apiKey: "$MY_OWN_KEY", models: [{ id: "tiny" }] };
+	const running = start([sent([task("Ask")], { agent: "asker" })], {
+		files: {
+			".bowline/agents/asker.md": "---\nname: asker\ndescription: Asks.\nmodel: local/tiny\n---\nYou ask.",
+			"user/models.jsonc": JSON.stringify({ providers: { local } }),
+		},
+		flags: ["--approve"],
+		env: { MY_OWN_KEY: "the-key-of-the-test", BOWLINE_DIR: "user" },
+	});
+	expect(await results(running)).toMatchObject([{ exitCode: 0, output: "from the model" }]);
+	const key = "Bearer the-key-of-the-test";
+	expect(asked).toEqual([
+		{ key, choice: undefined },
+		{ key, choice: { type: "function", function: { name: "submit_result" } } },
+	]);
 });
 
 test("a subagent that is killed has failed; the others and the session go on", async () => {
