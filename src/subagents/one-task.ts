@@ -37,7 +37,10 @@ export async function runTask(task: PlannedTask, call: TaskCall): Promise<TaskOu
 		verdict = { ...failed((error as Error).message, call), runs: [] };
 	}
 	const captured = workspace ? await captureWork(workspace, verdict, call) : {};
-	if (captured.problem !== undefined && verdict.exitCode === 0) verdict = { ...verdict, exitCode: 1, error: captured.problem };
+	if (captured.problem !== undefined) {
+		const error = [verdict.error, captured.problem].filter((text) => text !== undefined).join(" ");
+		verdict = { ...verdict, exitCode: verdict.exitCode || 1, error };
+	}
 	const { exitCode, verification: verified } = verdict;
 	const result = resultOf(task, call, verdict, now() - startedAt, captured);
 	emit({ type: "subagent_end", ...who, exitCode, ...(verified ? { verification: verified } : {}) });
@@ -79,15 +82,17 @@ interface Captured {
 /** Takes what was done out of the workspace, and the workspace away, unless the work could not be had. */
 async function captureWork(workspace: Workspace, verdict: Verdict, { checked, parts }: TaskCall): Promise<Captured> {
 	const isWanted = !verdict.isDiscarded && !onlyReads(checked.agent);
+	let delta: Delta | undefined;
 	try {
-		const delta = isWanted ? await workspace.capture() : undefined;
-		await workspace.remove();
-		if (!delta) return {};
-		for (const path of pathsOf(delta)) parts.artifacts.keep(path);
-		return { ...(verdict.exitCode === 0 ? { delta } : {}), ...(delta.patchPath === undefined ? {} : { patchPath: delta.patchPath }) };
+		delta = isWanted ? await workspace.capture() : undefined;
 	} catch (error) {
 		return { problem: `The work could not be captured: ${(error as Error).message} It is still in ${workspace.cwd}.` };
 	}
+	// A copy that stays costs nobody the result; the next process clears it away.
+	await workspace.remove().catch((error) => console.error(`bowline: ${workspace.cwd} could not be removed:`, error));
+	if (!delta) return {};
+	for (const path of pathsOf(delta)) parts.artifacts.keep(path);
+	return { ...(verdict.exitCode === 0 ? { delta } : {}), ...(delta.patchPath === undefined ? {} : { patchPath: delta.patchPath }) };
 }
 
 /** Where the work of a task was written. */

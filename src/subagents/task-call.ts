@@ -16,12 +16,20 @@ export async function runTasks(parts: TaskParts, room: Semaphore, { args: given,
 	const args = given as TaskArguments;
 	const checked = await checkCall(args, parts);
 	if ("problem" in checked) return refusal(parts, checked.problem);
-	const frozen = checked.isIsolated ? await (await parts.isolation()).freeze(signal) : undefined;
+	const frozen = checked.isIsolated ? await freeze(parts, signal) : undefined;
 	if (frozen && "problem" in frozen) return refusal(parts, frozen.problem);
 	try {
 		return await runAll(parts, room, { args, checked, frozen, signal, onUpdate });
 	} finally {
 		await frozen?.release().catch((error) => console.error("bowline: copies of the repository could not be given back:", error));
+	}
+}
+
+async function freeze({ isolation }: TaskParts, signal: AbortSignal): Promise<Frozen | { problem: string }> {
+	try {
+		return await (await isolation()).freeze(signal);
+	} catch (error) {
+		throw signal.aborted ? new Error("Operation aborted") : error;
 	}
 }
 
