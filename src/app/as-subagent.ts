@@ -7,7 +7,7 @@ import { submission } from "../subagents/submit-result.ts";
 import type { Options, UnknownFlag } from "./args.ts";
 import { userDirectory } from "./directories.ts";
 import { projectDirectoryOf, type SettingsView } from "./settings.ts";
-import { allowedTools } from "./tool-names.ts";
+import { allowedTools, builtInNames } from "./tool-names.ts";
 
 export interface Subagent {
 	inheritance: Inheritance;
@@ -43,7 +43,7 @@ export async function inherited(given: Options, cwd: string, env: NodeJS.Process
 			thinking: thinkingLevel,
 			"system-prompt": systemPrompt,
 			"append-system-prompt": [contract],
-			...(names ? { tools: names.join(",") } : {}),
+			...(names ? { tools: names.filter((name) => builtInNames.includes(name)).join(",") } : {}),
 		},
 		unknown,
 		settings: await settingsOf(inheritance, cwd, env),
@@ -54,11 +54,11 @@ export async function inherited(given: Options, cwd: string, env: NodeJS.Process
 
 function receive(descriptor: number): Inheritance {
 	try {
-		return JSON.parse(readFileSync(descriptor, "utf8")) as Inheritance;
+		const inheritance = JSON.parse(readFileSync(descriptor, "utf8")) as Inheritance;
+		closeSync(descriptor);
+		return inheritance;
 	} catch (error) {
 		throw new Error(`What ${inheritVariable} promises could not be read: ${(error as Error).message}. The variable is for subagents; unset it.`);
-	} finally {
-		if (Number.isInteger(descriptor)) closeSync(descriptor);
 	}
 }
 

@@ -65,12 +65,14 @@ export async function serve(
 
 	const input = { options, settings, cwd, userDirectory };
 	const mayExtend = mayHaveExtensions(input);
-	if (!mayExtend) refuseUnknown(unknown, warn);
+	// A subagent may work where an extension of its sender is missing; the extension's flags then mean nothing.
+	const refuse = (unregistered: UnknownFlag[]) => (subagent ? undefined : refuseUnknown(unregistered, warn));
+	if (!mayExtend) refuse(unknown);
 	const loading = mayExtend ? import("./extensions.ts").then(({ Extensions }) => Extensions.load(input, warn)) : undefined;
 	let extensions: Extensions | undefined;
 	// Flags are wrong or right before anything is announced.
 	const flags = unknown.length ? (await loading)?.setFlags(unknown) : undefined;
-	if (flags) refuseUnknown(flags.unknown, warn);
+	if (flags) refuse(flags.unknown);
 	if (flags?.strays[0]) throw new Error(unexpectedText(flags.strays[0].following as string));
 
 	const budget = await loadBudget(settings, warn, subagent?.inheritance.budget);

@@ -317,6 +317,16 @@ test("a subagent has the settings, extensions and skills of its sender, and nobo
 	expect(await results(running)).toMatchObject([{ exitCode: 0, output: '[false,"hello"]' }]);
 });
 
+test("an extension that git ignores is missing in a copy; an isolated subagent works on without it", async () => {
+	const files = { ".gitignore": ".bowline\n", ".bowline/extensions/a.ts": 'export default (api) => api.registerFlag("word", { type: "string" });' };
+	const running = start([sent([task("Work")], { isolated: true }), { when: { depth: 1 }, blocks: [submit("done")] }], {
+		files,
+		isRepository: true,
+		flags: ["--approve", "--set", "task.isolation.mode=worktree", "--word", "hello"],
+	});
+	expect(await results(running)).toMatchObject([{ exitCode: 0, output: "done", stderr: "" }]);
+});
+
 test("a subagent that floods what it prints costs nobody their memory", async () => {
 	const running = start([
 		sent([task("Flood")]),

@@ -37,7 +37,9 @@ export async function runOneShot({ options, words, unknown }: Arguments, stdout:
 	// A word behind a switch of an extension is none of its business.
 	for (const { at, following } of flags.strays.reverse()) words.splice(at, 0, following as string);
 	const prompts = await promptsOf({ words, cwd: places.cwd, mayResize: places.settings.get("images.autoResize"), warn });
-	await converse({ options, unknown, places, extensions, prompts, stdout, ending, warn });
+	// Subagents get the flags of extensions without the words that are none of theirs.
+	const own = unknown.map((flag) => (flags.strays.includes(flag) ? { ...flag, following: undefined } : flag));
+	await converse({ options, unknown: own, places, extensions, prompts, stdout, ending, warn });
 }
 
 interface Conversation {
