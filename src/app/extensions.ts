@@ -1,14 +1,12 @@
 /** The extensions of a process, from finding them to telling them that it ends. Loaded only where there are any. */
-import { join } from "node:path";
-import { findExtensions } from "../extensions/discover.ts";
-import { ExtensionHost, type LoadError, loadExtensions } from "../extensions/index.ts";
+import type { ExtensionHost } from "../extensions/index.ts";
 import type { SlashCommand } from "../prompting/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { UnknownFlag } from "./args.ts";
 import { type ActionParts, extensionActions } from "./extension-actions.ts";
 import { installHooks } from "./extension-hooks.ts";
-import { directoriesOf, type PlacesInput } from "./extension-places.ts";
-import { readPackages } from "./packages.ts";
+import { type LoadedHost, loadHost } from "./extension-loading.ts";
+import type { PlacesInput } from "./extension-places.ts";
 import type { Prompting } from "./prompting.ts";
 import { ToolSelection } from "./tool-selection.ts";
 import { UsageError } from "./usage-error.ts";
@@ -24,8 +22,7 @@ export interface ExtensionParts extends Omit<ActionParts, "selection" | "isBetwe
 export class Extensions {
 	#input: PlacesInput;
 	#warn: (text: string) => void;
-	#host!: ExtensionHost;
-	#problems: Omit<LoadError, "cause">[] = [];
+	#loaded!: LoadedHost;
 	#flags: Record<string, string | boolean> = {};
 	#selection = new ToolSelection(() => this.#host.tools());
 	/** A run has ended, and the session has not settled yet. */
@@ -45,25 +42,15 @@ export class Extensions {
 		this.#warn = warn;
 	}
 
+	/** Those that are loaded now. */
+	get #host(): ExtensionHost {
+		return this.#loaded.host;
+	}
+
 	async #load(): Promise<void> {
-		const { options, settings, cwd, userDirectory } = this.#input;
-		const warn = this.#warn;
-		const { packages, problems } = options["no-extensions"] ? { packages: [], problems: [] } : readPackages(settings.get("packages"));
-		const { found, errors, untrusted } = findExtensions({
-			cwd,
-			directories: directoriesOf(this.#input),
-			settingsPaths: settings.get("extensions"),
-			packages,
-			paths: options.extension ?? [],
-			noExtensions: options["no-extensions"] ?? false,
-		});
-		if (untrusted.length) warn(`Extensions of this project were not loaded, because it is not trusted (see --approve): ${untrusted.join(", ")}.`);
-		const cache = options.hermetic || options["no-session"] ? {} : { cacheDirectory: join(userDirectory, "cache", "extensions") };
-		const loaded = await loadExtensions(found, { warn, ...cache });
-		const unusable = problems.map(({ directory, problem }) => ({ extensionPath: directory, event: "load", error: problem }));
-		this.#problems = [...unusable, ...errors, ...loaded.errors];
-		for (const { extensionPath, error } of this.#problems) warn(`Extension ${extensionPath} could not be loaded: ${error}.`);
-		this.#host = new ExtensionHost(loaded, {
+		this.#loaded = await loadHost({
+			...this.#input,
+			warn: this.#warn,
 			onError: (error, cause) => {
 				console.error(`bowline: extension ${error.extensionPath} failed in ${error.event}:`, cause);
 				this.#emit({ type: "extension_error", ...error });
@@ -129,7 +116,7 @@ export class Extensions {
 			now: parts.now,
 		});
 		const begin = async () => {
-			for (const problem of this.#problems) this.#emit({ type: "extension_error", ...problem });
+			for (const problem of this.#loaded.problems) this.#emit({ type: "extension_error", ...problem });
 			this.#host.bind(actions);
 			// Names that are taken are pointed out before anybody misses something.
 			this.#host.commands();

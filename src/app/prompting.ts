@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import type { Hooks, Tool } from "../agent/contracts.ts";
 import type { Resources, SlashCommand } from "../prompting/index.ts";
 import type { Options } from "./args.ts";
+import type { Package } from "./packages.ts";
 import type { SettingsView } from "./settings.ts";
 
 export interface PromptingInput {
@@ -72,14 +73,7 @@ export class Prompting {
 
 	async #load(): Promise<Resources> {
 		const { options, settings, cwd, userDirectory, home, hooks, warn } = this.#input;
-		const [{ loadResources }, { readPackages }, more] = await Promise.all([
-			import("../prompting/index.ts"),
-			import("./packages.ts"),
-			hooks.resources?.(),
-		]);
-		const { packages, problems } = readPackages(settings.get("packages"));
-		// Where extensions are loaded, they have been reported already.
-		if (options["no-extensions"]) for (const { directory, problem } of problems) warn(`Package ${directory} is not used: ${problem}.`);
+		const [{ loadResources }, packages, more] = await Promise.all([import("../prompting/index.ts"), this.#packages(), hooks.resources?.()]);
 		const resources = await loadResources({
 			cwd,
 			userDirectory: options.hermetic ? undefined : userDirectory,
@@ -98,6 +92,16 @@ export class Prompting {
 		});
 		resources.warnings.forEach(warn);
 		return resources;
+	}
+
+	async #packages(): Promise<Package[]> {
+		const { options, settings, warn } = this.#input;
+		const directories = settings.get("packages");
+		if (directories.length === 0) return [];
+		const { packages, problems } = (await import("./packages.ts")).readPackages(directories);
+		// Where extensions are loaded, they have been reported already.
+		if (options["no-extensions"]) for (const { directory, problem } of problems) warn(`Package ${directory} is not used: ${problem}.`);
+		return packages;
 	}
 }
 

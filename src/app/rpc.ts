@@ -155,6 +155,9 @@ export async function serve(
 	const end = async (code: number, before = lastWord) => {
 		if (isEnding) return;
 		isEnding = true;
+		// Nobody answers any more; before anything is aborted, so that calls end with the reason.
+		hostTools.close();
+		dialogs.close();
 		try {
 			const closed = close();
 			await Promise.all([closed, before(closed)]);
@@ -168,9 +171,6 @@ export async function serve(
 		if (extensions) await Promise.race([extensions.shutdown(), sleep(lastWordMs)]);
 	};
 	const finish = async (closed: Promise<void>) => {
-		// Nobody answers any more.
-		hostTools.close();
-		dialogs.close();
 		hooks.abort?.();
 		const lastLoad = setTimeout(leaving.resolve, loadPatienceMs);
 		const given = new AbortController();
