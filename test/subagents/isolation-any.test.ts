@@ -76,7 +76,7 @@ function makeRoom(top: string, path: string): void {
 	rmSync(place(path), { recursive: true, force: true });
 }
 
-const runs = Number(process.env.ISOLATION_RUNS ?? 8);
+const runs = Number(process.env.ISOLATION_RUNS ?? 6);
 
 test("the tree has the subagent's work, the index its bytes, HEAD its commit, and no copy is left", { timeout: 120_000 + runs * 2000 }, async () => {
 	const some = (maxLength: number) => fc.array(edit, { maxLength });
@@ -110,3 +110,60 @@ test("the tree has the subagent's work, the index its bytes, HEAD its commit, an
 		{ numRuns: runs },
 	);
 });
+
+test("whatever the user does meanwhile and however it is merged, nothing of either side is lost", { timeout: 120_000 + runs * 3000 }, async () => {
+	const some = (maxLength: number) => fc.array(edit, { maxLength });
+	const bench = new Bench();
+	await fc.assert(
+		fc.asyncProperty(
+			some(12),
+			some(6),
+			some(6),
+			some(4),
+			fc.constantFrom("patch" as const, "branch" as const),
+			async (committed, dirty, done, meanwhile, mode) => {
+				rmSync(bench.repo, { recursive: true, force: true });
+				bench.init({ "base.txt": "base\n" });
+				apply(bench, bench.repo, committed);
+				bench.commit();
+				apply(bench, bench.repo, dirty);
+				const base = tree(bench.repo);
+				let theirs: Record<string, string> = {};
+				const frozen = await bench.freeze();
+				const work = await bench.work(frozen, "0-Fix", (cwd) => {
+					apply(bench, cwd, done);
+					theirs = tree(cwd);
+				});
+				apply(bench, bench.repo, meanwhile);
+				const ours = tree(bench.repo);
+				const state = () => [bench.git(["rev-parse", "HEAD"]), readFileSync(join(bench.repo, ".git/index"), "latin1")];
+				const before = state();
+				const staged = bench.git(["diff", "--cached", "--name-only", "--no-renames", "-z"]);
+				const [merged] = await frozen.merge([work], mode);
+				await frozen.release();
+				const after = tree(bench.repo);
+				if (merged?.status === "merged" || merged?.status === "unchanged") {
+					for (const path of new Set([...Object.keys(base), ...Object.keys(ours), ...Object.keys(theirs), ...Object.keys(after)])) {
+						if (isUntouched(path, base, ours)) expect([path, after[path]]).toEqual([path, theirs[path]]);
+						if (isUntouched(path, base, theirs)) expect([path, after[path]]).toEqual([path, ours[path]]);
+					}
+				} else {
+					expect(after).toEqual(ours);
+					expect(state()).toEqual(before);
+				}
+				if (mode === "patch") expect(state()).toEqual(before);
+				else if (merged?.status === "merged") expect(bench.git(["diff", "--cached", "--name-only", "--no-renames", "-z"])).toBe(staged);
+				expect(bench.git(["fsck", "--connectivity-only", "--no-dangling"])).toBe("");
+				if (merged?.branchName) bench.git(["branch", "-D", merged.branchName]);
+				bench.expectClean();
+			},
+		),
+		{ numRuns: runs },
+	);
+});
+
+/** Neither the file nor whether it can be run. */
+function isUntouched(path: string, base: Record<string, string>, side: Record<string, string>): boolean {
+	const name = path.replace(/\*$/, "");
+	return base[name] === side[name] && base[`${name}*`] === side[`${name}*`];
+}

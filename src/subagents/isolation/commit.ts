@@ -29,6 +29,9 @@ export interface Step {
 	new: string;
 }
 
+/** Filters are programs of the user's; one that hangs must not hold the lock for ever. */
+const longestFilterMs = 600_000;
+
 /** Git in the user's repository whose new objects go to the shadow until it is clear that they are needed. */
 export function privateGit({ repository, shadow }: Part): Git {
 	return repository.git.with({ variables: { GIT_OBJECT_DIRECTORY: shadow.objects } });
@@ -108,7 +111,8 @@ async function cleaned({ part, scratch }: CommitInput, changes: readonly Change[
 			changes.filter(({ to }) => !to).map(({ path }) => ({ path, from: { mode: "0", oid: zero } })),
 		);
 		const input = present.map(({ path }) => `${path}\0`).join("");
-		if (input !== "") await indexed.run(["add", "-f", "--pathspec-from-file=-", "--pathspec-file-nul"], { input });
+		if (input !== "")
+			await indexed.run(["add", "-f", "--pathspec-from-file=-", "--pathspec-file-nul"], { input, signal: AbortSignal.timeout(longestFilterMs) });
 		return indexed.line(["write-tree", "--missing-ok"]);
 	});
 	await rm(files, { recursive: true, force: true });

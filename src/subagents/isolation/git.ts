@@ -55,6 +55,8 @@ const always = [
 ];
 
 const killAfterMs = 1000;
+/** What git has left in the background (a filter's helper) may hold the pipes open for ever. */
+const pipesAfterMs = 10_000;
 
 export class Git {
 	readonly cwd: string;
@@ -135,7 +137,12 @@ async function finished(program: Program, input: string | ReadStream | undefined
 	if (typeof input === "string") child.stdin?.end(Buffer.from(input, "latin1"));
 	// A file that cannot be read is an end that git complains about.
 	else if (input && child.stdin) input.on("error", () => child.stdin?.end()).pipe(child.stdin);
+	let grace: NodeJS.Timeout | undefined;
+	child.once("exit", () => {
+		grace = setTimeout(() => [child.stdout, child.stderr].map((stream) => stream?.destroy()), pipesAfterMs);
+	});
 	const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+	clearTimeout(grace);
 	clearTimeout(kill);
 	release?.();
 	return { code, output: output(), stderr: Buffer.from(errors(), "latin1").toString("utf8") };

@@ -8,7 +8,7 @@ import type { ProgramStarter } from "./git.ts";
 import { inProgress, type Landing, planCommit, planFiles, type Work } from "./landing.ts";
 import { alone } from "./lock.ts";
 import type { Part } from "./part.ts";
-import { asFileName, firstFree, listed, type RepositoryPath } from "./paths.ts";
+import { asFileName, below, firstFree, listed, type RepositoryPath } from "./paths.ts";
 import { removeTree } from "./remove.ts";
 
 export interface MergeInput {
@@ -54,9 +54,12 @@ export async function mergeTask(input: MergeInput, work: CapturedWork, captured:
 				? ""
 				: ` A repository that was made there came as plain files; its history is in ${captured.histories.join(", ")}.`;
 		const task = { ...work, works, patches, histories };
-		return await alone(main.repository.commonDir, () => (mode === "patch" ? mergePatch(task) : mergeBranch(task, main)));
+		// In one order everywhere, so that no two processes wait for each other.
+		const repositories = [...new Set([main, ...works.map(({ part }) => part)].map(({ repository }) => repository.commonDir))].sort();
+		const merge = () => (mode === "patch" ? mergePatch(task) : mergeBranch(task, main));
+		return await repositories.reduceRight((inner, commonDir) => () => alone(commonDir, inner), merge)();
 	} catch (error) {
-		return { id, status: "failed", text: `${id} was not merged: ${(error as Error).message} Its work is in ${patches}.` };
+		return { id, status: "failed", text: `${id} was not merged: ${sentence(error)} Its work is in ${patches}.` };
 	} finally {
 		await removeTree(input.shell, scratch);
 	}
@@ -75,7 +78,8 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 		if (!work.part.repository.head) continue;
 		const step = await commitWork(work);
 		if ("conflicts" in step) {
-			const why = `it builds on uncommitted changes of ${listed(step.conflicts)}, so that it cannot be a commit of its own.`;
+			const paths = step.conflicts.map((path) => below(work.part.at, path));
+			const why = `it builds on uncommitted changes of ${listed(paths)}, so that it cannot be a commit of its own.`;
 			return { id, status: "conflict", text: `${id} was not merged: ${why} Commit them before the next call. ${byHand(patches)}` };
 		}
 		steps.set(work, step);
@@ -99,11 +103,12 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 			return landing;
 		});
 		if (conflicts) return { id, status: "conflict", ...kept, text: `${id} was not merged: ${conflictText(conflicts)} ${where}` };
-		if (branchName !== undefined && made) await main.repository.git.run(["update-ref", "-d", `refs/heads/${branchName}`, made.new]);
+		const isGone = branchName === undefined || !made || (await deleteBranch(main, branchName, made.new));
 		const what = commits.length > 0 ? `committed as ${commits.join(", ")}` : "in the working tree; there was nothing to commit";
-		return { id, status: "merged", text: `${id} is ${what}. The patch is ${patches}.${histories}` };
+		const left = isGone ? "" : ` The branch ${branchName} could not be deleted.`;
+		return { id, status: "merged", ...(isGone ? {} : kept), text: `${id} is ${what}. The patch is ${patches}.${histories}${left}` };
 	} catch (error) {
-		return { id, status: "failed", ...kept, text: `${id} was not merged: ${(error as Error).message} ${where}` };
+		return { id, status: "failed", ...kept, text: `${id} was not merged: ${sentence(error)} ${where}` };
 	}
 }
 
@@ -150,6 +155,16 @@ async function makeBranch(main: Part, id: string, step: Step, scratch: string): 
 	});
 }
 
+async function deleteBranch(main: Part, name: string, commit: string): Promise<boolean> {
+	try {
+		await main.repository.git.run(["update-ref", "-d", `refs/heads/${name}`, commit]);
+		return true;
+	} catch {
+		// The work has arrived; that is what counts.
+		return false;
+	}
+}
+
 async function headOf({ repository }: Part): Promise<string | undefined> {
 	const { code, output } = await repository.git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { codes: [0, 1, 128] });
 	return code === 0 ? output.trim() : undefined;
@@ -161,6 +176,8 @@ async function whyNoCommit(part: Part): Promise<string | undefined> {
 	if (busy) return `a ${busy} is in progress. Finish it`;
 	return (await headOf(part)) ? undefined : "HEAD is a branch without commits. Check out one that has some";
 }
+
+const sentence = (error: unknown) => (error as Error).message.replace(/[^.]$/, "$&.");
 
 const conflictText = (paths: readonly RepositoryPath[]) => `its changes do not fit what is there now in ${listed(paths)}. Nothing was changed.`;
 

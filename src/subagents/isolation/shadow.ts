@@ -169,6 +169,7 @@ async function configFor(repository: Repository | undefined, signal?: AbortSigna
 		["core.splitIndex", "false"],
 		// They live for minutes: time is dearer than room.
 		["core.looseCompression", "0"],
+		["core.compression", "1"],
 		["advice.addEmbeddedRepo", "false"],
 		["diff.renames", "true"],
 	];
