@@ -78,7 +78,8 @@ function create(path: string, text: string): boolean {
 		throw error;
 	}
 	try {
-		writeSync(descriptor, text);
+		const bytes = Buffer.from(text);
+		if (writeSync(descriptor, bytes) < bytes.length) throw Object.assign(new Error(`${path} could be written only in part`), { code: "ENOSPC" });
 		return true;
 	} catch (error) {
 		// A claim of which nothing could be written, on a full disk for example, would look like another's.

@@ -11,6 +11,8 @@ export interface Reply {
 	calls?: readonly Call[];
 	/** The reply reached its output limit. */
 	isCut?: boolean;
+	/** What the request cost. */
+	inputTokens?: number;
 }
 
 interface Call {
@@ -31,10 +33,10 @@ export function spoken(api: ApiKind, reply: Reply): string {
 
 const speakers: Record<ApiKind, (reply: Reply) => string> = {
 	anthropic(reply) {
-		const { text = [], isCut } = reply;
+		const { text = [], isCut, inputTokens = 5 } = reply;
 		const calls = callsOf(reply);
 		const parts = [
-			event("message_start", { message: { id: "msg_1", role: "assistant", content: [], usage: { input_tokens: 5, output_tokens: 1 } } }),
+			event("message_start", { message: { id: "msg_1", role: "assistant", content: [], usage: { input_tokens: inputTokens, output_tokens: 1 } } }),
 		];
 		let index = 0;
 		if (text.length) {
@@ -54,7 +56,7 @@ const speakers: Record<ApiKind, (reply: Reply) => string> = {
 		return parts.join("");
 	},
 	chat(reply) {
-		const { text = [], isCut } = reply;
+		const { text = [], isCut, inputTokens = 5 } = reply;
 		const calls = callsOf(reply);
 		const chunk = (delta: object, finish: string | null = null) =>
 			data({ id: "c1", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] });
@@ -64,11 +66,14 @@ const speakers: Record<ApiKind, (reply: Reply) => string> = {
 			for (const piece of pieces) parts.push(chunk({ tool_calls: [{ index, function: { arguments: piece } }] }));
 		}
 		parts.push(chunk({}, isCut ? "length" : calls.length ? "tool_calls" : "stop"));
-		parts.push(data({ id: "c1", choices: [], usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 } }), "data: [DONE]\n\n");
+		parts.push(
+			data({ id: "c1", choices: [], usage: { prompt_tokens: inputTokens, completion_tokens: 7, total_tokens: inputTokens + 7 } }),
+			"data: [DONE]\n\n",
+		);
 		return parts.join("");
 	},
 	responses(reply) {
-		const { text = [], isCut } = reply;
+		const { text = [], isCut, inputTokens = 5 } = reply;
 		const parts = [event("response.created", { response: { id: "resp_1", status: "in_progress" } })];
 		const output: object[] = [];
 		if (text.length) {
@@ -95,20 +100,20 @@ const speakers: Record<ApiKind, (reply: Reply) => string> = {
 			);
 			output.push(item);
 		}
-		const usage = { input_tokens: 5, output_tokens: 7, total_tokens: 12 };
+		const usage = { input_tokens: inputTokens, output_tokens: 7, total_tokens: inputTokens + 7 };
 		const cut = { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
 		const end = isCut ? "response.incomplete" : "response.completed";
 		parts.push(event(end, { response: { id: "resp_1", status: "completed", ...(isCut ? cut : {}), output, usage } }));
 		return parts.join("");
 	},
 	google(reply) {
-		const { text = [], isCut } = reply;
+		const { text = [], isCut, inputTokens = 5 } = reply;
 		const chunk = (parts: object[], more: object = {}) =>
 			data({ candidates: [{ content: { role: "model", parts }, index: 0, ...more }], responseId: "r1" });
 		const parts = text.map((piece) => chunk([{ text: piece }]));
 		for (const { name, arguments: pieces } of callsOf(reply)) parts.push(chunk([{ functionCall: { name, args: JSON.parse(pieces.join("")) } }]));
 		const finishReason = isCut ? "MAX_TOKENS" : "STOP";
-		const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 7, totalTokenCount: 12 };
+		const usageMetadata = { promptTokenCount: inputTokens, candidatesTokenCount: 7, totalTokenCount: inputTokens + 7 };
 		parts.push(data({ candidates: [{ content: { role: "model", parts: [{ text: "" }] }, finishReason, index: 0 }], usageMetadata }));
 		return parts.join("");
 	},

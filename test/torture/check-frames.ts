@@ -27,6 +27,7 @@ class Balance {
 	#isSettledOwed = false;
 	#isRetrying = false;
 	#isCompacting = false;
+	#subagents = new Set<string>();
 
 	constructor(mayLackResults: boolean) {
 		this.#mayLackResults = mayLackResults;
@@ -45,6 +46,7 @@ class Balance {
 				return;
 			case "agent_end":
 				this.#expect(this.#isRunning, "agent_end without agent_start");
+				this.#expect(this.#subagents.size === 0, `agent_end while subagents run: ${[...this.#subagents]}`);
 				this.#expect(!this.#isInTurn && !this.#message && this.#calls.size === 0, `agent_end with something open: ${this.open()}`);
 				this.#expect(this.#mayLackResults || this.#resultsOwed.length === 0, `agent_end without the results of ${this.#resultsOwed}`);
 				this.#resultsOwed = [];
@@ -91,6 +93,12 @@ class Balance {
 				this.#expect(this.#isRetrying, "auto_retry_end without a start");
 				this.#isRetrying = false;
 				return;
+			case "subagent_start":
+				this.#expect(!this.#subagents.has(String(frame.id)), `subagent_start of ${frame.id} twice`);
+				this.#subagents.add(String(frame.id));
+				return;
+			case "subagent_end":
+				return this.#expect(this.#subagents.delete(String(frame.id)), `subagent_end of ${frame.id} without a start`);
 			case "auto_compaction_start":
 				this.#expect(!this.#isCompacting, "auto_compaction_start twice");
 				this.#isCompacting = true;
@@ -112,6 +120,7 @@ class Balance {
 			...(this.#isSettledOwed && !this.#isRunning ? ["a busy period was not settled"] : []),
 			...(this.#isRetrying ? ["a retry has no end"] : []),
 			...(this.#isCompacting ? ["a compaction has no end"] : []),
+			...[...this.#subagents].map((id) => `the subagent ${id} has no end`),
 		];
 	}
 

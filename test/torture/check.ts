@@ -20,6 +20,9 @@ function checkFiles({ lives }: Played, world: World): string[] {
 	const wasReadOnly = lives.some(({ trace }) => trace.some(({ frame }) => (frame.disk as { fault?: string } | undefined)?.fault === "EROFS"));
 	const litter = world.litter().filter((name) => !(wasKilled && name.startsWith("temp/")) && !(wasReadOnly && name.endsWith(".lock")));
 	if (litter.length) problems.push(`left behind: ${litter}`);
+	const copies = world.worktrees();
+	// After a kill the next isolation of a process collects them; perhaps there was none.
+	if (copies.length && !wasKilled) problems.push(`worktrees are left: ${copies}`);
 	for (const folder of [world.sessions, world.temp]) {
 		for (const name of readdirSync(folder)) {
 			const mode = statSync(join(folder, name)).mode & 0o777;

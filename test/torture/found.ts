@@ -8,4 +8,5 @@ export const found: [what: string, plan: Plan][] = [
 	["a disk that turns read-only while the first message is written", plan([{ do: "disk", fault: "EROFS", after: 4 }, prompt])],
 	["a disk that turns read-only when the session file has been made", plan([{ do: "disk", fault: "EROFS", after: 3 }, prompt])],
 	["a lock that could be made but not written", plan([{ do: "disk", fault: "EIO", after: 1 }, prompt])],
+	["a lock of which only a half could be written", plan([{ do: "disk", fault: "half", after: 1 }, prompt])],
 ];

@@ -79,9 +79,10 @@ function flagsOf(random: Random): string[] {
 	if (random.chance(0.1)) flags.push("--no-session");
 	if (random.chance(0.3)) flags.push("--interrupt-mode", "wait");
 	if (random.chance(0.3)) flags.push("--set", "stream.firstEventTimeoutMs=150", "--set", "stream.idleTimeoutMs=150");
-	if (random.chance(0.3))
-		flags.push("--set", "compaction.reserveTokens=100", "--set", "compaction.keepRecentTokens=20", "--set", "compaction.thresholdTokens=60");
+	if (random.chance(0.4)) flags.push("--set", "compaction.keepRecentTokens=20", "--set", "compaction.thresholdTokens=4000");
 	if (random.chance(0.2)) flags.push("--set", "retry.maxRetries=1");
+	if (random.chance(0.5)) flags.push("--set", "task.isolation.mode=worktree");
+	if (random.chance(0.1)) flags.push("--set", "task.budget.maxToolCalls=4", "--set", "task.budget.maxTotalTokens=30000");
 	return flags;
 }
 
@@ -107,7 +108,9 @@ function replyOf(random: Random): ReplyPlan {
 		calls,
 		ending: endingOf(random),
 	};
-	return random.chance(0.2) ? { ...reply, delayMs: random.int(1, 15) } : reply;
+	if (random.chance(0.3)) reply.inputTokens = 9000;
+	if (random.chance(0.2)) reply.delayMs = random.int(1, 15);
+	return reply;
 }
 
 function callOf(random: Random): CallPlan {
@@ -119,6 +122,7 @@ function callOf(random: Random): CallPlan {
 		[3, "odd"],
 		[3, "host"],
 		[1, "todo_write"],
+		[2, "task"],
 		[1, "nothing"],
 	]);
 	return { tool, arguments: argumentsOf(tool, random) };
@@ -155,10 +159,22 @@ function argumentsOf(tool: string, random: Random): Record<string, unknown> {
 			return { mode: random.pick(hostModes) };
 		case "todo_write":
 			return { ops: [{ op: "replace", phases: [{ name: "P", tasks: [{ content: `task ${random.int(1, 9)}` }] }] }] };
+		case "task": {
+			const ids = random.pick([["A"], ["A", "B"], ["A", "B", "C"], []]);
+			const more = random.chance(0.4) ? { isolated: true } : {};
+			return {
+				agent: random.pick(["task", "explore", "none"]),
+				tasks: ids.map((id) => ({ id, description: id, assignment: random.pick(assignments) })),
+				...more,
+			};
+		}
 		default:
 			return {};
 	}
 }
+
+/** What subagents are told; the model of the plan answers them by these words. */
+const assignments = ["submit", "work", "stall", "fail", "stubborn", "silent", "change"];
 
 /** How the host answers a call of its tool. */
 export const hostModes = ["result", "error", "updates", "never", "twice", "malformed", "late"] as const;

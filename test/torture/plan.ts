@@ -16,6 +16,8 @@ export interface ReplyPlan {
 	words: number;
 	calls: CallPlan[];
 	ending: Ending;
+	/** What the request is said to have cost: much of it leads to a compaction. */
+	inputTokens?: number;
 	/** Milliseconds before the first byte and between the words. */
 	delayMs?: number;
 }

@@ -48,6 +48,7 @@ class Player {
 		this.#provider = provider;
 		writeFileSync(join(world.cwd, "script.jsonc"), JSON.stringify(scriptOf(plan.replies)));
 		world.fault({});
+		if (plan.flags.some((flag) => flag.includes("isolation"))) world.makeRepository();
 	}
 
 	async run(): Promise<Played> {
@@ -204,7 +205,7 @@ class Player {
 	/** What keeps the process awake. A timer of an extension may be about to end. */
 	async #resources(life: Life): Promise<void> {
 		for (let look = 1; look <= 10; look++) {
-			const told = life.until((frame) => String(frame.message).startsWith("resources "), patienceMs);
+			const told = life.until((frame) => String(frame.message).startsWith("resources ") || /budget exceeded/.test(String(frame.error)), patienceMs);
 			life.send({ id: `resources ${look}`, type: "prompt", message: "/resources" });
 			const frame = await told;
 			if (!frame) return this.#problem("an extension's command did not run behind an abort");

@@ -7,16 +7,33 @@ import { Random } from "./random.ts";
 
 const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index} `);
 const lastWord = { text: "All said.", times: "always" };
+const submit = { tool: "submit_result", arguments: { result: { data: "done" } } };
+const stubborn = "trap '' TERM; sleep 300 & sleep 300";
+
+/** What subagents say, by their assignments. */
+const ofSubagents = [
+	{ when: { depth: 1, tool: "bash" }, blocks: [submit] },
+	{ when: { depth: 1, tool: "write" }, blocks: [submit] },
+	{ when: { depth: 1, text: "work" }, blocks: [{ tool: "bash", arguments: { command: "echo working" } }] },
+	{ when: { depth: 1, text: "change" }, blocks: [{ tool: "write", arguments: { path: "changed.txt", content: "changed" } }] },
+	{ when: { depth: 1, text: "stubborn" }, blocks: [{ tool: "bash", arguments: { command: stubborn } }] },
+	{ when: { depth: 1, text: "stall" }, stall: true },
+	{ when: { depth: 1, text: "fail" }, fail: { status: 401, body: "no" } },
+	{ when: { depth: 1, text: "silent" }, text: "nothing to say", times: "always" },
+	{ when: { depth: 1 }, blocks: [submit], times: "always" },
+];
 
 /** The file of the scripted provider. */
 export function scriptOf(replies: readonly ReplyPlan[]): object {
-	return { model: { contextWindow: 200_000 }, replies: [...replies.map(scripted), lastWord] };
+	const own = replies.map((reply) => ({ when: { depth: 0 }, ...scripted(reply) }));
+	return { model: { contextWindow: 200_000 }, replies: [...ofSubagents, ...own, lastWord] };
 }
 
-function scripted({ words: count, calls, ending, delayMs }: ReplyPlan): object {
+function scripted({ words: count, calls, ending, delayMs, inputTokens }: ReplyPlan): object {
 	const blocks: object[] = count ? [{ text: words(count).join("") }] : [];
 	for (const [index, call] of calls.entries()) blocks.push({ tool: call.tool, arguments: argumentsOf(call, ending, index === calls.length - 1) });
-	return { blocks, ...scriptedEnding(ending), ...(delayMs ? { delayMs, pieceDelayMs: count > 50 ? 0 : delayMs } : {}) };
+	const usage = inputTokens === undefined ? {} : { usage: { input: inputTokens } };
+	return { blocks, ...usage, ...scriptedEnding(ending), ...(delayMs ? { delayMs, pieceDelayMs: count > 50 ? 0 : delayMs } : {}) };
 }
 
 function argumentsOf(call: CallPlan, ending: Ending, isLast: boolean): unknown {
@@ -51,13 +68,27 @@ export class Provider {
 		const loopback = await Loopback.start();
 		const random = new Random(seed);
 		const answers = replies.map((reply, index) => answerOf(api, reply, index, random));
-		loopback.answer(...answers, whole(spoken(api, { text: ["All ", "said."] })));
+		const last = whole(spoken(api, { text: ["All ", "said."] }));
+		loopback.answer((response, received) => {
+			const answer = received.body.includes('"submit_result"') ? answerSubagent(api, received.body) : (answers.shift() ?? last);
+			return answer(response, received);
+		});
 		return new Provider(loopback);
 	}
 
 	stop(): Promise<void> {
 		return this.loopback.stop();
 	}
+}
+
+/** Subagents are told apart from the session by the tool that only they have. */
+function answerSubagent(api: ApiKind, body: string): Answer {
+	const says = (name: string, args: object) => whole(spoken(api, { call: { name, arguments: [JSON.stringify(args)] } }));
+	if (body.includes("stall")) return () => undefined;
+	if (body.includes("fail")) return refuse(401, '{"error":{"message":"no"}}');
+	if (body.includes("silent")) return whole(spoken(api, { text: ["nothing to say"] }));
+	if (body.includes("stubborn") && !body.includes("sleep 300")) return says("bash", { command: stubborn });
+	return says("submit_result", submit.arguments);
 }
 
 function answerOf(api: ApiKind, reply: ReplyPlan, index: number, random: Random): Answer {
@@ -70,7 +101,7 @@ function answerOf(api: ApiKind, reply: ReplyPlan, index: number, random: Random)
 		const half = Math.floor(json.length / 2);
 		return { id: `call_${index}_${at}`, name: tool, arguments: [json.slice(0, half), isBroken ? ", oops" : json.slice(half)] };
 	});
-	const bytes = spoken(api, { text: words(reply.words), calls, isCut: ending.kind === "length" });
+	const bytes = spoken(api, { text: words(reply.words), calls, isCut: ending.kind === "length", inputTokens: reply.inputTokens });
 	if (ending.kind === "stall") return broken(bytes, ending.after, () => undefined);
 	if (ending.kind === "cut") return broken(bytes, ending.after, (response) => response.destroy());
 	return whole(bytes, delayMs);

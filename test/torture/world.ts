@@ -1,4 +1,5 @@
 /** The place a round happens in: folders of its own, and a look at every process that came out of it. */
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,6 +49,24 @@ export class World {
 			TORTURE_MARK: this.root,
 			TORTURE_FAULTS: this.control,
 		};
+	}
+
+	/** Makes the working directory a repository, which isolated subagents need. */
+	makeRepository(): void {
+		const git = (...args: string[]) =>
+			execFileSync("git", ["-C", this.cwd, "-c", "user.name=t", "-c", "user.email=t@t", ...args], { stdio: "ignore" });
+		git("init", "-q");
+		git("add", "-A");
+		git("commit", "-qm", "first");
+	}
+
+	/** Copies of the repository that nobody took away. */
+	worktrees(): string[] {
+		const place = join(this.root, "user/worktrees");
+		const own = existsSync(place) ? readdirSync(place, { recursive: true, encoding: "utf8" }).filter((name) => !name.startsWith("rescued")) : [];
+		if (!existsSync(join(this.cwd, ".git"))) return own;
+		const listed = execFileSync("git", ["-C", this.cwd, "worktree", "list"], { encoding: "utf8" }).trim().split("\n").slice(1);
+		return [...own, ...listed];
 	}
 
 	sessionFiles(): string[] {

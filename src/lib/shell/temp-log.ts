@@ -13,8 +13,8 @@ export interface OutputLog {
 	close(): void;
 }
 
-/** Logs, and the directories of pipes that a process was killed over. */
-const namePattern = /^bowline-(?:bash-[0-9a-f]+\.log|pipes-\w+)$/;
+/** Logs, and directories that a process was killed over. */
+const namePattern = /^bowline-(?:bash-[0-9a-f]+\.log|(?:pipes|tasks)-\w+)$/;
 const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Only the user may read it. A full disk costs the file, never the command. */
