@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { inlineBundles } from "./inline.mjs";
 
@@ -127,12 +128,23 @@ function pending() {
 	return [...chunks].filter(([name]) => !built.has(name));
 }
 
+compress("jiti");
 chmodSync(join(outdir, "bowline.js"), 0o755);
 cacheCode();
 writeFileSync(join(outdir, "THIRD_PARTY_NOTICES"), [...bundled].sort().map(notice).join("\n"));
 if (existsSync(dist)) renameSync(dist, `${outdir}.old`);
 renameSync(outdir, dist);
 rmSync(`${outdir}.old`, { recursive: true, force: true });
+
+/** A chunk that is large and seldom needed takes a quarter of its room: what is left of it unpacks itself. */
+function compress(name) {
+	const path = join(outdir, `${name}.js`);
+	writeFileSync(join(outdir, `${name}.gz`), gzipSync(readFileSync(path), { level: 9 }));
+	const parameters = ["exports", "require", "module", "__filename", "__dirname"];
+	const source = `require("node:zlib").gunzipSync(require("node:fs").readFileSync(__dirname + "/${name}.gz")).toString()`;
+	const compiled = `require("node:vm").compileFunction(${source}, ${JSON.stringify(parameters)}, { filename: "bowline/${name}.js" })`;
+	writeFileSync(path, `${compiled}(${parameters.join(", ")});\n`);
+}
 
 /** Keeps what V8 compiled: of the core what a start needs, of the chunks what a first prompt and a call of a tool need. */
 function cacheCode() {
