@@ -221,7 +221,7 @@ export function assemble(input: AssembleInput): Assembly {
 		},
 		close: async () => {
 			budget?.close();
-			await Promise.all([toolbox.close(session.abort()), models.close()]);
+			await Promise.all([toolbox.close(() => session.abort()), models.close()]);
 		},
 	};
 }

@@ -78,12 +78,12 @@ export class Toolbox {
 		return withheldEnvironment(this.#input.environment, this.#policy(credentials));
 	}
 
-	/** Kills every process that was started here; the plumbing ends with `work`. */
-	async close(work: Promise<unknown>): Promise<void> {
+	/** Kills every process that was started here; the plumbing, where there is some, behind the end of what runs. */
+	async close(stop: () => Promise<void>): Promise<void> {
 		this.#isClosed = true;
 		await (await this.#shell)?.close();
 		if (!this.#plumbing) return;
-		await work;
+		await stop();
 		await (await this.#plumbing).close();
 	}
 
