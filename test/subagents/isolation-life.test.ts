@@ -45,6 +45,11 @@ test("where there is nothing to isolate, the model is told why and what to do", 
 	);
 	expect(await bench.problem()).toMatch(/disk is full/);
 	expect(tree(bench.root)).toEqual({});
+
+	bench.environment = { ...bench.environment, PATH: process.env.PATH };
+	bench.commit();
+	writeFileSync(join(bench.folder, "user"), "not a directory");
+	expect(await bench.problem()).toMatch(/No copy of the repository can be made: .*user/);
 });
 
 test("an abort at any moment leaves nothing", async () => {

@@ -1,7 +1,7 @@
 /** Makes copies of a frozen repository: worktrees of it, filled with what was in the live tree. */
-import { existsSync, lstatSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import { cp, mkdir, rename, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { CopiedPart, CopyRecord } from "./capture.ts";
 import type { Call, ProgramStarter } from "./git.ts";
 import { alone } from "./lock.ts";
@@ -59,9 +59,9 @@ export async function removeCopy(shell: () => Promise<ProgramStarter>, record: C
 	for (const { commonDir, at } of record.parts) {
 		if (existsSync(commonDir)) await alone(commonDir, () => forgetWorktree(commonDir, onDisk(record.path, at).toString()));
 	}
-	for (const { index } of record.parts)
-		for (const end of ["", ".growing", ".growing.lock", ".lock", ".all", ".new"]) rmSync(`${index}${end}`, { force: true });
-	rmSync(file, { force: true });
+	// Last, and the record at the very end: who is killed on the way is followed by one who reads it.
+	const beside = readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}.`));
+	for (const path of [...beside.map((name) => join(dirname(file), name)), file]) rmSync(path, { force: true });
 }
 
 /** An empty directory that nobody else has. */

@@ -22,7 +22,8 @@ export async function collectLeftOvers(input: LeftOversInput): Promise<void> {
 	for (const project of directoriesIn(input.root)) {
 		for (const directory of directoriesIn(project)) {
 			try {
-				if (/\.frozen-[0-9a-f]+$/.test(directory) && isAbandoned(directory, input.now())) await collect(input, directory);
+				if (!/\.frozen-[0-9a-f]+$/.test(directory)) removeEmpty(directory);
+				else if (isAbandoned(directory, input.now())) await collect(input, directory);
 			} catch (error) {
 				input.warn(`What a crashed process left could not be cleared away: ${directory}: ${(error as Error).message}`);
 			}

@@ -86,6 +86,8 @@ export function unusable(error: unknown, cwd: string): Problem {
 	if ((error as NodeJS.ErrnoException).code === "ENOENT" && (error as NodeJS.ErrnoException).syscall?.startsWith("spawn"))
 		return { problem: `Isolation needs git, and it is not on the PATH. Install it, ${without}.` };
 	if (isDiskFull(error)) return { problem: `The disk is full: no copy of the repository can be made. Make room, ${without}.` };
+	const { code, message } = error as NodeJS.ErrnoException;
+	if (typeof code === "string") return { problem: `No copy of the repository can be made: ${message}. Put that right, ${without}.` };
 	if (!(error instanceof GitError)) throw error;
 	if (/not a git repository/.test(error.stderr))
 		return { problem: `Isolation needs a git repository, and ${cwd} is not in one. Run git init and commit, ${without}.` };
