@@ -152,7 +152,11 @@ async function readJsoncText(text: string, source: string): Promise<Values> {
 	const [first] = problems;
 	if (first) {
 		const line = text.slice(0, first.offset).split("\n").length;
-		throw new SettingsProblem(`${source}:${line}: ${printParseErrorCode(first.error)}.`);
+		// The parser's `CommaExpected`, in words.
+		const what = printParseErrorCode(first.error)
+			.replace(/(?<=[a-z])(?=[A-Z])/g, " ")
+			.toLowerCase();
+		throw new SettingsProblem(`${source}:${line}: ${what}.`);
 	}
 	if (!isObject(value)) throw new SettingsProblem(`${source} must hold a JSON object.`);
 	return value;
