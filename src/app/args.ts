@@ -1,6 +1,6 @@
 /** The command line: parsing and help, from the table of flags. */
 import { type Flag, flags, type Options } from "./flags.ts";
-import { subcommands } from "./subcommands.ts";
+import { type Subcommand, subcommands } from "./subcommands.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type { Options } from "./flags.ts";
@@ -79,13 +79,18 @@ function splitOnce(text: string, separator: string): [string, string | undefined
 	return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-export function helpText(): string {
+/** Of one subcommand, or of everything. */
+export function helpText(subcommand?: string): string {
 	const lines = Object.entries(flags as Record<string, Flag>).flatMap(([name, { value, doc, short, hidden }]) => {
 		if (hidden) return [];
 		const spelling = `${short ? `-${short}, ` : "    "}--${name}${value ? ` <${value}>` : ""}`;
 		return [`  ${spelling.padEnd(34)} ${doc}`];
 	});
 	const line = (words: string, doc: string) => `  ${`bowline ${words}`.padEnd(29)} ${doc}`;
+	if (subcommand !== undefined) {
+		const { usage, doc } = subcommands[subcommand] as Subcommand;
+		return `${`bowline ${subcommand} ${usage}`.trimEnd()}\n  ${doc}\n\nFlags\n${lines.join("\n")}\n`;
+	}
 	return `bowline: a headless coding agent for other programs
 
 ${line('-p "prompt" [@file]', 'Answer once and end; also: some-command | bowline -p "explain"')}

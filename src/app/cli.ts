@@ -3,7 +3,7 @@ import { claimStdout } from "../rpc/stdio.ts";
 import { helpText, parseArguments, refuseUnknown, unexpectedText } from "./args.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { runRpc } from "./process-host.ts";
-import { subcommands } from "./subcommands.ts";
+import { runSubcommand, subcommands } from "./subcommands.ts";
 import { isUsageError } from "./usage-error.ts";
 import { version } from "./version.ts";
 
@@ -26,14 +26,26 @@ function say(text: string): void {
 	process.stderr.write(text);
 }
 
+/** For what is printed to be read: nobody reads any more, as with `| head -1`, or the disk is full. */
+function mindReader(): void {
+	process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+		if (code === "EPIPE") process.exit(exitCodes.brokenPipe);
+		say(`Error: stdout could not be written: ${code ?? message}\n`);
+		process.exitCode = exitCodes.failed;
+	});
+}
+
 async function main(): Promise<void> {
 	const parsed = parseArguments(argv);
 	if ("problem" in parsed) return refuse(parsed.problem);
 	const { options, words, unknown } = parsed;
-	if (options.help) return void process.stdout.write(helpText());
-	if (options.version) return void process.stdout.write(`bowline ${version} (node ${process.versions.node}, ${process.platform} ${process.arch})\n`);
 	const [name, ...rest] = words;
 	const isSubcommand = name !== undefined && Object.hasOwn(subcommands, name);
+	if (options.help || options.version) {
+		mindReader();
+		const told = `bowline ${version} (node ${process.versions.node}, ${process.platform} ${process.arch})\n`;
+		return void process.stdout.write(options.help ? helpText(isSubcommand ? name : undefined) : told);
+	}
 	// `bowline config --mode rpc` shows what a host gets.
 	if (options.mode === "rpc" && !isSubcommand) {
 		if (options.print) return refuse("--print answers once, --mode rpc waits for commands: pass only one of them.");
@@ -46,7 +58,10 @@ async function main(): Promise<void> {
 		return (await import("./one-shot/index.ts")).runOneShot(parsed, stdout, warn);
 	}
 	refuseUnknown(unknown, warn);
-	if (isSubcommand) return subcommands[name]?.run(rest, options);
+	if (isSubcommand) {
+		mindReader();
+		return runSubcommand(name, rest, options);
+	}
 	if (words.length) return refuse(`Unknown command: ${words[0]}. To ask a model: bowline -p "prompt". See bowline --help.`);
 	refuse('Nothing to do. Try bowline chat. Pass -p "prompt" for one answer, --mode rpc to be driven by a program, or see bowline --help.');
 }

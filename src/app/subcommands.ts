@@ -53,6 +53,12 @@ export const subcommands: Record<string, Subcommand> = {
 	},
 };
 
+export async function runSubcommand(name: string, words: readonly string[], options: Options): Promise<void> {
+	const { usage, run } = subcommands[name] as Subcommand;
+	if (usage === "" && words.length) throw new UsageError(`Unexpected argument: ${words[0]}. bowline ${name} takes none. See bowline --help.`);
+	await run(words, options);
+}
+
 /** Options as they were on the command line. Those that say how to talk are not the user's to choose. */
 function flagsOf({ mode, print, updates, dialect, "no-ready": noReady, ...options }: Options): string[] {
 	return Object.entries(options).flatMap(([name, value]) => [value].flat().map((each) => (each === true ? `--${name}` : `--${name}=${each}`)));

@@ -17,7 +17,7 @@ export async function listSessions(options: Options): Promise<void> {
 	const width = process.stdout.columns ?? 120;
 	for (const line of table(sessions, Date.now(), width)) console.log(line);
 	if (files.length > most) console.log(`... and ${files.length - most} older files.`);
-	console.log(`\nGo on with one: bowline --mode rpc --session <id>, or --continue for the first. Files: ${directory}`);
+	console.log(`\nGo on with one: bowline chat --session <id>, or --continue for the first; so do bowline -p and --mode rpc. Files: ${directory}`);
 }
 
 export function table(sessions: readonly SessionSummary[], now: number, width: number): string[] {
