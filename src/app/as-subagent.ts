@@ -68,6 +68,7 @@ async function settingsOf({ settings: given, trusted }: Inheritance, cwd: string
 	return {
 		get: (name) => (Object.hasOwn(values, name) ? values[name] : rows[name].default) as never,
 		origin: () => "the sender",
+		scope: () => "temporary",
 		warnings: [],
 		unused: [],
 		isTrusted: trusted,

@@ -26,7 +26,9 @@ export async function loadHost(parts: LoadingParts): Promise<LoadedHost> {
 		cwd,
 		directories: directoriesOf(parts),
 		settingsPaths: settings.get("extensions"),
+		settingsScope: settings.scope("extensions"),
 		packages,
+		packagesScope: settings.scope("packages"),
 		paths: options.extension ?? [],
 		noExtensions,
 	});

@@ -84,6 +84,7 @@ export class Prompting {
 			promptPaths: options["prompt-template"],
 			settingsSkillPaths: settings.get("skills"),
 			settingsPromptPaths: [...settings.get("prompts"), ...(more?.promptPaths ?? [])],
+			settingsScopes: { skills: settings.scope("skills"), prompts: settings.scope("prompts"), packages: settings.scope("packages") },
 			packages,
 			noSkills: options["no-skills"],
 			noPrompts: options["no-prompt-templates"],

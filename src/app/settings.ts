@@ -10,6 +10,8 @@ export interface SettingsView {
 	get<Name extends SettingName>(name: Name): SettingValue<Name>;
 	/** Where a value came from, in words. */
 	origin(name: SettingName): string;
+	/** Whose word it is: the user's, the project's, or that of who started this process. */
+	scope(name: SettingName): "user" | "project" | "temporary";
 	warnings: string[];
 	/** What stands in a file and has no effect, with the reason. */
 	unused: string[];
@@ -37,6 +39,8 @@ export interface SettingsPlaces {
 }
 
 type Values = Record<string, unknown>;
+const userSource = "user settings";
+const projectSource = "project settings";
 export class SettingsProblem extends UsageError {}
 
 /** Throws SettingsProblem for what was named explicitly and cannot be used. A bad user or project file is only reported. */
@@ -81,13 +85,13 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	if (!places.isHermetic) {
 		const user = await fromFile(join(userDirectory, "settings.jsonc"));
 		trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places);
-		lay(user, "user settings", isReset, userDirectory);
+		lay(user, userSource, isReset, userDirectory);
 		const project = projectDirectory === undefined ? {} : await fromFile(join(projectDirectory, "settings.jsonc"));
 		const refusal = (row: SettingRow) => {
 			if (row === settings["trust.projects"]) return "only the user's own file decides that";
 			return trusted || row.project ? isReset(row) : "the project is not trusted (see --approve)";
 		};
-		lay(project, "project settings", refusal, projectDirectory);
+		lay(project, projectSource, refusal, projectDirectory);
 	}
 	if (places.config !== undefined)
 		lay(await readExplicit(places.config), `--config ${places.config}`, undefined, dirname(resolve(places.cwd, places.config)));
@@ -97,6 +101,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	return {
 		get: (name) => (Object.hasOwn(values, name) ? values[name] : settings[name].default) as never,
 		origin: (name) => origins[name] ?? "default",
+		scope: (name) => (origins[name] === userSource ? "user" : origins[name] === projectSource ? "project" : "temporary"),
 		warnings,
 		unused,
 		isTrusted: trusted,

@@ -9,10 +9,12 @@ export interface DiscoveryOptions {
 	cwd: string;
 	/** Searched one level deep, in this order. */
 	directories: readonly ExtensionDirectory[];
-	/** Files and directories from settings. */
+	/** Files and directories from settings, and whose they are. */
 	settingsPaths?: readonly string[];
+	settingsScope?: SourceInfo["scope"];
 	/** Files and directories that packages bring. */
 	packages?: readonly { directory: string; extensions: readonly string[] }[];
+	packagesScope?: SourceInfo["scope"];
 	/** Files and directories of `--extension`. */
 	paths?: readonly string[];
 	/** Only `paths` are loaded. */
@@ -39,6 +41,7 @@ type Origin = Omit<SourceInfo, "path" | "origin">;
 
 export function findExtensions(options: DiscoveryOptions): Discovery {
 	const { cwd, directories, settingsPaths = [], packages = [], paths = [], noExtensions = false } = options;
+	const { settingsScope = "temporary", packagesScope = "temporary" } = options;
 	const errors: ExtensionError[] = [];
 	const found: SourceInfo[] = [];
 	const untrusted: string[] = [];
@@ -70,9 +73,9 @@ export function findExtensions(options: DiscoveryOptions): Discovery {
 			found,
 		);
 	};
-	for (const path of noExtensions ? [] : settingsPaths) named(path, "settings");
+	for (const path of noExtensions ? [] : settingsPaths) named(path, "settings", { scope: settingsScope });
 	for (const { directory, extensions } of noExtensions ? [] : packages)
-		for (const path of extensions) named(path, "settings", { origin: "package", baseDir: directory });
+		for (const path of extensions) named(path, "settings", { scope: packagesScope, origin: "package", baseDir: directory });
 	for (const path of paths) named(path, "cli");
 	return { found, errors, untrusted };
 }

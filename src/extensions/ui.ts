@@ -3,15 +3,8 @@ import type { DialogOptions, Ui } from "../agent/contracts.ts";
 
 const noThemes = { success: false, error: "Theme switching not supported in RPC mode" };
 /** `theme.fg("accent", text)` and the like: the text as it is. */
-const theme = new Proxy(
-	{},
-	{
-		get:
-			() =>
-			(...words: unknown[]) =>
-				words.findLast((word) => typeof word === "string") ?? "",
-	},
-);
+const paint = (...words: unknown[]) => words.findLast((word) => typeof word === "string") ?? "";
+const theme = new Proxy({}, { get: (_, member) => (member === "then" ? undefined : paint) });
 
 /** Of the family's terminal: there is none, and extensions that use it run all the same. */
 const terminalOnly: Record<string, unknown> = {

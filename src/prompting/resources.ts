@@ -22,6 +22,8 @@ export interface ResourcePlaces {
 	/** From the settings `skills` and `prompts`. */
 	settingsSkillPaths?: readonly string[];
 	settingsPromptPaths?: readonly string[];
+	/** Whose these settings are; the user's when nothing is said. */
+	settingsScopes?: Record<"skills" | "prompts" | "packages", Origin["scope"]>;
 	/** Files and directories that packages bring. */
 	packages?: readonly { directory: string; skills: readonly string[]; prompts: readonly string[] }[];
 	noSkills?: boolean;
@@ -47,7 +49,6 @@ export interface Resources {
 
 const user: Origin = { scope: "user", source: "auto" };
 const project: Origin = { scope: "project", source: "auto" };
-const settings: Origin = { scope: "user", source: "settings" };
 
 export async function loadResources(places: ResourcePlaces): Promise<Resources> {
 	const { cwd, userDirectory, projectDirectory, isTrusted } = places;
@@ -84,17 +85,25 @@ function skillPlaces(places: ResourcePlaces, usual: readonly Place[], shared: re
 	const flags = named(cwd, skillPaths, { scope: "temporary", source: "cli" });
 	if (places.noSkills) return flags;
 	const home = userDirectory === undefined || !homeDirectory ? [] : [{ path: join(homeDirectory, ".agents", "skills"), ...user }];
-	return [...flags, ...usual, ...home, ...shared, ...named(cwd, settingsSkillPaths, settings), ...packed(places, "skills")];
+	return [...flags, ...usual, ...home, ...shared, ...named(cwd, settingsSkillPaths, settingsOrigin(places, "skills")), ...packed(places, "skills")];
 }
 
 function promptPlaces(places: ResourcePlaces, usual: readonly Place[]): Place[] {
 	const { cwd, promptPaths = [], settingsPromptPaths = [], noPrompts } = places;
 	const flags = named(cwd, promptPaths, { scope: "temporary", source: "cli" });
-	return noPrompts ? flags : [...flags, ...usual, ...named(cwd, settingsPromptPaths, settings), ...packed(places, "prompts")];
+	return noPrompts
+		? flags
+		: [...flags, ...usual, ...named(cwd, settingsPromptPaths, settingsOrigin(places, "prompts")), ...packed(places, "prompts")];
 }
 
-function packed({ cwd, packages = [] }: ResourcePlaces, kind: "skills" | "prompts"): Place[] {
-	return packages.flatMap(({ directory, [kind]: paths }) => named(cwd, paths, { ...settings, packageDirectory: directory }));
+function packed(places: ResourcePlaces, kind: "skills" | "prompts"): Place[] {
+	const { cwd, packages = [] } = places;
+	const origin = settingsOrigin(places, "packages");
+	return packages.flatMap(({ directory, [kind]: paths }) => named(cwd, paths, { ...origin, packageDirectory: directory }));
+}
+
+function settingsOrigin({ settingsScopes }: ResourcePlaces, name: "skills" | "prompts" | "packages"): Origin {
+	return { scope: settingsScopes?.[name] ?? "user", source: "settings" };
 }
 
 function named(cwd: string, paths: readonly string[], origin: Origin): Place[] {
