@@ -411,6 +411,7 @@ export interface SingleResult {
 	abortReason?: string;
 	verification?: VerificationResult;
 	usage?: Usage;
+	toolCalls?: number;
 	outputPath?: string;
 	patchPath?: string;
 	branchName?: string;
@@ -500,6 +501,8 @@ export interface TaskDetails {
 	results: SingleResult[];
 	totalDurationMs: number;
 	usage?: Usage;
+	/** Of all subagents, and of theirs. */
+	toolCalls?: number;
 	outputPaths?: string[];
 	progress?: Array<Record<string, unknown>>;
 }

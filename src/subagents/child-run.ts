@@ -44,13 +44,15 @@ export interface ChildOutcome {
 	/** The end of what it wrote to stderr. */
 	stderr: string;
 	usage: Usage;
+	/** Its own, and those of its subagents. */
+	toolCalls: number;
 	error?: string;
 	aborted?: true;
 	abortReason?: string;
 }
 
 /** Everything that is needed of a child; what it streams is not. */
-const wantedEvents = ["agent_start", "agent_settled", "turn_end", "tool_execution_start"];
+const wantedEvents = ["agent_start", "agent_settled", "turn_end", "tool_execution_start", "subagent_start", "auto_compaction_end"];
 /** A child that is told to end gets this long, and then is ended. */
 const endMs = 900;
 /** At this many times the soft limit it is ended. */
@@ -101,6 +103,7 @@ export async function runChild(input: ChildInput): Promise<ChildOutcome> {
 class ChildState {
 	#input: ChildInput;
 	#usage = noUsage();
+	#toolCalls = 0;
 	#requests = 0;
 	#last: AssistantMessage | undefined;
 	/** The last reply that had any: one that was cut off says nothing. */
@@ -119,9 +122,11 @@ class ChildState {
 	async drive(client: Client): Promise<End> {
 		const { prompt, maxRuntimeMs, signal, watch, budget } = this.#input;
 		client.on("tool_execution_start", ({ toolName, args }) => {
-			budget?.spend({ toolCalls: 1 });
+			this.#spendCalls(1);
 			watch.tool(toolName, args);
 		});
+		client.on("subagent_start", () => budget?.spend({ subagents: 1 }));
+		client.on("auto_compaction_end", ({ result }) => result?.usage && this.#spend(result.usage));
 		client.on("turn_end", (turn) => this.#turn(turn, client));
 		const stop = (reason: StopReason) => this.#end.resolve({ how: "stopped", reason });
 		const timer = maxRuntimeMs > 0 ? setTimeout(() => stop("max_runtime"), maxRuntimeMs) : undefined;
@@ -142,8 +147,7 @@ class ChildState {
 		const usage = noUsage();
 		addUsage(usage, message.usage);
 		for (const result of toolResults) this.#takeResult(result, usage);
-		addUsage(this.#usage, usage);
-		budget?.spend({ usage });
+		this.#spend(usage);
 		watch.turn(textOf(message), this.#usage);
 		if (this.#submitted) return this.#end.resolve({ how: "submitted" });
 		if (budget && isSpent(budget)) return this.#end.resolve({ how: "stopped", reason: "budget_exceeded" });
@@ -155,18 +159,29 @@ class ChildState {
 		}
 	}
 
+	#spend(usage: Usage): void {
+		addUsage(this.#usage, usage);
+		this.#input.budget?.spend({ usage });
+	}
+
+	#spendCalls(toolCalls: number): void {
+		this.#toolCalls += toolCalls;
+		this.#input.budget?.spend({ toolCalls });
+	}
+
 	/** The answer, and what subagents of the child used. */
 	#takeResult({ toolName, isError, details }: ToolResultMessage, usage: Usage): void {
 		if (toolName === "task") {
-			const spent = (details as TaskDetails | undefined)?.usage;
+			const { usage: spent, toolCalls } = (details as Partial<TaskDetails> | undefined) ?? {};
 			if (spent) addUsage(usage, spent);
+			if (toolCalls) this.#spendCalls(toolCalls);
 		}
 		if (toolName === submitToolName && !isError) this.#submitted = details as Submitted;
 	}
 
 	outcome(end: End, stderr: string): ChildOutcome {
 		const text = this.#text;
-		const common = { exitCode: 1, output: text, stderr, usage: this.#usage };
+		const common = { exitCode: 1, output: text, stderr, usage: this.#usage, toolCalls: this.#toolCalls };
 		if (this.#submitted) return { ...common, ...answerOf(this.#submitted) };
 		switch (end.how) {
 			case "stopped":

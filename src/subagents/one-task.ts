@@ -130,6 +130,7 @@ function resultOf({ index, id, item }: PlannedTask, call: TaskCall, verdict: Ver
 		...(abortReason === undefined ? {} : { abortReason }),
 		...(verified ? { verification: verified } : {}),
 		usage,
+		toolCalls: verdict.runs.reduce((sum, run) => sum + run.toolCalls, 0),
 		...(outputPath === undefined ? {} : { outputPath }),
 		...(captured.patchPath === undefined ? {} : { patchPath: captured.patchPath }),
 	};

@@ -24,7 +24,8 @@ export function shownOutput(output: string, environment: Readonly<Record<string,
 
 export function detailsOf(projectAgentsDir: string | null, results: SingleResult[], totalDurationMs: number): TaskDetails {
 	const outputPaths = results.flatMap(({ outputPath }) => outputPath ?? []);
-	return { projectAgentsDir, results, totalDurationMs, usage: summed(results.map(({ usage }) => usage)), outputPaths };
+	const toolCalls = results.reduce((sum, result) => sum + (result.toolCalls ?? 0), 0);
+	return { projectAgentsDir, results, totalDurationMs, usage: summed(results.map(({ usage }) => usage)), toolCalls, outputPaths };
 }
 
 export function reportOf(results: readonly SingleResult[], merged: readonly Merged[], totalDurationMs: number): string {

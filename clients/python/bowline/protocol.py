@@ -1695,6 +1695,8 @@ class TaskDetails(_TaskDetails, total=False):
     """`details` of a `task` result."""
 
     usage: Usage
+    # Of all subagents, and of theirs.
+    toolCalls: int
     outputPaths: List[str]
     progress: List[Dict[str, Any]]
 
@@ -1723,6 +1725,7 @@ class SingleResult(_SingleResult, total=False):
     abortReason: str
     verification: VerificationResult
     usage: Usage
+    toolCalls: int
     outputPath: str
     patchPath: str
     branchName: str
