@@ -41,6 +41,8 @@ export interface SettingsPlaces {
 
 const userSource = "user settings";
 const projectSource = "project settings";
+/** More than anybody has to say. */
+const maxFileBytes = 1024 * 1024;
 export class SettingsProblem extends UsageError {}
 
 /** Throws SettingsProblem for what was named explicitly and cannot be used. A bad user or project file is only reported. */
@@ -66,11 +68,12 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		}
 	};
 	const fromFile = async (path: string): Promise<Values> => {
-		const facts = statSync(path, { throwIfNoEntry: false });
-		if (!facts) return {};
 		try {
+			const facts = statSync(path, { throwIfNoEntry: false });
+			if (!facts) return {};
 			// A pipe or a device may never end.
 			if (!facts.isFile()) throw new SettingsProblem(`${path} is no plain file.`);
+			if (facts.size > maxFileBytes) throw new SettingsProblem(`${path} is larger than ${maxFileBytes / 1024} KB.`);
 			return await readJsonc(path);
 		} catch (error) {
 			warnings.push(`${(error as Error).message} The file is ignored and left as it is.`);

@@ -21,6 +21,9 @@ export interface Place extends Origin {
 	within?: string;
 }
 
+/** No prompt has room for more. */
+export const maxTextBytes = 1024 * 1024;
+
 export function originOf({ scope, source, packageDirectory }: Place): Origin {
 	return { scope, source, ...(packageDirectory === undefined ? {} : { packageDirectory }) };
 }
@@ -35,6 +38,7 @@ export async function readText(path: string, warnings: string[], within?: string
 		if (facts.isDirectory()) return undefined;
 		// A pipe or a device may never end.
 		if (!facts.isFile()) return void warnings.push(`${path} is not used: it is no plain file.`);
+		if (facts.size > maxTextBytes) return void warnings.push(`${path} is not used: it is larger than ${maxTextBytes / 1024} KB.`);
 		if (within !== undefined && !isInside(await realpath(path), await realpath(within)))
 			return void warnings.push(`${path} is not used: it is a link out of a project that is not trusted (see --approve).`);
 		return await readFile(path, "utf8");

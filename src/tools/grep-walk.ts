@@ -1,37 +1,51 @@
 /** Searches without ripgrep. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { TimeLimit } from "../lib/in-time.ts";
 import { globFilter } from "./glob-filter.ts";
 import { type Found, type FoundLine, type Search, spansLines } from "./grep.ts";
 import { walk } from "./walk.ts";
+
+/** Patterns of ripgrep cannot explode; JavaScript's can, and nobody else would get a turn meanwhile. */
+const limitMs = 2000;
+const maxFileBytes = 64 * 1024 * 1024;
 
 export async function searchWithWalk(search: Search, signal: AbortSignal): Promise<Found> {
 	const expression = compile(search);
 	const matchesIn = spansLines(search) ? (text: string) => matchedSpans(text, expression) : (text: string) => matchedLines(text, expression);
 	const isWanted = await globFilter(search.glob);
 	const found: Found = { lines: [], isLimited: false };
+	const limit = new TimeLimit(limitMs);
 	let matches = 0;
 	for await (const path of search.file === undefined ? walk(search.directory, signal) : [search.file]) {
 		if (search.file === undefined && !isWanted(path)) continue;
-		const [content] = await Promise.allSettled([readFile(join(search.directory, path))]);
+		const [content] = await Promise.allSettled([contentOf(join(search.directory, path))]);
 		if (content.status === "rejected" || content.value.includes(0)) continue;
 		const text = content.value
 			.toString()
 			.replace(/^\ufeff/, "")
 			.replace(/\r?\n$/, "");
 		const hits: number[] = [];
-		for (const hit of text === "" ? [] : matchesIn(text)) {
-			if (matches === search.limit) {
-				found.isLimited = true;
-				break;
+		const isInTime = limit.run(() => {
+			for (const hit of text === "" ? [] : matchesIn(text)) {
+				if (matches === search.limit) {
+					found.isLimited = true;
+					break;
+				}
+				matches += 1;
+				hits.push(...hit);
 			}
-			matches += 1;
-			hits.push(...hit);
-		}
+		});
+		if (!isInTime) throw new Error(`The pattern takes too long in ${path}: it can match in too many ways. Use a simpler one, or literal.`);
 		found.lines.push(...withContext(path, text.split(/\r?\n/), hits, search.context));
 		if (found.isLimited) break;
 	}
 	return found;
+}
+
+async function contentOf(path: string): Promise<Buffer> {
+	if ((await stat(path)).size > maxFileBytes) throw new Error("too large");
+	return readFile(path);
 }
 
 /** Each match as the indexes of its lines. */

@@ -47,16 +47,31 @@ export interface RipgrepRun {
 	onRecord: (record: Buffer) => boolean;
 }
 
-/** Runs to the end or until a record says stop. Throws when ripgrep refuses, for example a broken pattern. */
-export async function runRipgrep(shell: Shell, { program, args, cwd, separator, signal, onRecord }: RipgrepRun): Promise<void> {
-	const { child, kill } = await shell.start(program, args, cwd);
+/** Longer than a search of any repository takes. It may wait for ever for an ignore file that is a pipe. */
+const defaultLimitMs = 120_000;
+/** It reads ignore files to their end, and one that is a link to /dev/zero has none. Files that are searched do not count. */
+const limited = 'ulimit -d 1048576 2>/dev/null; exec "$0" "$@"';
+
+/** Runs to the end or until a record says stop. Throws when ripgrep refuses, for example a broken pattern, and when it does not come to an end. */
+export async function runRipgrep(
+	shell: Shell,
+	{ program, args, cwd, separator, signal, onRecord }: RipgrepRun,
+	limitMs = defaultLimitMs,
+): Promise<void> {
+	const [file, ...rest] = process.platform === "win32" ? [program, ...args] : ["/bin/sh", "-c", limited, program, ...args];
+	const { child, kill } = await shell.start(file as string, rest, cwd);
 	let isStopped = false;
+	let isLate = false;
 	const stop = () => {
 		isStopped = true;
 		kill();
 	};
 	signal.addEventListener("abort", stop, { once: true });
 	if (signal.aborted) stop();
+	const timer = setTimeout(() => {
+		isLate = true;
+		stop();
+	}, limitMs);
 	try {
 		let problem = "";
 		child.stderr?.on("data", (chunk: Buffer) => {
@@ -69,10 +84,12 @@ export async function runRipgrep(shell: Shell, { program, args, cwd, separator, 
 		const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
 		if (!isStopped) split.end();
 		if (signal.aborted) throw new Error("Operation aborted");
+		if (isLate) throw new Error(`The search took longer than ${limitMs / 1000} s and was ended. Search in fewer places.`);
 		// 2 also means that some file could not be read, which is no reason to withhold the rest.
+		if (!isStopped && code === null) throw new Error(`The search was killed. ${problem.trim()}`.trim());
 		if (!isStopped && code !== 0 && code !== 1 && problem !== "") throw new Error(problem.trim());
-		if (!isStopped && code === null) throw new Error("The search was killed.");
 	} finally {
+		clearTimeout(timer);
 		signal.removeEventListener("abort", stop);
 	}
 }

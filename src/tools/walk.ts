@@ -1,10 +1,12 @@
 /** Goes through a directory tree as ripgrep does, for machines that have none. */
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import type { Ignore } from "ignore";
 
 /** In order of weight: a verdict of an earlier kind beats all later ones. */
 const ignoreFiles = [".rgignore", ".ignore", ".gitignore", join(".git", "info", "exclude")] as const;
+
+const maxRulesBytes = 1024 * 1024;
 
 /** The ignore files of one directory. */
 interface Level {
@@ -60,10 +62,16 @@ async function readLevel(directory: string, ignore: () => Ignore): Promise<Level
 	level.isRepository = names.has(".git");
 	for (const kind of ignoreFiles) {
 		if (!names.has(kind.split(/[\\/]/, 1)[0] as string)) continue;
-		const [content] = await Promise.allSettled([readFile(join(directory, kind), "utf8")]);
+		const [content] = await Promise.allSettled([rulesIn(join(directory, kind))]);
 		if (content.status === "fulfilled") level.rules[kind] = ignore().add(content.value);
 	}
 	return level;
+}
+
+/** A pipe or a device may never end, and no list of rules is that long. */
+async function rulesIn(path: string): Promise<string> {
+	const facts = await stat(path);
+	return facts.isFile() && facts.size <= maxRulesBytes ? readFile(path, "utf8") : "";
 }
 
 const toSlashes = (path: string) => (sep === "/" ? path : path.replaceAll(sep, "/"));

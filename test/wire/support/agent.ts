@@ -13,6 +13,8 @@ export interface AgentOptions {
 	env?: Record<string, string>;
 	files?: Record<string, string>;
 	script?: unknown;
+	/** A directory that is there already. */
+	cwd?: string;
 	/** The folder is a git repository, with all files committed. */
 	isRepository?: boolean;
 }
@@ -39,10 +41,10 @@ export class Agent {
 	#wake: (() => void) | undefined;
 	#next = 0;
 
-	constructor({ flags = [], env = {}, files = {}, script, isRepository }: AgentOptions = {}) {
+	constructor({ flags = [], env = {}, files = {}, script, isRepository, cwd }: AgentOptions = {}) {
 		this.#folder = mkdtempSync(join(tmpdir(), "bowline-test-"));
-		this.cwd = join(this.#folder, "work");
-		mkdirSync(this.cwd);
+		this.cwd = cwd ?? join(this.#folder, "work");
+		mkdirSync(this.cwd, { recursive: true });
 		const all = script ? { ...files, "script.jsonc": JSON.stringify(script) } : files;
 		for (const [path, content] of Object.entries(all)) {
 			mkdirSync(dirname(join(this.cwd, path)), { recursive: true });
