@@ -18,6 +18,8 @@ export interface ChildInput {
 	program: string;
 	shell: Shell;
 	cwd: string;
+	/** Variables that it does not see. */
+	unset: readonly string[];
 	prompt: string;
 	inheritance: Inheritance;
 	/** Where its conversation goes. */
@@ -70,13 +72,13 @@ type End = { how: "submitted" } | { how: "settled" } | { how: "stopped"; reason:
 
 /** Never rejects: whatever happens to the child is its outcome. */
 export async function runChild(input: ChildInput): Promise<ChildOutcome> {
-	const { shell, program: path, cwd, inheritance, sessionFile, signal } = input;
+	const { shell, program: path, cwd, unset, inheritance, sessionFile, signal } = input;
 	const state = new ChildState(input);
 	if (signal.aborted) return state.outcome({ how: "stopped", reason: "aborted" }, "");
 	let program: Program;
 	try {
 		const session = sessionFile === undefined ? ["--no-session"] : ["--session", sessionFile];
-		const options = { stdin: "pipe", hasGift: true, added: { [inheritVariable]: "3" } } as const;
+		const options = { stdin: "pipe", hasGift: true, added: { [inheritVariable]: "3" }, unset } as const;
 		program = await shell.start(process.execPath, [path, "--mode", "rpc", ...session], cwd, options);
 	} catch (error) {
 		return state.outcome({ how: "failed", error: error as Error }, "");

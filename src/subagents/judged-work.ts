@@ -5,6 +5,7 @@ import type { TaskArguments, VerificationResult } from "../protocol/subagents.ts
 import type { CheckedCall } from "./check-call.ts";
 import { type ChildOutcome, runChild } from "./child-run.ts";
 import type { Frozen, VerificationPlan } from "./contracts.ts";
+import { gitPlaceVariables } from "./git-variables.ts";
 import type { Household } from "./inheritance.ts";
 import { type TaskParts, taskToolName } from "./parts.ts";
 import type { Progress } from "./progress.ts";
@@ -47,10 +48,25 @@ export function refusedByBudget({ budget, emit }: TaskParts): BudgetReason | und
 }
 
 /** What stopped the task, if it was not an abort. */
-export function failed(message: string, { signal }: TaskCall): Omit<Verdict, "runs"> {
+function failed(message: string, { signal }: TaskCall): Omit<Verdict, "runs"> {
 	const { aborted } = signal;
 	const error = aborted ? "The task was aborted." : message;
 	return { exitCode: 1, output: "", error, ...(aborted ? { aborted, abortReason: "aborted" } : {}) };
+}
+
+/** The verdict on a task that never came to its work. */
+export function prevented(message: string, call: TaskCall): Verdict {
+	const { verification: plan } = call.checked;
+	return { ...failed(message, call), runs: [], ...(plan ? { verification: resultOf(plan, "skipped", []) } : {}) };
+}
+
+function resultOf(
+	{ profile, onFailure }: VerificationPlan,
+	status: VerificationResult["status"],
+	attempts: VerificationResult["attempts"],
+	retriesUsed = 0,
+): VerificationResult {
+	return { requested: true, ...(profile === undefined ? {} : { profile }), mode: "command", status, attempts, retriesUsed, onFailure };
 }
 
 /** Runs the child, then the checks, and perhaps a repair with the checks again. */
@@ -58,15 +74,8 @@ export async function judged(task: PlannedTask, call: TaskCall, cwd: string): Pr
 	const first = await child(task, call, cwd, task.id, promptOf(task, call));
 	const { verification: plan } = call.checked;
 	if (!plan) return { ...first, runs: [first] };
-	const verified = (status: VerificationResult["status"], attempts: VerificationResult["attempts"], retriesUsed = 0): VerificationResult => ({
-		requested: true,
-		...(plan.profile === undefined ? {} : { profile: plan.profile }),
-		mode: "command",
-		status,
-		attempts,
-		retriesUsed,
-		onFailure: plan.onFailure,
-	});
+	const verified = (status: VerificationResult["status"], attempts: VerificationResult["attempts"], retriesUsed = 0) =>
+		resultOf(plan, status, attempts, retriesUsed);
 	if (first.exitCode !== 0) return { ...first, runs: [first], verification: verified("skipped", []) };
 
 	const attempt = await verify(plan, 1, task, call, cwd);
@@ -120,7 +129,7 @@ function verify(plan: VerificationPlan, attempt: number, { id, item }: PlannedTa
 
 /** Runs a child to its end. `id` is also the name of its conversation; a repair has one of its own. */
 async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: string, prompt: string): Promise<ChildOutcome> {
-	const { parts, checked, args, household, directory, progress, signal } = call;
+	const { parts, checked, args, household, directory, frozen, progress, signal } = call;
 	const { agent, model, thinkingLevel } = checked;
 	const budget = parts.budget?.remaining();
 	const schema = args.schema ?? agent.output;
@@ -128,6 +137,7 @@ async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: st
 		program: parts.program(),
 		shell: await parts.shell(),
 		cwd,
+		unset: frozen ? gitPlaceVariables : [],
 		prompt,
 		inheritance: {
 			...household,

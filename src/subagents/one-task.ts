@@ -5,7 +5,7 @@ import { onlyReads } from "./agents.ts";
 import { writeArtifact } from "./artifacts.ts";
 import type { CheckedCall } from "./check-call.ts";
 import type { Delta, Workspace } from "./contracts.ts";
-import { budgetText, failed, judged, type PlannedTask, refusedByBudget, type TaskCall, type Verdict } from "./judged-work.ts";
+import { budgetText, judged, type PlannedTask, prevented, refusedByBudget, type TaskCall, type Verdict } from "./judged-work.ts";
 import { shownOutput } from "./report.ts";
 import { summed } from "./usage.ts";
 
@@ -34,7 +34,7 @@ export async function runTask(task: PlannedTask, call: TaskCall): Promise<TaskOu
 		workspace = await call.frozen?.checkOut(task.id, call.signal);
 		verdict = await judged(task, call, workspace?.cwd ?? parts.cwd);
 	} catch (error) {
-		verdict = { ...failed((error as Error).message, call), runs: [] };
+		verdict = prevented((error as Error).message, call);
 	}
 	const captured = workspace ? await captureWork(workspace, verdict, call) : {};
 	if (captured.problem !== undefined) {

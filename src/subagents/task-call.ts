@@ -25,11 +25,13 @@ export async function runTasks(parts: TaskParts, room: Semaphore, { args: given,
 	}
 }
 
-async function freeze({ isolation }: TaskParts, signal: AbortSignal): Promise<Frozen | { problem: string }> {
+/** Nothing after an abort: nobody is sent then, which is told for each task. */
+async function freeze({ isolation }: TaskParts, signal: AbortSignal): Promise<Frozen | { problem: string } | undefined> {
 	try {
 		return await (await isolation()).freeze(signal);
 	} catch (error) {
-		throw signal.aborted ? new Error("Operation aborted") : error;
+		if (signal.aborted) return undefined;
+		throw error;
 	}
 }
 

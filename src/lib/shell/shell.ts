@@ -47,6 +47,8 @@ export interface ShellRequest {
 	sweep?: boolean;
 	/** Takes the whole output, however short, in place of a temporary file. */
 	log?: OutputLog;
+	/** Variables that it does not see. */
+	unset?: readonly string[];
 }
 
 export interface ShellUpdate {
@@ -84,6 +86,8 @@ export interface ProgramOptions {
 	stdin?: "ignore" | "pipe";
 	/** Beside what commands may see. */
 	added?: Record<string, string>;
+	/** Variables that it does not see. */
+	unset?: readonly string[];
 	/** A pipe to be read at descriptor 3. */
 	hasGift?: boolean;
 }
@@ -198,10 +202,10 @@ export class Shell {
 		file: string,
 		args: readonly string[],
 		cwd = this.#options.cwd,
-		{ environment = this.#options.environment(), stdin = "ignore", added = {}, hasGift = false }: ProgramOptions = {},
+		{ environment = this.#options.environment(), stdin = "ignore", added = {}, unset, hasGift = false }: ProgramOptions = {},
 	): Promise<Program> {
 		const stdio = [stdin, "pipe", "pipe", ...(hasGift ? (["pipe"] as const) : [])] satisfies SpawnOptions["stdio"];
-		const { child, mark } = this.#spawn(file, args, { cwd, stdio }, { ...environment, ...added });
+		const { child, mark } = this.#spawn(file, args, { cwd, stdio }, { ...without(environment, unset), ...added });
 		if (child.pid === undefined) throw await startError(child);
 		const group = child.pid;
 		this.#programs.add(group);
@@ -236,14 +240,15 @@ export class Shell {
 		this.#watchdog.dismiss();
 	}
 
-	#startCommand({ command, cwd = this.#options.cwd, login }: ShellRequest): { child: ChildProcess; mark: string; output: Readable[] } {
+	#startCommand({ command, cwd = this.#options.cwd, login, unset }: ShellRequest): { child: ChildProcess; mark: string; output: Readable[] } {
 		this.#shellPath ??= findShell(this.#options.shellPath, this.#options.environment().PATH);
 		const shell = [this.#shellPath, login ? "-lc" : "-c", this.#options.prefix ? `${this.#options.prefix}\n${command}` : command] as const;
 		requireDirectory(cwd);
+		const environment = without(this.#options.environment(), unset);
 		const pipe = this.#pipes.take();
 		if (pipe) {
 			try {
-				const started = this.#spawn(shell[0], shell.slice(1), { cwd, stdio: ["ignore", pipe.writer, pipe.writer] });
+				const started = this.#spawn(shell[0], shell.slice(1), { cwd, stdio: ["ignore", pipe.writer, pipe.writer] }, environment);
 				return { ...started, output: [pipe.reader] };
 			} catch (error) {
 				pipe.reader.destroy();
@@ -255,7 +260,7 @@ export class Shell {
 		// One pipe for both streams is the only way to see them in order. A small sh joins them, so that the command itself stays untouched.
 		const isWindows = process.platform === "win32";
 		const [file, ...args] = isWindows ? shell : (["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", ...shell] as const);
-		const started = this.#spawn(file, args, { cwd, stdio: ["ignore", "pipe", isWindows ? "pipe" : "ignore"] });
+		const started = this.#spawn(file, args, { cwd, stdio: ["ignore", "pipe", isWindows ? "pipe" : "ignore"] }, environment);
 		return { ...started, output: [started.child.stdout, started.child.stderr].filter((stream): stream is Readable => stream !== null) };
 	}
 
@@ -263,7 +268,7 @@ export class Shell {
 		file: string,
 		args: readonly string[],
 		options: SpawnOptions,
-		environment = this.#options.environment(),
+		environment: Record<string, string | undefined>,
 	): { child: ChildProcess; mark: string } {
 		if (this.#isClosed) throw new Error("The session is over; nothing can be started any more.");
 		requireDirectory(String(options.cwd));
@@ -295,6 +300,10 @@ export class Shell {
 			else if (this.#background.delete(each) || each === group) this.#watchdog.release(each);
 		}
 	}
+}
+
+function without(environment: Record<string, string | undefined>, names: readonly string[] = []): Record<string, string | undefined> {
+	return names.length === 0 ? environment : Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)));
 }
 
 function requireDirectory(cwd: string): void {

@@ -3,6 +3,7 @@ import type { Shell, ShellResult } from "../../lib/shell/index.ts";
 import { truncateTail } from "../../lib/truncate.ts";
 import type { VerificationAttempt, VerificationCommand, VerificationCommandResult } from "../../protocol/subagents.ts";
 import type { VerificationSubject, Verify } from "../contracts.ts";
+import { gitPlaceVariables } from "../git-variables.ts";
 import { failedChecks } from "./failures.ts";
 import { checkLog } from "./log.ts";
 
@@ -58,7 +59,8 @@ export function verification({ shell, now }: VerifyInput): Verify {
 		});
 		let ended: ShellResult;
 		try {
-			const request = { command, timeoutMs, cwd: subject.cwd, login: true, sweep: true, stripControls: true, log, signal: subject.signal };
+			const { cwd, signal } = subject;
+			const request = { command, timeoutMs, cwd, login: true, sweep: true, stripControls: true, log, signal, unset: gitPlaceVariables };
 			ended = await (await shell()).run(request);
 		} catch (error) {
 			return { result: end(notStartedCode, (error as Error).message, false), isAborted: false };
