@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { findTool } from "../../src/tools/find.ts";
 import { grepTool } from "../../src/tools/grep.ts";
 import { ripgrepFinder } from "../../src/tools/ripgrep.ts";
@@ -208,7 +208,7 @@ test("aborting a search ends ripgrep", async () => {
 	expect(isRunning(pid)).toBe(true);
 	abort.abort();
 	await expect(run).rejects.toThrow("Operation aborted");
-	expect(isRunning(pid)).toBe(false);
+	await vi.waitUntil(() => !isRunning(pid), { timeout: 10_000 });
 });
 
 describe("ls", () => {
