@@ -34,7 +34,8 @@ export class ExitError extends Error {
 
 	/** `meanwhile`: what was going on, as in "while get_state was pending". */
 	constructor(exit: Exit, meanwhile = "") {
-		super([`${howItEnded(exit)}${meanwhile && ` ${meanwhile}`}.`, lastLines(exit.stderr)].filter(Boolean).join("\n"), { cause: exit.cause });
+		const when = meanwhile && !exit.cause ? ` ${meanwhile}` : "";
+		super([`${howItEnded(exit)}${when}.`, lastLines(exit.stderr)].filter(Boolean).join("\n"), { cause: exit.cause });
 		this.exitCode = exit.code;
 		this.signal = exit.signal;
 		this.stderr = exit.stderr;

@@ -29,6 +29,9 @@ export interface PromptOutcome {
 	errorMessage: string | undefined;
 }
 
+/** What is taken for the state when the answer got lost: to be asked for again. */
+const unknown = { isStreaming: true };
+
 /** When the state is asked for while no event tells: at first, and at most. */
 const firstLookMs = 300;
 const longestLookMs = 3000;
@@ -93,9 +96,9 @@ class Watch {
 		const asked = performance.now();
 		const { answer } = this.#connection.ask("get_state", undefined, {});
 		answer.then(
-			(state) => this.#see(state as CommandResult<"get_state">, asked),
-			// One that has no such command has told all it can.
-			(error) => (error instanceof RequestError ? this.#see({}, asked) : undefined),
+			// One that has no such command, or nothing to say, has told all it can.
+			(state) => this.#see((state ?? {}) as Partial<CommandResult<"get_state">>, asked),
+			(error) => this.#see(error instanceof RequestError ? {} : unknown, asked),
 		);
 	}
 

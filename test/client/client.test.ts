@@ -167,7 +167,9 @@ test("a program that cannot be started is said to be so", async () => {
 		name: "ExitError",
 		message: expect.stringContaining("ENOENT"),
 	});
-	await expect(startClient({ cwd: "/no/such/directory" })).rejects.toThrow("there is no directory /no/such/directory");
+	await expect(startClient({ cwd: "/no/such/directory" })).rejects.toThrow(
+		"The agent could not be started: there is no directory /no/such/directory.",
+	);
 	const refused = await startClient({ args: ["--no-such-thing=1", "--frobnicate"] }).catch((error) => error);
 	expect(refused).toBeInstanceOf(ExitError);
 	expect(refused).toMatchObject({ exitCode: 1, message: expect.stringMatching(/exited with code 1 before it was ready\.\n.*--frobnicate/s) });

@@ -125,6 +125,16 @@ test("a prompt that leads to no run is done when the agent is idle", async () =>
 	expect(await client.promptAndWait("/command")).toEqual({ messages: [], text: "", stopReason: undefined, errorMessage: undefined });
 });
 
+test("an agent whose state is nothing, or gets lost, is waited for all the same", async () => {
+	const silent = await foreign(`say({ type: "ready" }); hear(({ id, type }) => say({ id, type: "response", command: type, success: true }));`);
+	await silent.waitForIdle();
+	expect((await silent.promptAndWait("hi")).messages).toEqual([]);
+	const program = `let asked = 0; say({ type: "ready" });
+		hear(({ id, type }) => say({ id, type: "response", command: type, success: true, data: { isStreaming: false, name: "x".repeat(asked++ ? 0 : 2000) } }));`;
+	const verbose = await foreign(program, { maxFrameBytes: 1000, waitForReady: true });
+	await verbose.waitForIdle();
+});
+
 test("frames of many megabytes pass; one that is over the limit fails what waits for it", async () => {
 	const program = `say({ type: "ready" }); hear(({ id, type }) => say({ id, type: "response", command: type, success: true, data: { text: "x".repeat(40e6) } }));`;
 	const client = await foreign(program);
