@@ -5,21 +5,7 @@ import { ompEvents, piEvents } from "../../src/protocol/dialect-events.ts";
 import { events } from "../../src/protocol/events.ts";
 import { settings } from "../../src/protocol/settings.ts";
 import { introduction } from "./introduction.ts";
-import { isVoid, protocolSchema } from "./schemas.ts";
-
-type Schema = {
-	$ref?: string;
-	type?: string;
-	const?: unknown;
-	enum?: string[];
-	anyOf?: Schema[];
-	items?: Schema;
-	properties?: Record<string, Schema>;
-	patternProperties?: Record<string, Schema>;
-	required?: string[];
-	description?: string;
-	title?: string;
-};
+import { isVoid, protocolSchema, type Schema } from "./schemas.ts";
 
 const anchor = (name: string) => name.toLowerCase().replace(/[^a-z0-9_-]/g, "");
 const cell = (text: string) => text.replaceAll("|", "\\|");

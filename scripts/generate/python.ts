@@ -1,18 +1,8 @@
 /** The Python client's shapes and methods, made from the same JSON Schema that hosts read. */
 import { commands } from "../../src/protocol/commands/index.ts";
+import type { Schema } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
-interface Schema {
-	type?: string;
-	const?: unknown;
-	enum?: unknown[];
-	anyOf?: Schema[];
-	items?: Schema;
-	properties?: Record<string, Schema>;
-	required?: string[];
-	description?: string;
-	$ref?: string;
-}
 
 const head = "# Generated from schema/protocol.json by `npm run generate`. Do not edit.\n";
 const scalars: Record<string, string> = { string: "str", number: "float", integer: "int", boolean: "bool", null: "None", void: "None" };

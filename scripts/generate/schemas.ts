@@ -10,6 +10,22 @@ import { type SettingRow, settings } from "../../src/protocol/settings.ts";
 import { TaskArguments, TaskDetails } from "../../src/protocol/subagents.ts";
 
 type Json = Record<string, unknown>;
+
+/** What the rows use of JSON Schema. */
+export interface Schema {
+	$ref?: string;
+	type?: string;
+	const?: unknown;
+	enum?: unknown[];
+	anyOf?: Schema[];
+	items?: Schema;
+	properties?: Record<string, Schema>;
+	patternProperties?: Record<string, Schema>;
+	required?: string[];
+	description?: string;
+	title?: string;
+}
+
 const draft = "https://json-schema.org/draft/2020-12/schema";
 
 /** Moves every titled shape into `$defs` and leaves a reference in its place. */
