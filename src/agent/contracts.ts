@@ -238,8 +238,8 @@ export interface Budget {
 	readonly snapshot: BudgetSnapshot;
 	/** The ceiling that is reached: nothing new may be started. */
 	readonly exceeded: BudgetReason | undefined;
-	/** Fires when a ceiling is reached, so that work under way can be brought to its end. */
-	readonly signal: AbortSignal;
+	/** Asked before a subagent is sent: the ceiling that forbids it. One that allows none at all is reached by the question. */
+	gate(): BudgetReason | undefined;
 	/** What is left in each dimension that has a ceiling. */
 	remaining(): BudgetLimits;
 	/** Counts what was spent elsewhere, as it happens: a child's reply, its tool call, its own subagent. */

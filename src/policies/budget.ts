@@ -115,8 +115,9 @@ export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts):
 		get exceeded() {
 			return exceeded;
 		},
-		get signal() {
-			return halt.signal;
+		gate() {
+			evaluate(["subagents"]);
+			return exceeded;
 		},
 		remaining() {
 			const limited = dimensions.filter((dimension) => limits[dimension] !== undefined);

@@ -103,6 +103,8 @@ type Read = { agent: AgentDefinition; notes: string[] } | { problem: string };
 
 async function readAgent(path: string, source: "user" | "project"): Promise<Read> {
 	try {
+		// A pipe or a device may never end.
+		if (!(await stat(path)).isFile()) return { problem: "it is no plain file" };
 		return await parseAgent(await readFile(path, "utf8"), basename(path).replace(/\.md$/i, ""), source);
 	} catch (error) {
 		return { problem: `it cannot be read (${(error as NodeJS.ErrnoException).code ?? (error as Error).message})` };
@@ -118,6 +120,9 @@ export async function parseAgent(text: string, fileName: string, source: "user" 
 	if (!namePattern.test(name)) return { problem: `its name ${JSON.stringify(name)} must be made of letters, digits, dots, dashes and underscores` };
 	if (typeof description !== "string" || description.trim() === "") return { problem: "it needs a description, which tells when to use it" };
 	if (body.trim() === "") return { problem: "it has no text, which would tell it what to do" };
+	// Taken for nothing said, a list of another shape would give the agent every tool.
+	if (attributes.tools !== undefined && attributes.tools !== null && !words(attributes.tools))
+		return { problem: "its tools must be names with commas between them, or a list" };
 	const notes: string[] = [];
 	const tools = words(attributes.tools);
 	const model = words(attributes.model);

@@ -42,7 +42,7 @@ export const budgetText = (reason: BudgetReason) => `Budget exceeded (${reason})
 
 /** Asked before money is spent. Tells the host when the answer is no. */
 export function refusedByBudget({ budget, emit }: TaskParts): BudgetReason | undefined {
-	const reason = budget?.exceeded;
+	const reason = budget?.gate();
 	if (budget && reason) emit({ type: "budget_exceeded", scope: "task", snapshot: budget.snapshot });
 	return reason;
 }

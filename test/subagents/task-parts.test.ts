@@ -1,4 +1,5 @@
 /** The parts of the task tool that need no process: agents, answers, artifacts, room. */
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -64,18 +65,22 @@ test("agents: a file that cannot be used is passed over with a reason", async ()
 		"user/agents/empty.md": agentFile("empty").replace("You are empty.\n", ""),
 		"user/agents/odd.md": agentFile("../odd"),
 		"user/agents/dir.md/x": "",
+		"user/agents/tools.md": agentFile("tools").replace("description", "tools: {read: true}\ndescription"),
 		"user/agents/level.md": agentFile("level").replace("description", "thinking-level: much\noutput: text\ndescription"),
 	});
+	execFileSync("mkfifo", [join(root, "user/agents/pipe.md")]);
 	const { names, warnings } = await load(root);
 	expect(names).toEqual(["level user", ...bundled]);
 	const at = (name: string) => `Agent ${join(root, "user/agents", name)}`;
 	expect(warnings).toEqual([
 		`${at("bare.md")} is passed over: it needs a description, which tells when to use it.`,
-		`${at("dir.md")} is passed over: it cannot be read (EISDIR).`,
+		`${at("dir.md")} is passed over: it is no plain file.`,
 		`${at("empty.md")} is passed over: it has no text, which would tell it what to do.`,
 		`${at("level.md")}: thinking-level must be one of off, minimal, low, medium, high, xhigh; it is ignored.`,
 		`${at("level.md")}: output must be a schema, that is keys and values; it is ignored.`,
 		`${at("odd.md")} is passed over: its name "../odd" must be made of letters, digits, dots, dashes and underscores.`,
+		`${at("pipe.md")} is passed over: it is no plain file.`,
+		`${at("tools.md")} is passed over: its tools must be names with commas between them, or a list.`,
 	]);
 });
 
