@@ -61,6 +61,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		isStored: !options["no-session"],
 		isolation: isolationOf(input, artifacts),
 		budget,
+		stream: models.stream,
 		emit,
 		redact: toolbox.redact,
 		now: Date.now,

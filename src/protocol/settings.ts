@@ -91,7 +91,12 @@ export const settings = {
 		reset,
 	),
 	"task.isolation.merge": choice(["patch", "branch"], "patch", "How isolated work comes back.", reset),
-	"task.isolation.commits": choice(["generic", "ai"], "generic", "Who writes commit messages.", reset),
+	"task.isolation.commits": choice(
+		["generic", "ai"],
+		"generic",
+		"Who writes the messages of commits in mode branch: the task's description, or the model.",
+		reset,
+	),
 	"task.eager": setting("boolean", false, "Encourage the use of subagents.", reset),
 	"task.maxConcurrency": setting("number", 32, "Subagents at work at once; 0 is no limit.", reset),
 	"task.maxRecursionDepth": setting("number", 2, "How deep subagents may start subagents; -1 is no limit.", reset),

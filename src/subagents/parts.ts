@@ -1,5 +1,5 @@
 /** What the task tool is made of; the app puts it together. */
-import type { Budget, Emit } from "../agent/contracts.ts";
+import type { Budget, Emit, StreamFunction } from "../agent/contracts.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
@@ -33,6 +33,8 @@ export interface TaskParts {
 	isStored: boolean;
 	isolation: () => Promise<Isolation>;
 	budget?: Budget;
+	/** Asks a model. */
+	stream: StreamFunction;
 	emit: Emit;
 	/** Takes credentials out of a text. */
 	redact: (text: string) => string;

@@ -4,7 +4,7 @@ import { ToolFailure } from "../lib/tool-failure.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import type { TaskArguments } from "../protocol/subagents.ts";
 import { type CheckedCall, checkCall } from "./check-call.ts";
-import type { Frozen, Merged } from "./contracts.ts";
+import type { CapturedWork, Frozen, Merged } from "./contracts.ts";
 import type { PlannedTask, TaskCall } from "./judged-work.ts";
 import { pathsOf, runTask, type TaskOutcome, unstarted } from "./one-task.ts";
 import type { TaskParts } from "./parts.ts";
@@ -87,10 +87,12 @@ async function merge(outcomes: readonly TaskOutcome[], frozen: Frozen, { args, p
 	const changed = done.filter(({ delta }) => pathsOf(delta).length > 0);
 	const notes = unchanged.map(({ result }): Merged => ({ id: result.id, status: "unchanged", text: "It changed nothing." }));
 	if (changed.length === 0 || signal.aborted) return notes;
-	const work = changed.map(({ result, delta }) => ({ id: result.id, description: args.tasks[result.index]?.description ?? result.id, delta }));
+	const captured = changed.map(({ result, delta }) => ({ id: result.id, description: args.tasks[result.index]?.description ?? result.id, delta }));
+	const mode = parts.setting("task.isolation.merge") as "patch" | "branch";
+	const work = mode === "branch" && parts.setting("task.isolation.commits") === "ai" ? await withMessages(captured, parts, signal) : captured;
 	let merged: Merged[];
 	try {
-		merged = await frozen.merge(work, parts.setting("task.isolation.merge") as "patch" | "branch");
+		merged = await frozen.merge(work, mode);
 	} catch (error) {
 		const text = (paths: string[]) => `Its changes could not be merged: ${(error as Error).message} They are in ${paths.join(", ")}.`;
 		merged = changed.map(({ result, delta }) => ({ id: result.id, status: "failed", text: text(pathsOf(delta)) }));
@@ -103,4 +105,16 @@ async function merge(outcomes: readonly TaskOutcome[], frozen: Frozen, { args, p
 		else outcome.result.error = text;
 	}
 	return [...notes, ...merged];
+}
+
+/** The same work, described by the model. */
+async function withMessages(
+	work: readonly CapturedWork[],
+	{ stream, current, budget, redact, now }: TaskParts,
+	signal: AbortSignal,
+): Promise<CapturedWork[]> {
+	const { model } = current();
+	if (!model) return [...work];
+	const { writeMessage } = await import("./commit-message.ts");
+	return Promise.all(work.map(async (each) => ({ ...each, description: await writeMessage(each, { stream, model, budget, redact, now }, signal) })));
 }
