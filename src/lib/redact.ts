@@ -19,15 +19,18 @@ const shortestSecret = 8;
 /** A run of overlapping secrets is replaced as one; past this length it is cut, so that nothing grows without end. */
 const longestHold = 64 * 1024;
 
+/** Of a longer secret its first half is one too: texts are cut to size. */
+const shortestStem = 16;
+
 type Span = { start: number; end: number };
 
 /** Made from a function because credentials come and go while a session lives. */
 export function redactor(secrets: () => readonly string[]): Redactor {
 	return {
 		text(value) {
-			const found = usable(secrets()).filter((secret) => value.includes(secret));
+			const found = spelled(usable(secrets())).filter((secret) => value.includes(stemOf(secret)));
 			if (found.length === 0) return value;
-			const spans = occurrences(found, (secret, from) => value.indexOf(secret, from));
+			const spans = joined(found.flatMap((secret) => spansOf(secret, value)));
 			let result = "";
 			let last = 0;
 			for (const span of spans) {
@@ -44,6 +47,23 @@ export function redactor(secrets: () => readonly string[]): Redactor {
 }
 
 const usable = (secrets: readonly string[]) => [...new Set(secrets)].filter((secret) => secret.length >= shortestSecret);
+
+/** Also as they stand in JSON, where quotes and backslashes have another spelling. */
+const spelled = (secrets: readonly string[]) => [...new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))];
+
+const stemOf = (secret: string) => secret.slice(0, Math.max(shortestStem, Math.ceil(secret.length / 2)));
+
+/** Where the secret stands in a text, or so much of it that it would be given away. */
+function spansOf(secret: string, text: string): Span[] {
+	const stem = stemOf(secret);
+	const spans: Span[] = [];
+	for (let start = text.indexOf(stem); start >= 0; start = text.indexOf(stem, start + 1)) {
+		let length = stem.length;
+		while (length < secret.length && text[start + length] === secret[length]) length += 1;
+		spans.push({ start, end: start + length });
+	}
+	return spans;
+}
 
 function passThrough(): ByteFilter {
 	return { push: (chunk) => chunk, end: () => Buffer.alloc(0) };
@@ -92,15 +112,20 @@ function occurrences<Needle extends { length: number }>(needles: Needle[], find:
 	for (const needle of needles) {
 		for (let at = find(needle, 0); at >= 0; at = find(needle, at + 1)) found.push({ start: at, end: at + needle.length });
 	}
-	if (found.length < 2) return found;
-	found.sort((a, b) => a.start - b.start);
-	const joined: Span[] = [];
-	for (const span of found) {
-		const last = joined.at(-1);
+	return joined(found);
+}
+
+/** In order, those that overlap as one. */
+function joined(spans: Span[]): Span[] {
+	if (spans.length < 2) return spans;
+	spans.sort((a, b) => a.start - b.start);
+	const result: Span[] = [];
+	for (const span of spans) {
+		const last = result.at(-1);
 		if (last && span.start < last.end) last.end = Math.max(last.end, span.end);
-		else joined.push(span);
+		else result.push(span);
 	}
-	return joined;
+	return result;
 }
 
 /** The first position from which the rest of `data` could be the beginning of a needle. */

@@ -133,12 +133,3 @@ export function retryAfter(headers: Headers, body: string, now: number): number 
 
 /** Shorter values are words, such as the `test` a local server takes for a key; the same limit as for all other output. */
 export const shortestSecret = 8;
-
-/** Takes every held credential out of a text. */
-export function redact(text: string, secrets: readonly string[]): string {
-	let clean = text;
-	for (const secret of secrets) {
-		if (secret.length >= shortestSecret && clean.includes(secret)) clean = clean.replaceAll(secret, "[redacted]");
-	}
-	return clean;
-}

@@ -3,12 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hooks, ModelAccess, StreamFunction } from "../agent/contracts.ts";
 import { HttpClient } from "../lib/http/client.ts";
+import { redactor } from "../lib/redact.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
-import { redact, shortestSecret } from "./errors.ts";
+import { shortestSecret } from "./errors.ts";
 import { type Entry, Providers } from "./providers.ts";
 import { type Auth, authHeaders, azureDetails, type Environment, providerName, routes } from "./routes.ts";
-import { addressesIn, namesIn, namesInText, passwordsIn } from "./secrets.ts";
+import { addressesIn, headersIn, holdsSecret, namesIn, namesInText, passwordsIn } from "./secrets.ts";
 import { matchModel, splitLevel, unknownId } from "./select.ts";
 import { type Access, loadApi, streamFunction } from "./stream.ts";
 import { hasValue, plainValue, resolveValue } from "./values.ts";
@@ -54,7 +55,7 @@ export class ModelRegistry implements ModelAccess {
 			env: options.env,
 			hooks: options.hooks,
 			now: options.now,
-			clean: (text) => redact(text, this.secrets()),
+			clean: redactor(() => this.secrets()).text,
 		});
 	}
 
@@ -148,7 +149,8 @@ export class ModelRegistry implements ModelAccess {
 		const addresses = [...[...routes.values()].map((route) => env[route.baseUrlVariable]), ...custom.flatMap(addressesIn)];
 		const passwords = [...proxies, ...addresses].flatMap(passwordsIn);
 		const own = custom.map(({ apiKey: value }) => (value ? plainValue(value, env) : undefined));
-		const all = [apiKey?.key, ...values, ...own, ...passwords, ...this.#held];
+		const headers = custom.flatMap(headersIn).map(([name, value]) => (holdsSecret(name) ? plainValue(value, env) : undefined));
+		const all = [apiKey?.key, ...values, ...own, ...headers, ...passwords, ...this.#held];
 		const secrets = all.filter((value): value is string => value !== undefined && value.length >= shortestSecret);
 		return [...new Set(secrets)].sort((a, b) => b.length - a.length);
 	}
@@ -260,7 +262,7 @@ export class ModelRegistry implements ModelAccess {
 		for (const [name, value] of Object.entries(headers)) {
 			const content = await resolveValue(value, this.#options.env, signal);
 			if (content === undefined) continue;
-			if (content !== value || /auth|key|token|secret|cookie/i.test(name)) this.#held.add(content);
+			if (content !== value || holdsSecret(name)) this.#held.add(content);
 			resolved[name.toLowerCase()] = content;
 		}
 		return resolved;

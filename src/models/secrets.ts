@@ -3,10 +3,18 @@ import type { CustomProvider } from "./custom.ts";
 import type { Environment } from "./routes.ts";
 import { variablesIn } from "./values.ts";
 
+/** Whether a header of this name is one that nobody else may see. */
+export const holdsSecret = (header: string) => /auth|key|token|secret|cookie/i.test(header);
+
+/** The headers that a provider of the file, or a model of it, is asked with. */
+export function headersIn(custom: CustomProvider): [name: string, value: string][] {
+	const models = [...custom.models, ...Object.values(custom.modelOverrides)];
+	return [custom.headers, ...models.map((model) => model.headers)].flatMap((headers) => Object.entries(headers));
+}
+
 /** The variables that keys and headers of a provider take their content from. */
 export function namesIn(custom: CustomProvider, env: Environment): string[] {
-	const models = [...custom.models, ...Object.values(custom.modelOverrides)];
-	const values = [custom.apiKey ?? "", ...Object.values(custom.headers), ...models.flatMap((model) => Object.values(model.headers))];
+	const values = [custom.apiKey ?? "", ...headersIn(custom).map(([, value]) => value)];
 	return values.flatMap((value) => variablesIn(value, env));
 }
 

@@ -32,6 +32,20 @@ test("a secret inside a longer one, and secrets that overlap, leave nothing behi
 	expect(redact.text("abcdefghij|abcdefghijklmnop|")).toBe("[redacted]|[redacted]|");
 });
 
+test("half of a longer secret is one too: texts are cut to size", () => {
+	const redact = redactor(() => ["sk-0123456789abcdefghij0123456789"]);
+	expect(redact.text("key sk-0123456789abcdefghij0…")).toBe("key [redacted]…");
+	expect(redact.text("key sk-0123456789abcdefghij0123456789.")).toBe("key [redacted].");
+	expect(redact.text("key sk-0123456789abc…")).toBe("key sk-0123456789abc…");
+});
+
+test("a secret with quotes and backslashes is found as it is spelled in JSON, too", () => {
+	const secret = 'pass"word\\0123';
+	const redact = redactor(() => [secret]);
+	expect(redact.text(JSON.stringify({ a: `x ${secret} y` }))).toBe('{"a":"x [redacted] y"}');
+	expect(redact.text(secret)).toBe("[redacted]");
+});
+
 test("secrets are asked for anew each time", () => {
 	let secrets: string[] = [];
 	const redact = redactor(() => secrets);
