@@ -161,6 +161,11 @@ export class Extensions {
 		this.#host.dispose();
 	}
 
+	/** Who is waited for at the moment, and where. */
+	get waits(): ExtensionHost["waits"] {
+		return this.#host.waits;
+	}
+
 	/** The names of their tools, offered or not. */
 	get toolNames(): string[] {
 		return this.#selection.names;

@@ -67,10 +67,15 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			}
 		}
 	};
-	const fromFile = async (path: string): Promise<Values> => {
+	const fromFile = async (directory: string): Promise<Values> => {
+		const path = join(directory, "settings.jsonc");
 		try {
 			const facts = statSync(path, { throwIfNoEntry: false });
-			if (!facts) return {};
+			if (!facts) {
+				const near = join(directory, "settings.json");
+				if (existsSync(near)) warnings.push(`${near} is not read: rename it to settings.jsonc.`);
+				return {};
+			}
 			// A pipe or a device may never end.
 			if (!facts.isFile()) throw new SettingsProblem(`${path} is no plain file.`);
 			if (facts.size > maxFileBytes) throw new SettingsProblem(`${path} is larger than ${maxFileBytes / 1024} KB.`);
@@ -86,10 +91,10 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	const projectDirectory = projectDirectoryOf(places);
 	const isReset = (row: SettingRow) => (places.isRpc && row.resetInRpc ? "hosts get the default" : undefined);
 	if (!places.isHermetic) {
-		const user = await fromFile(join(userDirectory, "settings.jsonc"));
+		const user = await fromFile(userDirectory);
 		trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places);
 		lay(user, userSource, isReset, userDirectory);
-		const project = projectDirectory === undefined ? {} : await fromFile(join(projectDirectory, "settings.jsonc"));
+		const project = projectDirectory === undefined ? {} : await fromFile(projectDirectory);
 		const refusal = (row: SettingRow) => {
 			if (row === settings["trust.projects"]) return "only the user's own file decides that";
 			return trusted || row.project ? isReset(row) : "the project is not trusted (see --approve)";

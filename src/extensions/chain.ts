@@ -33,7 +33,7 @@ export async function ask<Name extends ExtensionEventName>(
 		for (const { own, handler } of asked) {
 			if (signal.aborted) return false;
 			const event = question.event();
-			const settled = await called(own, handler, event, contextOf(link, own.path, signal), link, signal);
+			const settled = await link.waitingFor(own.path, name, called(own, handler, event, contextOf(link, own.path, signal), link, signal));
 			if ("isAborted" in settled) return false;
 			try {
 				if ("failure" in settled) throw settled.failure;

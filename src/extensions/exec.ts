@@ -12,6 +12,9 @@ const killAfterMs = 1000;
 /** Of each stream; more would endanger the process. */
 const mostBytes = 64 * 1024 * 1024;
 
+/** A timer that counts further than this would end at once. */
+const isWait = (timeout: unknown) => typeof timeout === "number" && timeout > 0 && timeout < 2 ** 31;
+
 /** Gives what the program printed and how it ended. A program that cannot be started gives code 127, as a shell would. */
 export async function execProgram(shell: ProgramStarter, file: string, args: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
 	const { cwd, timeout, signal } = options;
@@ -47,7 +50,7 @@ export async function execProgram(shell: ProgramStarter, file: string, args: rea
 	};
 	const stdout = collect(child.stdout);
 	const stderr = collect(child.stderr);
-	const timer = timeout === undefined ? undefined : setTimeout(stop, timeout);
+	const timer = isWait(timeout) ? setTimeout(stop, timeout) : undefined;
 	const release = signal && onAbort(signal, stop);
 	const [code, name] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
 		// What it left in the background may hold the pipes open; the end of the program is the end of the call.

@@ -1,6 +1,6 @@
 /** The object that a factory gets: registrations are written down, everything else goes to the session once there is one. */
 import type { ExtensionActions } from "./actions.ts";
-import { contentOf, jsonIn, ownMessage } from "./answers.ts";
+import { contentOf, jsonIn, ownMessage, textsIn } from "./answers.ts";
 import type { CommandInfo, ExtensionApi } from "./api.ts";
 import { eventKinds } from "./events.ts";
 import { type Link, textOf } from "./link.ts";
@@ -90,17 +90,23 @@ export function extensionApi(own: Registrations, link: Link, commands: () => Com
 		exec: async (file, args = [], options = {}) => act("exec").exec(file, args, options),
 
 		getActiveTools: () => act("getActiveTools").getActiveTools(),
-		setActiveTools: (names) => act("setActiveTools").setActiveTools(names),
+		setActiveTools: (names) => act("setActiveTools").setActiveTools(textsOf(names, "setActiveTools: names")),
 		getAllTools: () => act("getAllTools").getAllTools(),
 		getCommands: () => [...commands(), ...act("getCommands").getCommands()],
 
-		setModel: async (model) => act("setModel").setModel(model),
+		async setModel(model) {
+			const actions = act("setModel");
+			const isModel = typeof model?.provider === "string" && typeof model.id === "string";
+			requireThat(isModel, "setModel: the model must have a provider and an id, as those of modelRegistry have");
+			return actions.setModel(model);
+		},
 		getThinkingLevel: () => act("getThinkingLevel").getThinkingLevel(),
 		setThinkingLevel: (level) => act("setThinkingLevel").setThinkingLevel(level),
 		registerProvider(name, provider) {
 			requireLoaded("registerProvider");
 			requireThat(typeof name === "string" && name !== "", "registerProvider: name must be a string");
 			requireThat(typeof provider === "object" && provider !== null, `Provider ${name}: must be an object`);
+			jsonIn({ provider }, "provider", `Provider ${name}`);
 			own.providers.set(name, provider);
 			changed("providers");
 		},
@@ -114,6 +120,11 @@ export function extensionApi(own: Registrations, link: Link, commands: () => Com
 
 function requireThat(isTrue: boolean, problem: string): void {
 	if (!isTrue) throw new TypeError(problem);
+}
+
+function textsOf(value: unknown, what: string): string[] {
+	requireThat(value !== undefined && value !== null, `${what} must be a list of strings`);
+	return textsIn({ [what]: value }, what);
 }
 
 function requireWord(value: string | undefined, words: string[], what: string): void {

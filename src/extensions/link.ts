@@ -21,6 +21,8 @@ export class Link {
 	#ended = new AbortController();
 	#listeners = new Map<string, Set<Listener>>();
 	#warned = new Set<string>();
+	/** What is waited for, in words. */
+	readonly waits = new Set<{ extensionPath: string; what: string }>();
 
 	constructor(onError: OnError, warn: (text: string) => void) {
 		this.onError = onError;
@@ -56,6 +58,13 @@ export class Link {
 	warnOnce(text: string): void {
 		if (!this.#warned.has(text)) this.warn(text);
 		this.#warned.add(text);
+	}
+
+	/** Notes that this is waited for until it settles. */
+	async waitingFor<T>(extensionPath: string, what: string, settling: T | Promise<T>): Promise<T> {
+		const wait = { extensionPath, what };
+		this.waits.add(wait);
+		return Promise.resolve(settling).finally(() => this.waits.delete(wait));
 	}
 
 	end(): void {

@@ -313,6 +313,11 @@ export class ExtensionHost {
 		return settleWithin(runElsewhere(operations, command, cwd, signal), signal, 0, cancelledResult).finally(release);
 	}
 
+	/** Who is waited for at the moment, and where. */
+	get waits(): { extensionPath: string; what: string }[] {
+		return [...this.#link.waits];
+	}
+
 	// ── What they bring ─────────────────────────────────────────────────────────────────────────────
 
 	/** Of the same name the first one. They take the place of built-in tools. */
@@ -337,11 +342,12 @@ export class ExtensionHost {
 		const command = own?.commands.get(name);
 		if (!own || !command || !this.hasCommand(name)) return;
 		const { signal, release } = untilEither(given, this.#link.ended);
-		const settled = await settle(
+		const settling = settle(
 			() => command.handler(args, commandContextOf(this.#link, own.path, signal)),
 			signal,
 			() => false,
 		);
+		const settled = await this.#link.waitingFor(own.path, `/${name}`, settling);
 		release();
 		if ("failure" in settled) this.#link.report(`command:${name}`, "command", settled.failure);
 	}

@@ -1,4 +1,6 @@
 /** Waits that end early when a signal fires, and leave no timer behind. */
+const longestMs = 2 ** 31 - 1;
+
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {
 	if (signal?.aborted) return Promise.resolve("aborted");
 	return new Promise((resolve) => {
@@ -6,10 +8,13 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<"elap
 			clearTimeout(timer);
 			resolve("aborted");
 		};
-		const timer = setTimeout(() => {
-			signal?.removeEventListener("abort", onAbort);
-			resolve("elapsed");
-		}, milliseconds);
+		const timer = setTimeout(
+			() => {
+				signal?.removeEventListener("abort", onAbort);
+				resolve("elapsed");
+			},
+			Math.min(milliseconds, longestMs),
+		);
 		signal?.addEventListener("abort", onAbort, { once: true });
 	});
 }

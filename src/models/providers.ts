@@ -37,13 +37,17 @@ export class Providers {
 		return this.loaded;
 	}
 
-	/** Takes the place of what was added before. Tells what is wrong with it. */
+	/** Takes the place of what was added before, for whoever asks from now on. Tells what is wrong with it. */
 	async add(providers: Readonly<Record<string, unknown>>): Promise<string[]> {
-		const [added, own] = await Promise.all([parseModelsFile(JSON.stringify({ providers }), "registerProvider"), loadModelsFile(this.#path)]);
-		const names = [...new Set([...added.names, ...own.names])];
-		this.#file = Promise.resolve({ providers: new Map([...added.providers, ...own.providers]), names, problems: own.problems });
+		const reading = Promise.all([parseModelsFile(JSON.stringify({ providers }), "registerProvider"), loadModelsFile(this.#path)]);
+		this.#file = reading.then(([added, own]) => ({
+			providers: new Map([...added.providers, ...own.providers]),
+			names: [...new Set([...added.names, ...own.names])],
+			problems: own.problems,
+		}));
 		this.#entries.clear();
 		await this.file();
+		const [added] = await reading;
 		return added.problems;
 	}
 

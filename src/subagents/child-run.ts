@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import type { Writable } from "node:stream";
 import type { Budget } from "../agent/contracts.ts";
 import { type Client, ExitError, RequestError, startClient } from "../client/index.ts";
+import { after } from "../client/timer.ts";
 import { onAbort } from "../lib/abort.ts";
 import { deferred } from "../lib/deferred.ts";
 import type { Program, Shell } from "../lib/shell/index.ts";
@@ -131,7 +132,7 @@ class ChildState {
 		client.on("auto_compaction_end", ({ result }) => result?.usage && this.#spend(result.usage));
 		client.on("turn_end", (turn) => this.#turn(turn, client));
 		const stop = (reason: StopReason) => this.#end.resolve({ how: "stopped", reason });
-		const timer = maxRuntimeMs > 0 ? setTimeout(() => stop("max_runtime"), maxRuntimeMs) : undefined;
+		const timer = after(maxRuntimeMs, () => stop("max_runtime"));
 		const release = onAbort(signal, () => stop("aborted"));
 		client.request("set_event_filter", { events: wantedEvents }).catch(this.#fail);
 		client.promptAndWait(prompt).then(() => this.#end.resolve({ how: "settled" }), this.#fail);

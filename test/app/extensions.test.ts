@@ -215,6 +215,43 @@ describe("what extensions can do", () => {
 		expect(bodies).toMatchObject([{ model: "m1", marked: true, key: "Bearer sesame-sesame", mine: "yes" }]);
 	});
 
+	test("a provider is known, and forgotten, in the same breath", async () => {
+		const provider = { baseUrl: "http://127.0.0.1:9", api: "openai-completions", apiKey: "k", models: [{ id: "m1" }] };
+		const agent = extended(
+			`api.registerCommand('go', { async handler(_, { ui, modelRegistry }) {
+				const known = async () => ui.notify(String((await modelRegistry.find('own', 'm1'))?.id) + (await modelRegistry.getAvailable()).length);
+				await known();
+				api.registerProvider('own', ${JSON.stringify(provider)});
+				await known();
+				api.unregisterProvider('own');
+				await known();
+				const circle = {};
+				circle.circle = circle;
+				try { api.registerProvider('circle', circle); } catch (error) { ui.notify(error.message); }
+			} });`,
+			{ flags: ["--provider", "scripted", "--model", "echo"] },
+		);
+		await ask(agent, "prompt", { message: "/go" });
+		await vi.waitFor(() => expect(notices(agent)).toHaveLength(4), 10_000);
+		expect(notices(agent)).toEqual(["undefined1", "m12", "undefined1", "Provider circle must be JSON: Converting circular structure to JSON"]);
+	});
+
+	test("tools and models of the wrong shape are refused in words", async () => {
+		const agent = extended(
+			`api.registerCommand('go', { async handler(_, { ui }) {
+				for (const work of [() => api.setActiveTools('read'), () => api.setActiveTools(), () => api.setModel(), () => api.setModel({ id: 'x' })]) {
+					try { await work(); } catch (error) { ui.notify(error.message); }
+				}
+				ui.notify(String(api.getActiveTools().includes('bash')));
+			} });`,
+		);
+		await ask(agent, "prompt", { message: "/go" });
+		await vi.waitFor(() => expect(notices(agent)).toHaveLength(5), 10_000);
+		const needed = "setModel: the model must have a provider and an id, as those of modelRegistry have";
+		const tools = "setActiveTools: names must be a list of strings";
+		expect(notices(agent)).toEqual([`${tools}, not "read"`, tools, needed, needed, "true"]);
+	});
+
 	test("skills and templates from places of their own", async () => {
 		const agent = extended(`api.on('resources_discover', (event) => ({ promptPaths: [event.cwd + '/mine'] }));`, {
 			files: { "mine/fix.md": "Fix $1" },

@@ -305,6 +305,18 @@ describe("extensions", () => {
 		expect(await extended(body, ["-p", "one", "--plan", "two"])).toMatchObject(done("two\n"));
 	});
 
+	test.each([
+		["a hook", "api.on('input', () => new Promise(() => {}));", "hi", "input"],
+		["the start", "api.on('session_start', () => new Promise(() => {}));", "hi", "session_start"],
+		["a command", "api.registerCommand('hang', { handler: () => new Promise(() => {}) });", "/hang", "/hang"],
+	])("%s that never ends, with nothing left that could happen, is a failure with a name", async (_, body, prompt, what) => {
+		const shutdown = "api.on('session_shutdown', () => console.log('last word'));";
+		const { code, stderr } = await extended(body + shutdown, ["-p", prompt]);
+		expect(code).toBe(1);
+		expect(stderr).toMatch(/^Error: Nothing happens any more, and the work is not done\. Extension .*a\.ts never ends/);
+		expect(stderr).toContain(` never ends ${what}.\nlast word\n`);
+	});
+
 	test("what an extension says behind a run is waited for", async () => {
 		const body = `let said = false; api.on("agent_end", () => { if (!said) { said = true; api.sendUserMessage("and now this"); } });`;
 		expect(await extended(body, ["-p", "first"])).toMatchObject(done("and now this\n"));

@@ -183,6 +183,12 @@ test("a malformed file is reported with its line and left byte for byte", async 
 	expect(readFileSync(file, "utf8")).toBe('{\n  "retry": {\n');
 });
 
+test("a file with nearly the right name is pointed out", async () => {
+	const file = join(places.cwd, ".bowline/settings.json");
+	writeFileSync(file, '{ "steeringMode": "all" }');
+	expect((await loadSettings(places)).warnings).toEqual([`${file} is not read: rename it to settings.jsonc.`]);
+});
+
 test("a settings file that is a pipe is not waited for", async () => {
 	execFileSync("mkfifo", [join(places.cwd, ".bowline/settings.jsonc")]);
 	expect((await loadSettings(places)).warnings).toEqual([expect.stringMatching(/settings\.jsonc is no plain file\. The file is ignored/)]);

@@ -31,6 +31,10 @@ test("a program that cannot be started gives 127", async () => {
 	expect(await execProgram(shell, "ls", [], { cwd: "/no/such" })).toMatchObject({ code: 127, stderr: "Working directory does not exist: /no/such" });
 });
 
+test.each([2 ** 31, 1e12, 0, Number.NaN])("a timeout of %d ms, which no timer can count, is none", async (timeout) => {
+	expect(await sh("sleep 0.1; echo done", { timeout })).toMatchObject({ stdout: "done\n", killed: false });
+});
+
 test("timeout and abort end it, first gently", async () => {
 	expect(await sh("trap 'echo bye; exit 0' TERM; echo hi; while :; do sleep 0.05; done", { timeout: 200 })).toEqual({
 		stdout: "hi\nbye\n",

@@ -291,7 +291,7 @@ test("everything of the API reaches the session", async () => {
 				const session = context.sessionManager;
 				const facts = [
 					await api.exec("git", ["status"], { timeout: 5 }), api.getSessionName(), api.getActiveTools(), api.getAllTools(),
-					api.getCommands().map(({ name }) => name), api.getThinkingLevel(), await api.setModel(context.model), await api.setModel({ provider: "z" }),
+					api.getCommands().map(({ name }) => name), api.getThinkingLevel(), await api.setModel(context.model), await api.setModel({ provider: "z", id: "z" }),
 					context.hasUI, context.hasPendingMessages(), context.getContextUsage(), context.getSystemPrompt(),
 					(await context.modelRegistry.getAvailable()).length, (await context.modelRegistry.find("a", "b")).id,
 					session.getSessionId(), session.getSessionFile(), session.getSessionName(), session.getEntries().length, session.getEntry("e2").customType,

@@ -9,10 +9,18 @@ export class Ending {
 	/** Leaves nothing behind. Before there is a session there is nothing to leave. */
 	finish: () => Promise<void> = async () => undefined;
 	hasBegun = false;
+	/** What the work waits for, should everything stand still. */
+	waits: () => { extensionPath: string; what: string }[] = () => [];
 
-	/** Ends with the signal's code; should everything stand still without an end, that is no success either. */
+	/** Ends with the signal's code; should everything stand still without an end, that is no success either, and the reason is told. */
 	prepare(): void {
 		process.exitCode = exitCodes.failed;
+		process.once("beforeExit", () => {
+			if (this.hasBegun) return;
+			const names = this.waits().map(({ extensionPath, what }) => ` Extension ${extensionPath} never ends ${what}.`);
+			console.error(`Error: Nothing happens any more, and the work is not done.${names.join("")}`);
+			void this.cut(exitCodes.failed);
+		});
 		for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void this.cut(exitCodes[signal]));
 	}
 

@@ -79,6 +79,7 @@ async function converse({ options, unknown, places, extensions, prompts, stdout,
 	const { session } = assembly;
 	// However it ends, save by a kill: nobody finds a lock of ours.
 	atExit(() => session.transcript.close());
+	ending.waits = () => extensions?.waits ?? [];
 	ending.finish = async () => {
 		hooks.abort?.();
 		await Promise.all([assembly.close(), session.abort()]);
