@@ -321,6 +321,15 @@ describe("expressions that explode", () => {
 		expect([made.cuts, warnings.length]).toEqual([[["good"]], 1]);
 	});
 
+	test("globs that explode are stopped, reported once and not asked again; other rules go on", () => {
+		const globs = `${"*a".repeat(30)}b`;
+		const { rules, warnings } = bench({ bad: { condition: "x", globs }, good: { condition: "food", globs: "*.md" } });
+		const made = reply(rules).call("write", { path: `${"a".repeat(120)}!`, content: "x x x" });
+		made.call("write", { path: `${"a".repeat(121)}!`, content: "x x x" }).call("write", { path: "docs/a.md", content: "food" });
+		expect(warnings).toEqual([`Rule /r/bad.md: the globs ${JSON.stringify(globs)} took more than 50 ms and are not used any more.`]);
+		expect(made.cuts).toEqual([["good"]]);
+	});
+
 	test.each([
 		["console\\.log\\(", "console.log("],
 		["stop\\s+here", "stop"],

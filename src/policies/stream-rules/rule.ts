@@ -1,6 +1,7 @@
 /** Reads what the head of a rule file says about when the rule holds. */
-import picomatch from "picomatch";
-import { type Pattern, patternOf } from "./pattern.ts";
+import { TimeLimit } from "../../lib/in-time.ts";
+import { anyOf, type PathTest } from "./globs.ts";
+import { type Pattern, patternLimitMs, patternOf } from "./pattern.ts";
 
 /** What hosts and the model see of a rule. */
 export interface Rule {
@@ -19,7 +20,6 @@ export const interruptModes = ["always", "prose-only", "tool-only", "never"] as 
 export type InterruptMode = (typeof interruptModes)[number];
 
 export type SourceKind = "text" | "thinking" | "tool";
-type PathTest = (path: string) => boolean;
 
 /** A place where a condition is looked for. */
 export interface Reach {
@@ -49,9 +49,11 @@ const defaultReaches: readonly Reach[] = [
 
 /** The rules that watch a reply; other rule files are left out. */
 export function readRules(files: readonly RuleSource[], warn: (text: string) => void): StreamRule[] {
+	const limit = new TimeLimit(patternLimitMs);
 	return files.flatMap((file) => {
+		const warnOfRule = (text: string) => warn(`Rule ${file.path}: ${text}`);
 		try {
-			return readRule(file, (text) => warn(`Rule ${file.path}: ${text}`));
+			return readRule(file, warnOfRule, (globs) => anyOf(globs, limit, warnOfRule));
 		} catch (error) {
 			// Globs that are too long to be taken for globs, for example.
 			warn(`Rule ${file.path} is not used: ${(error as Error).message}`);
@@ -60,18 +62,20 @@ export function readRules(files: readonly RuleSource[], warn: (text: string) => 
 	});
 }
 
-function readRule({ name, path, content, attributes }: RuleSource, warn: (text: string) => void): StreamRule[] {
+type TestOf = (globs: readonly string[]) => PathTest;
+
+function readRule({ name, path, content, attributes }: RuleSource, warn: (text: string) => void, testOf: TestOf): StreamRule[] {
 	const conditions = texts(attributes.condition ?? attributes.ttsr_trigger ?? attributes.ttsrTrigger);
 	if (conditions.length === 0) return [];
 	const globs = texts(attributes.globs).flatMap((text) => splitList(text));
 	const scopes = texts(attributes.scope).flatMap((text) => splitList(text));
-	const limit = globs.length === 0 ? [] : [anyOf(globs)];
-	const given = scopes.length === 0 ? defaultReaches : scopes.flatMap((token) => reachOf(token, warn));
+	const limit = globs.length === 0 ? [] : [testOf(globs)];
+	const given = scopes.length === 0 ? defaultReaches : scopes.flatMap((token) => reachOf(token, warn, testOf));
 	// A reply's words are about no file, so that a rule with globs is about calls alone.
 	const reaches = limited(given, limit);
 	const triggers = conditions.flatMap((condition): Trigger[] => {
 		if (looksLikeGlob(condition)) {
-			const written = ["edit", "write"].map((tool): Reach => ({ kind: "tool", tool, paths: [anyOf([condition])] }));
+			const written = ["edit", "write"].map((tool): Reach => ({ kind: "tool", tool, paths: [testOf([condition])] }));
 			return [{ pattern: undefined, reaches: limited(written, limit) }];
 		}
 		const pattern = patternOf(condition);
@@ -94,7 +98,7 @@ function modeOf(value: unknown, warn: (text: string) => void): InterruptMode | u
 }
 
 /** `text`, `thinking`, `tool`, `tool:name`, `tool:name(glob)`, `name(glob)`, `name`. */
-function reachOf(token: string, warn: (text: string) => void): Reach[] {
+function reachOf(token: string, warn: (text: string) => void, testOf: TestOf): Reach[] {
 	if (token === "text" || token === "thinking") return [{ kind: token, paths: [] }];
 	const found = /^(?:(?:tool|toolcall)(?::([\w.-]+))?|([\w.-]+))(?:\((.+)\))?$/.exec(token);
 	if (!found) {
@@ -103,26 +107,12 @@ function reachOf(token: string, warn: (text: string) => void): Reach[] {
 	}
 	const [, named, bare, glob] = found;
 	const tool = named ?? bare;
-	return [{ kind: "tool", ...(tool ? { tool } : {}), paths: glob ? [anyOf(splitList(glob))] : [] }];
+	return [{ kind: "tool", ...(tool ? { tool } : {}), paths: glob ? [testOf(splitList(glob))] : [] }];
 }
 
 /** `*.rs` and `src/**\/*.ts` are no regular expressions that anybody means. */
 function looksLikeGlob(condition: string): boolean {
 	return !/[\\^$|+()]/.test(condition) && /(^|\/|\{|,)\*\*?(\/|\.[\w{[])/.test(condition);
-}
-
-/** Whether a path, or the last part of it, fits one of the globs. */
-function anyOf(globs: readonly string[]): PathTest {
-	const options = { dot: true, nonegate: true };
-	const tests = globs.flatMap((glob) => {
-		const plain = glob.replace(/^\.\//, "");
-		return [picomatch(plain, options), ...(/^(\/|\*\*)/.test(plain) ? [] : [picomatch(`**/${plain}`, options)])];
-	});
-	return (path) => {
-		const slashed = path.replaceAll("\\", "/").replace(/^\.\//, "");
-		const name = slashed.slice(slashed.lastIndexOf("/") + 1);
-		return tests.some((test) => test(slashed) || test(name));
-	};
 }
 
 const closing: Record<string, string> = { "(": ")", "{": "}", "[": "]" };
