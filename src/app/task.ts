@@ -1,4 +1,5 @@
 /** The task tool of a session: what subagents inherit, and the sockets of the tool. Loaded with the tools. */
+import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Budget, Emit, Tool } from "../agent/contracts.ts";
 import { ownProgram } from "../client/own-program.ts";
@@ -45,6 +46,9 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 	if (spawns.length === 0 || (deepest >= 0 && depth >= deepest)) return undefined;
 	const agents = await loadAgents({ cwd, userDirectory: options.hermetic ? undefined : userDirectory, isTrusted: settings.isTrusted, warn });
 	const artifacts = new Artifacts({ sessionFile: () => session().transcript.file, inherited: place, warn, atExit });
+	const isolation = isolationOf(input, artifacts);
+	if (depth === 0 && settings.get("task.isolation.mode") !== "none" && isAnythingLeft(worktreesOf(input)))
+		isolation().catch((error) => console.error("bowline: left-over copies could not be looked at:", error));
 	return taskTool({
 		agents,
 		spawns,
@@ -59,7 +63,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		findModel: (patterns) => models.firstOf(patterns),
 		artifacts,
 		isStored: !options["no-session"],
-		isolation: isolationOf(input, artifacts),
+		isolation,
 		budget,
 		stream: models.stream,
 		emit,
@@ -68,13 +72,19 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 	});
 }
 
+const worktreesOf = ({ userDirectory }: TaskInput) => join(userDirectory, "worktrees");
+
+/** Whether there are copies, of whomever. Nothing is loaded for a directory that is empty. */
+const isAnythingLeft = (root: string) => existsSync(root) && readdirSync(root).some((name) => name !== "rescued");
+
 /** Copies of the repository. What a crashed process left of them is cleared away before the first. */
-function isolationOf({ cwd, userDirectory, settings, toolbox, session, warn }: TaskInput, artifacts: Artifacts): () => Promise<Isolation> {
+function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isolation> {
+	const { cwd, settings, toolbox, session, warn } = input;
 	let collected: Promise<void> | undefined;
 	return async () => {
 		const { collectLeftOvers, gitIsolation } = await import("../subagents/isolation/index.ts");
 		const environment = await toolbox.commandEnvironment();
-		const place = { root: join(userDirectory, "worktrees"), shell: () => toolbox.plumbing(), environment };
+		const place = { root: worktreesOf(input), shell: () => toolbox.plumbing(), environment };
 		if (!collected && settings.get("task.isolation.mode") !== "worktree") warn("task.isolation.mode: only worktree is supported; it is used.");
 		collected ??= collectLeftOvers({ ...place, now: Date.now, warn });
 		await collected;

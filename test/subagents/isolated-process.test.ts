@@ -1,6 +1,6 @@
 /** Isolated tasks of a whole session, stopped at a moment that is certain: git itself waits there. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
@@ -36,6 +36,16 @@ async function until(isRight: () => boolean): Promise<void> {
 }
 
 const work = { id: "Work", description: "Change something", assignment: "change" };
+/** Another session that shares the user's directory. It is asked for nothing but an answer. */
+async function nextSession(after: Agent): Promise<Agent> {
+	const env = { BOWLINE_DIR: join(after.cwd, "../user") };
+	const agent = new Agent({ script: { replies: [{ text: "ok" }] }, flags: ["--set", "task.isolation.mode=worktree"], env });
+	agents.push(agent);
+	agent.send({ id: "1", type: "prompt", message: "hi" });
+	await agent.event("agent_settled");
+	return agent;
+}
+
 function start(args: object, path: string, flags: string[] = []): Agent {
 	const replies = [
 		{ when: { depth: 0, text: "go" }, blocks: [{ tool: "task", id: "T", arguments: { agent: "task", isolated: true, tasks: [work], ...args } }] },
@@ -73,4 +83,46 @@ test("an abort while a copy is made: the checks that were asked for were skipped
 	expect(await agent.event("subagent_end")).toMatchObject({ exitCode: 1, verification: { requested: true, status: "skipped", attempts: [] } });
 	expect(await agent.until(isEnd)).toMatchObject({ result: { details: { results: [{ aborted: true, abortReason: "aborted" }] } } });
 	await agent.response("2");
+});
+
+for (const [mode, what, text, when] of [
+	["patch", "the files are ready", "checkout-index -a -q", "after"],
+	["branch", "the index is locked", "bowline: task HEAD", "before"],
+	["branch", "HEAD has moved", "bowline: task HEAD", "after"],
+] as const) {
+	test(`killed while work is merged as ${mode}, when ${what}: the next session takes it back and says where it is`, async () => {
+		const git = waitingGit(text, when);
+		const agent = start({}, git.path, ["--set", `task.isolation.merge=${mode}`]);
+		const repository = (...args: string[]) => execFileSync("git", args, { cwd: agent.cwd, encoding: "utf8" });
+		const head = repository("rev-parse", "HEAD");
+		writeFileSync(join(agent.cwd, "mine.txt"), "mine\n");
+		await until(git.hasCome);
+		agent.child.kill("SIGKILL");
+		await agent.exited();
+		git.go();
+		const next = await nextSession(agent);
+		await until(() => !existsSync(join(agent.cwd, ".git/bowline.lock")) && next.stderr.includes("Warning"));
+		expect(next.stderr).toMatch(
+			/^Warning: A crashed process did not merge the work of 0-Work: it is in \S+0-Work\.patch(, the branch bowline\/task\/0-Work)?\.\n$/,
+		);
+		expect(repository("rev-parse", "HEAD")).toBe(head);
+		expect(repository("status", "--porcelain")).toBe("?? mine.txt\n");
+		expect(repository("worktree", "list").trim().split("\n")).toHaveLength(1);
+		expect(readdirSync(join(agent.cwd, ".git")).filter((name) => /bowline|lock/.test(name))).toEqual([]);
+		repository("apply", /it is in (\S+\.patch)/.exec(next.stderr)?.[1] ?? "");
+		expect(repository("status", "--porcelain")).toBe(" M a.txt\n?? b.txt\n?? mine.txt\n");
+	});
+}
+
+test("killed when the work has arrived: the next session only removes the branch", async () => {
+	const git = waitingGit("update-ref -d");
+	const agent = start({}, git.path, ["--set", "task.isolation.merge=branch"]);
+	await until(git.hasCome);
+	agent.child.kill("SIGKILL");
+	await agent.exited();
+	git.go();
+	const next = await nextSession(agent);
+	const repository = (...args: string[]) => execFileSync("git", args, { cwd: agent.cwd, encoding: "utf8" });
+	await until(() => repository("branch", "--list", "bowline/*") === "");
+	expect([repository("log", "--format=%s"), repository("status", "--porcelain"), next.stderr]).toEqual(["Change something\nBeginning\n", "", ""]);
 });

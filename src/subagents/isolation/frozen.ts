@@ -6,11 +6,12 @@ import type { CapturedWork, Delta, Frozen, Merged, Workspace } from "../contract
 import { type Captured, type CopyRecord, capture } from "./capture.ts";
 import { claimDirectory, makeCopy, planCopy, removeCopy } from "./copies.ts";
 import type { GitOptions } from "./git.ts";
-import { mergeTask } from "./merge.ts";
+import { type KeptWork, mergeTask } from "./merge.ts";
 import type { Part } from "./part.ts";
 import { asFileName, firstFree, onDisk } from "./paths.ts";
 import { removeEmpty, removeTree } from "./remove.ts";
 import { isDiskFull } from "./repository.ts";
+import { WorkFile } from "./work-file.ts";
 
 export interface FrozenInput extends GitOptions {
 	parts: readonly Part[];
@@ -33,7 +34,7 @@ export class FrozenRepository implements Frozen {
 	readonly #input: FrozenInput;
 	readonly #copies = new Set<Copy>();
 	/** The last state of each task's work, also when its copy is gone. */
-	readonly #work = new Map<string, Captured>();
+	readonly #work = new Map<string, KeptWork>();
 	#count = 0;
 
 	constructor(input: FrozenInput) {
@@ -71,6 +72,7 @@ export class FrozenRepository implements Frozen {
 
 	async release(): Promise<void> {
 		const { directory, project, shell } = this.#input;
+		for (const { file } of this.#work.values()) file.remove();
 		for (const copy of [...this.#copies]) {
 			if (copy.captured || !existsSync(copy.record.path)) await this.#remove(copy);
 		}
@@ -80,7 +82,7 @@ export class FrozenRepository implements Frozen {
 	}
 
 	async #capture(copy: Copy): Promise<Delta> {
-		const { parts, artifact } = this.#input;
+		const { parts, artifact, directory } = this.#input;
 		const { id, path } = copy.record;
 		delete copy.captured;
 		try {
@@ -89,8 +91,13 @@ export class FrozenRepository implements Frozen {
 			const why = isDiskFull(error) ? "the disk is full" : (error as Error).message;
 			throw new Error(`No patch could be made of ${path}: ${why}.`, { cause: error });
 		}
-		this.#work.set(id, copy.captured);
-		return copy.captured.delta;
+		const { delta } = copy.captured;
+		const patches = [delta.patchPath, ...delta.nested.map(({ patchPath }) => patchPath)].filter((patch) => patch !== undefined);
+		const known = this.#work.get(id)?.file;
+		known?.note({ patches });
+		const file = known ?? new WorkFile(join(directory, `work-${this.#work.size}.json`), { id, patches });
+		this.#work.set(id, { captured: copy.captured, file });
+		return delta;
 	}
 
 	async #remove(copy: Copy): Promise<void> {

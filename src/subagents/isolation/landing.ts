@@ -1,12 +1,13 @@
 /** Brings the work on one part into the user's tree: planned first, then made in one go, and undone when a later part fails. */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Conflict, commitOnto, indexAfter, publish, type Step } from "./commit.ts";
-import { prepare } from "./live-tree.ts";
+import type { Git } from "./git.ts";
+import { prepare, takeBack } from "./live-tree.ts";
 import { type Part, takeTree } from "./part.ts";
-import { below } from "./paths.ts";
-import { type Change, copyIndex } from "./shadow.ts";
+import { below, type RepositoryPath } from "./paths.ts";
+import { type Change, copyIndex, Shadow } from "./shadow.ts";
 import { mergeTrees } from "./trees.ts";
 
 export interface Work {
@@ -23,12 +24,31 @@ export interface Work {
 
 /** Something that can be done now. */
 export interface Landing {
-	/** The new commit, when there is one. */
-	commit?: string;
+	record: LandingRecord;
+	/** After a failure everything is as before. */
 	land(): Promise<void>;
-	undo(): Promise<void>;
 	/** Removes what was put ready. */
 	discard(): Promise<void>;
+}
+
+/** What is done, in full: enough to undo it, also for another process. */
+export interface LandingRecord {
+	top: string;
+	/** The git directory of the shadow. */
+	shadow: string;
+	staging: string;
+	keep: RepositoryPath;
+	changes: Change[];
+	/** HEAD before; none in a repository without commits. */
+	head?: string;
+	commit?: CommitRecord;
+}
+
+/** The step of HEAD, and copies of the user's index before and after it. */
+interface CommitRecord extends Step {
+	index: string;
+	before: string;
+	after: string;
 }
 
 /** Only files: the index and HEAD stay as they are. */
@@ -43,9 +63,11 @@ export async function planFiles({ part, before, after, scratch, staging }: Work)
 	const onDisk = changes.flatMap(({ from, ...change }): Change[] =>
 		absent.has(change.path) ? (change.to ? [change] : []) : [{ ...change, ...(from ? { from } : {}) }],
 	);
-	const prepared = await prepare({ shadow, top: repository.top, staging, keep: repository.prefix }, onDisk);
+	const head = await headOf(repository.git);
+	const place = { top: repository.top, staging, keep: repository.prefix, ...(head === undefined ? {} : { head }) };
+	const prepared = await prepare({ shadow, ...place }, onDisk);
 	if ("conflicts" in prepared) return { conflicts: prepared.conflicts.map((path) => below(at, path)) };
-	return { land: prepared.commit, undo: prepared.undo, discard: prepared.discard };
+	return { record: { ...place, shadow: shadow.directory, changes: onDisk }, land: prepared.commit, discard: prepared.discard };
 }
 
 /** Files, and a commit on HEAD. */
@@ -60,48 +82,84 @@ export async function planCommit(work: Work, made: Step, current: string): Promi
 	if ("conflicts" in staged) return { conflicts: staged.conflicts.map((path) => below(at, path)) };
 	const files = await planFiles(work);
 	if ("conflicts" in files) return files;
-	const index = join(repository.gitDir, "index");
-	const moveHead = (from: string, to: string) => repository.git.run(["update-ref", "-m", "bowline: task", "HEAD", to, from]);
+	const commit = { ...step, index: join(repository.gitDir, "index"), before: copy, after: next };
 	return {
-		commit: step.new,
+		record: { ...files.record, commit },
 		discard: files.discard,
 		async land() {
 			await publish(part, [step.new, staged.tree], [step.old], scratch);
-			await replaceIndex(index, copy, next, async () => {
-				await moveHead(step.old, step.new);
+			await replaceIndex(commit.index, copy, next, work.staging, async () => {
+				await moveHead(repository.git, step.old, step.new);
 				try {
 					await files.land();
 				} catch (error) {
-					await moveHead(step.new, step.old);
+					await moveHead(repository.git, step.new, step.old);
 					throw error;
 				}
 			});
 		},
-		undo: () =>
-			replaceIndex(index, next, copy, async () => {
-				await files.undo();
-				await moveHead(step.new, step.old);
-			}),
 	};
 }
 
+const moveHead = (git: Git, from: string, to: string) => git.run(["update-ref", "-m", "bowline: task", "HEAD", to, from]);
+
 /** As git does it: under `index.lock`, so that no git of the user writes in between, and only if nobody has written since. */
-async function replaceIndex(index: string, expected: string, next: string, work: () => Promise<void>): Promise<void> {
+async function replaceIndex(index: string, expected: string, next: string, staging: string, work: () => Promise<void>): Promise<void> {
 	const lock = `${index}.lock`;
+	// A link: the lock is there with all it holds, or not at all. Who is killed with it is recognized by that.
+	const ready = join(staging, "next-index");
+	mkdirSync(staging, { recursive: true, mode: 0o700 });
+	await copyFile(next, ready);
 	try {
-		writeFileSync(lock, readFileSync(next), { flag: "wx" });
+		linkSync(ready, lock);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
 		throw new Error(`Another git process is at work in the repository. If there is none, remove ${lock}.`);
+	} finally {
+		rmSync(ready, { force: true });
 	}
 	try {
-		if (existsSync(index) && !readFileSync(index).equals(readFileSync(expected))) throw new Error("The index was changed in the meantime.");
+		if (existsSync(index) && !isSameFile(index, expected)) throw new Error("The index was changed in the meantime.");
 		await work();
 		renameSync(lock, index);
 	} catch (error) {
 		rmSync(lock, { force: true });
 		throw error;
 	}
+}
+
+const isSameFile = (one: string, other: string) => existsSync(one) && existsSync(other) && readFileSync(one).equals(readFileSync(other));
+
+/** Undoes a landing, however far it came. False when somebody has been at work there since, so that it is better left alone. */
+export async function undoLanding(git: Git, record: LandingRecord): Promise<boolean> {
+	const { top, staging, keep, changes, commit } = record;
+	if (!existsSync(top)) return true;
+	const head = await headOf(git);
+	const isKnown = head === record.head || (commit && head === commit.new);
+	const back = async () => {
+		await takeBack({ shadow: new Shadow(git, record.shadow), top, staging, keep }, changes);
+		if (commit && head === commit.new) await moveHead(git, commit.new, commit.old);
+	};
+	if (!commit) {
+		if (isKnown) await back();
+		return isKnown === true;
+	}
+	const { index, before, after } = commit;
+	const lock = `${index}.lock`;
+	if (isSameFile(lock, after)) {
+		if (isKnown) await back();
+		rmSync(lock);
+		return isKnown === true;
+	}
+	// Without our lock it had not begun, or all of it was done.
+	if (head !== commit.new || !isSameFile(index, after)) return head === commit.old;
+	await replaceIndex(index, after, before, staging, back);
+	return true;
+}
+
+export async function headOf(git: Git): Promise<string | undefined> {
+	const { code, output } = await git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { codes: [0, 1, 128] });
+	return code === 0 ? output.trim() : undefined;
 }
 
 /** Git is in the middle of something that a commit would disturb. */

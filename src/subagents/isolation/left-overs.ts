@@ -1,6 +1,5 @@
 /** Clears away what crashed processes left: their copies, after the work in them was saved, and their states. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { claim, holderOf, unclaim } from "../../lib/claim.ts";
 import { type CopyRecord, capture } from "./capture.ts";
@@ -8,6 +7,7 @@ import { removeCopy } from "./copies.ts";
 import { Git, type GitOptions } from "./git.ts";
 import { isAbandoned } from "./owner.ts";
 import { removeEmpty, removeTree } from "./remove.ts";
+import { settleWork, type WorkRecord } from "./work-file.ts";
 
 export interface LeftOversInput extends GitOptions {
 	/** `<user dir>/worktrees`. */
@@ -38,20 +38,31 @@ async function collect(input: LeftOversInput, directory: string): Promise<void> 
 	// Another process is at it.
 	if (claim(lock, own)) return;
 	try {
-		const files = readdirSync(directory).filter((name) => /^copy-\d+\.json$/.test(name));
-		for (const name of files) await rescue(input, directory, join(directory, name));
-		for (const staging of readJson<string[]>(join(directory, "staging.json")) ?? []) await rm(staging, { recursive: true, force: true });
+		const files = (kind: RegExp) =>
+			readdirSync(directory)
+				.sort()
+				.flatMap((name) => (kind.test(name) ? [join(directory, name)] : []));
+		const captured = new Set<string>();
+		for (const file of files(/^work-\d+\.json$/)) {
+			const work = readJson<WorkRecord>(file);
+			if (!work) continue;
+			const told = await settleWork(input, work);
+			if (told) input.warn(told);
+			captured.add(work.id);
+		}
+		for (const file of files(/^copy-\d+\.json$/)) await rescue(input, directory, file, captured);
 		await removeTree(input.shell, directory);
 	} finally {
 		unclaim(lock, own);
 	}
 }
 
-async function rescue(input: LeftOversInput, directory: string, file: string): Promise<void> {
+async function rescue(input: LeftOversInput, directory: string, file: string, captured: ReadonlySet<string>): Promise<void> {
 	const record = readJson<CopyRecord>(file);
 	// Written before anything else: without it there is no copy.
 	if (!record) return;
-	if (existsSync(record.path)) {
+	// What was captured already may have been half removed since.
+	if (existsSync(record.path) && !captured.has(record.id)) {
 		const saved = join(input.root, "rescued");
 		// Names of copies are used again; nothing that was rescued before may be overwritten.
 		const name = `${basename(record.path)}-${directory.split("-").at(-1)}`;

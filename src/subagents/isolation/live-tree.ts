@@ -21,8 +21,6 @@ export interface LiveInput {
 export interface Prepared {
 	/** Makes them; after a failure everything is as before. */
 	commit(): Promise<void>;
-	/** Undoes what was committed. */
-	undo(): Promise<void>;
 	discard(): Promise<void>;
 }
 
@@ -48,13 +46,6 @@ export async function prepare(input: LiveInput, changes: readonly Change[]): Pro
 	if (conflicts.length > 0) return { conflicts };
 	const after = join(input.staging, "after");
 	const discard = () => rm(input.staging, { recursive: true, force: true });
-	const done: Change[] = [];
-	const undo = async () => {
-		const back = done.splice(0).map(({ path, from, to }): Change => ({ path, ...(to ? { from: to } : {}), ...(from ? { to: from } : {}) }));
-		const before = join(input.staging, "before");
-		await extract(input, back, before);
-		await move(input, back, before, []);
-	};
 	try {
 		await extract(input, changes, after);
 	} catch (error) {
@@ -64,15 +55,27 @@ export async function prepare(input: LiveInput, changes: readonly Change[]): Pro
 	return {
 		async commit() {
 			try {
-				await move(input, changes, after, done);
+				await move(input, changes, after);
 			} catch (error) {
-				await undo();
+				await takeBack(input, changes);
 				throw error;
 			}
 		},
-		undo,
 		discard,
 	};
+}
+
+/** Undoes those of the changes that were made, by this process or by one that was killed on the way. What is neither as before nor as planned stays. */
+export async function takeBack(input: LiveInput, changes: readonly Change[]): Promise<void> {
+	const back: Change[] = [];
+	for (const { path, from, to } of changes) {
+		if (await holds(input.top, path, to)) back.push({ path, ...(to ? { from: to } : {}), ...(from ? { to: from } : {}) });
+	}
+	const before = join(input.staging, "before");
+	// A process that was killed left them as they were.
+	for (const path of [before, join(input.staging, "index.lock")]) await rm(path, { recursive: true, force: true });
+	await extract(input, back, before);
+	await move(input, back, before);
 }
 
 /** Writes the new contents into a directory, each at its path. */
@@ -90,11 +93,10 @@ async function extract({ shadow, staging }: LiveInput, changes: readonly Change[
 	await git.run(["checkout-index", "-a", "-q"]);
 }
 
-async function move({ top, keep }: LiveInput, changes: readonly Change[], directory: string, done: Change[]): Promise<void> {
+async function move({ top, keep }: LiveInput, changes: readonly Change[], directory: string): Promise<void> {
 	const kept = new Set(["", keep, ...above(keep)]);
 	for (const change of changes.filter(({ to }) => !to)) {
 		await rm(onDisk(top, change.path), { force: true });
-		done.push(change);
 		for (const parent of above(change.path)) {
 			if (kept.has(parent) || !(await removeIfEmpty(onDisk(top, parent)))) break;
 		}
@@ -109,7 +111,6 @@ async function move({ top, keep }: LiveInput, changes: readonly Change[], direct
 		// An empty directory is nothing to git.
 		if (stats?.isDirectory()) await rmdir(target);
 		if (stats?.isFile() && isFile(change.to)) await chmod(source, permissions(stats, change.to));
-		done.push(change);
 		await moveFile(source, target);
 	}
 }
@@ -148,6 +149,16 @@ async function isAsSeen(top: string, { path, from }: Change, leaving: Leaving): 
 	if (!from) return !stats || stats.isDirectory() || leaving.files.has(fileId(stats));
 	if (!stats || (from.mode === "120000" ? !stats.isSymbolicLink() : !stats.isFile())) return false;
 	return (await oidOf(place, stats, from.oid.length)) === from.oid;
+}
+
+/** Whether the disk has exactly this; nothing at all, when nothing is given. */
+async function holds(top: string, path: RepositoryPath, entry: Entry | undefined): Promise<boolean> {
+	const place = onDisk(top, path);
+	const stats = await lookAt(place);
+	if (!entry || !stats) return !entry && !stats;
+	if (entry.mode === "120000" ? !stats.isSymbolicLink() : !stats.isFile()) return false;
+	if (stats.isFile() && (entry.mode === "100755") !== ((stats.mode & 0o100) !== 0)) return false;
+	return (await oidOf(place, stats, entry.oid.length)) === entry.oid;
 }
 
 /** The name that git gives to the content. */

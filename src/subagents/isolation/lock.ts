@@ -6,6 +6,11 @@ import { randomBytes } from "../../lib/ids.ts";
 
 const longestWaitMs = 120_000;
 
+/** The same for several. They are taken in one order everywhere, so that no two processes wait for each other. */
+export function aloneIn<T>(commonDirs: readonly string[], work: () => Promise<T>): Promise<T> {
+	return [...new Set(commonDirs)].sort().reduceRight((inner, commonDir) => () => alone(commonDir, inner), work)();
+}
+
 /** Does the work while nobody else has the repository whose common directory this is. */
 export async function alone<T>(commonDir: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
 	const path = join(commonDir, "bowline.lock");

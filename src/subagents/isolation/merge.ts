@@ -1,15 +1,15 @@
 /** Brings the work of tasks back, one after another: a task's work is in the tree as a whole, or not at all. */
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CapturedWork, Merged } from "../contracts.ts";
 import type { Captured } from "./capture.ts";
 import { commitWork, publish, type Step } from "./commit.ts";
 import type { ProgramStarter } from "./git.ts";
-import { inProgress, type Landing, planCommit, planFiles, type Work } from "./landing.ts";
-import { alone } from "./lock.ts";
+import { headOf, inProgress, type Landing, planCommit, planFiles, undoLanding, type Work } from "./landing.ts";
+import { aloneIn } from "./lock.ts";
 import type { Part } from "./part.ts";
 import { asFileName, below, firstFree, listed, type RepositoryPath } from "./paths.ts";
 import { removeTree } from "./remove.ts";
+import { deleteBranch, type WorkFile } from "./work-file.ts";
 
 export interface MergeInput {
 	parts: readonly Part[];
@@ -21,15 +21,24 @@ export interface MergeInput {
 /** What is known about one task when it is merged. */
 interface Task extends CapturedWork {
 	works: Work[];
+	/** Where it is written down how far we are. */
+	file: WorkFile;
 	/** Where its work is, for the words of a failure. */
 	patches: string;
 	/** What to say about repositories that were made on the way. */
 	histories: string;
 }
 
-export async function mergeTask(input: MergeInput, work: CapturedWork, captured: Captured | undefined, mode: "patch" | "branch"): Promise<Merged> {
+/** The captured work of a task, and the file that tells of it. */
+export interface KeptWork {
+	captured: Captured;
+	file: WorkFile;
+}
+
+export async function mergeTask(input: MergeInput, work: CapturedWork, kept: KeptWork | undefined, mode: "patch" | "branch"): Promise<Merged> {
 	const { id, delta } = work;
-	if (!captured) return { id, status: "failed", text: `${id} was not merged: its work was never captured.` };
+	if (!kept) return { id, status: "failed", text: `${id} was not merged: its work was never captured.` };
+	const { captured, file } = kept;
 	if (captured.trees.length === 0) return { id, status: "unchanged", text: `${id} changed nothing.` };
 	const [main] = input.parts as [Part];
 	const scratch = join(input.directory, "merge");
@@ -47,17 +56,14 @@ export async function mergeTask(input: MergeInput, work: CapturedWork, captured:
 	});
 	const patches = [delta.patchPath, ...delta.nested.map(({ patchPath }) => patchPath)].filter((path) => path !== undefined).join(", ");
 	try {
-		// A killed process cannot remove them; whoever comes next can.
-		await writeFile(join(input.directory, "staging.json"), JSON.stringify(works.map((each) => each.staging)));
+		const repositories = [main, ...works.map(({ part }) => part)].map(({ repository }) => repository.commonDir);
+		file.note({ repositories, staging: works.map((each) => each.staging) });
 		const histories =
 			captured.histories.length === 0
 				? ""
 				: ` A repository that was made there came as plain files; its history is in ${captured.histories.join(", ")}.`;
-		const task = { ...work, works, patches, histories };
-		// In one order everywhere, so that no two processes wait for each other.
-		const repositories = [...new Set([main, ...works.map(({ part }) => part)].map(({ repository }) => repository.commonDir))].sort();
-		const merge = () => (mode === "patch" ? mergePatch(task) : mergeBranch(task, main));
-		return await repositories.reduceRight((inner, commonDir) => () => alone(commonDir, inner), merge)();
+		const task = { ...work, works, file, patches, histories };
+		return await aloneIn(repositories, () => (mode === "patch" ? mergePatch(task) : mergeBranch(task, main)));
 	} catch (error) {
 		return { id, status: "failed", text: `${id} was not merged: ${sentence(error)} Its work is in ${patches}.` };
 	} finally {
@@ -65,8 +71,9 @@ export async function mergeTask(input: MergeInput, work: CapturedWork, captured:
 	}
 }
 
-async function mergePatch({ id, works, patches, histories }: Task): Promise<Merged> {
-	const conflicts = await landAll(works, planFiles);
+async function mergePatch(task: Task): Promise<Merged> {
+	const { id, patches, histories } = task;
+	const conflicts = await landAll(task, planFiles);
 	if (conflicts) return { id, status: "conflict", text: `${id} was not merged: ${conflictText(conflicts)} ${byHand(patches)}` };
 	return { id, status: "merged", text: `${id} is in the working tree, not committed. The patch is ${patches}.${histories}` };
 }
@@ -88,22 +95,25 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 	const made = own && steps.get(own);
 	const branchName = made && made.new !== made.old ? await makeBranch(main, id, made, own.scratch) : undefined;
 	const kept = branchName === undefined ? {} : { branchName };
+	const branch = branchName !== undefined && made ? { top: main.repository.top, name: branchName, commit: made.new } : undefined;
+	if (branch) task.file.note({ branch });
 	const where = branchName === undefined ? `The work is in ${patches}.` : `It is on the branch ${branchName} (patch: ${patches}).`;
 	try {
 		const busy = branchName === undefined ? undefined : await whyNoCommit(main);
 		if (busy) return { id, status: "failed", ...kept, text: `${id} was not merged: ${busy}, then run git cherry-pick ${branchName}. ${where}` };
 		const commits: string[] = [];
-		const conflicts = await landAll(works, async (work) => {
-			const head = await headOf(work.part);
+		const conflicts = await landAll(task, async (work) => {
+			const head = await headOf(work.part.repository.git);
 			const step = steps.get(work);
 			// An inner repository where no commit can be made gets the files.
 			if (!head || !step || step.new === step.old || (await whyNoCommit(work.part))) return planFiles(work);
 			const landing = await planCommit(work, step, head);
-			if ("commit" in landing && landing.commit !== head) commits.push((landing.commit as string).slice(0, 10));
+			const commit = "record" in landing ? landing.record.commit?.new : undefined;
+			if (commit !== undefined && commit !== head) commits.push(commit.slice(0, 10));
 			return landing;
 		});
 		if (conflicts) return { id, status: "conflict", ...kept, text: `${id} was not merged: ${conflictText(conflicts)} ${where}` };
-		const isGone = branchName === undefined || !made || (await deleteBranch(main, branchName, made.new));
+		const isGone = !branch || (await deleteBranch(main.repository.git, branch));
 		const what = commits.length > 0 ? `committed as ${commits.join(", ")}` : "in the working tree; there was nothing to commit";
 		const left = isGone ? "" : ` The branch ${branchName} could not be deleted.`;
 		return { id, status: "merged", ...(isGone ? {} : kept), text: `${id} is ${what}. The patch is ${patches}.${histories}${left}` };
@@ -114,7 +124,7 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 
 /** Plans everything before the first file is touched. Gives the paths that stand in the way. */
 async function landAll(
-	works: readonly Work[],
+	{ works, file }: Task,
 	plan: (work: Work) => Promise<Landing | { conflicts: RepositoryPath[] }>,
 ): Promise<RepositoryPath[] | undefined> {
 	const landings: Landing[] = [];
@@ -127,13 +137,15 @@ async function landAll(
 			else landings.push(planned);
 		}
 		if (conflicts.length > 0) return conflicts;
+		file.note({ landings: landings.map(({ record }) => record) });
 		for (const landing of landings) {
 			await landing.land();
 			landed.unshift(landing);
 		}
+		file.note({ isLanded: true });
 		return undefined;
 	} catch (error) {
-		for (const landing of landed) await landing.undo();
+		for (const { record } of landed) await undoLanding((works[0] as Work).part.repository.git.with({ cwd: record.top }), record);
 		throw error;
 	} finally {
 		for (const landing of landings) await landing.discard();
@@ -155,26 +167,11 @@ async function makeBranch(main: Part, id: string, step: Step, scratch: string): 
 	});
 }
 
-async function deleteBranch(main: Part, name: string, commit: string): Promise<boolean> {
-	try {
-		await main.repository.git.run(["update-ref", "-d", `refs/heads/${name}`, commit]);
-		return true;
-	} catch {
-		// The work has arrived; that is what counts.
-		return false;
-	}
-}
-
-async function headOf({ repository }: Part): Promise<string | undefined> {
-	const { code, output } = await repository.git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { codes: [0, 1, 128] });
-	return code === 0 ? output.trim() : undefined;
-}
-
 /** What has to be done before anything can be committed. */
 async function whyNoCommit(part: Part): Promise<string | undefined> {
 	const busy = inProgress(part.repository.gitDir);
 	if (busy) return `a ${busy} is in progress. Finish it`;
-	return (await headOf(part)) ? undefined : "HEAD is a branch without commits. Check out one that has some";
+	return (await headOf(part.repository.git)) ? undefined : "HEAD is a branch without commits. Check out one that has some";
 }
 
 const sentence = (error: unknown) => (error as Error).message.replace(/[^.]$/, "$&.");

@@ -1,0 +1,75 @@
+/**
+ * What is written down about captured work until its fate is told. A process that is killed in between is followed by one that reads it:
+ * nothing is forgotten, nothing stays half done.
+ */
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { Git, type GitOptions } from "./git.ts";
+import { type LandingRecord, undoLanding } from "./landing.ts";
+import { aloneIn } from "./lock.ts";
+
+export interface WorkRecord {
+	id: string;
+	patches: string[];
+	/** Common directories of the repositories that it is merged into. */
+	repositories?: string[];
+	/** Directories for files on their way. */
+	staging?: string[];
+	/** Holds the work until it has arrived. */
+	branch?: { top: string; name: string; commit: string };
+	/** What is being done to the live tree, from before the first change on. */
+	landings?: LandingRecord[];
+	/** All of it is done. */
+	isLanded?: true;
+}
+
+export class WorkFile {
+	readonly #path: string;
+	#record: WorkRecord;
+
+	constructor(path: string, record: WorkRecord) {
+		this.#path = path;
+		this.#record = record;
+		this.note({});
+	}
+
+	/** Complete or as before. */
+	note(change: Partial<WorkRecord>): void {
+		this.#record = { ...this.#record, ...change };
+		writeFileSync(`${this.#path}.new`, JSON.stringify(this.#record), { mode: 0o600 });
+		renameSync(`${this.#path}.new`, this.#path);
+	}
+
+	/** Everything was told. */
+	remove(): void {
+		rmSync(this.#path, { force: true });
+	}
+}
+
+/** Ends what a killed process was about: work that had not arrived as a whole is taken out of the tree. Gives what there is to tell. */
+export async function settleWork(options: GitOptions, record: WorkRecord): Promise<string | undefined> {
+	const { id, repositories = [], staging = [], branch, landings = [], isLanded } = record;
+	const isUndone = await aloneIn(repositories.filter(existsSync), async () => {
+		let isWhole = true;
+		if (!isLanded) for (const landing of landings.toReversed()) isWhole = (await undoLanding(new Git(options, landing.top), landing)) && isWhole;
+		for (const directory of staging) await rm(directory, { recursive: true, force: true });
+		if (isLanded && branch && existsSync(branch.top)) await deleteBranch(new Git(options, branch.top), branch);
+		return isWhole;
+	});
+	if (isLanded) return undefined;
+	const places = record.patches.filter(existsSync);
+	const where = [...places, ...(branch ? [`the branch ${branch.name}`] : [])].join(", ");
+	const told = where === "" ? "" : `A crashed process did not merge the work of ${id}: it is in ${where}.`;
+	const half = `What it had begun to change in ${landings.map(({ top }) => top).join(", ")} could not be taken back: see git status there.`;
+	return isUndone ? told || undefined : `${told} ${half}`.trim();
+}
+
+export async function deleteBranch(git: Git, { name, commit }: { name: string; commit: string }): Promise<boolean> {
+	try {
+		await git.run(["update-ref", "-d", `refs/heads/${name}`, commit]);
+		return true;
+	} catch {
+		// The work has arrived; that is what counts.
+		return false;
+	}
+}
