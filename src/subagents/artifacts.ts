@@ -13,13 +13,13 @@ export interface ArtifactsOptions {
 	atExit: (then: () => void) => void;
 }
 
+const keptSuffix = ".keep";
+
 export class Artifacts {
 	#options: ArtifactsOptions;
 	#temporary: string | undefined;
 	/** Numbers of ids that were given, by directory. */
 	#used = new Map<string, number>();
-	/** Files of the temporary directory that somebody still needs. */
-	#kept = new Set<string>();
 
 	constructor(options: ArtifactsOptions) {
 		this.#options = options;
@@ -54,14 +54,14 @@ export class Artifacts {
 		}
 	}
 
-	/** A file that is not to be removed with the temporary directory: work that is nowhere else. */
+	/** A file that is not to be removed with the temporary directory: work that is nowhere else. Marked on disk: the directory may be another process's. */
 	keep(path: string): void {
-		if (this.#temporary !== undefined && path.startsWith(this.#temporary)) this.#kept.add(path);
+		if (this.#options.sessionFile() === undefined) writeArtifact(path + keptSuffix, "");
 	}
 
 	/** The work has arrived elsewhere. */
 	release(path: string): void {
-		this.#kept.delete(path);
+		rmSync(path + keptSuffix, { force: true });
 	}
 
 	/** Removes what nobody needs any more, and tells where the rest is. */
@@ -69,7 +69,8 @@ export class Artifacts {
 		const directory = this.#temporary;
 		if (directory === undefined) return;
 		this.#temporary = undefined;
-		const kept = [...this.#kept].filter((path) => existsSync(path));
+		const marked = readdirSync(directory).filter((name) => name.endsWith(keptSuffix));
+		const kept = marked.map((name) => join(directory, name.slice(0, -keptSuffix.length))).filter((path) => existsSync(path));
 		if (kept.length === 0) return rmSync(directory, { recursive: true, force: true });
 		for (const name of readdirSync(directory)) {
 			if (!kept.includes(join(directory, name))) rmSync(join(directory, name), { recursive: true, force: true });

@@ -1,5 +1,5 @@
 /** A commit message in the model's own words. Without a usable answer the task's description serves. */
-import { readFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import type { Budget, Flow, StreamFunction } from "../agent/contracts.ts";
 import type { Model } from "../protocol/model.ts";
 import type { CapturedWork } from "./contracts.ts";
@@ -13,7 +13,7 @@ export interface MessageWriter {
 }
 
 const patienceMs = 60_000;
-const mostPatchCharacters = 20_000;
+const mostPatchBytes = 20_000;
 const mostTokens = 400;
 const mostCharacters = 2000;
 const openFlow: Flow = { isOpen: true, whenOpen: async () => undefined };
@@ -23,7 +23,7 @@ const systemPrompt =
 
 export async function writeMessage(work: CapturedWork, writer: MessageWriter, signal: AbortSignal): Promise<string> {
 	const { stream, model, budget, redact, now } = writer;
-	const patch = work.delta.patchPath === undefined ? "" : readFileSync(work.delta.patchPath, "utf8").slice(0, mostPatchCharacters);
+	const patch = work.delta.patchPath === undefined ? "" : await beginningOf(work.delta.patchPath);
 	if (patch === "" || budget?.exceeded) return work.description;
 	const prompt = `The task was: ${work.description}\n\nThe change:\n\n${redact(patch)}`;
 	let text = "";
@@ -50,4 +50,16 @@ export async function writeMessage(work: CapturedWork, writer: MessageWriter, si
 	);
 	const message = text.trim();
 	return message === "" || message.length > mostCharacters ? work.description : message;
+}
+
+/** A patch may be larger than memory; its beginning tells enough. Nothing when it cannot be read. */
+async function beginningOf(path: string): Promise<string> {
+	const [file] = await Promise.allSettled([open(path, "r")]);
+	if (file.status === "rejected") return "";
+	try {
+		const { buffer, bytesRead } = await file.value.read(Buffer.alloc(mostPatchBytes), 0, mostPatchBytes, 0);
+		return buffer.toString("utf8", 0, bytesRead);
+	} finally {
+		await file.value.close();
+	}
 }

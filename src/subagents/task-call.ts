@@ -90,6 +90,7 @@ async function merge(outcomes: readonly TaskOutcome[], frozen: Frozen, { args, p
 	const captured = changed.map(({ result, delta }) => ({ id: result.id, description: args.tasks[result.index]?.description ?? result.id, delta }));
 	const mode = parts.setting("task.isolation.merge") as "patch" | "branch";
 	const work = mode === "branch" && parts.setting("task.isolation.commits") === "ai" ? await withMessages(captured, parts, signal) : captured;
+	if (signal.aborted) return notes;
 	let merged: Merged[];
 	try {
 		merged = await frozen.merge(work, mode);

@@ -219,9 +219,17 @@ test("artifacts: without a session they are private and go, except work that is 
 	artifacts.reserve(directory, "A");
 	writeFileSync(join(directory, "0-A.patch"), "work");
 	artifacts.keep(join(directory, "0-A.patch"));
+	const inherited = { directory, id: "0-A" };
+	const nested = new Artifacts({ sessionFile: () => undefined, inherited, warn: () => undefined, atExit: () => undefined });
+	for (const name of ["0-A.0-B.patch", "0-A.1-C.patch"]) {
+		writeFileSync(join(directory, name), "inner work");
+		nested.keep(join(directory, name));
+	}
+	nested.release(join(directory, "0-A.1-C.patch"));
 	artifacts.close();
-	expect(readdirSync(directory)).toEqual(["0-A.patch"]);
-	expect(warnings).toEqual([`Work of subagents that was not merged is in ${join(directory, "0-A.patch")}.`]);
+	const kept = ["0-A.0-B.patch", "0-A.patch"];
+	expect(readdirSync(directory).sort()).toEqual(kept);
+	expect(warnings.map((text) => kept.filter((name) => text.includes(join(directory, name))))).toEqual([kept]);
 	const other = new Artifacts({ sessionFile: () => undefined, warn: () => undefined, atExit: () => undefined });
 	const gone = other.directory();
 	other.close();
