@@ -3,6 +3,7 @@ import Type, { type Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
+import { globTest } from "./glob-filter.ts";
 import { refuseIfAborted, textResult } from "./options.ts";
 import { isDirectory, resolveExisting } from "./paths.ts";
 import { type RipgrepFinder, runRipgrep, searchArguments } from "./ripgrep.ts";
@@ -56,11 +57,10 @@ export function findTool(options: { cwd: string; shell: Shell }, findRipgrep: Ri
 
 /** Takes files as they are found and gives what matches, with the directories they are in. */
 async function collector(pattern: string, limit: number) {
-	const { default: picomatch } = await import("picomatch");
 	const wantsDirectory = pattern.endsWith("/");
 	const glob = pattern.replace(/^\.\//, "").replace(/\/+$/, "");
 	const isPath = glob.includes("/");
-	const matches = picomatch(isPath ? `**/${glob.replace(/^\/+/, "")}` : glob, { dot: true, nonegate: true });
+	const matches = await globTest(isPath ? `**/${glob.replace(/^\/+/, "")}` : glob);
 	const found: string[] = [];
 	const seen = new Set<string>();
 	let isLimited = false;

@@ -1,13 +1,38 @@
 /** Which files a search is about, by glob. */
 import { basename } from "node:path";
+import { TimeLimit } from "../lib/in-time.ts";
+
+/** For one path. Nobody else would get a turn meanwhile, not even an abort. */
+const limitMs = 2000;
+
+/** Whether a path fits. Throws when that takes too long. */
+export async function globTest(glob: string): Promise<(path: string) => boolean> {
+	const { default: picomatch } = await import("picomatch");
+	const matches = picomatch(glob, { dot: true, nonegate: true });
+	if (!mayExplode(glob)) return matches;
+	const limit = new TimeLimit(limitMs);
+	return (path) => {
+		let fits = false;
+		const isInTime = limit.run(() => {
+			fits = matches(path);
+		});
+		if (!isInTime) throw new Error(`The glob takes too long on ${path}: it can match in too many ways. Use one with fewer wildcards.`);
+		return fits;
+	};
+}
+
+/** Several wildcards in one part of the path, or groups that repeat, may be tried in any combination. Spares the others the limit, which costs. */
+function mayExplode(glob: string): boolean {
+	const wildcards = (part: string) => part.match(/\*+/g)?.length ?? 0;
+	return /[*+?@!]\(/.test(glob) || glob.split("/").some((part) => wildcards(part) > 2) || (glob.match(/\*\*/g)?.length ?? 0) > 3;
+}
 
 /** Without a slash a glob is about names, with one about the path from the search directory; a leading `!` leaves out, also directories. */
 export async function globFilter(glob: string | undefined): Promise<(path: string) => boolean> {
 	if (glob === undefined) return () => true;
-	const { default: picomatch } = await import("picomatch");
 	const isNegated = glob.startsWith("!");
 	const plain = isNegated ? glob.slice(1) : glob;
-	const matches = picomatch(plain.replace(/^\//, ""), { dot: true, nonegate: true });
+	const matches = await globTest(plain.replace(/^\//, ""));
 	const isHit = (path: string) => (plain.includes("/") ? matches(path) : matches(basename(path)));
 	if (!isNegated) return isHit;
 	return (path) => {

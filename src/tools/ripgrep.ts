@@ -43,7 +43,7 @@ export interface RipgrepRun {
 	/** Between two records of the output. */
 	separator: number;
 	signal: AbortSignal;
-	/** Gets each record; false ends the run. */
+	/** Gets each record; false ends the run, and so does what it throws. */
 	onRecord: (record: Buffer) => boolean;
 }
 
@@ -77,13 +77,20 @@ export async function runRipgrep(
 		child.stderr?.on("data", (chunk: Buffer) => {
 			if (problem.length < 4096) problem += chunk;
 		});
+		let thrown: unknown;
 		const split = recordSplitter(separator, (record) => {
-			if (!isStopped && !onRecord(record)) stop();
+			try {
+				if (!isStopped && !onRecord(record)) stop();
+			} catch (error) {
+				thrown = error;
+				stop();
+			}
 		});
 		child.stdout?.on("data", split.push);
 		const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
 		if (!isStopped) split.end();
 		if (signal.aborted) throw new Error("Operation aborted");
+		if (thrown) throw thrown;
 		if (isLate) throw new Error(`The search took longer than ${limitMs / 1000} s and was ended. Search in fewer places.`);
 		// 2 also means that some file could not be read, which is no reason to withhold the rest.
 		if (!isStopped && code === null) throw new Error(`The search was killed. ${problem.trim()}`.trim());

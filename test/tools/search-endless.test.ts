@@ -2,9 +2,11 @@
 import { execFileSync } from "node:child_process";
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { findTool } from "../../src/tools/find.ts";
+import { grepTool } from "../../src/tools/grep.ts";
 import { ripgrepFinder, runRipgrep } from "../../src/tools/ripgrep.ts";
-import { workbench } from "./workbench.ts";
+import { textOf, workbench } from "./workbench.ts";
 
 const bench = workbench();
 bench.file("a.txt", "needle\n");
@@ -35,3 +37,29 @@ test.runIf(program !== undefined && process.platform === "linux")(
 		expect(await bench.text("grep", { pattern: "needle" })).toContain("a.txt");
 	},
 );
+
+const ways = [
+	["with ripgrep", async () => program],
+	["without ripgrep", async () => undefined],
+] as const;
+
+describe.each(ways)("a glob that explodes on a name, %s", (_, finder) => {
+	const own = workbench();
+	own.file(`${"a".repeat(120)}!`, "needle");
+	const call = (args: Record<string, unknown>) => ({ toolCallId: "t", args, signal: new AbortController().signal, onUpdate: () => undefined });
+	const glob = `${"*a".repeat(30)}b`;
+
+	test("find ends with a reason, and goes on with simpler ones", async () => {
+		const find = findTool(own.options, finder);
+		await expect(find.execute(call({ pattern: glob }))).rejects.toThrow(/^The glob takes too long on a+!: it can match in too many ways\. Use one/);
+		expect(textOf(await find.execute(call({ pattern: "*a*a*!" })))).toContain("aaa!");
+	});
+
+	// Ripgrep leaves out by itself what our own test would be asked about.
+	test("grep ends with a reason or an answer", async () => {
+		const outcome = await grepTool(own.options, finder)
+			.execute(call({ pattern: "needle", glob }))
+			.then(textOf, (error: Error) => error.message);
+		expect(outcome).toMatch(/^The glob takes too long on a+!|^No matches found/);
+	});
+});
