@@ -1,10 +1,19 @@
-"""Plain functions of the host run in threads that never keep the program from ending."""
+"""Functions of the host. Plain ones run in threads that never keep the program from ending."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from typing import Any, Callable
+
+
+async def called(function: Callable[..., Any], *args: Any) -> Any:
+    """What the function gives, be it a coroutine or a plain one that blocks."""
+    if inspect.iscoroutinefunction(function):
+        return await function(*args)
+    value = await in_thread(function, *args)
+    return await value if inspect.isawaitable(value) else value
 
 
 def in_thread(function: Callable[..., Any], *args: Any) -> "asyncio.Future[Any]":

@@ -9,9 +9,11 @@ from typing import Any, Callable, Coroutine, Dict, Iterator, List, Mapping, Opti
 
 from ._commands import Commands
 from ._defaults import DEFAULT, Timeout
-from .aio import AsyncClient, DialogHandler, Listener
+from ._dialogs import DialogHandler
+from ._events import Events
+from .aio import DEFAULT_COMMAND, AsyncClient, Listener
 from .protocol import Event, ImageInput
-from .run import RunResult
+from .run import RunResult, StreamingBehavior
 from .tools import HostTool
 
 _END = object()
@@ -24,10 +26,33 @@ class Client(Commands):
     events, and may use the client themselves. Tools and dialog handlers run in threads of their own.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(
+        self,
+        command: Sequence[str] = DEFAULT_COMMAND,
+        *,
+        args: Sequence[str] = (),
+        cwd: Optional[str] = None,
+        env: Optional[Mapping[str, str]] = None,
+        wait_for_ready: bool = True,
+        start_timeout: Optional[float] = 30.0,
+        request_timeout: Optional[float] = 30.0,
+        close_patience: float = 5.0,
+        on_stderr: Optional[Callable[[str], None]] = None,
+    ) -> None:
         self._loop = asyncio.new_event_loop()
         self._events: "queue.Queue[Any]" = queue.Queue()
-        self._client = AsyncClient(*args, **options)
+        hear = None if on_stderr is None else lambda line: self._events.put((on_stderr, line))
+        self._client = AsyncClient(
+            command,
+            args=args,
+            cwd=cwd,
+            env=env,
+            wait_for_ready=wait_for_ready,
+            start_timeout=start_timeout,
+            request_timeout=request_timeout,
+            close_patience=close_patience,
+            on_stderr=hear,
+        )
         self._threads: List[threading.Thread] = []
 
     def __enter__(self) -> "Client":
@@ -56,9 +81,11 @@ class Client(Commands):
         """Closes the agent's stdin and waits for its end; then asks it to end, then forces it. Gives the exit code."""
         if self._loop.is_closed() or not self._threads:
             return self._client.exit_code
-        code = self._wait(self._client.close())
-        self._flush()
-        self._stop_threads()
+        try:
+            code: Optional[int] = self._wait(self._client.close())
+            self._flush()
+        finally:
+            self._stop_threads()
         return code
 
     def restart(self) -> None:
@@ -85,49 +112,59 @@ class Client(Commands):
     def _call(self, command: str, params: Dict[str, Any], timeout: Timeout) -> Any:
         return self.request(command, params, timeout=timeout)
 
-    def prompt_and_wait(self, message: str, *, images: Optional[List[ImageInput]] = None, timeout: Optional[float] = None) -> RunResult:
+    def prompt_and_wait(
+        self,
+        message: str,
+        *,
+        images: Optional[List[ImageInput]] = None,
+        streaming_behavior: Optional[StreamingBehavior] = None,
+        timeout: Optional[float] = None,
+    ) -> RunResult:
         """Sends a prompt and waits until nothing more will follow from it by itself; listeners have heard everything then."""
-        result = self._wait(self._client.prompt_and_wait(message, images=images, timeout=timeout))
+        prompt = self._client.prompt_and_wait(message, images=images, streaming_behavior=streaming_behavior, timeout=timeout)
+        result: RunResult = self._wait(prompt)
         self._flush()
         return result
 
     def wait_for_idle(self, timeout: Optional[float] = None) -> None:
-        """Waits until the agent neither works nor condenses its conversation."""
+        """Waits until nothing goes on and nothing will follow by itself."""
         self._wait(self._client.wait_for_idle(timeout))
 
     def on(self, event: str, listener: Listener) -> Callable[[], None]:
-        """Calls the listener for every event of that type, or of all with ``"event"``. Gives a function that ends it."""
+        """Calls the listener for every event of that type. Gives a function that ends it.
+
+        Beside the types of events there are ``"event"`` (all of them), ``"extension_ui_request"`` (questions and notices of extensions),
+        ``"response"`` (answers that no request waits for) and ``"exit"`` (the exit code).
+        """
         return self._client.on(event, lambda heard: self._events.put((listener, heard)))
 
     def events(self) -> Iterator[Event]:
         """Every event from this call on, until the agent ends. What is not fetched is kept."""
-        heard: "queue.Queue[Any]" = queue.Queue()
-        stop = self._client.on("event", heard.put)
-        return self._iterate(heard, stop)
+        events = Events()
+        self._wait(self._fill(events))
+        return events
 
-    def _iterate(self, heard: "queue.Queue[Any]", stop: Callable[[], None]) -> Iterator[Event]:
-        try:
-            while True:
-                try:
-                    yield heard.get(timeout=0.1)
-                except queue.Empty:
-                    if not self.is_running and heard.empty():
-                        return
-        finally:
-            stop()
+    async def _fill(self, events: Events) -> None:
+        self._client._fill(events)
 
     def set_custom_tools(self, tools: Sequence[HostTool]) -> List[str]:
-        """Replaces the tools that this program offers to the model."""
-        return self._wait(self._client.set_custom_tools(tools))
+        """Replaces the tools that this program offers to the model. On failure the old ones stay."""
+        names: List[str] = self._wait(self._client.set_custom_tools(tools))
+        return names
 
     def on_dialog(self, handler: Optional[DialogHandler]) -> None:
         """Sets who answers the questions of extensions: with a text, with a bool, or with None to cancel."""
         self._client.on_dialog(handler)
 
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
+        problem = None
         if not self._threads or self._loop.is_closed():
+            problem = "start the client first"
+        elif threading.current_thread() is self._threads[0]:
+            problem = "a coroutine cannot wait for the client it works for; use a plain function, or AsyncClient"
+        if problem:
             work.close()
-            raise RuntimeError("start the client first")
+            raise RuntimeError(problem)
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()

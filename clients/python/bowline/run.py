@@ -1,9 +1,11 @@
-"""How a prompt ended."""
+"""How a prompt is queued while the agent works, and how it ended."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Literal, Optional
+
+StreamingBehavior = Literal["steer", "followUp"]
 
 
 @dataclass

@@ -74,6 +74,131 @@ class Talking(unittest.IsolatedAsyncioTestCase):
                 await client.get_state()
             self.assertEqual([event["type"] async for event in events], ["agent_start"])
 
+    async def test_a_close_that_is_cancelled_leaves_no_agent_behind(self):
+        agent = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nsay(type='ready')\nwhile True: time.sleep(60)"
+        client = AsyncClient(odd_agent(agent), close_patience=600)
+        await client.start()
+        closing = asyncio.ensure_future(client.close())
+        await asyncio.sleep(0.1)
+        closing.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await closing
+        self.assertEqual(await asyncio.wait_for(client.close(), 30), -9)
+
+    async def test_the_end_of_an_earlier_run_is_not_taken_for_the_own(self):
+        agent = """
+            say(type="ready")
+            for frame in frames:
+                say(type="agent_end", messages=[{"role": "assistant", "content": [{"type": "text", "text": "theirs"}]}])
+                say(type="agent_settled")
+                say(type="response", id=frame["id"], command="prompt", success=True, data={"disposition": "started"})
+                say(type="agent_start")
+                say(type="agent_end", messages=[{"role": "assistant", "content": [{"type": "text", "text": "mine"}]}])
+                say(type="agent_settled")
+        """
+        async with AsyncClient(odd_agent(agent)) as client:
+            result = await client.prompt_and_wait("hello")
+            self.assertEqual((result.text, len(result.messages)), ("mine", 1))
+
+    async def test_a_retry_belongs_to_the_prompt_also_where_nothing_settles(self):
+        agent = """
+            for frame in frames:
+                data = {"isStreaming": False} if frame["type"] == "get_state" else None
+                say(type="response", id=frame["id"], command=frame["type"], success=True, data=data)
+                if data: continue
+                say(type="agent_start")
+                say(type="agent_end", messages=[{"role": "assistant", "stopReason": "error", "content": []}])
+                say(type="auto_retry_start", attempt=1)
+                time.sleep(0.5)
+                say(type="agent_start")
+                say(type="agent_end", messages=[{"role": "assistant", "stopReason": "stop", "content": [{"type": "text", "text": "again"}]}])
+        """
+        async with AsyncClient(odd_agent(agent), wait_for_ready=False) as client:
+            self.assertEqual((await client.prompt_and_wait("hello")).text, "again")
+            await client.wait_for_idle()
+
+    async def test_frames_and_handlers_that_break_do_not_stop_the_reading(self):
+        agent = """
+            print("words for a person", file=sys.stderr, flush=True)
+            say(type="ready")
+            say(type="host_tool_call")
+            say(type="extension_ui_request")
+            print("[" * 100_000, flush=True)
+            for frame in frames: say(type="response", id=frame["id"], command=frame["type"], success=True, data={"fine": True})
+        """
+        heard = []
+
+        def broken(_):
+            heard.append(_)
+            raise ValueError("a mistake of the host")
+
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: heard.append(context["exception"]))
+        client = AsyncClient(odd_agent(agent), on_stderr=broken)
+        client.on("ready", broken)
+        async with client:
+            self.assertEqual(await client.request("anything"), {"fine": True})
+        self.assertGreaterEqual(len(heard), 5)
+
+    async def test_a_tool_can_be_called_as_soon_as_the_agent_knows_it(self):
+        agent = """
+            say(type="ready")
+            frame = next(frames)
+            answer = {"type": "response", "id": frame["id"], "command": frame["type"], "success": True, "data": {"toolNames": ["ping"]}}
+            call = {"type": "host_tool_call", "id": "1", "toolCallId": "1", "toolName": "ping", "arguments": {}}
+            print(json.dumps(answer) + chr(10) + json.dumps(call), flush=True)
+            say(type="answered", frame=next(frames))
+            for frame in frames: pass
+        """
+        async with AsyncClient(odd_agent(agent)) as client:
+            events = client.events()
+            await client.set_custom_tools([HostTool("ping", "Pings.", {}, lambda arguments, call: "pong")])
+            async for event in events:
+                self.assertEqual(event["frame"]["result"], {"content": [{"type": "text", "text": "pong"}]})
+                break
+
+    async def test_a_question_that_timed_out_or_was_withdrawn_cancels_its_handler(self):
+        agent = """
+            say(type="ready")
+            say(type="extension_ui_request", id="late", method="input", title="Name?", timeout=100)
+            say(type="extension_ui_request", id="withdrawn", method="confirm", title="Sure?", message="")
+            time.sleep(0.2)
+            say(type="extension_ui_request", id="x", method="cancel", targetId="withdrawn")
+            for frame in frames: say(type="response", id=frame["id"], command=frame["type"], success=True, data=None)
+        """
+        cancelled = []
+
+        async def ask(request):
+            try:
+                await asyncio.sleep(600)
+            except asyncio.CancelledError:
+                cancelled.append(request["id"])
+                both.set() if len(cancelled) == 2 else None
+                raise
+
+        both = asyncio.Event()
+        client = AsyncClient(odd_agent(agent))
+        client.on_dialog(ask)
+        async with client:
+            await asyncio.wait_for(both.wait(), 20)
+        self.assertEqual(sorted(cancelled), ["late", "withdrawn"])
+
+
+class Cancelling(unittest.TestCase):
+    def test_a_program_that_cancels_all_its_tasks_can_still_close(self):
+        # As asyncio.run does after Ctrl+C, up to Python 3.10.
+        async def main():
+            client = AsyncClient(scripted({"blocks": [{"tool": "bash", "arguments": {"command": "sleep 600"}}]}))
+            await client.start()
+            started = asyncio.Event()
+            client.on("tool_execution_start", lambda _: started.set())
+            asyncio.ensure_future(client.prompt_and_wait("wait"))
+            await started.wait()
+            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                task.cancel()
+            return await asyncio.wait_for(client.close(), 30)
+
+        self.assertEqual(asyncio.run(main()), 0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -85,6 +85,23 @@ class Talking(unittest.TestCase):
             self.assertTrue(client.prompt_and_wait("sleep").aborted)
             client.wait_for_idle(10)
 
+    def test_a_prompt_is_queued_when_it_is_said_how(self):
+        wait = {"blocks": [{"tool": "bash", "arguments": {"command": "sleep 0.5"}}]}
+        with Client(scripted(wait, {"text": "{{prompt}}", "times": "always"})) as client:
+            started = threading.Event()
+            client.on("tool_execution_start", lambda _: started.set())
+            client.prompt("first")
+            self.assertTrue(started.wait(20))
+            with self.assertRaises(RequestError):
+                client.prompt_and_wait("second")
+            self.assertEqual(client.prompt_and_wait("third", streaming_behavior="followUp").text, "third")
+
+    def test_iterators_that_nobody_holds_are_forgotten(self):
+        with Client(ECHO) as client:
+            for _ in range(3):
+                client.events()
+            self.assertEqual(len(client._client._queues), 0)
+
     def test_texts_of_any_size_and_script_arrive_whole(self):
         text = "\u2028 ünïcødé \U0001f9f6 " * 100_000
         with Client(ECHO, args=["--updates", "delta"]) as client:
@@ -141,15 +158,14 @@ class Dialogs(unittest.TestCase):
         told = threading.Event()
         notes = []
 
-        def answer(request):
+        def note(request):
             if request["method"] == "notify":
                 notes.append(request["message"])
                 told.set()
-                return None
-            return handler(request)
 
         with Client(ECHO, args=["--extension", self.extension]) as client:
-            client.on_dialog(answer)
+            client.on_dialog(handler)
+            client.on("extension_ui_request", note)
             self.assertTrue(client.prompt_and_wait("/ask").handled)
             self.assertTrue(told.wait(20))
         return notes
@@ -211,6 +227,20 @@ class Life(unittest.TestCase):
             with self.assertRaisesRegex(RequestTimeout, "get_state: no answer within 0.2 s"):
                 client.get_state(timeout=0.2)
             self.assertTrue(client.is_running)
+
+    def test_a_coroutine_that_waits_for_its_own_client_is_told_so(self):
+        async def tool(arguments, call):
+            client.get_state()
+
+        with Client(scripted(ASK_WEATHER, {"text": "{{last}}"})) as client:
+            client.set_custom_tools([HostTool("weather", "The weather.", WEATHER_SCHEMA, tool)])
+            self.assertIn("a coroutine cannot wait for the client", client.prompt_and_wait("Umbrella?").text)
+
+    def test_the_end_is_heard(self):
+        codes = []
+        with Client(ECHO) as client:
+            client.on("exit", codes.append)
+        self.assertEqual(codes, [0])
 
     def test_an_agent_that_will_not_leave_is_made_to(self):
         agent = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nsay(type='ready')\nwhile True: time.sleep(60)"
