@@ -214,6 +214,11 @@ export function claimStdout(): OutputStream {
 		if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => undefined);
 		return process.stderr.write(...words);
 	}) as typeof stdout.write;
+	// Whoever is done with printing has not ended the protocol.
+	stdout.end = ((last?: unknown) => {
+		if (typeof last === "string" || last instanceof Uint8Array) stdout.write(last);
+		return stdout;
+	}) as typeof stdout.end;
 	const toStderr = (...words: unknown[]) => console.error(...words);
 	console.log = toStderr;
 	console.info = toStderr;
