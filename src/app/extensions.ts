@@ -7,6 +7,7 @@ import { type ActionParts, extensionActions } from "./extension-actions.ts";
 import { installHooks } from "./extension-hooks.ts";
 import { type LoadedHost, loadHost } from "./extension-loading.ts";
 import type { PlacesInput } from "./extension-places.ts";
+import { flags as ownFlags } from "./flags.ts";
 import type { Prompting } from "./prompting.ts";
 import { ToolSelection } from "./tool-selection.ts";
 import { UsageError } from "./usage-error.ts";
@@ -120,6 +121,8 @@ export class Extensions {
 			this.#host.bind(actions);
 			// Names that are taken are pointed out before anybody misses something.
 			this.#host.commands();
+			for (const { name, extensionPath } of this.#host.flags())
+				if (Object.hasOwn(ownFlags, name)) this.#warn(`The flag ${name} of extension ${extensionPath} is never set: the name is taken.`);
 			await this.#host.sessionStart(reason, questions());
 			// What is asked for without waiting is looked up before anybody can ask.
 			this.#slashCommands = await prompting.commands();
