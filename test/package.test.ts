@@ -44,7 +44,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test("the package holds the program, its doors, schemas and pages for users, and nothing else", () => {
-	const places = filesIn(installed).map((path) => path.replace(/^(dist\/lib\/types|dist\/lib|dist|docs|schema)\/.*/, "$1/"));
+	const places = filesIn(installed).map((path) => path.replace(/^(dist\/lib\/types|dist\/lib|dist|docs|examples|schema)\/.*/, "$1/"));
 	expect([...new Set(places)].sort()).toEqual([
 		"CHANGELOG.md",
 		"LICENSE",
@@ -53,12 +53,25 @@ test("the package holds the program, its doors, schemas and pages for users, and
 		"dist/lib/",
 		"dist/lib/types/",
 		"docs/",
+		"examples/",
 		"package.json",
 		"schema/",
 	]);
 	const built = filesIn(join(installed, "dist"));
 	expect(built.filter((name) => !/^[\w.-]+\.(js|cache)$|^jiti\.gz$|^package\.json$|^THIRD_PARTY_NOTICES$|^lib\//.test(name))).toEqual([]);
 	expect(built.filter((name) => name.startsWith("lib/") && !/^lib\/(types\/.*\.d\.ts|[\w.-]+\.js|package\.json)$/.test(name))).toEqual([]);
+});
+
+test("what its pages lead to is there", () => {
+	/** For people who have the repository. */
+	const ofRepository = new Set(["clients/python/README.md", "docs/architecture.md", "CONTRIBUTING.md"]);
+	const pages = ["README.md", ...readdirSync(join(installed, "docs")).map((name) => `docs/${name}`)];
+	const missing = pages.flatMap((page) => {
+		const links = readFileSync(join(installed, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g);
+		const targets = [...links].map(([, target = ""]) => join(page, "..", target));
+		return targets.filter((target) => !ofRepository.has(target) && !existsSync(join(installed, target))).map((target) => `${page}: ${target}`);
+	});
+	expect(missing).toEqual([]);
 });
 
 test("installed, it is small and brings nothing along", () => {
@@ -149,6 +162,7 @@ const program = `
 function shown(page: string): { program: string; prints: string }[] {
 	const text = readFileSync(join(root, page), "utf8");
 	const blocks = [...text.matchAll(/^```ts\n(.*?)^```\n\n```text\n(.*?)^```/gms)];
+	if (blocks.length !== text.match(/^```ts$/gm)?.length) throw new Error(`${page}: a program without what it prints`);
 	return blocks.map(([, program = "", prints = ""]) => ({ program, prints }));
 }
 

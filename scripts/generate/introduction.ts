@@ -42,7 +42,7 @@ tells which dialect a host needs.
 | \`omp\` | \`ready\` names protocol versions, \`negotiate_protocol\` is served, and with version 2 frames over 1 MiB come as \`rpc_chunk\`. \`prompt_result\` for every accepted prompt, \`session_settled\`, \`available_commands_update\`, \`messageId\` on messages, \`isTerminal\` on \`agent_end\`. Subagents: \`set_subagent_subscription\`, \`get_subagents\`, \`get_subagent_messages\`. \`get_state\` adds \`isSettled\`, \`contextUsage\`, \`tokensPerSecond\`, \`hasPendingAsyncWork\`, \`fastModeEnabled\`, \`fastModeActive\`. Failures of unknown commands carry their id |
 | \`strict\` | for hosts that refuse what they do not know: only frames and members that the old documents name. No \`ready\`, \`agent_settled\`, \`queue_update\`, \`session_info_changed\`, \`thinking_level_changed\`, \`disposition\`, dialog \`cancel\`. Four roles of messages: what is none of them stands as said by the user |
 
-Every command is accepted in every dialect.
+Commands are the same in every dialect, except those that the row of \`omp\` names: elsewhere they fail with \`<command> is not supported\`.
 
 ## Lanes
 
