@@ -106,6 +106,8 @@ export interface Tool extends ToolDefinition {
 	accepted?: Record<string, unknown>;
 	/** A call that succeeds is the last act of its run: the model is not asked again. */
 	endsRun?: true;
+	/** How long a call may take to end after it was told to, where the usual two seconds would cost what it has to tell. */
+	abortPatienceMs?: number;
 	execute: (call: ToolExecution) => Promise<ToolResult>;
 }
 

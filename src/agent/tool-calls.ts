@@ -39,7 +39,7 @@ export async function runToolCalls(calls: readonly Call[], batch: Batch): Promis
 		report.start(call);
 		const outcome = await execute(call, tool, { ...batch, signal, onUpdate: (partial) => report.update(call, index, partial) });
 		const wasSkipped = outcome.isError && signal.aborted && !batch.signal.aborted;
-		report.end(call, index, wasSkipped ? failed(skipText) : outcome);
+		report.end(call, index, wasSkipped ? failed(skipText, outcome.result.details) : outcome);
 		if (batch.isInterrupted()) stop.abort();
 	};
 
@@ -84,8 +84,8 @@ interface CallOutcome {
 	isError: boolean;
 }
 
-function failed(text: string): CallOutcome {
-	return { result: { content: [{ type: "text", text }], details: {} }, isError: true };
+function failed(text: string, details: unknown = {}): CallOutcome {
+	return { result: { content: [{ type: "text", text }], details }, isError: true };
 }
 
 type Updating = Batch & { onUpdate: (partial: ToolResult) => void };
@@ -123,7 +123,7 @@ async function execute(call: Call, tool: Tool | undefined, batch: Updating): Pro
 async function called(tool: Tool, toolCallId: string, args: Record<string, unknown>, { signal, onUpdate }: Updating): Promise<CallOutcome> {
 	try {
 		const work = tool.execute({ toolCallId, args, signal, onUpdate });
-		const result = await settleWithin(work, signal, abortGraceMs, () => {
+		const result = await settleWithin(work, signal, tool.abortPatienceMs ?? abortGraceMs, () => {
 			throw new Error(abortText);
 		});
 		return { result: filled(result), isError: false };

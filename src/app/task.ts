@@ -56,6 +56,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		cwd,
 		program: ownProgram,
 		shell: () => toolbox.shell(),
+		childShell: () => toolbox.plumbing(),
 		setting: (name) => settings.get(name),
 		environment,
 		household: () => householdOf(input),
@@ -88,7 +89,8 @@ function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isol
 		if (!collected && settings.get("task.isolation.mode") !== "worktree") warn("task.isolation.mode: only worktree is supported; it is used.");
 		collected ??= collectLeftOvers({ ...place, now: Date.now, warn });
 		await collected;
-		const artifact = (id: string, suffix: string) => join(artifacts.directory(), `${id}.${suffix}`);
+		const directory = artifacts.directory();
+		const artifact = (id: string, suffix: string) => join(directory, `${id}.${suffix}`);
 		return gitIsolation({ ...place, cwd, sessionId: session().transcript.sessionId, artifact });
 	};
 }

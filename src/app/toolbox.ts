@@ -57,7 +57,7 @@ export class Toolbox {
 		return this.#shell;
 	}
 
-	/** For what has to be cleared away behind work that has ended, when no command may be started any more. */
+	/** For subagents, and for what has to be cleared away behind them, when no command may be started any more. */
 	plumbing(): Promise<Shell> {
 		this.#plumbing ??= this.#loadShell();
 		return this.#plumbing;

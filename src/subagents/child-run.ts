@@ -12,6 +12,7 @@ import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.t
 import type { Usage } from "../protocol/model.ts";
 import type { TaskDetails } from "../protocol/subagents.ts";
 import { type Inheritance, inheritVariable } from "./inheritance.ts";
+import { taskToolName } from "./parts.ts";
 import { type Submitted, submitToolName } from "./submit-result.ts";
 import { addUsage, noUsage } from "./usage.ts";
 
@@ -56,8 +57,9 @@ export interface ChildOutcome {
 
 /** Everything that is needed of a child; what it streams is not. */
 const wantedEvents = ["agent_start", "agent_settled", "turn_end", "tool_execution_start", "subagent_start", "auto_compaction_end"];
-/** A child that is told to end gets this long, and then is ended. */
+/** A child that is told to end gets this long, and then is ended; longer when it has to take copies of the repository back. */
 const endMs = 900;
+const endWithCopiesMs = 15_000;
 /** At this many times the soft limit it is ended. */
 const hardLimitFactor = 1.5;
 
@@ -88,7 +90,12 @@ export async function runChild(input: ChildInput): Promise<ChildOutcome> {
 	// A child that died before it read is noticed by its exit.
 	gift.on("error", () => undefined);
 	gift.end(JSON.stringify(inheritance));
-	const patience = { endMs, termMs: 200 };
+	const patience = {
+		get endMs() {
+			return state.hasCopies ? endWithCopiesMs : endMs;
+		},
+		termMs: 200,
+	};
 	const client = await startClient({
 		command: [path],
 		spawn: () => program.child,
@@ -113,6 +120,8 @@ class ChildState {
 	#text = "";
 	#submitted: Submitted | undefined;
 	#end = deferred<End>();
+	/** Whether it has sent subagents into copies. */
+	hasCopies = false;
 
 	constructor(input: ChildInput) {
 		this.#input = input;
@@ -126,6 +135,7 @@ class ChildState {
 		const { prompt, maxRuntimeMs, signal, watch, budget } = this.#input;
 		client.on("tool_execution_start", ({ toolName, args }) => {
 			this.#spendCalls(1);
+			if (toolName === taskToolName && args.isolated === true) this.hasCopies = true;
 			watch.tool(toolName, args);
 		});
 		client.on("subagent_start", () => budget?.spend({ subagents: 1 }));
@@ -174,7 +184,7 @@ class ChildState {
 
 	/** The answer, and what subagents of the child used. */
 	#takeResult({ toolName, isError, details }: ToolResultMessage, usage: Usage): void {
-		if (toolName === "task") {
+		if (toolName === taskToolName) {
 			const { usage: spent, toolCalls } = (details as Partial<TaskDetails> | undefined) ?? {};
 			if (spent) addUsage(usage, spent);
 			if (toolCalls) this.#spendCalls(toolCalls);

@@ -135,7 +135,7 @@ async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: st
 	const schema = args.schema ?? agent.output;
 	return runChild({
 		program: parts.program(),
-		shell: await parts.shell(),
+		shell: await parts.childShell(),
 		cwd,
 		unset: frozen ? gitPlaceVariables : [],
 		prompt,

@@ -20,7 +20,10 @@ export interface TaskParts {
 	cwd: string;
 	/** Where our own program is. */
 	program: () => string;
+	/** Runs checks. */
 	shell: () => Promise<Shell>;
+	/** Starts subagents. It outlives the other one at the end of the session, so that they come to an end of their own. */
+	childShell: () => Promise<Shell>;
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 	environment: Readonly<Record<string, string | undefined>>;
 	household: () => Promise<Household>;

@@ -4,6 +4,9 @@ import { taskParameters } from "./parameters.generated.ts";
 import { sendable, type TaskParts, taskToolName } from "./parts.ts";
 import { Semaphore } from "./semaphore.ts";
 
+/** Subagents are ended within seconds; to capture what they did to a large repository takes longer. */
+const abortPatienceMs = 60_000;
+
 export function taskTool(parts: TaskParts): Tool {
 	const room = new Semaphore(() => parts.setting("task.maxConcurrency"));
 	const isIsolating = parts.setting("task.isolation.mode") !== "none";
@@ -14,6 +17,7 @@ export function taskTool(parts: TaskParts): Tool {
 		hint: "Send subagents to do pieces of work, several at once",
 		parameters: parameters(isIsolating),
 		concurrency: "shared",
+		abortPatienceMs,
 		// A call without tasks is answered in words, as other mistakes of this kind are.
 		adapt: (args) => ({ tasks: [], ...args }),
 		async execute(call) {

@@ -2,14 +2,15 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { Agent } from "../wire/support/agent.ts";
 import type { Frame } from "../wire/support/match.ts";
 
 const agents: Agent[] = [];
 afterEach(async () => {
-	for (const agent of agents.splice(0)) await agent.dispose();
+	// A later one may use the directory of an earlier one.
+	for (const agent of agents.splice(0).reverse()) await agent.dispose();
 });
 
 /** A git that waits, before or after its work, when it is called with this text. */
@@ -126,3 +127,50 @@ test("killed when the work has arrived: the next session only removes the branch
 	await until(() => repository("branch", "--list", "bowline/*") === "");
 	expect([repository("log", "--format=%s"), repository("status", "--porcelain"), next.stderr]).toEqual(["Change something\nBeginning\n", "", ""]);
 });
+
+test("an abort waits for work that takes long to capture: its result and its end come before the run's", async () => {
+	const git = waitingGit("diff-tree -r -p");
+	const agent = start({}, git.path);
+	await until(git.hasCome);
+	agent.send({ id: "2", type: "abort" });
+	// Longer than calls of other tools may take to end.
+	setTimeout(git.go, 3000);
+	const end = await agent.until(isEnd);
+	expect(end).toMatchObject({
+		isError: true,
+		result: { details: { results: [{ id: "0-Work", patchPath: expect.stringMatching(/0-Work\.patch$/) }] } },
+	});
+	await agent.response("2");
+	const order = agent.frames.map(({ type }) => type).filter((type) => ["subagent_end", "tool_execution_end", "agent_end"].includes(type as string));
+	expect(order).toEqual(["subagent_end", "tool_execution_end", "agent_end"]);
+});
+
+for (const [how, end] of [
+	["stdin closes", (agent: Agent) => agent.child.stdin.end()],
+	["SIGTERM", (agent: Agent) => agent.child.kill("SIGTERM")],
+] as const) {
+	test(`${how}: copies of subagents of subagents are gone, too, and their work is in patches`, async () => {
+		const inner = { id: "Inner", description: "d", assignment: "inner" };
+		const replies = [
+			{ when: { depth: 0, text: "go" }, blocks: [{ tool: "task", arguments: { agent: "task", isolated: true, tasks: [work] } }] },
+			{ when: { depth: 1 }, blocks: [{ tool: "task", arguments: { agent: "task", isolated: true, tasks: [inner] } }] },
+			{ when: { depth: 2 }, blocks: [{ tool: "bash", arguments: { command: "echo x > new.txt; touch $BOWLINE_SESSION_FILE.working; sleep 1000" } }] },
+		];
+		const agent = new Agent({
+			script: { replies },
+			files: { "a.txt": "one\n" },
+			isRepository: true,
+			flags: ["--set", "task.isolation.mode=worktree"],
+		});
+		agents.push(agent);
+		agent.send({ id: "1", type: "prompt", message: "go" });
+		const user = join(agent.cwd, "../user");
+		const files = () => readdirSync(user, { recursive: true, encoding: "utf8" }).map((path) => basename(path));
+		await until(() => existsSync(user) && files().includes("0-Work.0-Inner.jsonl.working"));
+		end(agent);
+		await agent.exited();
+		expect(execFileSync("git", ["worktree", "list"], { cwd: agent.cwd, encoding: "utf8" }).trim().split("\n")).toHaveLength(1);
+		expect(files()).toContain("0-Work.0-Inner.patch");
+		expect(readdirSync(join(user, "worktrees"))).toEqual([]);
+	});
+}
