@@ -42,6 +42,8 @@ export class Chat implements Desk {
 	#isDown = true;
 	/** The commands of the agent, for Tab and for typing errors. */
 	#agentCommands: string[] = [];
+	/** The last prompt, until a run has begun. */
+	#sent: string | undefined;
 	/** Where to go on when the agent has to be started again. */
 	#sessionFile: string | undefined;
 
@@ -66,8 +68,7 @@ export class Chat implements Desk {
 		const { client } = this;
 		client.on("event", (event) => this.#hear(event));
 		client.on("extension_ui_request", (request) => this.#show(request));
-		// A prompt that was accepted and could not run after all.
-		client.on("response", ({ error }) => error && this.say("error", error));
+		client.on("response", ({ command, error }) => error && this.#refused(command, error));
 		client.on("exit", (exit) => void this.#mourn(exit));
 		client.onDialog((dialog, signal) => this.#answer(dialog, signal));
 		this.#terminal.enter(
@@ -189,14 +190,26 @@ export class Chat implements Desk {
 		if (name !== undefined && /^[\w:-]+$/.test(name) && !this.#agentCommands.includes(name))
 			return this.say("warning", `There is no command /${name}: see /help. To send it as it stands, begin with a space.`);
 		void this.#attempt(async () => {
+			this.#sent = message;
 			try {
 				await this.client.prompt({ message, streamingBehavior });
 			} catch (error) {
-				// It was not taken: nothing that was written is lost.
-				if (editor.text === "") this.write(message);
+				this.#giveBack();
 				throw error;
 			}
 		});
+	}
+
+	/** Something was accepted and could not be done after all. */
+	#refused(command: string, error: string): void {
+		if (command === "prompt") this.#giveBack();
+		this.say("error", error);
+	}
+
+	/** The prompt was not taken: nothing that was written is lost. */
+	#giveBack(): void {
+		if (this.#sent !== undefined && this.#screen.editor.text === "") this.write(this.#sent);
+		this.#sent = undefined;
 	}
 
 	async #abort(): Promise<void> {
@@ -232,6 +245,7 @@ export class Chat implements Desk {
 		screen.conversation.hear(event);
 		switch (event.type) {
 			case "agent_start":
+				this.#sent = undefined;
 				screen.doing = "working";
 				break;
 			case "auto_retry_start":
