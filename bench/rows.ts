@@ -1,4 +1,6 @@
 /** The rows of `npm run bench`. */
+
+import { crowd, endurance } from "./endurance-rows.ts";
 import { worktree } from "./isolation-rows.ts";
 import { cpuNs, inFolder, program, type Running, rssMb, startAgent, startBare, wholeCpuMs } from "./process.ts";
 import { argumentDeltas, firstDelta, longConversation, providerDeltas } from "./provider-rows.ts";
@@ -185,4 +187,6 @@ export const rows: Row[] = [
 	{ name: "sessions", measure: sessions },
 	{ name: "subagents", measure: subagents },
 	{ name: "worktree", measure: worktree },
+	{ name: "endurance", measure: endurance },
+	{ name: "crowd", measure: crowd },
 ];

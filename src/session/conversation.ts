@@ -42,6 +42,8 @@ export class Conversation {
 
 	/** On disk first: what cannot be stored is not in the context either. */
 	add(message: AgentMessage): void {
+		// The result of a call may not have been stored, when the disk was full for a moment. Behind anybody's words it would be too late for one.
+		if (message.role !== "toolResult") this.answerOpenCalls();
 		this.transcript.append({ type: "message", message });
 		this.#live?.push(message);
 		this.#length = undefined;

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { access, lstat, mkdir, open, readlink, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { removeLeftOvers } from "../lib/left-overs.ts";
 
 /** Keeps mode and owner, follows links to their target. Writes in place where a new file could not take the old one's role. */
 export async function atomicWrite(path: string, content: Buffer): Promise<void> {
@@ -26,6 +27,7 @@ async function replace(target: string, content: Buffer, old: Stats | undefined):
 	try {
 		await fill(temporary, content, old);
 		await rename(temporary, target);
+		void removeLeftOvers(dirname(target), (name) => /^\.bowline-[0-9a-f]{12}\.tmp$/.test(name), Date.now());
 		return true;
 	} catch (error) {
 		await rm(temporary, { force: true });

@@ -157,6 +157,8 @@ const saying = new Set(["prompt", "abort_and_prompt", "steer", "follow_up"]);
 function prompts(life: Life, isWhole: boolean): string[] {
 	const problems: string[] = [];
 	const queued = lastQueues(life);
+	// An extension goes to another session without a word to the host, and what was queued stays behind.
+	const mayDrop = life.trace.some(({ way, frame }) => way === ">" && /^\/move (new|fork|tree|summary)/.test(String(frame.message)));
 	const delivered = life.trace.flatMap(({ way, frame }) => (way === "<" && frame.type === "message_end" ? [textOf(frame.message)] : []));
 	for (const { way, frame } of life.trace) {
 		if (way !== ">" || !saying.has(frame.type)) continue;
@@ -179,7 +181,7 @@ function prompts(life: Life, isWhole: boolean): string[] {
 		const fates = [count > 0, late?.success === false, queued.includes(text)].filter(Boolean).length;
 		if (fates > 1) problems.push(`"${text}" has ${fates} fates`);
 		// Where nothing can be stored, nothing is delivered: the run says so instead.
-		if (fates === 0 && !isTaken && !isDropped && !life.hadTrouble) problems.push(`"${text}" was accepted and nothing came of it`);
+		if (fates === 0 && !isTaken && !isDropped && !mayDrop && !life.hadTrouble) problems.push(`"${text}" was accepted and nothing came of it`);
 	}
 	return problems;
 }

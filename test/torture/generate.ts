@@ -161,7 +161,9 @@ function argumentsOf(tool: string, random: Random): Record<string, unknown> {
 			return { ops: [{ op: "replace", phases: [{ name: "P", tasks: [{ content: `task ${random.int(1, 9)}` }] }] }] };
 		case "task": {
 			const ids = random.pick([["A"], ["A", "B"], ["A", "B", "C"], []]);
-			const more = random.chance(0.4) ? { isolated: true } : {};
+			const check = random.pick(["true", "false", "sleep 300", "trap '' TERM; sleep 300"]);
+			const verify = random.chance(0.5) ? { verify: { commands: [{ name: "check", command: check, timeoutMs: 300 }] } } : {};
+			const more = random.chance(0.4) ? { isolated: true, ...verify } : {};
 			return {
 				agent: random.pick(["task", "explore", "none"]),
 				tasks: ids.map((id) => ({ id, description: id, assignment: random.pick(assignments) })),
@@ -239,6 +241,8 @@ function stepOf(random: Random, id: string): Step {
 		[6, () => send(random.pick(questions))],
 		[4, () => setting(random, send)],
 		[2, () => ({ do: "raw", text: random.pick(lines) })],
+		[1, () => send("prompt", { message: `large ${id} ${"x".repeat(300_000)}`, streamingBehavior: "followUp" })],
+		[1, () => ({ do: "flood", frame: { type: random.pick(["get_state", "get_messages", "abort", "nonsense"]) }, count: 2000 })],
 		[3, () => ({ do: "reader", reads: random.chance(0.5) })],
 		[4, () => ({ do: "disk", fault: random.pick(["none", "ENOSPC", "EIO", "EROFS", "half", "stuck"] as const), after: random.int(0, 5) })],
 		[2, () => ({ do: "clock", byMs: random.pick([-86_400_000, -1000, 3_600_000, 8 * 86_400_000]) })],
@@ -259,6 +263,14 @@ const extensionCommands = [
 	"/aside something beside",
 	"/note something",
 	"/exec",
+	"/move new",
+	"/move fork",
+	"/move tree",
+	"/move summary",
+	"/move reload",
+	"/move compact",
+	"/move abort",
+	"/move idle",
 ];
 
 const questions = [

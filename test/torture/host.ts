@@ -74,6 +74,11 @@ export class Life {
 		this.child.stdin.write(`${JSON.stringify(frame)}\n`);
 	}
 
+	flood(frame: Frame, count: number): void {
+		this.note("flood", { frame, count });
+		this.child.stdin.write(`${JSON.stringify(frame)}\n`.repeat(count));
+	}
+
 	raw(text: string): void {
 		this.trace.push({ at: now(), way: ">", frame: { type: "raw", text } });
 		this.child.stdin.write(`${text}\n`);

@@ -43,6 +43,8 @@ export type Step =
 	/** A line from the host. */
 	| { do: "send"; frame: { type: string; id?: string; [member: string]: unknown } }
 	| { do: "raw"; text: string }
+	/** The same line many times over. */
+	| { do: "flood"; frame: { type: string }; count: number }
 	/** Until an event of this type, or the end of what is going on. `quiet` is silence. */
 	| { do: "wait"; for: string }
 	/** Goes to another session: what stands behind these words is only known then. */

@@ -90,6 +90,9 @@ class Player {
 			case "raw":
 				life.raw(step.text);
 				return undefined;
+			case "flood":
+				life.flood(step.frame, step.count);
+				return undefined;
 			case "wait":
 				await this.#wait(life, step.for);
 				return undefined;

@@ -3,6 +3,7 @@ import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { CommandError } from "../../lib/command-error.ts";
 import { randomBytes } from "../../lib/ids.ts";
+import { removeLeftOvers } from "../../lib/left-overs.ts";
 import { openTranscript } from "../open.ts";
 import { totalsOf } from "../stats.ts";
 import type { PageInput } from "./data.ts";
@@ -59,7 +60,8 @@ async function statOf(path: string) {
 }
 
 async function write(path: string, chunks: Iterable<string>): Promise<void> {
-	const temporary = join(dirname(path), `.${basename(path).slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
+	const beginning = `.${basename(path).slice(0, 100)}.`;
+	const temporary = join(dirname(path), `${beginning}${randomBytes(6).toString("hex")}.tmp`);
 	const file = await open(temporary, "wx", 0o600);
 	try {
 		try {
@@ -68,6 +70,7 @@ async function write(path: string, chunks: Iterable<string>): Promise<void> {
 			await file.close();
 		}
 		await rename(temporary, path);
+		void removeLeftOvers(dirname(path), (name) => name.startsWith(beginning) && /\.[0-9a-f]{12}\.tmp$/.test(name), Date.now());
 	} catch (error) {
 		await rm(temporary, { force: true });
 		throw error;

@@ -1,0 +1,17 @@
+/** Halves of files that a process was killed over, before they could take the place of whole ones. */
+import { lstat, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Nobody takes that long to write one. */
+const minAgeMs = 10 * 60 * 1000;
+
+/** Removes files of these names that nobody can want any more. Failing is fine: there is a next time. */
+export async function removeLeftOvers(directory: string, isHalf: (name: string) => boolean, now: number): Promise<void> {
+	const [listing] = await Promise.allSettled([readdir(directory)]);
+	if (listing.status === "rejected") return;
+	const removeIfOld = async (path: string) => {
+		const facts = await lstat(path);
+		if (facts.isFile() && facts.uid === process.getuid?.() && now - facts.mtimeMs > minAgeMs) await rm(path);
+	};
+	await Promise.allSettled(listing.value.filter(isHalf).map((name) => removeIfOld(join(directory, name))));
+}
