@@ -171,6 +171,26 @@ test("what a killed process left is cleared away, and its work rescued", async (
 	expect(existsSync(join(bench.repo, "inner/.git/worktrees"))).toBe(false);
 });
 
+test("of a killed process whose repository is gone since, the files are kept", async () => {
+	const bench = new Bench();
+	bench.init({ "a.txt": "a\n" });
+	const { child, output } = otherProcess(bench, "work", "crashing");
+	expect(await eventually(() => output().includes("working"), 30_000)).toBe(true);
+	child.kill("SIGKILL");
+	await ended(child);
+	rmSync(bench.repo, { recursive: true });
+	const warnings = await collect(bench);
+	expect(warnings).toEqual(
+		["0-Idle", "1-Busy"].map((id) =>
+			expect.stringMatching(new RegExp(`left the work of ${id}, and its repository is gone: the files are in .*\\.$`)),
+		),
+	);
+	const [, saved = ""] = /are in (.*)\.$/.exec(warnings[1] ?? "") ?? [];
+	expect(readdirSync(saved).sort()).toEqual(["a.txt", "work.txt"]);
+	expect(await collect(bench)).toEqual([]);
+	expect(readdirSync(bench.root)).toEqual(["rescued"]);
+});
+
 test("a process may be killed at any moment", async () => {
 	const bench = new Bench();
 	bench.init(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`d${n % 7}/f${n}`, `${n}\n`])));

@@ -1,6 +1,7 @@
 /** Clears away what crashed processes left: their copies, after the work in them was saved, and their states. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { claim, holderOf, unclaim } from "../../lib/claim.ts";
 import { type CopyRecord, capture } from "./capture.ts";
 import { removeCopy } from "./copies.ts";
@@ -66,11 +67,22 @@ async function rescue(input: LeftOversInput, directory: string, file: string, ca
 		const saved = join(input.root, "rescued");
 		// Names of copies are used again; nothing that was rescued before may be overwritten.
 		const name = `${basename(record.path)}-${directory.split("-").at(-1)}`;
+		if (!record.parts.every(({ commonDir }) => existsSync(commonDir))) return keepFiles(input, record, join(saved, name), file);
 		const { delta } = await capture(new Git(input, directory), record, (suffix) => join(saved, `${name}.${suffix}`));
 		const paths = [delta.patchPath, ...delta.nested.map(({ patchPath }) => patchPath)].filter((path) => path !== undefined);
 		if (paths.length > 0) input.warn(`A crashed process left the work of ${record.id}: it is in ${paths.join(", ")}.`);
 	}
 	await removeCopy(input.shell, record, file);
+}
+
+/** The repository is gone, so that nothing can be compared: the copy itself is what was saved. */
+async function keepFiles({ warn }: LeftOversInput, { id, path }: CopyRecord, saved: string, file: string): Promise<void> {
+	await mkdir(dirname(saved), { recursive: true, mode: 0o700 });
+	await rename(path, saved);
+	// It leads nowhere.
+	await rm(join(saved, ".git"), { recursive: true, force: true });
+	await rm(file, { force: true });
+	warn(`A crashed process left the work of ${id}, and its repository is gone: the files are in ${saved}.`);
 }
 
 function readJson<T>(path: string): T | undefined {
