@@ -1,4 +1,5 @@
 /** The command line: parsing and help, from the table of flags. */
+import { join } from "node:path";
 import { type Flag, flags, type Options } from "./flags.ts";
 import { type Subcommand, subcommands } from "./subcommands.ts";
 import { UsageError } from "./usage-error.ts";
@@ -106,7 +107,7 @@ Try it without a model:
   echo '{"id":"1","type":"get_state"}' | bowline --mode rpc
   bowline --mode rpc --provider scripted --model echo
 
-The protocol is described in docs/protocol.md, settings in docs/settings.md, scripted models in docs/scripted-model.md,
-answering once in docs/one-shot.md.
+Pages in ${join(import.meta.dirname, "../docs")}: embedding.md, protocol.md, one-shot.md,
+chat.md, settings.md, providers.md, extensions.md, subagents.md, scripted-model.md, troubleshooting.md and others.
 `;
 }
