@@ -12,6 +12,7 @@ from ._defaults import DEFAULT, Timeout
 from ._dialogs import DialogHandler
 from ._events import Events
 from .aio import DEFAULT_COMMAND, AsyncClient, Listener
+from .errors import ExitError
 from .protocol import Event, ImageInput
 from .run import RunResult, StreamingBehavior
 from .tools import HostTool
@@ -157,14 +158,16 @@ class Client(Commands):
         self._client.on_dialog(handler)
 
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
-        problem = None
-        if not self._threads or self._loop.is_closed():
-            problem = "start the client first"
+        problem: Optional[Exception] = None
+        if self._loop.is_closed():
+            problem = ExitError("this client was closed", self.exit_code, self.stderr)
+        elif not self._threads:
+            problem = RuntimeError("start the client first")
         elif threading.current_thread() is self._threads[0]:
-            problem = "a coroutine cannot wait for the client it works for; use a plain function, or AsyncClient"
+            problem = RuntimeError("a coroutine cannot wait for the client it works for; use a plain function, or AsyncClient")
         if problem:
             work.close()
-            raise RuntimeError(problem)
+            raise problem
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()

@@ -241,6 +241,8 @@ class Life(unittest.TestCase):
         with Client(ECHO) as client:
             client.on("exit", codes.append)
         self.assertEqual(codes, [0])
+        with self.assertRaisesRegex(ExitError, "this client was closed: the agent ended with exit code 0"):
+            client.get_state()
 
     def test_an_agent_that_will_not_leave_is_made_to(self):
         agent = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nsay(type='ready')\nwhile True: time.sleep(60)"
