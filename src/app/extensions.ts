@@ -1,4 +1,5 @@
 /** The extensions of a process, from finding them to telling them that it ends. Loaded only where there are any. */
+import { resolve, sep } from "node:path";
 import type { ExtensionHost } from "../extensions/index.ts";
 import type { SlashCommand } from "../prompting/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
@@ -58,6 +59,14 @@ export class Extensions {
 			},
 		});
 		this.#host.setFlags(this.#flags);
+	}
+
+	/** Whether all that were named on the command line are there. */
+	get hasThoseNamed(): boolean {
+		const { options, cwd } = this.#input;
+		const named = (options.extension ?? []).map((path) => resolve(cwd, path));
+		const isNamed = (file: string) => named.some((path) => file === path || file.startsWith(path + sep));
+		return !this.#loaded.problems.some(({ extensionPath }) => isNamed(extensionPath));
 	}
 
 	/** Gives extensions their flags. Gives back those that nobody has registered, and those whose following word is not their value. */

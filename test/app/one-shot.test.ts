@@ -317,6 +317,19 @@ describe("extensions", () => {
 		expect(stderr).toContain(` never ends ${what}.\nlast word\n`);
 	});
 
+	test("one that was named and cannot be loaded ends it before anything is asked", async () => {
+		const refused = "Error: Nothing was asked: an extension that --extension names could not be loaded.\n";
+		const missing = await once(["-e", "gate.ts", "-p", "hi"]);
+		expect(missing).toMatchObject({ code: 2, stdout: "" });
+		expect(missing.stderr).toMatch(/^Warning: Extension .*gate\.ts could not be loaded: There is no such file or directory\.\n/);
+		expect(missing.stderr).toContain(refused);
+		const inside = await once(["-e", "gates", "-p", "hi"], { files: { "gates/broken.ts": "export default (" } });
+		expect(inside).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(refused) });
+		// Those that are found by themselves are not worth a failure.
+		const found = await once(["-p", "hi"], { files: { "user.ts": "export default (" }, env: { BOWLINE_SETTINGS: '{"extensions":["./user.ts"]}' } });
+		expect(found).toMatchObject({ code: 0, stdout: "hi\n" });
+	});
+
 	test("what an extension says behind a run is waited for", async () => {
 		const body = `let said = false; api.on("agent_end", () => { if (!said) { said = true; api.sendUserMessage("and now this"); } });`;
 		expect(await extended(body, ["-p", "first"])).toMatchObject(done("and now this\n"));

@@ -14,6 +14,7 @@ import { mayHaveExtensions, type PlacesInput } from "../extension-places.ts";
 import type { Extensions } from "../extensions.ts";
 import { surroundings } from "../surroundings.ts";
 import { warnOfUnknownTools } from "../tool-names.ts";
+import { UsageError } from "../usage-error.ts";
 import { ask } from "./ask.ts";
 import { Ending } from "./ending.ts";
 import { extend } from "./extend.ts";
@@ -32,6 +33,8 @@ export async function runOneShot({ options, words, unknown }: Arguments, stdout:
 	places.settings.warnings.forEach(warn);
 	warnOfUnknownTools(options, warn);
 	const extensions = mayHaveExtensions(places) ? await (await import("../extensions.ts")).Extensions.load(places, warn) : undefined;
+	// Without somebody to notice, nothing is done without what was asked for: it may be what guards the rest.
+	if (extensions?.hasThoseNamed === false) throw new UsageError("Nothing was asked: an extension that --extension names could not be loaded.");
 	const flags = extensions?.setFlags(unknown) ?? { unknown, strays: [] };
 	refuseUnknown(flags.unknown, warn);
 	// A word behind a switch of an extension is none of its business.
