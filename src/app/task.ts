@@ -56,6 +56,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		cwd,
 		program: ownProgram,
 		shell: () => toolbox.shell(),
+		hasBash: toolNames(options)?.includes("bash") ?? true,
 		childShell: () => toolbox.plumbing(),
 		setting: (name) => settings.get(name),
 		environment,

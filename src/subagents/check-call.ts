@@ -27,6 +27,8 @@ export async function checkCall(args: TaskArguments, parts: TaskParts): Promise<
 		return { problem: "Isolation is switched off. Call the tool without isolated, or set task.isolation.mode to worktree." };
 	const planned = planVerification(args.verify, { isolated: isIsolated, settings: verificationSettings(parts) });
 	if ("problem" in planned) return planned;
+	if (planned.plan && !parts.hasBash && typeof args.verify === "object" && args.verify.commands)
+		return { problem: "Checks are commands, and bash is not among the tools here. Name a profile that the settings define, or leave verify out." };
 	const model = await modelFor(agent, parts);
 	if ("problem" in model) return model;
 	return { agent, ...model, isIsolated, verification: planned.plan };

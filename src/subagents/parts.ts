@@ -22,6 +22,8 @@ export interface TaskParts {
 	program: () => string;
 	/** Runs checks. */
 	shell: () => Promise<Shell>;
+	/** Whether the model may run commands of its own making. */
+	hasBash: boolean;
 	/** Starts subagents. It outlives the other one at the end of the session, so that they come to an end of their own. */
 	childShell: () => Promise<Shell>;
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
