@@ -31,7 +31,7 @@ function compiled({ name, parameters }: ToolDefinition): Known {
 	if (before) return before;
 	try {
 		const validator = Compile(parameters as Parameters<typeof Compile>[0]);
-		const found = { validator, hasPatterns: /"pattern(?:Properties)?":/.test(JSON.stringify(parameters)) };
+		const found = { validator, hasPatterns: /"pattern":"|"patternProperties":/.test(JSON.stringify(parameters)) };
 		known.set(parameters, found);
 		return found;
 	} catch (error) {

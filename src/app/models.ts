@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Hooks, ModelAccess, ModelCatalogue, ModelWithLevel, StreamEvent, StreamFunction } from "../agent/contracts.ts";
+import { remembered } from "../lib/remembered.ts";
 import type { ModelRegistry } from "../models/index.ts";
 import { scriptedAccess } from "../models/scripted/access.ts";
 import { scriptedModel } from "../models/scripted/model.ts";
@@ -146,7 +147,9 @@ export class Models implements ModelAccess, ModelCatalogue {
 	}
 
 	registry(): Promise<ModelRegistry> {
-		this.#registry ??= this.#load();
+		this.#registry ??= remembered(this.#load(), () => {
+			this.#registry = undefined;
+		});
 		return this.#registry;
 	}
 

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Hooks, Tool } from "../agent/contracts.ts";
+import { remembered } from "../lib/remembered.ts";
 import type { Resources, SlashCommand } from "../prompting/index.ts";
 import type { Options } from "./args.ts";
 import type { Package } from "./packages.ts";
@@ -34,7 +35,9 @@ export class Prompting {
 	}
 
 	resources(): Promise<Resources> {
-		this.#resources ??= this.#load();
+		this.#resources ??= remembered(this.#load(), () => {
+			this.#resources = undefined;
+		});
 		return this.#resources;
 	}
 

@@ -2,6 +2,7 @@
 import type { BuiltInTools, Tool } from "../agent/contracts.ts";
 import { childEnvironment, type EnvironmentPolicy, withheldEnvironment } from "../lib/environment.ts";
 import { type Redactor, redactor } from "../lib/redact.ts";
+import { remembered } from "../lib/remembered.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { TodoList } from "../lib/todos.ts";
 import type { todoTool } from "../tools/index.ts";
@@ -48,18 +49,24 @@ export class Toolbox {
 
 	/** The built-in tools, in a stable order. */
 	tools(): Promise<BuiltInTools> {
-		this.#tools ??= this.#loadTools();
+		this.#tools ??= remembered(this.#loadTools(), () => {
+			this.#tools = undefined;
+		});
 		return this.#tools;
 	}
 
 	shell(): Promise<Shell> {
-		this.#shell ??= this.#loadShell();
+		this.#shell ??= remembered(this.#loadShell(), () => {
+			this.#shell = undefined;
+		});
 		return this.#shell;
 	}
 
 	/** For subagents, and for what has to be cleared away behind them, when no command may be started any more. */
 	plumbing(): Promise<Shell> {
-		this.#plumbing ??= this.#loadShell();
+		this.#plumbing ??= remembered(this.#loadShell(), () => {
+			this.#plumbing = undefined;
+		});
 		return this.#plumbing;
 	}
 

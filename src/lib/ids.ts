@@ -3,14 +3,24 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 export function randomBytes(count: number): Buffer {
 	const bytes = Buffer.alloc(count);
-	if (process.platform === "win32") return globalThis.crypto.getRandomValues(bytes);
-	const source = openSync("/dev/urandom", "r");
+	const source = urandom();
+	if (source === undefined) return globalThis.crypto.getRandomValues(bytes);
 	try {
 		readSync(source, bytes, 0, count, null);
 	} finally {
 		closeSync(source);
 	}
 	return bytes;
+}
+
+/** Nothing where there is none, or no descriptor is to be had: ids are needed even then. */
+function urandom(): number | undefined {
+	if (process.platform === "win32") return undefined;
+	try {
+		return openSync("/dev/urandom", "r");
+	} catch {
+		return undefined;
+	}
 }
 
 /** A UUID of version 7: sorts by time. */

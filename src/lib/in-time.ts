@@ -1,4 +1,6 @@
 /** Runs code that may never come to an end, such as a stranger's regular expression, under a limit of time. */
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
 import { type Context, createContext, Script } from "node:vm";
 
 export class TimeLimit {
@@ -12,6 +14,7 @@ export class TimeLimit {
 
 	/** False when it was stopped. Synchronous work only; what it throws is thrown. */
 	run(work: () => void): boolean {
+		requireDescriptors();
 		this.#context ??= createContext({ work }) as Context & { work: () => void };
 		this.#script ??= new Script("work()");
 		this.#context.work = work;
@@ -22,5 +25,17 @@ export class TimeLimit {
 			if ((error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return false;
 			throw error;
 		}
+	}
+}
+
+/** What watches the time needs some; without them Node ends the whole process. */
+const neededDescriptors = 8;
+
+function requireDescriptors(): void {
+	const open: number[] = [];
+	try {
+		while (open.length < neededDescriptors) open.push(openSync(devNull, "r"));
+	} finally {
+		for (const descriptor of open) closeSync(descriptor);
 	}
 }

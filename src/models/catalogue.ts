@@ -1,4 +1,6 @@
 /** Models, windows, prices: loaded only when asked for, one provider at a time. */
+
+import { remembered } from "../lib/remembered.ts";
 import type { Model } from "../protocol/model.ts";
 import { readSection } from "./catalogue-format.ts";
 import type { Route } from "./routes.ts";
@@ -20,7 +22,9 @@ export class Catalogue {
 	async of(provider: string, route: Route): Promise<Model[]> {
 		const known = this.#models.get(provider);
 		if (known) return known;
-		this.#sections ??= loadSections();
+		this.#sections ??= remembered(loadSections(), () => {
+			this.#sections = undefined;
+		});
 		const sections = await this.#sections;
 		const models = readSection(provider, sections.get(route.modelsOf ?? provider) ?? []);
 		const own = route.modelsOf === undefined ? models : models.map((model) => ({ ...model, baseUrl: route.baseUrl }));

@@ -12,7 +12,13 @@ export async function balanced(run: (emit: Emit) => Promise<Outcome>, emit: Emit
 		});
 	} catch (error) {
 		console.error("bowline: the agent loop failed unexpectedly:", error);
-		for (const event of open.endings(`The run failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`, now())) emit(event);
+		for (const event of open.endings(`The run failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`, now())) {
+			try {
+				emit(event);
+			} catch (again) {
+				console.error(`bowline: ${event.type} could not be told:`, again);
+			}
+		}
 		return { messages: open.messages, last: undefined, failure: { kind: "permanent" } };
 	}
 }

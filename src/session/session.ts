@@ -328,6 +328,7 @@ export class Session {
 			});
 		} catch (error) {
 			console.error("bowline: a run failed unexpectedly:", error);
+			period.prompt?.answer(`The prompt could not be run: ${(error as Error).message}`);
 		}
 		period.prompt?.answer(abortedText);
 		this.#leave(period);

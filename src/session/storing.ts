@@ -3,8 +3,9 @@
  * and the run ends with an error that says so. The loop itself knows no files; it only sees a model that fails.
  */
 import type { Emit, Queues, StreamEvent, StreamFunction, ValidateArguments } from "../agent/contracts.ts";
+import { isCommandError } from "../lib/command-error.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
-import { type Conversation, problemWith } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
 import type { Inbox, Queued, QueueName } from "./inbox.ts";
 
 export interface StoringParts {
@@ -43,8 +44,16 @@ export function storing({ conversation, inbox, emit, stream, validate }: Storing
 	};
 	const isShown = (message: AgentMessage) => !hidden.has(message);
 	const keep = (message: AgentMessage): boolean => {
-		problem ??= problemWith(() => conversation.add(message));
-		return problem === undefined;
+		if (problem !== undefined) return false;
+		try {
+			conversation.add(message);
+			return true;
+		} catch (error) {
+			// Whatever it is: a run that cannot store what is said must end, in good order.
+			if (!isCommandError(error)) console.error("bowline: a message could not be stored:", error);
+			problem = (error as Error).message;
+			return false;
+		}
 	};
 
 	return {

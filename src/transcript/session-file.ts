@@ -77,7 +77,8 @@ export class SessionFile {
 			if (this.#isEmpty && before > 0) throw Object.assign(new Error("another session began there"), { code: "EEXIST" });
 			this.#writeAll(descriptor, Buffer.from(this.isTorn && before > 0 ? `\n${text}` : text));
 			this.isTorn = false;
-			if (!this.exists) void import("./orphans.ts").then(({ removeOrphans }) => removeOrphans(dirname(this.path)));
+			// Where it cannot even be loaded there is a next time.
+			if (!this.exists) import("./orphans.ts").then(({ removeOrphans }) => removeOrphans(dirname(this.path))).catch(() => undefined);
 			this.#isEmpty = false;
 			this.#isLeftover = false;
 			this.exists = true;

@@ -261,7 +261,9 @@ export class Shell {
 		const isWindows = process.platform === "win32";
 		const [file, ...args] = isWindows ? shell : (["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", ...shell] as const);
 		const started = this.#spawn(file, args, { cwd, stdio: ["ignore", "pipe", isWindows ? "pipe" : "ignore"] }, environment);
-		return { ...started, output: [started.child.stdout, started.child.stderr].filter((stream): stream is Readable => stream !== null) };
+		// What could not be started, for want of descriptors for example, has no streams at all.
+		const streams = [started.child.stdout, started.child.stderr] as (Readable | null | undefined)[];
+		return { ...started, output: streams.filter((stream) => stream !== null && stream !== undefined) };
 	}
 
 	#spawn(

@@ -56,7 +56,7 @@ export class Watchdog {
 		child.on("error", () => this.#lost(child));
 		child.stdin?.on("error", () => this.#lost(child));
 		child.unref();
-		(child.stdin as unknown as { unref?: () => void }).unref?.();
+		(child.stdin as unknown as { unref?: () => void } | undefined)?.unref?.();
 		this.#child = child;
 		if (this.#groups.size > 0) this.#tell();
 	}
