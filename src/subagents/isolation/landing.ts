@@ -1,5 +1,5 @@
 /** Brings the work on one part into the user's tree: planned first, then made in one go, and undone when a later part fails. */
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { constants, copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Conflict, commitOnto, indexAfter, publish, type Step } from "./commit.ts";
@@ -111,7 +111,7 @@ async function replaceIndex(index: string, expected: string, next: string, stagi
 	mkdirSync(staging, { recursive: true, mode: 0o700 });
 	await copyFile(next, ready);
 	try {
-		linkSync(ready, lock);
+		place(ready, lock);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
 		throw new Error(`Another git process is at work in the repository. If there is none, remove ${lock}.`);
@@ -125,6 +125,16 @@ async function replaceIndex(index: string, expected: string, next: string, stagi
 	} catch (error) {
 		rmSync(lock, { force: true });
 		throw error;
+	}
+}
+
+function place(file: string, at: string): void {
+	try {
+		linkSync(file, at);
+	} catch (error) {
+		// Not every file system has links.
+		if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+		copyFileSync(file, at, constants.COPYFILE_EXCL);
 	}
 }
 

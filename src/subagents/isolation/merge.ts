@@ -145,8 +145,12 @@ async function landAll(
 		file.note({ isLanded: true });
 		return undefined;
 	} catch (error) {
-		for (const { record } of landed) await undoLanding((works[0] as Work).part.repository.git.with({ cwd: record.top }), record);
-		throw error;
+		const left: string[] = [];
+		for (const { record } of landed) {
+			if (!(await undoLanding((works[0] as Work).part.repository.git.with({ cwd: record.top }), record))) left.push(record.top);
+		}
+		if (left.length === 0) throw error;
+		throw new Error(`${sentence(error)} What was changed in ${left.join(", ")} could not be taken back: see git status there.`, { cause: error });
 	} finally {
 		for (const landing of landings) await landing.discard();
 	}
