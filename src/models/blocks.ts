@@ -22,6 +22,17 @@ interface Entry {
 	reader: PartialJsonReader | undefined;
 }
 
+/** A reply that goes on for ever must end somewhere; models are cut off long before. */
+const maxCharacters = 32 * 1024 * 1024;
+const maxBlocks = 2000;
+
+/** The provider never comes to an end. Asking again would not help. */
+class EndlessReply extends Error {
+	constructor(what: string) {
+		super(`it has more than ${what}`);
+	}
+}
+
 const cutText = "the reply was cut off before the arguments were complete";
 
 export class Blocks {
@@ -33,6 +44,7 @@ export class Blocks {
 	/** The entry whose turn it is. */
 	#turn = 0;
 
+	#characters = 0;
 	#onFirst: (() => void) | undefined;
 
 	/** `onFirst` is called right before the first block opens. */
@@ -56,6 +68,7 @@ export class Blocks {
 		const own = block.type === "toolCall" ? { ...block, id: this.#uniqueId(block.id) } : block;
 		const entry: Entry = { block: own, index: undefined, waiting: [], isClosed: false, members: undefined, reader };
 		this.#byKey.set(key, entry);
+		if (this.#entries.length === maxBlocks) throw new EndlessReply(`${maxBlocks} parts`);
 		if (this.#entries.push(entry) === 1) this.#onFirst?.();
 		this.#advance();
 	}
@@ -64,6 +77,8 @@ export class Blocks {
 	append(key: string | number, piece: string): void {
 		const entry = this.#byKey.get(key);
 		if (!entry || entry.isClosed || piece === "") return;
+		this.#characters += piece.length;
+		if (this.#characters > maxCharacters) throw new EndlessReply(`${maxCharacters / 1024 / 1024} million characters`);
 		if (entry.index === undefined) entry.waiting.push(piece);
 		else this.#append(entry, entry.index, piece);
 	}

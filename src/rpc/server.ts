@@ -3,7 +3,15 @@ import { isCommandError } from "../lib/command-error.ts";
 import { toLine } from "../lib/jsonl.ts";
 import type { CommandName } from "../protocol/commands/index.ts";
 import type { Response } from "../protocol/events.ts";
-import { type CommandFrame, type ControlFrame, type ParseFailure, parseFailure, parseInbound, type RequestId } from "../protocol/frames.ts";
+import {
+	type CommandFrame,
+	type ControlFrame,
+	type OutboundFrame,
+	type ParseFailure,
+	parseFailure,
+	parseInbound,
+	type RequestId,
+} from "../protocol/frames.ts";
 import type { Answer, Dialect, PromptStory } from "./dialects/dialect.ts";
 import type { Call, Handlers } from "./handlers/contract.ts";
 import type { FrameWriter } from "./stdio.ts";
@@ -205,8 +213,19 @@ export class Server {
 		const isFailure = "error" in outcome;
 		const response: Response = { id, type: "response", command, success: !isFailure, ...outcome };
 		const { writer, dialect } = this.#options;
-		for (const frame of dialect.frames?.(response) ?? [response]) writer.write(toLine(frame));
+		for (const line of linesOf(dialect.frames?.(response) ?? [response], command)) writer.write(line);
 		if (!writer.isOpen) this.#count(0);
+	}
+}
+
+function linesOf(frames: readonly OutboundFrame[], command: string): string[] {
+	try {
+		return frames.map(toLine);
+	} catch (error) {
+		// No string is longer than half a gigabyte.
+		if (!(error instanceof RangeError)) throw error;
+		const text = `${command}: the answer is too large for one line. Ask for less of it, as with get_messages_page or get_entries since an entry.`;
+		return frames.map(({ data: _, ...frame }: OutboundFrame & { data?: unknown }) => toLine({ ...frame, success: false, error: text }));
 	}
 }
 

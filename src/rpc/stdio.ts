@@ -176,7 +176,7 @@ export class FrameWriter implements Flow {
 		const batch = count === this.#frames.length ? this.#frames : this.#frames.slice(0, count);
 		this.#frames = batch === this.#frames ? [] : this.#frames.slice(count);
 		if (this.#alone.size) this.#alone = new Set([...this.#alone].flatMap((index) => (index >= count ? [index - count] : [])));
-		const lines = batch.map((frame) => (typeof frame === "string" ? frame : frame.line()));
+		const lines = batch.flatMap(lineOf);
 		lines.push("");
 		return { text: lines.join("\n"), length };
 	}
@@ -195,6 +195,17 @@ export class FrameWriter implements Flow {
 
 function divided(frame: Frame, split: (line: string) => string): Frame {
 	return typeof frame === "string" ? split(frame) : { size: frame.size, line: () => split(frame.line()) };
+}
+
+/** A frame that cannot be put into words must not take its neighbours along. */
+function lineOf(frame: Frame): string[] {
+	if (typeof frame === "string") return [frame];
+	try {
+		return [frame.line()];
+	} catch (error) {
+		console.error("bowline: a frame could not be written:", error);
+		return [];
+	}
 }
 
 /** Writes to descriptor 1 that go around `process.stdout` go to stderr too. Frames do not come this way: `process.stdout` has its own. */

@@ -53,7 +53,7 @@ export class EventWriter {
 		}
 		this.flush();
 		if (event.type === "message_update") this.#frame(event, event.assistantMessageEvent);
-		else this.#put(() => toLine(event), this.#writer.isAccepting ? 0 : sizeOf(event), event.type === "agent_settled");
+		else this.#put(() => eventLine(event), this.#writer.isAccepting ? 0 : sizeOf(event), event.type === "agent_settled");
 	};
 
 	/** Writes a frame that is no event, in its order. */
@@ -117,6 +117,16 @@ export class EventWriter {
 	/** Serialises at once, or, while stdout takes no bytes, when the frame's turn comes: events are values, they do not change. */
 	#put(line: () => string, size: number, alone = false): void {
 		this.#writer.write(this.#writer.isAccepting ? line() : { size, line }, alone);
+	}
+}
+
+/** No string is longer than half a gigabyte. A run that said more is over all the same; its messages were told one by one. */
+function eventLine(event: OutboundFrame): string {
+	try {
+		return toLine(event);
+	} catch (error) {
+		if (event.type !== "agent_end" || !(error instanceof RangeError)) throw error;
+		return toLine({ ...event, messages: [] });
 	}
 }
 

@@ -39,3 +39,25 @@ describe.each(Object.keys(asked) as ApiKind[])("%s: arguments that are nested a 
 		60_000,
 	);
 });
+
+describe.each(Object.keys(asked) as ApiKind[])("%s: a reply that never ends", (api) => {
+	test("words without end", async () => {
+		const text = Array.from({ length: 40 }, () => "x".repeat(1024 * 1024));
+		const end = ending(await replay(asked[api], playing([Buffer.from(spoken(api, { text }))])));
+		expect(end).toMatchObject({
+			type: "error",
+			failure: { kind: "permanent" },
+			error: { errorMessage: expect.stringContaining("it has more than 32 million characters") },
+		});
+	});
+
+	test("calls without end", async () => {
+		const calls = Array.from({ length: 3000 }, (_, index) => ({ id: `call_${index}`, name: "read", arguments: ["{}"] }));
+		const end = ending(await replay(asked[api], playing([Buffer.from(spoken(api, { calls }))])));
+		expect(end).toMatchObject({
+			type: "error",
+			failure: { kind: "permanent" },
+			error: { errorMessage: expect.stringContaining("it has more than 2000 parts") },
+		});
+	});
+});

@@ -1,6 +1,6 @@
 /** The writer: order, one write per tick, frames of their own, and who has to wait. */
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { FrameWriter } from "../../src/rpc/stdio.ts";
 
 /** A stream that takes a write when it is told to. */
@@ -32,6 +32,25 @@ test("frames of one tick go out in one write", async () => {
 	writer.write("b");
 	await tick();
 	expect(writes).toEqual(["a\nb\n"]);
+});
+
+test("a frame that cannot be put into words does not take its neighbours along", async () => {
+	const complain = vi.spyOn(console, "error").mockImplementation(() => undefined);
+	const { writes, stream, take } = slowStream();
+	const writer = new FrameWriter(stream, never);
+	writer.write("a");
+	await tick();
+	const line = () => {
+		throw new RangeError("Invalid string length");
+	};
+	writer.write("b");
+	writer.write({ size: 3, line });
+	writer.write("c");
+	take();
+	await tick();
+	expect(writes).toEqual(["a\n", "b\nc\n"]);
+	expect(complain).toHaveBeenCalledOnce();
+	complain.mockRestore();
 });
 
 test("a frame that wants a write of its own gets one", async () => {
