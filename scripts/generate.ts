@@ -15,7 +15,7 @@ const files: Record<string, string> = {
 	"src/protocol/inbound.generated.ts": inboundChecks(),
 	"src/protocol/types.generated.ts": protocolTypes(),
 	"src/protocol/names.generated.ts": protocolNames(),
-	"src/app/session-flags.generated.ts": sessionFlags(),
+	"src/embed/session-flags.generated.ts": sessionFlags(),
 	"src/subagents/parameters.generated.ts": taskParameters(),
 	"schema/protocol.json": json(protocolSchema()),
 	"schema/settings.json": json(settingsSchema()),

@@ -1,7 +1,7 @@
 /** The package: a session inside your program, and what extensions are written with. */
 
-import type { EmbedOptions } from "./app/embed.ts";
 import { type Client, type ConversationOptions, converse } from "./client/client.ts";
+import type { EmbedOptions } from "./embed/index.ts";
 
 export type {
 	Client,
@@ -30,6 +30,6 @@ export interface SessionOptions extends EmbedOptions, ConversationOptions {}
  */
 export async function createSession(options: SessionOptions = {}): Promise<Client> {
 	const { startTimeoutMs, requestTimeoutMs, onError, ...rest } = options;
-	const { embedded } = await import("./app/embed.ts");
+	const { embedded } = await import("./embed/index.ts");
 	return converse(embedded(rest), "ready", { startTimeoutMs, requestTimeoutMs, onError });
 }

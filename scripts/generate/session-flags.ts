@@ -1,5 +1,5 @@
 /** The flags of the command line as options of a session inside another program. */
-import { flags } from "../../src/app/flags.ts";
+import { flags } from "../../src/protocol/flags.ts";
 
 /** They speak of the process and its pipes, or stand for what `settings` says. */
 const left = new Set(["mode", "print", "help", "version", "no-ready", "dialect", "set"]);

@@ -1,10 +1,12 @@
 /** The command. Prints help and version by itself; everything else is a mode or a subcommand. */
+
+import { exitCodes } from "../lib/exit-codes.ts";
+import { isUsageError } from "../lib/usage-error.ts";
+import { parseArguments, refuseUnknown, unexpectedText } from "../live/arguments.ts";
 import { claimStdout } from "../rpc/stdio.ts";
-import { helpText, parseArguments, refuseUnknown, unexpectedText } from "./args.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { helpText } from "./help.ts";
 import { runRpc } from "./process-host.ts";
 import { runSubcommand, subcommands } from "./subcommands.ts";
-import { isUsageError } from "./usage-error.ts";
 import { version } from "./version.ts";
 
 const argv = process.argv.slice(2);
@@ -55,7 +57,7 @@ async function main(): Promise<void> {
 	}
 	if (options.print || (options.mode !== undefined && options.mode !== "rpc")) {
 		const stdout = claimStdout();
-		return (await import("./one-shot/index.ts")).runOneShot(parsed, stdout, warn);
+		return (await import("../one-shot/index.ts")).runOneShot(parsed, stdout, warn);
 	}
 	refuseUnknown(unknown, warn);
 	if (isSubcommand) {

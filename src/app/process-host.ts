@@ -1,12 +1,13 @@
 /** `--mode rpc`: this process serves a session over its stdin and stdout. */
+
+import type { Options, UnknownFlag } from "../live/arguments.ts";
+import { serve } from "../rpc/serve.ts";
 import type { OutputStream } from "../rpc/stdio.ts";
-import type { Options, UnknownFlag } from "./args.ts";
-import { serve } from "./rpc.ts";
 
 export async function runRpc(options: Options, unknown: UnknownFlag[], output: OutputStream, warn: (text: string) => void): Promise<void> {
 	const { stdin, env } = process;
 	const cwd = process.cwd();
-	const subagent = env.BOWLINE_INHERIT_FD === undefined ? undefined : await (await import("./as-subagent.ts")).inherited(options, cwd, env);
+	const subagent = env.BOWLINE_INHERIT_FD === undefined ? undefined : await (await import("../live/as-subagent.ts")).inherited(options, cwd, env);
 	const pauseInput = (paused: boolean) => void (paused ? stdin.pause() : stdin.resume());
 	const atExit = (then: () => void) => void process.once("exit", then);
 	const host = { cwd, env, output, warn, pauseInput, exit: process.exit, atExit, subagent };

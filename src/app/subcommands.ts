@@ -1,6 +1,7 @@
 /** What `bowline <word>` does: one table, from which the command line and its help follow. Each one is loaded when it is called. */
-import type { Options } from "./args.ts";
-import { UsageError } from "./usage-error.ts";
+
+import { UsageError } from "../lib/usage-error.ts";
+import type { Options } from "../live/arguments.ts";
 
 export interface Subcommand {
 	/** What stands behind the name, for the help. */
@@ -37,7 +38,7 @@ export const subcommands: Record<string, Subcommand> = {
 			if (words.length) throw new UsageError(`Unexpected argument: ${words[0]}. Type it when the chat has begun, or ask once with bowline -p.`);
 			const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.env.TERM !== "dumb";
 			if (!isTerminal) throw new UsageError('bowline chat needs a terminal. Without one: bowline -p "prompt".');
-			const { chat } = await import("./commands/chat/index.ts");
+			const { chat } = await import("../chat/index.ts");
 			process.exit(await chat([process.execPath, process.argv[1] as string], flagsOf(options)));
 		},
 	},

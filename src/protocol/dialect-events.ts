@@ -2,8 +2,8 @@
 
 import Type from "typebox";
 import { CompactionResult } from "./commands/compaction.ts";
+import { Subagent } from "./commands/dialect-commands.ts";
 import { SlashCommands } from "./commands/host.ts";
-import { Subagent } from "./commands/newer.ts";
 import { event, type Fields, flag, integer, jsonObject, number, optional, text, words } from "./define.ts";
 
 const reason = words("manual", "threshold", "overflow");

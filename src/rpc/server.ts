@@ -1,6 +1,7 @@
 /** Lines in, frames out: parse, lane, handle, answer. The only place where an error becomes `success: false`. */
 import { isCommandError } from "../lib/command-error.ts";
 import { toLine } from "../lib/jsonl.ts";
+import type { Call, Handlers } from "../live/commands/contract.ts";
 import type { CommandName } from "../protocol/commands/index.ts";
 import type { Response } from "../protocol/events.ts";
 import {
@@ -13,7 +14,6 @@ import {
 	type RequestId,
 } from "../protocol/frames.ts";
 import type { Answer, Dialect, PromptStory } from "./dialects/dialect.ts";
-import type { Call, Handlers } from "./handlers/contract.ts";
 import type { FrameWriter } from "./stdio.ts";
 
 interface Job {

@@ -2,9 +2,9 @@
 import type { PromptSource, Setup } from "../agent/contracts.ts";
 import type { Image, Text } from "../protocol/content.ts";
 import type { AgentMessage, CustomMessage, UserMessage } from "../protocol/messages.ts";
+import type { SessionParts } from "./dependencies.ts";
 import { haltText } from "./halt.ts";
 import { textOf } from "./inbox.ts";
-import type { SessionParts } from "./parts.ts";
 import type { BusyPeriod, Said } from "./phase.ts";
 
 type Parts = Pick<SessionParts, "hooks" | "expand">;

@@ -2,7 +2,7 @@
 import type { Again, Emit, LoopInput, Next, Outcome, Policy, StreamEvent } from "../agent/contracts.ts";
 import { agentLoop } from "../agent/loop.ts";
 import { linkedController } from "../lib/abort.ts";
-import { balanced } from "./balanced.ts";
+import { balanced } from "./close-open-events.ts";
 import { haltText } from "./halt.ts";
 import type { BusyPeriod } from "./phase.ts";
 

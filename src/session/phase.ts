@@ -2,8 +2,8 @@
 import type { Hooks, PromptSource } from "../agent/contracts.ts";
 import { deferred } from "../lib/deferred.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
+import type { Acceptance, Begun } from "./dependencies.ts";
 import { textOf } from "./inbox.ts";
-import type { Acceptance, Begun } from "./parts.ts";
 
 /** What is said, and by whom. Without a source it is taken as it is. */
 export interface Said {

@@ -13,18 +13,18 @@ import type { Entry, EntryBody } from "../transcript/entries.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Transcripts } from "../transcript/transcripts.ts";
 import type { Observer } from "./bus.ts";
-import { condensing, takenText } from "./condensing.ts";
+import { condensing, takenText } from "./compact-when-ready.ts";
 import { Conversation, problemWith } from "./conversation.ts";
+import type { Acceptance, PromptInput, SessionParts } from "./dependencies.ts";
 import { haltText } from "./halt.ts";
 import { Inbox, type Queued, type QueueName, type QueueTexts } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
-import type { Acceptance, PromptInput, SessionParts } from "./parts.ts";
 import { type AcceptedPrompt, accepting, type BusyPeriod, isPlain, newPeriod, type Phase, type Said } from "./phase.ts";
 import { sessionName } from "./restore.ts";
-import { storing } from "./storing.ts";
 import { replaceTodos, storedTodos } from "./todos.ts";
+import { storing } from "./write-ahead.ts";
 
-export type { Acceptance, PromptInput, SessionParts } from "./parts.ts";
+export type { Acceptance, PromptInput, SessionParts } from "./dependencies.ts";
 
 export class Session {
 	interruptMode: InterruptMode;

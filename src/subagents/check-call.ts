@@ -3,7 +3,7 @@ import type { ThinkingLevel } from "../protocol/levels.ts";
 import type { TaskArguments } from "../protocol/subagents.ts";
 import type { AgentDefinition } from "./agents.ts";
 import type { VerificationPlan } from "./contracts.ts";
-import { modelOverride, sendable, type TaskParts } from "./parts.ts";
+import { modelOverride, sendable, type TaskParts } from "./dependencies.ts";
 import { planVerification } from "./verification/index.ts";
 
 /** A call with every question answered. */

@@ -11,8 +11,8 @@ import type { EventOf } from "../protocol/events.ts";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
 import type { Usage } from "../protocol/model.ts";
 import type { TaskDetails } from "../protocol/subagents.ts";
+import { taskToolName } from "./dependencies.ts";
 import { type Inheritance, inheritVariable } from "./inheritance.ts";
-import { taskToolName } from "./parts.ts";
 import { type Submitted, submitToolName } from "./submit-result.ts";
 import { addUsage, noUsage } from "./usage.ts";
 

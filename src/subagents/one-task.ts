@@ -5,8 +5,8 @@ import { onlyReads } from "./agents.ts";
 import { writeArtifact } from "./artifacts.ts";
 import type { CheckedCall } from "./check-call.ts";
 import type { Delta, Workspace } from "./contracts.ts";
-import { budgetText, judged, type PlannedTask, prevented, refusedByBudget, type TaskCall, type Verdict } from "./judged-work.ts";
 import { shownOutput } from "./report.ts";
+import { budgetText, judged, type PlannedTask, prevented, refusedByBudget, type TaskCall, type Verdict } from "./run-and-verify.ts";
 import { summed } from "./usage.ts";
 
 export interface TaskOutcome {

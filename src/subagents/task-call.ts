@@ -5,11 +5,11 @@ import type { ToolResult } from "../protocol/messages.ts";
 import type { TaskArguments } from "../protocol/subagents.ts";
 import { type CheckedCall, checkCall } from "./check-call.ts";
 import type { CapturedWork, Frozen, Merged } from "./contracts.ts";
-import type { PlannedTask, TaskCall } from "./judged-work.ts";
+import type { TaskParts } from "./dependencies.ts";
 import { pathsOf, runTask, type TaskOutcome, unstarted } from "./one-task.ts";
-import type { TaskParts } from "./parts.ts";
 import { Progress } from "./progress.ts";
 import { detailsOf, reportOf } from "./report.ts";
+import type { PlannedTask, TaskCall } from "./run-and-verify.ts";
 import type { Semaphore } from "./semaphore.ts";
 
 export async function runTasks(parts: TaskParts, room: Semaphore, { args: given, signal, onUpdate }: ToolExecution): Promise<ToolResult> {

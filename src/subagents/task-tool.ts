@@ -1,7 +1,7 @@
 /** The tool that sends subagents. Only what the model is shown; the rest is loaded with the first call. */
 import type { Tool } from "../agent/contracts.ts";
+import { sendable, type TaskParts, taskToolName } from "./dependencies.ts";
 import { taskParameters } from "./parameters.generated.ts";
-import { sendable, type TaskParts, taskToolName } from "./parts.ts";
 import { Semaphore } from "./semaphore.ts";
 
 /** Subagents are ended within seconds; to capture what they did to a large repository takes longer. */

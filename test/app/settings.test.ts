@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { loadSettings, type SettingsPlaces } from "../../src/app/settings.ts";
 import { settings } from "../../src/protocol/settings.ts";
+import { loadSettings, type SettingsPlaces } from "../../src/settings/settings.ts";
 import { program } from "../wire/support/agent.ts";
 
 let folder: string;

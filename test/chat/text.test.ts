@@ -1,11 +1,11 @@
 /** The parts of the chat that need no terminal. */
 import { describe, expect, test } from "vitest";
-import { Conversation } from "../../src/app/commands/chat/conversation.ts";
-import { Editor } from "../../src/app/commands/chat/editor.ts";
-import { type Key, Keys } from "../../src/app/commands/chat/keys.ts";
-import { markdown } from "../../src/app/commands/chat/markdown.ts";
-import { broken, harmless, type Line, lineWidth, shortened, span, widthOf, wrapped } from "../../src/app/commands/chat/text.ts";
-import { Viewport } from "../../src/app/commands/chat/viewport.ts";
+import { Conversation } from "../../src/chat/conversation.ts";
+import { Editor } from "../../src/chat/editor.ts";
+import { type Key, Keys } from "../../src/chat/keys.ts";
+import { markdown } from "../../src/chat/markdown.ts";
+import { broken, harmless, type Line, lineWidth, shortened, span, widthOf, wrapped } from "../../src/chat/text.ts";
+import { Viewport } from "../../src/chat/viewport.ts";
 
 const plain = (lines: Line[]) => lines.map((line) => line.map(({ text }) => text).join(""));
 /** A line with the styles in brackets. */

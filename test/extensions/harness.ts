@@ -6,9 +6,9 @@ import { onTestFinished } from "vitest";
 import type { Ui } from "../../src/agent/contracts.ts";
 import type { ExtensionActions } from "../../src/extensions/actions.ts";
 import { findExtensions } from "../../src/extensions/discover.ts";
+import { ExtensionHost, type HostOptions } from "../../src/extensions/host.ts";
 import type { ExtensionError } from "../../src/extensions/link.ts";
 import { loadExtensions } from "../../src/extensions/load.ts";
-import { ExtensionHost, type HostOptions } from "../../src/extensions/run.ts";
 import type { Model } from "../../src/protocol/model.ts";
 
 export function folder(files: Record<string, string> = {}): string {

@@ -1,8 +1,8 @@
 /** Lanes: what overtakes what, and what a bug looks like from outside. */
 import { expect, test, vi } from "vitest";
 import { deferred } from "../../src/lib/deferred.ts";
+import type { Handlers } from "../../src/live/commands/contract.ts";
 import { classic } from "../../src/rpc/dialects/classic.ts";
-import type { Handlers } from "../../src/rpc/handlers/contract.ts";
 import { Server } from "../../src/rpc/server.ts";
 import { FrameWriter } from "../../src/rpc/stdio.ts";
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../src/protocol/messages.ts";
-import { balanced } from "../../src/session/balanced.ts";
+import { balanced } from "../../src/session/close-open-events.ts";
 
 beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => undefined));
 afterEach(() => vi.restoreAllMocks());

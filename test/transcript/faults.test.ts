@@ -11,7 +11,7 @@ import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { AgentMessage, UserMessage } from "../../src/protocol/messages.ts";
 import { Conversation } from "../../src/session/conversation.ts";
 import { Inbox } from "../../src/session/inbox.ts";
-import { storing } from "../../src/session/storing.ts";
+import { storing } from "../../src/session/write-ahead.ts";
 import { openTranscript } from "../../src/transcript/open.ts";
 import { folder, partsOf, transcriptsIn, user } from "./support.ts";
 

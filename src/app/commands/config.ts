@@ -1,7 +1,8 @@
 /** `bowline config [search]`: every setting, its value, and where the value came from. */
+
+import type { Options } from "../../live/arguments.ts";
+import { surroundings } from "../../live/workspace.ts";
 import { type SettingName, type SettingRow, settings as table } from "../../protocol/settings.ts";
-import type { Options } from "../args.ts";
-import { surroundings } from "../surroundings.ts";
 
 export async function showConfig(search: string, options: Options): Promise<void> {
 	// As a host sees them when asked so: what is reset for hosts is shown reset.

@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import packageFile from "../../../package.json" with { type: "json" };
 import { proxyFor } from "../../lib/http/proxy.ts";
 import { findShell } from "../../lib/shell/find-shell.ts";
+import { directoryOf } from "../../live/start-session.ts";
 import { ripgrepFinder } from "../../tools/ripgrep.ts";
-import { directoryOf } from "../start-session.ts";
 import type { Finding, Patient } from "./doctor.ts";
 
 const run = promisify(execFile);

@@ -1,6 +1,7 @@
 /** Which providers can be asked, by whose key, and which model a session would start with. Never shows a key. */
+
+import { Models } from "../../live/models.ts";
 import type { Model } from "../../protocol/model.ts";
-import { Models } from "../models.ts";
 import type { Finding, Patient } from "./doctor.ts";
 
 export async function models({ options, settings, cwd, userDirectory, env }: Patient): Promise<Finding[]> {

@@ -1,7 +1,8 @@
 /** `bowline doctor`: looks at what an agent needs here, tries one, and says what to do. */
-import type { Options } from "../args.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { type Surroundings, surroundings } from "../surroundings.ts";
+
+import { exitCodes } from "../../lib/exit-codes.ts";
+import type { Options } from "../../live/arguments.ts";
+import { type Surroundings, surroundings } from "../../live/workspace.ts";
 import { loopback } from "./doctor-loopback.ts";
 import { directories, git, node, proxy, ripgrep, settingsFiles, shell, trust } from "./doctor-machine.ts";
 import { models } from "./doctor-models.ts";

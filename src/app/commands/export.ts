@@ -1,9 +1,9 @@
 /** `bowline export <session> [output]`: the page of a session, by its file or the beginning of its id. */
 import { existsSync } from "node:fs";
-import type { Options } from "../args.ts";
-import { transcriptsOf } from "../start-session.ts";
-import { surroundings } from "../surroundings.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../../lib/usage-error.ts";
+import type { Options } from "../../live/arguments.ts";
+import { transcriptsOf } from "../../live/start-session.ts";
+import { surroundings } from "../../live/workspace.ts";
 
 export async function exportCommand(words: readonly string[], options: Options): Promise<void> {
 	const [word, outputPath, tooMuch] = words;

@@ -1,9 +1,10 @@
 /** `bowline models [search]`: what can be asked, for a person. With a search, also what a key is missing for. */
+
+import type { Options } from "../../live/arguments.ts";
+import { surroundings } from "../../live/workspace.ts";
 import { ModelRegistry } from "../../models/registry.ts";
 import { supportedLevels } from "../../models/thinking.ts";
 import type { Model } from "../../protocol/model.ts";
-import type { Options } from "../args.ts";
-import { surroundings } from "../surroundings.ts";
 
 export async function listModels(search: string, options: Options): Promise<void> {
 	const { env } = process;

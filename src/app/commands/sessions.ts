@@ -1,9 +1,10 @@
 /** `bowline sessions`: the sessions of this directory, for a person who wants to go on with one. */
+
+import type { Options } from "../../live/arguments.ts";
+import { directoryOf } from "../../live/start-session.ts";
+import { surroundings } from "../../live/workspace.ts";
 import { type SessionSummary, summaryOf } from "../../transcript/summary.ts";
 import { newestFirst } from "../../transcript/transcripts.ts";
-import type { Options } from "../args.ts";
-import { directoryOf } from "../start-session.ts";
-import { surroundings } from "../surroundings.ts";
 
 /** More than a person looks through; each costs a pass over its file. */
 const most = 50;

@@ -171,7 +171,7 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 	const before = estimateSetup(setup) + estimateMessages(messages);
 	const kept = estimateSetup(setup) + keptTokens(cut);
 	if (parts.hooks?.beforeCompact) {
-		const { askedOtherwise } = await import("./hooked.ts");
+		const { askedOtherwise } = await import("./extension-override.ts");
 		const otherwise = await askedOtherwise(parts, { cut, branch, tokensBefore, instructions, overhead: estimateSetup(setup), signal });
 		if (otherwise) return "problem" in otherwise ? otherwise : { result: otherwise.result, isTight: otherwise.after > limits.threshold };
 	}

@@ -2,9 +2,9 @@
 import type { Params, Result } from "../define.ts";
 import { bashCommands } from "./bash.ts";
 import { compactionCommands } from "./compaction.ts";
+import { newerCommands } from "./dialect-commands.ts";
 import { hostCommands } from "./host.ts";
 import { modelCommands } from "./model.ts";
-import { newerCommands } from "./newer.ts";
 import { promptingCommands } from "./prompting.ts";
 import { queueCommands } from "./queue.ts";
 import { retryCommands } from "./retry.ts";

@@ -1,15 +1,15 @@
 /** What a dialect may say about the wire. A mapping at the edge: nothing behind it knows which one is spoken. Types only. */
 import type { SummaryRetry } from "../../agent/contracts.ts";
 import type { ShellUpdate } from "../../lib/shell/index.ts";
+import type { Handlers } from "../../live/commands/contract.ts";
 import type { CompactionResult } from "../../protocol/commands/compaction.ts";
 import type { CommandResult } from "../../protocol/commands/index.ts";
 import type { InterruptMode } from "../../protocol/commands/queue.ts";
 import type { OutboundFrame, RequestId } from "../../protocol/frames.ts";
-import type { Begun } from "../../session/parts.ts";
+import type { Begun } from "../../session/dependencies.ts";
 import type { Session } from "../../session/session.ts";
-import type { Handlers } from "../handlers/contract.ts";
+import type { UpdateMode } from "../event-writer.ts";
 import type { FrameWriter } from "../stdio.ts";
-import type { UpdateMode } from "../updates.ts";
 
 export interface Dialect {
 	/** The line that announces readiness, where there is one. */

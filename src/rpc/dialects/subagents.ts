@@ -2,12 +2,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "../../lib/command-error.ts";
+import type { Handlers } from "../../live/commands/contract.ts";
 import type { CommandResult } from "../../protocol/commands/index.ts";
 import type { OmpEvent } from "../../protocol/dialect-events.ts";
 import type { EventOf } from "../../protocol/events.ts";
 import type { OutboundFrame } from "../../protocol/frames.ts";
 import type { Session } from "../../session/session.ts";
-import type { Handlers } from "../handlers/contract.ts";
 
 type Names = "set_subagent_subscription" | "get_subagents" | "get_subagent_messages";
 type Subagent = CommandResult<"get_subagents">["subagents"][number];

@@ -1,0 +1,354 @@
+/** The chat: keys of a person to commands of the client, events of the client to the screen. */
+import { type Client, type Dialog, type DialogAnswer, type Exit, ExitError, RequestError } from "../client/index.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { ExtensionUiRequest } from "../protocol/extension-ui.ts";
+import { commands, type Desk } from "./commands.ts";
+import { Conversation, type Level } from "./conversation.ts";
+import { Questions, Writing, YesOrNo } from "./dialogs.ts";
+import { Editor } from "./editor.ts";
+import { type Key, Keys } from "./keys.ts";
+import type { Terminal } from "./terminal.ts";
+import { frameOf, pageOf, type Screen } from "./view.ts";
+import { Viewport } from "./viewport.ts";
+
+/** At most so often is the screen drawn, and for at most a third of the time; so often while a spinner turns. */
+const frameMs = 16;
+const spinnerMs = 120;
+
+export class Chat implements Desk {
+	readonly client: Client;
+	/** Resolves when the user wants to leave. */
+	readonly left: Promise<void>;
+	quit!: () => void;
+	#terminal: Terminal;
+	#keys = new Keys((key) => this.#key(key));
+	#screen: Screen = {
+		conversation: new Conversation(),
+		viewport: new Viewport(),
+		editor: new Editor(),
+		questions: new Questions(() => this.#change()),
+		isExpanded: false,
+		doing: undefined,
+		queued: [],
+		facts: "",
+		statuses: new Map(),
+		widgets: new Map(),
+	};
+	#timer: NodeJS.Timeout | undefined;
+	#spinner: NodeJS.Timeout | undefined;
+	#drawMs = 0;
+	#isLeaving = false;
+	/** There is no agent at the moment, or not yet with the right session. */
+	#isDown = true;
+	/** The commands of the agent, for Tab and for typing errors. */
+	#agentCommands: string[] = [];
+	/** The last prompt, until a run has begun. */
+	#sent: string | undefined;
+	/** Where to go on when the agent has to be started again. */
+	#sessionFile: string | undefined;
+
+	constructor(client: Client, terminal: Terminal) {
+		this.client = client;
+		this.#terminal = terminal;
+		this.left = new Promise((resolve) => {
+			this.quit = () => {
+				this.#isLeaving = true;
+				resolve();
+			};
+		});
+	}
+
+	/** The file of the session, once something was said. */
+	get sessionFile(): string | undefined {
+		return this.#screen.conversation.items.some(({ kind }) => kind === "user") ? this.#sessionFile : undefined;
+	}
+
+	/** `warnings`: what the agent had to say about its start. */
+	async start(warnings: string): Promise<void> {
+		const { client } = this;
+		client.on("event", (event) => this.#hear(event));
+		client.on("extension_ui_request", (request) => this.#show(request));
+		client.on("response", ({ command, error }) => error && this.#refused(command, error));
+		client.on("exit", (exit) => void this.#mourn(exit));
+		client.onDialog((dialog, signal) => this.#answer(dialog, signal));
+		this.#terminal.enter(
+			(chunk) => this.#keys.push(chunk),
+			() => this.#change(),
+			() => this.quit(),
+		);
+		await this.#attempt(this.reload);
+		this.#isDown = false;
+		if (warnings.trim()) this.say("warning", warnings);
+		if (this.#screen.conversation.items.length === 0) this.say("info", "Type what you want and press Enter. /help lists keys and commands.");
+	}
+
+	stop(): void {
+		this.#isLeaving = true;
+		clearTimeout(this.#timer);
+		clearTimeout(this.#spinner);
+		this.#keys.close();
+		this.#terminal.leave();
+	}
+
+	// Arrows, for commands take these apart.
+
+	say = (level: Level, text: string): void => {
+		this.#screen.conversation.notice(level, text);
+		this.#change();
+	};
+
+	choose = (title: string, options: readonly string[]): Promise<number | undefined> => {
+		return this.#screen.questions.choose(title, options);
+	};
+
+	write = (text: string): void => {
+		this.#screen.editor.text = text;
+		this.#change();
+	};
+
+	reload = async (): Promise<void> => {
+		const { conversation, editor, viewport } = this.#screen;
+		const [{ messages }] = await Promise.all([this.client.getMessages(), this.refresh()]);
+		conversation.reset(messages);
+		viewport.follow();
+		editor.forget();
+		for (const item of conversation.items) if (item.kind === "user") editor.remember(item.text);
+		this.#change();
+	};
+
+	refresh = async (): Promise<void> => {
+		const [state, { commands: known }] = await Promise.all([this.client.getState(), this.client.getCommands()]);
+		this.#sessionFile = state.sessionFile;
+		this.#agentCommands = known.map(({ name }) => name);
+		this.#screen.facts = factsOf(state);
+		this.#change();
+	};
+
+	during = async <T>(doing: string, work: Promise<T>): Promise<T> => {
+		this.#screen.doing = doing;
+		this.#change();
+		try {
+			return await work;
+		} finally {
+			this.#screen.doing = undefined;
+			this.#change();
+		}
+	};
+
+	// ── From the person ────────────────────────────────────────────────────────────────────────────────
+
+	#key(key: Key): void {
+		const { questions, editor, viewport, conversation } = this.#screen;
+		this.#change();
+		if (key.name === "ctrl+l") return this.#terminal.forget();
+		if (questions.current) return questions.key(key);
+		const scroll = (pages: number) => {
+			const { width, height } = this.#terminal.size;
+			const page = pageOf(height);
+			viewport.scroll(conversation.items, { width: width - 1, isExpanded: this.#screen.isExpanded }, page, pages * Math.max(1, page - 1));
+		};
+		switch (key.name) {
+			case "enter":
+				return this.#send("steer");
+			case "alt+enter":
+				return this.#send("followUp");
+			case "escape":
+				return void (this.#screen.doing && this.#attempt(() => this.#abort()));
+			case "ctrl+c":
+				if (editor.text !== "") editor.text = "";
+				else if (this.#screen.doing) void this.#attempt(() => this.#abort());
+				else this.quit();
+				return;
+			case "ctrl+d":
+				return editor.text === "" ? this.quit() : void editor.key(key);
+			case "ctrl+z":
+				return this.#terminal.suspend();
+			case "ctrl+o":
+				this.#screen.isExpanded = !this.#screen.isExpanded;
+				return viewport.follow();
+			case "pageup":
+				return scroll(1);
+			case "pagedown":
+				return scroll(-1);
+			case "tab":
+				return this.#complete();
+			default:
+				editor.key(key);
+		}
+	}
+
+	/** What is sent while the agent works waits in one of its queues. */
+	#send(streamingBehavior: "steer" | "followUp"): void {
+		const { editor, viewport } = this.#screen;
+		// Without an agent it stays where it is.
+		if (editor.text.trim() === "" || this.#isDown) return;
+		const message = editor.take().trim();
+		viewport.follow();
+		const [, name, argument = ""] = /^\/(\S+)\s*(.*)$/s.exec(message) ?? [];
+		const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
+		if (command) return void this.#attempt(async () => command.run(argument.trim(), this));
+		if (name !== undefined && /^[\w:-]+$/.test(name) && !this.#agentCommands.includes(name))
+			return this.say("warning", `There is no command /${name}: see /help. To send it as it stands, begin with a space.`);
+		void this.#attempt(async () => {
+			this.#sent = message;
+			try {
+				await this.client.prompt({ message, streamingBehavior });
+			} catch (error) {
+				this.#giveBack();
+				throw error;
+			}
+		});
+	}
+
+	/** Something was accepted and could not be done after all. */
+	#refused(command: string, error: string): void {
+		if (command === "prompt") this.#giveBack();
+		this.say("error", error);
+	}
+
+	/** The prompt was not taken: nothing that was written is lost. */
+	#giveBack(): void {
+		if (this.#sent !== undefined && this.#screen.editor.text === "") this.write(this.#sent);
+		this.#sent = undefined;
+	}
+
+	async #abort(): Promise<void> {
+		// Both at once: an abort does not wait for its turn.
+		const [{ steering, followUp }] = await Promise.all([this.client.clearQueue(), this.client.abort()]);
+		const queued = [...steering, ...followUp];
+		if (queued.length) this.write([...queued, this.#screen.editor.text].filter(Boolean).join("\n"));
+	}
+
+	#complete(): void {
+		const { editor } = this.#screen;
+		const [, begun] = /^\/(\S*)$/.exec(editor.text) ?? [];
+		if (begun === undefined) return;
+		const fitting = [...Object.keys(commands), ...this.#agentCommands].filter((name) => name.startsWith(begun));
+		if (fitting.length === 1) editor.text = `/${fitting[0]} `;
+		else if (fitting.length > 1) this.say("info", fitting.map((name) => `/${name}`).join("  "));
+	}
+
+	/** Tells what goes wrong. That the agent is gone is told once, elsewhere. */
+	async #attempt(work: () => Promise<void>): Promise<void> {
+		try {
+			await work();
+		} catch (error) {
+			if (error instanceof ExitError || this.#isLeaving) return;
+			this.say("error", error instanceof RequestError ? error.text : error instanceof Error ? error.message : String(error));
+		}
+	}
+
+	// ── From the agent ─────────────────────────────────────────────────────────────────────────────────
+
+	#hear(event: AgentEvent): void {
+		const screen = this.#screen;
+		screen.conversation.hear(event);
+		switch (event.type) {
+			case "agent_start":
+				this.#sent = undefined;
+				screen.doing = "working";
+				break;
+			case "auto_retry_start":
+				screen.doing = "waiting to try again";
+				break;
+			case "auto_compaction_start":
+				screen.doing = "condensing";
+				break;
+			case "auto_compaction_end":
+				screen.doing &&= "working";
+				break;
+			case "agent_settled":
+				screen.doing = undefined;
+				break;
+			case "queue_update":
+				screen.queued = [...event.steering, ...event.followUp];
+				break;
+			case "thinking_level_changed":
+			case "session_info_changed":
+				void this.#attempt(this.refresh);
+				break;
+		}
+		this.#change();
+	}
+
+	async #answer(dialog: Dialog, unwanted: AbortSignal): Promise<DialogAnswer> {
+		const { questions } = this.#screen;
+		// The agent does not wait longer than it says, and does not say when it stops.
+		const limit = "timeout" in dialog && dialog.timeout ? [AbortSignal.timeout(dialog.timeout)] : [];
+		const signal = AbortSignal.any([unwanted, ...limit]);
+		switch (dialog.method) {
+			case "select":
+				return dialog.options[(await questions.choose(dialog.title, dialog.options, signal)) ?? -1];
+			case "confirm":
+				return questions.ask<boolean>((done) => new YesOrNo(dialog.title, dialog.message, done), signal);
+			case "input":
+				return questions.ask<string>((done) => new Writing(dialog.title, { placeholder: dialog.placeholder }, done), signal);
+			case "editor":
+				return questions.ask<string>((done) => new Writing(dialog.title, { text: dialog.prefill, isLong: true }, done), signal);
+		}
+	}
+
+	#show(request: ExtensionUiRequest): void {
+		const { statuses, widgets } = this.#screen;
+		switch (request.method) {
+			case "notify":
+				return this.say(request.notifyType ?? "info", request.message);
+			case "setStatus":
+				if (request.statusText) statuses.set(request.statusKey, request.statusText);
+				else statuses.delete(request.statusKey);
+				return this.#change();
+			case "setWidget":
+				if (request.widgetLines?.length)
+					widgets.set(request.widgetKey, { lines: request.widgetLines, isBelow: request.widgetPlacement === "belowEditor" });
+				else widgets.delete(request.widgetKey);
+				return this.#change();
+			case "set_editor_text":
+				return this.write(request.text);
+		}
+	}
+
+	/** The agent has died: says so, and offers another one that goes on with the session. */
+	async #mourn({ code, signal, stderr }: Exit): Promise<void> {
+		if (this.#isLeaving) return;
+		const screen = this.#screen;
+		this.#isDown = true;
+		Object.assign(screen, { doing: undefined, queued: [] });
+		screen.statuses.clear();
+		screen.widgets.clear();
+		const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
+		this.say("error", `The agent ${how}.\n${stderr.trimEnd().split("\n").slice(-5).join("\n")}`.trimEnd());
+		const restart = (await this.choose("The agent is gone. What now?", ["Start it again and go on", "Leave"])) === 0;
+		if (!restart) return this.quit();
+		// One that dies again is mourned again.
+		await this.#attempt(() => this.during("starting the agent", this.#restart()));
+	}
+
+	async #restart(): Promise<void> {
+		const path = this.sessionFile;
+		await this.client.restart();
+		if (path !== undefined) await this.client.switchSession({ sessionPath: path });
+		await this.reload();
+		this.#isDown = false;
+	}
+
+	// ── To the screen ──────────────────────────────────────────────────────────────────────────────────
+
+	#change(): void {
+		this.#timer ??= setTimeout(() => this.#draw(), Math.max(frameMs, 2 * this.#drawMs));
+	}
+
+	#draw(): void {
+		this.#timer = undefined;
+		if (this.#isLeaving) return;
+		const begin = performance.now();
+		this.#terminal.draw(frameOf(this.#screen, this.#terminal.size, Date.now()));
+		this.#drawMs = performance.now() - begin;
+		clearTimeout(this.#spinner);
+		if (this.#screen.doing) this.#spinner = setTimeout(() => this.#change(), spinnerMs);
+	}
+}
+
+function factsOf({ model, thinkingLevel, sessionName }: Awaited<ReturnType<Client["getState"]>>): string {
+	const name = model ? `${model.provider}/${model.id}` : "no model: /model";
+	return [sessionName, name, model?.reasoning ? thinkingLevel : undefined].filter(Boolean).join(" · ");
+}

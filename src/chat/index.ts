@@ -1,0 +1,46 @@
+/** `bowline chat`: a terminal client, and an example of a host. It knows nothing of the agent but the client and the protocol. */
+import { type Client, startClient } from "../client/index.ts";
+import { Chat } from "./chat.ts";
+import { Terminal } from "./terminal.ts";
+
+/** How politely the agent is asked to go when we leave. */
+const closePatience = { endMs: 2000, termMs: 1000 };
+
+/** `program`: what to start; `flags`: those of the user, which are the agent's. Gives the exit code. */
+export async function chat(program: readonly string[], flags: readonly string[]): Promise<number> {
+	const terminal = new Terminal(process.env);
+	let client: Client | undefined;
+	/** Whatever happens: the terminal first, then the agent. */
+	const crash = async (code: number, error?: unknown) => {
+		terminal.leave();
+		if (error !== undefined) console.error("bowline chat:", error);
+		await client?.close();
+		process.exit(code);
+	};
+	process.on("SIGINT", () => void crash(130));
+	process.on("SIGTERM", () => void crash(143));
+	process.on("SIGHUP", () => void crash(129));
+	process.on("uncaughtException", (error) => void crash(1, error));
+	process.on("unhandledRejection", (error) => void crash(1, error));
+
+	let conversation: Chat | undefined;
+	let warnings = "";
+	client = await startClient({
+		command: [...program, "--mode", "rpc", "--updates", "delta", ...flags],
+		waitForReady: true,
+		closePatience,
+		onStderr(text) {
+			if (conversation) conversation.say("warning", text);
+			else warnings += text;
+		},
+		onError: (error) => void crash(1, error),
+	});
+	conversation = new Chat(client, terminal);
+	await conversation.start(warnings);
+	await conversation.left;
+	conversation.stop();
+	await client.close();
+	const file = conversation.sessionFile;
+	if (file) console.log(`Saved. Go on with: bowline chat --session '${file}'`);
+	return 0;
+}

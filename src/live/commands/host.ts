@@ -1,0 +1,23 @@
+import { CommandError } from "../../lib/command-error.ts";
+import type { CommandResult } from "../../protocol/commands/index.ts";
+import type { EventWriter } from "../../rpc/event-writer.ts";
+import type { HostTools } from "../../rpc/host-tools.ts";
+import type { Handlers } from "./contract.ts";
+
+type Names = "set_host_tools" | "set_event_filter" | "get_commands" | "get_available_commands";
+type Commands = CommandResult<"get_commands">["commands"];
+
+export function hostHandlers(hostTools: HostTools, events: EventWriter, slashCommands: () => Promise<Commands>): Pick<Handlers, Names> {
+	const getCommands = async () => ({ commands: await slashCommands() });
+	return {
+		get_commands: getCommands,
+		get_available_commands: getCommands,
+		set_event_filter({ events: names }) {
+			const bad = names?.findIndex((name) => typeof name !== "string") ?? -1;
+			if (bad >= 0) throw new CommandError(`set_event_filter: events[${bad}] must be string`);
+			events.filter = names ? new Set(names) : undefined;
+			return { events: names };
+		},
+		set_host_tools: async ({ tools }) => ({ toolNames: await hostTools.set(tools) }),
+	};
+}

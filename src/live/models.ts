@@ -1,0 +1,182 @@
+/** All models of a process: scripts, and the providers behind them, which are loaded when somebody asks for them. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Hooks, ModelAccess, ModelCatalogue, ModelWithLevel, StreamEvent, StreamFunction } from "../agent/contracts.ts";
+import { remembered } from "../lib/remembered.ts";
+import type { ModelRegistry } from "../models/index.ts";
+import { scriptedAccess } from "../models/scripted/access.ts";
+import { scriptedModel } from "../models/scripted/model.ts";
+import type { Model } from "../protocol/model.ts";
+import type { SettingsView } from "../settings/settings.ts";
+import type { Inheritance } from "../subagents/inheritance.ts";
+import type { Options } from "./arguments.ts";
+
+export interface ModelsInput {
+	options: Options;
+	settings: SettingsView;
+	cwd: string;
+	userDirectory: string;
+	environment: NodeJS.ProcessEnv;
+	hooks: Hooks;
+	warn: (problem: string) => void;
+	/** What a subagent was given. */
+	inheritance?: Inheritance;
+}
+
+const scripted = "scripted";
+/** A variable that may hold a provider's key; the providers themselves know exactly, but loading them costs. */
+const keyLike = /_(API_KEY|AUTH_TOKEN|TOKEN)$/;
+const remedy = "Pass --provider and --model, or set a provider's key such as ANTHROPIC_API_KEY. To try without: --provider scripted --model echo.";
+
+export class Models implements ModelAccess, ModelCatalogue {
+	#input: ModelsInput;
+	#scripts: ModelAccess;
+	#registry: Promise<ModelRegistry> | undefined;
+	/** Scripts that were named; only these are ever listed. */
+	#named: Model[] = [];
+	#problem = remedy;
+
+	constructor(input: ModelsInput) {
+		this.#input = input;
+		const { agent, depth } = input.inheritance ?? { agent: "main", depth: 0 };
+		this.#scripts = scriptedAccess(this.scriptDirectory, { agent, depth });
+	}
+
+	/** Where the names of scripts begin; a subagent may work elsewhere. */
+	get scriptDirectory(): string {
+		return this.#input.inheritance?.scriptDirectory ?? this.#input.cwd;
+	}
+
+	/** The key that was given for this process. */
+	get apiKey(): { provider: string; key: string } | undefined {
+		const { options, inheritance } = this.#input;
+		if (inheritance) return inheritance.credentials.apiKey;
+		const provider = options.provider ?? options.model?.split("/")[0];
+		const key = options["api-key"];
+		return key && provider ? { provider, key } : undefined;
+	}
+
+	/** The script that was chosen on the command line, which needs no looking up. */
+	startScript(): ModelWithLevel | undefined {
+		const { options, settings } = this.#input;
+		const id = options.model ?? settings.get("defaultModel");
+		const provider = options.provider ?? (options.model === undefined ? settings.get("defaultProvider") : undefined);
+		return provider === scripted && id !== undefined ? { model: this.#script(id) } : undefined;
+	}
+
+	/** Whether there is anything to look up for a start. */
+	get mayHaveStart(): boolean {
+		const { options, settings, environment, userDirectory } = this.#input;
+		if (options.model ?? options.provider ?? options.models ?? settings.get("defaultModel") ?? settings.get("defaultProvider")) return true;
+		return Object.keys(environment).some((name) => keyLike.test(name)) || (!options.hermetic && existsSync(join(userDirectory, "models.jsonc")));
+	}
+
+	/** The model a session starts with, among the providers. */
+	async start(): Promise<ModelWithLevel | undefined> {
+		const { options, settings } = this.#input;
+		const [{ initialModel }, registry] = await Promise.all([import("../models/index.ts"), this.registry()]);
+		if (options.model !== undefined) {
+			const found = await registry.resolve(options.provider ? `${options.provider}/${options.model}` : options.model);
+			if (!("problem" in found)) return found;
+			this.#problem = found.problem;
+			return undefined;
+		}
+		const wishes = { provider: options.provider ?? settings.get("defaultProvider"), id: options.provider ? undefined : settings.get("defaultModel") };
+		return initialModel({ scope: await this.scope(), settings: wishes }, await registry.available());
+	}
+
+	/** The models that `cycle_model` goes through, when the user named some. */
+	async scope(): Promise<readonly ModelWithLevel[] | undefined> {
+		const { options, settings } = this.#input;
+		const patterns = options.models?.split(",") ?? settings.get("enabledModels");
+		if (!patterns) return undefined;
+		const { scopeModels } = await import("../models/index.ts");
+		return scopeModels(patterns, await this.available());
+	}
+
+	/** The first of several patterns that means a model that can be asked. */
+	async firstOf(patterns: readonly string[]): Promise<ModelWithLevel | undefined> {
+		for (const pattern of patterns) {
+			if (pattern.startsWith(`${scripted}/`)) return { model: this.#script(pattern.slice(scripted.length + 1)) };
+			const registry = await this.registry();
+			const found = await registry.resolve(pattern);
+			if (!("problem" in found) && !(await registry.problem(found.model))) return found;
+		}
+		return undefined;
+	}
+
+	/** What a prompt is told when there is no model. */
+	get noModelText(): string {
+		return this.#problem.startsWith("No API key found") ? this.#problem : `No model selected. ${this.#problem}`;
+	}
+
+	stream: StreamFunction = async (request, options) => {
+		const access = request.model.provider === scripted ? this.#scripts : await this.registry();
+		return access.stream(request, { ...options, onEvent: (event) => options.onEvent(this.#explain(event)) });
+	};
+
+	/** A wait that is too long to be retried is told to the user. */
+	#explain(event: StreamEvent): StreamEvent {
+		if (event.type !== "error" || event.failure.retryAfterMs === undefined) return event;
+		const { retryAfterMs } = event.failure;
+		const limit = this.#input.settings.get("retry.maxDelayMs");
+		if (retryAfterMs <= limit) return event;
+		const reason = `the requested retry delay of ${Math.ceil(retryAfterMs / 1000)} s exceeds retry.maxDelayMs (${limit / 1000} s)`;
+		return { ...event, error: { ...event.error, errorMessage: `${event.error.errorMessage} (${reason})` } };
+	}
+
+	async prepare(model: Model): Promise<{ model: Model } | { problem: string }> {
+		return (model.provider === scripted ? this.#scripts : await this.registry()).prepare(model);
+	}
+
+	async available(): Promise<Model[]> {
+		return [...this.#named, ...(await (await this.registry()).available())];
+	}
+
+	async find(provider: string, id: string): Promise<Model | undefined> {
+		return provider === scripted ? this.#script(id) : (await this.registry()).find(provider, id);
+	}
+
+	async problem(model: Model): Promise<string | undefined> {
+		return model.provider === scripted ? undefined : (await this.registry()).problem(model);
+	}
+
+	/** Providers that extensions bring. */
+	async setProviders(providers: Readonly<Record<string, unknown>>): Promise<void> {
+		await (await this.registry()).setProviders(providers);
+	}
+
+	registry(): Promise<ModelRegistry> {
+		this.#registry ??= remembered(this.#load(), () => {
+			this.#registry = undefined;
+		});
+		return this.#registry;
+	}
+
+	async close(): Promise<void> {
+		await (await this.#registry)?.close();
+	}
+
+	async #load(): Promise<ModelRegistry> {
+		const { ModelRegistry } = await import("../models/index.ts");
+		const { options, settings, environment, userDirectory, hooks, warn } = this.#input;
+		return new ModelRegistry({
+			env: environment,
+			userDir: userDirectory,
+			isHermetic: options.hermetic,
+			apiKey: this.apiKey,
+			setting: (name) => settings.get(name),
+			hooks,
+			now: Date.now,
+			warn,
+		});
+	}
+
+	#script(id: string): Model {
+		const known = this.#named.find((model) => model.id === id);
+		if (known) return known;
+		const model = scriptedModel(id);
+		this.#named.push(model);
+		return model;
+	}
+}

@@ -1,0 +1,104 @@
+/** Goes on from another entry of the same session file. Loaded when an extension asks for it. */
+import { CommandError } from "../lib/command-error.ts";
+import type { UserMessage } from "../protocol/messages.ts";
+import type { Usage } from "../protocol/model.ts";
+import { modelProblem } from "../session/compact-when-ready.ts";
+import { textOf } from "../session/inbox.ts";
+import { noteChoice } from "../session/restore.ts";
+import type { Entry } from "../transcript/entries.ts";
+import type { Transcript } from "../transcript/transcript.ts";
+import type { ActionParts } from "./extension-actions.ts";
+
+export type NavigateParts = Pick<ActionParts, "session" | "compaction" | "settings" | "hooks" | "ui" | "beforeTree">;
+
+export interface NavigateOptions {
+	/** Put what is left into words, for the model. */
+	summarize?: boolean;
+	customInstructions?: string;
+	/** For the summary, or for the target where there is none. */
+	label?: string;
+}
+
+interface BranchSummary {
+	summary: string;
+	details?: unknown;
+	fromHook?: boolean;
+	usage?: Usage;
+}
+
+/** Either everything happens or nothing. A run is aborted first, whatever becomes of it; a prompt that comes meanwhile waits. */
+export async function navigateTree(parts: NavigateParts, targetId: string, options: NavigateOptions): Promise<{ cancelled: boolean }> {
+	const { session, hooks, ui } = parts;
+	// What cannot be done must leave the run alone.
+	entryOf(session.transcript, targetId);
+	return session.alone(async (signal) => {
+		const { transcript } = session;
+		const target = entryOf(transcript, targetId);
+		const left = entriesLeft(transcript, target);
+		const { cancel, summary: supplied, ...wishes } = await parts.beforeTree({ targetId, entriesToSummarize: left as never, signal });
+		if (cancel || signal.aborted) return { cancelled: true };
+		const instructions = (wishes.customInstructions ?? options.customInstructions)?.trim() || undefined;
+		const wanted = options.summarize && left.length > 0;
+		const summary = supplied ? { ...supplied, fromHook: true } : wanted ? await summaryOf(parts, left, instructions, signal) : undefined;
+		if (signal.aborted) return { cancelled: true };
+
+		const oldLeafId = transcript.leafId;
+		const isPrompt = target.type === "message" && target.message.role === "user";
+		// An entry whose parent is missing is a root.
+		if (!session.moveTo(isPrompt ? target.parentId : target.id)) session.moveTo(null);
+		let noted: Entry | undefined;
+		try {
+			noteChoice(session);
+			noted = summary && session.append({ type: "branch_summary", fromId: oldLeafId ?? "root", ...summary });
+			const label = (wishes.label ?? options.label)?.trim();
+			if (label) session.append({ type: "label", targetId: noted?.id ?? targetId, label });
+		} catch (error) {
+			// A summary that is in the file is where the session goes on, with or without its label.
+			session.moveTo(noted?.id ?? oldLeafId);
+			throw error;
+		}
+		session.reproject();
+		const text = isPrompt ? textOf(target.message as UserMessage) : "";
+		if (text !== "") ui.setEditorText(text);
+		hooks.tell?.({ type: "session_tree", newLeafId: transcript.leafId, oldLeafId });
+		return { cancelled: false };
+	});
+}
+
+function entryOf(transcript: Transcript, id: string): Entry {
+	const entry = transcript.find(id);
+	if (!entry) throw new CommandError(`Entry not found: ${id}`);
+	return entry;
+}
+
+/** The entries between the current one and the nearest that it has in common with the target, oldest first. */
+function entriesLeft(transcript: Transcript, target: Entry): readonly Entry[] {
+	const path = transcript.path();
+	const places = new Map(path.map(({ id }, place) => [id, place]));
+	// A damaged file may lead in a circle.
+	const seen = new Set<string>();
+	for (let entry: Entry | undefined = target; entry && !seen.has(entry.id); entry = transcript.find(entry.parentId ?? "")) {
+		const place = places.get(entry.id);
+		if (place !== undefined) return path.slice(place + 1);
+		seen.add(entry.id);
+	}
+	return path;
+}
+
+async function summaryOf(
+	{ session, compaction, settings }: NavigateParts,
+	entries: readonly Entry[],
+	instructions: string | undefined,
+	signal: AbortSignal,
+): Promise<BranchSummary | undefined> {
+	const problem = await modelProblem(session, signal);
+	const { model } = session.choice;
+	if (signal.aborted) return undefined;
+	if (problem || !model) throw new CommandError(problem ?? "No model selected");
+	const reserveTokens = settings.get("branchSummary.reserveTokens");
+	const made = await compaction.summarizeBranch({ entries, model, reserveTokens, instructions, signal });
+	if (!made || signal.aborted) return undefined;
+	if ("problem" in made) throw new CommandError(`The branch could not be summarised: ${made.problem}`);
+	const { text, details, usage } = made;
+	return { summary: text, details, usage };
+}

@@ -1,0 +1,129 @@
+/** What people put beside the program for the agent to know, loaded with the first run or question about it. */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Hooks, Tool } from "../agent/contracts.ts";
+import { remembered } from "../lib/remembered.ts";
+import type { Resources, SlashCommand } from "../prompting/index.ts";
+import type { SettingsView } from "../settings/settings.ts";
+import type { Options } from "./arguments.ts";
+import type { Package } from "./packages.ts";
+
+export interface PromptingInput {
+	options: Options;
+	settings: SettingsView;
+	cwd: string;
+	userDirectory: string;
+	home: string | undefined;
+	hooks: Hooks;
+	warn: (text: string) => void;
+	now: () => number;
+}
+
+export class Prompting {
+	#input: PromptingInput;
+	#resources: Promise<Resources> | undefined;
+	/** What the flags say, read once: the prompt must not change in the middle of a session. */
+	#custom: string | undefined;
+	#appended: string[] | undefined;
+
+	/** Throws when a file that is named as a prompt cannot be read. */
+	constructor(input: PromptingInput) {
+		this.#input = input;
+		const { "system-prompt": custom, "append-system-prompt": appended } = input.options;
+		this.#custom = custom === undefined ? undefined : textOrFile(custom, input.cwd);
+		this.#appended = appended?.map((value) => textOrFile(value, input.cwd));
+	}
+
+	resources(): Promise<Resources> {
+		this.#resources ??= remembered(this.#load(), () => {
+			this.#resources = undefined;
+		});
+		return this.#resources;
+	}
+
+	/** What is asked for next is looked for again. */
+	forget(): void {
+		this.#resources = undefined;
+	}
+
+	async systemPrompt(tools: readonly Tool[]): Promise<string> {
+		const { cwd, now } = this.#input;
+		const [{ systemPrompt }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
+		const { systemFile, appendFiles, contextFiles, skills, rules } = resources;
+		return systemPrompt({
+			tools,
+			cwd,
+			custom: this.#custom ?? systemFile?.content,
+			appended: this.#appended ?? appendFiles.map((file) => file.content),
+			docsDirectory: docsDirectory(),
+			contextFiles,
+			skills,
+			rules,
+			now,
+		});
+	}
+
+	/** The text that a prompt stands for. Only what starts with a slash can stand for another. */
+	async expand(text: string): Promise<string> {
+		const [{ expandPrompt }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
+		return expandPrompt(text, resources, { enableSkillCommands: this.#input.settings.get("enableSkillCommands") });
+	}
+
+	async commands(): Promise<SlashCommand[]> {
+		const [{ listCommands }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
+		return listCommands(resources, { enableSkillCommands: this.#input.settings.get("enableSkillCommands") });
+	}
+
+	async #load(): Promise<Resources> {
+		const { options, settings, cwd, userDirectory, home, hooks, warn } = this.#input;
+		const [{ loadResources }, packages, more] = await Promise.all([import("../prompting/index.ts"), this.#packages(), hooks.resources?.()]);
+		const resources = await loadResources({
+			cwd,
+			userDirectory: options.hermetic ? undefined : userDirectory,
+			projectDirectory: settings.projectDirectory,
+			homeDirectory: home,
+			isTrusted: settings.isTrusted,
+			skillPaths: more ? [...(options.skill ?? []), ...more.skillPaths] : options.skill,
+			promptPaths: options["prompt-template"],
+			settingsSkillPaths: settings.get("skills"),
+			settingsPromptPaths: [...settings.get("prompts"), ...(more?.promptPaths ?? [])],
+			settingsScopes: { skills: settings.scope("skills"), prompts: settings.scope("prompts"), packages: settings.scope("packages") },
+			packages,
+			noSkills: options["no-skills"],
+			noPrompts: options["no-prompt-templates"],
+			noRules: options["no-rules"],
+			noContextFiles: options["no-context-files"],
+		});
+		resources.warnings.forEach(warn);
+		return resources;
+	}
+
+	async #packages(): Promise<Package[]> {
+		const { options, settings, warn } = this.#input;
+		const directories = settings.get("packages");
+		if (directories.length === 0) return [];
+		const { packages, problems } = (await import("./packages.ts")).readPackages(directories);
+		// Where extensions are loaded, they have been reported already.
+		if (options["no-extensions"]) for (const { directory, problem } of problems) warn(`Package ${directory} is not used: ${problem}.`);
+		return packages;
+	}
+}
+
+/** A flag's value: text, or the name of a file that holds it. */
+function textOrFile(value: string, cwd: string): string {
+	if (value.length >= 4096) return value;
+	const path = resolve(cwd, value);
+	// A text may be longer than any name: then there is no such file, and looking closer would throw.
+	if (!existsSync(path) || !statSync(path).isFile()) return value;
+	try {
+		return readFileSync(path, "utf8").replace(/^\uFEFF/, "");
+	} catch (error) {
+		throw new Error(`The prompt file ${value} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
+	}
+}
+
+/** Our own documentation, which lies beside the program. */
+function docsDirectory(): string | undefined {
+	const path = join(import.meta.dirname, "..", "docs");
+	return existsSync(join(path, "protocol.md")) ? path : undefined;
+}

@@ -1,0 +1,39 @@
+/** The stream rules of a process: read with what else people put beside it, and told which of them the session has used. */
+import type { StreamRules } from "../policies/stream-rules/index.ts";
+import type { Resources } from "../prompting/index.ts";
+import type { SettingsView } from "../settings/settings.ts";
+
+export interface RuleParts {
+	resources: () => Promise<Resources>;
+	/** The rules that the conversation as it is now has been told of. */
+	used: () => string[];
+	settings: SettingsView;
+	warn: (text: string) => void;
+}
+
+/** Gives the rules to watch with; nothing where there are none. */
+export function ruleLoader({ resources, used, settings, warn }: RuleParts): () => Promise<StreamRules | undefined> {
+	let known: Resources | undefined;
+	let rules: StreamRules | undefined;
+	const read = async (files: Resources["rules"]) => {
+		const { streamRules } = await import("../policies/stream-rules/index.ts");
+		const made = streamRules({
+			rules: files,
+			settings: {
+				enabled: settings.get("ttsr.enabled"),
+				interruptMode: settings.get("ttsr.interruptMode"),
+				repeatMode: settings.get("ttsr.repeatMode"),
+				repeatGap: settings.get("ttsr.repeatGap"),
+			},
+			warn,
+		});
+		return made.isEmpty ? undefined : made;
+	};
+	return async () => {
+		const current = await resources();
+		if (current !== known) rules = current.rules.length === 0 ? undefined : await read(current.rules);
+		known = current;
+		rules?.restore(used());
+		return rules;
+	};
+}

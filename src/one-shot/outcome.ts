@@ -1,0 +1,48 @@
+/** What came of a prompt, as the events tell it, and the exit code that follows. */
+
+import { exitCodes } from "../lib/exit-codes.ts";
+import type { BudgetReason } from "../protocol/budget.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { AssistantMessage } from "../protocol/messages.ts";
+
+export interface Result {
+	code: number;
+	/** The answer; also where it was cut or cost too much. */
+	answer?: string;
+	problem?: string;
+}
+
+export class Outcome {
+	#last: AssistantMessage | undefined;
+	#exceeded: BudgetReason | "limit" | undefined;
+
+	hear = (event: AgentEvent): void => {
+		if (event.type === "message_end" && event.message.role === "assistant") this.#last = event.message;
+		else if (event.type === "budget_exceeded" && event.scope === "session") this.#exceeded = event.snapshot.reason ?? "limit";
+	};
+
+	/** The next prompt is asked. */
+	begin(): void {
+		this.#last = undefined;
+	}
+
+	/** `refusal`: why no run began. Without a reply, because an extension took the prompt, all is well. */
+	result(refusal?: string): Result {
+		const reply = this.#last;
+		const hasAnswer = refusal === undefined && reply && reply.stopReason !== "error" && reply.stopReason !== "aborted";
+		const answer = hasAnswer ? textOf(reply) : undefined;
+		if (this.#exceeded) return { code: exitCodes.budget, answer, problem: refusal ?? `Session budget exceeded (${this.#exceeded})` };
+		if (refusal !== undefined) return { code: exitCodes.failed, problem: refusal };
+		if (reply && !hasAnswer) return { code: exitCodes.failed, problem: reply.errorMessage ?? "The reply was aborted." };
+		if (reply?.stopReason === "length")
+			return { code: exitCodes.failed, answer, problem: "The answer was cut: it reached the model's limit for one reply." };
+		return { code: exitCodes.done, answer };
+	}
+}
+
+function textOf({ content }: AssistantMessage): string {
+	return content
+		.flatMap((block) => (block.type === "text" ? [block.text] : []))
+		.join("")
+		.trim();
+}

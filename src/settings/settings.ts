@@ -1,0 +1,205 @@
+/** Settings from their places, lowest to highest: default, user file, project file, --config, environment, flags. */
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { ParseError } from "jsonc-parser";
+import { UsageError } from "../lib/usage-error.ts";
+import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
+import { type SettingName, type SettingRow, type SettingValue, settings } from "../protocol/settings.ts";
+import { addressOf, asKind, flatten, isObject, kindName, type Values, withMember } from "./values.ts";
+
+export interface SettingsView {
+	get<Name extends SettingName>(name: Name): SettingValue<Name>;
+	/** Where a value came from, in words. */
+	origin(name: SettingName): string;
+	/** Whose word it is: the user's, the project's, or that of who started this process. */
+	scope(name: SettingName): "user" | "project" | "temporary";
+	warnings: string[];
+	/** What stands in a file and has no effect, with the reason. */
+	unused: string[];
+	/** Whether this project's own code and settings are trusted. */
+	isTrusted: boolean;
+	/** `.bowline` of the project; absent where that is the user's own. */
+	projectDirectory: string | undefined;
+}
+
+export interface SettingsPlaces {
+	userDirectory: string;
+	/** What `~` stands for. */
+	home: string | undefined;
+	cwd: string;
+	/** Read neither the user's nor the project's file. */
+	isHermetic: boolean;
+	/** The project is trusted (true), not trusted (false), or the user's file decides. */
+	approve: boolean | undefined;
+	config: string | undefined;
+	/** `key=value` words. */
+	assignments: readonly string[];
+	environment: string | undefined;
+	/** A host is on the other side: it gets the same behaviour on every machine. */
+	isRpc: boolean;
+}
+
+const userSource = "user settings";
+const projectSource = "project settings";
+/** More than anybody has to say. */
+const maxFileBytes = 1024 * 1024;
+export class SettingsProblem extends UsageError {}
+
+/** Throws SettingsProblem for what was named explicitly and cannot be used. A bad user or project file is only reported. */
+export async function loadSettings(places: SettingsPlaces): Promise<SettingsView> {
+	const warnings: string[] = [];
+	const values: Values = {};
+	const origins: Record<string, string> = {};
+	const unused: string[] = [];
+	const lay = (layer: Values, source: string, refusal: (row: SettingRow) => string | undefined = () => undefined, directory = places.cwd) => {
+		for (const [key, value] of Object.entries(flatten(layer))) {
+			if (value === null || key === "$schema") continue;
+			const address = addressOf(key);
+			const reason = address ? refusal(address.row) : "there is no such setting";
+			if (reason) unused.push(`${source}: ${key} has no effect: ${reason}.`);
+			if (!address || reason) continue;
+			const { name, row, members } = address;
+			const typed = members.length > 0 ? withMember(values[name], members, value) : asKind(row, value);
+			if (typed === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
+			else {
+				values[name] = row.isPath ? placed(typed, directory, places.home) : typed;
+				origins[name] = source;
+			}
+		}
+	};
+	const fromFile = async (directory: string): Promise<Values> => {
+		const path = join(directory, "settings.jsonc");
+		try {
+			const facts = statSync(path, { throwIfNoEntry: false });
+			if (!facts) {
+				const near = join(directory, "settings.json");
+				if (existsSync(near)) warnings.push(`${near} is not read: rename it to settings.jsonc.`);
+				return {};
+			}
+			// A pipe or a device may never end.
+			if (!facts.isFile()) throw new SettingsProblem(`${path} is no plain file.`);
+			if (facts.size > maxFileBytes) throw new SettingsProblem(`${path} is larger than ${maxFileBytes / 1024} KB.`);
+			return await readJsonc(path);
+		} catch (error) {
+			warnings.push(`${(error as Error).message} The file is ignored and left as it is.`);
+			return {};
+		}
+	};
+
+	let trusted = places.approve ?? false;
+	const { userDirectory } = places;
+	const projectDirectory = projectDirectoryOf(places);
+	const isReset = (row: SettingRow) => (places.isRpc && row.resetInRpc ? "hosts get the default" : undefined);
+	if (!places.isHermetic) {
+		const user = await fromFile(userDirectory);
+		trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places);
+		lay(user, userSource, isReset, userDirectory);
+		const project = projectDirectory === undefined ? {} : await fromFile(projectDirectory);
+		const refusal = (row: SettingRow) => {
+			if (row === settings["trust.projects"]) return "only the user's own file decides that";
+			return trusted || row.project ? isReset(row) : "the project is not trusted (see --approve)";
+		};
+		lay(project, projectSource, refusal, projectDirectory);
+	}
+	if (places.config !== undefined)
+		lay(await readExplicit(places.config), `--config ${places.config}`, undefined, dirname(resolve(places.cwd, places.config)));
+	if (places.environment) lay(await readJsoncText(places.environment, "BOWLINE_SETTINGS"), "BOWLINE_SETTINGS");
+	for (const assignment of places.assignments) lay(parseAssignment(assignment), `--set ${assignment}`);
+
+	return {
+		get: (name) => (Object.hasOwn(values, name) ? values[name] : settings[name].default) as never,
+		origin: (name) => origins[name] ?? "default",
+		scope: (name) => (origins[name] === userSource ? "user" : origins[name] === projectSource ? "project" : "temporary"),
+		warnings,
+		unused,
+		isTrusted: trusted,
+		projectDirectory,
+	};
+}
+
+/** In the home directory the project's directory is the user's own, which is no project. */
+export function projectDirectoryOf({ cwd, userDirectory }: Pick<SettingsPlaces, "cwd" | "userDirectory">): string | undefined {
+	const directory = join(cwd, ".bowline");
+	return directory === userDirectory || (existsSync(directory) && realPath(directory) === realPath(userDirectory)) ? undefined : directory;
+}
+
+function isTrusted(list: unknown, { cwd, home }: SettingsPlaces): boolean {
+	if (!Array.isArray(list) || list.length === 0) return false;
+	const here = realPath(cwd);
+	return list.some((path) => typeof path === "string" && isAbsolute(expanded(path, home)) && realPath(expanded(path, home)) === here);
+}
+
+/** Links followed; the path itself where there is nothing. */
+function realPath(path: string): string {
+	return existsSync(path) ? realpathSync(path) : path;
+}
+
+/** Paths as absolute ones: a relative one must mean the same wherever the agent is started. */
+function placed(value: unknown, directory: string, home: string | undefined): unknown {
+	return Array.isArray(value) ? value.map((each) => placed(each, directory, home)) : resolve(directory, expanded(String(value), home));
+}
+
+function expanded(path: string, home: string | undefined): string {
+	return home !== undefined && /^~(\/|$)/.test(path) ? join(home, path.slice(1)) : path;
+}
+
+async function readExplicit(path: string): Promise<Values> {
+	if (!existsSync(path)) throw new SettingsProblem(`Settings file not found: ${path}`);
+	return readJsonc(path);
+}
+
+function readJsonc(path: string): Promise<Values> {
+	let text: string;
+	try {
+		text = readFileSync(path, "utf8").replace(/^\uFEFF/, "");
+	} catch (error) {
+		throw new SettingsProblem(`Settings file ${path} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
+	}
+	return readJsoncText(text, path);
+}
+
+async function readJsoncText(text: string, source: string): Promise<Values> {
+	const { parse, printParseErrorCode } = await import("jsonc-parser");
+	const problems: ParseError[] = [];
+	const value = flat(() => parse(text, problems, { allowTrailingComma: true }), source);
+	const [first] = problems;
+	if (first) {
+		const line = text.slice(0, first.offset).split("\n").length;
+		// The parser's `CommaExpected`, in words.
+		const what = printParseErrorCode(first.error)
+			.replace(/(?<=[a-z])(?=[A-Z])/g, " ")
+			.toLowerCase();
+		throw new SettingsProblem(`${source}:${line}: ${what}.`);
+	}
+	if (!isObject(value)) throw new SettingsProblem(`${source} must hold a JSON object.`);
+	return value;
+}
+
+/** What is nested too deep overflows the stack of the parser, or that of whoever walks through it afterwards. */
+function flat(parse: () => unknown, source: string): unknown {
+	try {
+		const value = parse();
+		if (!isNestedDeeperThan(maxNesting, JSON.stringify(value) ?? "")) return value;
+	} catch (error) {
+		if (!(error instanceof RangeError)) throw error;
+	}
+	throw new SettingsProblem(`${source} is nested deeper than ${maxNesting}.`);
+}
+
+function parseAssignment(assignment: string): Values {
+	const at = assignment.indexOf("=");
+	const name = assignment.slice(0, at);
+	const address = at > 0 ? addressOf(name) : undefined;
+	if (!address) throw new SettingsProblem(`--set ${assignment}: write key=value with a setting of docs/settings.md.`);
+	const text = assignment.slice(at + 1);
+	let value: unknown = text;
+	try {
+		value = JSON.parse(text);
+	} catch {
+		// Not JSON: the text itself is the value.
+	}
+	const { row, members } = address;
+	if (members.length > 0) return { [name]: value };
+	if (asKind(row, value) === undefined && asKind(row, text) === undefined) throw new SettingsProblem(`--set ${name} must be ${kindName(row)}.`);
+	return { [name]: asKind(row, value) === undefined ? text : value };
+}

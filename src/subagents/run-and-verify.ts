@@ -1,0 +1,172 @@
+/** The work of one task and the verdict on it: the child runs, then the checks, perhaps a repair and the checks again. */
+import { join } from "node:path";
+import type { BudgetReason } from "../protocol/budget.ts";
+import type { TaskArguments, VerificationResult } from "../protocol/subagents.ts";
+import type { CheckedCall } from "./check-call.ts";
+import { type ChildOutcome, runChild } from "./child-run.ts";
+import type { Frozen, VerificationPlan } from "./contracts.ts";
+import { type TaskParts, taskToolName } from "./dependencies.ts";
+import { gitPlaceVariables } from "./git-variables.ts";
+import type { Household } from "./inheritance.ts";
+import type { Progress } from "./progress.ts";
+import { failedChecks, repairContext, verification } from "./verification/index.ts";
+
+/** What all tasks of a call share. */
+export interface TaskCall {
+	parts: TaskParts;
+	args: TaskArguments;
+	checked: CheckedCall;
+	household: Household;
+	/** Where things are left. */
+	directory: string;
+	frozen: Frozen | undefined;
+	progress: Progress;
+	signal: AbortSignal;
+}
+
+export interface PlannedTask {
+	index: number;
+	/** With its number. */
+	id: string;
+	item: TaskArguments["tasks"][number];
+}
+
+export type Verdict = Pick<ChildOutcome, "exitCode" | "output" | "error" | "aborted" | "abortReason"> & {
+	runs: ChildOutcome[];
+	verification?: VerificationResult;
+	/** The work is not wanted, not even as a patch. */
+	isDiscarded?: true;
+};
+
+export const budgetText = (reason: BudgetReason) => `Budget exceeded (${reason})`;
+
+/** Asked before money is spent. Tells the host when the answer is no. */
+export function refusedByBudget({ budget, emit }: TaskParts): BudgetReason | undefined {
+	const reason = budget?.gate();
+	if (budget && reason) emit({ type: "budget_exceeded", scope: "task", snapshot: budget.snapshot });
+	return reason;
+}
+
+/** What stopped the task, if it was not an abort. */
+function failed(message: string, { signal }: TaskCall): Omit<Verdict, "runs"> {
+	const { aborted } = signal;
+	const error = aborted ? "The task was aborted." : message;
+	return { exitCode: 1, output: "", error, ...(aborted ? { aborted, abortReason: "aborted" } : {}) };
+}
+
+/** The verdict on a task that never came to its work. */
+export function prevented(message: string, call: TaskCall): Verdict {
+	const { verification: plan } = call.checked;
+	return { ...failed(message, call), runs: [], ...(plan ? { verification: resultOf(plan, "skipped", []) } : {}) };
+}
+
+function resultOf(
+	{ profile, onFailure }: VerificationPlan,
+	status: VerificationResult["status"],
+	attempts: VerificationResult["attempts"],
+	retriesUsed = 0,
+): VerificationResult {
+	return { requested: true, ...(profile === undefined ? {} : { profile }), mode: "command", status, attempts, retriesUsed, onFailure };
+}
+
+/** Runs the child, then the checks, and perhaps a repair with the checks again. */
+export async function judged(task: PlannedTask, call: TaskCall, cwd: string): Promise<Verdict> {
+	const first = await child(task, call, cwd, task.id, promptOf(task, call));
+	const { verification: plan } = call.checked;
+	if (!plan) return { ...first, runs: [first] };
+	const verified = (status: VerificationResult["status"], attempts: VerificationResult["attempts"], retriesUsed = 0) =>
+		resultOf(plan, status, attempts, retriesUsed);
+	if (first.exitCode !== 0) return { ...first, runs: [first], verification: verified("skipped", []) };
+
+	const attempt = await verify(plan, 1, task, call, cwd);
+	const runs = [first];
+	if (attempt.status === "passed") return { ...first, runs, verification: verified("passed", [attempt]) };
+	if (attempt.status === "skipped") return { ...failed("", call), output: first.output, runs, verification: verified("skipped", [attempt]) };
+	const failure: Verdict = { ...first, exitCode: 1, error: failedText(attempt), runs, verification: verified("failed", [attempt]) };
+	if (plan.onFailure === "discard_patch") return { ...failure, isDiscarded: true };
+	if (plan.onFailure !== "retry_once" || plan.maxRetries < 1) return failure;
+
+	const refusal = refusedByBudget(call.parts);
+	if (refusal) {
+		emitRefusedAttempt(task, call);
+		return { ...failure, error: `${budgetText(refusal)}; repair skipped` };
+	}
+	const limit = call.parts.setting("task.verification.failureContextLineLimit");
+	const repair = await child(task, call, cwd, `${task.id}-repair`, repairPrompt(promptOf(task, call), await repairContext(attempt, limit)));
+	runs.push(repair);
+	const output = [first.output.trimEnd(), repair.output].filter(Boolean).join("\n\nAfter the checks had failed:\n\n");
+	if (repair.exitCode !== 0) {
+		const { aborted, abortReason } = repair;
+		const error = `${failure.error}. The repair failed too: ${repair.error}`;
+		return { ...failure, output, error, aborted, abortReason, runs, verification: verified("failed", [attempt], 1) };
+	}
+	const second = await verify(plan, 2, task, call, cwd);
+	const attempts = [attempt, second];
+	if (second.status === "passed") return { ...repair, output, runs, verification: verified("passed", attempts, 1) };
+	if (second.status === "skipped") return { ...failed("", call), output, runs, verification: verified("skipped", attempts, 1) };
+	return { ...failure, output, error: failedText(second), runs, verification: verified("failed", attempts, 1) };
+}
+
+const failedText = (attempt: Parameters<typeof failedChecks>[0]) =>
+	`Verification failed: ${failedChecks(attempt)
+		.map(({ name }) => name)
+		.join(", ")}`;
+
+function emitRefusedAttempt({ id, item }: PlannedTask, { parts: { emit }, checked }: TaskCall): void {
+	const facts = { id, taskId: item.id, attempt: 2 };
+	const profile = checked.verification?.profile;
+	emit({ type: "subagent_verification_start", ...facts, ...(profile === undefined ? {} : { profile }) });
+	emit({ type: "subagent_verification_end", ...facts, status: "budget_exceeded" });
+}
+
+function verify(plan: VerificationPlan, attempt: number, { id, item }: PlannedTask, call: TaskCall, cwd: string) {
+	const { parts, directory, progress, signal } = call;
+	// What the child did last is told before what was found out about it.
+	progress.flush();
+	const artifact = (name: string) => join(directory, name);
+	return verification({ shell: parts.shell, now: parts.now })(plan, attempt, { id, taskId: item.id, cwd, artifact, emit: parts.emit, signal });
+}
+
+/** Runs a child to its end. `id` is also the name of its conversation; a repair has one of its own. */
+async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: string, prompt: string): Promise<ChildOutcome> {
+	const { parts, checked, args, household, directory, frozen, progress, signal } = call;
+	const { agent, model, thinkingLevel } = checked;
+	const budget = parts.budget?.remaining();
+	const schema = args.schema ?? agent.output;
+	return runChild({
+		program: parts.program(),
+		shell: await parts.childShell(),
+		cwd,
+		unset: frozen ? gitPlaceVariables : [],
+		prompt,
+		inheritance: {
+			...household,
+			agent: agent.name,
+			depth: parts.depth + 1,
+			model,
+			thinkingLevel,
+			...(budget ? { budget } : {}),
+			...(agent.tools ? { tools: [...agent.tools, ...(agent.spawns.length > 0 ? [taskToolName] : [])] } : {}),
+			spawns: agent.spawns,
+			systemPrompt: agent.prompt,
+			...(schema ? { schema } : {}),
+			artifacts: { directory, id },
+		},
+		sessionFile: parts.isStored ? join(directory, `${id}.jsonl`) : undefined,
+		maxRuntimeMs: parts.setting("task.maxRuntimeMs"),
+		softRequestLimit: parts.setting("task.softRequestLimit"),
+		budget: parts.budget,
+		signal,
+		watch: progress.watch(index),
+	});
+}
+
+function promptOf({ item }: PlannedTask, { args }: TaskCall): string {
+	const context = args.context?.trim();
+	// The heading also keeps an assignment that begins with a slash from being taken for a command.
+	return `${context ? `Background:\n\n${context}\n\n` : ""}Your assignment:\n\n${item.assignment}`;
+}
+
+function repairPrompt(assignment: string, failures: string): string {
+	return `Somebody worked on the assignment below in this directory, and the work is still here. It was checked, and the checks failed. Find out why, repair the work, and do not weaken the checks.\n\n${assignment}\n\nWhat failed:\n\n${failures}`;
+}
