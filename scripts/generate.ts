@@ -6,6 +6,7 @@ import { protocolPage, settingsPage } from "./generate/pages.ts";
 import { pythonCommands, pythonProtocol } from "./generate/python.ts";
 import { protocolSchema, scriptSchema, settingsSchema, taskParameters } from "./generate/schemas.ts";
 import { sessionFlags } from "./generate/session-flags.ts";
+import { toolNames } from "./generate/tool-names.ts";
 import { protocolNames, protocolTypes } from "./generate/types.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -16,6 +17,7 @@ const files: Record<string, string> = {
 	"src/protocol/types.generated.ts": protocolTypes(),
 	"src/protocol/names.generated.ts": protocolNames(),
 	"src/embed/session-flags.generated.ts": sessionFlags(),
+	"src/tools/names.generated.ts": toolNames(),
 	"src/subagents/parameters.generated.ts": taskParameters(),
 	"schema/protocol.json": json(protocolSchema()),
 	"schema/settings.json": json(settingsSchema()),

@@ -1,55 +1,91 @@
 /** Prompts in, outcome out. Knows no provider, no file, no clock. */
+import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { ToolCall } from "../protocol/content.ts";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
-import type { Emit, LoopInput, Outcome, Setup } from "./contracts.ts";
+import type { Doors } from "./doors.ts";
+import type { Emit, Outcome } from "./policy.ts";
 import { streamReply } from "./reply.ts";
+import type { Flow, Setup, StreamFunction } from "./stream.ts";
+import type { ValidateArguments } from "./tool.ts";
 import { refuseToolCalls, runToolCalls } from "./tool-calls.ts";
 
-export async function agentLoop(input: LoopInput, publish: Emit): Promise<Outcome> {
+/** The queues, as the loop sees them. Taking respects the queue modes. */
+export interface Queues {
+	/** How many messages wait. */
+	readonly count: number;
+	hasSteering(): boolean;
+	takeSteering(): AgentMessage[];
+	takeFollowUps(): AgentMessage[];
+}
+
+/** Where a run takes its first messages from. */
+export type Next = { from: "prompt"; messages: AgentMessage[]; toolChoice?: string } | { from: "context" } | { from: "queues" };
+
+export interface LoopInput {
+	next: Next;
+	/** The live context, as it is at the moment of the call. */
+	context: () => readonly AgentMessage[];
+	setup: () => Promise<Setup>;
+	stream: StreamFunction;
+	validate: ValidateArguments;
+	queues: Queues;
+	interruptMode: () => InterruptMode;
+	doors: Doors;
+	sessionId: () => string;
+	/** Removes credentials from what tools return. */
+	redact: (text: string) => string;
+	flow: Flow;
+	signal: AbortSignal;
+	now: () => number;
+}
+
+export async function agentLoop(input: LoopInput, emit: Emit): Promise<Outcome> {
+	const { doors, queues, signal } = input;
 	const outcome: Outcome = { messages: [], last: undefined, failure: undefined };
-	const emit: Emit = (event) => {
-		if (event.type === "message_end") outcome.messages.push(event.message);
-		publish(event);
-	};
 	const deliver = (message: AgentMessage) => {
+		outcome.messages.push(message);
 		emit({ type: "message_start", message });
 		emit({ type: "message_end", message });
 	};
+	/** A halted run may still answer its own tool calls, but waiting messages do not prolong it. */
+	const mayGoOn = (hasCalls: boolean) => !signal.aborted && (hasCalls || doors.haltReason === undefined);
 
 	emit({ type: "agent_start" });
 	let pending = firstMessages(input);
 	for (let turnIndex = 0; ; turnIndex++) {
 		emit({ type: "turn_start", turnIndex, timestamp: input.now() });
 		pending.forEach(deliver);
-		// What was queued while idle is delivered in the first turn, behind the prompt.
-		if (turnIndex === 0 && input.next.from !== "queues") input.queues.takeSteering().forEach(deliver);
+		// Messages that were queued while idle are delivered in the first turn, after the prompt.
+		if (turnIndex === 0 && input.next.from !== "queues") queues.takeSteering().forEach(deliver);
 
-		await input.flow.whenOpen(input.signal);
+		await input.flow.whenOpen(signal);
 		const setup = await input.setup();
 		if (turnIndex === 0 && input.next.from === "prompt") setup.toolChoice = input.next.toolChoice;
 		const { message, failure } = await streamReply(input, setup, emit);
-		outcome.last = message;
-		outcome.failure = failure;
 		const hasFailed = message.stopReason === "error" || message.stopReason === "aborted";
 		const calls = message.content.filter((block) => block.type === "toolCall");
 		const toolResults = await resultsOf(calls, message, setup, input, emit);
+		outcome.messages.push(message, ...toolResults);
+		outcome.last = message;
+		outcome.failure = failure;
 		emit({ type: "turn_end", message, toolResults, turnIndex });
-		if (hasFailed || isLastAct(toolResults, setup)) break;
+		if (hasFailed || endsRun(toolResults, setup)) break;
 
-		// Before the queues are asked: a message must not be lost between its queue and its turn when this is aborted.
-		const mayGoOn = () => !input.signal.aborted && (calls.length > 0 || !input.isHalted());
-		if (calls.length + input.queues.count > 0 && mayGoOn()) await input.prepare();
-		pending = mayGoOn() ? input.queues.takeSteering() : [];
-		if (calls.length === 0 && pending.length === 0) {
-			if (mayGoOn()) pending = input.queues.takeFollowUps();
+		// Before the queues are asked: an abort here must not lose a message between its queue and its turn.
+		const hasCalls = calls.length > 0;
+		if ((hasCalls || queues.count > 0) && mayGoOn(hasCalls)) await doors.prepare?.([], signal);
+		pending = mayGoOn(hasCalls) ? queues.takeSteering() : [];
+		if (!hasCalls && pending.length === 0) {
+			if (mayGoOn(hasCalls)) pending = queues.takeFollowUps();
 			if (pending.length === 0) break;
 		}
 	}
-	emit({ type: "agent_end", messages: outcome.messages, willRetry: input.foresee(outcome) });
+	const willRetry = !signal.aborted && doors.haltReason === undefined && doors.foresee(outcome);
+	emit({ type: "agent_end", messages: outcome.messages, willRetry });
 	return outcome;
 }
 
-function isLastAct(results: readonly ToolResultMessage[], { tools }: Setup): boolean {
+function endsRun(results: readonly ToolResultMessage[], { tools }: Setup): boolean {
 	return results.some(({ toolName, isError }) => !isError && tools.some((tool) => tool.endsRun && tool.name === toolName));
 }
 

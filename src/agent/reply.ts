@@ -2,18 +2,21 @@
 import { linkedController, settleWithin } from "../lib/abort.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import { abortedText } from "../protocol/texts.ts";
-import type { Emit, LoopInput, ProviderFailure, Setup, StreamEvent } from "./contracts.ts";
 import { toModelMessages } from "./convert.ts";
+import type { LoopInput } from "./loop.ts";
+import type { Emit } from "./policy.ts";
+import type { ProviderFailure, Setup, StreamEvent } from "./stream.ts";
 
 export interface Reply {
 	message: AssistantMessage;
 	failure: ProviderFailure | undefined;
 }
 
-/** How long a provider may take to end after it was told to; then the reply ends without it. */
+/** How long a provider may take to end after an abort; then the reply ends without it. */
 const abortGraceMs = 1000;
 
 export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): Promise<Reply> {
+	const { watch } = input.doors;
 	const empty = emptyReply(setup, input.now());
 	let partial: AssistantMessage | undefined;
 	let reply: Reply | undefined;
@@ -23,7 +26,7 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 		emit({ type: "message_start", message });
 		partial = message;
 	};
-	// The model call alone, so that cutting a reply does not end the run as an abort would.
+	// Ends the model call alone: cutting a reply must not end the run as an abort would.
 	const { controller, release } = linkedController(input.signal);
 	let cut: string | undefined;
 	const onEvent = (event: StreamEvent) => {
@@ -41,7 +44,7 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 				begin(empty);
 				partial = event.partial;
 				emit({ type: "message_update", message: event.partial, usage: event.partial.usage, assistantMessageEvent: event });
-				cut = input.watch?.(event);
+				cut = watch?.(event);
 				if (cut !== undefined) controller.abort();
 		}
 	};
@@ -58,7 +61,7 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 	};
 
 	try {
-		const context = input.hooks?.context ? await input.hooks.context(input.context(), controller.signal) : input.context();
+		const context = input.doors.context ? await input.doors.context(input.context(), controller.signal) : input.context();
 		const request = {
 			model: setup.model,
 			thinkingLevel: setup.thinkingLevel,

@@ -1,19 +1,22 @@
-/** Runs the tool calls of one reply: start in order, side by side where allowed, results in call order. Every call gets a result. */
+/** Runs the tool calls of one reply: start in order, in parallel where allowed, results in call order. Every call gets a result. */
 
 import { linkedController, settleWithin } from "../lib/abort.ts";
 import { isToolFailure } from "../lib/tool-failure.ts";
 import type { ToolCall } from "../protocol/content.ts";
 import type { ToolResult, ToolResultMessage } from "../protocol/messages.ts";
-import type { Emit, Flow, HookedCall, Hooks, Tool, ValidateArguments } from "./contracts.ts";
+import type { Doors } from "./doors.ts";
+import type { Emit, PendingCall } from "./policy.ts";
+import type { Flow } from "./stream.ts";
+import type { Tool, ValidateArguments } from "./tool.ts";
 
 export interface Batch {
 	tools: readonly Tool[];
 	validate: ValidateArguments;
-	/** Looked at after each finished call: steering waits and may skip the rest. */
+	/** Read after each finished call: steering waits and may skip the rest. */
 	isInterrupted: () => boolean;
-	/** Takes credentials out of what tools give. */
+	/** Removes credentials from what tools return. */
 	redact: (text: string) => string;
-	hooks?: Hooks;
+	doors: Doors;
 	flow: Flow;
 	signal: AbortSignal;
 	emit: Emit;
@@ -25,7 +28,7 @@ type Call = ToolCall & { argumentsError?: string };
 
 const skipText = "Skipped due to queued user message.";
 const abortText = "Operation aborted";
-/** How long a tool may take to end after it was told to; then the call ends without it. */
+/** How long a tool may take to end after an abort; then the call ends without it. */
 const abortGraceMs = 1800;
 
 export async function runToolCalls(calls: readonly Call[], batch: Batch): Promise<ToolResultMessage[]> {
@@ -46,7 +49,7 @@ export async function runToolCalls(calls: readonly Call[], batch: Batch): Promis
 	for (const [index, call] of calls.entries()) {
 		const tool = batch.tools.find((candidate) => candidate.name === call.name);
 		const isExclusive = tool?.concurrency !== "shared";
-		// Nothing is awaited that need not be: calls that may run side by side all start before the first of them ends.
+		// Await nothing that need not be awaited: calls that may run in parallel all start before the first of them ends.
 		if (isExclusive && running.size) await Promise.all(running);
 		else if (exclusive) await exclusive;
 		if (!signal.aborted && !batch.flow.isOpen) await batch.flow.whenOpen(signal);
@@ -94,26 +97,27 @@ async function execute(call: Call, tool: Tool | undefined, batch: Updating): Pro
 	if (!tool) return failed(unknownTool(call.name, batch.tools));
 	if (call.argumentsError)
 		return failed(`The arguments of ${call.name} are not complete JSON and were not used: ${call.argumentsError}. Send the call again.`);
-	const { hooks, signal } = batch;
+	const { doors, signal } = batch;
 	try {
 		const held = tool.accepted ? { ...tool, parameters: tool.accepted } : tool;
 		const checked = await batch.validate(held, tool.adapt ? tool.adapt(structuredClone(call.arguments)) : call.arguments);
 		if ("problems" in checked) return failed(badArguments(`The arguments of ${call.name}`, call.arguments, checked.problems));
 		if (signal.aborted) return failed(abortText);
-		const hooked: HookedCall = { toolName: call.name, toolCallId: call.id, input: checked.args };
-		if (hooks?.beforeTool) {
-			const permit = await hooks.beforeTool(hooked, signal);
-			if ("reason" in permit) return failed(permit.reason);
+		const pending: PendingCall = { toolName: call.name, toolCallId: call.id, input: checked.args };
+		if (doors.beforeTool) {
+			const decision = await doors.beforeTool(pending, signal, async (input) => {
+				const again = await batch.validate(held, input);
+				if ("problems" in again) throw new Error(badArguments(`The arguments of ${call.name}, as an extension changed them,`, input, again.problems));
+				return again.args;
+			});
+			if ("denied" in decision) return failed(decision.denied);
 			if (signal.aborted) return failed(abortText);
-			const again = await batch.validate(held, permit.input);
-			if ("problems" in again)
-				return failed(badArguments(`The arguments of ${call.name}, as an extension changed them,`, permit.input, again.problems));
-			hooked.input = again.args;
+			pending.input = decision.input;
 		}
-		const outcome = await called(tool, call.id, hooked.input, batch);
-		if (!hooks?.afterTool || signal.aborted) return outcome;
+		const outcome = await called(tool, call.id, pending.input, batch);
+		if (!doors.afterTool || signal.aborted) return outcome;
 		const given = { content: outcome.result.content, details: outcome.result.details, isError: outcome.isError };
-		const { isError, ...result } = await hooks.afterTool(hooked, given, signal);
+		const { isError, ...result } = await doors.afterTool(pending, given, signal);
 		return { result: filled(result), isError };
 	} catch (error) {
 		return failed(error instanceof Error ? error.message : String(error));
@@ -133,7 +137,7 @@ async function called(tool: Tool, toolCallId: string, args: Record<string, unkno
 	}
 }
 
-/** Providers take no result without any content. */
+/** Providers refuse a result without content. */
 function filled(result: ToolResult): ToolResult {
 	return result.content.length ? result : { ...result, content: [{ type: "text", text: "" }] };
 }
@@ -148,7 +152,7 @@ function badArguments(what: string, args: object, problems: { path: string; mess
 	return `${what} do not fit its schema:\n${lines.join("\n")}\n\nReceived:\n${JSON.stringify(args, null, 2)}`;
 }
 
-/** The result without credentials, wherever in it they stood. */
+/** The result without credentials, wherever in it they were. */
 function clean(result: ToolResult, redact: (text: string) => string): ToolResult {
 	const json = JSON.stringify(result);
 	const redacted = redact(json);

@@ -1,7 +1,7 @@
 /** What `bowline <word>` does: one table, from which the command line and its help follow. Each one is loaded when it is called. */
 
 import { UsageError } from "../lib/usage-error.ts";
-import type { Options } from "../live/arguments.ts";
+import type { Options } from "../protocol/flags.ts";
 
 export interface Subcommand {
 	/** What stands behind the name, for the help. */

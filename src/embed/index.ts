@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Channel, ChannelListener, Frame, OpenChannel } from "../client/channel.ts";
 import { Tail } from "../client/tail.ts";
 import { parseArguments } from "../live/arguments.ts";
-import { type Host, type Service, serve } from "../rpc/serve.ts";
+import { type Pipes, type Service, serve } from "../rpc/serve.ts";
 import type { OutputStream } from "../rpc/stdio.ts";
 import type { SessionFlags } from "./session-flags.generated.ts";
 
@@ -31,12 +31,12 @@ export function embedded({ cwd: given, env = process.env, settings = {}, args = 
 	const { options, words, unknown } = parsed;
 	if (words[0] !== undefined) throw new Error(`args: ${words[0]} is no flag`);
 	return (listener) =>
-		new EmbeddedSession(listener, onWarning, (host) =>
-			serve({ ...host, cwd, env, pauseInput: () => undefined }, { ...options, "no-ready": false }, unknown),
+		new EmbeddedSession(listener, onWarning, (pipes) =>
+			serve({ ...pipes, cwd, env, pauseInput: () => undefined }, { ...options, "no-ready": false }, unknown),
 		);
 }
 
-type Start = (host: Pick<Host, "output" | "warn" | "exit" | "atExit">) => Promise<Service>;
+type Start = (pipes: Pick<Pipes, "output" | "warn" | "exit" | "atExit">) => Promise<Service>;
 
 class EmbeddedSession implements Channel {
 	#listener: ChannelListener;

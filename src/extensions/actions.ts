@@ -10,6 +10,9 @@ import type { SessionFacts } from "./session-view.ts";
 /** A message as `sendMessage` and `before_agent_start` give it, with everything filled in but the time. */
 export type OwnMessage = Pick<CustomMessage, "customType" | "content" | "display" | "details">;
 
+/** Handlers, tools, providers or commands of extensions. */
+export type Change = "handlers" | "tools" | "providers" | "commands";
+
 export interface ExtensionActions {
 	ui: Ui;
 	/** Somebody may answer dialogs. */
@@ -53,6 +56,6 @@ export interface ExtensionActions {
 	shutdown(): void;
 	/** `execProgram` of this room over the session's shell. */
 	exec(file: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
-	/** Tools or providers were registered or withdrawn after `bind`: read them again before the next model call. */
-	changed?(what: "tools" | "providers" | "commands"): void;
+	/** Something was registered or withdrawn after `bind`. */
+	changed?(what: Change): void;
 }

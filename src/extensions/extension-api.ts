@@ -1,5 +1,5 @@
 /** The object that a factory gets: registrations are written down, everything else goes to the session once there is one. */
-import type { ExtensionActions } from "./actions.ts";
+import type { Change, ExtensionActions } from "./actions.ts";
 import { contentOf, jsonIn, ownMessage, textsIn } from "./answers.ts";
 import type { CommandInfo, ExtensionApi } from "./api.ts";
 import { eventKinds } from "./events.ts";
@@ -19,7 +19,7 @@ export function extensionApi(own: Registrations, link: Link, commands: () => Com
 		if (own.isDropped) throw new Error(`${what} is not possible: the extension failed to load.`);
 		if (link.ended.aborted) throw new Error(`${what} is not possible any more: the extension was unloaded.`);
 	};
-	const changed = (what: "tools" | "providers" | "commands") => {
+	const changed = (what: Change) => {
 		if (link.isBound) link.actionsFor(what).changed?.(what);
 	};
 	const send = async (command: "extension_send" | "extension_send_user", actions: ExtensionActions, work: () => void | Promise<void>) => {
@@ -37,6 +37,7 @@ export function extensionApi(own: Registrations, link: Link, commands: () => Com
 			if (!Object.hasOwn(eventKinds, event)) link.warn(`Extension ${own.path} listens to ${String(event)}, which never happens here.`);
 			// A new list each time: whoever is going through the old one is not disturbed.
 			own.handlers.set(event, [...(own.handlers.get(event) ?? []), handler]);
+			changed("handlers");
 		},
 		registerTool(tool) {
 			requireLoaded("registerTool");

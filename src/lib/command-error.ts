@@ -3,10 +3,13 @@ export class CommandError extends Error {
 	override readonly name = "CommandError";
 	/** A word for programs, where the protocol has one. */
 	readonly code: string | undefined;
+	/** For callers inside: what kind of refusal it is. Not on the wire. */
+	readonly kind: "cancelled" | undefined;
 
-	constructor(message: string, code?: string) {
+	constructor(message: string, code?: string, kind?: "cancelled") {
 		super(message);
 		this.code = code;
+		this.kind = kind;
 	}
 }
 

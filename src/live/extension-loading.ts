@@ -2,12 +2,12 @@
 import { join } from "node:path";
 import { findExtensions } from "../extensions/discover.ts";
 import { type ExtensionError, ExtensionHost, loadExtensions, type OnError } from "../extensions/index.ts";
-import { directoriesOf, type PlacesInput } from "./extension-places.ts";
+import { directoriesOf, type Places } from "./extension-places.ts";
 import { readPackages } from "./packages.ts";
 
-export interface LoadingParts extends PlacesInput {
+export interface LoadingParts extends Places {
 	warn: (text: string) => void;
-	/** Told what they throw once they are loaded. */
+	/** Receives what they throw once they are loaded. */
 	onError: OnError;
 }
 

@@ -1,74 +1,111 @@
-/** Opens the doors of the agent to extensions. A door is there as long as somebody listens at it. */
-import type { Hooks } from "../agent/contracts.ts";
+/** Extensions as one policy among others: it takes part at the doors where at least one extension listens. */
+import type { Departure, LeaveDecision, Policy } from "../agent/policy.ts";
 import type { ExtensionHost } from "../extensions/index.ts";
-import type { ToolSelection } from "./tool-selection.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { CustomMessage, UserMessage } from "../protocol/messages.ts";
+import { promptText } from "../session/prepare-run.ts";
 
-export interface HookParts {
+export interface ExtensionPolicyParts {
+	host: ExtensionHost;
 	cwd: string;
-	selection: ToolSelection;
-	/** Why extensions were loaded. */
-	reason: () => "startup" | "reload";
+	/** Messages that extensions want to go with the next prompt. */
+	prefaces: CustomMessage[];
+	/** Ends questions that neither a run nor a command ends. */
+	questions: Questions;
+	observe: (event: AgentEvent) => void;
 	now: () => number;
 }
 
-type Event = Parameters<ExtensionHost["wants"]>[0];
+/** Questions that neither a run nor a command ends: an abort by the host does. */
+export class Questions {
+	#controller = new AbortController();
 
-/** Gives the signal of questions that no run and no command ends; `hooks.abort` does. */
-export function installHooks(hooks: Hooks, host: () => ExtensionHost, { cwd, selection, reason, now }: HookParts): () => AbortSignal {
-	let questions = new AbortController();
-	const door = <Name extends keyof Hooks>(name: Name, events: Event[], ask: NonNullable<Hooks[Name]>) =>
-		Object.defineProperty(hooks, name, { get: () => (events.length === 0 || events.some((event) => host().wants(event)) ? ask : undefined) });
+	get signal(): AbortSignal {
+		return this.#controller.signal;
+	}
 
-	door("input", ["input"], async (given, signal) => {
-		const answer = await host().input(given, signal);
-		return answer.action === "handled" ? "handled" : { text: answer.text, images: answer.images };
-	});
-	door("beforeRun", ["before_agent_start"], async ({ text, images, systemPrompt: given }, signal) => {
-		const { messages, systemPrompt } = await host().beforeAgentStart({ prompt: text, images, systemPrompt: given }, signal);
-		return {
-			messages: messages.map((message) => ({ role: "custom" as const, ...message, timestamp: now() })),
-			systemPrompt: systemPrompt === given ? undefined : systemPrompt,
+	abort(): void {
+		this.#controller.abort();
+		this.#controller = new AbortController();
+	}
+}
+
+export const extensionPolicyName = "extensions";
+
+/** Made again whenever an extension begins to listen to something else. */
+export function extensionPolicy({ host, cwd, prefaces, questions, observe, now }: ExtensionPolicyParts): Policy {
+	const policy: Policy = {
+		name: extensionPolicyName,
+		observe,
+		notice: (fact) => host.notify(fact),
+		abort: () => questions.abort(),
+		renew: () => void prefaces.splice(0),
+		async preface({ user, systemPrompt }, signal) {
+			if (!user || !host.wants("before_agent_start")) return { messages: prefaces.splice(0) };
+			const given = await systemPrompt();
+			const answer = await host.beforeAgentStart({ prompt: user.text, images: user.images, systemPrompt: given }, signal);
+			// Messages that wait for a prompt must not be lost with this one.
+			if (signal.aborted) return undefined;
+			const messages = answer.messages.map((message): CustomMessage => ({ role: "custom", ...message, timestamp: now() }));
+			return { messages: [...prefaces.splice(0), ...messages], systemPrompt: answer.systemPrompt === given ? undefined : answer.systemPrompt };
+		},
+	};
+	if (host.wants("input")) {
+		policy.admit = async ({ messages, source }, signal) => {
+			if (source === undefined) return undefined;
+			const kept = [];
+			for (const message of messages) {
+				const answer = message.role === "user" ? await host.input({ ...promptText(message), source }, signal) : undefined;
+				if (answer?.action === "handled") continue;
+				const changed: UserMessage["content"] | undefined = answer && [{ type: "text", text: answer.text }, ...answer.images];
+				kept.push(changed ? { ...(message as UserMessage), content: changed } : message);
+			}
+			return { messages: kept };
 		};
-	});
-	door("context", ["context"], (messages, signal) => host().context(messages, signal));
-	door("request", ["before_provider_request"], (payload, signal) => host().beforeProviderRequest(payload, signal));
-	door("headers", ["before_provider_headers"], (headers, signal) => host().beforeProviderHeaders(headers, signal));
-	door("beforeSettle", ["agent_before_settle"], (signal) => host().beforeSettle(signal));
-	door("beforeTool", ["tool_call"], async (call, signal) => {
-		const answer = await host().toolCall(call, signal);
-		return answer.block ? { reason: answer.reason } : { input: answer.input };
-	});
-	door("afterTool", ["tool_result"], (call, given, signal) => host().toolResult({ ...call, ...given }, signal));
-	// What is aborted in the middle of a question stays as it is.
-	door("beforeSwitch", ["session_before_switch"], async (given) => {
-		const { signal } = questions;
-		const { cancel } = await host().beforeSwitch(given, signal);
-		return { cancel: cancel || signal.aborted };
-	});
-	door("beforeFork", ["session_before_fork", "session_before_branch"], async (given) => {
-		const { signal } = questions;
-		const { cancel, skipConversationRestore } = await host().beforeFork(given, signal);
-		return { cancel: cancel || signal.aborted, skipConversationRestore };
-	});
-	door("beforeCompact", ["session_before_compact"], (plan, signal) =>
-		host().beforeCompact({ ...plan, branchEntries: plan.branchEntries as never, signal }),
-	);
-	door("userBash", ["user_bash"], (command, signal) => host().userBash({ command, cwd }, signal));
-	door("resources", ["resources_discover"], () => host().discoverResources({ cwd, reason: reason() }, questions.signal));
-	door("command", [], (text) => {
-		if (!text.startsWith("/")) return undefined;
-		const end = text.search(/\s/);
-		const name = text.slice(1, end < 0 ? undefined : end);
-		const args = end < 0 ? "" : text.slice(end + 1);
-		if (!host().hasCommand(name)) return undefined;
-		const queueRefusal = `Extension command "/${name}" cannot be queued. Use prompt() or execute the command when not streaming.`;
-		return { run: () => host().runCommand(name, args), queueRefusal };
-	});
-	door("tools", [], (builtIn, own) => selection.active(own, builtIn));
-	door("tell", [], (fact) => host().notify(fact));
-	door("abort", [], () => {
-		questions.abort();
-		questions = new AbortController();
-	});
-	return () => questions.signal;
+	}
+	if (host.wants("context")) policy.context = (messages, signal) => host.context(messages, signal);
+	if (host.wants("before_provider_request")) policy.payload = (payload, signal) => host.beforeProviderRequest(payload, signal);
+	if (host.wants("before_provider_headers")) policy.headers = (headers, signal) => host.beforeProviderHeaders(headers, signal);
+	if (host.wants("tool_call")) {
+		policy.beforeTool = async (call, signal) => {
+			const answer = await host.toolCall(call, signal);
+			return answer.block ? { denied: answer.reason } : { input: answer.input };
+		};
+	}
+	if (host.wants("tool_result")) policy.afterTool = (call, outcome, signal) => host.toolResult({ ...call, ...outcome }, signal);
+	if (host.wants("agent_before_settle")) {
+		// Extensions are asked last: nothing else follows the run. They queue what they want to say now.
+		policy.settle = async (_, gap) => {
+			if (!gap.aborted) await host.beforeSettle(gap);
+			return undefined;
+		};
+	}
+	if (host.wants("session_before_compact"))
+		policy.compact = (plan, signal) => host.beforeCompact({ ...plan, branchEntries: plan.branchEntries as never, signal });
+	if (host.wants("user_bash")) policy.shell = (command, signal) => host.userBash({ command, cwd }, signal);
+	policy.leave = (departure) => leave(host, departure, questions.signal);
+	return policy;
+}
+
+/** An abort in the middle of a question keeps the session where it is. */
+async function leave(host: ExtensionHost, departure: Departure, signal: AbortSignal): Promise<LeaveDecision | undefined> {
+	switch (departure.to) {
+		case "session": {
+			if (!host.wants("session_before_switch")) return undefined;
+			const { to: _, ...given } = departure;
+			const { cancel } = await host.beforeSwitch(given, signal);
+			return cancel || signal.aborted ? { cancel: true } : undefined;
+		}
+		case "fork": {
+			if (!host.wants("session_before_fork") && !host.wants("session_before_branch")) return undefined;
+			const { cancel, skipConversationRestore } = await host.beforeFork({ entryId: departure.entryId }, signal);
+			if (cancel || signal.aborted) return { cancel: true };
+			return skipConversationRestore ? { keepsConversation: true } : undefined;
+		}
+		case "entry": {
+			const { entryId: targetId, entriesToSummarize } = departure;
+			const answer = await host.beforeTree({ targetId, entriesToSummarize: entriesToSummarize as never, signal: departure.signal });
+			return Object.keys(answer).length ? answer : undefined;
+		}
+	}
 }

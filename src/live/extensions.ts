@@ -1,46 +1,55 @@
-/** The extensions of a process, from finding them to telling them that it ends. Loaded only where there are any. */
+/** The extensions of a session, from finding them to telling them that it ends. Loaded only where there are any. */
 import { resolve, sep } from "node:path";
 import type { ExtensionHost } from "../extensions/index.ts";
+import type { Log } from "../lib/log.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import type { SlashCommand } from "../prompting/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { flags as ownFlags } from "../protocol/flags.ts";
+import type { CustomMessage } from "../protocol/messages.ts";
 import type { UnknownFlag } from "./arguments.ts";
+import type { Assembly } from "./assemble.ts";
+import type { ExtensionCommand } from "./commands/prompting.ts";
 import { type ActionParts, extensionActions } from "./extension-actions.ts";
 import { type LoadedHost, loadHost } from "./extension-loading.ts";
-import type { PlacesInput } from "./extension-places.ts";
-import { installHooks } from "./extension-policy.ts";
-import type { Prompting } from "./prompting.ts";
-import { ToolSelection } from "./tool-selection.ts";
+import { extensionPolicy, Questions } from "./extension-policy.ts";
+import type { LiveSession } from "./live-session.ts";
+import type { ToolSource } from "./tool-sources.ts";
+import type { Workspace } from "./workspace.ts";
 
-export interface ExtensionParts extends Omit<ActionParts, "selection" | "isBetweenRuns" | "slashCommands" | "beforeTree" | "reload"> {
-	prompting: Prompting;
-	/** Chooses the model to start with, if it has to be looked up. */
-	chooseModel: (hasMoreProviders: boolean) => Promise<void> | undefined;
-	/** Resolves when the program ends and waits for nobody any more; without it nothing ends before its work is done. */
-	leaving?: Promise<void>;
+export interface ExtensionParts extends Pick<ActionParts, "front"> {
+	live: Pick<LiveSession, "commands" | "lanes">;
+	assembly: Assembly;
+	/** Resolves when the program ends and waits for no extension any more. */
+	leaving: Promise<void>;
 }
 
 export class Extensions {
-	#input: PlacesInput;
+	#workspace: Workspace;
 	#warn: (text: string) => void;
 	#loaded!: LoadedHost;
 	#flags: Record<string, string | boolean> = {};
-	#selection = new ToolSelection(() => this.#host.tools());
+	#tools = new ExtensionTools(() => this.#host);
+	/** Why they were loaded last. */
+	#reason: "startup" | "reload" = "startup";
+	#questions = new Questions();
+	/** Messages that go with the next prompt. */
+	#prefaces: CustomMessage[] = [];
 	/** A run has ended, and the session has not settled yet. */
 	#isBetweenRuns = false;
 	#slashCommands: SlashCommand[] = [];
-	#emit: (event: AgentEvent) => void = () => undefined;
+	/** Absent until the session is there. */
+	#session: { emit: (event: AgentEvent) => void; log: Log } | undefined;
 
 	/** Never rejects for what an extension does. */
-	static async load(input: PlacesInput, warn: (text: string) => void): Promise<Extensions> {
-		const extensions = new Extensions(input, warn);
+	static async load(workspace: Workspace, warn: (text: string) => void): Promise<Extensions> {
+		const extensions = new Extensions(workspace, warn);
 		await extensions.#load();
 		return extensions;
 	}
 
-	private constructor(input: PlacesInput, warn: (text: string) => void) {
-		this.#input = input;
+	private constructor(workspace: Workspace, warn: (text: string) => void) {
+		this.#workspace = workspace;
 		this.#warn = warn;
 	}
 
@@ -51,11 +60,11 @@ export class Extensions {
 
 	async #load(): Promise<void> {
 		this.#loaded = await loadHost({
-			...this.#input,
+			...this.#workspace,
 			warn: this.#warn,
 			onError: (error, cause) => {
-				console.error(`bowline: extension ${error.extensionPath} failed in ${error.event}:`, cause);
-				this.#emit({ type: "extension_error", ...error });
+				this.#session?.log.error(`extension ${error.extensionPath} failed in ${error.event}`, cause);
+				this.#session?.emit({ type: "extension_error", ...error });
 			},
 		});
 		this.#host.setFlags(this.#flags);
@@ -63,13 +72,13 @@ export class Extensions {
 
 	/** Whether all that were named on the command line are there. */
 	get hasThoseNamed(): boolean {
-		const { options, cwd } = this.#input;
+		const { options, cwd } = this.#workspace;
 		const named = (options.extension ?? []).map((path) => resolve(cwd, path));
 		const isNamed = (file: string) => named.some((path) => file === path || file.startsWith(path + sep));
 		return !this.#loaded.problems.some(({ extensionPath }) => isNamed(extensionPath));
 	}
 
-	/** Gives extensions their flags. Gives back those that nobody has registered, and those whose following word is not their value. */
+	/** Gives extensions their flags. Returns those that no extension has registered, and those whose following word is not their value. */
 	setFlags(given: readonly UnknownFlag[]): { unknown: UnknownFlag[]; strays: UnknownFlag[] } {
 		const flags = new Map(this.#host.flags().map((flag) => [flag.name, flag]));
 		const strays: UnknownFlag[] = [];
@@ -91,100 +100,145 @@ export class Extensions {
 		return { unknown: given.filter(({ name }) => !flags.has(name)), strays };
 	}
 
-	/** From now on they hear, are asked and can act. Resolves when all have been told that the session is there. */
+	/** From now on they receive events, are asked and can act. Resolves when all have been told that the session has started. */
 	async start(parts: ExtensionParts): Promise<void> {
-		const { session, hooks, toolbox, prompting } = parts;
-		this.#emit = (event) => session.emit(event);
-		const setProviders = () => parts.models.setProviders(Object.fromEntries(this.#host.providers()));
-		let hadProviders = false;
-		/** Models that they bring are known before one is chosen. */
+		const { assembly, live, front } = parts;
+		const { session, prompting, builtIn, sources, models, log } = assembly;
+		this.#session = { emit: (event) => session.emit(event), log };
 		const takeProviders = async () => {
-			const hasProviders = this.#host.providers().size > 0;
-			if (hasProviders || hadProviders) await setProviders();
-			hadProviders = hasProviders;
-			return hasProviders;
+			const providers = this.#host.providers();
+			await models.setProviders(Object.fromEntries(providers));
+			return providers.size > 0;
 		};
-		await parts.chooseModel(await takeProviders());
-		this.#selection.builtIn = await toolbox.tools();
-		let reason: "startup" | "reload" = "startup";
+		// Models that extensions bring are known before one is chosen.
+		await assembly.chooseModel(this.#host.providers().size > 0 && (await takeProviders()));
+		await builtIn.load();
+		sources.put(this.#tools);
+		const { cwd } = this.#workspace;
+		prompting.lookIn(async () => {
+			const { signal } = this.#questions;
+			return this.#host.wants("resources_discover")
+				? this.#host.discoverResources({ cwd, reason: this.#reason }, signal)
+				: { skillPaths: [], promptPaths: [] };
+		});
+		const takePart = () =>
+			session.doors.put(
+				extensionPolicy({
+					host: this.#host,
+					cwd,
+					prefaces: this.#prefaces,
+					questions: this.#questions,
+					observe: this.#observe,
+					now: session.edges.now,
+				}),
+			);
 		const actions = extensionActions({
-			...parts,
-			selection: this.#selection,
-			isBetweenRuns: () => this.#isBetweenRuns,
+			commands: live.commands,
+			assembly,
+			workspace: this.#workspace,
+			front,
+			prefaces: this.#prefaces,
 			slashCommands: () => this.#slashCommands,
-			beforeTree: (given) => this.#host.beforeTree(given),
-			reload: () => again(this.#host),
+			isBetweenRuns: () => this.#isBetweenRuns,
+			reload: () => reload(this.#host),
 		});
 		actions.changed = (what) => {
-			if (what === "tools") this.#selection.forget();
-			if (what === "providers") setProviders().catch((error) => console.error("bowline: providers of extensions could not be read:", error));
+			if (what === "handlers") takePart();
+			if (what === "tools") this.#tools.forget();
+			if (what === "providers") takeProviders().catch((error) => log.error("providers of extensions could not be read", error));
 		};
-		const questions = installHooks(hooks, () => this.#host, {
-			cwd: actions.cwd,
-			selection: this.#selection,
-			reason: () => reason,
-			now: parts.now,
-		});
 		const begin = async () => {
-			for (const problem of this.#loaded.problems) this.#emit({ type: "extension_error", ...problem });
+			takePart();
+			for (const problem of this.#loaded.problems) session.emit({ type: "extension_error", ...problem });
 			this.#host.bind(actions);
-			// Names that are taken are pointed out before anybody misses something.
+			// Warn about names that are taken before anyone misses something.
 			this.#host.commands();
 			for (const { name, extensionPath } of this.#host.flags())
 				if (Object.hasOwn(ownFlags, name)) this.#warn(`The flag ${name} of extension ${extensionPath} is never set: the name is taken.`);
-			await this.#host.sessionStart(reason, questions());
-			// What is asked for without waiting is looked up before anybody can ask.
+			await this.#host.sessionStart(this.#reason, this.#questions.signal);
+			// Extensions read these synchronously, so they are looked up before an extension can ask.
 			this.#slashCommands = await prompting.commands();
-			session.systemPrompt = await prompting.systemPrompt(this.#selection.active(parts.hostTools.tools));
+			session.briefing.systemPrompt = await prompting.systemPrompt(sources.active());
 		};
-		const renew = async () => {
-			reason = "reload";
+		const loadAgain = async () => {
+			this.#reason = "reload";
+			const hadProviders = this.#host.providers().size > 0;
 			await this.shutdown();
 			await this.#load();
-			this.#selection.forget();
-			await takeProviders();
+			this.#tools.forget();
+			if (hadProviders || this.#host.providers().size > 0) await takeProviders();
 			prompting.forget();
 			await begin();
 		};
-		/** Loads everything anew, between two runs and two commands. Somebody else may have done so meanwhile. */
-		const again = async (former: ExtensionHost): Promise<void> => {
+		/** Loads everything again, between two runs and two commands. Another reload may have come first. */
+		const reload = async (former: ExtensionHost): Promise<void> => {
 			const inTurn = async () => {
 				if (session.isBusy) return false;
-				if (this.#host === former) await Promise.race([renew(), ...(parts.leaving ? [parts.leaving] : [])]);
+				if (this.#host === former) await Promise.race([loadAgain(), parts.leaving]);
 				return true;
 			};
 			do await session.settled();
-			while (!(await parts.server.inTurn(inTurn)));
+			while (!(await live.lanes.inTurn(inTurn)));
 		};
 		await begin();
 	}
 
-	/** Passes on what happens. */
-	hear = (event: AgentEvent): void => {
+	#observe = (event: AgentEvent): void => {
 		if (event.type === "agent_end") this.#isBetweenRuns = true;
 		else if (event.type === "agent_start" || event.type === "agent_settled") this.#isBetweenRuns = false;
 		else if (event.type === "ready" || event.type === "extension_error") return;
 		if (this.#host.wants(event.type)) this.#host.notify(event);
 	};
 
-	/** The last word, with a limit. Nothing of theirs is called behind it. */
+	/** The extension's command that a text stands for. */
+	findCommand(text: string): ExtensionCommand | undefined {
+		if (!text.startsWith("/")) return undefined;
+		const end = text.search(/\s/);
+		const name = text.slice(1, end < 0 ? undefined : end);
+		const args = end < 0 ? "" : text.slice(end + 1);
+		if (!this.#host.hasCommand(name)) return undefined;
+		const queueRefusal = `Extension command "/${name}" cannot be queued. Use prompt() or execute the command when not streaming.`;
+		return { run: () => this.#host.runCommand(name, args), queueRefusal };
+	}
+
+	/** The last word, with a limit. No extension is called after it. */
 	async shutdown(): Promise<void> {
 		await this.#host.sessionShutdown();
 		this.#host.dispose();
 	}
 
-	/** Who is waited for at the moment, and where. */
+	/** Which extensions are waited for at the moment, and where. */
 	get waits(): ExtensionHost["waits"] {
 		return this.#host.waits;
-	}
-
-	/** The names of their tools, offered or not. */
-	get toolNames(): string[] {
-		return this.#selection.names;
 	}
 
 	/** What they add to `get_commands`. */
 	commands(): ReturnType<ExtensionHost["commands"]> {
 		return this.#host.commands();
+	}
+}
+
+/** The tools of extensions are the same objects from call to call. */
+class ExtensionTools implements ToolSource {
+	readonly name = "extension";
+	#host: () => ExtensionHost;
+	#tools: ReturnType<ExtensionHost["tools"]> | undefined;
+
+	constructor(host: () => ExtensionHost) {
+		this.#host = host;
+	}
+
+	/** Extensions have others now. */
+	forget(): void {
+		this.#tools = undefined;
+	}
+
+	tools(): ReturnType<ExtensionHost["tools"]> {
+		this.#tools ??= this.#host().tools();
+		return this.#tools;
+	}
+
+	isOffered({ isHidden }: { isHidden?: boolean }): boolean {
+		return !isHidden;
 	}
 }

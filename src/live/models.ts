@@ -1,56 +1,48 @@
 /** All models of a process: scripts, and the providers behind them, which are loaded when somebody asks for them. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Hooks, ModelAccess, ModelCatalogue, ModelWithLevel, StreamEvent, StreamFunction } from "../agent/contracts.ts";
+import type { ModelCatalogue, ModelWithLevel, RequestDoors, SessionModels, StreamEvent, StreamFunction } from "../agent/contracts.ts";
+import type { Log } from "../lib/log.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { ModelRegistry } from "../models/index.ts";
 import { scriptedAccess } from "../models/scripted/access.ts";
 import { scriptedModel } from "../models/scripted/model.ts";
 import type { Model } from "../protocol/model.ts";
-import type { SettingsView } from "../settings/settings.ts";
-import type { Inheritance } from "../subagents/inheritance.ts";
-import type { Options } from "./arguments.ts";
-
-export interface ModelsInput {
-	options: Options;
-	settings: SettingsView;
-	cwd: string;
-	userDirectory: string;
-	environment: NodeJS.ProcessEnv;
-	hooks: Hooks;
-	warn: (problem: string) => void;
-	/** What a subagent was given. */
-	inheritance?: Inheritance;
-}
+import type { ModelChoice } from "../session/model-choice.ts";
+import type { Workspace } from "./workspace.ts";
 
 const scripted = "scripted";
 /** A variable that may hold a provider's key; the providers themselves know exactly, but loading them costs. */
 const keyLike = /_(API_KEY|AUTH_TOKEN|TOKEN)$/;
 const remedy = "Pass --provider and --model, or set a provider's key such as ANTHROPIC_API_KEY. To try without: --provider scripted --model echo.";
 
-export class Models implements ModelAccess, ModelCatalogue {
-	#input: ModelsInput;
-	#scripts: ModelAccess;
+export class Models implements SessionModels, ModelCatalogue {
+	#workspace: Workspace;
+	#doors: RequestDoors;
+	#warn: (problem: string) => void;
+	#scripts: ReturnType<typeof scriptedAccess>;
 	#registry: Promise<ModelRegistry> | undefined;
 	/** Scripts that were named; only these are ever listed. */
 	#named: Model[] = [];
 	#problem = remedy;
 
-	constructor(input: ModelsInput) {
-		this.#input = input;
-		const { agent, depth } = input.inheritance ?? { agent: "main", depth: 0 };
+	constructor(workspace: Workspace, doors: RequestDoors, warn: (problem: string) => void) {
+		this.#workspace = workspace;
+		this.#doors = doors;
+		this.#warn = warn;
+		const { agent, depth } = workspace.subagent?.inheritance ?? { agent: "main", depth: 0 };
 		this.#scripts = scriptedAccess(this.scriptDirectory, { agent, depth });
 	}
 
 	/** Where the names of scripts begin; a subagent may work elsewhere. */
 	get scriptDirectory(): string {
-		return this.#input.inheritance?.scriptDirectory ?? this.#input.cwd;
+		return this.#workspace.subagent?.inheritance.scriptDirectory ?? this.#workspace.cwd;
 	}
 
 	/** The key that was given for this process. */
 	get apiKey(): { provider: string; key: string } | undefined {
-		const { options, inheritance } = this.#input;
-		if (inheritance) return inheritance.credentials.apiKey;
+		const { options, subagent } = this.#workspace;
+		if (subagent) return subagent.inheritance.credentials.apiKey;
 		const provider = options.provider ?? options.model?.split("/")[0];
 		const key = options["api-key"];
 		return key && provider ? { provider, key } : undefined;
@@ -58,7 +50,7 @@ export class Models implements ModelAccess, ModelCatalogue {
 
 	/** The script that was chosen on the command line, which needs no looking up. */
 	startScript(): ModelWithLevel | undefined {
-		const { options, settings } = this.#input;
+		const { options, settings } = this.#workspace;
 		const id = options.model ?? settings.get("defaultModel");
 		const provider = options.provider ?? (options.model === undefined ? settings.get("defaultProvider") : undefined);
 		return provider === scripted && id !== undefined ? { model: this.#script(id) } : undefined;
@@ -66,14 +58,14 @@ export class Models implements ModelAccess, ModelCatalogue {
 
 	/** Whether there is anything to look up for a start. */
 	get mayHaveStart(): boolean {
-		const { options, settings, environment, userDirectory } = this.#input;
+		const { options, settings, env, userDirectory } = this.#workspace;
 		if (options.model ?? options.provider ?? options.models ?? settings.get("defaultModel") ?? settings.get("defaultProvider")) return true;
-		return Object.keys(environment).some((name) => keyLike.test(name)) || (!options.hermetic && existsSync(join(userDirectory, "models.jsonc")));
+		return Object.keys(env).some((name) => keyLike.test(name)) || (!options.hermetic && existsSync(join(userDirectory, "models.jsonc")));
 	}
 
 	/** The model a session starts with, among the providers. */
 	async start(): Promise<ModelWithLevel | undefined> {
-		const { options, settings } = this.#input;
+		const { options, settings } = this.#workspace;
 		const [{ initialModel }, registry] = await Promise.all([import("../models/index.ts"), this.registry()]);
 		if (options.model !== undefined) {
 			const found = await registry.resolve(options.provider ? `${options.provider}/${options.model}` : options.model);
@@ -85,9 +77,19 @@ export class Models implements ModelAccess, ModelCatalogue {
 		return initialModel({ scope: await this.scope(), settings: wishes }, await registry.available());
 	}
 
+	/** Looks up the model to start with and takes it. A failure only means that there is none. */
+	async startWith(choice: ModelChoice, log: Log): Promise<void> {
+		try {
+			const start = await this.start();
+			if (start) choice.take(start);
+		} catch (error) {
+			log.error("the model could not be looked up", error);
+		}
+	}
+
 	/** The models that `cycle_model` goes through, when the user named some. */
 	async scope(): Promise<readonly ModelWithLevel[] | undefined> {
-		const { options, settings } = this.#input;
+		const { options, settings } = this.#workspace;
 		const patterns = options.models?.split(",") ?? settings.get("enabledModels");
 		if (!patterns) return undefined;
 		const { scopeModels } = await import("../models/index.ts");
@@ -119,7 +121,7 @@ export class Models implements ModelAccess, ModelCatalogue {
 	#explain(event: StreamEvent): StreamEvent {
 		if (event.type !== "error" || event.failure.retryAfterMs === undefined) return event;
 		const { retryAfterMs } = event.failure;
-		const limit = this.#input.settings.get("retry.maxDelayMs");
+		const limit = this.#workspace.settings.get("retry.maxDelayMs");
 		if (retryAfterMs <= limit) return event;
 		const reason = `the requested retry delay of ${Math.ceil(retryAfterMs / 1000)} s exceeds retry.maxDelayMs (${limit / 1000} s)`;
 		return { ...event, error: { ...event.error, errorMessage: `${event.error.errorMessage} (${reason})` } };
@@ -159,16 +161,16 @@ export class Models implements ModelAccess, ModelCatalogue {
 
 	async #load(): Promise<ModelRegistry> {
 		const { ModelRegistry } = await import("../models/index.ts");
-		const { options, settings, environment, userDirectory, hooks, warn } = this.#input;
+		const { options, settings, env, userDirectory } = this.#workspace;
 		return new ModelRegistry({
-			env: environment,
+			env,
 			userDir: userDirectory,
 			isHermetic: options.hermetic,
 			apiKey: this.apiKey,
 			setting: (name) => settings.get(name),
-			hooks,
+			doors: this.#doors,
 			now: Date.now,
-			warn,
+			warn: this.#warn,
 		});
 	}
 

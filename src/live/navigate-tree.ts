@@ -1,15 +1,19 @@
-/** Goes on from another entry of the same session file. Loaded when an extension asks for it. */
+/** Moves the conversation to another entry of the same session file. Loaded when an extension asks for it. */
 import { CommandError } from "../lib/command-error.ts";
 import type { UserMessage } from "../protocol/messages.ts";
 import type { Usage } from "../protocol/model.ts";
-import { modelProblem } from "../session/compact-when-ready.ts";
+import { summaryProblem } from "../session/compact-when-ready.ts";
 import { textOf } from "../session/inbox.ts";
 import { noteChoice } from "../session/restore.ts";
 import type { Entry } from "../transcript/entries.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { ActionParts } from "./extension-actions.ts";
 
-export type NavigateParts = Pick<ActionParts, "session" | "compaction" | "settings" | "hooks" | "ui" | "beforeTree">;
+export interface NavigateParts {
+	assembly: Pick<ActionParts["assembly"], "session" | "compaction">;
+	workspace: Pick<ActionParts["workspace"], "settings">;
+	front: Pick<ActionParts["front"], "ui">;
+}
 
 export interface NavigateOptions {
 	/** Put what is left into words, for the model. */
@@ -28,14 +32,15 @@ interface BranchSummary {
 
 /** Either everything happens or nothing. A run is aborted first, whatever becomes of it; a prompt that comes meanwhile waits. */
 export async function navigateTree(parts: NavigateParts, targetId: string, options: NavigateOptions): Promise<{ cancelled: boolean }> {
-	const { session, hooks, ui } = parts;
+	const { session } = parts.assembly;
 	// What cannot be done must leave the run alone.
 	entryOf(session.transcript, targetId);
-	return session.alone(async (signal) => {
+	return session.runExclusively(async (signal) => {
 		const { transcript } = session;
 		const target = entryOf(transcript, targetId);
 		const left = entriesLeft(transcript, target);
-		const { cancel, summary: supplied, ...wishes } = await parts.beforeTree({ targetId, entriesToSummarize: left as never, signal });
+		const departure = { to: "entry" as const, entryId: targetId, entriesToSummarize: left, signal };
+		const { cancel, summary: supplied, ...wishes } = (await session.doors.leave?.(departure)) ?? {};
 		if (cancel || signal.aborted) return { cancelled: true };
 		const instructions = (wishes.customInstructions ?? options.customInstructions)?.trim() || undefined;
 		const wanted = options.summarize && left.length > 0;
@@ -49,18 +54,18 @@ export async function navigateTree(parts: NavigateParts, targetId: string, optio
 		let noted: Entry | undefined;
 		try {
 			noteChoice(session);
-			noted = summary && session.append({ type: "branch_summary", fromId: oldLeafId ?? "root", ...summary });
+			noted = summary && session.conversation.append({ type: "branch_summary", fromId: oldLeafId ?? "root", ...summary });
 			const label = (wishes.label ?? options.label)?.trim();
-			if (label) session.append({ type: "label", targetId: noted?.id ?? targetId, label });
+			if (label) session.conversation.append({ type: "label", targetId: noted?.id ?? targetId, label });
 		} catch (error) {
 			// A summary that is in the file is where the session goes on, with or without its label.
 			session.moveTo(noted?.id ?? oldLeafId);
 			throw error;
 		}
-		session.reproject();
+		session.conversation.reproject();
 		const text = isPrompt ? textOf(target.message as UserMessage) : "";
-		if (text !== "") ui.setEditorText(text);
-		hooks.tell?.({ type: "session_tree", newLeafId: transcript.leafId, oldLeafId });
+		if (text !== "") parts.front.ui.setEditorText(text);
+		session.doors.notice({ type: "session_tree", newLeafId: transcript.leafId, oldLeafId });
 		return { cancelled: false };
 	});
 }
@@ -86,12 +91,12 @@ function entriesLeft(transcript: Transcript, target: Entry): readonly Entry[] {
 }
 
 async function summaryOf(
-	{ session, compaction, settings }: NavigateParts,
+	{ assembly: { session, compaction }, workspace: { settings } }: NavigateParts,
 	entries: readonly Entry[],
 	instructions: string | undefined,
 	signal: AbortSignal,
 ): Promise<BranchSummary | undefined> {
-	const problem = await modelProblem(session, signal);
+	const problem = await summaryProblem(session, signal);
 	const { model } = session.choice;
 	if (signal.aborted) return undefined;
 	if (problem || !model) throw new CommandError(problem ?? "No model selected");

@@ -1,37 +1,42 @@
-/** What people put beside the program for the agent to know, loaded with the first run or question about it. */
+/** The files that people write for the agent: context, skills, templates, system prompt. Loaded with the first run or question about them. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Hooks, Tool } from "../agent/contracts.ts";
+import type { Tool } from "../agent/tool.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { Resources, SlashCommand } from "../prompting/index.ts";
-import type { SettingsView } from "../settings/settings.ts";
-import type { Options } from "./arguments.ts";
 import type { Package } from "./packages.ts";
+import type { Workspace } from "./workspace.ts";
 
-export interface PromptingInput {
-	options: Options;
-	settings: SettingsView;
-	cwd: string;
-	userDirectory: string;
-	home: string | undefined;
-	hooks: Hooks;
-	warn: (text: string) => void;
-	now: () => number;
+/** Further places of skills and templates, as extensions name them. */
+export interface MoreResources {
+	skillPaths: string[];
+	promptPaths: string[];
 }
 
 export class Prompting {
-	#input: PromptingInput;
+	#workspace: Workspace;
+	#warn: (text: string) => void;
+	#now: () => number;
+	#findMore: (() => Promise<MoreResources>) | undefined;
 	#resources: Promise<Resources> | undefined;
 	/** What the flags say, read once: the prompt must not change in the middle of a session. */
 	#custom: string | undefined;
 	#appended: string[] | undefined;
 
 	/** Throws when a file that is named as a prompt cannot be read. */
-	constructor(input: PromptingInput) {
-		this.#input = input;
-		const { "system-prompt": custom, "append-system-prompt": appended } = input.options;
-		this.#custom = custom === undefined ? undefined : textOrFile(custom, input.cwd);
-		this.#appended = appended?.map((value) => textOrFile(value, input.cwd));
+	constructor(workspace: Workspace, warn: (text: string) => void, now: () => number) {
+		this.#workspace = workspace;
+		this.#warn = warn;
+		this.#now = now;
+		const { options, cwd } = workspace;
+		const { "system-prompt": custom, "append-system-prompt": appended } = options;
+		this.#custom = custom === undefined ? undefined : textOrFile(custom, cwd);
+		this.#appended = appended?.map((value) => textOrFile(value, cwd));
+	}
+
+	/** Looks in further places from now on. */
+	lookIn(findMore: (() => Promise<MoreResources>) | undefined): void {
+		this.#findMore = findMore;
 	}
 
 	resources(): Promise<Resources> {
@@ -47,7 +52,7 @@ export class Prompting {
 	}
 
 	async systemPrompt(tools: readonly Tool[]): Promise<string> {
-		const { cwd, now } = this.#input;
+		const { cwd } = this.#workspace;
 		const [{ systemPrompt }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
 		const { systemFile, appendFiles, contextFiles, skills, rules } = resources;
 		return systemPrompt({
@@ -59,29 +64,29 @@ export class Prompting {
 			contextFiles,
 			skills,
 			rules,
-			now,
+			now: this.#now,
 		});
 	}
 
 	/** The text that a prompt stands for. Only what starts with a slash can stand for another. */
 	async expand(text: string): Promise<string> {
 		const [{ expandPrompt }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
-		return expandPrompt(text, resources, { enableSkillCommands: this.#input.settings.get("enableSkillCommands") });
+		return expandPrompt(text, resources, { enableSkillCommands: this.#workspace.settings.get("enableSkillCommands") });
 	}
 
 	async commands(): Promise<SlashCommand[]> {
 		const [{ listCommands }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
-		return listCommands(resources, { enableSkillCommands: this.#input.settings.get("enableSkillCommands") });
+		return listCommands(resources, { enableSkillCommands: this.#workspace.settings.get("enableSkillCommands") });
 	}
 
 	async #load(): Promise<Resources> {
-		const { options, settings, cwd, userDirectory, home, hooks, warn } = this.#input;
-		const [{ loadResources }, packages, more] = await Promise.all([import("../prompting/index.ts"), this.#packages(), hooks.resources?.()]);
+		const { options, settings, cwd, userDirectory, env } = this.#workspace;
+		const [{ loadResources }, packages, more] = await Promise.all([import("../prompting/index.ts"), this.#packages(), this.#findMore?.()]);
 		const resources = await loadResources({
 			cwd,
 			userDirectory: options.hermetic ? undefined : userDirectory,
 			projectDirectory: settings.projectDirectory,
-			homeDirectory: home,
+			homeDirectory: env.HOME,
 			isTrusted: settings.isTrusted,
 			skillPaths: more ? [...(options.skill ?? []), ...more.skillPaths] : options.skill,
 			promptPaths: options["prompt-template"],
@@ -94,17 +99,17 @@ export class Prompting {
 			noRules: options["no-rules"],
 			noContextFiles: options["no-context-files"],
 		});
-		resources.warnings.forEach(warn);
+		resources.warnings.forEach(this.#warn);
 		return resources;
 	}
 
 	async #packages(): Promise<Package[]> {
-		const { options, settings, warn } = this.#input;
+		const { options, settings } = this.#workspace;
 		const directories = settings.get("packages");
 		if (directories.length === 0) return [];
 		const { packages, problems } = (await import("./packages.ts")).readPackages(directories);
 		// Where extensions are loaded, they have been reported already.
-		if (options["no-extensions"]) for (const { directory, problem } of problems) warn(`Package ${directory} is not used: ${problem}.`);
+		if (options["no-extensions"]) for (const { directory, problem } of problems) this.#warn(`Package ${directory} is not used: ${problem}.`);
 		return packages;
 	}
 }

@@ -1,33 +1,25 @@
 /** Which session a process begins with, by its flags. */
 import { resolve } from "node:path";
-import type { ModelWithLevel } from "../agent/contracts.ts";
+import type { ModelWithLevel } from "../agent/models.ts";
 import { randomBytes, uuid } from "../lib/ids.ts";
-import { noteChoice, restoreChoice } from "../session/restore.ts";
-import type { Session } from "../session/session.ts";
-import type { SettingsView } from "../settings/settings.ts";
+import type { Options } from "../protocol/flags.ts";
+import { type Chosen, noteChoice, restoreChoice } from "../session/restore.ts";
 import { sessionDirectory, type Transcript, type TranscriptParts } from "../transcript/transcript.ts";
 import { Transcripts } from "../transcript/transcripts.ts";
-import type { Options } from "./arguments.ts";
-
-export interface SessionPlaces {
-	options: Options;
-	settings: SettingsView;
-	cwd: string;
-	userDirectory: string;
-}
+import type { Workspace } from "./workspace.ts";
 
 /** Where the session files of this working directory are. */
-export function directoryOf({ options, settings, cwd, userDirectory }: SessionPlaces): string {
+export function directoryOf({ options, settings, cwd, userDirectory }: Workspace): string {
 	return resolve(cwd, options["session-dir"] ?? settings.get("sessionDir") ?? sessionDirectory(userDirectory, cwd));
 }
 
-export function transcriptsOf(places: SessionPlaces, parts: Pick<TranscriptParts, "redact" | "now" | "onEntry">): Transcripts {
-	const { options, cwd } = places;
+export function openStore(workspace: Workspace, parts: Pick<TranscriptParts, "redact" | "now" | "onEntry">): Transcripts {
+	const { options, cwd } = workspace;
 	let chosenId = options["session-id"];
 	if (chosenId !== undefined && !/^[\w.-]+$/.test(chosenId)) throw new Error("--session-id may have letters, digits, dots, dashes and underscores.");
 	return new Transcripts({
 		cwd,
-		directory: options["no-session"] ? undefined : directoryOf(places),
+		directory: options["no-session"] ? undefined : directoryOf(workspace),
 		...parts,
 		owner: randomBytes(4).toString("hex"),
 		newId: () => randomBytes(4).toString("hex"),
@@ -40,23 +32,24 @@ export function transcriptsOf(places: SessionPlaces, parts: Pick<TranscriptParts
 }
 
 /** The session that the flags name; nothing when a new one is to begin. */
-export function namedTranscript({ session, continue: goOn }: Options, transcripts: Transcripts): Transcript | undefined {
-	if (session !== undefined) return transcripts.open(transcripts.named(session));
-	const latest = goOn ? transcripts.latest() : undefined;
-	return latest === undefined ? undefined : transcripts.open(latest);
+export function namedTranscript({ session, continue: goOn }: Options, store: Transcripts): Transcript | undefined {
+	if (session !== undefined) return store.open(store.named(session));
+	const latest = goOn ? store.latest() : undefined;
+	return latest === undefined ? undefined : store.open(latest);
 }
 
 /** Goes back to the model and level of an opened session, except where flags say otherwise. `start` gives the model a new session would have. */
 export async function resumeChoice(
-	session: Session,
+	chosen: Chosen,
 	options: Options,
 	start: () => Promise<ModelWithLevel | undefined>,
 	warn: (text: string) => void,
 ): Promise<void> {
+	const { choice } = chosen;
 	const isModelGiven = options.model !== undefined || options.provider !== undefined;
-	if (isModelGiven && !session.choice.model) session.choice.use(await start());
-	const problem = await restoreChoice(session, { model: !isModelGiven, level: options.thinking === undefined });
-	if (problem && !session.choice.model) session.choice.use(await start());
-	if (problem) warn(`${problem}. The session goes on with ${session.choice.model?.id ?? "no model"}.`);
-	noteChoice(session);
+	if (isModelGiven && !choice.model) choice.use(await start());
+	const problem = await restoreChoice(chosen, { model: !isModelGiven, level: options.thinking === undefined });
+	if (problem && !choice.model) choice.use(await start());
+	if (problem) warn(`${problem}. The session goes on with ${choice.model?.id ?? "no model"}.`);
+	noteChoice(chosen);
 }

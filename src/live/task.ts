@@ -1,108 +1,107 @@
 /** The task tool of a session: what subagents inherit, and the sockets of the tool. Loaded with the tools. */
 import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Budget, Emit, Tool } from "../agent/contracts.ts";
+import type { Budget } from "../agent/budget.ts";
+import type { Tool } from "../agent/tool.ts";
 import { ownProgram } from "../client/own-program.ts";
+import type { Options } from "../protocol/flags.ts";
 import { settings as rows, type SettingName } from "../protocol/settings.ts";
-import type { Session } from "../session/session.ts";
-import type { SettingsView } from "../settings/settings.ts";
+import type { Conversation } from "../session/conversation.ts";
+import type { Controls, Edges } from "../session/dependencies.ts";
+import type { ModelChoice } from "../session/model-choice.ts";
 import { loadAgents } from "../subagents/agents.ts";
 import { Artifacts } from "../subagents/artifacts.ts";
 import type { Isolation } from "../subagents/contracts.ts";
 import type { Household } from "../subagents/inheritance.ts";
 import { taskTool } from "../subagents/task-tool.ts";
-import type { Options, UnknownFlag } from "./arguments.ts";
-import type { Subagent } from "./as-subagent.ts";
+import type { Front } from "./front.ts";
 import type { Models } from "./models.ts";
+import type { Shells } from "./shells.ts";
 import { toolNames } from "./tool-names.ts";
-import type { Toolbox } from "./toolbox.ts";
+import type { Workspace } from "./workspace.ts";
 
 export interface TaskInput {
-	options: Options;
-	unknown?: readonly UnknownFlag[];
-	settings: SettingsView;
-	cwd: string;
-	userDirectory: string;
-	environment: NodeJS.ProcessEnv;
-	/** Set in a process that was sent itself. */
-	subagent?: Subagent;
+	workspace: Workspace;
+	front: Pick<Front, "warn" | "atExit">;
 	models: Models;
-	toolbox: Toolbox;
-	session: () => Session;
-	/** Settings that the host has changed for this session. */
-	changed: () => Partial<Record<SettingName, unknown>>;
+	shells: Shells;
+	conversation: Conversation;
+	choice: ModelChoice;
+	controls: Controls;
 	budget?: Budget;
-	emit: Emit;
-	warn: (text: string) => void;
-	/** Calls back when everything is over. */
-	atExit: (then: () => void) => void;
+	edges: Edges;
 }
 
-/** Nothing where nobody can be sent from. */
+/** The tool that sends subagents; nothing where this agent may not send any. */
 export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
-	const { options, settings, cwd, userDirectory, environment, subagent, models, toolbox, session, budget, emit, warn, atExit } = input;
+	const { workspace, front, models, shells, conversation, choice, budget, edges } = input;
+	const { options, settings, cwd, userDirectory, env, subagent } = workspace;
+	const { warn, atExit } = front;
 	const { depth = 0, spawns = "*", artifacts: place } = subagent?.inheritance ?? {};
 	const deepest = settings.get("task.maxRecursionDepth");
 	if (spawns.length === 0 || (deepest >= 0 && depth >= deepest)) return undefined;
 	const agents = await loadAgents({ cwd, userDirectory: options.hermetic ? undefined : userDirectory, isTrusted: settings.isTrusted, warn });
-	const artifacts = new Artifacts({ sessionFile: () => session().transcript.file, inherited: place, warn, atExit });
+	const artifacts = new Artifacts({ sessionFile: () => conversation.transcript.file, inherited: place, warn, atExit });
 	const isolation = isolationOf(input, artifacts);
 	if (depth === 0 && settings.get("task.isolation.mode") !== "none" && isAnythingLeft(worktreesOf(input)))
-		isolation().catch((error) => console.error("bowline: left-over copies could not be looked at:", error));
+		isolation().catch((error) => edges.log.error("left-over copies could not be looked at", error));
 	return taskTool({
 		agents,
 		spawns,
 		depth,
 		cwd,
 		program: ownProgram,
-		shell: () => toolbox.shell(),
+		shell: () => shells.shell(),
 		hasBash: toolNames(options)?.includes("bash") ?? true,
-		childShell: () => toolbox.plumbing(),
+		childShell: () => shells.childShell(),
 		setting: (name) => settings.get(name),
-		environment,
+		environment: env,
 		household: () => householdOf(input),
-		current: () => session().choice,
+		current: () => choice,
 		findModel: (patterns) => models.firstOf(patterns),
 		artifacts,
 		isStored: !options["no-session"],
 		isolation,
 		budget,
 		stream: models.stream,
-		emit,
-		redact: toolbox.redact,
-		now: Date.now,
+		emit: edges.bus.emit,
+		redact: edges.redact,
+		now: edges.now,
 	});
 }
 
-const worktreesOf = ({ userDirectory }: TaskInput) => join(userDirectory, "worktrees");
+const worktreesOf = ({ workspace }: TaskInput) => join(workspace.userDirectory, "worktrees");
 
-/** Whether there are copies, of whomever. Nothing is loaded for a directory that is empty. */
+/** Whether there are copies, whichever process made them. Nothing is loaded for an empty directory. */
 const isAnythingLeft = (root: string) => existsSync(root) && readdirSync(root).some((name) => name !== "rescued");
 
 /** Copies of the repository. What a crashed process left of them is cleared away before the first. */
 function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isolation> {
-	const { cwd, settings, toolbox, session, warn } = input;
+	const { workspace, front, shells, conversation } = input;
+	const { cwd, settings } = workspace;
+	const { warn } = front;
 	let collected: Promise<void> | undefined;
 	return async () => {
 		const { collectLeftOvers, gitIsolation } = await import("../subagents/isolation/index.ts");
-		const environment = await toolbox.commandEnvironment();
-		const place = { root: worktreesOf(input), shell: () => toolbox.plumbing(), environment };
+		const environment = await shells.commandEnvironment();
+		const place = { root: worktreesOf(input), shell: () => shells.childShell(), environment };
 		if (!collected && settings.get("task.isolation.mode") !== "worktree") warn("task.isolation.mode: only worktree is supported; it is used.");
 		collected ??= collectLeftOvers({ ...place, now: Date.now, warn });
 		await collected;
 		const directory = artifacts.directory();
 		const artifact = (id: string, suffix: string) => join(directory, `${id}.${suffix}`);
-		return gitIsolation({ ...place, cwd, sessionId: session().transcript.sessionId, artifact });
+		return gitIsolation({ ...place, cwd, sessionId: conversation.transcript.sessionId, artifact });
 	};
 }
 
-async function householdOf({ options, unknown, settings, cwd, subagent, models, toolbox, changed }: TaskInput): Promise<Household> {
+async function householdOf({ workspace, models, shells, controls }: TaskInput): Promise<Household> {
+	const { options, unknown, settings, cwd, subagent } = workspace;
 	const { apiKey } = models;
 	const allowed = subagent ? subagent.inheritance.allowedTools : toolNames(options);
 	const values = Object.keys(rows).map((name) => [name, settings.get(name as SettingName)]);
 	return {
-		credentials: { variables: await toolbox.withheld(), ...(apiKey ? { apiKey } : {}) },
-		settings: { ...Object.fromEntries(values), ...changed() },
+		credentials: { variables: await shells.withheld(), ...(apiKey ? { apiKey } : {}) },
+		settings: { ...Object.fromEntries(values), "retry.enabled": controls.autoRetry, "compaction.enabled": controls.autoCompaction },
 		trusted: settings.isTrusted,
 		flags: { ...flagsFor(options, cwd), unknown },
 		...(allowed ? { allowedTools: allowed } : {}),

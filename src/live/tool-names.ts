@@ -1,10 +1,13 @@
-/** Which built-in tools there are, by name. */
-import type { Options } from "./arguments.ts";
+/** Which built-in tools there are, by name. Loads none of them. */
+import type { Options } from "../protocol/flags.ts";
+import { taskToolName } from "../subagents/dependencies.ts";
+import { toolNames as ownTools } from "../tools/names.generated.ts";
 
-export const todoToolName = "todo_write";
+/** Every built-in tool; `--tools` may name these. */
+export const builtInNames: readonly string[] = [...ownTools, taskToolName];
 
-/** Every built-in tool there is; `--tools` may name these. */
-export const builtInNames = ["read", "bash", "edit", "write", "grep", "find", "ls", todoToolName, "task"];
+/** Offered to the model unless `--tools` says otherwise. */
+export const defaultToolNames: readonly string[] = ["read", "bash", "edit", "write", "todo_write", taskToolName];
 
 /** The names given with `--tools`. */
 export function toolNames({ tools }: Options): string[] | undefined {
@@ -19,7 +22,7 @@ export function warnOfUnknownTools(options: Options, warn: (text: string) => voi
 	if (unknown.length) warn(`--tools: there is no tool ${unknown.join(", ")}. There are ${builtInNames.join(", ")}.`);
 }
 
-/** What an agent that wants these tools may have where only some of ours are allowed. Nothing when it wants the usual ones and all are. */
+/** The tools that an agent may have which asks for some, where only some of ours are allowed. Nothing when it has the usual ones. */
 export function allowedTools(wanted: readonly string[] | undefined, allowed: readonly string[] | undefined): readonly string[] | undefined {
 	if (!wanted || !allowed) return wanted ?? allowed;
 	return wanted.filter((name) => allowed.includes(name) || !builtInNames.includes(name));

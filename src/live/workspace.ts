@@ -1,35 +1,48 @@
-/** Where a process of ours finds itself: working directory, user directory, and the settings that follow from both and the flags. */
+/** Where an agent works and with what: directories, environment, flags and the settings that follow from them. */
 
+import type { Options } from "../protocol/flags.ts";
 import { userDirectory } from "../settings/directories.ts";
 import { loadSettings, type SettingsView } from "../settings/settings.ts";
-import type { Options } from "./arguments.ts";
+import type { UnknownFlag } from "./arguments.ts";
+import type { Subagent } from "./as-subagent.ts";
 
-export interface Surroundings {
+export interface Workspace {
 	cwd: string;
 	userDirectory: string;
+	env: NodeJS.ProcessEnv;
+	options: Options;
+	/** Flags that are not in our table; extensions may have registered them. */
+	unknown: readonly UnknownFlag[];
 	settings: SettingsView;
+	/** Set in a process that another agent of ours started. */
+	subagent?: Subagent;
 }
 
-/** `isRpc`: a host is on the other side, which gets the same workflow settings on every machine. `given`: settings that are known already. */
-export async function surroundings(
-	options: Options,
-	isRpc: boolean,
-	cwd = process.cwd(),
-	env = process.env,
-	given?: SettingsView,
-): Promise<Surroundings> {
+export interface WorkspaceInput {
+	options: Options;
+	/** A host drives the process: workflow settings are the same on every machine. */
+	isRpc: boolean;
+	cwd?: string;
+	env?: NodeJS.ProcessEnv;
+	unknown?: readonly UnknownFlag[];
+	subagent?: Subagent;
+}
+
+export async function openWorkspace(input: WorkspaceInput): Promise<Workspace> {
+	const { options, isRpc, cwd = process.cwd(), env = process.env, unknown = [], subagent } = input;
 	const directory = await userDirectory(env);
-	if (given) return { cwd, userDirectory: directory, settings: given };
-	const settings = await loadSettings({
-		userDirectory: directory,
-		home: env.HOME,
-		cwd,
-		isHermetic: options.hermetic ?? false,
-		approve: options["no-approve"] ? false : options.approve,
-		config: options.config,
-		assignments: options.set ?? [],
-		environment: env.BOWLINE_SETTINGS,
-		isRpc,
-	});
-	return { cwd, userDirectory: directory, settings };
+	const settings =
+		subagent?.settings ??
+		(await loadSettings({
+			userDirectory: directory,
+			home: env.HOME,
+			cwd,
+			isHermetic: options.hermetic ?? false,
+			approve: options["no-approve"] ? false : options.approve,
+			config: options.config,
+			assignments: options.set ?? [],
+			environment: env.BOWLINE_SETTINGS,
+			isRpc,
+		}));
+	return { cwd, userDirectory: directory, env, options, unknown, settings, ...(subagent && { subagent }) };
 }

@@ -1,7 +1,7 @@
 /** All models, who may be asked, and the one function that asks. Made once per process. Credentials never leave it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Hooks, ModelAccess, StreamFunction } from "../agent/contracts.ts";
+import type { ModelAccess, RequestDoors, StreamFunction } from "../agent/contracts.ts";
 import { HttpClient } from "../lib/http/client.ts";
 import { redactor } from "../lib/redact.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
@@ -23,7 +23,7 @@ export interface RegistryOptions {
 	/** `--api-key`, for this process. */
 	apiKey?: { provider: string; key: string };
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
-	hooks?: Hooks;
+	doors?: RequestDoors;
 	now: () => number;
 	/** Told once what is wrong with `models.jsonc`. */
 	warn?: (problem: string) => void;
@@ -53,7 +53,7 @@ export class ModelRegistry implements ModelAccess {
 			client: this.#client,
 			setting: options.setting,
 			env: options.env,
-			hooks: options.hooks,
+			doors: options.doors,
 			now: options.now,
 			clean: redactor(() => this.secrets()).text,
 		});

@@ -1,5 +1,5 @@
 /** The one stream function. Every failure of a provider becomes its last event. */
-import type { Hooks, ModelRequest, StreamFunction, StreamOptions } from "../agent/contracts.ts";
+import type { ModelRequest, RequestDoors, StreamFunction, StreamOptions } from "../agent/contracts.ts";
 import type { HttpClient, Outcome } from "../lib/http/client.ts";
 import { SseReader } from "../lib/sse.ts";
 import type { Image } from "../protocol/content.ts";
@@ -30,7 +30,7 @@ export interface StreamParts {
 	client: Pick<HttpClient, "post">;
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 	env: Environment;
-	hooks?: Hooks;
+	doors?: RequestDoors;
 	now: () => number;
 	/** Takes credentials out of a text. */
 	clean: (text: string) => string;
@@ -133,17 +133,17 @@ class Reply {
 
 	/** One exchange. A refusal is handed back, for a second try may be possible. */
 	async #ask(access: Access, module: ApiModule): Promise<Outcome> {
-		const { client, setting, hooks } = this.#parts;
+		const { client, setting, doors } = this.#parts;
 		const { signal, flow } = this.#options;
 		const call = this.#call(access, module);
 		const wire = module.api.request(call);
 		this.#sent = wire;
 		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks));
-		const body = hooks?.request ? await changed(wire.body, (payload) => hooks.request?.(payload, signal)) : wire.body;
+		const body = doors?.payload ? await changed(wire.body, (payload) => doors.payload?.(payload, signal)) : wire.body;
 		const headers = headersOf(wire, access);
 		const outcome = await client.post({
 			url: wire.url,
-			headers: hooks?.headers ? await hooks.headers(headers, signal) : headers,
+			headers: doors?.headers ? await doors.headers(headers, signal) : headers,
 			body,
 			signal,
 			flow,

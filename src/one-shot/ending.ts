@@ -1,19 +1,22 @@
-/** The end of the process: its own, by a signal, or because nobody reads any more. */
-
+/** The end of the process: its own, by a signal, or because its output is no longer read. */
 import { exitCodes } from "../lib/exit-codes.ts";
+import { stderrLog } from "../lib/log.ts";
 import { sleep } from "../lib/sleep.ts";
 
-/** How long it may take when somebody else asked for it. */
+/** How long it may take when a signal or a reader asked for it. */
 const lastWordsMs = 3000;
 
 export class Ending {
-	/** Leaves nothing behind. Before there is a session there is nothing to leave. */
+	/** Leaves nothing running. Before there is a session there is nothing to end. */
 	finish: () => Promise<void> = async () => undefined;
 	hasBegun = false;
-	/** What the work waits for, should everything stand still. */
+	/** An extension asked for the end: no further prompt is sent. */
+	isLeaving = false;
+	/** What the work waits for, should nothing happen any more. */
 	waits: () => { extensionPath: string; what: string }[] = () => [];
+	#log = stderrLog();
 
-	/** Ends with the signal's code; should everything stand still without an end, that is no success either, and the reason is told. */
+	/** Ends with the signal's code. A process that has nothing left to do without an end has failed too, and says why. */
 	prepare(): void {
 		process.exitCode = exitCodes.failed;
 		process.once("beforeExit", () => {
@@ -23,14 +26,20 @@ export class Ending {
 			void this.cut(exitCodes.failed);
 		});
 		for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void this.cut(exitCodes[signal]));
+		process.on("uncaughtException", (error) => this.#log.error("unexpected error", error));
+		process.on("unhandledRejection", (error) => this.#log.error("unexpected rejection", error));
 	}
 
-	/** Everything that was written is read first, however long that takes. */
+	leave(): void {
+		this.isLeaving = true;
+	}
+
+	/** Waits until all output has been read, however long that takes. */
 	async regular(code: number): Promise<void> {
 		if (!this.hasBegun) await this.#end(code, this.finish);
 	}
 
-	/** In a few seconds at most. Asked twice, somebody is in a hurry: what is left of children ends with us. */
+	/** In a few seconds at most. Asked twice, at once: children that are left end with us. */
 	async cut(code: number): Promise<void> {
 		if (this.hasBegun) process.exit(code);
 		await this.#end(code, () => Promise.race([this.finish(), sleep(lastWordsMs)]));
@@ -41,7 +50,7 @@ export class Ending {
 		try {
 			await clean();
 		} catch (error) {
-			console.error("bowline: could not end cleanly:", error);
+			this.#log.error("could not end cleanly", error);
 		}
 		process.exit(code);
 	}

@@ -98,6 +98,7 @@ export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts):
 					return spend({ subagents: 1 });
 			}
 		},
+		admit: async () => (halt.signal.aborted ? { refused: (halt.signal.reason as Error).message } : undefined),
 		get halt() {
 			return halt.signal;
 		},

@@ -1,5 +1,5 @@
-/** What is said about the plan beside a prompt: make one first, if that is wanted; and that the last attempt to change it failed. */
-import type { Beside, Policy } from "../agent/contracts.ts";
+/** Messages about the todo list that go with a prompt: make a plan first, if settings say so; the last attempt to change it failed. */
+import type { Policy, Preface } from "../agent/contracts.ts";
 import type { CustomMessage } from "../protocol/messages.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
 
@@ -29,7 +29,7 @@ export function todoPreludePolicy(options: TodoPreludeOptions): Policy {
 		observe(event) {
 			if (event.type === "tool_execution_end" && event.toolName === tool) failed = event.isError ? event.toolCallId : undefined;
 		},
-		beside(): Beside | undefined {
+		async preface(): Promise<Preface | undefined> {
 			const last = failed;
 			failed = undefined;
 			if (!isToolActive()) return undefined;

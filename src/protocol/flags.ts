@@ -17,6 +17,9 @@ export interface Flag {
 	hidden?: true;
 }
 
+/** The ways of speaking to a host. */
+export const dialectNames = ["classic", "pi", "omp", "strict"] as const;
+
 export const flags = {
 	print: { short: "p", doc: "Answer once: print the final answer and end (--mode text)" },
 	mode: {
@@ -61,7 +64,7 @@ export const flags = {
 	dialect: {
 		value: "name",
 		doc: "Words of the host: classic (default), pi, omp or strict; see docs/migration.md",
-		oneOf: ["classic", "pi", "omp", "strict"],
+		oneOf: dialectNames,
 	},
 	"no-ready": { doc: "Do not announce readiness" },
 	help: { short: "h", doc: "This text" },

@@ -27,7 +27,7 @@ export class EventWriter {
 	#progress = new Map<string, OutboundFrame>();
 	#nextFrameAt = 0;
 	/** The events that the host wants; all when not set. */
-	filter: ReadonlySet<string> | undefined;
+	#filter: ReadonlySet<string> | undefined;
 	#timer: NodeJS.Timeout | undefined;
 
 	constructor(writer: FrameWriter, mode: UpdateMode, now: () => number, frames?: Dialect["frames"]) {
@@ -38,6 +38,11 @@ export class EventWriter {
 		writer.onDrain = () => this.#resume();
 	}
 
+	/** Writes only these events from now on; all without names. */
+	setFilter(names: readonly string[] | undefined): void {
+		this.#filter = names && new Set(names);
+	}
+
 	write = (event: AgentEvent): void => {
 		if (!this.#frames) return this.tell(event);
 		for (const frame of this.#frames(event)) this.tell(frame);
@@ -45,7 +50,7 @@ export class EventWriter {
 
 	/** Writes an event in the words of the dialect. */
 	tell = (event: OutboundFrame): void => {
-		if (this.filter && !this.filter.has(event.type) && event.type !== "prompt_result") return;
+		if (this.#filter && !this.#filter.has(event.type) && event.type !== "prompt_result") return;
 		if (event.type === "message_update" && "delta" in event.assistantMessageEvent) return this.#delta(event, event.assistantMessageEvent);
 		if (event.type === "tool_execution_update" && !this.#writer.isOpen) {
 			this.#progress.set(event.toolCallId, event);

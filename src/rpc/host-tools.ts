@@ -1,8 +1,9 @@
 /** Tools that live in the host: the model calls them, the host answers over the wire. */
-import type { Tool, ToolExecution } from "../agent/contracts.ts";
+import type { Tool, ToolExecution } from "../agent/tool.ts";
 import { CommandError } from "../lib/command-error.ts";
 import { uuid } from "../lib/ids.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
+import type { ToolSource } from "../live/tool-sources.ts";
 import type { HostToolCall, HostToolCancel, HostToolDefinition, HostToolResult, HostToolUpdate } from "../protocol/host-tools.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import { Calls } from "./calls.ts";
@@ -11,14 +12,13 @@ type Reply = { result: ToolResult; isError: boolean };
 
 export interface HostToolsParts {
 	send: (frame: HostToolCall | HostToolCancel) => void;
-	/** Names of tools that a host tool must not take. */
-	takenNames: () => Promise<readonly string[]>;
 	now: () => number;
 }
 
 const closedText = "RPC client disconnected before host tool execution completed";
 
-export class HostTools {
+export class HostTools implements ToolSource {
+	readonly name = "host";
 	#parts: HostToolsParts;
 	#calls: Calls<Reply>;
 	#updates = new Map<string, ToolExecution["onUpdate"]>();
@@ -31,16 +31,19 @@ export class HostTools {
 	}
 
 	/** In the order in which the host named them. */
-	get tools(): readonly Tool[] {
+	tools(): readonly Tool[] {
 		return this.#tools;
 	}
 
-	/** Replaces the whole set, or refuses it and keeps the old one. Gives the names. */
-	async set(definitions: readonly unknown[]): Promise<string[]> {
+	isOffered({ isHidden }: Tool): boolean {
+		return !isHidden;
+	}
+
+	/** Replaces the whole set, or refuses it and keeps the old one. Gives the names. `taken`: names of tools that are not the host's. */
+	set(definitions: readonly unknown[], taken: ReadonlySet<string>): string[] {
 		const checked = definitions.map(checkDefinition);
 		const names = checked.map(({ name }) => name);
 		if (new Set(names).size !== names.length) throw new CommandError("RPC host tool names must be unique");
-		const taken = new Set(await this.#parts.takenNames());
 		const conflict = names.find((name) => taken.has(name));
 		if (conflict !== undefined) throw new CommandError(`RPC host tool "${conflict}" conflicts with an existing tool`);
 		this.#tools = checked.map((definition) => this.#tool(definition));
@@ -52,7 +55,7 @@ export class HostTools {
 			this.#updates.get(frame.id)?.(frame.partialResult);
 			return;
 		}
-		// What comes behind the result is late, also when both are read at once.
+		// Progress that comes after the result is late, also when both are read at once.
 		this.#updates.delete(frame.id);
 		const { content, details } = frame.result;
 		const isError = frame.isError === true;

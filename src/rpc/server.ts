@@ -1,8 +1,9 @@
-/** Lines in, frames out: parse, lane, handle, answer. The only place where an error becomes `success: false`. */
+/** Lines in, frames out: parse, hand to the live session, answer. The only place where an error becomes `success: false`. */
 import { isCommandError } from "../lib/command-error.ts";
 import { toLine } from "../lib/jsonl.ts";
-import type { Call, Handlers } from "../live/commands/contract.ts";
-import type { CommandName } from "../protocol/commands/index.ts";
+import type { Log } from "../lib/log.ts";
+import type { Dispatch, Replies } from "../live/dispatch.ts";
+import type { Lanes } from "../live/lanes.ts";
 import type { Response } from "../protocol/events.ts";
 import {
 	type CommandFrame,
@@ -13,198 +14,70 @@ import {
 	parseInbound,
 	type RequestId,
 } from "../protocol/frames.ts";
-import type { Answer, Dialect, PromptStory } from "./dialects/dialect.ts";
+import type { Answer, Dialect, PromptReplies } from "./dialects/dialect.ts";
 import type { FrameWriter } from "./stdio.ts";
 
-interface Job {
-	/** Starts the work; a promise only if it takes its time. */
-	run: () => void | Promise<void>;
-	/** Whether the jobs behind it wait for its end. */
-	holdsLane: boolean;
-	size: number;
-}
-
-/** Above this many bytes of commands that have not started and of answers that wait, stdin is paused. */
-const maxUnhandled = 32 * 1024 * 1024;
-/** What a command costs while it waits, beside its text. */
-const jobOverhead = 256;
-
-export interface ServerOptions {
-	handlers: Handlers;
+export interface ServerParts {
+	commands: Pick<Dispatch, "receive">;
+	lanes: Lanes;
 	writer: FrameWriter;
 	dialect: Dialect;
 	onControl: (frame: ControlFrame) => void;
-	/** Asks the reader of stdin to pause or to go on. */
-	pauseInput: (paused: boolean) => void;
+	log: Log;
 }
 
 export class Server {
-	#options: ServerOptions;
-	#jobs: Job[] = [];
-	#isLaneHeld = false;
-	#isPumping = false;
-	#isWaitingForRoom = false;
-	#unhandled = 0;
-	#isPaused = false;
-	#open = new Set<Promise<void>>();
-	/** Counts frames as they are read. */
-	#sequence = 0;
-	/** The last abort of each kind that was read: what was read before it must not start any more. */
-	#abortedBefore = { abort: 0, abort_bash: 0 };
+	#parts: ServerParts;
 
-	constructor(options: ServerOptions) {
-		this.#options = options;
+	constructor(parts: ServerParts) {
+		this.#parts = parts;
 	}
 
 	receive(line: string): void {
 		const frame = parseInbound(line);
 		if (frame.kind === "failure") return this.#fail(frame, line.length);
-		if (frame.kind === "control") return this.#options.onControl(frame.frame);
-		const sequence = ++this.#sequence;
-		if (frame.lane === "interrupt") {
-			if (frame.name === "abort" || frame.name === "abort_and_prompt") this.#abortedBefore.abort = sequence;
-			if (frame.name === "abort_bash") this.#abortedBefore.abort_bash = sequence;
-			this.#track(this.#handle(frame, sequence));
-			return;
-		}
-		this.#enqueue({ run: () => this.#handle(frame, sequence), holdsLane: frame.lane === "serial", size: line.length });
-	}
-
-	/** Serial and background commands wait for this. */
-	hold(until: Promise<void>): void {
-		this.#enqueue({ run: () => until, holdsLane: true, size: 0 });
+		if (frame.kind === "control") return this.#parts.onControl(frame.frame);
+		this.#parts.commands.receive(frame, this.#replies(frame), line.length);
 	}
 
 	receiveTooLong(limit: number): void {
 		this.#fail(parseFailure(`line longer than ${limit} bytes`), 0);
 	}
 
-	/** No prompt that was read may start any more; resolves when every command has been answered. */
-	async finish(): Promise<void> {
-		this.#abortedBefore = { abort: Number.POSITIVE_INFINITY, abort_bash: Number.POSITIVE_INFINITY };
-		while (this.#jobs.length || this.#open.size) {
-			this.#pump();
-			await (this.#open.size ? Promise.race(this.#open) : this.#options.writer.whenOpen());
-		}
-	}
-
-	/** Answers a line that is no command; in its turn when the host is behind, so that such lines are bounded like all others. */
+	/** Answers a line that is not a command; in its turn when the host is behind, so that such lines are bounded like all others. */
 	#fail({ id, hidesId, command, error }: ParseFailure, size: number): void {
-		const told = hidesId && !this.#options.dialect.echoesIds ? undefined : id;
-		const run = () => this.#answer(told, command, { error });
-		if (this.#options.writer.isOpen) run();
-		else this.#enqueue({ run, holdsLane: true, size });
+		const { dialect, writer, lanes } = this.#parts;
+		const told = hidesId && !dialect.echoesIds ? undefined : id;
+		const answer = () => this.#answer(told, command, { error });
+		if (writer.isOpen) answer();
+		else lanes.enqueue(answer, true, size);
 	}
 
-	#enqueue(job: Job): void {
-		this.#jobs.push(job);
-		this.#count(job.size + jobOverhead);
-		this.#pump();
-	}
-
-	#pump(): void {
-		if (this.#isPumping) return;
-		this.#isPumping = true;
-		let done = 0;
-		while (done < this.#jobs.length && !this.#isLaneHeld && this.#hasRoom()) {
-			const job = this.#jobs[done++] as Job;
-			this.#count(-job.size - jobOverhead);
-			const work = job.run();
-			if (!work) continue;
-			this.#track(work);
-			if (!job.holdsLane) continue;
-			this.#isLaneHeld = true;
-			void work.then(() => {
-				this.#isLaneHeld = false;
-				this.#pump();
-			});
-		}
-		if (done) this.#jobs = this.#jobs.slice(done);
-		this.#isPumping = false;
-	}
-
-	/** Whether another command may start now; if not, the lane goes on when the host has read enough. */
-	#hasRoom(): boolean {
-		const { writer } = this.#options;
-		if (writer.isOpen) return true;
-		if (!this.#isWaitingForRoom) {
-			this.#isWaitingForRoom = true;
-			void writer.whenOpen().then(() => {
-				this.#isWaitingForRoom = false;
-				this.#pump();
-			});
-		}
-		return false;
-	}
-
-	#count(bytes: number): void {
-		this.#unhandled += bytes;
-		const { writer, pauseInput } = this.#options;
-		const mustPause = this.#unhandled + writer.waiting > maxUnhandled;
-		if (mustPause === this.#isPaused) return;
-		this.#isPaused = mustPause;
-		pauseInput(mustPause);
-		// Answers that wait leave without a command's doing: look again when there is room.
-		if (mustPause) void writer.whenOpen().then(() => this.#count(0));
-	}
-
-	#track(work: void | Promise<void>): void {
-		if (!work) return;
-		this.#open.add(work);
-		void work.then(() => this.#open.delete(work));
-	}
-
-	/** Runs a handler and answers. Synchronous as long as the handler is. */
-	#handle({ id, name, params }: CommandFrame, sequence: number): void | Promise<void> {
-		const afterwards: (() => void)[] = [];
+	#replies({ id, name }: CommandFrame): Replies {
 		const answer: Answer = (outcome) => this.#answer(id, name, outcome);
-		let story: PromptStory | undefined;
-		const call: Call = {
-			id,
-			afterResponse: (then) => void afterwards.push(then),
-			goOn: (begin) => {
-				const { accepted, begun, refused } = this.#options.dialect.prompt?.(id, answer) ?? plainStory(answer);
-				story = { accepted, refused };
-				const goOn = async () => {
-					const refusal = await begin(begun);
-					if (refusal) refused(refusal);
-				};
-				afterwards.push(() => this.#track(goOn().catch((error) => this.#refuse(id, name, error))));
+		let replies: PromptReplies | undefined;
+		/** Made for prompts only. */
+		const prompt = () => {
+			replies ??= this.#parts.dialect.prompt?.(id, answer) ?? plainReplies(answer);
+			return replies;
+		};
+		return {
+			succeed: (data) => answer({ data }),
+			accept: (data) => prompt().accept(data),
+			get onDisposition() {
+				return prompt().onDisposition;
 			},
-			isAborted: (by = "abort") => sequence < this.#abortedBefore[by],
-			inSerialLane: (work) => this.inTurn(work),
+			refuse: (refusal) => prompt().refuse(refusal),
+			fail: (error) => this.#refuse(id, name, error),
 		};
-		const succeed = (data: unknown) => {
-			if (story) story.accepted(data);
-			else answer({ data });
-			for (const then of afterwards) then();
-		};
-		try {
-			const handler = this.#options.handlers[name] as (params: unknown, call: Call) => unknown;
-			const result = handler(params, call);
-			if (!(result instanceof Promise)) return succeed(result);
-			return result.then(succeed).catch((error) => this.#refuse(id, name, error));
-		} catch (error) {
-			this.#refuse(id, name, error);
-		}
 	}
 
-	/** Runs work in its turn among the serial commands. */
-	inTurn<T>(work: () => Promise<T>): Promise<T> {
-		return new Promise((resolve, reject) => {
-			const run = async () => {
-				// The lane goes on behind this work whether it succeeds or not; who asked for it hears of both.
-				await work().then(resolve, reject);
-			};
-			this.#enqueue({ run, holdsLane: true, size: 0 });
-		});
-	}
-
-	#refuse(id: RequestId | undefined, name: CommandName, error: unknown): void {
+	#refuse(id: RequestId | undefined, name: string, error: unknown): void {
 		if (isCommandError(error)) return this.#answer(id, name, { error: error.message, code: error.code });
-		console.error(`bowline: ${name} failed unexpectedly:`, error);
+		const { log, dialect } = this.#parts;
+		log.error(`${name} failed unexpectedly`, error);
 		const message = error instanceof Error ? error.message : String(error);
-		if (this.#options.dialect.echoesIds) return this.#answer(id, name, { error: message });
+		if (dialect.echoesIds) return this.#answer(id, name, { error: message });
 		const { command, error: text } = parseFailure(message);
 		this.#answer(undefined, command, { error: text });
 	}
@@ -212,9 +85,9 @@ export class Server {
 	#answer(id: RequestId | undefined, command: string, outcome: { data?: unknown } | { error: string; code?: string }): void {
 		const isFailure = "error" in outcome;
 		const response: Response = { id, type: "response", command, success: !isFailure, ...outcome };
-		const { writer, dialect } = this.#options;
+		const { writer, dialect, lanes } = this.#parts;
 		for (const line of linesOf(dialect.frames?.(response) ?? [response], command)) writer.write(line);
-		if (!writer.isOpen) this.#count(0);
+		if (!writer.isOpen) lanes.weigh();
 	}
 }
 
@@ -229,7 +102,7 @@ function linesOf(frames: readonly OutboundFrame[], command: string): string[] {
 	}
 }
 
-/** Accepted at once; a refusal comes behind that, with the same id. */
-function plainStory(answer: Answer): PromptStory {
-	return { accepted: (data) => answer({ data }), refused: (error) => answer({ error }) };
+/** Accepted at once; a refusal comes after that, with the same id. */
+function plainReplies(answer: Answer): PromptReplies {
+	return { accept: (data) => answer({ data }), refuse: ({ text }) => answer({ error: text }) };
 }

@@ -1,16 +1,26 @@
-/** Hands every event to the observers, in one list and one order. What an observer emits waits until everyone has seen the current event. */
+/** Hands every event to the observers, in one list and one order. What an observer emits waits until all have seen the current event. */
+import type { Log } from "../lib/log.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 
 export type Observer = (event: AgentEvent) => void;
 
 export class Bus {
-	#observers: Observer[] = [];
+	#log: Log;
+	#observers: readonly Observer[] = [];
 	#waiting: AgentEvent[] = [];
 	#isBusy = false;
 
-	/** Observers are called in the order in which they came. */
-	observe(observer: Observer): void {
-		this.#observers.push(observer);
+	constructor(log: Log) {
+		this.#log = log;
+	}
+
+	/** Observers are called in the order in which they were added. The returned function removes the observer. */
+	observe(observer: Observer): () => void {
+		// A new list each time: an event on its way is not disturbed.
+		this.#observers = [...this.#observers, observer];
+		return () => {
+			this.#observers = this.#observers.filter((each) => each !== observer);
+		};
 	}
 
 	emit = (event: AgentEvent): void => {
@@ -30,7 +40,7 @@ export class Bus {
 				observer(event);
 			} catch (error) {
 				// A bug in one observer must not cost the others an event, or the run its end.
-				console.error(`bowline: an observer of ${event.type} failed:`, error);
+				this.#log.error(`an observer of ${event.type} failed`, error);
 			}
 		}
 	}

@@ -1,22 +1,30 @@
-/** Whatever happens inside a run, a bug included: what was announced is also ended. */
-import type { Emit, Outcome } from "../agent/contracts.ts";
+/** Whatever happens inside a run, a bug included: every event that opens something has its end. */
+import type { Emit, Outcome } from "../agent/policy.ts";
+import type { Log } from "../lib/log.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
 
-export async function balanced(run: (emit: Emit) => Promise<Outcome>, emit: Emit, now: () => number): Promise<Outcome> {
-	const open = new Open();
+export interface ClosingParts {
+	emit: Emit;
+	log: Log;
+	now: () => number;
+}
+
+/** Runs the loop. When it fails unexpectedly, emits the events that are missing and gives a failed outcome. */
+export async function closeOpenEvents(run: (emit: Emit) => Promise<Outcome>, { emit, log, now }: ClosingParts): Promise<Outcome> {
+	const open = new OpenEvents();
 	try {
 		return await run((event) => {
 			emit(event);
 			open.hear(event);
 		});
 	} catch (error) {
-		console.error("bowline: the agent loop failed unexpectedly:", error);
+		log.error("the agent loop failed unexpectedly", error);
 		for (const event of open.endings(`The run failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`, now())) {
 			try {
 				emit(event);
 			} catch (again) {
-				console.error(`bowline: ${event.type} could not be told:`, again);
+				log.error(`${event.type} could not be emitted`, again);
 			}
 		}
 		return { messages: open.messages, last: undefined, failure: { kind: "permanent" } };
@@ -24,7 +32,7 @@ export async function balanced(run: (emit: Emit) => Promise<Outcome>, emit: Emit
 }
 
 /** What has begun and not ended. */
-class Open {
+class OpenEvents {
 	readonly messages: AgentMessage[] = [];
 	#turnIndex: number | undefined;
 	/** The reply that is being streamed. */

@@ -1,24 +1,26 @@
-/** What has to be there before a summary can be asked for. */
+/** Compacts the conversation as soon as the model can be asked for a summary. */
 import { CommandError } from "../lib/command-error.ts";
-import type { BusyPeriod } from "./phase.ts";
+import type { Refusal } from "./refusal.ts";
 import type { Session } from "./session.ts";
 
-/** Condenses as soon as the model can be asked. */
-export async function condensing<T>(session: Session, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-	const problem = await modelProblem(session, signal);
-	if (signal.aborted && session.choice.model) throw new CommandError("Compaction cancelled");
-	if (problem) throw new CommandError(problem);
-	return work(signal);
+/** Compacts with nothing else going on. */
+export function compactWhenReady<T>(session: Session, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+	return session.runExclusively(async (signal) => {
+		const problem = await summaryProblem(session, signal);
+		if (signal.aborted && session.choice.model) throw new CommandError("Compaction cancelled", undefined, "cancelled");
+		if (problem) throw new CommandError(problem);
+		return work(signal);
+	}, true);
 }
 
 /** Why no summary can be asked for now; nothing when it can. */
-export async function modelProblem(session: Session, signal: AbortSignal): Promise<string | undefined> {
+export async function summaryProblem(session: Session, signal: AbortSignal): Promise<string | undefined> {
 	const { model } = session.choice;
-	const problem = model ? await session.unready(signal) : "No model selected";
-	return problem?.startsWith("No API key") ? `No API key for ${model?.provider}` : problem;
+	if (!model) return "No model selected";
+	const refusal = await session.ensureReady(signal);
+	return refusal && textFor(refusal, model.provider);
 }
 
-/** Why nothing else can be done alone now. */
-export function takenText({ isCompacting }: BusyPeriod): string {
-	return `${isCompacting ? "A compaction is already running" : "The session is about to go on from another entry"}. Wait for it, or send abort`;
+function textFor({ text, code }: Refusal, provider: string): string {
+	return code === "no_api_key" ? `No API key for ${provider}` : text;
 }

@@ -1,22 +1,41 @@
-/** What was said so far: the transcript, and the live context that is made of it. The two never differ. */
+/**
+ * What was said so far: the transcript, and the live context that is made of it. The two never differ. Made first, and the same object for
+ * as long as the process lives: a switch to another session replaces the transcript in place.
+ */
 import { isCommandError } from "../lib/command-error.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
-import { droppedReply, type EntryBody } from "../transcript/entries.ts";
+import { droppedReply, type Entry, type EntryBody } from "../transcript/entries.ts";
 import { contextLength, contextMessages, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 
 const lostResult = "Tool execution was aborted: the agent ended before its result was kept.";
 
 export class Conversation {
-	readonly transcript: Transcript;
+	#transcript: Transcript;
 	#now: () => number;
-	/** Absent until somebody wants more than its length: most of a long session is never looked at. */
+	/** Absent until a caller needs more than its length: most of a long session is never looked at. */
 	#live: AgentMessage[] | undefined;
 	#length: number | undefined;
+	/** Records that arrived during a run: between a call and its result they would break the history. */
+	#deferred: AgentMessage[] = [];
 
 	constructor(transcript: Transcript, now: () => number) {
-		this.transcript = transcript;
+		this.#transcript = transcript;
 		this.#now = now;
+		this.answerOpenCalls();
+	}
+
+	get transcript(): Transcript {
+		return this.#transcript;
+	}
+
+	/** Goes on with another transcript. Nothing may be running. */
+	adopt(transcript: Transcript): void {
+		// The same file opened again is still ours.
+		this.#transcript.close(transcript.file === this.#transcript.file);
+		this.#transcript = transcript;
+		this.#deferred = [];
+		this.reproject();
 		this.answerOpenCalls();
 	}
 
@@ -31,7 +50,7 @@ export class Conversation {
 		return this.#length;
 	}
 
-	/** The text of the last reply; aborted ones without content do not count. */
+	/** The text of the last reply. Aborted replies without content do not count. */
 	get lastText(): string | null {
 		const last = this.messages.findLast(
 			(message): message is AssistantMessage => message.role === "assistant" && !(message.stopReason === "aborted" && message.content.length === 0),
@@ -40,16 +59,34 @@ export class Conversation {
 		return text?.trim() || null;
 	}
 
-	/** On disk first: what cannot be stored is not in the context either. */
+	/** On disk first: a message that cannot be stored is not in the context either. Throws a CommandError then. */
 	add(message: AgentMessage): void {
-		// The result of a call may not have been stored, when the disk was full for a moment. Behind anybody's words it would be too late for one.
+		// The result of a call may not have been stored, when the disk was full for a moment. After another message it would be too late for one.
 		if (message.role !== "toolResult") this.answerOpenCalls();
 		this.transcript.append({ type: "message", message });
 		this.#live?.push(message);
 		this.#length = undefined;
 	}
 
-	/** Makes the live context anew from the branch: after a compaction, or when the branch is another. */
+	/** Adds an entry that is not a message. Throws a CommandError when it cannot be stored. */
+	append(entry: EntryBody): Entry {
+		return this.transcript.append(entry);
+	}
+
+	/** Keeps a record until the run has ended. */
+	defer(message: AgentMessage): void {
+		this.#deferred.push(message);
+	}
+
+	/** Adds the records that waited for the end of a run. */
+	addDeferred(): void {
+		for (let message = this.#deferred[0]; message; message = this.#deferred[0]) {
+			this.add(message);
+			this.#deferred.shift();
+		}
+	}
+
+	/** Makes the live context again from the branch: after a compaction, or on another branch. */
 	reproject(): void {
 		this.#live = undefined;
 		this.#length = undefined;
@@ -63,7 +100,7 @@ export class Conversation {
 		return true;
 	}
 
-	/** Takes the last reply and its results out of the context, and notes that, so that they stay out. */
+	/** Removes the last reply and its results from the context, and records that, so that they stay out. */
 	dropLastReply(): void {
 		const { transcript } = this;
 		const { branch } = transcript;
@@ -71,7 +108,7 @@ export class Conversation {
 		while (place >= 0 && branch.kind(place) !== "message:assistant") place--;
 		if (place < 0) return;
 		const note: EntryBody = { type: "custom", customType: droppedReply, data: { entryId: branch.id(place) } };
-		// Where it cannot be written now, it is with the next entry.
+		// When it cannot be written now, it is written with the next entry.
 		if (problemWith(() => void transcript.append(note)) !== undefined) transcript.prepare(note);
 		this.reproject();
 	}

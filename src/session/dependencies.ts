@@ -1,43 +1,50 @@
-/** What a session is given, told and answers. Types only. */
-import type { Flow, Hooks, ModelAccess, Policy, PromptSource, Tool, ValidateArguments } from "../agent/contracts.ts";
+/** What a session is made of. Every part exists before the session does. Types only. */
+import type { Doors } from "../agent/doors.ts";
+import type { PromptSource } from "../agent/policy.ts";
+import type { Flow } from "../agent/stream.ts";
+import type { Log } from "../lib/log.ts";
 import type { TodoList } from "../lib/todos.ts";
-import type { InterruptMode, QueueMode } from "../protocol/commands/queue.ts";
+import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { Image } from "../protocol/content.ts";
-import type { AgentMessage } from "../protocol/messages.ts";
-import type { Transcript } from "../transcript/transcript.ts";
 import type { Transcripts } from "../transcript/transcripts.ts";
+import type { Briefing } from "./briefing.ts";
 import type { Bus } from "./bus.ts";
-import type { ModelChoice } from "./model-choice.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Inbox } from "./inbox.ts";
+import type { WriteAhead } from "./write-ahead.ts";
 
-/** What a session is made of; the app puts it together. */
 export interface SessionParts {
-	models: ModelAccess;
-	choice: ModelChoice;
-	/** Said when a prompt arrives and there is no model. */
-	noModelText: () => string;
-	/** The active tools, in their stable order. Loaded before the first run. */
-	tools: () => Promise<readonly Tool[]>;
-	validate: ValidateArguments;
-	systemPrompt: (tools: readonly Tool[]) => Promise<string>;
+	conversation: Conversation;
+	/** Where sessions are stored. */
+	store: Transcripts;
+	briefing: Briefing;
+	doors: Doors;
+	inbox: Inbox;
+	writeAhead: WriteAhead;
+	todos: TodoList;
+	controls: Controls;
+	edges: Edges;
 	/** What a text that starts with a slash stands for. */
 	expand: (text: string) => Promise<string>;
-	policies: readonly Policy[];
-	hooks?: Hooks;
-	/** Takes credentials out of a text. */
-	redact: (text: string) => string;
-	todos: TodoList;
-	transcripts: Transcripts;
-	/** The session to go on with; without it a new one begins. */
-	transcript?: Transcript;
+}
+
+/** What a host may switch while the session lives. */
+export interface Controls {
+	interruptMode: InterruptMode;
+	autoCompaction: boolean;
+	autoRetry: boolean;
+}
+
+/** Where the session meets the outside. */
+export interface Edges {
 	bus: Bus;
 	flow: Flow;
+	/** Removes credentials from a text. */
+	redact: (text: string) => string;
+	/** Tells a person about something that went another way than asked. */
+	warn: (text: string) => void;
+	log: Log;
 	now: () => number;
-	start: {
-		steeringMode: QueueMode;
-		followUpMode: QueueMode;
-		interruptMode: InterruptMode;
-		autoCompaction: boolean;
-	};
 }
 
 export interface PromptInput {
@@ -47,15 +54,3 @@ export interface PromptInput {
 	/** Default `rpc`. */
 	source?: PromptSource;
 }
-
-export interface Acceptance {
-	disposition: "started" | "queued" | undefined;
-	/** Goes on with the prompt once it has been acknowledged. Tells why it cannot run after all. */
-	begin: (begun?: Begun) => Promise<string | undefined>;
-}
-
-/**
- * Told at the very moment when it is clear what becomes of a prompt that is not refused: the next event is the first of its run, it waits in
- * a queue, or an extension took it and nothing is left.
- */
-export type Begun = (disposition: "started" | "queued" | "handled", messages: readonly AgentMessage[]) => void;

@@ -1,9 +1,9 @@
 /** The two queues. Messages are found by identity, never by their text. */
-import type { Queues } from "../agent/contracts.ts";
+import type { Queues } from "../agent/loop.ts";
 import type { QueueMode } from "../protocol/commands/queue.ts";
 import type { CustomMessage, UserMessage } from "../protocol/messages.ts";
 
-/** What may wait: what the user says, and what extensions say. */
+/** What may wait: messages of the user, and of extensions. */
 export type Queued = UserMessage | CustomMessage;
 export type QueueName = "steering" | "followUp";
 
@@ -15,13 +15,11 @@ export interface QueueTexts {
 export class Inbox implements Queues {
 	steeringMode: QueueMode;
 	followUpMode: QueueMode;
-	/** What extensions want to be said beside the next prompt. */
-	readonly asides: CustomMessage[] = [];
 	#queues: Record<QueueName, Queued[]> = { steering: [], followUp: [] };
-	#onTaken: () => void;
+	#onTaken: (left: QueueTexts) => void;
 
-	/** `onTaken` is called after messages have left a queue to be delivered. */
-	constructor(steeringMode: QueueMode, followUpMode: QueueMode, onTaken: () => void) {
+	/** `onTaken` is called with what is left, after messages have left a queue to be delivered. */
+	constructor(steeringMode: QueueMode, followUpMode: QueueMode, onTaken: (left: QueueTexts) => void) {
 		this.steeringMode = steeringMode;
 		this.followUpMode = followUpMode;
 		this.#onTaken = onTaken;
@@ -60,7 +58,7 @@ export class Inbox implements Queues {
 
 	#take(queue: QueueName, mode: QueueMode): Queued[] {
 		const taken = this.#queues[queue].splice(0, mode === "all" ? Number.POSITIVE_INFINITY : 1);
-		if (taken.length) this.#onTaken();
+		if (taken.length) this.#onTaken(this.texts);
 		return taken;
 	}
 }

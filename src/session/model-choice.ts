@@ -16,15 +16,14 @@ export interface ModelChoiceParts {
 	level: ThinkingLevel;
 	/** What a host means by `max`; default `xhigh`. */
 	max?: ThinkingLevel;
+	/** Keeps a change in the session's file. */
+	record: (entry: EntryBody) => void;
 }
 
 export class ModelChoice {
 	#parts: ModelChoiceParts;
 	#model: Model | undefined;
 	#level: ThinkingLevel;
-	/** Keeps a change in the session's file. */
-	record: (entry: EntryBody) => void = () => undefined;
-
 	constructor(parts: ModelChoiceParts) {
 		this.#parts = parts;
 		this.#level = parts.level;
@@ -117,7 +116,7 @@ export class ModelChoice {
 
 	/** Uses a model from the next call on, with the nearest level it has. */
 	take({ model, level }: ModelWithLevel): void {
-		this.record({ type: "model_change", provider: model.provider, modelId: model.id });
+		this.#parts.record({ type: "model_change", provider: model.provider, modelId: model.id });
 		this.#model = model;
 		this.#changeLevel(this.#parts.clamp(model, level ?? this.#level));
 	}
@@ -128,7 +127,7 @@ export class ModelChoice {
 
 	#changeLevel(level: ThinkingLevel): void {
 		if (level === this.#level) return;
-		this.record({ type: "thinking_level_change", thinkingLevel: level });
+		this.#parts.record({ type: "thinking_level_change", thinkingLevel: level });
 		this.#level = level;
 	}
 }

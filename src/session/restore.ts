@@ -2,16 +2,23 @@
 import { CommandError } from "../lib/command-error.ts";
 import type { EntryOf } from "../transcript/entries.ts";
 import { levelOf, modelOf } from "../transcript/projection.ts";
-import type { Session } from "./session.ts";
+import type { Conversation } from "./conversation.ts";
+import type { ModelChoice } from "./model-choice.ts";
 
-/** Takes what the session was using, as far as it is wanted and there is such a model. Tells why the model is another. */
-export async function restoreChoice({ choice, transcript }: Session, wanted: { model: boolean; level: boolean }): Promise<string | undefined> {
+/** What goes on, and with which model. */
+export interface Chosen {
+	choice: ModelChoice;
+	transcript: Conversation["transcript"];
+}
+
+/** Goes back to what the session was using, as far as the caller wants it and there is such a model. Gives the reason when the model is another. */
+export async function restoreChoice({ choice, transcript }: Chosen, wanted: { model: boolean; level: boolean }): Promise<string | undefined> {
 	const { branch } = transcript;
 	return choice.restore(wanted.model ? modelOf(branch) : undefined, wanted.level ? levelOf(branch) : undefined);
 }
 
-/** Notes in the session what it goes on with, where that is not what it says. */
-export function noteChoice({ choice, transcript }: Session): void {
+/** Records in the session what it goes on with, where its entries say otherwise. */
+export function noteChoice({ choice, transcript }: Chosen): void {
 	const { branch } = transcript;
 	const last = modelOf(branch);
 	const { model, level } = choice;
@@ -21,8 +28,8 @@ export function noteChoice({ choice, transcript }: Session): void {
 	if (levelOf(branch) !== level) transcript.prepare({ type: "thinking_level_change", thinkingLevel: level });
 }
 
-/** The stream rules that this branch has been told of. */
-export function usedRules({ transcript: { branch } }: Session): string[] {
+/** The stream rules that were injected on this branch. */
+export function usedRules({ transcript: { branch } }: Pick<Conversation, "transcript">): string[] {
 	const places = Array.from({ length: branch.length }, (_, place) => place).filter((place) => branch.kind(place) === "ttsr_injection");
 	return places.flatMap((place) => (branch.entry(place) as EntryOf<"ttsr_injection">).injectedRules);
 }

@@ -1,290 +1,303 @@
-/** One conversation: its phase, its inbox and the driver that starts runs. */
-import type { Setup, Tool } from "../agent/contracts.ts";
+/** One conversation with a model: accepts prompts, runs them, and does exclusive work in between. */
+import type { Doors } from "../agent/doors.ts";
+import type { IncomingPrompt } from "../agent/policy.ts";
 import { CommandError } from "../lib/command-error.ts";
-import { deferred } from "../lib/deferred.ts";
-import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { SessionState } from "../protocol/commands/state.ts";
 import type { Image } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, UserMessage } from "../protocol/messages.ts";
-import { abortedText, busyText } from "../protocol/texts.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
-import type { Entry, EntryBody } from "../transcript/entries.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Transcripts } from "../transcript/transcripts.ts";
-import type { Observer } from "./bus.ts";
-import { condensing, takenText } from "./compact-when-ready.ts";
-import { Conversation, problemWith } from "./conversation.ts";
-import type { Acceptance, PromptInput, SessionParts } from "./dependencies.ts";
-import { haltText } from "./halt.ts";
-import { Inbox, type Queued, type QueueName, type QueueTexts } from "./inbox.ts";
+import { acceptanceOf, isPlain, type StreamingBehavior } from "./acceptance.ts";
+import { AcceptedPrompt } from "./accepted-prompt.ts";
+import { Activity, type BusyPeriod } from "./activity.ts";
+import type { Briefing } from "./briefing.ts";
+import { type Conversation, problemWith } from "./conversation.ts";
+import type { Controls, Edges, PromptInput, SessionParts } from "./dependencies.ts";
+import type { Inbox, Queued, QueueName, QueueTexts } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
-import { type AcceptedPrompt, accepting, type BusyPeriod, isPlain, newPeriod, type Phase, type Said } from "./phase.ts";
+import { aborted, type Refusal } from "./refusal.ts";
 import { sessionName } from "./restore.ts";
 import { replaceTodos, storedTodos } from "./todos.ts";
-import { storing } from "./write-ahead.ts";
-
-export type { Acceptance, PromptInput, SessionParts } from "./dependencies.ts";
 
 export class Session {
-	interruptMode: InterruptMode;
-	autoCompaction: boolean;
-	/** What the model was told last, or would be told. */
-	systemPrompt = "";
-	readonly inbox: Inbox;
+	readonly conversation: Conversation;
+	readonly store: Transcripts;
+	readonly briefing: Briefing;
 	readonly choice: ModelChoice;
+	readonly doors: Doors;
+	readonly inbox: Inbox;
+	readonly controls: Controls;
+	readonly activity = new Activity();
+	readonly edges: Edges;
 	#parts: SessionParts;
-	#conversation: Conversation;
-	#tools: readonly Tool[] = [];
-	#phase: Phase = { name: "idle" };
-	/** Records of the host's commands that ended during a run: between a call and its result they would break the history. */
-	#deferred: AgentMessage[] = [];
 
 	constructor(parts: SessionParts) {
 		this.#parts = parts;
-		this.choice = parts.choice;
-		this.choice.record = (entry) => void this.transcript.append(entry);
-		this.interruptMode = parts.start.interruptMode;
-		this.autoCompaction = parts.start.autoCompaction;
-		this.#conversation = new Conversation(parts.transcript ?? this.#newTranscript(undefined), parts.now);
-		if (parts.transcript) parts.todos.restore(storedTodos(parts.transcript));
-		this.inbox = new Inbox(parts.start.steeringMode, parts.start.followUpMode, () => this.announceQueues());
-		for (const policy of parts.policies) if (policy.observe) parts.bus.observe((event) => policy.observe?.(event));
-		parts.bus.observe(({ type }) => {
-			const isStart = type === "auto_compaction_start";
-			if ((isStart || type === "auto_compaction_end") && this.#phase.name !== "idle") this.#phase.period.isCompacting = isStart;
+		this.conversation = parts.conversation;
+		this.store = parts.store;
+		this.briefing = parts.briefing;
+		this.choice = parts.briefing.choice;
+		this.doors = parts.doors;
+		this.inbox = parts.inbox;
+		this.controls = parts.controls;
+		this.edges = parts.edges;
+		this.#restoreTodos();
+		const { bus } = parts.edges;
+		bus.observe(parts.doors.observe);
+		bus.observe(({ type }) => {
+			const { period } = this.activity;
+			if (type === "auto_compaction_start" && period) period.isCompacting = true;
+			else if (type === "auto_compaction_end" && period) period.isCompacting = false;
 		});
 	}
 
-	observe(observer: Observer): void {
-		this.#parts.bus.observe(observer);
-	}
-
 	emit(event: AgentEvent): void {
-		this.#parts.bus.emit(event);
+		this.edges.bus.emit(event);
 	}
 
 	get messages(): readonly AgentMessage[] {
-		return this.#conversation.messages;
+		return this.conversation.messages;
 	}
 
 	get transcript(): Transcript {
-		return this.#conversation.transcript;
-	}
-
-	get transcripts(): Transcripts {
-		return this.#parts.transcripts;
+		return this.conversation.transcript;
 	}
 
 	get isBusy(): boolean {
-		return this.#phase.name !== "idle";
-	}
-
-	/** While something is done alone, as by a compaction: when it has been done. */
-	get aloneUntil(): Promise<void> | undefined {
-		return this.#phase.name === "compacting" ? this.#phase.period.done : undefined;
+		return this.activity.isBusy;
 	}
 
 	get state(): SessionState {
-		const { sessionId, file } = this.transcript;
+		const { sessionId, file, name } = this.transcript;
+		const { activity, choice, inbox, controls } = this;
 		return {
-			model: this.choice.model ?? null,
-			thinkingLevel: this.choice.level,
-			isStreaming: this.#phase.name === "compacting" ? this.#phase.period.successor !== undefined : this.isBusy,
-			isCompacting: this.#phase.name !== "idle" && this.#phase.period.isCompacting,
-			steeringMode: this.inbox.steeringMode,
-			followUpMode: this.inbox.followUpMode,
-			interruptMode: this.interruptMode,
+			model: choice.model ?? null,
+			thinkingLevel: choice.level,
+			isStreaming: activity.isStreaming,
+			isCompacting: activity.period?.isCompacting ?? false,
+			steeringMode: inbox.steeringMode,
+			followUpMode: inbox.followUpMode,
+			interruptMode: controls.interruptMode,
 			sessionFile: file,
 			sessionId,
-			sessionName: this.transcript.name,
-			autoCompactionEnabled: this.autoCompaction,
-			messageCount: this.#conversation.length,
-			pendingMessageCount: this.inbox.count,
-			queuedMessageCount: this.inbox.count,
+			sessionName: name,
+			autoCompactionEnabled: controls.autoCompaction,
+			messageCount: this.conversation.length,
+			pendingMessageCount: inbox.count,
+			queuedMessageCount: inbox.count,
 			todoPhases: [...this.#parts.todos.read()],
 		};
 	}
 
-	/** Why no prompt is taken any more, if so. */
-	get refusal(): string | undefined {
-		return haltText(this.#parts.policies);
-	}
+	// ── Acceptance ──────────────────────────────────────────────────────────────────────────────────
 
-	/** Accepts a prompt. Nothing is written and no run starts before `begin`. */
-	prompt({ text, images, streamingBehavior, source = "rpc" }: PromptInput): Acceptance {
+	/** Accepts a prompt. Nothing is written and no run starts before the prompt is acknowledged. */
+	prompt({ text, images, streamingBehavior, source = "rpc" }: PromptInput): AcceptedPrompt {
 		return this.accept({ messages: [this.userMessage(text, images)], source }, streamingBehavior);
 	}
 
-	/** The same for messages that are made already. */
-	accept(said: Said, streamingBehavior?: "steer" | "followUp"): Acceptance {
-		const phase = this.#phase;
-		const { prompt, started } = accepting(said);
-		if (phase.name === "running" || phase.name === "compacting") {
-			const { period } = phase;
-			// A compaction, or an abort that was read before, is under way: the prompt is due when it has ended.
-			if ((phase.name === "compacting" || period.controller.signal.aborted) && !period.successor) {
-				period.successor = prompt;
-				return started();
+	/** The same for messages that exist already. */
+	accept(incoming: IncomingPrompt, streamingBehavior?: StreamingBehavior): AcceptedPrompt {
+		const acceptance = acceptanceOf(this.activity.phase, streamingBehavior, this.doors.haltReason);
+		switch (acceptance.act) {
+			case "start": {
+				const prompt = new AcceptedPrompt(incoming, "started", () => this.#start(period));
+				const period = this.activity.open("running", prompt);
+				return prompt;
 			}
-			const { refusal } = this;
-			if (refusal || !streamingBehavior) return { disposition: streamingBehavior && "queued", begin: async () => refusal ?? busyText };
-			return { disposition: "queued", begin: this.#queueSaid(streamingBehavior === "steer" ? "steering" : "followUp", said, period) };
+			case "take-over": {
+				const { period, gap } = acceptance;
+				const prompt = new AcceptedPrompt(incoming, "started", () => gap.abort());
+				period.prompt = prompt;
+				this.activity.enter(period, { name: "running", period });
+				return prompt;
+			}
+			case "succeed": {
+				const prompt = new AcceptedPrompt(incoming, "started", () => undefined);
+				acceptance.period.successor = prompt;
+				return prompt;
+			}
+			case "queue":
+				return this.#queuePrompt(acceptance.queue, incoming, acceptance.period);
+			case "refuse":
+				return AcceptedPrompt.refused(acceptance.refusal, streamingBehavior && "queued");
 		}
-		if (phase.name === "settling") {
-			phase.period.prompt = prompt;
-			this.#phase = { name: "running", period: phase.period };
-			return started(() => phase.gap.abort());
-		}
-		return started(this.#openPeriod(prompt));
 	}
 
-	/** Queues what was said, at once where nobody is to be asked about it; the returned function does the rest. */
-	#queueSaid(queue: QueueName, said: Said, { controller: { signal } }: BusyPeriod): Acceptance["begin"] {
+	/** Queues a prompt: at once where no policy has to be asked about it, else after the acknowledgement. */
+	#queuePrompt(queue: QueueName, incoming: IncomingPrompt, { controller: { signal } }: BusyPeriod): AcceptedPrompt {
 		const add = (messages: readonly AgentMessage[]) => {
 			for (const message of messages) this.inbox.add(queue, message as Queued);
 		};
-		const wasPlain = isPlain(said, this.#parts.hooks);
-		if (wasPlain) add(said.messages);
-		return async (begun) => {
-			let { messages } = said;
-			if (!wasPlain) {
-				const { admitted } = await import("./drive.ts");
-				messages = await admitted(said, this.#parts, signal);
-				if (signal.aborted) return abortedText;
-				// The run may have ended meanwhile.
-				if (messages.length > 0 && !this.isBusy) return this.accept({ messages }).begin(begun);
-				add(messages);
-			}
-			begun?.(messages.length ? "queued" : "handled", messages);
+		const finish = (prompt: AcceptedPrompt) => {
+			prompt.decide(prompt.messages.length ? "queued" : "handled");
 			this.announceQueues();
-			return undefined;
 		};
+		if (isPlain(incoming, this.doors)) {
+			add(incoming.messages);
+			return new AcceptedPrompt(incoming, "queued", finish);
+		}
+		const admitThenQueue = async (prompt: AcceptedPrompt) => {
+			const { admit } = await import("./run.ts");
+			const admission = await admit(prompt, this.#parts, signal);
+			if (signal.aborted) return prompt.refuse(aborted);
+			if ("refused" in admission) return prompt.refuse({ text: admission.refused, code: "not_admitted" });
+			prompt.messages = admission.messages;
+			// The run may have ended meanwhile.
+			if (prompt.messages.length > 0 && !this.isBusy) return this.#restart(prompt);
+			add(prompt.messages);
+			finish(prompt);
+		};
+		return new AcceptedPrompt(incoming, "queued", (prompt) => void admitThenQueue(prompt).catch((error) => prompt.refuse(this.#unexpected(error))));
 	}
 
-	/** The session is busy from now on; the returned function sets it to work. */
-	#openPeriod(prompt: AcceptedPrompt): () => void {
-		const finished = deferred();
-		const period = newPeriod(finished.promise, prompt);
-		this.#phase = { name: "running", period };
-		return () => void this.#work(period).then(finished.resolve);
+	/** Runs a prompt that was meant to be queued. It has been admitted already. */
+	#restart(prompt: AcceptedPrompt): void {
+		const started = this.accept({ messages: prompt.messages });
+		void started
+			.acknowledge((disposition, messages) => {
+				prompt.messages = [...messages];
+				prompt.decide(disposition);
+			})
+			.then((refusal) => (refusal ? prompt.refuse(refusal) : undefined));
 	}
 
 	/** Queues a message; it waits for the next opportunity, also when the session is idle. Synchronous unless its text must be expanded. */
 	queue(queue: QueueName, text: string, images: Image[]): void | Promise<void> {
 		const message = this.userMessage(text, images);
 		if (!text.startsWith("/")) return this.inbox.add(queue, message);
-		return import("./drive.ts").then(async ({ expanded }) => this.inbox.add(queue, await expanded(message, this.#parts)));
+		return import("./run.ts").then(async ({ expandMessage }) => this.inbox.add(queue, await expandMessage(message, this.#parts.expand)));
 	}
 
 	announceQueues(): void {
-		this.#parts.bus.emit({ type: "queue_update", ...this.inbox.texts });
+		this.emit({ type: "queue_update", ...this.inbox.texts });
 	}
 
-	/** Gives a way to add a message without any event: at once when idle, else behind the run. It leads nowhere when the session has changed meanwhile. */
+	userMessage(text: string, images: readonly Image[]): UserMessage {
+		return { role: "user", content: [{ type: "text", text }, ...images], attachments: [], timestamp: this.edges.now() };
+	}
+
+	// ── The run ─────────────────────────────────────────────────────────────────────────────────────
+
+	#start(period: BusyPeriod): void {
+		void this.#run(period).then(period.finish);
+	}
+
+	/** Everything that happens between the acknowledgement of a prompt and the next idle moment. */
+	async #run(period: BusyPeriod): Promise<void> {
+		try {
+			const { runPeriod } = await import("./run.ts");
+			await runPeriod(period, this.activity, this.#parts);
+		} catch (error) {
+			period.prompt?.refuse(this.#unexpected(error));
+		}
+		period.prompt?.refuse(aborted);
+		this.briefing.override = undefined;
+		this.#leave(period);
+	}
+
+	#unexpected(error: unknown): Refusal {
+		this.edges.log.error("a run failed unexpectedly", error);
+		return { text: `The prompt could not be run: ${error instanceof Error ? error.message : String(error)}`, code: "failed" };
+	}
+
+	#leave(period: BusyPeriod): void {
+		this.activity.enter(period, { name: "idle" });
+		problemWith(() => this.conversation.addDeferred());
+		if (period.hadRun) this.emit({ type: "agent_settled", aborted: period.controller.signal.aborted });
+		const { successor } = period;
+		if (!successor) return;
+		const next = this.activity.open("running", successor);
+		// Not before the command that ended this period has been answered.
+		setImmediate(() => this.#start(next));
+	}
+
+	/** Stops what is going on. Resolves when the session is idle; queues stay. */
+	abort(): Promise<void> {
+		return this.activity.stop();
+	}
+
+	/** Resolves when nothing runs and nothing automatic will follow. */
+	settled(): Promise<void> {
+		return this.activity.settled();
+	}
+
+	/** Gives a way to add a message without any event: at once when idle, else after the run. It has no effect once the session has changed. */
 	recorder(): (message: AgentMessage) => void {
-		const transcript = this.transcript;
+		const { transcript } = this;
 		return (message) => {
 			if (transcript !== this.transcript) return;
-			if (this.#phase.name !== "idle") return void this.#deferred.push(message);
-			this.#flushDeferred();
-			this.#conversation.add(message);
+			if (this.isBusy) return this.conversation.defer(message);
+			this.conversation.addDeferred();
+			this.conversation.add(message);
 		};
 	}
 
 	/** Adds a message with its events. Nothing may be running. */
 	say(message: AgentMessage): void {
-		this.#conversation.add(message);
+		this.conversation.add(message);
 		this.emit({ type: "message_start", message });
 		this.emit({ type: "message_end", message });
 	}
 
-	/** Adds an entry that is no message. Throws a CommandError when it cannot be stored. */
-	append(entry: EntryBody): Entry {
-		return this.transcript.append(entry);
-	}
-
-	/** Makes the live context anew from the session's branch: after a compaction, or when the branch is another. */
-	reproject(): void {
-		this.#conversation.reproject();
-	}
-
-	/** Goes on from another entry of the file. Nothing may be running. False when there is no such entry. */
-	moveTo(id: string | null): boolean {
-		if (!this.#conversation.moveTo(id)) return false;
-		this.#parts.todos.restore(storedTodos(this.transcript));
-		return true;
-	}
-
-	/** Replaces the todo list as the host wants it. */
-	setTodos(value: unknown): readonly TodoPhase[] {
-		return replaceTodos(this.#parts.todos, value, (entry) => this.append(entry));
-	}
-
-	/** Names the session. */
-	rename(name: string): void {
-		this.append({ type: "session_info", name: sessionName(name) });
-	}
-
-	/** Condenses the conversation with nothing else going on. */
-	compact<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-		return this.alone((signal) => condensing(this, signal, work), true);
-	}
+	// ── Exclusive work ──────────────────────────────────────────────────────────────────────────────
 
 	/** Does something with nothing else going on: a run is aborted first, a prompt that comes meanwhile waits. An abort fires the signal. */
-	async alone<T>(work: (signal: AbortSignal) => Promise<T>, isCompacting = false): Promise<T> {
-		const before = this.#phase;
-		if (before.name === "compacting") throw new CommandError(takenText(before.period));
-		const finished = deferred();
-		const period: BusyPeriod = { ...newPeriod(finished.promise), isCompacting };
-		this.#phase = { name: "compacting", period };
+	async runExclusively<T>(work: (signal: AbortSignal) => Promise<T>, isCompacting = false): Promise<T> {
+		const { phase, period: before } = this.activity;
+		if (phase.name === "exclusive") throw new CommandError(takenText(phase.period));
+		const period = this.activity.open("exclusive");
+		period.isCompacting = isCompacting;
 		try {
-			if (before.name !== "idle") await this.#stop(before.period);
+			if (before) await this.activity.stop(before);
 			return await work(period.controller.signal);
 		} finally {
-			// Who waits for the end hears of it behind the answer, and before the next run.
-			setImmediate(finished.resolve);
+			// Callers that wait for the end continue after the answer, and before the next run.
+			setImmediate(period.finish);
 			this.#leave(period);
 		}
 	}
 
-	/** Stops what is going on. Resolves when the session is idle; queues stay. */
-	async abort(): Promise<void> {
-		if (this.#phase.name !== "idle") await this.#stop(this.#phase.period);
-	}
-
-	/** Resolves when nothing runs and nothing automatic will follow. */
-	async settled(): Promise<void> {
-		while (this.#phase.name !== "idle") await this.#phase.period.done;
-	}
-
-	async #stop(period: BusyPeriod): Promise<void> {
-		period.controller.abort();
-		period.successor?.answer(abortedText);
-		period.successor = undefined;
-		await period.done;
+	/** Makes sure that the model can be asked for a summary. Gives the reason when not. */
+	async ensureReady(signal: AbortSignal): Promise<Refusal | undefined> {
+		return (await import("./run.ts")).ensureReady(this.#parts, signal);
 	}
 
 	/** Starts over with an empty conversation. */
 	async renew(parentSession: string | undefined): Promise<QueueTexts> {
 		await this.abort();
-		return this.adopt(this.#newTranscript(parentSession));
+		const transcript = this.store.create(parentSession);
+		for (const entry of this.choice.entries()) transcript.prepare(entry);
+		return this.adopt(transcript);
 	}
 
 	/** Goes on with another conversation. Nothing may be running. Gives the texts that were queued. */
 	adopt(transcript: Transcript): QueueTexts {
-		// The same file opened again is still ours.
-		this.transcript.close(transcript.file === this.transcript.file);
-		this.#conversation = new Conversation(transcript, this.#parts.now);
-		this.#parts.todos.restore(storedTodos(transcript));
-		this.#deferred = [];
-		this.inbox.asides.length = 0;
-		for (const policy of this.#parts.policies) policy.renew?.();
+		this.conversation.adopt(transcript);
+		this.#restoreTodos();
+		this.doors.renew();
 		return this.inbox.clear();
 	}
 
-	get lastAssistantText(): string | null {
-		return this.#conversation.lastText;
+	/** Goes on from another entry of the file. Nothing may be running. False when there is no such entry. */
+	moveTo(id: string | null): boolean {
+		if (!this.conversation.moveTo(id)) return false;
+		this.#restoreTodos();
+		return true;
+	}
+
+	// ── Small things ────────────────────────────────────────────────────────────────────────────────
+
+	/** Replaces the todo list as the host asks. */
+	setTodos(value: unknown): readonly TodoPhase[] {
+		return replaceTodos(this.#parts.todos, value, (entry) => this.conversation.append(entry));
+	}
+
+	/** Names the session. */
+	rename(name: string): void {
+		this.conversation.append({ type: "session_info", name: sessionName(name) });
 	}
 
 	/** Ends everything for good. */
@@ -293,107 +306,12 @@ export class Session {
 		this.transcript.close();
 	}
 
-	/** Everything that happens between the acceptance of a prompt and the next idle moment. */
-	async #work(period: BusyPeriod): Promise<void> {
-		const { bus, flow, models, validate, policies, redact, hooks, now } = this.#parts;
-		const { signal } = period.controller;
-		const emit = (event: AgentEvent) =>
-			bus.emit(event.type === "agent_end" ? { ...event, sessionId: this.transcript.sessionId, sessionFile: this.transcript.file } : event);
-		const stored = storing({ conversation: this.#conversation, inbox: this.inbox, emit, stream: models.stream, validate });
-		try {
-			const { drive, refusalOf } = await import("./drive.ts");
-			const doing = { asides: this.inbox.asides, unready: () => this.unready(signal), setup: () => this.setup() };
-			await drive({
-				policies,
-				period,
-				refusal: () => refusalOf(period, this.#parts, doing, abortedText),
-				hasQueued: () => this.inbox.count > 0,
-				dropLastReply: () => this.#conversation.dropLastReply(),
-				enter: (gap) => this.#enter(period, gap ? { name: "settling", period, gap } : { name: "running", period }),
-				emit: stored.emit,
-				loop: {
-					context: () => this.messages,
-					setup: () => this.setup(),
-					stream: stored.stream,
-					validate: stored.validate,
-					queues: stored.queues,
-					interruptMode: () => this.interruptMode,
-					sessionId: () => this.transcript.sessionId,
-					redact,
-					hooks,
-					flow,
-					signal,
-					now,
-				},
-			});
-		} catch (error) {
-			console.error("bowline: a run failed unexpectedly:", error);
-			period.prompt?.answer(`The prompt could not be run: ${(error as Error).message}`);
-		}
-		period.prompt?.answer(abortedText);
-		this.#leave(period);
+	#restoreTodos(): void {
+		this.#parts.todos.restore(storedTodos(this.transcript));
 	}
+}
 
-	/** Not when a compaction that aborted the run has already taken its place. */
-	#enter(period: BusyPeriod, phase: Phase): void {
-		if (this.#phase.name !== "idle" && this.#phase.period === period) this.#phase = phase;
-	}
-
-	#leave(period: BusyPeriod): void {
-		this.#enter(period, { name: "idle" });
-		problemWith(() => this.#flushDeferred());
-		if (period.hadRun) this.emit({ type: "agent_settled", aborted: period.controller.signal.aborted });
-		// Not before the command that ended this period has been answered.
-		if (period.successor) setImmediate(this.#openPeriod(period.successor));
-	}
-
-	/** Why the model cannot be asked now; nothing when it can. */
-	async unready(signal: AbortSignal): Promise<string | undefined> {
-		const { models, noModelText } = this.#parts;
-		if (!this.choice.model) return noModelText();
-		const prepared = await models.prepare(this.choice.model);
-		if ("problem" in prepared) return prepared.problem;
-		const problem = problemWith(() => {
-			if (this.choice.refine(prepared.model)) this.emit({ type: "thinking_level_changed", level: this.choice.level });
-		});
-		if (problem) return problem;
-		this.#tools = await this.#parts.tools();
-		if (signal.aborted) return abortedText;
-		return problemWith(() => {
-			this.#conversation.answerOpenCalls();
-			this.#flushDeferred();
-		});
-	}
-
-	/** Whether the model was last offered this tool. */
-	isToolActive(name: string): boolean {
-		return this.#tools.some((tool) => tool.name === name);
-	}
-
-	/** What the next model call is made with. */
-	async setup(): Promise<Setup> {
-		this.#tools = await this.#parts.tools();
-		const { model, level } = this.choice;
-		if (!model) throw new Error("No model selected.");
-		const own = this.#phase.name === "idle" ? undefined : this.#phase.period.systemPrompt;
-		this.systemPrompt = own ?? (await this.#parts.systemPrompt(this.#tools));
-		return { model, thinkingLevel: level, tools: this.#tools, systemPrompt: this.systemPrompt };
-	}
-
-	#newTranscript(parentSession: string | undefined): Transcript {
-		const transcript = this.#parts.transcripts.create(parentSession);
-		for (const entry of this.choice.entries()) transcript.prepare(entry);
-		return transcript;
-	}
-
-	userMessage(text: string, images: readonly Image[]): UserMessage {
-		return { role: "user", content: [{ type: "text", text }, ...images], attachments: [], timestamp: this.#parts.now() };
-	}
-
-	#flushDeferred(): void {
-		for (let message = this.#deferred[0]; message; message = this.#deferred[0]) {
-			this.#conversation.add(message);
-			this.#deferred.shift();
-		}
-	}
+/** Why nothing else can be done exclusively now. */
+function takenText({ isCompacting }: BusyPeriod): string {
+	return `${isCompacting ? "A compaction is already running" : "The session is about to go on from another entry"}. Wait for it, or send abort`;
 }

@@ -1,6 +1,7 @@
-/** Commands that the host runs. Several may run side by side; each leaves a record for the model, in the order in which they end. */
-import type { Hooks } from "../agent/contracts.ts";
+/** Commands that the host runs. Several may run at once; each leaves a record for the model, in the order in which they end. */
+import type { Doors } from "../agent/doors.ts";
 import { deferred } from "../lib/deferred.ts";
+import type { Log } from "../lib/log.ts";
 import type { Shell, ShellUpdate } from "../lib/shell/index.ts";
 import type { BashResult } from "../protocol/commands/bash.ts";
 import type { BashExecutionMessage } from "../protocol/messages.ts";
@@ -9,11 +10,12 @@ export interface UserBashParts {
 	shell: () => Promise<Shell>;
 	/** Where the record of a command that starts now will go. */
 	recorder: () => (message: BashExecutionMessage) => void;
-	hooks?: Hooks;
+	doors: Doors;
+	log: Log;
 	now: () => number;
 }
 
-/** Hears what a command has printed so far, at most every 100 ms. */
+/** Receives what a command has printed so far, at most every 100 ms. */
 type OnUpdate = (update: ShellUpdate) => void;
 
 export class UserBash {
@@ -31,7 +33,7 @@ export class UserBash {
 		this.#running.set(controller, ended.promise);
 		try {
 			const { signal } = controller;
-			const result = (await this.#parts.hooks?.userBash?.(command, signal)) ?? (await this.#run(command, signal, onUpdate));
+			const result = (await this.#parts.doors.shell?.(command, signal)) ?? (await this.#run(command, signal, onUpdate));
 			const { output, exitCode = null, cancelled, truncated, fullOutputPath = null } = result;
 			this.#keep(record, {
 				role: "bashExecution",
@@ -64,7 +66,7 @@ export class UserBash {
 		try {
 			record(message);
 		} catch (error) {
-			console.error("bowline: the record of a command could not be kept:", error);
+			this.#parts.log.error("the record of a command could not be kept", error);
 		}
 	}
 

@@ -1,6 +1,7 @@
 /** What the built-in tools are given, and the few words they share. */
 import type { Shell } from "../lib/shell/index.ts";
 import type { ToolResult } from "../protocol/messages.ts";
+import type { TodoToolOptions } from "./todo.ts";
 
 export interface ToolOptions {
 	/** The session's working directory. */
@@ -11,6 +12,8 @@ export interface ToolOptions {
 	environment: () => Record<string, string | undefined>;
 	/** Whether the current model can look at images. */
 	acceptsImages: () => boolean;
+	/** The todo list; without it the model has no tool for it. */
+	todos?: TodoToolOptions;
 }
 
 export function textResult(text: string, details?: unknown): ToolResult {

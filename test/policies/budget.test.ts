@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BudgetLimits, ModelRequest, StreamEvent } from "../../src/agent/contracts.ts";
+import { stderrLog } from "../../src/lib/log.ts";
 import { budgetPolicy } from "../../src/policies/budget.ts";
 import type { BudgetReason } from "../../src/protocol/budget.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
@@ -25,7 +26,7 @@ const call: AgentEvent = { type: "tool_execution_start", toolCallId: "c", toolNa
 const subagent: AgentEvent = { type: "subagent_start", id: "0-A", agent: "task", isolated: false };
 
 function bench(limits: BudgetLimits, warnAtRatio = 0.8) {
-	const bus = new Bus();
+	const bus = new Bus(stderrLog());
 	const heard: string[] = [];
 	const budget = budgetPolicy({ limits, warnAtRatio, emit: bus.emit, clock: () => performance.now() });
 	bus.observe((event) => budget.observe?.(event));

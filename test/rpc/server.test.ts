@@ -1,10 +1,13 @@
 /** Lanes: what overtakes what, and what a bug looks like from outside. */
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { deferred } from "../../src/lib/deferred.ts";
 import type { Handlers } from "../../src/live/commands/contract.ts";
-import { classic } from "../../src/rpc/dialects/classic.ts";
+import { Dispatch } from "../../src/live/dispatch.ts";
+import { Lanes } from "../../src/live/lanes.ts";
+import { classic } from "../../src/rpc/dialects/index.ts";
 import { Server } from "../../src/rpc/server.ts";
 import { FrameWriter } from "../../src/rpc/stdio.ts";
+import { keptLog } from "../session/kernel.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -22,16 +25,14 @@ function serve(handlers: Partial<Handlers>) {
 	const control: unknown[] = [];
 	const writer = collecting(lines);
 	const pauses: boolean[] = [];
-	const server = new Server({
-		handlers: handlers as Handlers,
-		writer,
-		dialect: classic,
-		onControl: (frame) => control.push(frame),
-		pauseInput: (paused) => pauses.push(paused),
-	});
+	const lanes = new Lanes({ flow: writer, pauseInput: (paused) => pauses.push(paused) });
+	const commands = new Dispatch(handlers as Handlers, lanes);
+	const log = keptLog();
+	const server = new Server({ commands, lanes, writer, dialect: classic, onControl: (frame) => control.push(frame), log });
 	return {
 		server,
-		writer,
+		lines,
+		log,
 		control,
 		pauses,
 		send: (frame: object) => server.receive(JSON.stringify(frame)),
@@ -98,10 +99,7 @@ test("answers to dialogs and host tool calls overtake everything", () => {
 });
 
 test("a bug in a handler is answered as a parse failure without id, and the next command works", async () => {
-	const complain = vi.spyOn(console, "error").mockImplementation(() => undefined);
-	const lines: string[] = [];
-	const writer = collecting(lines);
-	const handlers = {
+	const { server, lines, log } = serve({
 		get_state: () => {
 			throw new TypeError("undefined is not a function");
 		},
@@ -109,8 +107,7 @@ test("a bug in a handler is answered as a parse failure without id, and the next
 			throw new TypeError("later");
 		},
 		get_last_assistant_text: () => ({ text: "alive" }),
-	} as Partial<Handlers> as Handlers;
-	const server = new Server({ handlers, writer, dialect: classic, onControl: () => undefined, pauseInput: () => undefined });
+	});
 	for (const type of ["get_state", "get_messages", "get_last_assistant_text"]) server.receive(JSON.stringify({ id: "1", type }));
 	await tick();
 	await tick();
@@ -119,8 +116,7 @@ test("a bug in a handler is answered as a parse failure without id, and the next
 		{ type: "response", command: "parse", success: false, error: "Failed to parse command: later" },
 		{ id: "1", type: "response", command: "get_last_assistant_text", success: true, data: { text: "alive" } },
 	]);
-	expect(complain).toHaveBeenCalledTimes(2);
-	complain.mockRestore();
+	expect(log.lines).toEqual(["get_state failed unexpectedly", "get_messages failed unexpectedly"]);
 });
 
 test("stdin is paused above 32 MiB of commands that have not started, and goes on afterwards", async () => {

@@ -2,17 +2,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { StreamFunction, Tool } from "../../src/agent/contracts.ts";
-import { TodoList } from "../../src/lib/todos.ts";
 import { ReplyBuilder } from "../../src/models/builder.ts";
-import { scriptedModel } from "../../src/models/scripted/model.ts";
 import { retryPolicy } from "../../src/policies/retry.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
-import { Bus } from "../../src/session/bus.ts";
-// Loaded lazily by the session; here in advance, so that ticks are all that a run takes.
-import "../../src/session/drive.ts";
-import { ModelChoice } from "../../src/session/model-choice.ts";
-import { Session } from "../../src/session/session.ts";
-import { Transcripts } from "../../src/transcript/transcripts.ts";
+import type { Session } from "../../src/session/session.ts";
+import { kernel, tick, ticks } from "./kernel.ts";
 
 type Act =
 	| { do: "prompt" | "steer" | "followUp"; behavior?: "steer" | "followUp" }
@@ -25,11 +19,6 @@ interface ReplyPlan {
 	calls: number;
 	ending: "stop" | "length" | "error" | "transient" | "throw" | "silent";
 }
-
-const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
-const ticks = async (count: number, signal?: AbortSignal) => {
-	for (let n = 0; n < count && !signal?.aborted; n++) await tick();
-};
 
 function playedBy(plans: readonly ReplyPlan[]): StreamFunction {
 	let next = 0;
@@ -71,46 +60,17 @@ function tool(name: string, concurrency: Tool["concurrency"]): Tool {
 	};
 }
 
-function makeSession(plans: readonly ReplyPlan[]) {
-	const bus = new Bus();
+function makeSession(plans: readonly ReplyPlan[]): Session {
 	const sleep = async (_: number, signal?: AbortSignal) => {
 		await ticks(3, signal);
 		return signal?.aborted ? ("aborted" as const) : ("elapsed" as const);
 	};
-	const retry = retryPolicy(() => ({ enabled: true, maxRetries: 2, baseDelayMs: 1, maxDelayMs: 10 }), bus.emit, sleep);
-	let id = 0;
-	const catalogue = { available: async () => [], find: async () => undefined, problem: async () => undefined };
-	const choice = new ModelChoice({ catalogue, levels: () => ["off"], clamp: () => "off", scope: async () => undefined, level: "off" });
-	choice.take({ model: scriptedModel("x") });
-	return new Session({
-		models: { stream: playedBy(plans), prepare: async (model) => ({ model }) },
-		choice,
-		noModelText: () => "",
-		tools: async () => [tool("together", "shared"), tool("alone", "exclusive")],
-		validate: async (_, args) => ({ args }),
-		systemPrompt: async () => "",
-		expand: async (text) => text,
-		policies: [retry],
-		todos: new TodoList({ clearDelay: () => -1, onAutoClear: () => undefined }),
-		redact: (text) => text,
-		transcripts: new Transcripts({
-			cwd: "/",
-			directory: undefined,
-			redact: (text) => text,
-			now: () => 0,
-			newId: () => String(++id),
-			newSessionId: () => String(++id),
-		}),
-		bus,
-		flow: { isOpen: true, whenOpen: async () => undefined },
-		now: () => 0,
-		start: {
-			steeringMode: "one-at-a-time",
-			followUpMode: "one-at-a-time",
-			interruptMode: "immediate",
-			autoCompaction: true,
-		},
-	});
+	const settings = () => ({ enabled: true, maxRetries: 2, baseDelayMs: 1, maxDelayMs: 10 });
+	return kernel({
+		stream: playedBy(plans),
+		tools: [tool("together", "shared"), tool("alone", "exclusive")],
+		policies: ({ edges }) => [retryPolicy(settings, edges.bus.emit, sleep)],
+	}).session;
 }
 
 const act: fc.Arbitrary<Act> = fc.oneof(
@@ -145,7 +105,7 @@ function watch(session: Session, delivered: string[]) {
 	let resultsOwed = 0;
 	let settledOwed = false;
 	let retryOpen = false;
-	session.observe((event: AgentEvent) => {
+	session.edges.bus.observe((event: AgentEvent) => {
 		switch (event.type) {
 			case "agent_start":
 				expect(run).toBe(false);
@@ -227,11 +187,11 @@ test("whatever a host does in whatever order, each message is delivered once, re
 					} else if (step.do === "prompt") {
 						owed.add(text);
 						const accepted = session.prompt({ text, images: [], streamingBehavior: step.behavior });
-						refusals.push(accepted.begin().then((refusal) => void (refusal && owed.delete(text))));
+						refusals.push(accepted.acknowledge().then((refusal) => void (refusal && owed.delete(text))));
 					} else if (step.do === "renew") {
 						const { steering, followUp } = await session.renew(undefined);
 						for (const dropped of [...steering, ...followUp]) owed.delete(dropped);
-					} else if (step.do === "interruptMode") session.interruptMode = session.interruptMode === "wait" ? "immediate" : "wait";
+					} else if (step.do === "interruptMode") session.controls.interruptMode = session.controls.interruptMode === "wait" ? "immediate" : "wait";
 					else session.inbox[step.do] = session.inbox[step.do] === "all" ? "one-at-a-time" : "all";
 				}
 				for (let patience = 0; session.state.isStreaming && patience < 5000; patience++) await tick();

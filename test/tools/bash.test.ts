@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { defaultToolNames } from "../../src/live/tool-names.ts";
 import type { ToolResult } from "../../src/protocol/messages.ts";
-import { builtInTools, defaultToolNames } from "../../src/tools/index.ts";
+import { builtInTools } from "../../src/tools/index.ts";
 import { textOf, workbench } from "./workbench.ts";
 
 const bench = workbench();
@@ -74,7 +75,7 @@ test("escape sequences do not reach the model", async () => {
 test("there are seven tools in a fixed order, each with what a model needs to know", () => {
 	const tools = builtInTools(bench.options);
 	expect(tools.map(({ name }) => name)).toEqual(["read", "bash", "edit", "write", "grep", "find", "ls"]);
-	expect(defaultToolNames).toEqual(["read", "bash", "edit", "write"]);
+	expect(defaultToolNames).toEqual(["read", "bash", "edit", "write", "todo_write", "task"]);
 	expect(tools.filter(({ concurrency }) => concurrency === "exclusive").map(({ name }) => name)).toEqual(["bash", "edit", "write"]);
 	for (const tool of tools) {
 		expect(tool.hint, tool.name).toMatch(/^[A-Z].*[^.]$/);

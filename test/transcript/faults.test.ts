@@ -4,14 +4,16 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { LoopInput, StreamFunction, Tool } from "../../src/agent/contracts.ts";
+import { Doors } from "../../src/agent/doors.ts";
 import { agentLoop } from "../../src/agent/loop.ts";
+import { stderrLog } from "../../src/lib/log.ts";
 import { ReplyBuilder } from "../../src/models/builder.ts";
 import { scriptedModel } from "../../src/models/scripted/model.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { AgentMessage, UserMessage } from "../../src/protocol/messages.ts";
 import { Conversation } from "../../src/session/conversation.ts";
 import { Inbox } from "../../src/session/inbox.ts";
-import { storing } from "../../src/session/write-ahead.ts";
+import { WriteAhead } from "../../src/session/write-ahead.ts";
 import { openTranscript } from "../../src/transcript/open.ts";
 import { folder, partsOf, transcriptsIn, user } from "./support.ts";
 
@@ -79,26 +81,23 @@ test("whatever write fails in whatever run", async () => {
 					inbox.add(isSteering ? "steering" : "followUp", user(`queued ${index}.${n}`) as UserMessage);
 					owed.push(`queued ${index}.${n}`);
 				}
-				const stored = storing({ conversation, inbox, emit: (event) => void events.push(event), stream, validate: async (_, args) => ({ args }) });
+				const writeAhead = new WriteAhead(conversation, inbox, (event) => void events.push(event), stderrLog());
 				const input: LoopInput = {
 					next: { from: "prompt", messages: [user(`prompt ${index}`)] },
 					context: () => conversation.messages,
 					setup: async () => ({ model: scriptedModel("x"), thinkingLevel: "off", systemPrompt: "", tools: [tool] }),
-					stream: stored.stream,
-					validate: stored.validate,
-					queues: stored.queues,
+					stream: writeAhead.storing(stream),
+					validate: async (_, args) => ({ args }),
+					queues: writeAhead.queues,
 					interruptMode: () => "wait",
-					prepare: async () => undefined,
-					watch: undefined,
-					foresee: () => false,
-					isHalted: () => false,
+					doors: new Doors([writeAhead.policy]),
 					sessionId: () => "s",
 					redact: (text) => text,
 					flow: { isOpen: true, whenOpen: async () => undefined },
 					signal: new AbortController().signal,
 					now: () => 0,
 				};
-				const outcome = await agentLoop(input, stored.emit);
+				const outcome = await agentLoop(input, writeAhead.emit);
 				expect(balanceOf(events)).toEqual([]);
 				const ended = events.flatMap((event) => (event.type === "message_end" ? [event.message] : []));
 				const last = ended.at(-1);

@@ -1,12 +1,12 @@
 /** `bowline config [search]`: every setting, its value, and where the value came from. */
 
-import type { Options } from "../../live/arguments.ts";
-import { surroundings } from "../../live/workspace.ts";
+import { openWorkspace } from "../../live/workspace.ts";
+import type { Options } from "../../protocol/flags.ts";
 import { type SettingName, type SettingRow, settings as table } from "../../protocol/settings.ts";
 
 export async function showConfig(search: string, options: Options): Promise<void> {
 	// As a host sees them when asked so: what is reset for hosts is shown reset.
-	const { userDirectory, settings } = await surroundings(options, options.mode === "rpc");
+	const { userDirectory, settings } = await openWorkspace({ options, isRpc: options.mode === "rpc" });
 	const names = (Object.keys(table) as SettingName[]).filter((name) => name.toLowerCase().includes(search.toLowerCase()));
 	const rows = names.map((name) => [name, shown(settings.get(name)), settings.origin(name), (table[name] as SettingRow).doc]);
 	const widths = [0, 1, 2].map((column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));

@@ -43,10 +43,10 @@ export function shell({ settings, env }: Patient): Finding[] {
 	return [{ state: "ok", text: findShell(settings.get("shellPath"), env.PATH) }];
 }
 
-export function directories({ options, settings, cwd, userDirectory }: Patient): Finding[] {
+export function directories(patient: Patient): Finding[] {
 	const places: [string, string][] = [
-		["user directory", userDirectory],
-		["session files", directoryOf({ options, settings, cwd, userDirectory })],
+		["user directory", patient.userDirectory],
+		["session files", directoryOf(patient)],
 		["temporary files", tmpdir()],
 	];
 	return places.map(([name, path]) => {

@@ -4,9 +4,9 @@ import { Models } from "../../live/models.ts";
 import type { Model } from "../../protocol/model.ts";
 import type { Finding, Patient } from "./doctor.ts";
 
-export async function models({ options, settings, cwd, userDirectory, env }: Patient): Promise<Finding[]> {
+export async function models(patient: Patient): Promise<Finding[]> {
 	const problems: string[] = [];
-	const access = new Models({ options, settings, cwd, userDirectory, environment: env, hooks: {}, warn: (problem) => problems.push(problem) });
+	const access = new Models(patient, {}, (problem) => problems.push(problem));
 	try {
 		const registry = await access.registry();
 		const [available, local] = await Promise.all([registry.available(), registry.local()]);

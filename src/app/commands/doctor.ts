@@ -1,8 +1,8 @@
 /** `bowline doctor`: looks at what an agent needs here, tries one, and says what to do. */
 
 import { exitCodes } from "../../lib/exit-codes.ts";
-import type { Options } from "../../live/arguments.ts";
-import { type Surroundings, surroundings } from "../../live/workspace.ts";
+import { openWorkspace, type Workspace } from "../../live/workspace.ts";
+import type { Options } from "../../protocol/flags.ts";
 import { loopback } from "./doctor-loopback.ts";
 import { directories, git, node, proxy, ripgrep, settingsFiles, shell, trust } from "./doctor-machine.ts";
 import { models } from "./doctor-models.ts";
@@ -15,17 +15,14 @@ export interface Finding {
 	remedy?: string;
 }
 
-export interface Patient extends Surroundings {
-	options: Options;
-	env: NodeJS.ProcessEnv;
-}
+export type Patient = Workspace;
 
 type Check = (patient: Patient) => Finding[] | Promise<Finding[]>;
 
 const checks: Record<string, Check> = { node, git, ripgrep, shell, directories, settings: settingsFiles, trust, proxy, models, loopback };
 
 export async function doctor(options: Options): Promise<void> {
-	const patient: Patient = { options, env: process.env, ...(await surroundings(options, false)) };
+	const patient = await openWorkspace({ options, isRpc: false });
 	let failures = 0;
 	for (const [name, check] of Object.entries(checks)) {
 		for (const [index, { state, text, remedy }] of (await findings(check, patient)).entries()) {

@@ -1,9 +1,9 @@
 /** `bowline export <session> [output]`: the page of a session, by its file or the beginning of its id. */
 import { existsSync } from "node:fs";
 import { UsageError } from "../../lib/usage-error.ts";
-import type { Options } from "../../live/arguments.ts";
-import { transcriptsOf } from "../../live/start-session.ts";
-import { surroundings } from "../../live/workspace.ts";
+import { openStore } from "../../live/start-session.ts";
+import { openWorkspace } from "../../live/workspace.ts";
+import type { Options } from "../../protocol/flags.ts";
 
 export async function exportCommand(words: readonly string[], options: Options): Promise<void> {
 	const [word, outputPath, tooMuch] = words;
@@ -16,6 +16,6 @@ export async function exportCommand(words: readonly string[], options: Options):
 }
 
 async function sessionFile(word: string, options: Options): Promise<string> {
-	const { cwd, userDirectory, settings } = await surroundings(options, false);
-	return transcriptsOf({ options, settings, cwd, userDirectory }, { redact: (text) => text, now: Date.now }).named(word);
+	const workspace = await openWorkspace({ options, isRpc: false });
+	return openStore(workspace, { redact: (text) => text, now: Date.now }).named(word);
 }

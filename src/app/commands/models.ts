@@ -1,14 +1,14 @@
 /** `bowline models [search]`: what can be asked, for a person. With a search, also what a key is missing for. */
 
-import type { Options } from "../../live/arguments.ts";
-import { surroundings } from "../../live/workspace.ts";
+import { openWorkspace } from "../../live/workspace.ts";
 import { ModelRegistry } from "../../models/registry.ts";
 import { supportedLevels } from "../../models/thinking.ts";
+import type { Options } from "../../protocol/flags.ts";
 import type { Model } from "../../protocol/model.ts";
 
 export async function listModels(search: string, options: Options): Promise<void> {
 	const { env } = process;
-	const { userDirectory, settings } = await surroundings(options, false);
+	const { userDirectory, settings } = await openWorkspace({ options, isRpc: false });
 	const warn = (problem: string) => process.stderr.write(`Warning: ${problem}\n`);
 	const registry = new ModelRegistry({ env, userDir: userDirectory, setting: (name) => settings.get(name), now: Date.now, warn });
 	const words = search.toLowerCase().split(/\s+/).filter(Boolean);

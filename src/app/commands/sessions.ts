@@ -1,8 +1,8 @@
 /** `bowline sessions`: the sessions of this directory, for a person who wants to go on with one. */
 
-import type { Options } from "../../live/arguments.ts";
 import { directoryOf } from "../../live/start-session.ts";
-import { surroundings } from "../../live/workspace.ts";
+import { openWorkspace } from "../../live/workspace.ts";
+import type { Options } from "../../protocol/flags.ts";
 import { type SessionSummary, summaryOf } from "../../transcript/summary.ts";
 import { newestFirst } from "../../transcript/transcripts.ts";
 
@@ -10,8 +10,7 @@ import { newestFirst } from "../../transcript/transcripts.ts";
 const most = 50;
 
 export async function listSessions(options: Options): Promise<void> {
-	const { cwd, userDirectory, settings } = await surroundings(options, false);
-	const directory = directoryOf({ options, settings, cwd, userDirectory });
+	const directory = directoryOf(await openWorkspace({ options, isRpc: false }));
 	const files = newestFirst(directory);
 	const sessions = files.slice(0, most).flatMap((path) => summaryOf(path) ?? []);
 	if (sessions.length === 0) return console.log(`No sessions in ${directory} yet.`);

@@ -1,12 +1,12 @@
 import { CommandError } from "../../lib/command-error.ts";
-import type { Dialect } from "../../rpc/dialects/dialect.ts";
 import type { UserBash } from "../../session/user-bash.ts";
+import type { Variations } from "../front.ts";
 import type { Handlers } from "./contract.ts";
 
 /** The answer to a command that was cancelled before its turn came. */
 const neverRun = { output: "", cancelled: true, truncated: false, totalLines: 0, totalBytes: 0, outputLines: 0, outputBytes: 0 };
 
-export function bashHandlers(bash: UserBash, output?: Dialect["bashOutput"]): Pick<Handlers, "bash" | "abort_bash"> {
+export function bashHandlers(bash: UserBash, output?: Variations["bashOutput"]): Pick<Handlers, "bash" | "abort_bash"> {
 	return {
 		async bash({ command, excludeFromContext }, call) {
 			if (call.isAborted("abort_bash")) return neverRun;

@@ -1,15 +1,15 @@
 /** What a handler is: checked parameters in, data out, a CommandError for a refusal. */
 import type { CommandName, CommandParams, CommandResult } from "../../protocol/commands/index.ts";
 import type { RequestId } from "../../protocol/frames.ts";
-import type { Begun } from "../../session/dependencies.ts";
+import type { AcceptedPrompt } from "../../session/accepted-prompt.ts";
 
 /** The rest of the conversation about one command. */
 export interface Call {
 	readonly id: RequestId | undefined;
 	/** Runs when the response has been written: for events that the command causes. */
 	afterResponse(then: () => void): void;
-	/** Goes on with a prompt behind its acceptance. `begin` tells why it cannot run after all; the host then hears of that with the same id. */
-	goOn(begin: (begun?: Begun) => Promise<string | undefined>): void;
+	/** Goes on with a prompt once it has been acknowledged. The host receives a later refusal with the same id. */
+	continueAfterAck(prompt: AcceptedPrompt): void;
 	/** Whether an abort (of prompts; with `abort_bash`, of commands) was read after this command. */
 	isAborted(by?: "abort" | "abort_bash"): boolean;
 	/** Runs work in its turn among the serial commands. */

@@ -1,13 +1,13 @@
 import { CommandError } from "../../lib/command-error.ts";
 import type { CommandResult } from "../../protocol/commands/index.ts";
-import type { EventWriter } from "../../rpc/event-writer.ts";
-import type { HostTools } from "../../rpc/host-tools.ts";
+import type { Host } from "../front.ts";
+import type { ToolSources } from "../tool-sources.ts";
 import type { Handlers } from "./contract.ts";
 
 type Names = "set_host_tools" | "set_event_filter" | "get_commands" | "get_available_commands";
 type Commands = CommandResult<"get_commands">["commands"];
 
-export function hostHandlers(hostTools: HostTools, events: EventWriter, slashCommands: () => Promise<Commands>): Pick<Handlers, Names> {
+export function hostHandlers(host: Host | undefined, sources: ToolSources, slashCommands: () => Promise<Commands>): Pick<Handlers, Names> {
 	const getCommands = async () => ({ commands: await slashCommands() });
 	return {
 		get_commands: getCommands,
@@ -15,9 +15,12 @@ export function hostHandlers(hostTools: HostTools, events: EventWriter, slashCom
 		set_event_filter({ events: names }) {
 			const bad = names?.findIndex((name) => typeof name !== "string") ?? -1;
 			if (bad >= 0) throw new CommandError(`set_event_filter: events[${bad}] must be string`);
-			events.filter = names ? new Set(names) : undefined;
+			host?.setEventFilter(names ?? undefined);
 			return { events: names };
 		},
-		set_host_tools: async ({ tools }) => ({ toolNames: await hostTools.set(tools) }),
+		set_host_tools({ tools }) {
+			if (!host) throw new CommandError("set_host_tools is not supported");
+			return { toolNames: host.tools.set(tools, sources.takenFor("host")) };
+		},
 	};
 }

@@ -1,58 +1,47 @@
 /** One handler per command. */
-
-import type { Hooks, ModelCatalogue } from "../../agent/contracts.ts";
 import { CommandError } from "../../lib/command-error.ts";
 import type { CommandName, CommandResult } from "../../protocol/commands/index.ts";
-import type { Dialect } from "../../rpc/dialects/dialect.ts";
-import type { EventWriter } from "../../rpc/event-writer.ts";
-import type { HostTools } from "../../rpc/host-tools.ts";
-import type { Session } from "../../session/session.ts";
-import type { UserBash } from "../../session/user-bash.ts";
+import type { Assembly } from "../assemble.ts";
+import type { Front } from "../front.ts";
 import { bashHandlers } from "./bash.ts";
-import { type Compacting, compactionHandlers } from "./compaction.ts";
+import { compactionHandlers } from "./compaction.ts";
 import type { Handlers } from "./contract.ts";
 import { exportHandlers } from "./export.ts";
 import { hostHandlers } from "./host.ts";
 import { modelHandlers } from "./model.ts";
-import { promptingHandlers } from "./prompting.ts";
-import { type Retrying, retryHandlers } from "./retry.ts";
+import { type ExtensionCommand, promptingHandlers } from "./prompting.ts";
+import { retryHandlers } from "./retry.ts";
 import { sessionHandlers } from "./session.ts";
 import { stateHandlers } from "./state.ts";
 
 /** What handlers act on. */
 export interface HandlerParts {
-	session: Session;
-	retry: Retrying;
-	compaction: Compacting;
-	bash: UserBash;
-	catalogue: ModelCatalogue;
-	hostTools: HostTools;
-	events: EventWriter;
-	hooks: Hooks;
-	slashCommands: () => Promise<CommandResult<"get_commands">["commands"]>;
+	assembly: Pick<Assembly, "session" | "bash" | "retry" | "compaction" | "models" | "sources">;
+	front: Pick<Front, "host" | "variations">;
 	/** What paths are relative to. */
 	cwd: string;
-	dialect: Dialect;
+	/** The extension's command that a text stands for. */
+	findCommand: (text: string) => ExtensionCommand | undefined;
+	slashCommands: () => Promise<CommandResult<"get_commands">["commands"]>;
 }
 
-export function handlers(parts: HandlerParts): Handlers {
-	const { session, retry, compaction, bash, catalogue, hostTools, events, hooks, slashCommands, cwd, dialect } = parts;
-	const table: Handlers = {
-		...promptingHandlers(session, hooks),
+export function handlers({ assembly, front, cwd, findCommand, slashCommands }: HandlerParts): Handlers {
+	const { session, retry, compaction, bash, models, sources } = assembly;
+	return {
+		...promptingHandlers(session, findCommand),
 		...stateHandlers(session),
-		...sessionHandlers(session, hooks, cwd),
+		...sessionHandlers(session, cwd),
 		...exportHandlers(session, cwd),
-		...retryHandlers(retry),
+		...retryHandlers(session.controls, retry),
 		...compactionHandlers(session, compaction),
-		...bashHandlers(bash, dialect.bashOutput),
-		...modelHandlers(session, catalogue, hooks),
-		...hostHandlers(hostTools, events, slashCommands),
+		...bashHandlers(bash, front.variations?.bashOutput),
+		...modelHandlers(session, models),
+		...hostHandlers(front.host, sources, slashCommands),
 		...unserved,
 	};
-	return dialect.handlers ? { ...table, ...dialect.handlers(table, parts) } : table;
 }
 
-/** Named so that a host gets a plain answer. */
+/** Named so that a host gets a plain answer. Some dialects serve them. */
 const unserved = {
 	negotiate_protocol: refused("negotiate_protocol"),
 	set_locale: refused("set_locale"),

@@ -1,17 +1,17 @@
-import type { Hooks, ModelCatalogue } from "../../agent/contracts.ts";
+import type { ModelCatalogue } from "../../agent/models.ts";
 import type { Session } from "../../session/session.ts";
 import type { Call, Handlers } from "./contract.ts";
 
 type Names = "set_model" | "cycle_model" | "get_available_models" | "set_thinking_level" | "cycle_thinking_level" | "get_available_thinking_levels";
 
-export function modelHandlers(session: Session, catalogue: ModelCatalogue, hooks: Hooks): Pick<Handlers, Names> {
+export function modelHandlers(session: Session, catalogue: ModelCatalogue): Pick<Handlers, Names> {
 	const { choice } = session;
-	/** Does something that may change the model or the level, and tells of it behind the response. */
+	/** Does something that may change the model or the level, and reports it after the response. */
 	const telling = <T>(call: Call, source: "set" | "cycle", work: () => T): T => {
 		const { level, model: previousModel } = choice;
 		call.afterResponse(() => {
 			const { model } = choice;
-			if (model && model !== previousModel) hooks.tell?.({ type: "model_select", model, previousModel, source });
+			if (model && model !== previousModel) session.doors.notice({ type: "model_select", model, previousModel, source });
 			if (choice.level !== level) session.emit({ type: "thinking_level_changed", level: choice.level });
 		});
 		return work();

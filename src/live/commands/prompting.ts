@@ -1,24 +1,30 @@
-import type { Hooks } from "../../agent/contracts.ts";
 import { CommandError } from "../../lib/command-error.ts";
 import type { Image, ImageInput } from "../../protocol/content.ts";
-import { abortedText } from "../../protocol/texts.ts";
+import { AcceptedPrompt } from "../../session/accepted-prompt.ts";
+import { aborted } from "../../session/refusal.ts";
 import type { Session } from "../../session/session.ts";
 import type { Call, Handlers } from "./contract.ts";
 
 type Names = "prompt" | "steer" | "follow_up" | "abort" | "abort_and_prompt";
 
-export function promptingHandlers(session: Session, hooks: Hooks): Pick<Handlers, Names> {
-	/** A command of an extension is refused when a prompt is. */
-	const runCommand = (run: () => void, call: Call) =>
-		call.goOn(async (begun) => {
-			const { refusal } = session;
-			if (refusal) return refusal;
-			begun?.("handled", []);
-			run();
-			return undefined;
+/** A slash command that an extension registered. */
+export interface ExtensionCommand {
+	run: () => Promise<void>;
+	queueRefusal: string;
+}
+
+/** `findCommand`: the extension's command that a text stands for. */
+export function promptingHandlers(session: Session, findCommand: (text: string) => ExtensionCommand | undefined): Pick<Handlers, Names> {
+	/** A command of an extension is refused whenever a prompt is. */
+	const commandPrompt = ({ run }: ExtensionCommand) =>
+		new AcceptedPrompt({ messages: [] }, "handled", (prompt) => {
+			const { haltReason } = session.doors;
+			if (haltReason !== undefined) return prompt.refuse({ text: haltReason, code: "halted" });
+			prompt.decide("handled");
+			void run();
 		});
 	const queue = (name: "steering" | "followUp") => (params: { message: string; images?: ImageInput[] }, call: Call) => {
-		const command = hooks.command?.(params.message);
+		const command = findCommand(params.message);
 		if (command) throw new CommandError(command.queueRefusal);
 		const queued = session.queue(name, params.message, flatImages(params.images));
 		call.afterResponse(() => session.announceQueues());
@@ -27,41 +33,34 @@ export function promptingHandlers(session: Session, hooks: Hooks): Pick<Handlers
 	};
 	return {
 		prompt({ message, images, streamingBehavior }, call) {
-			if (call.isAborted()) {
-				call.goOn(aborted);
-				return { disposition: "started" };
-			}
-			const command = hooks.command?.(message);
-			if (command) {
-				runCommand(command.run, call);
-				return { disposition: "handled" };
-			}
-			const accepted = session.prompt({ text: message, images: flatImages(images), streamingBehavior });
-			call.goOn(accepted.begin);
-			return accepted.disposition && { disposition: accepted.disposition };
+			const accept = () => {
+				if (call.isAborted()) return AcceptedPrompt.refused(aborted, "started");
+				const command = findCommand(message);
+				return command ? commandPrompt(command) : session.prompt({ text: message, images: flatImages(images), streamingBehavior });
+			};
+			const prompt = accept();
+			call.continueAfterAck(prompt);
+			return prompt.expected && { disposition: prompt.expected };
 		},
 		steer: queue("steering"),
 		follow_up: queue("followUp"),
 		abort() {
-			hooks.abort?.();
+			session.doors.abort();
 			return session.isBusy ? session.abort() : undefined;
 		},
 		async abort_and_prompt({ message, images }, call) {
 			const input = { text: message, images: flatImages(images) };
-			hooks.abort?.();
+			session.doors.abort();
 			const idle = session.abort();
 			await call.inSerialLane(async () => {
 				await idle;
-				const command = hooks.command?.(message);
-				if (call.isAborted()) call.goOn(aborted);
-				else if (command) runCommand(command.run, call);
-				else call.goOn(session.prompt(input).begin);
+				const command = findCommand(message);
+				if (call.isAborted()) call.continueAfterAck(AcceptedPrompt.refused(aborted));
+				else call.continueAfterAck(command ? commandPrompt(command) : session.prompt(input));
 			});
 		},
 	};
 }
-
-const aborted = async () => abortedText;
 
 /** The one spelling that is used inside and emitted. */
 export function flatImages(images: readonly ImageInput[] = []): Image[] {

@@ -1,13 +1,11 @@
+import type { Controls } from "../../session/dependencies.ts";
 import type { Handlers } from "./contract.ts";
 
-export interface Retrying {
-	setEnabled(enabled: boolean): void;
-	cancel(): void;
-}
-
-export function retryHandlers(retry: Retrying): Pick<Handlers, "set_auto_retry" | "abort_retry"> {
+export function retryHandlers(controls: Controls, retry: { cancel(): void }): Pick<Handlers, "set_auto_retry" | "abort_retry"> {
 	return {
-		set_auto_retry: ({ enabled }) => retry.setEnabled(enabled),
+		set_auto_retry({ enabled }) {
+			controls.autoRetry = enabled;
+		},
 		abort_retry: () => retry.cancel(),
 	};
 }

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import type { Hooks } from "../../agent/contracts.ts";
 import type { QueueTexts } from "../../session/inbox.ts";
 import type { Session } from "../../session/session.ts";
 import type { Call, Handlers } from "./contract.ts";
@@ -22,9 +21,11 @@ type Names =
 /** Where to: a new session, one that was there before, or a fork of this one. */
 type How = "new" | "resume" | "fork";
 
-export function sessionHandlers(session: Session, hooks: Hooks, cwd: string): Pick<Handlers, Names> {
-	const load = () => import("../../session/moves.ts");
-	/** Does something that leads to another session, and tells behind the response what else is different there. */
+export function sessionHandlers(session: Session, cwd: string): Pick<Handlers, Names> {
+	const { doors } = session;
+	const switching = () => import("../../session/switching.ts");
+	const queries = () => import("../../session/queries.ts");
+	/** Does something that leads to another session, and reports after the response what else is different there. */
 	const moving = async <T extends { queues: QueueTexts }>(call: Call, how: How, move: () => Promise<T>): Promise<Omit<T, "queues">> => {
 		const { name, file } = session.transcript;
 		const { level, model: previousModel } = session.choice;
@@ -32,26 +33,26 @@ export function sessionHandlers(session: Session, hooks: Hooks, cwd: string): Pi
 		call.afterResponse(() => {
 			const { model } = session.choice;
 			const previous = file === undefined ? {} : { previousSessionFile: file };
-			hooks.tell?.(how === "fork" ? { type: "session_fork", ...previous } : { type: "session_switch", reason: how, ...previous });
-			if (model && model !== previousModel) hooks.tell?.({ type: "model_select", model, previousModel, source: "restore" });
+			doors.notice(how === "fork" ? { type: "session_fork", ...previous } : { type: "session_switch", reason: how, ...previous });
+			if (model && model !== previousModel) doors.notice({ type: "model_select", model, previousModel, source: "restore" });
 			if (queues.steering.length + queues.followUp.length) session.announceQueues();
 			if (session.transcript.name !== name) session.emit({ type: "session_info_changed", name: session.transcript.name });
 			if (session.choice.level !== level) session.emit({ type: "thinking_level_changed", level: session.choice.level });
 		});
 		return result;
 	};
-	/** Whether somebody wants this session not to be left for another. */
+	/** Whether a policy keeps the host from leaving this session. */
 	const isKept = async (reason: "new" | "resume", targetSessionFile?: string) =>
-		(await hooks.beforeSwitch?.({ reason, ...(targetSessionFile === undefined ? {} : { targetSessionFile }) }))?.cancel === true;
+		(await doors.leave?.({ to: "session", reason, ...(targetSessionFile === undefined ? {} : { targetSessionFile }) }))?.cancel === true;
 	const fork = (refusal: string) => async (params: { entryId: string }, call: Call) => {
-		const { forkAt, forkPoint } = await load();
+		const { forkAt, forkPoint } = await switching();
 		const { text } = forkPoint(session, params.entryId, refusal);
-		const answer = await hooks.beforeFork?.({ entryId: params.entryId });
+		const answer = await doors.leave?.({ to: "fork", entryId: params.entryId });
 		if (answer?.cancel) return { text, cancelled: true };
-		await moving(call, "fork", () => forkAt(session, params.entryId, refusal, answer?.skipConversationRestore));
+		await moving(call, "fork", () => forkAt(session, params.entryId, refusal, answer?.keepsConversation));
 		return { text, cancelled: false };
 	};
-	const forkMessages = async () => ({ messages: (await load()).forkPoints(session) });
+	const forkMessages = async () => ({ messages: (await queries()).forkPoints(session) });
 	return {
 		async new_session({ parentSession }, call) {
 			if (await isKept("new")) return { cancelled: true };
@@ -59,14 +60,14 @@ export function sessionHandlers(session: Session, hooks: Hooks, cwd: string): Pi
 			return { cancelled: false };
 		},
 		async switch_session({ sessionPath }, call) {
-			const { switchSession } = await load();
+			const { switchSession } = await switching();
 			const path = resolve(cwd, sessionPath);
 			if (await isKept("resume", path)) return { cancelled: true };
 			await moving(call, "resume", async () => ({ queues: await switchSession(session, path) }));
 			return { cancelled: false };
 		},
 		async open_session({ sessionDir }, call) {
-			const { openDirectory } = await load();
+			const { openDirectory } = await switching();
 			const cancelled = await isKept("resume");
 			const { resumed } = cancelled ? { resumed: false } : await moving(call, "resume", () => openDirectory(session, resolve(cwd, sessionDir)));
 			const { sessionId, file } = session.transcript;
@@ -75,9 +76,9 @@ export function sessionHandlers(session: Session, hooks: Hooks, cwd: string): Pi
 		fork: fork("Invalid entry ID for forking"),
 		branch: fork("Invalid entry ID for branching"),
 		async clone(_, call) {
-			const { cloneBranch } = await load();
+			const { cloneBranch } = await switching();
 			const entryId = session.transcript.leafId;
-			if (entryId !== null && (await hooks.beforeFork?.({ entryId }))?.cancel) return { cancelled: true };
+			if (entryId !== null && (await doors.leave?.({ to: "fork", entryId }))?.cancel) return { cancelled: true };
 			await moving(call, "fork", async () => ({ queues: await cloneBranch(session) }));
 			return { cancelled: false };
 		},
@@ -87,9 +88,9 @@ export function sessionHandlers(session: Session, hooks: Hooks, cwd: string): Pi
 			session.rename(name);
 			call.afterResponse(() => session.emit({ type: "session_info_changed", name: session.transcript.name }));
 		},
-		get_session_stats: async () => (await load()).statsOf(session),
-		get_entries: async ({ since }) => (await load()).entriesSince(session, since) as never,
-		get_tree: async () => (await load()).treeOfSession(session) as never,
-		get_messages_page: async ({ cursor, limit }) => (await load()).messagesPage(session, cursor, limit),
+		get_session_stats: async () => (await queries()).statsOf(session),
+		get_entries: async ({ since }) => (await queries()).entriesSince(session, since) as never,
+		get_tree: async () => (await queries()).treeOfSession(session) as never,
+		get_messages_page: async ({ cursor, limit }) => (await queries()).messagesPage(session, cursor, limit),
 	};
 }

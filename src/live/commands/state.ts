@@ -15,7 +15,7 @@ export function stateHandlers(session: Session): Pick<Handlers, Names> {
 	return {
 		get_state: () => session.state,
 		get_messages: () => ({ messages: [...session.messages] }),
-		get_last_assistant_text: () => ({ text: session.lastAssistantText }),
+		get_last_assistant_text: () => ({ text: session.conversation.lastText }),
 		set_steering_mode({ mode }) {
 			session.inbox.steeringMode = mode;
 		},
@@ -23,7 +23,7 @@ export function stateHandlers(session: Session): Pick<Handlers, Names> {
 			session.inbox.followUpMode = mode;
 		},
 		set_interrupt_mode({ mode }) {
-			session.interruptMode = mode;
+			session.controls.interruptMode = mode;
 		},
 		set_todos: ({ phases }) => ({ todoPhases: [...session.setTodos(phases)] }),
 		clear_queue(_, call) {

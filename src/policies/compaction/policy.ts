@@ -1,6 +1,9 @@
 /** Makes room: the older part of a conversation that has grown too long is replaced by a summary. The file keeps everything. */
-import type { Emit, Hooks, Outcome, Policy, Setup } from "../../agent/contracts.ts";
+
+import type { Emit, Outcome, Policy, Setup } from "../../agent/contracts.ts";
+import type { Doors } from "../../agent/doors.ts";
 import { CommandError, isCommandError } from "../../lib/command-error.ts";
+import type { Log } from "../../lib/log.ts";
 import type { CompactionResult } from "../../protocol/commands/compaction.ts";
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
 import type { Model } from "../../protocol/model.ts";
@@ -8,7 +11,6 @@ import type { Branch, CompactionBody, Entry } from "../../transcript/entries.ts"
 import { type Cut, type CutProblem, chooseCut } from "./cut.ts";
 import { contextTokens, countedTokens, estimateEntry, estimateMessages, estimateSetup, tokensIn } from "./estimate.ts";
 import { type CompactionSettings, type Limits, limitsOf } from "./limits.ts";
-import { refusedText } from "./refused.ts";
 import type { Problem, Summarizer, Summary } from "./summarize.ts";
 
 /** The conversation, as far as compaction has to do with it. */
@@ -27,13 +29,14 @@ export interface Conversation {
 export interface CompactionParts extends Summarizer {
 	conversation: Conversation;
 	settings: () => CompactionSettings;
-	hooks?: Hooks;
+	doors: Pick<Doors, "compact" | "notice">;
 	emit: Emit;
+	log: Log;
 }
 
 export interface CompactionPolicy extends Policy {
-	/** Condenses now, whatever the settings say. Refuses with a CommandError. */
-	compact(instructions: string | undefined, signal: AbortSignal): Promise<CompactionResult>;
+	/** Compacts now, whatever the settings say. Refuses with a CommandError. */
+	compactNow(instructions: string | undefined, signal: AbortSignal): Promise<CompactionResult>;
 	/** Puts a branch that is being left into words; nothing when nothing was said on it. Stores nothing. */
 	summarizeBranch(input: BranchInput): Promise<Summary | Problem | undefined>;
 }
@@ -49,7 +52,15 @@ export interface BranchInput {
 }
 
 type Reason = "threshold" | "overflow";
-type Made = { result: CompactionResult; isTight: boolean } | { problem: string };
+
+/** Why there is no summary. */
+export interface CompactionProblem {
+	problem: string;
+	/** `cancelled`: an extension decided so. `nothing_to_cut`: the conversation is too short, or compacted already. */
+	code?: "cancelled" | "nothing_to_cut";
+}
+
+type Made = { result: CompactionResult; isTight: boolean } | CompactionProblem;
 
 /** What a summary will take, before it is known; less where there is little room for anything. */
 const summaryAllowance = ({ threshold }: Limits) => Math.min(1000, threshold / 16);
@@ -69,7 +80,7 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 	const limits = (model: Model) => limitsOf(model, settings());
 	const cutFor = (model: Model) => chooseCut(conversation.branch(), limits(model).keep);
 	const failed = (reason: Reason | "manual", error: string, aborted: boolean) =>
-		parts.hooks?.tell?.({ type: "session_compact_failed", reason, error, aborted });
+		parts.doors.notice({ type: "session_compact_failed", reason, error, aborted });
 	const canCut = (model: Model) => !("problem" in cutFor(model));
 
 	/** Whether the conversation is too full and something can be done about it. */
@@ -90,9 +101,9 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 		work: () => Promise<Made> = () => make(parts, undefined, true, signal),
 	) => {
 		emit({ type: "auto_compaction_start", reason });
-		const made = await safely(work);
+		const made = await safely(work, parts.log);
 		const isDone = "result" in made;
-		const aborted = !isDone && (signal.aborted || made.problem === refusedText);
+		const aborted = !isDone && (signal.aborted || made.code === "cancelled");
 		isResting = isDone ? made.isTight : !signal.aborted;
 		const title = reason === "overflow" ? "Context overflow recovery failed" : "Auto-compaction failed";
 		emit({
@@ -145,13 +156,13 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 			if (!(await automatic("overflow", signal, gap))) return undefined;
 			return { dropFailedReply: true, due: sleep(retryDelayMs, gap).then((ending) => ending === "elapsed") };
 		},
-		async compact(instructions, signal) {
+		async compactNow(instructions, signal) {
 			const made = await make(parts, instructions, false, signal);
 			if ("result" in made) return made.result;
-			const aborted = signal.aborted || made.problem === refusedText;
+			const aborted = signal.aborted || made.code === "cancelled";
 			failed("manual", made.problem, aborted);
-			if (aborted) throw new CommandError("Compaction cancelled");
-			throw new CommandError(isCutProblem(made.problem) ? made.problem : `Compaction failed: ${made.problem}`);
+			if (aborted) throw new CommandError("Compaction cancelled", undefined, "cancelled");
+			throw new CommandError(made.code === "nothing_to_cut" ? made.problem : `Compaction failed: ${made.problem}`);
 		},
 		summarizeBranch: async (input) => (await import("./branch.ts")).summarizeBranch(parts, input),
 	};
@@ -165,21 +176,21 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 	const limits = limitsOf(model, settings());
 	const branch = conversation.branch();
 	const cut = roomyCut(branch, limits, estimateSetup(setup));
-	if ("problem" in cut) return cut;
+	if ("problem" in cut) return { ...cut, code: "nothing_to_cut" };
 	const messages = conversation.messages();
 	const tokensBefore = contextTokens({ messages, branch, setup });
 	const before = estimateSetup(setup) + estimateMessages(messages);
 	const kept = estimateSetup(setup) + keptTokens(cut);
-	if (parts.hooks?.beforeCompact) {
-		const { askedOtherwise } = await import("./extension-override.ts");
-		const otherwise = await askedOtherwise(parts, { cut, branch, tokensBefore, instructions, overhead: estimateSetup(setup), signal });
-		if (otherwise) return "problem" in otherwise ? otherwise : { result: otherwise.result, isTight: otherwise.after > limits.threshold };
+	if (parts.doors.compact) {
+		const { askExtensions } = await import("./extension-override.ts");
+		const override = await askExtensions(parts, { cut, branch, tokensBefore, instructions, overhead: estimateSetup(setup), signal });
+		if (override) return "problem" in override ? override : { result: override.result, isTight: override.after > limits.threshold };
 	}
 	const isInVain = (after: number) => mustHelp && after > limits.threshold && after > before * worthwhile;
 	if (isInVain(kept + summaryAllowance(limits))) return { problem: inVainText(kept) };
 
 	const wish = instructions === undefined ? {} : { customInstructions: instructions };
-	parts.hooks?.tell?.({ type: "session.compacting", tokensBefore, ...wish });
+	parts.doors.notice({ type: "session.compacting", tokensBefore, ...wish });
 	const { summarize } = await import("./summarize.ts");
 	const summary = await summarize(parts, { cut, model, maxTokens: limits.summary, instructions, signal });
 	if (signal.aborted) return { problem: "aborted" };
@@ -190,7 +201,7 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 	const { firstKeptEntryId } = cut;
 	conversation.store({ type: "compaction", summary: text, firstKeptEntryId, tokensBefore, details, usage });
 	const result = { summary: text, firstKeptEntryId, tokensBefore, details: { ...details }, estimatedTokensAfter: after, usage };
-	parts.hooks?.tell?.({ type: "session_compact", compaction: result, fromExtension: false });
+	parts.doors.notice({ type: "session_compact", compaction: result, fromExtension: false });
 	return { result, isTight: after > limits.threshold };
 }
 
@@ -206,10 +217,6 @@ const keptTokens = ({ kept }: Cut) => kept.reduce((sum, entry) => sum + estimate
 
 const inVainText = (tokens: number) =>
 	`the newest messages alone take about ${tokens} tokens. Start a new session, or choose a model with a larger context window.`;
-
-function isCutProblem(problem: string): problem is CutProblem {
-	return problem === "Already compacted" || problem === "Nothing to compact (session too small)";
-}
 
 /** What a reply counted describes the context of its time: without a reply since the last compaction nothing is known that is new. */
 function hasNewReply(branch: Branch): boolean {
@@ -231,12 +238,12 @@ function isGood({ stopReason, content }: AssistantMessage): boolean {
 }
 
 /** Whatever goes wrong inside, the end is announced. */
-async function safely(work: () => Promise<Made>): Promise<Made> {
+async function safely(work: () => Promise<Made>, log: Log): Promise<Made> {
 	try {
 		return await work();
 	} catch (error) {
-		// A file that could not be written is no bug.
-		if (!isCommandError(error)) console.error("bowline: compaction failed unexpectedly:", error);
+		// A file that could not be written is not a bug.
+		if (!isCommandError(error)) log.error("compaction failed unexpectedly", error);
 		return { problem: error instanceof Error ? error.message : String(error) };
 	}
 }

@@ -1,10 +1,11 @@
 /** What hosts of omp 18 expect: a result for every prompt, protocol versions, long frames in parts, more about the state. */
 import { CommandError } from "../../lib/command-error.ts";
 import { uuid } from "../../lib/ids.ts";
+import type { LiveSession } from "../../live/live-session.ts";
 import type { OutboundFrame } from "../../protocol/frames.ts";
 import type { AgentMessage } from "../../protocol/messages.ts";
 import { chunks, maxFrameBytes, maxReassembledFrameBytes } from "./chunks.ts";
-import type { Dialect, DialectParts, Voice } from "./dialect.ts";
+import type { Dialect, Voice } from "./dialect.ts";
 import { PromptResults } from "./prompt-results.ts";
 import { Subagents } from "./subagents.ts";
 
@@ -17,8 +18,8 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 	const subagents = new Subagents();
 	let commandsTold = "";
 	/** Tells which slash commands there are, if that is news. */
-	const tellCommands = async ({ slashCommands }: DialectParts) => {
-		const commands = await slashCommands();
+	const tellCommands = async (live: LiveSession) => {
+		const commands = await live.slashCommands();
 		const text = JSON.stringify(commands);
 		if (text !== commandsTold) tell({ type: "available_commands_update", commands });
 		commandsTold = text;
@@ -69,15 +70,15 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 				return { protocolVersion };
 			},
 			async get_state(params, call) {
-				const [state, { contextUsageOf }] = await Promise.all([table.get_state(params, call), import("../../session/moves.ts")]);
+				const [state, { contextUsageOf }] = await Promise.all([table.get_state(params, call), import("../../session/queries.ts")]);
 				const contextUsage = contextUsageOf(session);
 				const more = { fastModeEnabled: false, fastModeActive: false, tokensPerSecond, hasPendingAsyncWork: false, isSettled: !session.isBusy };
 				return { ...state, ...more, ...(contextUsage ? { contextUsage } : {}) };
 			},
 		}),
-		async greet(parts) {
-			onSettled = () => void tellCommands(parts);
-			await tellCommands(parts);
+		async greet(live) {
+			onSettled = () => void tellCommands(live);
+			await tellCommands(live);
 		},
 	};
 }

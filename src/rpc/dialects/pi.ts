@@ -42,11 +42,11 @@ export function piDialect({ tell }: Voice): Dialect {
 		prompt: (_, answer) => {
 			let isPlainSuccess = false;
 			return {
-				accepted: (data) => {
+				accept: (data) => {
 					isPlainSuccess = data === undefined;
 				},
-				begun: (disposition) => answer(isPlainSuccess ? {} : { data: { disposition } }),
-				refused: (error) => answer({ error }),
+				onDisposition: (disposition) => answer(isPlainSuccess ? {} : { data: { disposition } }),
+				refuse: ({ text }) => answer({ error: text }),
 			};
 		},
 		async aroundCompaction(work, signal) {
@@ -58,7 +58,7 @@ export function piDialect({ tell }: Voice): Dialect {
 				end({ result });
 				return result;
 			} catch (error) {
-				const isCancelled = signal.aborted || (isCommandError(error) && error.message === cancelledText);
+				const isCancelled = signal.aborted || (isCommandError(error) && error.kind === "cancelled");
 				end(isCancelled ? { aborted: true } : { errorMessage: error instanceof Error ? error.message : String(error) });
 				throw error;
 			}
@@ -75,8 +75,6 @@ export function piDialect({ tell }: Voice): Dialect {
 		},
 	};
 }
-
-const cancelledText = "Compaction cancelled";
 
 function compactionEnd(facts: { reason: Reason; result?: CompactionResult; aborted: boolean; willRetry: boolean; errorMessage?: string }): PiEvent {
 	return { type: "compaction_end", ...facts };

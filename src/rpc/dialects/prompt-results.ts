@@ -6,8 +6,7 @@ import type { CommandResult } from "../../protocol/commands/index.ts";
 import type { OmpEvent } from "../../protocol/dialect-events.ts";
 import type { OutboundFrame, RequestId } from "../../protocol/frames.ts";
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
-import { abortedText } from "../../protocol/texts.ts";
-import type { Answer, PromptStory } from "./dialect.ts";
+import type { Answer, PromptReplies } from "./dialect.ts";
 
 type Disposition = Exclude<CommandResult<"prompt">, undefined>;
 type Result = Extract<OmpEvent, { type: "prompt_result" }>;
@@ -28,11 +27,11 @@ export class PromptResults {
 		this.#tell = tell;
 	}
 
-	follow(id: RequestId | undefined, answer: Answer): PromptStory {
+	follow(id: RequestId | undefined, answer: Answer): PromptReplies {
 		const prompt: Prompt = { id };
 		return {
-			accepted: (data) => answer({ data: data && { ...data, agentInvoked: (data as Disposition).disposition !== "handled" } }),
-			begun: (disposition, messages) => {
+			accept: (data) => answer({ data: data && { ...data, agentInvoked: (data as Disposition).disposition !== "handled" } }),
+			onDisposition: (disposition, messages) => {
 				if (disposition === "handled") return this.#tell(this.#result(prompt, { agentInvoked: false, status: "completed" }));
 				if (disposition === "queued") {
 					for (const message of messages) this.#queued.set(message, prompt);
@@ -44,9 +43,9 @@ export class PromptResults {
 				this.#lastReply = undefined;
 				this.#isBusy = true;
 			},
-			refused: (error) => {
+			refuse: ({ text: error, code }) => {
 				answer({ error });
-				this.#tell(this.#result(prompt, { agentInvoked: false, status: error === abortedText ? "aborted" : "error", error }));
+				this.#tell(this.#result(prompt, { agentInvoked: false, status: code === "aborted" ? "aborted" : "error", error }));
 			},
 		};
 	}

@@ -5,16 +5,13 @@ import type { ModelRequest, StreamFunction, Tool } from "../../../src/agent/cont
 import { ReplyBuilder } from "../../../src/models/builder.ts";
 import { scriptedModel } from "../../../src/models/scripted/model.ts";
 import { type CompactionPolicy, compactionPolicy } from "../../../src/policies/compaction/policy.ts";
-// Loaded lazily by the policy and the session; here in advance, so that ticks are all that anything takes.
+// Loaded lazily by the policy; here in advance, so that it takes ticks and nothing else.
 import "../../../src/policies/compaction/summarize.ts";
-import "../../../src/session/drive.ts";
-import { TodoList } from "../../../src/lib/todos.ts";
 import { retryPolicy } from "../../../src/policies/retry.ts";
 import type { AgentEvent } from "../../../src/protocol/events.ts";
-import { Bus } from "../../../src/session/bus.ts";
-import { ModelChoice } from "../../../src/session/model-choice.ts";
-import { Session } from "../../../src/session/session.ts";
-import { Transcripts } from "../../../src/transcript/transcripts.ts";
+import { compactWhenReady } from "../../../src/session/compact-when-ready.ts";
+import type { Session } from "../../../src/session/session.ts";
+import { type KernelParts, kernel, tick, ticks } from "../../session/kernel.ts";
 import { usageOf } from "./support.ts";
 
 type Act = { do: "prompt" | "steer" | "followUp" | "compact" | "abort" | "switch" } | { do: "tick"; count: number };
@@ -29,10 +26,6 @@ interface Plan {
 }
 
 const window = 1000;
-const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
-const ticks = async (count: number, signal?: AbortSignal) => {
-	for (let n = 0; n < count && !signal?.aborted; n++) await tick();
-};
 const marks = (text: string) => [...new Set(text.match(/«[^»]*»/g) ?? [])];
 const textOf = (value: unknown) => JSON.stringify(value);
 
@@ -81,59 +74,47 @@ const work: Tool = {
 };
 
 function makeSession(plans: readonly Plan[], keep: number, asked: (request: ModelRequest) => void) {
-	const bus = new Bus();
 	const sleep = async (_: number, signal?: AbortSignal) => {
 		await ticks(2, signal);
 		return signal?.aborted ? ("aborted" as const) : ("elapsed" as const);
 	};
 	let id = 0;
-	const newId = () => String(++id);
 	const stream = playedBy(plans, asked);
-	const flow = { isOpen: true, whenOpen: async () => undefined };
-	const now = () => 0;
-	const redact = (text: string) => text;
 	const retrySettings = () => ({ enabled: true, maxRetries: 1, baseDelayMs: 1, maxDelayMs: 10 });
-	const catalogue = { available: async () => [], find: async () => undefined, problem: async () => undefined };
-	const choice = new ModelChoice({ catalogue, levels: () => ["off"], clamp: () => "off", scope: async () => undefined, level: "off" });
-	choice.take({ model: { ...scriptedModel("x"), contextWindow: window } });
-	const compaction: CompactionPolicy = compactionPolicy({
-		conversation: {
-			branch: () => session.transcript.branch,
-			messages: () => session.messages,
-			model: () => choice.model,
-			setup: () => session.setup(),
-			store(body) {
-				session.append(body);
-				session.reproject();
+	const compactionOf = ({ conversation, briefing, doors, controls, edges }: KernelParts) =>
+		compactionPolicy({
+			conversation: {
+				branch: () => conversation.transcript.branch,
+				messages: () => conversation.messages,
+				model: () => briefing.choice.model,
+				setup: () => briefing.setup(),
+				store(body) {
+					conversation.append(body);
+					conversation.reproject();
+				},
 			},
-		},
-		settings: () => ({ enabled: session.autoCompaction, reserveTokens: 400, keepRecentTokens: keep, thresholdPercent: -1, thresholdTokens: -1 }),
-		retry: retrySettings,
+			settings: () => ({ enabled: controls.autoCompaction, reserveTokens: 400, keepRecentTokens: keep, thresholdPercent: -1, thresholdTokens: -1 }),
+			retry: retrySettings,
+			stream,
+			newSessionId: () => `summary-${++id}`,
+			doors,
+			emit: edges.bus.emit,
+			log: edges.log,
+			flow: edges.flow,
+			sleep,
+			now: edges.now,
+		});
+	let compaction: CompactionPolicy | undefined;
+	const { session } = kernel({
 		stream,
-		newSessionId: newId,
-		emit: bus.emit,
-		flow,
-		sleep,
-		now,
+		model: { ...scriptedModel("x"), contextWindow: window },
+		tools: [work],
+		policies(parts) {
+			compaction = compactionOf(parts);
+			return [retryPolicy(retrySettings, parts.edges.bus.emit, sleep), compaction];
+		},
 	});
-	const session: Session = new Session({
-		models: { stream, prepare: async (model) => ({ model }) },
-		choice,
-		noModelText: () => "",
-		tools: async () => [work],
-		validate: async (_, args) => ({ args }),
-		systemPrompt: async () => "",
-		expand: async (text) => text,
-		policies: [retryPolicy(retrySettings, bus.emit, sleep), compaction],
-		todos: new TodoList({ clearDelay: () => -1, onAutoClear: () => undefined }),
-		redact,
-		transcripts: new Transcripts({ cwd: "/", directory: undefined, redact, now, newId, newSessionId: newId }),
-		bus,
-		flow,
-		now,
-		start: { steeringMode: "one-at-a-time", followUpMode: "one-at-a-time", interruptMode: "immediate", autoCompaction: true },
-	});
-	return { session, compaction };
+	return { session, compaction: compaction as CompactionPolicy };
 }
 
 /** Follows the events and complains about the first that must not come. */
@@ -142,7 +123,7 @@ function watch(session: Session, said: Set<string>) {
 	const rest = { ...open };
 	const problems: string[] = [];
 	const must = (event: AgentEvent, ...holds: boolean[]) => void (holds.every(Boolean) || problems.push(`${event.type} in ${textOf(open)}`));
-	session.observe((event) => {
+	session.edges.bus.observe((event) => {
 		if (event.type !== "auto_compaction_end") must(event, !open.compaction || event.type === "queue_update");
 		switch (event.type) {
 			case "agent_start":
@@ -247,16 +228,16 @@ test("whatever is condensed whenever: balanced events, whole requests, nothing l
 						const text = `«${step.do} ${index}»`;
 						if (step.do === "tick") await ticks(step.count);
 						else if (step.do === "abort") answers.push(session.abort());
-						else if (step.do === "switch") session.autoCompaction = !session.autoCompaction;
+						else if (step.do === "switch") session.controls.autoCompaction = !session.controls.autoCompaction;
 						else if (step.do === "compact") {
-							const made = session.compact((signal) => compaction.compact(undefined, signal));
+							const made = compactWhenReady(session, (signal) => compaction.compactNow(undefined, signal));
 							answers.push(made.catch((error: Error) => expect(error.name).toBe("CommandError")));
 						} else if (step.do === "prompt") {
 							owed.add(text);
 							answers.push(
 								session
 									.prompt({ text, images: [] })
-									.begin()
+									.acknowledge()
 									.then((refusal) => refusal && owed.delete(text)),
 							);
 						} else {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Outcome, StreamFunction } from "../../../src/agent/contracts.ts";
+import { Doors } from "../../../src/agent/doors.ts";
 import { CommandError } from "../../../src/lib/command-error.ts";
 import { ReplyBuilder } from "../../../src/models/builder.ts";
 import { scriptedModel } from "../../../src/models/scripted/model.ts";
@@ -78,6 +79,8 @@ function world({ messages, model = {}, settings = {}, answer = (builder) => spea
 		retry: () => ({ enabled: false, maxRetries: 0, baseDelayMs: 0, maxDelayMs: 0 }),
 		stream,
 		newSessionId: () => "s",
+		doors: new Doors(),
+		log: { error: (text, cause) => console.error(text, cause) },
 		emit: (event) => events.push(event),
 		flow: { isOpen: true, whenOpen: async () => undefined },
 		sleep: async () => "elapsed",
@@ -316,7 +319,7 @@ describe("an overflow", () => {
 describe("on demand", () => {
 	test("the settings do not matter, there are no events, and the whole result comes back", async () => {
 		const { policy, names, stored } = world({ messages: [...turns, full(300)], settings: { enabled: false } });
-		const made = await policy.compact(undefined, quiet);
+		const made = await policy.compactNow(undefined, quiet);
 		expect(made).toMatchObject({
 			summary: "gist",
 			firstKeptEntryId: "e2",
@@ -330,10 +333,10 @@ describe("on demand", () => {
 
 	test("it says why not", async () => {
 		const { policy } = world({ messages: [...turns, full(300)] });
-		await policy.compact(undefined, quiet);
-		await expect(policy.compact(undefined, quiet)).rejects.toThrow("Already compacted");
-		await expect(world({ messages: [user("hi")] }).policy.compact(undefined, quiet)).rejects.toThrow("Nothing to compact (session too small)");
+		await policy.compactNow(undefined, quiet);
+		await expect(policy.compactNow(undefined, quiet)).rejects.toThrow("Already compacted");
+		await expect(world({ messages: [user("hi")] }).policy.compactNow(undefined, quiet)).rejects.toThrow("Nothing to compact (session too small)");
 		const broken = world({ messages: [...turns], answer: (builder) => builder.fail("500 oops", { kind: "permanent" }) });
-		await expect(broken.policy.compact(undefined, quiet)).rejects.toThrow("Compaction failed: 500 oops");
+		await expect(broken.policy.compactNow(undefined, quiet)).rejects.toThrow("Compaction failed: 500 oops");
 	});
 });

@@ -1,0 +1,37 @@
+/** The models of a session. Types only. */
+import type { Model, ThinkingLevel } from "../protocol/model.ts";
+import type { StreamFunction } from "./stream.ts";
+
+export interface ModelAccess {
+	stream: StreamFunction;
+	/** Makes sure that the model can be asked: gives it, perhaps with better facts, or says why not in words for the host. */
+	prepare(model: Model): Promise<{ model: Model } | ModelProblem>;
+}
+
+/** The models of a session. */
+export interface SessionModels extends ModelAccess {
+	/** What a host reads when a prompt arrives and there is no model. */
+	readonly noModelText: string;
+}
+
+/** Why a model cannot be asked. */
+export interface ModelProblem {
+	/** In words for the host. */
+	problem: string;
+	code?: "no_api_key";
+}
+
+export interface ModelWithLevel {
+	model: Model;
+	level?: ThinkingLevel;
+}
+
+/** Which models there are. */
+export interface ModelCatalogue {
+	/** Those that can be asked with the credentials at hand. */
+	available(): Promise<Model[]>;
+	/** A model by its name, whether or not it can be asked. */
+	find(provider: string, id: string): Promise<Model | undefined>;
+	/** Why a model cannot be asked, in words for the host; nothing when it can. */
+	problem(model: Model): Promise<string | undefined>;
+}

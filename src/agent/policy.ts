@@ -1,0 +1,182 @@
+/**
+ * The one way to change the course of a session. A policy takes part at a few doors; `doors.ts` asks all policies at a door in one order
+ * and combines their answers. A policy holds no session and starts no run. Types only.
+ */
+import type { BashResult } from "../protocol/commands/bash.ts";
+import type { CompactionResult } from "../protocol/commands/compaction.ts";
+import type { Image, UserContent } from "../protocol/content.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentMessage, AssistantMessage, CustomMessage } from "../protocol/messages.ts";
+import type { Model, Usage } from "../protocol/model.ts";
+import type { ProviderFailure, StreamEvent } from "./stream.ts";
+
+/** States a fact. Synchronous, cannot be answered, one order for all observers. */
+export type Emit = (event: AgentEvent) => void;
+
+/** Waits, and reports whether the wait was cut short. */
+export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<"elapsed" | "aborted">;
+
+/** Doors must not throw, and must end promptly when their signal fires. */
+export interface Policy {
+	name: string;
+
+	// ── Facts ───────────────────────────────────────────────────────────────────────────────────────
+
+	/** Receives every event. */
+	observe?(event: AgentEvent): void;
+	/** Receives what no event reports. */
+	notice?(fact: SessionFact): void;
+	/** The host aborted: end every wait that neither a run nor a command ends. */
+	abort?(): void;
+	/** Another session begins. */
+	renew?(): void;
+	/**
+	 * Once it has fired, nothing new is started: nothing follows a run automatically and queued messages wait. The message of its reason
+	 * (an Error) is what a host reads. Read again at each use.
+	 */
+	readonly halt?: AbortSignal;
+
+	// ── Doors ───────────────────────────────────────────────────────────────────────────────────────
+
+	/** A prompt arrives. Each policy sees what the previous one made of it; the first refusal or "handled" ends it. */
+	admit?(prompt: IncomingPrompt, signal: AbortSignal): Promise<Admission | undefined>;
+	/** A run is about to start: what to say with the prompt. Collected. */
+	preface?(prompt: StartingPrompt, signal: AbortSignal): Promise<Preface | undefined>;
+	/** Before a run with the messages it will add, and between its turns: make room for the next model call. In order. */
+	prepare?(pending: readonly AgentMessage[], signal: AbortSignal): Promise<void>;
+	/** The messages that the model gets in this call. Each policy sees the previous one's. */
+	context?(messages: readonly AgentMessage[], signal: AbortSignal): Promise<readonly AgentMessage[]>;
+	/** The body of a request to a provider. Each policy sees the previous one's. */
+	payload?(payload: unknown, signal: AbortSignal): Promise<unknown>;
+	/** The headers of a request to a provider. Each policy sees the previous one's. */
+	headers?(headers: Record<string, string>, signal: AbortSignal): Promise<Record<string, string>>;
+	/** Each event of a reply; synchronous and hot. The first text cuts the reply, which then ends `aborted` with it; `settle` decides how to go on. */
+	watch?(event: StreamEvent): string | undefined;
+	/** A call with validated arguments. In order: those that change arguments come first, those that judge them last; the first denial ends it. */
+	beforeTool?(call: PendingCall, signal: AbortSignal): Promise<ToolDecision | undefined>;
+	/** A result is in. Each policy sees the previous one's. */
+	afterTool?(call: PendingCall, outcome: ToolOutcome, signal: AbortSignal): Promise<ToolOutcome>;
+	/** Before `agent_end`, synchronous: true when `settle` will ask for another run. The first true wins. */
+	foresee?(outcome: Outcome): boolean;
+	/**
+	 * A run has ended: should another one follow, from the context as it is? The first answer wins. `gap` ends a mere wait: it fires for an
+	 * abort, and for a prompt that takes over. `signal` fires for an abort only: work that a prompt has to wait for ends with it.
+	 */
+	settle?(outcome: Outcome, gap: AbortSignal, signal?: AbortSignal): Promise<Again | undefined>;
+	/** Before a summary is made: cancel the compaction, or supply it. The first answer wins. */
+	compact?(plan: CompactionPlan, signal: AbortSignal): Promise<{ cancel: true } | { compaction: CompactionResult } | undefined>;
+	/** Before the session goes on elsewhere: another session, a fork, another entry. The first answer wins. */
+	leave?(departure: Departure): Promise<LeaveDecision | undefined>;
+	/** The host runs a command: its result, when the policy supplies it. Rejects when running it elsewhere fails. The first answer wins. */
+	shell?(command: string, signal: AbortSignal): Promise<BashResult | undefined>;
+}
+
+/** The doors that a provider asks before it sends a request. */
+export type RequestDoors = Readonly<Pick<Policy, "payload" | "headers">>;
+
+export type PromptSource = "rpc" | "extension";
+
+export interface PromptText {
+	text: string;
+	images: Image[];
+}
+
+/** What arrives as a prompt. Without a source it is taken as it is. */
+export interface IncomingPrompt {
+	messages: AgentMessage[];
+	source?: PromptSource;
+}
+
+export type Admission =
+	/** No run starts; the text is what the host reads. */
+	| { refused: string }
+	/** What to go on with. Nothing left means that the policy handled the prompt. */
+	| { messages: AgentMessage[] };
+
+export interface StartingPrompt {
+	/** What the user says; absent when code starts the run. */
+	user: PromptText | undefined;
+	/** The system prompt the run would have. Made only when asked for. */
+	systemPrompt: () => Promise<string>;
+}
+
+export interface Preface {
+	/** Follow the prompt. */
+	messages?: CustomMessage[];
+	/** The tool that the first reply must call. */
+	tool?: string;
+	/** Another system prompt for this run. */
+	systemPrompt?: string;
+}
+
+export interface PendingCall {
+	toolName: string;
+	toolCallId: string;
+	input: Record<string, unknown>;
+}
+
+export type ToolDecision = { denied: string } | { input: Record<string, unknown> };
+
+export interface ToolOutcome {
+	content: UserContent;
+	details: unknown;
+	isError: boolean;
+}
+
+/** How a run ended. */
+export interface Outcome {
+	/** Every message the run added, in context order. */
+	messages: AgentMessage[];
+	last: AssistantMessage | undefined;
+	failure: ProviderFailure | undefined;
+}
+
+export interface Again {
+	/** The failed reply, and the results of its calls, leave the context at once (not the session file). */
+	dropFailedReply: boolean;
+	/** Resolves when it is time; false when it was called off. */
+	due: Promise<boolean>;
+	/** What the run begins with, after the context. */
+	messages?: AgentMessage[];
+	/** The tool that the model must then call first, where it supports that. */
+	tool?: string;
+}
+
+/** What a compaction is going to do. */
+export interface CompactionPlan {
+	preparation: { firstKeptEntryId: string; messagesToSummarize: AgentMessage[]; tokensBefore: number; previousSummary?: string };
+	/** The entries of the conversation, oldest first. */
+	branchEntries: readonly object[];
+	customInstructions?: string;
+}
+
+export type Departure =
+	| { to: "session"; reason: "new" | "resume"; targetSessionFile?: string }
+	| { to: "fork"; entryId: string }
+	/** The entries that would no longer be in the conversation, oldest first. */
+	| { to: "entry"; entryId: string; entriesToSummarize: readonly object[]; signal: AbortSignal };
+
+export interface LeaveDecision {
+	cancel?: boolean;
+	/** A fork keeps the whole conversation. */
+	keepsConversation?: boolean;
+	/** Supplied for the entries that are left behind. */
+	summary?: { summary: string; details?: unknown; usage?: Usage };
+	customInstructions?: string;
+	label?: string;
+}
+
+export type SessionFact =
+	| { type: "session_switch"; reason: "new" | "resume"; previousSessionFile?: string }
+	| { type: "session_fork"; previousSessionFile?: string }
+	| { type: "session_compact"; compaction: CompactionResult; fromExtension: boolean }
+	| { type: "session.compacting"; tokensBefore: number; customInstructions?: string }
+	| { type: "session_compact_failed"; reason: "manual" | "threshold" | "overflow"; error: string; aborted: boolean }
+	| { type: "session_tree"; newLeafId: string | null; oldLeafId: string | null }
+	| { type: "model_select"; model: Model; previousModel?: Model; source: "set" | "cycle" | "restore" };
+
+/** A summary is asked for again after a transient failure. Every streak that begins also finishes. */
+export type SummaryRetry =
+	| { stage: "scheduled"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
+	| { stage: "started"; attempt: number }
+	| { stage: "finished"; attempt: number; success: boolean; finalError?: string };

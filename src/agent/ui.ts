@@ -1,0 +1,20 @@
+/** How the agent reaches the person in front of the host. Types only. */
+
+export interface DialogOptions {
+	/** Milliseconds; then the default is the answer. */
+	timeout?: number;
+	signal?: AbortSignal;
+}
+
+/** A dialog always ends; without an answer it gives its default. */
+export interface Ui {
+	select(title: string, choices: string[], options?: DialogOptions): Promise<string | undefined>;
+	confirm(title: string, message: string, options?: DialogOptions): Promise<boolean>;
+	input(title: string, placeholder?: string, options?: DialogOptions): Promise<string | undefined>;
+	editor(title: string, prefill?: string, options?: DialogOptions): Promise<string | undefined>;
+	notify(message: string, type?: "info" | "warning" | "error"): void;
+	setStatus(key: string, text?: string): void;
+	setWidget(key: string, lines?: string[], options?: { placement?: "aboveEditor" | "belowEditor" }): void;
+	setTitle(title: string): void;
+	setEditorText(text: string): void;
+}

@@ -1,0 +1,115 @@
+/** Hands commands to their handlers, each in its lane, and answers their senders. */
+import { isCommandError } from "../lib/command-error.ts";
+import type { CommandName, CommandParams, CommandResult } from "../protocol/commands/index.ts";
+import type { CommandFrame, RequestId } from "../protocol/frames.ts";
+import type { AcceptedPrompt, OnDisposition } from "../session/accepted-prompt.ts";
+import type { Refusal } from "../session/refusal.ts";
+import type { Call, Handlers } from "./commands/contract.ts";
+import type { Lanes } from "./lanes.ts";
+
+/** How the sender of a command is answered. Exactly one of `succeed`, `accept` and `fail` is called; `refuse` may follow `accept`. */
+export interface Replies {
+	succeed(data: unknown): void;
+	/** A prompt is accepted; nothing has happened yet. */
+	accept(data: unknown): void;
+	onDisposition?: OnDisposition;
+	/** An accepted prompt cannot run after all. */
+	refuse(refusal: Refusal): void;
+	/** A CommandError, or a bug. */
+	fail(error: unknown): void;
+}
+
+interface Command {
+	id: RequestId | undefined;
+	name: CommandName;
+	params: object;
+}
+
+export class Dispatch {
+	#handlers: Handlers;
+	#lanes: Lanes;
+	/** Counts commands as they are read. */
+	#sequence = 0;
+	/** The last abort of each kind that was read: commands that were read before it must not start any more. */
+	#abortedBefore = { abort: 0, abort_bash: 0 };
+
+	constructor(handlers: Handlers, lanes: Lanes) {
+		this.#handlers = handlers;
+		this.#lanes = lanes;
+	}
+
+	/** Runs a command in its lane. `size`: what it costs in bytes while it waits. */
+	receive(command: CommandFrame, replies: Replies, size = 0): void {
+		const sequence = ++this.#sequence;
+		if (command.lane === "interrupt") {
+			if (command.name === "abort" || command.name === "abort_and_prompt") this.#abortedBefore.abort = sequence;
+			if (command.name === "abort_bash") this.#abortedBefore.abort_bash = sequence;
+			return this.#lanes.track(this.#handle(command, sequence, replies));
+		}
+		this.#lanes.enqueue(() => this.#handle(command, sequence, replies), command.lane === "serial", size);
+	}
+
+	/** Runs a command in its turn among the serial ones, and gives its result. Throws a CommandError for a refusal. */
+	perform<Name extends CommandName>(name: Name, params: CommandParams<Name>): Promise<CommandResult<Name>> {
+		return new Promise((resolve, reject) => {
+			const done = (data: unknown) => resolve(data as CommandResult<Name>);
+			const replies: Replies = { succeed: done, accept: done, refuse: () => undefined, fail: reject };
+			// Code that acts is not aborted with the commands of the host.
+			this.#lanes.enqueue(() => this.#handle({ id: undefined, name, params }, Number.POSITIVE_INFINITY, replies), true);
+		});
+	}
+
+	/** Sends a prompt as a host does. Resolves when it is decided: with the reason when it is refused. */
+	prompt(params: CommandParams<"prompt">): Promise<Refusal | undefined> {
+		return new Promise((resolve, reject) => {
+			const sequence = ++this.#sequence;
+			const replies: Replies = {
+				succeed: () => resolve(undefined),
+				accept: () => undefined,
+				onDisposition: () => resolve(undefined),
+				refuse: resolve,
+				fail: (error) => (isCommandError(error) ? resolve({ text: error.message, code: "failed" }) : reject(error)),
+			};
+			this.#lanes.enqueue(() => this.#handle({ id: undefined, name: "prompt", params }, sequence, replies), true);
+		});
+	}
+
+	/** No prompt and no command of the host that was read may start any more. */
+	abortAll(): void {
+		this.#abortedBefore = { abort: Number.POSITIVE_INFINITY, abort_bash: Number.POSITIVE_INFINITY };
+	}
+
+	/** Runs a handler and answers. Synchronous as long as the handler is. */
+	#handle({ id, name, params }: Command, sequence: number, replies: Replies): void | Promise<void> {
+		const afterwards: (() => void)[] = [];
+		let prompt: AcceptedPrompt | undefined;
+		const call: Call = {
+			id,
+			afterResponse: (then) => void afterwards.push(then),
+			continueAfterAck: (accepted) => {
+				prompt = accepted;
+			},
+			isAborted: (by = "abort") => sequence < this.#abortedBefore[by],
+			inSerialLane: (work) => this.#lanes.inTurn(work),
+		};
+		const goOn = async (accepted: AcceptedPrompt) => {
+			const refusal = await accepted.acknowledge(replies.onDisposition);
+			if (refusal) replies.refuse(refusal);
+		};
+		const succeed = (data: unknown) => {
+			if (prompt) {
+				replies.accept(data);
+				this.#lanes.track(goOn(prompt).catch(replies.fail));
+			} else replies.succeed(data);
+			for (const then of afterwards) then();
+		};
+		try {
+			const handler = this.#handlers[name] as (params: unknown, call: Call) => unknown;
+			const result = handler(params, call);
+			if (!(result instanceof Promise)) return succeed(result);
+			return result.then(succeed).catch(replies.fail);
+		} catch (error) {
+			replies.fail(error);
+		}
+	}
+}

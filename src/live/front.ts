@@ -1,0 +1,56 @@
+/** What a front door brings to a session: the way to its host. Types only. */
+import type { SummaryRetry } from "../agent/policy.ts";
+import type { Flow } from "../agent/stream.ts";
+import type { Ui } from "../agent/ui.ts";
+import type { ShellUpdate } from "../lib/shell/index.ts";
+import type { CompactionResult } from "../protocol/commands/compaction.ts";
+import type { InterruptMode } from "../protocol/commands/queue.ts";
+import type { RequestId } from "../protocol/frames.ts";
+import type { LaneFlow } from "./lanes.ts";
+import type { ToolSource } from "./tool-sources.ts";
+
+export interface Front {
+	/** Whether the reader of the output keeps up. */
+	flow: Flow & LaneFlow["flow"];
+	/** Asks the sender of commands to pause, or to go on. */
+	pauseInput?: (paused: boolean) => void;
+	/** Answers dialogs. Without a host that can answer, dialogs have their defaults. */
+	ui: Ui;
+	/** Whether a person may answer dialogs. */
+	hasUI: boolean;
+	/** The host's own tools and its choice of events, where it has any. */
+	host?: Host;
+	warn: (text: string) => void;
+	/** Calls back when everything is over, whatever ended it. */
+	atExit: (then: () => void) => void;
+	/** A message of an extension could not be sent. */
+	sendFailed: (command: "extension_send" | "extension_send_user", error: string) => void;
+	/** An extension asks for the end, once the session is at rest. */
+	shutdown: () => void;
+	/** The host is gone: questions and calls that wait for it end. */
+	disconnect?: () => void;
+	/** How this door differs from the others inside the agent. */
+	variations?: Variations;
+}
+
+export interface Host {
+	tools: ToolSource & { set(definitions: readonly unknown[], taken: ReadonlySet<string>): string[] };
+	/** The events that the host receives; all without names. */
+	setEventFilter(names: readonly string[] | undefined): void;
+}
+
+/** What a dialect changes inside the agent, as values. */
+export interface Variations {
+	/** The mode to start with where neither a flag nor a setting decides. */
+	readonly interruptMode?: InterruptMode;
+	/** Whether the level `max` is one of its own, above `xhigh`. */
+	readonly hasMaxLevel?: true;
+	/** Receives the output of a host's command while it runs. */
+	readonly bashOutput?: (id: RequestId | undefined) => (update: ShellUpdate) => void;
+	/** Goes around a compaction that was asked for, once nothing else is going on. */
+	readonly aroundCompaction?: (work: () => Promise<CompactionResult>, signal: AbortSignal) => Promise<CompactionResult>;
+	/** Receives entries as they are added to the session. */
+	readonly onEntry?: (entry: object) => void;
+	/** Receives that a summary is asked for again. */
+	readonly onSummaryRetry?: (retry: SummaryRetry) => void;
+}

@@ -1,0 +1,94 @@
+/** A session that is open: commands go in through their lanes, events come out to any number of observers, and it closes in order. */
+import { deferred } from "../lib/deferred.ts";
+import { sleep } from "../lib/sleep.ts";
+import type { CommandResult } from "../protocol/commands/index.ts";
+import type { Observer } from "../session/bus.ts";
+import type { Session } from "../session/session.ts";
+import type { Assembly } from "./assemble.ts";
+import type { Handlers } from "./commands/contract.ts";
+import { handlers } from "./commands/index.ts";
+import { Dispatch } from "./dispatch.ts";
+import type { Extensions } from "./extensions.ts";
+import type { Front } from "./front.ts";
+import { Lanes } from "./lanes.ts";
+
+/** How long extensions may still load when the host has gone. */
+const loadPatienceMs = 1000;
+/** How long extensions may take when a signal ends the process. */
+const lastWordMs = 700;
+
+/** Replaces some of the handlers, for the host's dialect. */
+export type Override = (handlers: Handlers, live: LiveSession) => Partial<Handlers>;
+
+export class LiveSession {
+	readonly session: Session;
+	readonly assembly: Assembly;
+	readonly lanes: Lanes;
+	readonly commands: Dispatch;
+	/** Set once they are loaded, where there are any. */
+	extensions: Extensions | undefined;
+	#front: Front;
+	#leaving = deferred();
+	#gone: Promise<void> | undefined;
+
+	constructor(assembly: Assembly, front: Front, cwd: string, override?: Override) {
+		this.assembly = assembly;
+		this.session = assembly.session;
+		this.#front = front;
+		this.lanes = new Lanes(front);
+		const table = handlers({
+			assembly,
+			front,
+			cwd,
+			findCommand: (text) => this.extensions?.findCommand(text),
+			slashCommands: () => this.slashCommands(),
+		});
+		this.commands = new Dispatch(override ? { ...table, ...override(table, this) } : table, this.lanes);
+	}
+
+	/** Watches the session. The returned function ends that. */
+	observe(observer: Observer): () => void {
+		return this.session.edges.bus.observe(observer);
+	}
+
+	async slashCommands(): Promise<CommandResult<"get_commands">["commands"]> {
+		return [...(this.extensions?.commands() ?? []), ...(await this.assembly.prompting.commands())];
+	}
+
+	/** Resolves when the program ends and waits for nothing slow any more. */
+	get leaving(): Promise<void> {
+		return this.#leaving.promise;
+	}
+
+	/** Kills every process we started. */
+	killProcesses(): Promise<void> {
+		this.#gone ??= this.assembly.close();
+		return this.#gone;
+	}
+
+	/**
+	 * Ends everything. `finish`: what was read is answered, what runs is aborted, extensions are told. `kill`: the process is being ended by a
+	 * signal; nothing is answered any more.
+	 */
+	async close(how: "finish" | "kill"): Promise<void> {
+		// Before anything is aborted, so that calls that wait for the host end with the reason.
+		this.#front.disconnect?.();
+		const gone = this.killProcesses();
+		if (how === "kill") {
+			await gone;
+			if (this.extensions) await Promise.race([this.extensions.shutdown(), sleep(lastWordMs)]);
+			return;
+		}
+		this.session.doors.abort();
+		this.commands.abortAll();
+		const patience = setTimeout(this.#leaving.resolve, loadPatienceMs);
+		try {
+			await Promise.all([this.session.abort(), this.lanes.finished()]);
+			await gone;
+			await this.extensions?.shutdown();
+			await this.session.close();
+		} finally {
+			clearTimeout(patience);
+		}
+	}
+}

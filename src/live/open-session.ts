@@ -1,0 +1,62 @@
+/** Opens a session for a front door: extensions, budget, policies, tools and model. */
+
+import type { UnknownFlag } from "./arguments.ts";
+import { refuseUnknown, unexpectedText } from "./arguments.ts";
+import { assemble } from "./assemble.ts";
+import { loadBudget } from "./budget.ts";
+import { mayHaveExtensions } from "./extension-places.ts";
+import type { Extensions } from "./extensions.ts";
+import type { Front } from "./front.ts";
+import { LiveSession, type Override } from "./live-session.ts";
+import { warnOfUnknownTools } from "./tool-names.ts";
+import type { Workspace } from "./workspace.ts";
+
+type Warn = (text: string) => void;
+
+/** Warns about settings and flags, and begins to load extensions. Gives nothing where there are none. */
+export function loadExtensions(workspace: Workspace, warn: Warn): Promise<Extensions> | undefined {
+	workspace.settings.warnings.forEach(warn);
+	warnOfUnknownTools(workspace.options, warn);
+	if (!mayHaveExtensions(workspace)) return undefined;
+	return import("./extensions.ts").then(({ Extensions }) => Extensions.load(workspace, warn));
+}
+
+/** Throws for flags that neither we nor an extension know: they are right or wrong before anything is announced. */
+export async function checkFlags(workspace: Workspace, loading: Promise<Extensions> | undefined, warn: Warn): Promise<void> {
+	const { unknown, subagent } = workspace;
+	if (unknown.length === 0) return;
+	const flags = (await loading)?.setFlags(unknown) ?? { unknown, strays: [] as UnknownFlag[] };
+	// A subagent may work where an extension of its sender is missing; the extension's flags then have no effect.
+	if (!subagent) refuseUnknown(flags.unknown, warn);
+	if (flags.strays[0]) throw new Error(unexpectedText(flags.strays[0].following as string));
+}
+
+export interface OpenSession {
+	live: LiveSession;
+	/** Resolves when the model is chosen and extensions have started. Serial commands wait for it. */
+	ready: Promise<void>;
+}
+
+export async function openSession(
+	workspace: Workspace,
+	front: Front,
+	loading: Promise<Extensions> | undefined,
+	override?: Override,
+): Promise<OpenSession> {
+	const { settings, subagent, cwd } = workspace;
+	const budget = await loadBudget(settings, front.warn, subagent?.inheritance.budget);
+	const assembly = assemble(workspace, front, budget);
+	const { session, log } = assembly;
+	// Whatever ends the process, save a kill: no other process finds a lock of ours.
+	front.atExit(() => session.transcript.close());
+	const live = new LiveSession(assembly, front, cwd, override);
+	const start = async (extensions: Extensions) => {
+		live.extensions = extensions;
+		await extensions.start({ live, assembly, front, leaving: live.leaving });
+	};
+	const starting = loading ? loading.then(start).catch((error) => log.error("extensions could not be started", error)) : assembly.chooseModel();
+	// An extension that hangs must not hold up the end.
+	const ready = starting ? Promise.race([starting, live.leaving]) : Promise.resolve();
+	if (starting) live.lanes.hold(ready);
+	return { live, ready };
+}

@@ -1,0 +1,27 @@
+/** The credentials that commands must not see and no text may contain. They are known from the first run on. */
+import { type Redactor, redactor } from "../lib/redact.ts";
+
+export interface Credentials {
+	/** The variables that hold them. */
+	secretNames(): readonly string[];
+	/** Their values. */
+	secrets(): readonly string[];
+}
+
+export class Secrets {
+	#load: () => Promise<Credentials>;
+	#known: Credentials | undefined;
+	readonly redactor: Redactor = redactor(() => this.#known?.secrets() ?? []);
+
+	constructor(load: () => Promise<Credentials>) {
+		this.#load = load;
+	}
+
+	/** Removes the values of credentials from a text. */
+	redact = (text: string): string => this.redactor.text(text);
+
+	async learn(): Promise<Credentials> {
+		this.#known = await this.#load();
+		return this.#known;
+	}
+}

@@ -1,0 +1,80 @@
+/** The shells of a session and what their commands see. Loaded with their first use. */
+import { childEnvironment, type EnvironmentPolicy, withheldEnvironment } from "../lib/environment.ts";
+import { remembered } from "../lib/remembered.ts";
+import type { Shell } from "../lib/shell/index.ts";
+import type { Credentials, Secrets } from "./secrets.ts";
+import type { Workspace } from "./workspace.ts";
+
+export class Shells {
+	#workspace: Workspace;
+	#secrets: Secrets;
+	/** What commands are told about the session. */
+	#facts: () => Record<string, string | undefined>;
+	#shell: Promise<Shell> | undefined;
+	#childShell: Promise<Shell> | undefined;
+	#isClosed = false;
+
+	constructor(workspace: Workspace, secrets: Secrets, facts: () => Record<string, string | undefined>) {
+		this.#workspace = workspace;
+		this.#secrets = secrets;
+		this.#facts = facts;
+	}
+
+	shell(): Promise<Shell> {
+		this.#shell ??= remembered(this.#load(), () => {
+			this.#shell = undefined;
+		});
+		return this.#shell;
+	}
+
+	/** For subagents, and for clearing away what they left when no command may be started any more. */
+	childShell(): Promise<Shell> {
+		this.#childShell ??= remembered(this.#load(), () => {
+			this.#childShell = undefined;
+		});
+		return this.#childShell;
+	}
+
+	/** Gives what commands see, at any time. */
+	async commandEnvironment(): Promise<() => Record<string, string | undefined>> {
+		const credentials = await this.#secrets.learn();
+		return () => this.#environment(credentials);
+	}
+
+	/** What commands do not see, and subagents need. */
+	async withheld(): Promise<Record<string, string>> {
+		return withheldEnvironment(this.#workspace.env, this.#policy(await this.#secrets.learn()));
+	}
+
+	/** Kills every process that was started here; those of subagents after `stop`. */
+	async close(stop: () => Promise<void>): Promise<void> {
+		this.#isClosed = true;
+		await (await this.#shell)?.close();
+		if (!this.#childShell) return;
+		await stop();
+		await (await this.#childShell).close();
+	}
+
+	async #load(): Promise<Shell> {
+		const { settings, cwd } = this.#workspace;
+		const [{ Shell }, environment] = await Promise.all([import("../lib/shell/index.ts"), this.commandEnvironment()]);
+		const shell = new Shell({
+			cwd,
+			shellPath: settings.get("shellPath"),
+			prefix: settings.get("shellCommandPrefix"),
+			environment,
+			redact: this.#secrets.redactor,
+		});
+		// A closed shell refuses every command.
+		if (this.#isClosed) await shell.close();
+		return shell;
+	}
+
+	#environment(credentials: Credentials): Record<string, string | undefined> {
+		return { ...childEnvironment(this.#workspace.env, this.#policy(credentials)), ...this.#facts() };
+	}
+
+	#policy(credentials: Credentials): EnvironmentPolicy {
+		return { secretNames: credentials.secretNames(), allow: this.#workspace.settings.get("bash.env.allow") };
+	}
+}

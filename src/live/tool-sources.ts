@@ -1,0 +1,81 @@
+/**
+ * Where the tools of a session come from, and which of them the model is offered. One rule for names: the first source that has a name keeps
+ * it, except that an extension's tool takes the place of a built-in tool.
+ */
+import type { Tool } from "../agent/tool.ts";
+
+export interface ToolSource {
+	readonly name: "built-in" | "extension" | "host";
+	/** All its tools, in a stable order. */
+	tools(): readonly Tool[];
+	/** Whether the model is offered a tool unless an extension switches it off. */
+	isOffered(tool: Tool): boolean;
+	/** Names that are taken although the tools are not loaded yet. */
+	reserved?(): readonly string[];
+}
+
+interface Resolved {
+	tool: Tool;
+	source: ToolSource;
+}
+
+export class ToolSources {
+	#sources: readonly ToolSource[];
+	/** Names that extensions switched on and off. A tool that appears later is on. */
+	#on = new Set<string>();
+	#off = new Set<string>();
+
+	/** In the order of precedence. */
+	constructor(sources: readonly ToolSource[]) {
+		this.#sources = sources;
+	}
+
+	/** Replaces the source of the same name, or adds it in front of the host's, whose names must not hide others. */
+	put(source: ToolSource): void {
+		const others = this.#sources.filter(({ name }) => name !== source.name);
+		const at = source.name === "extension" ? others.findIndex(({ name }) => name === "host") : -1;
+		this.#sources = at < 0 ? [...others, source] : [...others.slice(0, at), source, ...others.slice(at)];
+	}
+
+	/** All tools, each name once, in a stable order. */
+	all(): Tool[] {
+		return this.#resolve().map(({ tool }) => tool);
+	}
+
+	/** The tools that the model is offered. */
+	active(): Tool[] {
+		return this.#resolve().flatMap(({ tool, source }) => (this.#isOn(tool, source) ? [tool] : []));
+	}
+
+	/** Offers these tools and no others of those that exist now. */
+	choose(names: readonly string[]): void {
+		this.#on = new Set(names);
+		this.#off = new Set(
+			this.all()
+				.map(({ name }) => name)
+				.filter((name) => !this.#on.has(name)),
+		);
+	}
+
+	/** Names that a source must not use for its own tools. */
+	takenFor(source: ToolSource["name"]): Set<string> {
+		const others = this.#sources.filter(({ name }) => name !== source);
+		return new Set(others.flatMap((each) => [...(each.reserved?.() ?? []), ...each.tools().map(({ name }) => name)]));
+	}
+
+	#isOn(tool: Tool, source: ToolSource): boolean {
+		return this.#on.has(tool.name) || (source.isOffered(tool) && !this.#off.has(tool.name));
+	}
+
+	#resolve(): Resolved[] {
+		const found = new Map<string, Resolved>();
+		for (const source of this.#sources) {
+			for (const tool of source.tools()) {
+				const holder = found.get(tool.name)?.source.name;
+				// A map keeps the place of a name whose value is replaced.
+				if (holder === undefined || (holder === "built-in" && source.name === "extension")) found.set(tool.name, { tool, source });
+			}
+		}
+		return [...found.values()];
+	}
+}

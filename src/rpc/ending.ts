@@ -1,0 +1,68 @@
+/** The end of a served session: because its host is done, because a signal ends the process, or because an extension asks. */
+import { stderrLog } from "../lib/log.ts";
+import type { LiveSession } from "../live/live-session.ts";
+import type { EventWriter } from "./event-writer.ts";
+import type { FrameWriter } from "./stdio.ts";
+
+/** How long a host may read nothing before we stop waiting for it at the end. */
+const flushPatienceMs = 2000;
+
+export interface Served {
+	live: LiveSession;
+	events: EventWriter;
+	writer: FrameWriter;
+}
+
+export class Ending {
+	#exit: (code: number) => void;
+	/** Absent until the session is open. */
+	#served: Served | undefined;
+	#hasBegun = false;
+
+	constructor(exit: (code: number) => void) {
+		this.#exit = exit;
+	}
+
+	attach(served: Served): void {
+		this.#served = served;
+	}
+
+	/** Kills what runs, and answers nothing. */
+	kill(code: number): Promise<void> {
+		return this.#end(code, async ({ live }) => live.close("kill"));
+	}
+
+	/** What was read is answered, as long as the host reads. */
+	finish(): Promise<void> {
+		return this.#end(0, async ({ live, events, writer }) => {
+			const watch = new AbortController();
+			const answered = live.close("finish").then(() => {
+				events.flush();
+				return writer.drained();
+			});
+			const stuck = writer.stuck(flushPatienceMs, watch.signal);
+			await Promise.all([live.killProcesses(), Promise.race([answered, stuck]).finally(() => watch.abort())]);
+		});
+	}
+
+	/** What was read is answered, and what runs ends without an abort. */
+	async atRest(): Promise<void> {
+		const { live } = this.#served as Served;
+		await live.lanes.inTurn(async () => undefined);
+		await live.session.settled();
+		await this.finish();
+	}
+
+	/** Whatever happens, it ends. */
+	async #end(code: number, close: (served: Served) => Promise<void>): Promise<void> {
+		if (this.#hasBegun) return;
+		this.#hasBegun = true;
+		const served = this.#served;
+		try {
+			if (served) await close(served);
+		} catch (error) {
+			(served?.live.assembly.log ?? stderrLog()).error("could not end cleanly", error);
+		}
+		this.#exit(code);
+	}
+}

@@ -1,0 +1,62 @@
+/**
+ * A prompt on its way, as one value with states: accepted → acknowledged → decided. The host has its acknowledgement before anything happens;
+ * what becomes of the prompt is decided exactly once.
+ */
+import type { IncomingPrompt } from "../agent/policy.ts";
+import { deferred } from "../lib/deferred.ts";
+import type { AgentMessage } from "../protocol/messages.ts";
+import type { Refusal } from "./refusal.ts";
+
+export type Disposition = "started" | "queued" | "handled";
+
+/**
+ * Called at the very moment when it is clear what becomes of a prompt that is not refused: the next event is the first of its run, it waits
+ * in a queue, or an extension handled it and nothing is left.
+ */
+export type OnDisposition = (disposition: Disposition, messages: readonly AgentMessage[]) => void;
+
+export class AcceptedPrompt {
+	/** What the host reads in the acknowledgement; absent when the prompt will be refused. */
+	readonly expected: Disposition | undefined;
+	messages: AgentMessage[];
+	readonly source: IncomingPrompt["source"];
+	/** The tool that the first reply must call. */
+	toolChoice: string | undefined;
+	#goOn: (prompt: AcceptedPrompt) => void;
+	#onDisposition: OnDisposition | undefined;
+	#outcome = deferred<Refusal | undefined>();
+	#isDecided = false;
+
+	/** `goOn` runs once the host has been answered. */
+	constructor({ messages, source }: IncomingPrompt, expected: Disposition | undefined, goOn: (prompt: AcceptedPrompt) => void) {
+		this.messages = messages;
+		this.source = source;
+		this.expected = expected;
+		this.#goOn = goOn;
+	}
+
+	/** A prompt that only waits for its acknowledgement to be refused. */
+	static refused(refusal: Refusal, expected?: Disposition): AcceptedPrompt {
+		return new AcceptedPrompt({ messages: [] }, expected, (prompt) => prompt.refuse(refusal));
+	}
+
+	/** The host has been answered. Resolves when the prompt has been decided: with the reason when it is refused. */
+	acknowledge(onDisposition?: OnDisposition): Promise<Refusal | undefined> {
+		this.#onDisposition = onDisposition;
+		this.#goOn(this);
+		return this.#outcome.promise;
+	}
+
+	decide(disposition: Disposition): void {
+		if (this.#isDecided) return;
+		this.#isDecided = true;
+		this.#onDisposition?.(disposition, this.messages);
+		this.#outcome.resolve(undefined);
+	}
+
+	refuse(refusal: Refusal): void {
+		if (this.#isDecided) return;
+		this.#isDecided = true;
+		this.#outcome.resolve(refusal);
+	}
+}

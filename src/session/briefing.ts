@@ -1,0 +1,61 @@
+/** What the next model call is made with: model, level, tools and system prompt. Makes sure that the model can be asked. */
+import type { SessionModels } from "../agent/models.ts";
+import type { Emit } from "../agent/policy.ts";
+import type { Setup } from "../agent/stream.ts";
+import type { Tool } from "../agent/tool.ts";
+import { problemWith } from "./conversation.ts";
+import type { ModelChoice } from "./model-choice.ts";
+import type { Refusal } from "./refusal.ts";
+
+export interface BriefingParts {
+	models: SessionModels;
+	choice: ModelChoice;
+	/** The active tools, in their stable order. Loaded before the first run. */
+	tools: () => Promise<readonly Tool[]>;
+	systemPrompt: (tools: readonly Tool[]) => Promise<string>;
+	emit: Emit;
+}
+
+export class Briefing {
+	readonly choice: ModelChoice;
+	readonly models: SessionModels;
+	/** What the model was told last, or would be told. */
+	systemPrompt = "";
+	/** Another system prompt, for the run that is going on. */
+	override: string | undefined;
+	#parts: BriefingParts;
+	#tools: readonly Tool[] = [];
+
+	constructor(parts: BriefingParts) {
+		this.#parts = parts;
+		this.choice = parts.choice;
+		this.models = parts.models;
+	}
+
+	/** Whether the model was last offered this tool. */
+	isToolActive(name: string): boolean {
+		return this.#tools.some((tool) => tool.name === name);
+	}
+
+	async setup(): Promise<Setup> {
+		this.#tools = await this.#parts.tools();
+		const { model, level } = this.choice;
+		if (!model) throw new Error("No model selected.");
+		this.systemPrompt = this.override ?? (await this.#parts.systemPrompt(this.#tools));
+		return { model, thinkingLevel: level, tools: this.#tools, systemPrompt: this.systemPrompt };
+	}
+
+	/** Looks up the model's facts and credentials, and loads the tools. Gives the reason when the model cannot be asked. */
+	async ensureModelReady(): Promise<Refusal | undefined> {
+		const { models, choice, emit } = this.#parts;
+		if (!choice.model) return { text: models.noModelText, code: "no_model" };
+		const prepared = await models.prepare(choice.model);
+		if ("problem" in prepared) return { text: prepared.problem, code: prepared.code ?? "failed" };
+		const unstored = problemWith(() => {
+			if (choice.refine(prepared.model)) emit({ type: "thinking_level_changed", level: choice.level });
+		});
+		if (unstored !== undefined) return { text: unstored, code: "not_stored" };
+		this.#tools = await this.#parts.tools();
+		return undefined;
+	}
+}

@@ -1,0 +1,91 @@
+/** From what arrived as a prompt to the messages a run begins with: policies are asked, skills and templates expanded, room is made. */
+import type { Next } from "../agent/loop.ts";
+import type { Admission, IncomingPrompt, PromptText } from "../agent/policy.ts";
+import type { Text } from "../protocol/content.ts";
+import type { AgentMessage, UserMessage } from "../protocol/messages.ts";
+import type { BusyPeriod } from "./activity.ts";
+import { problemWith } from "./conversation.ts";
+import type { SessionParts } from "./dependencies.ts";
+import { textOf } from "./inbox.ts";
+import { aborted, type Refusal } from "./refusal.ts";
+
+type AdmitParts = Pick<SessionParts, "doors" | "expand">;
+
+/** What becomes of it. No messages are left when a policy handled it. */
+export async function admit(prompt: IncomingPrompt, { doors, expand }: AdmitParts, signal: AbortSignal): Promise<Admission> {
+	const admission = (await doors.admit?.(prompt, signal)) ?? { messages: prompt.messages };
+	// Code means its text literally; only a host's text may stand for a skill or a template.
+	if ("refused" in admission || prompt.source !== "rpc") return admission;
+	return { messages: await Promise.all(admission.messages.map((message) => expandMessage(message, expand))) };
+}
+
+/** The message with the text that its slash command stands for. */
+export async function expandMessage<Message extends AgentMessage>(message: Message, expand: SessionParts["expand"]): Promise<Message> {
+	const [first, ...rest] = message.role === "user" && typeof message.content !== "string" ? (message.content as [Text]) : [];
+	if (!first?.text?.startsWith("/")) return message;
+	const text = await expand(first.text);
+	return text === first.text ? message : { ...message, content: [{ ...first, text }, ...rest] };
+}
+
+/** Gets the prompt of a period ready, and tells its host what becomes of it. Gives nothing when no run starts. */
+export async function prepareRun(period: BusyPeriod, parts: SessionParts): Promise<Next | undefined> {
+	const { prompt } = period;
+	if (!prompt) return undefined;
+	const refusal = await getReady(period, parts);
+	period.prompt = undefined;
+	const { messages, toolChoice } = prompt;
+	if (refusal) {
+		prompt.refuse(refusal);
+		return undefined;
+	}
+	const isHandled = messages.length === 0;
+	prompt.decide(isHandled ? "handled" : "started");
+	return isHandled ? undefined : { from: "prompt", messages, toolChoice };
+}
+
+/** Why the prompt cannot run; nothing when it can, and policies have made room for it. */
+async function getReady({ prompt, controller: { signal } }: BusyPeriod, parts: SessionParts): Promise<Refusal | undefined> {
+	const { doors, briefing } = parts;
+	briefing.override = undefined;
+	if (!prompt) return undefined;
+	const admission = await admit(prompt, parts, signal);
+	if ("refused" in admission) return { text: admission.refused, code: "not_admitted" };
+	prompt.messages = admission.messages;
+	if (prompt.messages.length === 0) return undefined;
+	const problem = await ensureReady(parts, signal);
+	if (problem) return problem;
+	await doors.prepare?.(prompt.messages, signal);
+	if (signal.aborted) return aborted;
+	const user = prompt.messages.find((message): message is UserMessage => message.role === "user");
+	const systemPrompt = async () => (await briefing.setup()).systemPrompt;
+	const preface = await doors.preface?.({ user: user && promptText(user), systemPrompt }, signal);
+	if (signal.aborted) return aborted;
+	// Making room may have used up the budget.
+	const { haltReason } = doors;
+	if (haltReason !== undefined) return { text: haltReason, code: "halted" };
+	prompt.toolChoice = preface?.tool;
+	prompt.messages.push(...(preface?.messages ?? []));
+	briefing.override = preface?.systemPrompt;
+	return undefined;
+}
+
+/** Makes sure that the model can be asked and that the conversation is one it accepts. Gives the reason when not. */
+export async function ensureReady(
+	{ briefing, conversation }: Pick<SessionParts, "briefing" | "conversation">,
+	signal: AbortSignal,
+): Promise<Refusal | undefined> {
+	const refusal = await briefing.ensureModelReady();
+	if (refusal) return refusal;
+	if (signal.aborted) return aborted;
+	const problem = problemWith(() => {
+		conversation.answerOpenCalls();
+		conversation.addDeferred();
+	});
+	return problem === undefined ? undefined : { text: problem, code: "not_stored" };
+}
+
+/** The text and the images of a message. */
+export function promptText(message: UserMessage): PromptText {
+	const images = typeof message.content === "string" ? [] : message.content.filter((block) => block.type === "image");
+	return { text: textOf(message), images };
+}

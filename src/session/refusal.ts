@@ -1,0 +1,10 @@
+/** Why a prompt does not run, as a value: programs read the code, hosts the text. */
+import { abortedText, busyText } from "../protocol/texts.ts";
+
+export interface Refusal {
+	text: string;
+	code: "aborted" | "busy" | "halted" | "handled_elsewhere" | "no_model" | "no_api_key" | "not_stored" | "not_admitted" | "failed";
+}
+
+export const aborted: Refusal = { text: abortedText, code: "aborted" };
+export const busy: Refusal = { text: busyText, code: "busy" };

@@ -1,0 +1,34 @@
+/** The busy period of a prompt: gets it ready and drives its runs. Loaded with the first prompt. */
+import type { Activity, BusyPeriod } from "./activity.ts";
+import type { SessionParts } from "./dependencies.ts";
+import { drive } from "./drive.ts";
+import { prepareRun } from "./prepare-run.ts";
+
+export { admit, ensureReady, expandMessage } from "./prepare-run.ts";
+
+export function runPeriod(period: BusyPeriod, activity: Activity, parts: SessionParts): Promise<void> {
+	const { conversation, briefing, controls, doors, writeAhead } = parts;
+	const { flow, redact, now, log } = parts.edges;
+	return drive({
+		period,
+		activity,
+		prepareRun: () => prepareRun(period, parts),
+		dropLastReply: () => conversation.dropLastReply(),
+		emit: writeAhead.emit,
+		log,
+		loop: {
+			context: () => conversation.messages,
+			setup: () => briefing.setup(),
+			stream: writeAhead.storing(briefing.models.stream),
+			validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),
+			queues: writeAhead.queues,
+			interruptMode: () => controls.interruptMode,
+			doors,
+			sessionId: () => conversation.transcript.sessionId,
+			redact,
+			flow,
+			signal: period.controller.signal,
+			now,
+		},
+	});
+}
