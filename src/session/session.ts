@@ -191,7 +191,8 @@ export class Session {
 			const { runPeriod } = await import("./run.ts");
 			await runPeriod(period, this.activity, this.#parts);
 		} catch (error) {
-			period.prompt?.refuse(this.#unexpected(error));
+			const refusal = this.#unexpected(error);
+			period.prompt?.refuse(refusal);
 		}
 		period.prompt?.refuse(aborted);
 		this.briefing.override = undefined;
