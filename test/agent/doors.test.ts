@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { Doors } from "../../src/agent/doors.ts";
 import type { Outcome, Policy } from "../../src/agent/policy.ts";
+import type { UserMessage } from "../../src/protocol/messages.ts";
 import { user } from "./support.ts";
 
 const { signal } = new AbortController();
