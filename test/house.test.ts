@@ -22,6 +22,7 @@ const below = [
 	"policies",
 	"prompting",
 	"extensions",
+	"snapshots",
 	"subagents",
 	"session",
 ];
@@ -37,6 +38,7 @@ const mayImport: Record<string, string[]> = {
 	prompting: ["protocol", "lib", "contracts", "node:", "ignore"],
 	extensions: ["protocol", "lib", "contracts", "node:", "jiti", "typebox"],
 	client: ["protocol", "lib", "node:"],
+	snapshots: ["protocol", "lib", "node:"],
 	subagents: ["protocol", "lib", "contracts", "client", "snapshots", "node:"],
 	session: ["protocol", "lib", "agent", "transcript"],
 	live: [...below, "client", "rpc", "node:"],

@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Git } from "./git.ts";
-import type { Part } from "./part.ts";
-import type { RepositoryPath } from "./paths.ts";
-import { type Change, copyIndex, putEntries } from "./shadow.ts";
-import { differences, mergeTrees } from "./trees.ts";
+import { differences, mergeTrees } from "../../snapshots/compare.ts";
+import type { Git } from "../../snapshots/git.ts";
+import type { RepositoryPath } from "../../snapshots/paths.ts";
+import { type Change, copyIndex, putEntries } from "../../snapshots/shadow.ts";
+import type { Part } from "../../snapshots/take.ts";
 
 /** The files and objects of the work on one part. */
 export interface CommitInput {

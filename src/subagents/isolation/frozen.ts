@@ -2,16 +2,16 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { GitOptions } from "../../snapshots/git.ts";
+import { asFileName, firstFree, onDisk } from "../../snapshots/paths.ts";
+import { removeEmpty, removeTree } from "../../snapshots/remove.ts";
+import { isDiskFull } from "../../snapshots/repository.ts";
+import type { Part } from "../../snapshots/take.ts";
 import type { CapturedWork, Delta, Frozen, Merged, Workspace } from "../contracts.ts";
 import { type Captured, type CopyRecord, capture } from "./capture.ts";
 import { claimDirectory, makeCopy, planCopy, removeCopy } from "./copies.ts";
-import type { GitOptions } from "./git.ts";
 import { type KeptWork, mergeTask } from "./merge.ts";
-import type { Part } from "./part.ts";
-import { asFileName, firstFree, onDisk } from "./paths.ts";
-import { removeEmpty, removeTree } from "./remove.ts";
-import { isDiskFull } from "./repository.ts";
-import { WorkFile } from "./work-file.ts";
+import { WorkFile } from "./work-record.ts";
 
 export interface FrozenInput extends GitOptions {
 	parts: readonly Part[];

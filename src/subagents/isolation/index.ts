@@ -4,16 +4,16 @@ import { realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { randomBytes } from "../../lib/ids.ts";
+import { Git, type GitOptions } from "../../snapshots/git.ts";
+import { writeOwner } from "../../snapshots/owner.ts";
+import { asFileName, inside } from "../../snapshots/paths.ts";
+import { removeEmpty, removeTree } from "../../snapshots/remove.ts";
+import { checkVersion, findRepository, type Problem, type Repository, unusable } from "../../snapshots/repository.ts";
+import { freezeParts } from "../../snapshots/take.ts";
 import type { Frozen, Isolation } from "../contracts.ts";
 import { FrozenRepository } from "./frozen.ts";
-import { Git, type GitOptions } from "./git.ts";
-import { writeOwner } from "./owner.ts";
-import { freezeParts } from "./part.ts";
-import { asFileName, inside } from "./paths.ts";
-import { removeEmpty, removeTree } from "./remove.ts";
-import { checkVersion, findRepository, type Problem, type Repository, unusable } from "./repository.ts";
 
-export { collectLeftOvers } from "./left-overs.ts";
+export { collectLeftOvers } from "./leftovers.ts";
 
 export interface IsolationOptions extends GitOptions {
 	/** Where the parent works. */

@@ -1,15 +1,15 @@
 /** Brings the work of tasks back, one after another: a task's work is in the tree as a whole, or not at all. */
 import { join } from "node:path";
+import type { ProgramStarter } from "../../snapshots/git.ts";
+import { asFileName, below, firstFree, listed, type RepositoryPath } from "../../snapshots/paths.ts";
+import { removeTree } from "../../snapshots/remove.ts";
+import { aloneIn } from "../../snapshots/repository-lock.ts";
+import type { Part } from "../../snapshots/take.ts";
 import type { CapturedWork, Merged } from "../contracts.ts";
 import type { Captured } from "./capture.ts";
 import { commitWork, publish, type Step } from "./commit.ts";
-import type { ProgramStarter } from "./git.ts";
-import { headOf, inProgress, type Landing, planCommit, planFiles, undoLanding, type Work } from "./landing.ts";
-import { aloneIn } from "./lock.ts";
-import type { Part } from "./part.ts";
-import { asFileName, below, firstFree, listed, type RepositoryPath } from "./paths.ts";
-import { removeTree } from "./remove.ts";
-import { deleteBranch, type WorkFile } from "./work-file.ts";
+import { headOf, inProgress, type Landing, planCommit, planFiles, undoLanding, type Work } from "./merge-plan.ts";
+import { deleteBranch, type WorkFile } from "./work-record.ts";
 
 export interface MergeInput {
 	parts: readonly Part[];

@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { holderOf, isHolderAlive, parseHolder } from "../../lib/claim.ts";
+import { holderOf, isHolderAlive, parseHolder } from "../lib/claim.ts";
 
 /** A directory of another machine or container, whose processes we cannot see, is given up after this long. */
 const foreignForMs = 14 * 24 * 60 * 60 * 1000;

@@ -2,13 +2,13 @@
 import { constants, copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { mergeTrees } from "../../snapshots/compare.ts";
+import type { Git } from "../../snapshots/git.ts";
+import { below, type RepositoryPath } from "../../snapshots/paths.ts";
+import { prepare, takeBack } from "../../snapshots/put-back.ts";
+import { type Change, copyIndex, Shadow } from "../../snapshots/shadow.ts";
+import { type Part, takeTree } from "../../snapshots/take.ts";
 import { type Conflict, commitOnto, indexAfter, publish, type Step } from "./commit.ts";
-import type { Git } from "./git.ts";
-import { prepare, takeBack } from "./live-tree.ts";
-import { type Part, takeTree } from "./part.ts";
-import { below, type RepositoryPath } from "./paths.ts";
-import { type Change, copyIndex, Shadow } from "./shadow.ts";
-import { mergeTrees } from "./trees.ts";
 
 export interface Work {
 	part: Part;

@@ -4,9 +4,9 @@
  */
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { Git, type GitOptions } from "./git.ts";
-import { type LandingRecord, undoLanding } from "./landing.ts";
-import { aloneIn } from "./lock.ts";
+import { Git, type GitOptions } from "../../snapshots/git.ts";
+import { aloneIn } from "../../snapshots/repository-lock.ts";
+import { type LandingRecord, undoLanding } from "./merge-plan.ts";
 
 export interface WorkRecord {
 	id: string;

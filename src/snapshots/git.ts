@@ -1,7 +1,7 @@
 /** Runs git so that neither the environment nor hooks, pagers or daemons change what it does. */
 import { createReadStream, type ReadStream } from "node:fs";
-import { onAbort } from "../../lib/abort.ts";
-import type { Program, ProgramOptions } from "../../lib/shell/index.ts";
+import { onAbort } from "../lib/abort.ts";
+import type { Program, ProgramOptions } from "../lib/shell/index.ts";
 
 export interface ProgramStarter {
 	start(file: string, args: readonly string[], cwd?: string, options?: ProgramOptions): Promise<Program>;

@@ -4,7 +4,7 @@ import { createReadStream, type Stats } from "node:fs";
 import { chmod, copyFile, lstat, mkdir, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { randomBytes } from "../../lib/ids.ts";
+import { randomBytes } from "../lib/ids.ts";
 import { above, onDisk, type RepositoryPath } from "./paths.ts";
 import { type Change, type Entry, putEntries, type Shadow } from "./shadow.ts";
 

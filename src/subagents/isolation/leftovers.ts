@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { claim, holderOf, unclaim } from "../../lib/claim.ts";
+import { Git, type GitOptions } from "../../snapshots/git.ts";
+import { isAbandoned } from "../../snapshots/owner.ts";
+import { removeEmpty, removeTree } from "../../snapshots/remove.ts";
 import { type CopyRecord, capture } from "./capture.ts";
 import { removeCopy } from "./copies.ts";
-import { Git, type GitOptions } from "./git.ts";
-import { isAbandoned } from "./owner.ts";
-import { removeEmpty, removeTree } from "./remove.ts";
-import { settleWork, type WorkRecord } from "./work-file.ts";
+import { settleWork, type WorkRecord } from "./work-record.ts";
 
 export interface LeftOversInput extends GitOptions {
 	/** `<user dir>/worktrees`. */
