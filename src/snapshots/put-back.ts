@@ -8,7 +8,7 @@ import { randomBytes } from "../lib/ids.ts";
 import { above, onDisk, type RepositoryPath } from "./paths.ts";
 import { type Change, type Entry, putEntries, type Shadow } from "./shadow.ts";
 
-export interface LiveInput {
+export interface ChangeInput {
 	shadow: Shadow;
 	top: string;
 	/** For files on their way; best on the same disk as the tree. Removed afterwards. */
@@ -18,9 +18,9 @@ export interface LiveInput {
 }
 
 /** Changes that can be made now. */
-export interface Prepared {
+export interface PreparedChanges {
 	/** Makes them; after a failure everything is as before. */
-	commit(): Promise<void>;
+	apply(): Promise<void>;
 	discard(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ interface Leaving {
 }
 
 /** Looks at each place and puts the new files ready. Gives the paths that are not as they should be. */
-export async function prepare(input: LiveInput, changes: readonly Change[]): Promise<Prepared | { conflicts: RepositoryPath[] }> {
+export async function prepareChanges(input: ChangeInput, changes: readonly Change[]): Promise<PreparedChanges | { conflicts: RepositoryPath[] }> {
 	const conflicts: RepositoryPath[] = [];
 	const leaving: Leaving = { paths: new Set(), files: new Set() };
 	for (const { path, to } of changes) {
@@ -53,11 +53,11 @@ export async function prepare(input: LiveInput, changes: readonly Change[]): Pro
 		throw error;
 	}
 	return {
-		async commit() {
+		async apply() {
 			try {
 				await move(input, changes, after);
 			} catch (error) {
-				await takeBack(input, changes);
+				await undoChanges(input, changes);
 				throw error;
 			}
 		},
@@ -66,7 +66,7 @@ export async function prepare(input: LiveInput, changes: readonly Change[]): Pro
 }
 
 /** Undoes those of the changes that were made, by this process or by one that was killed on the way. What is neither as before nor as planned stays. */
-export async function takeBack(input: LiveInput, changes: readonly Change[]): Promise<void> {
+export async function undoChanges(input: ChangeInput, changes: readonly Change[]): Promise<void> {
 	const back: Change[] = [];
 	for (const { path, from, to } of changes) {
 		if (await holds(input.top, path, to)) back.push({ path, ...(to ? { from: to } : {}), ...(from ? { to: from } : {}) });
@@ -79,7 +79,7 @@ export async function takeBack(input: LiveInput, changes: readonly Change[]): Pr
 }
 
 /** Writes the new contents into a directory, each at its path. */
-async function extract({ shadow, staging }: LiveInput, changes: readonly Change[], directory: string): Promise<void> {
+async function extract({ shadow, staging }: ChangeInput, changes: readonly Change[], directory: string): Promise<void> {
 	const written = changes.filter(({ to }) => to);
 	await mkdir(directory, { recursive: true, mode: 0o700 });
 	if (written.length === 0) return;
@@ -93,7 +93,7 @@ async function extract({ shadow, staging }: LiveInput, changes: readonly Change[
 	await git.run(["checkout-index", "-a", "-q"]);
 }
 
-async function move({ top, keep }: LiveInput, changes: readonly Change[], directory: string): Promise<void> {
+async function move({ top, keep }: ChangeInput, changes: readonly Change[], directory: string): Promise<void> {
 	const kept = new Set(["", keep, ...above(keep)]);
 	for (const change of changes.filter(({ to }) => !to)) {
 		await rm(onDisk(top, change.path), { force: true });

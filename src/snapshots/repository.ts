@@ -20,12 +20,11 @@ export interface Repository {
 	prefix: RepositoryPath;
 }
 
-/** Why something cannot be done, with a remedy. */
+/** Why no snapshot can be taken, and what the user can do about it. Both are sentences without a full stop. */
 export interface Problem {
 	problem: string;
+	remedy: string;
 }
-
-const without = "or call the tool without isolated";
 
 export async function findRepository(git: Git, signal?: AbortSignal): Promise<Repository | Problem> {
 	const { cwd } = git;
@@ -34,14 +33,13 @@ export async function findRepository(git: Git, signal?: AbortSignal): Promise<Re
 		const asked = ["--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir", "--git-common-dir", "--git-path", "objects"];
 		facts = await git.run(["rev-parse", ...asked], { signal });
 	} catch (error) {
-		return unusable(error, cwd);
+		return problemOf(error, cwd);
 	}
 	const [isBare, isInside, gitDir = "", commonDir = "", objects = "", ...more] = Buffer.from(facts, "latin1").toString().trimEnd().split("\n");
-	if (more.length > 0)
-		return { problem: `A repository whose path has a line break cannot be isolated: ${JSON.stringify(gitDir)}. Move it, ${without}.` };
+	if (more.length > 0) return { problem: `A repository whose path has a line break cannot be used: ${JSON.stringify(gitDir)}`, remedy: "Move it" };
 	if (isInside !== "true") {
 		const what = isBare === "true" ? "is a bare repository, without files to work on" : "is inside the .git directory";
-		return { problem: `${cwd} ${what}. Start in a working tree of it, ${without}.` };
+		return { problem: `${cwd} ${what}`, remedy: "Start in a working tree of it" };
 	}
 	const [top, head] = await Promise.all([
 		git.line(["rev-parse", "--show-toplevel"], { signal }).then((text) => realpathSync(Buffer.from(text, "latin1").toString())),
@@ -74,26 +72,25 @@ export async function checkVersion(git: Git, signal?: AbortSignal): Promise<Prob
 	try {
 		text = await git.line(["version"], { signal });
 	} catch (error) {
-		return unusable(error, git.cwd);
+		return problemOf(error, git.cwd);
 	}
 	const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(text)?.map(Number) ?? [];
 	if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return undefined;
-	return { problem: `Isolation needs git ${oldest.join(".")} or newer, and this is ${text}. Update git, ${without}.` };
+	return { problem: `Git ${oldest.join(".")} or newer is needed, and this is ${text}`, remedy: "Update git" };
 }
 
-/** An abort and whatever is not git's is thrown on. */
-export function unusable(error: unknown, cwd: string): Problem {
-	if ((error as NodeJS.ErrnoException).code === "ENOENT" && (error as NodeJS.ErrnoException).syscall?.startsWith("spawn"))
-		return { problem: `Isolation needs git, and it is not on the PATH. Install it, ${without}.` };
-	if (isDiskFull(error)) return { problem: `The disk is full: no copy of the repository can be made. Make room, ${without}.` };
-	const { code, message } = error as NodeJS.ErrnoException;
-	if (typeof code === "string") return { problem: `No copy of the repository can be made: ${message}. Put that right, ${without}.` };
+/** Throws aborts and everything else that does not come from git or the system. */
+export function problemOf(error: unknown, cwd: string): Problem {
+	const { code, syscall, message } = error as NodeJS.ErrnoException;
+	if (code === "ENOENT" && syscall?.startsWith("spawn")) return { problem: "Git is needed, and it is not on the PATH", remedy: "Install it" };
+	if (isDiskFull(error)) return { problem: "The disk is full: no copy of the repository can be made", remedy: "Make room" };
+	if (typeof code === "string") return { problem: `No copy of the repository can be made: ${message}`, remedy: "Put that right" };
 	if (!(error instanceof GitError)) throw error;
 	if (/not a git repository/.test(error.stderr))
-		return { problem: `Isolation needs a git repository, and ${cwd} is not in one. Run git init and commit, ${without}.` };
+		return { problem: `A git repository is needed, and ${cwd} is not in one`, remedy: "Run git init and commit" };
 	if (/dubious ownership/.test(error.stderr))
-		return { problem: `The repository at ${cwd} belongs to another user. Run git config --global --add safe.directory for it, ${without}.` };
-	return { problem: `The repository at ${cwd} cannot be isolated: ${error.message}. Repair it, ${without}.` };
+		return { problem: `The repository at ${cwd} belongs to another user`, remedy: "Run git config --global --add safe.directory for it" };
+	return { problem: `The repository at ${cwd} cannot be used: ${error.message}`, remedy: "Repair it" };
 }
 
 export const isDiskFull = (error: unknown) =>

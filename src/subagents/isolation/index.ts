@@ -8,7 +8,7 @@ import { Git, type GitOptions } from "../../snapshots/git.ts";
 import { writeOwner } from "../../snapshots/owner.ts";
 import { asFileName, inside } from "../../snapshots/paths.ts";
 import { removeEmpty, removeTree } from "../../snapshots/remove.ts";
-import { checkVersion, findRepository, type Problem, type Repository, unusable } from "../../snapshots/repository.ts";
+import { checkVersion, findRepository, type Problem, problemOf, type Repository } from "../../snapshots/repository.ts";
 import { freezeParts } from "../../snapshots/take.ts";
 import type { Frozen, Isolation } from "../contracts.ts";
 import { FrozenRepository } from "./frozen.ts";
@@ -31,15 +31,18 @@ export function gitIsolation(options: IsolationOptions): Isolation {
 		async freeze(signal) {
 			const wrong = await checkVersion(git, signal);
 			const repository = wrong ?? (await findRepository(git, signal));
-			if ("problem" in repository) return repository;
+			if ("problem" in repository) return forModel(repository);
 			if (repository.head === undefined)
-				return { problem: `The repository ${repository.top} has no commits yet. Make a first commit, or call the tool without isolated.` };
+				return forModel({ problem: `The repository ${repository.top} has no commits yet`, remedy: "Make a first commit" });
 			return freeze(repository, options, signal);
 		},
 	};
 }
 
-async function freeze(repository: Repository, options: IsolationOptions, signal: AbortSignal): Promise<Frozen | Problem> {
+/** In words for the model, which has another way out. */
+const forModel = ({ problem, remedy }: Problem) => ({ problem: `${problem}. ${remedy}, or call the tool without isolated.` });
+
+async function freeze(repository: Repository, options: IsolationOptions, signal: AbortSignal): Promise<Frozen | { problem: string }> {
 	let root = options.root;
 	let directory: string | undefined;
 	try {
@@ -60,6 +63,6 @@ async function freeze(repository: Repository, options: IsolationOptions, signal:
 			removeEmpty(join(directory, ".."));
 		}
 		signal.throwIfAborted();
-		return unusable(error, repository.top);
+		return forModel(problemOf(error, repository.top));
 	}
 }

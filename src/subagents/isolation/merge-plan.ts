@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { mergeTrees } from "../../snapshots/compare.ts";
 import type { Git } from "../../snapshots/git.ts";
 import { below, type RepositoryPath } from "../../snapshots/paths.ts";
-import { prepare, takeBack } from "../../snapshots/put-back.ts";
+import { prepareChanges, undoChanges } from "../../snapshots/put-back.ts";
 import { type Change, copyIndex, Shadow } from "../../snapshots/shadow.ts";
 import { type Part, takeTree } from "../../snapshots/take.ts";
 import { type Conflict, commitOnto, indexAfter, publish, type Step } from "./commit.ts";
@@ -23,16 +23,16 @@ export interface Work {
 }
 
 /** Something that can be done now. */
-export interface Landing {
-	record: LandingRecord;
+export interface PlannedMerge {
+	record: MergeRecord;
 	/** After a failure everything is as before. */
-	land(): Promise<void>;
+	apply(): Promise<void>;
 	/** Removes what was put ready. */
 	discard(): Promise<void>;
 }
 
 /** What is done, in full: enough to undo it, also for another process. */
-export interface LandingRecord {
+export interface MergeRecord {
 	top: string;
 	/** The git directory of the shadow. */
 	shadow: string;
@@ -52,7 +52,7 @@ interface CommitRecord extends Step {
 }
 
 /** Only files: the index and HEAD stay as they are. */
-export async function planFiles({ part, before, after, scratch, staging }: Work): Promise<Landing | Conflict> {
+export async function planFiles({ part, before, after, scratch, staging }: Work): Promise<PlannedMerge | Conflict> {
 	const { shadow, repository, at } = part;
 	await mkdir(scratch, { recursive: true, mode: 0o700 });
 	const index = join(scratch, "live");
@@ -65,13 +65,13 @@ export async function planFiles({ part, before, after, scratch, staging }: Work)
 	);
 	const head = await headOf(repository.git);
 	const place = { top: repository.top, staging, keep: repository.prefix, ...(head === undefined ? {} : { head }) };
-	const prepared = await prepare({ shadow, ...place }, onDisk);
+	const prepared = await prepareChanges({ shadow, ...place }, onDisk);
 	if ("conflicts" in prepared) return { conflicts: prepared.conflicts.map((path) => below(at, path)) };
-	return { record: { ...place, shadow: shadow.directory, changes: onDisk }, land: prepared.commit, discard: prepared.discard };
+	return { record: { ...place, shadow: shadow.directory, changes: onDisk }, apply: prepared.apply, discard: prepared.discard };
 }
 
 /** Files, and a commit on HEAD. */
-export async function planCommit(work: Work, made: Step, current: string): Promise<Landing | Conflict> {
+export async function planCommit(work: Work, made: Step, current: string): Promise<PlannedMerge | Conflict> {
 	const { part, scratch } = work;
 	const { repository, at } = part;
 	const step = await commitOnto(part, current, made, work);
@@ -86,12 +86,12 @@ export async function planCommit(work: Work, made: Step, current: string): Promi
 	return {
 		record: { ...files.record, commit },
 		discard: files.discard,
-		async land() {
+		async apply() {
 			await publish(part, [step.new, staged.tree], [step.old], scratch);
 			await replaceIndex(commit.index, copy, next, work.staging, async () => {
 				await moveHead(repository.git, step.old, step.new);
 				try {
-					await files.land();
+					await files.apply();
 				} catch (error) {
 					await moveHead(repository.git, step.new, step.old);
 					throw error;
@@ -140,14 +140,14 @@ function place(file: string, at: string): void {
 
 const isSameFile = (one: string, other: string) => existsSync(one) && existsSync(other) && readFileSync(one).equals(readFileSync(other));
 
-/** Undoes a landing, however far it came. False when somebody has been at work there since, so that it is better left alone. */
-export async function undoLanding(git: Git, record: LandingRecord): Promise<boolean> {
+/** Undoes a merge, however far it came. False when somebody has been at work there since, so that it is better left alone. */
+export async function undoMerge(git: Git, record: MergeRecord): Promise<boolean> {
 	const { top, staging, keep, changes, commit } = record;
 	if (!existsSync(top)) return true;
 	const head = await headOf(git);
 	const isKnown = head === record.head || (commit && head === commit.new);
 	const back = async () => {
-		await takeBack({ shadow: new Shadow(git, record.shadow), top, staging, keep }, changes);
+		await undoChanges({ shadow: new Shadow(git, record.shadow), top, staging, keep }, changes);
 		if (commit && head === commit.new) await moveHead(git, commit.new, commit.old);
 	};
 	if (!commit) {

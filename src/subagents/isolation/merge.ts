@@ -8,7 +8,7 @@ import type { Part } from "../../snapshots/take.ts";
 import type { CapturedWork, Merged } from "../contracts.ts";
 import type { Captured } from "./capture.ts";
 import { commitWork, publish, type Step } from "./commit.ts";
-import { headOf, inProgress, type Landing, planCommit, planFiles, undoLanding, type Work } from "./merge-plan.ts";
+import { headOf, inProgress, type PlannedMerge, planCommit, planFiles, undoMerge, type Work } from "./merge-plan.ts";
 import { deleteBranch, type WorkFile } from "./work-record.ts";
 
 export interface MergeInput {
@@ -73,7 +73,7 @@ export async function mergeTask(input: MergeInput, work: CapturedWork, kept: Kep
 
 async function mergePatch(task: Task): Promise<Merged> {
 	const { id, patches, histories } = task;
-	const conflicts = await landAll(task, planFiles);
+	const conflicts = await mergeAll(task, planFiles);
 	if (conflicts) return { id, status: "conflict", text: `${id} was not merged: ${conflictText(conflicts)} ${byHand(patches)}` };
 	return { id, status: "merged", text: `${id} is in the working tree, not committed. The patch is ${patches}.${histories}` };
 }
@@ -102,15 +102,15 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 		const busy = branchName === undefined ? undefined : await whyNoCommit(main);
 		if (busy) return { id, status: "failed", ...kept, text: `${id} was not merged: ${busy}, then run git cherry-pick ${branchName}. ${where}` };
 		const commits: string[] = [];
-		const conflicts = await landAll(task, async (work) => {
+		const conflicts = await mergeAll(task, async (work) => {
 			const head = await headOf(work.part.repository.git);
 			const step = steps.get(work);
 			// An inner repository where no commit can be made gets the files.
 			if (!head || !step || step.new === step.old || (await whyNoCommit(work.part))) return planFiles(work);
-			const landing = await planCommit(work, step, head);
-			const commit = "record" in landing ? landing.record.commit?.new : undefined;
+			const merge = await planCommit(work, step, head);
+			const commit = "record" in merge ? merge.record.commit?.new : undefined;
 			if (commit !== undefined && commit !== head) commits.push(commit.slice(0, 10));
-			return landing;
+			return merge;
 		});
 		if (conflicts) return { id, status: "conflict", ...kept, text: `${id} was not merged: ${conflictText(conflicts)} ${where}` };
 		const isGone = !branch || (await deleteBranch(main.repository.git, branch));
@@ -123,36 +123,36 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 }
 
 /** Plans everything before the first file is touched. Gives the paths that stand in the way. */
-async function landAll(
+async function mergeAll(
 	{ works, file }: Task,
-	plan: (work: Work) => Promise<Landing | { conflicts: RepositoryPath[] }>,
+	plan: (work: Work) => Promise<PlannedMerge | { conflicts: RepositoryPath[] }>,
 ): Promise<RepositoryPath[] | undefined> {
-	const landings: Landing[] = [];
-	const landed: Landing[] = [];
+	const merges: PlannedMerge[] = [];
+	const applied: PlannedMerge[] = [];
 	try {
 		const conflicts: RepositoryPath[] = [];
 		for (const work of works) {
 			const planned = await plan(work);
 			if ("conflicts" in planned) conflicts.push(...planned.conflicts);
-			else landings.push(planned);
+			else merges.push(planned);
 		}
 		if (conflicts.length > 0) return conflicts;
-		file.note({ landings: landings.map(({ record }) => record) });
-		for (const landing of landings) {
-			await landing.land();
-			landed.unshift(landing);
+		file.note({ merges: merges.map(({ record }) => record) });
+		for (const merge of merges) {
+			await merge.apply();
+			applied.unshift(merge);
 		}
-		file.note({ isLanded: true });
+		file.note({ isMerged: true });
 		return undefined;
 	} catch (error) {
 		const left: string[] = [];
-		for (const { record } of landed) {
-			if (!(await undoLanding((works[0] as Work).part.repository.git.with({ cwd: record.top }), record))) left.push(record.top);
+		for (const { record } of applied) {
+			if (!(await undoMerge((works[0] as Work).part.repository.git.with({ cwd: record.top }), record))) left.push(record.top);
 		}
 		if (left.length === 0) throw error;
 		throw new Error(`${sentence(error)} What was changed in ${left.join(", ")} could not be taken back: see git status there.`, { cause: error });
 	} finally {
-		for (const landing of landings) await landing.discard();
+		for (const merge of merges) await merge.discard();
 	}
 }
 

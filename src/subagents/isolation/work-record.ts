@@ -6,7 +6,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { Git, type GitOptions } from "../../snapshots/git.ts";
 import { aloneIn } from "../../snapshots/repository-lock.ts";
-import { type LandingRecord, undoLanding } from "./merge-plan.ts";
+import { type MergeRecord, undoMerge } from "./merge-plan.ts";
 
 export interface WorkRecord {
 	id: string;
@@ -18,9 +18,9 @@ export interface WorkRecord {
 	/** Holds the work until it has arrived. */
 	branch?: { top: string; name: string; commit: string };
 	/** What is being done to the live tree, from before the first change on. */
-	landings?: LandingRecord[];
+	merges?: MergeRecord[];
 	/** All of it is done. */
-	isLanded?: true;
+	isMerged?: true;
 }
 
 export class WorkFile {
@@ -48,19 +48,19 @@ export class WorkFile {
 
 /** Ends what a killed process was about: work that had not arrived as a whole is taken out of the tree. Gives what there is to tell. */
 export async function settleWork(options: GitOptions, record: WorkRecord): Promise<string | undefined> {
-	const { id, repositories = [], staging = [], branch, landings = [], isLanded } = record;
+	const { id, repositories = [], staging = [], branch, merges = [], isMerged } = record;
 	const isUndone = await aloneIn(repositories.filter(existsSync), async () => {
 		let isWhole = true;
-		if (!isLanded) for (const landing of landings.toReversed()) isWhole = (await undoLanding(new Git(options, landing.top), landing)) && isWhole;
+		if (!isMerged) for (const merge of merges.toReversed()) isWhole = (await undoMerge(new Git(options, merge.top), merge)) && isWhole;
 		for (const directory of staging) await rm(directory, { recursive: true, force: true });
-		if (isLanded && branch && existsSync(branch.top)) await deleteBranch(new Git(options, branch.top), branch);
+		if (isMerged && branch && existsSync(branch.top)) await deleteBranch(new Git(options, branch.top), branch);
 		return isWhole;
 	});
-	if (isLanded) return undefined;
+	if (isMerged) return undefined;
 	const places = record.patches.filter(existsSync);
 	const where = [...places, ...(branch ? [`the branch ${branch.name}`] : [])].join(", ");
 	const told = where === "" ? "" : `A crashed process did not merge the work of ${id}: it is in ${where}.`;
-	const half = `What it had begun to change in ${landings.map(({ top }) => top).join(", ")} could not be taken back: see git status there.`;
+	const half = `What it had begun to change in ${merges.map(({ top }) => top).join(", ")} could not be taken back: see git status there.`;
 	return isUndone ? told || undefined : `${told} ${half}`.trim();
 }
 

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { collectLeftOvers } from "../../src/subagents/isolation/index.ts";
-import { eventually, processesWith } from "../lib/shell/processes.ts";
-import { Bench, tree } from "./isolation-support.ts";
+import { collectLeftOvers } from "../../../src/subagents/isolation/index.ts";
+import { eventually, processesWith } from "../../lib/shell/processes.ts";
+import { Bench, tree } from "./support.ts";
 
 const children: ChildProcess[] = [];
 const directory = mkdtempSync(join(tmpdir(), "bowline-isolating-"));
@@ -23,7 +23,7 @@ afterEach(() => {
 
 test("where there is nothing to isolate, the model is told why and what to do", async () => {
 	const bench = new Bench();
-	expect(await bench.problem()).toMatch(/needs a git repository, and .*repo is not in one.*git init/);
+	expect(await bench.problem()).toMatch(/A git repository is needed, and .*repo is not in one.*git init/);
 	bench.git(["init", "-q"]);
 	bench.files({ "a.txt": "a" });
 	expect(await bench.problem()).toMatch(/has no commits yet\. Make a first commit/);
@@ -35,10 +35,10 @@ test("where there is nothing to isolate, the model is told why and what to do", 
 	const programs = join(bench.folder, "bin");
 	mkdirSync(programs);
 	bench.environment = { ...bench.environment, PATH: programs };
-	expect(await bench.problem()).toMatch(/needs git, and it is not on the PATH/);
+	expect(await bench.problem()).toMatch(/Git is needed, and it is not on the PATH/);
 	writeFileSync(join(programs, "git"), "#!/bin/sh\necho git version 2.24.9\n");
 	chmodSync(join(programs, "git"), 0o755);
-	expect(await bench.problem()).toMatch(/needs git 2\.25 or newer, and this is git version 2\.24\.9/);
+	expect(await bench.problem()).toMatch(/Git 2\.25 or newer is needed, and this is git version 2\.24\.9/);
 	writeFileSync(
 		join(programs, "git"),
 		"#!/bin/sh\ncase \"$*\" in *version) echo git version 2.50;; *) echo 'fatal: No space left on device' >&2; exit 128;; esac\n",

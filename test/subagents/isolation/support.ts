@@ -4,10 +4,10 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkS
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, expect } from "vitest";
-import { redactor } from "../../src/lib/redact.ts";
-import { Shell } from "../../src/lib/shell/index.ts";
-import type { CapturedWork, Frozen, Merged, Workspace } from "../../src/subagents/contracts.ts";
-import { gitIsolation } from "../../src/subagents/isolation/index.ts";
+import { redactor } from "../../../src/lib/redact.ts";
+import { Shell } from "../../../src/lib/shell/index.ts";
+import type { CapturedWork, Frozen, Merged, Workspace } from "../../../src/subagents/contracts.ts";
+import { gitIsolation } from "../../../src/subagents/isolation/index.ts";
 
 const opened: Bench[] = [];
 

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
-import { Agent } from "../wire/support/agent.ts";
-import type { Frame } from "../wire/support/match.ts";
+import { Agent } from "../../wire/support/agent.ts";
+import type { Frame } from "../../wire/support/match.ts";
 
 const agents: Agent[] = [];
 afterEach(async () => {
