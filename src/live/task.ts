@@ -92,7 +92,7 @@ function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isol
 		await collected;
 		const directory = artifacts.directory();
 		const artifact = (id: string, suffix: string) => join(directory, `${id}.${suffix}`);
-		return gitIsolation({ ...place, cwd, sessionId: session().transcript.sessionId, artifact });
+		return gitIsolation({ ...place, cwd, sessionId: session().transcript.sessionId, artifact, isTrusted: settings.isTrusted });
 	};
 }
 

@@ -1,8 +1,9 @@
 /** Finds the repository that a directory is in, or says in words why there is none to work with. */
-import { realpathSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { type Git, GitError } from "./git.ts";
-import { inside, type RepositoryPath } from "./paths.ts";
+import { entries, inside, type RepositoryPath, split } from "./paths.ts";
+import { hooksOff, subsections } from "./programs.ts";
 
 export interface Repository {
 	/** Git at its top. */
@@ -18,6 +19,8 @@ export interface Repository {
 	head?: string;
 	/** Where in it the directory is. */
 	prefix: RepositoryPath;
+	/** Its settings in the sections core and extensions; the last value of each. */
+	settings: ReadonlyMap<string, string>;
 }
 
 /** Why no snapshot can be taken, and what the user can do about it. Both are sentences without a full stop. */
@@ -41,13 +44,22 @@ export async function findRepository(git: Git, signal?: AbortSignal): Promise<Re
 		const what = isBare === "true" ? "is a bare repository, without files to work on" : "is inside the .git directory";
 		return { problem: `${cwd} ${what}`, remedy: "Start in a working tree of it" };
 	}
-	const [top, head] = await Promise.all([
+	const [top, head, config] = await Promise.all([
 		git.line(["rev-parse", "--show-toplevel"], { signal }).then((text) => realpathSync(Buffer.from(text, "latin1").toString())),
 		git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { codes: [0, 1, 128], signal }),
+		git.ask(["config", "-z", "--get-regexp", "^(core|extensions|hook)\\."], { codes: [0, 1], signal }),
 	]);
 	const absolute = (path: string) => realpathSync(path.startsWith("/") ? path : join(cwd, path));
+	if (gitDirectoryOf(top) !== absolute(gitDir))
+		return { problem: `The repository at ${gitDir} says that its files are in ${top}`, remedy: "Unset core.worktree there" };
+	const settings = new Map(
+		entries(config.output)
+			.map((each) => split(each, "\n") as [string, string | undefined])
+			.map(([name, value = ""]) => [name, value]),
+	);
 	return {
-		git: git.with({ cwd: top }),
+		git: git.with({ cwd: top, settings: hooksOff(subsections([...settings.keys()], "hook")) }),
+		settings,
 		top,
 		gitDir: absolute(gitDir),
 		commonDir: absolute(commonDir),
@@ -55,6 +67,15 @@ export async function findRepository(git: Git, signal?: AbortSignal): Promise<Re
 		...(head.code === 0 ? { head: head.output.trim() } : {}),
 		prefix: inside(top, realpathSync(cwd)) ?? "",
 	};
+}
+
+/** What `.git` in a directory leads to. The setting core.worktree can name any other directory, such as the user's home. */
+function gitDirectoryOf(top: string): string | undefined {
+	const path = join(top, ".git");
+	const stats = statSync(path, { throwIfNoEntry: false });
+	if (stats?.isDirectory()) return realpathSync(path);
+	const target = stats?.isFile() && stats.size < 65_536 ? /^gitdir: (.*?)\n*$/s.exec(readFileSync(path, "utf8"))?.[1] : undefined;
+	return target === undefined ? undefined : realpathSync(resolve(top, target));
 }
 
 /** The repository that is exactly here, not one around it. */

@@ -4,9 +4,9 @@ import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Git } from "../../snapshots/git.ts";
 import { writePatch } from "../../snapshots/patch.ts";
-import { asFileName, below, entries, onDisk, type RepositoryPath, toText } from "../../snapshots/paths.ts";
+import { asFileName, below, entries, onDisk, type RepositoryPath, split, toText } from "../../snapshots/paths.ts";
 import { repositoryAt } from "../../snapshots/repository.ts";
-import { type Change, copyIndex, type IndexEntry, type Place, putEntries, Shadow, split } from "../../snapshots/shadow.ts";
+import { type Change, copyIndex, type IndexEntry, type Place, putEntries, Shadow } from "../../snapshots/shadow.ts";
 import { takeTree } from "../../snapshots/take.ts";
 import type { Delta } from "../contracts.ts";
 

@@ -21,6 +21,7 @@ export interface FrozenInput extends GitOptions {
 	/** What belongs to the frozen state: shadows, indexes, records of copies. */
 	directory: string;
 	artifact: (id: string, suffix: string) => string;
+	isTrusted: boolean;
 }
 
 interface Copy {

@@ -21,6 +21,8 @@ export interface IsolationOptions extends GitOptions {
 	/** `<user dir>/worktrees`. */
 	root: string;
 	sessionId: string;
+	/** Whether the user trusts the project: git filters run only then. */
+	isTrusted: boolean;
 	/** Where a file of a task goes: `artifact("0-Fix", "patch")` is `…/0-Fix.patch`. */
 	artifact: (id: string, suffix: string) => string;
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { mergeTrees } from "../../snapshots/compare.ts";
 import type { Git } from "../../snapshots/git.ts";
 import { below, type RepositoryPath } from "../../snapshots/paths.ts";
+import { withoutHooks } from "../../snapshots/programs.ts";
 import { prepareChanges, undoChanges } from "../../snapshots/put-back.ts";
 import { type Change, copyIndex, Shadow } from "../../snapshots/shadow.ts";
 import { type Part, takeTree } from "../../snapshots/take.ts";
@@ -16,6 +17,8 @@ export interface Work {
 	before: string;
 	after: string;
 	message: string;
+	/** Whether the filters that the configuration names may run. */
+	runsFilters: boolean;
 	/** For our own files. */
 	scratch: string;
 	/** For files on their way into the tree: in the git directory, which is usually on the same disk. */
@@ -101,7 +104,9 @@ export async function planCommit(work: Work, made: Step, current: string): Promi
 	};
 }
 
-const moveHead = (git: Git, from: string, to: string) => git.run(["update-ref", "-m", "bowline: task", "HEAD", to, from]);
+async function moveHead(git: Git, from: string, to: string): Promise<void> {
+	await (await withoutHooks(git)).run(["update-ref", "-m", "bowline: task", "HEAD", to, from]);
+}
 
 /** As git does it: under `index.lock`, so that no git of the user writes in between, and only if nobody has written since. */
 async function replaceIndex(index: string, expected: string, next: string, staging: string, work: () => Promise<void>): Promise<void> {

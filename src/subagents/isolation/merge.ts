@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { ProgramStarter } from "../../snapshots/git.ts";
 import { asFileName, below, firstFree, listed, type RepositoryPath } from "../../snapshots/paths.ts";
+import { withoutHooks } from "../../snapshots/programs.ts";
 import { removeTree } from "../../snapshots/remove.ts";
 import { aloneIn } from "../../snapshots/repository-lock.ts";
 import type { Part } from "../../snapshots/take.ts";
@@ -16,6 +17,8 @@ export interface MergeInput {
 	/** Of the frozen state. */
 	directory: string;
 	shell: () => Promise<ProgramStarter>;
+	/** Whether programs that the repository's configuration names may run. */
+	isTrusted: boolean;
 }
 
 /** What is known about one task when it is merged. */
@@ -50,6 +53,7 @@ export async function mergeTask(input: MergeInput, work: CapturedWork, kept: Kep
 			before,
 			after,
 			message: messageOf(work),
+			runsFilters: input.isTrusted,
 			scratch: join(scratch, String(input.parts.indexOf(part))),
 			staging: join(part.repository.gitDir, staging),
 		};
@@ -159,7 +163,7 @@ async function mergeAll(
 /** A branch of its own for the work, whose name nobody has yet. */
 async function makeBranch(main: Part, id: string, step: Step, scratch: string): Promise<string> {
 	await publish(main, [step.new], [step.old], scratch);
-	const { git } = main.repository;
+	const git = await withoutHooks(main.repository.git);
 	const name = asFileName(id)
 		.replace(/\.{2,}/g, ".")
 		.replace(/(\.lock)+$|\.$|^\./g, "");

@@ -5,6 +5,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { Git, type GitOptions } from "../../snapshots/git.ts";
+import { withoutHooks } from "../../snapshots/programs.ts";
 import { aloneIn } from "../../snapshots/repository-lock.ts";
 import { type MergeRecord, undoMerge } from "./merge-plan.ts";
 
@@ -66,7 +67,7 @@ export async function settleWork(options: GitOptions, record: WorkRecord): Promi
 
 export async function deleteBranch(git: Git, { name, commit }: { name: string; commit: string }): Promise<boolean> {
 	try {
-		await git.run(["update-ref", "-d", `refs/heads/${name}`, commit]);
+		await (await withoutHooks(git)).run(["update-ref", "-d", `refs/heads/${name}`, commit]);
 		return true;
 	} catch {
 		// The work has arrived; that is what counts.

@@ -30,6 +30,7 @@ export class Bench {
 		GIT_INDEX_FILE: "/nowhere/index",
 	};
 	readonly shell: Shell;
+	isTrusted = true;
 	readonly signal = new AbortController().signal;
 
 	constructor() {
@@ -80,6 +81,7 @@ export class Bench {
 			cwd,
 			root: this.root,
 			sessionId: "session",
+			isTrusted: this.isTrusted,
 			artifact: (id, suffix) => join(this.folder, "artifacts", `${id}.${suffix}`),
 			shell: async () => this.shell,
 			environment: () => this.environment,
