@@ -6,33 +6,48 @@ import type { Git } from "./git.ts";
 import { entries } from "./paths.ts";
 
 /** The names of a section: `a.b` of `filter.a.b.clean`. */
-export function subsections(names: readonly string[], section: string): string[] {
+function subsections(names: readonly string[], section: string): string[] {
 	const start = `${section}.`;
 	const found = names.filter((name) => name.startsWith(start) && name.lastIndexOf(".") > start.length - 1);
 	return [...new Set(found.map((name) => name.slice(start.length, name.lastIndexOf("."))))];
 }
 
-/** Every name of a section that the configuration sets, the user's own included. */
-async function configured(git: Git, section: string, signal?: AbortSignal): Promise<string[]> {
-	const { output } = await git.ask(["config", "-z", "--name-only", "--get-regexp", `^${section}\\.`], { codes: [0, 1], signal });
-	return subsections(entries(output), section);
+/** Settings that switch off hooks with these names, which git 2.54 and newer runs besides those in the hooks directory. */
+const hooksOff = (hooks: readonly string[]) => hooks.map((name) => `hook.${expressible(name)}.enabled=false`);
+
+/** Not only commits run filters: git also compares files through them when it writes an index. */
+const filtersOff = (filters: readonly string[]) =>
+	filters.flatMap((name) => ["clean=", "smudge=", "process=", "required=false"].map((setting) => `filter.${expressible(name)}.${setting}`));
+
+/** Git in one repository. */
+export interface GuardedGit {
+	/** Runs no program that a configuration names. */
+	git: Git;
+	/** The same, except for filters. Only for commits in a trusted project. */
+	filteringGit: Git;
+	/** The filters that are switched off. */
+	filters: readonly string[];
 }
 
-/** Git without hooks that are defined in a configuration, which git 2.54 and newer runs besides those in the hooks directory. */
-export async function withoutHooks(git: Git, signal?: AbortSignal): Promise<Git> {
-	return git.with({ settings: hooksOff(await configured(git, "hook", signal)) });
+/** `names` are those of the settings in the sections hook and filter. */
+export function guard(git: Git, filteringGit: Git, names: readonly string[]): GuardedGit {
+	const hooks = hooksOff(subsections(names, "hook"));
+	const filters = subsections(names, "filter");
+	return { git: git.with({ settings: [...hooks, ...filtersOff(filters)] }), filteringGit: filteringGit.with({ settings: hooks }), filters };
 }
 
-/** The settings that switch off hooks with these names. */
-export const hooksOff = (names: readonly string[]) => names.map((name) => `${expressible(name)}.enabled=false`).map((each) => `hook.${each}`);
+/** Looks the names up again: subagents share the configuration with the user, and may have changed it. */
+export async function guardAgain<T extends Pick<GuardedGit, "git" | "filteringGit">>(repository: T): Promise<T & GuardedGit> {
+	return { ...repository, ...guard(repository.git, repository.filteringGit, await programNames(repository.git)) };
+}
 
-/** Git that converts no file through a program, and the filters that would have been used. */
-export async function withoutFilters(git: Git): Promise<{ git: Git; filters: ReadonlySet<string> }> {
-	const filters = await configured(git, "filter");
-	const off = filters.flatMap((name) =>
-		["clean=", "smudge=", "process=", "required=false"].map((setting) => `filter.${expressible(name)}.${setting}`),
-	);
-	return { git: git.with({ settings: off }), filters: new Set(filters) };
+/** Git that runs no hook of a configuration. */
+export async function withoutHooks(git: Git): Promise<Git> {
+	return guard(git, git, await programNames(git)).filteringGit;
+}
+
+async function programNames(git: Git): Promise<string[]> {
+	return entries((await git.ask(["config", "-z", "--name-only", "--get-regexp", "^(hook|filter)\\."], { codes: [0, 1] })).output);
 }
 
 /** Git takes what comes after the first `=` of a setting for its value. */

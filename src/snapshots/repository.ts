@@ -3,11 +3,10 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Git, GitError } from "./git.ts";
 import { entries, inside, type RepositoryPath, split } from "./paths.ts";
-import { hooksOff, subsections } from "./programs.ts";
+import { type GuardedGit, guard } from "./programs.ts";
 
-export interface Repository {
-	/** Git at its top. */
-	git: Git;
+/** Git works at its top. */
+export interface Repository extends GuardedGit {
 	/** The top of the working tree, without links on the way. */
 	top: string;
 	/** Where this working tree keeps its index and HEAD. */
@@ -19,7 +18,7 @@ export interface Repository {
 	head?: string;
 	/** Where in it the directory is. */
 	prefix: RepositoryPath;
-	/** Its settings in the sections core and extensions; the last value of each. */
+	/** Its settings, among them all of the sections core and extensions; the last value of each. */
 	settings: ReadonlyMap<string, string>;
 }
 
@@ -47,7 +46,7 @@ export async function findRepository(git: Git, signal?: AbortSignal): Promise<Re
 	const [top, head, config] = await Promise.all([
 		git.line(["rev-parse", "--show-toplevel"], { signal }).then((text) => realpathSync(Buffer.from(text, "latin1").toString())),
 		git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { codes: [0, 1, 128], signal }),
-		git.ask(["config", "-z", "--get-regexp", "^(core|extensions|hook)\\."], { codes: [0, 1], signal }),
+		git.ask(["config", "-z", "--get-regexp", "^(core|extensions|hook|filter)\\."], { codes: [0, 1], signal }),
 	]);
 	const absolute = (path: string) => realpathSync(path.startsWith("/") ? path : join(cwd, path));
 	if (gitDirectoryOf(top) !== absolute(gitDir))
@@ -57,8 +56,9 @@ export async function findRepository(git: Git, signal?: AbortSignal): Promise<Re
 			.map((each) => split(each, "\n") as [string, string | undefined])
 			.map(([name, value = ""]) => [name, value]),
 	);
+	const atTop = git.with({ cwd: top });
 	return {
-		git: git.with({ cwd: top, settings: hooksOff(subsections([...settings.keys()], "hook")) }),
+		...guard(atTop, atTop, [...settings.keys()]),
 		settings,
 		top,
 		gitDir: absolute(gitDir),

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { differences, mergeTrees } from "../../snapshots/compare.ts";
 import type { Git } from "../../snapshots/git.ts";
 import { entries, listed, type RepositoryPath } from "../../snapshots/paths.ts";
-import { withoutFilters } from "../../snapshots/programs.ts";
 import { type Change, copyIndex, putEntries } from "../../snapshots/shadow.ts";
 import type { Part } from "../../snapshots/take.ts";
 
@@ -38,6 +37,10 @@ const longestFilterMs = 600_000;
 /** Git in the user's repository whose new objects go to the shadow until it is clear that they are needed. */
 export function privateGit({ repository, shadow }: Part): Git {
 	return repository.git.with({ variables: { GIT_OBJECT_DIRECTORY: shadow.objects } });
+}
+
+function privateFilteringGit({ repository, shadow }: Part): Git {
+	return repository.filteringGit.with({ variables: { GIT_OBJECT_DIRECTORY: shadow.objects } });
 }
 
 /** A commit on top of the frozen HEAD with what was done. In a trusted project the files go through git's filters, as at any commit. */
@@ -101,12 +104,11 @@ async function cleaned({ part, scratch, runsFilters }: CommitInput, changes: rea
 	await raw.run(["checkout-index", "-a", "-q"]);
 	// The files are on our disk, so it does not matter what the user's can hold.
 	const settings = ["core.fileMode=true", "core.symlinks=true", "core.ignoreCase=false", "core.safecrlf=false", "core.sparseCheckout=false"];
-	const filtering = privateGit(part).with({
+	const git = (runsFilters ? privateFilteringGit(part) : privateGit(part)).with({
 		cwd: files,
 		variables: { GIT_DIR: repository.gitDir, GIT_WORK_TREE: files, GIT_LITERAL_PATHSPECS: "1" },
 		settings,
 	});
-	const { git, filters } = runsFilters ? { git: filtering, filters: new Set<string>() } : await withoutFilters(filtering);
 	const tree = await withIndex(git, scratch, async (indexed) => {
 		await indexed.run(["read-tree", repository.head as string]);
 		const zero = "0".repeat(repository.head?.length ?? 40);
@@ -115,7 +117,7 @@ async function cleaned({ part, scratch, runsFilters }: CommitInput, changes: rea
 			changes.filter(({ to }) => !to).map(({ path }) => ({ path, from: { mode: "0", oid: zero } })),
 		);
 		const input = present.map(({ path }) => `${path}\0`).join("");
-		if (filters.size > 0) await refuseFiltered(indexed, input, filters);
+		if (!runsFilters && repository.filters.length > 0) await refuseFiltered(indexed, input, repository.filters);
 		if (input !== "")
 			await indexed.run(["add", "-f", "--pathspec-from-file=-", "--pathspec-file-nul"], { input, signal: AbortSignal.timeout(longestFilterMs) });
 		return indexed.line(["write-tree", "--missing-ok"]);
@@ -126,10 +128,10 @@ async function cleaned({ part, scratch, runsFilters }: CommitInput, changes: rea
 }
 
 /** A commit without its filter would hold another content than git means it to: the file itself instead of a pointer to it, for example. */
-async function refuseFiltered(git: Git, input: string, filters: ReadonlySet<string>): Promise<void> {
+async function refuseFiltered(git: Git, input: string, filters: readonly string[]): Promise<void> {
 	const fields = entries(await git.run(["check-attr", "-z", "--stdin", "filter"], { input }));
 	const found: RepositoryPath[] = [];
-	for (let at = 0; at + 2 < fields.length; at += 3) if (filters.has(fields[at + 2] as string)) found.push(fields[at] as string);
+	for (let at = 0; at + 2 < fields.length; at += 3) if (filters.includes(fields[at + 2] as string)) found.push(fields[at] as string);
 	if (found.length === 0) return;
 	throw new Error(
 		`Git filters, which are programs, run only in a trusted project, and a commit of ${listed(found)} needs one. Trust the project, or set task.isolation.merge to patch.`,

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { ProgramStarter } from "../../snapshots/git.ts";
 import { asFileName, below, firstFree, listed, type RepositoryPath } from "../../snapshots/paths.ts";
-import { withoutHooks } from "../../snapshots/programs.ts";
+import { guardAgain } from "../../snapshots/programs.ts";
 import { removeTree } from "../../snapshots/remove.ts";
 import { aloneIn } from "../../snapshots/repository-lock.ts";
 import type { Part } from "../../snapshots/take.ts";
@@ -67,7 +67,7 @@ export async function mergeTask(input: MergeInput, work: CapturedWork, kept: Kep
 				? ""
 				: ` A repository that was made there came as plain files; its history is in ${captured.histories.join(", ")}.`;
 		const task = { ...work, works, file, patches, histories };
-		return await aloneIn(repositories, () => (mode === "patch" ? mergePatch(task) : mergeBranch(task, main)));
+		return await aloneIn(repositories, () => (mode === "patch" ? mergePatch(task) : mergeBranch(task)));
 	} catch (error) {
 		return { id, status: "failed", text: `${id} was not merged: ${sentence(error)} Its work is in ${patches}.` };
 	} finally {
@@ -82,8 +82,10 @@ async function mergePatch(task: Task): Promise<Merged> {
 	return { id, status: "merged", text: `${id} is in the working tree, not committed. The patch is ${patches}.${histories}` };
 }
 
-async function mergeBranch(task: Task, main: Part): Promise<Merged> {
-	const { id, works, patches, histories } = task;
+async function mergeBranch(captured: Task): Promise<Merged> {
+	const { id, patches, histories } = captured;
+	const works = await Promise.all(captured.works.map(async (work) => ({ ...work, part: await guardedPart(work.part) })));
+	const task = { ...captured, works };
 	const steps = new Map<Work, Step>();
 	for (const work of works) {
 		if (!work.part.repository.head) continue;
@@ -95,15 +97,15 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 		}
 		steps.set(work, step);
 	}
-	const own = works.find(({ part }) => part === main);
+	const own = works.find(({ part }) => part.at === "");
 	const made = own && steps.get(own);
-	const branchName = made && made.new !== made.old ? await makeBranch(main, id, made, own.scratch) : undefined;
+	const branchName = made && made.new !== made.old ? await makeBranch(own.part, id, made, own.scratch) : undefined;
 	const kept = branchName === undefined ? {} : { branchName };
-	const branch = branchName !== undefined && made ? { top: main.repository.top, name: branchName, commit: made.new } : undefined;
+	const branch = branchName !== undefined && made && own ? { top: own.part.repository.top, name: branchName, commit: made.new } : undefined;
 	if (branch) task.file.note({ branch });
 	const where = branchName === undefined ? `The work is in ${patches}.` : `It is on the branch ${branchName} (patch: ${patches}).`;
 	try {
-		const busy = branchName === undefined ? undefined : await whyNoCommit(main);
+		const busy = branchName === undefined || !own ? undefined : await whyNoCommit(own.part);
 		if (busy) return { id, status: "failed", ...kept, text: `${id} was not merged: ${busy}, then run git cherry-pick ${branchName}. ${where}` };
 		const commits: string[] = [];
 		const conflicts = await mergeAll(task, async (work) => {
@@ -117,7 +119,7 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 			return merge;
 		});
 		if (conflicts) return { id, status: "conflict", ...kept, text: `${id} was not merged: ${conflictText(conflicts)} ${where}` };
-		const isGone = !branch || (await deleteBranch(main.repository.git, branch));
+		const isGone = !branch || !own || (await deleteBranch(own.part.repository.git, branch));
 		const what = commits.length > 0 ? `committed as ${commits.join(", ")}` : "in the working tree; there was nothing to commit";
 		const left = isGone ? "" : ` The branch ${branchName} could not be deleted.`;
 		return { id, status: "merged", ...(isGone ? {} : kept), text: `${id} is ${what}. The patch is ${patches}.${histories}${left}` };
@@ -125,6 +127,8 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 		return { id, status: "failed", ...kept, text: `${id} was not merged: ${sentence(error)} ${where}` };
 	}
 }
+
+const guardedPart = async (part: Part): Promise<Part> => ({ ...part, repository: await guardAgain(part.repository) });
 
 /** Plans everything before the first file is touched. Gives the paths that stand in the way. */
 async function mergeAll(
@@ -163,7 +167,7 @@ async function mergeAll(
 /** A branch of its own for the work, whose name nobody has yet. */
 async function makeBranch(main: Part, id: string, step: Step, scratch: string): Promise<string> {
 	await publish(main, [step.new], [step.old], scratch);
-	const git = await withoutHooks(main.repository.git);
+	const { git } = main.repository;
 	const name = asFileName(id)
 		.replace(/\.{2,}/g, ".")
 		.replace(/(\.lock)+$|\.$|^\./g, "");
