@@ -21,6 +21,7 @@ import type { SettingsView } from "../settings/settings.ts";
 import type { Options, UnknownFlag } from "./arguments.ts";
 import type { Subagent } from "./as-subagent.ts";
 import type { MakeBudget } from "./budget.ts";
+import { repairMerges } from "./interrupted-merges.ts";
 import { Models } from "./models.ts";
 import { Prompting } from "./prompting.ts";
 import { namedTranscript, resumeChoice, transcriptsOf } from "./start-session.ts";
@@ -97,6 +98,7 @@ export function assemble(input: AssembleInput): Assembly {
 		acceptsImages: () => choice.model?.input.includes("image") ?? false,
 		todos,
 		isStored: !options["no-session"],
+		repair: async () => void (!subagent && (await repairMerges(userDirectory, toolbox, warn))),
 		task: async () => (await import("./task.ts")).taskToolOf({ ...input, budget, models, toolbox, session: () => session, changed, emit: bus.emit }),
 	});
 	const changed = () => ({ "retry.enabled": isRetryEnabled, "compaction.enabled": session.autoCompaction });

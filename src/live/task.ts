@@ -1,5 +1,4 @@
 /** The task tool of a session: what subagents inherit, and the sockets of the tool. Loaded with the tools. */
-import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Budget, Emit, Tool } from "../agent/contracts.ts";
 import { ownProgram } from "../client/own-program.ts";
@@ -13,6 +12,7 @@ import type { Household } from "../subagents/inheritance.ts";
 import { taskTool } from "../subagents/task-tool.ts";
 import type { Options, UnknownFlag } from "./arguments.ts";
 import type { Subagent } from "./as-subagent.ts";
+import { hasCopies, worktreesOf } from "./interrupted-merges.ts";
 import type { Models } from "./models.ts";
 import { toolNames } from "./tool-names.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -47,7 +47,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 	const agents = await loadAgents({ cwd, userDirectory: options.hermetic ? undefined : userDirectory, isTrusted: settings.isTrusted, warn });
 	const artifacts = new Artifacts({ sessionFile: () => session().transcript.file, inherited: place, warn, atExit });
 	const isolation = isolationOf(input, artifacts);
-	if (depth === 0 && settings.get("task.isolation.mode") !== "none" && isAnythingLeft(worktreesOf(input)))
+	if (depth === 0 && settings.get("task.isolation.mode") !== "none" && hasCopies(worktreesOf(userDirectory)))
 		isolation().catch((error) => console.error("bowline: left-over copies could not be looked at:", error));
 	return taskTool({
 		agents,
@@ -74,11 +74,6 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 	});
 }
 
-const worktreesOf = ({ userDirectory }: TaskInput) => join(userDirectory, "worktrees");
-
-/** Whether there are copies, of whomever. Nothing is loaded for a directory that is empty. */
-const isAnythingLeft = (root: string) => existsSync(root) && readdirSync(root).some((name) => name !== "rescued");
-
 /** Copies of the repository. What a crashed process left of them is cleared away before the first. */
 function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isolation> {
 	const { cwd, settings, toolbox, session, warn } = input;
@@ -86,7 +81,7 @@ function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isol
 	return async () => {
 		const { collectLeftOvers, gitIsolation } = await import("../subagents/isolation/index.ts");
 		const environment = await toolbox.commandEnvironment();
-		const place = { root: worktreesOf(input), shell: () => toolbox.plumbing(), environment };
+		const place = { root: worktreesOf(input.userDirectory), shell: () => toolbox.plumbing(), environment };
 		if (!collected && settings.get("task.isolation.mode") !== "worktree") warn("task.isolation.mode: only worktree is supported; it is used.");
 		collected ??= collectLeftOvers({ ...place, now: Date.now, warn });
 		await collected;

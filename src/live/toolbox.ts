@@ -24,6 +24,8 @@ export interface ToolboxInput {
 	isStored: boolean;
 	/** The tool that sends subagents, where there is one. */
 	task: () => Promise<Tool | undefined>;
+	/** Called before the tools are there, so before the first prompt runs. */
+	repair: () => Promise<void>;
 }
 
 /** What commands must not see. */
@@ -111,6 +113,7 @@ export class Toolbox {
 
 	async #loadTools(): Promise<BuiltInTools> {
 		const { options, settings, cwd, acceptsImages } = this.#input;
+		await this.#input.repair();
 		const credentials = await this.#learnCredentials();
 		if (options["no-tools"]) return { all: [], active: [] };
 		const [{ builtInTools, defaultToolNames, todoTool }, shell] = await Promise.all([import("../tools/index.ts"), this.shell()]);

@@ -96,7 +96,7 @@ export class FrozenRepository implements Frozen {
 		const patches = [delta.patchPath, ...delta.nested.map(({ patchPath }) => patchPath)].filter((patch) => patch !== undefined);
 		const known = this.#work.get(id)?.file;
 		known?.note({ patches });
-		const file = known ?? new WorkFile(join(directory, `work-${this.#work.size}.json`), { id, patches });
+		const file = known ?? WorkFile.create(join(directory, `work-${this.#work.size}.json`), { id, patches });
 		this.#work.set(id, { captured: copy.captured, file });
 		return delta;
 	}

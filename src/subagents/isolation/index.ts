@@ -5,7 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { randomBytes } from "../../lib/ids.ts";
 import { Git, type GitOptions } from "../../snapshots/git.ts";
-import { writeOwner } from "../../snapshots/owner.ts";
+import { makeOwned } from "../../snapshots/owner.ts";
 import { asFileName, inside } from "../../snapshots/paths.ts";
 import { removeEmpty, removeTree } from "../../snapshots/remove.ts";
 import { checkVersion, findRepository, type Problem, problemOf, type Repository } from "../../snapshots/repository.ts";
@@ -13,7 +13,7 @@ import { freezeParts } from "../../snapshots/take.ts";
 import type { Frozen, Isolation } from "../contracts.ts";
 import { FrozenRepository } from "./frozen.ts";
 
-export { collectLeftOvers } from "./leftovers.ts";
+export { collectLeftOvers, repairInterruptedMerges } from "./leftovers.ts";
 
 export interface IsolationOptions extends GitOptions {
 	/** Where the parent works. */
@@ -54,8 +54,7 @@ async function freeze(repository: Repository, options: IsolationOptions, signal:
 		const project = join(root, `${asFileName(basename(repository.top))}-${hash}`);
 		const session = asFileName(options.sessionId);
 		directory = join(project, `${session}.frozen-${randomBytes(6).toString("hex")}`);
-		await mkdir(directory, { recursive: true, mode: 0o700 });
-		await writeOwner(directory);
+		makeOwned(directory);
 		const own = inside(repository.top, root);
 		const parts = await freezeParts(repository, "", { directory: join(directory, "part"), signal, ...(own === undefined ? {} : { own }) });
 		return new FrozenRepository({ ...options, parts, project, session, directory });

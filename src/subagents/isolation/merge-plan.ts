@@ -1,15 +1,17 @@
 /** Brings the work on one part into the user's tree: planned first, then made in one go, and undone when a later part fails. */
-import { constants, copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { copyFile, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { mergeTrees } from "../../snapshots/compare.ts";
 import type { Git } from "../../snapshots/git.ts";
 import { below, type RepositoryPath } from "../../snapshots/paths.ts";
 import { withoutHooks } from "../../snapshots/programs.ts";
-import { prepareChanges, undoChanges } from "../../snapshots/put-back.ts";
+import { appliedChanges, prepareChanges, undoChanges } from "../../snapshots/put-back.ts";
 import { type Change, copyIndex, Shadow } from "../../snapshots/shadow.ts";
 import { type Part, takeTree } from "../../snapshots/take.ts";
 import { type Conflict, commitOnto, indexAfter, publish, type Step } from "./commit.ts";
+import { heldLock, isOwnLock, lockIndex, unlockIndex } from "./index-lock.ts";
 
 export interface Work {
 	part: Part;
@@ -49,6 +51,8 @@ export interface MergeRecord {
 
 /** The step of HEAD, and copies of the user's index before and after it. */
 interface CommitRecord extends Step {
+	/** Milliseconds since 1970. */
+	startedAt: number;
 	index: string;
 	before: string;
 	after: string;
@@ -85,13 +89,13 @@ export async function planCommit(work: Work, made: Step, current: string): Promi
 	if ("conflicts" in staged) return { conflicts: staged.conflicts.map((path) => below(at, path)) };
 	const files = await planFiles(work);
 	if ("conflicts" in files) return files;
-	const commit = { ...step, index: join(repository.gitDir, "index"), before: copy, after: next };
+	const commit = { ...step, index: join(repository.gitDir, "index"), before: copy, after: next, startedAt: Date.now() };
 	return {
 		record: { ...files.record, commit },
 		discard: files.discard,
 		async apply() {
 			await publish(part, [step.new, staged.tree], [step.old], scratch);
-			await replaceIndex(commit.index, copy, next, work.staging, async () => {
+			await replaceIndex(commit, work.staging, async () => {
 				await moveHead(repository.git, step.old, step.new);
 				try {
 					await files.apply();
@@ -108,68 +112,69 @@ async function moveHead(git: Git, from: string, to: string): Promise<void> {
 	await (await withoutHooks(git)).run(["update-ref", "-m", "bowline: task", "HEAD", to, from]);
 }
 
-/** As git does it: under `index.lock`, so that no git of the user writes in between, and only if nobody has written since. */
-async function replaceIndex(index: string, expected: string, next: string, staging: string, work: () => Promise<void>): Promise<void> {
-	const lock = `${index}.lock`;
-	// A link: the lock is there with all it holds, or not at all. Who is killed with it is recognized by that.
-	const ready = join(staging, "next-index");
-	mkdirSync(staging, { recursive: true, mode: 0o700 });
-	await copyFile(next, ready);
+/** As git does it: under `index.lock`, and only if no other git has written since. */
+async function replaceIndex({ index, before, after }: CommitRecord, staging: string, work: () => Promise<void>): Promise<void> {
+	lockIndex(index, after, staging);
 	try {
-		place(ready, lock);
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-		throw new Error(`Another git process is at work in the repository. If there is none, remove ${lock}.`);
-	} finally {
-		rmSync(ready, { force: true });
-	}
-	try {
-		if (existsSync(index) && !isSameFile(index, expected)) throw new Error("The index was changed in the meantime.");
+		if (existsSync(index) && !isSameFile(index, before)) throw new Error("The index was changed in the meantime.");
 		await work();
-		renameSync(lock, index);
-	} catch (error) {
-		rmSync(lock, { force: true });
-		throw error;
-	}
-}
-
-function place(file: string, at: string): void {
-	try {
-		linkSync(file, at);
-	} catch (error) {
-		// Not every file system has links.
-		if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-		copyFileSync(file, at, constants.COPYFILE_EXCL);
+		renameSync(heldLock(index), index);
+	} finally {
+		unlockIndex(index, staging);
 	}
 }
 
 const isSameFile = (one: string, other: string) => existsSync(one) && existsSync(other) && readFileSync(one).equals(readFileSync(other));
 
-/** Undoes a merge, however far it came. False when somebody has been at work there since, so that it is better left alone. */
+/**
+ * Undoes a merge, however far it came; also one whose undoing was cut short. False when the user has worked there since, so that nothing
+ * is touched. Throws when another git is at work there.
+ */
 export async function undoMerge(git: Git, record: MergeRecord): Promise<boolean> {
 	const { top, staging, keep, changes, commit } = record;
 	if (!existsSync(top)) return true;
-	const head = await headOf(git);
-	const isKnown = head === record.head || (commit && head === commit.new);
-	const back = async () => {
-		await undoChanges({ shadow: new Shadow(git, record.shadow), top, staging, keep }, changes);
-		if (commit && head === commit.new) await moveHead(git, commit.new, commit.old);
-	};
+	const files = { shadow: new Shadow(git, record.shadow), top, staging, keep };
 	if (!commit) {
-		if (isKnown) await back();
-		return isKnown === true;
+		if ((await headOf(git)) !== record.head) return (await appliedChanges(files, changes)).length === 0;
+		await undoChanges(files, changes);
+		return true;
 	}
 	const { index, before, after } = commit;
-	const lock = `${index}.lock`;
-	if (isSameFile(lock, after)) {
-		if (isKnown) await back();
-		rmSync(lock);
-		return isKnown === true;
+	if (!isOwnLock(index, staging)) lockIndex(index, before, staging);
+	try {
+		await removeOwnRefLocks(git, commit);
+		const head = await headOf(git);
+		const isIndexKnown = !existsSync(index) || isSameFile(index, before) || isSameFile(index, after);
+		if (!isIndexKnown || (head !== commit.old && head !== commit.new))
+			return head !== commit.new && (await appliedChanges(files, changes)).length === 0;
+		await undoChanges(files, changes);
+		if (head === commit.new) await moveHead(git, commit.new, commit.old);
+		if (!isSameFile(index, before)) {
+			const restored = join(staging, "index-before");
+			await copyIndex(before, restored);
+			renameSync(restored, index);
+		}
+		return true;
+	} finally {
+		unlockIndex(index, staging);
 	}
-	// Without our lock it had not begun, or all of it was done.
-	if (head !== commit.new || !isSameFile(index, after)) return head === commit.old;
-	await replaceIndex(index, after, before, staging, back);
-	return true;
+}
+
+/** A lock that is not ours is gone, or a different one, after this long. */
+const refLockMs = 1000;
+
+/** Git that was killed while it moved HEAD leaves locks, empty or with the new commit, and no git of the user can commit any more. */
+async function removeOwnRefLocks(git: Git, { old, new: next, startedAt }: CommitRecord): Promise<void> {
+	const { code, output: branch } = await git.ask(["symbolic-ref", "-q", "HEAD"], { codes: [0, 1] });
+	for (const ref of ["HEAD", ...(code === 0 ? [branch.trim()] : [])]) {
+		const path = resolve(git.cwd, Buffer.from(await git.line(["rev-parse", "--git-path", `${ref}.lock`]), "latin1").toString());
+		const found = statSync(path, { throwIfNoEntry: false });
+		// Clocks of file systems are coarse.
+		if (!found || found.mtimeMs < startedAt - 2000 || !["", `${next}\n`, `${old}\n`].includes(readFileSync(path, "utf8"))) continue;
+		await sleep(refLockMs);
+		const later = statSync(path, { throwIfNoEntry: false });
+		if (later?.ino === found.ino && later.mtimeMs === found.mtimeMs) rmSync(path, { force: true });
+	}
 }
 
 export async function headOf(git: Git): Promise<string | undefined> {

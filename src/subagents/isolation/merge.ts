@@ -155,10 +155,14 @@ async function mergeAll(
 	} catch (error) {
 		const left: string[] = [];
 		for (const { record } of applied) {
-			if (!(await undoMerge((works[0] as Work).part.repository.git.with({ cwd: record.top }), record))) left.push(record.top);
+			const git = (works[0] as Work).part.repository.git.with({ cwd: record.top });
+			if (!(await undoMerge(git, record).catch(() => false))) left.push(record.top);
 		}
-		if (left.length === 0) throw error;
-		throw new Error(`${sentence(error)} What was changed in ${left.join(", ")} could not be taken back: see git status there.`, { cause: error });
+		if (left.length === 0) {
+			file.note({ merges: [] });
+			throw error;
+		}
+		throw new Error(`${sentence(error)} What was changed in ${left.join(", ")} could not be undone: see git status there.`, { cause: error });
 	} finally {
 		for (const merge of merges) await merge.discard();
 	}
