@@ -1,13 +1,14 @@
 /** The task tool of a session: what subagents inherit, and the sockets of the tool. Loaded with the tools. */
 import { join, resolve } from "node:path";
-import type { Budget, Emit, Tool } from "../agent/contracts.ts";
+import type { Budget, Emit, Hooks, Tool } from "../agent/contracts.ts";
 import { ownProgram } from "../client/own-program.ts";
+import { randomBytes } from "../lib/ids.ts";
 import { settings as rows, type SettingName } from "../protocol/settings.ts";
 import type { Session } from "../session/session.ts";
 import type { SettingsView } from "../settings/settings.ts";
 import { loadAgents } from "../subagents/agents.ts";
 import { Artifacts } from "../subagents/artifacts.ts";
-import type { Isolation } from "../subagents/contracts.ts";
+import type { BeforeCommand, Isolation } from "../subagents/contracts.ts";
 import type { Household } from "../subagents/inheritance.ts";
 import { taskTool } from "../subagents/task-tool.ts";
 import type { Options, UnknownFlag } from "./arguments.ts";
@@ -32,6 +33,7 @@ export interface TaskInput {
 	/** Settings that the host has changed for this session. */
 	changed: () => Partial<Record<SettingName, unknown>>;
 	budget?: Budget;
+	hooks?: Hooks;
 	emit: Emit;
 	warn: (text: string) => void;
 	/** Calls back when everything is over. */
@@ -56,6 +58,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		cwd,
 		program: ownProgram,
 		shell: () => toolbox.shell(),
+		beforeCommand: (command, signal) => askAsBash(input, command, signal),
 		hasBash: toolNames(options)?.includes("bash") ?? true,
 		childShell: () => toolbox.plumbing(),
 		setting: (name) => settings.get(name),
@@ -72,6 +75,13 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		redact: toolbox.redact,
 		now: Date.now,
 	});
+}
+
+/** A check is a command for the model, so it passes the door that `bash` passes. */
+async function askAsBash({ hooks }: TaskInput, command: string, signal: AbortSignal): ReturnType<BeforeCommand> {
+	const toolCallId = `check-${randomBytes(6).toString("hex")}`;
+	const permit = await hooks?.beforeTool?.({ toolName: "bash", toolCallId, input: { command } }, signal);
+	return permit && "input" in permit ? { command: String(permit.input.command) } : permit;
 }
 
 /** Copies of the repository. What a crashed process left of them is cleared away before the first. */
