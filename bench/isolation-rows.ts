@@ -28,6 +28,7 @@ export async function worktree(): Promise<Figure[]> {
 			cwd: repo,
 			root: join(folder, "worktrees"),
 			sessionId: "bench",
+			isTrusted: true,
 			artifact: (id, suffix) => join(folder, `${id}.${suffix}`),
 			shell: async () => shell,
 			environment,

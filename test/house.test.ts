@@ -22,6 +22,7 @@ const belowLive = [
 	"policies",
 	"prompting",
 	"extensions",
+	"snapshots",
 	"subagents",
 	"session",
 ];

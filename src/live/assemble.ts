@@ -76,9 +76,9 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		BOWLINE_MODEL: choice.model?.id,
 	}));
 	const budget = makeBudget?.(bus.emit);
-	const taskParts = { workspace, front, models, shells, conversation, choice, controls, budget, edges };
+	const taskParts = { workspace, front, models, shells, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
-	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, taskTool });
+	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, warn, taskTool });
 	const sources = new ToolSources(front.host ? [builtIn, front.host.tools] : [builtIn]);
 	const prompting = new Prompting(workspace, warn, now);
 	const offered = async () => {

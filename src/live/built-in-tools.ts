@@ -3,6 +3,7 @@ import type { Tool } from "../agent/tool.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { TodoList } from "../lib/todos.ts";
 import type { ModelChoice } from "../session/model-choice.ts";
+import { repairMerges } from "./interrupted-merges.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Shells } from "./shells.ts";
 import { builtInNames, defaultToolNames, toolNames } from "./tool-names.ts";
@@ -15,6 +16,7 @@ export interface BuiltInToolsParts {
 	shells: Shells;
 	todos: TodoList;
 	choice: ModelChoice;
+	warn: (text: string) => void;
 	/** The tool that sends subagents, where there is one. */
 	taskTool: () => Promise<Tool | undefined>;
 }
@@ -50,8 +52,10 @@ export class BuiltInTools implements ToolSource {
 	}
 
 	async #load(): Promise<void> {
-		const { workspace, secrets, shells, todos, choice, taskTool } = this.#parts;
-		const { options, settings, cwd } = workspace;
+		const { workspace, secrets, shells, todos, choice, warn, taskTool } = this.#parts;
+		const { options, settings, cwd, userDirectory, subagent } = workspace;
+		// The first prompt must not work on half a merge.
+		if (!subagent) await repairMerges(userDirectory, shells, warn);
 		await secrets.learn();
 		if (options["no-tools"]) return;
 		const [{ builtInTools }, shell, environment] = await Promise.all([import("../tools/index.ts"), shells.shell(), shells.commandEnvironment()]);

@@ -1,9 +1,10 @@
 /** The task tool of a session: what subagents inherit, and the sockets of the tool. Loaded with the tools. */
-import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Budget } from "../agent/budget.ts";
+import type { Doors } from "../agent/doors.ts";
 import type { Tool } from "../agent/tool.ts";
 import { ownProgram } from "../client/own-program.ts";
+import { randomBytes } from "../lib/ids.ts";
 import type { Options } from "../protocol/flags.ts";
 import { settings as rows, type SettingName } from "../protocol/settings.ts";
 import type { Conversation } from "../session/conversation.ts";
@@ -11,10 +12,11 @@ import type { Controls, Edges } from "../session/dependencies.ts";
 import type { ModelChoice } from "../session/model-choice.ts";
 import { loadAgents } from "../subagents/agents.ts";
 import { Artifacts } from "../subagents/artifacts.ts";
-import type { Isolation } from "../subagents/contracts.ts";
+import type { BeforeCommand, Isolation } from "../subagents/contracts.ts";
 import type { Household } from "../subagents/inheritance.ts";
 import { taskTool } from "../subagents/task-tool.ts";
 import type { Front } from "./front.ts";
+import { hasCopies, worktreesOf } from "./interrupted-merges.ts";
 import type { Models } from "./models.ts";
 import type { Shells } from "./shells.ts";
 import { toolNames } from "./tool-names.ts";
@@ -28,6 +30,7 @@ export interface TaskInput {
 	conversation: Conversation;
 	choice: ModelChoice;
 	controls: Controls;
+	doors: Doors;
 	budget?: Budget;
 	edges: Edges;
 }
@@ -43,7 +46,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 	const agents = await loadAgents({ cwd, userDirectory: options.hermetic ? undefined : userDirectory, isTrusted: settings.isTrusted, warn });
 	const artifacts = new Artifacts({ sessionFile: () => conversation.transcript.file, inherited: place, warn, atExit });
 	const isolation = isolationOf(input, artifacts);
-	if (depth === 0 && settings.get("task.isolation.mode") !== "none" && isAnythingLeft(worktreesOf(input)))
+	if (depth === 0 && settings.get("task.isolation.mode") !== "none" && hasCopies(worktreesOf(userDirectory)))
 		isolation().catch((error) => edges.log.error("left-over copies could not be looked at", error));
 	return taskTool({
 		agents,
@@ -52,6 +55,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		cwd,
 		program: ownProgram,
 		shell: () => shells.shell(),
+		beforeCommand: (command, signal) => askAsBash(input, command, signal),
 		hasBash: toolNames(options)?.includes("bash") ?? true,
 		childShell: () => shells.childShell(),
 		setting: (name) => settings.get(name),
@@ -70,10 +74,13 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 	});
 }
 
-const worktreesOf = ({ workspace }: TaskInput) => join(workspace.userDirectory, "worktrees");
-
-/** Whether there are copies, whichever process made them. Nothing is loaded for an empty directory. */
-const isAnythingLeft = (root: string) => existsSync(root) && readdirSync(root).some((name) => name !== "rescued");
+/** A check is a command for the model, so it passes the door that `bash` passes. */
+async function askAsBash({ doors }: TaskInput, command: string, signal: AbortSignal): ReturnType<BeforeCommand> {
+	if (!doors.beforeTool) return undefined;
+	const toolCallId = `check-${randomBytes(6).toString("hex")}`;
+	const decision = await doors.beforeTool({ toolName: "bash", toolCallId, input: { command } }, signal, async (input) => input);
+	return "denied" in decision ? { reason: decision.denied } : { command: String(decision.input.command) };
+}
 
 /** Copies of the repository. What a crashed process left of them is cleared away before the first. */
 function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isolation> {
@@ -84,13 +91,13 @@ function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isol
 	return async () => {
 		const { collectLeftOvers, gitIsolation } = await import("../subagents/isolation/index.ts");
 		const environment = await shells.commandEnvironment();
-		const place = { root: worktreesOf(input), shell: () => shells.childShell(), environment };
+		const place = { root: worktreesOf(workspace.userDirectory), shell: () => shells.childShell(), environment };
 		if (!collected && settings.get("task.isolation.mode") !== "worktree") warn("task.isolation.mode: only worktree is supported; it is used.");
 		collected ??= collectLeftOvers({ ...place, now: Date.now, warn });
 		await collected;
 		const directory = artifacts.directory();
 		const artifact = (id: string, suffix: string) => join(directory, `${id}.${suffix}`);
-		return gitIsolation({ ...place, cwd, sessionId: conversation.transcript.sessionId, artifact });
+		return gitIsolation({ ...place, cwd, sessionId: conversation.transcript.sessionId, artifact, isTrusted: settings.isTrusted });
 	};
 }
 

@@ -98,7 +98,12 @@ export const settings = {
 		reset,
 	),
 	"task.eager": setting("boolean", false, "Encourage the use of subagents.", reset),
-	"task.maxConcurrency": setting("number", 32, "Subagents at work at once; 0 is no limit.", reset),
+	"task.maxConcurrency": setting(
+		"number",
+		32,
+		"Subagents at work at once, those of subagents included; one that waits for its own does not count. 0 is no limit.",
+		reset,
+	),
 	"task.maxRecursionDepth": setting("number", 2, "How deep subagents may start subagents; -1 is no limit.", reset),
 	"task.maxRuntimeMs": setting("number", 0, "How long one subagent may take; 0 is no limit."),
 	"task.softRequestLimit": setting(

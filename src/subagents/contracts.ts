@@ -76,5 +76,8 @@ export interface VerificationSubject {
 	signal: AbortSignal;
 }
 
+/** Asked before a command runs for the model, wherever the command comes from: a reason refuses it, another command takes its place. */
+export type BeforeCommand = (command: string, signal: AbortSignal) => Promise<{ reason: string } | { command: string } | undefined>;
+
 /** Runs all checks once, with their events. */
 export type Verify = (plan: VerificationPlan, attempt: number, subject: VerificationSubject) => Promise<VerificationAttempt>;

@@ -6,7 +6,7 @@ import type { Model } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import type { AgentDefinition, Agents } from "./agents.ts";
 import type { Artifacts } from "./artifacts.ts";
-import type { Isolation } from "./contracts.ts";
+import type { BeforeCommand, Isolation } from "./contracts.ts";
 import type { Household } from "./inheritance.ts";
 
 export const taskToolName = "task";
@@ -22,6 +22,8 @@ export interface TaskParts {
 	program: () => string;
 	/** Runs checks. */
 	shell: () => Promise<Shell>;
+	/** Asked before each check, as the tools' own commands are asked about. */
+	beforeCommand?: BeforeCommand;
 	/** Whether the model may run commands of its own making. */
 	hasBash: boolean;
 	/** Starts subagents. It outlives the other one at the end of the session, so that they come to an end of their own. */

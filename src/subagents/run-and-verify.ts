@@ -124,7 +124,15 @@ function verify(plan: VerificationPlan, attempt: number, { id, item }: PlannedTa
 	// What the child did last is told before what was found out about it.
 	progress.flush();
 	const artifact = (name: string) => join(directory, name);
-	return verification({ shell: parts.shell, now: parts.now })(plan, attempt, { id, taskId: item.id, cwd, artifact, emit: parts.emit, signal });
+	const { shell, beforeCommand, now } = parts;
+	return verification({ shell, ...(beforeCommand ? { beforeCommand } : {}), now })(plan, attempt, {
+		id,
+		taskId: item.id,
+		cwd,
+		artifact,
+		emit: parts.emit,
+		signal,
+	});
 }
 
 /** Runs a child to its end. `id` is also the name of its conversation; a repair has one of its own. */

@@ -10,16 +10,16 @@ import { pathsOf, runTask, type TaskOutcome, unstarted } from "./one-task.ts";
 import { Progress } from "./progress.ts";
 import { detailsOf, reportOf } from "./report.ts";
 import type { PlannedTask, TaskCall } from "./run-and-verify.ts";
-import type { Semaphore } from "./semaphore.ts";
+import type { Slots } from "./slots.ts";
 
-export async function runTasks(parts: TaskParts, room: Semaphore, { args: given, signal, onUpdate }: ToolExecution): Promise<ToolResult> {
+export async function runTasks(parts: TaskParts, slots: Slots, { args: given, signal, onUpdate }: ToolExecution): Promise<ToolResult> {
 	const args = given as TaskArguments;
 	const checked = await checkCall(args, parts);
 	if ("problem" in checked) return refusal(parts, checked.problem);
 	const frozen = checked.isIsolated ? await freeze(parts, signal) : undefined;
 	if (frozen && "problem" in frozen) return refusal(parts, frozen.problem);
 	try {
-		return await runAll(parts, room, { args, checked, frozen, signal, onUpdate });
+		return await runAll(parts, slots, { args, checked, frozen, signal, onUpdate });
 	} finally {
 		await frozen?.release().catch((error) => console.error("bowline: copies of the repository could not be given back:", error));
 	}
@@ -45,7 +45,7 @@ interface Running extends Pick<ToolExecution, "signal" | "onUpdate"> {
 	frozen: Frozen | undefined;
 }
 
-async function runAll(parts: TaskParts, room: Semaphore, { args, checked, frozen, signal, onUpdate }: Running): Promise<ToolResult> {
+async function runAll(parts: TaskParts, slots: Slots, { args, checked, frozen, signal, onUpdate }: Running): Promise<ToolResult> {
 	const { agents, artifacts, now } = parts;
 	const startedAt = now();
 	const directory = artifacts.directory();
@@ -59,14 +59,15 @@ async function runAll(parts: TaskParts, room: Semaphore, { args, checked, frozen
 	const call: TaskCall = { parts, args, checked, household: await parts.household(), directory, frozen, progress, signal };
 	const outcomes = await Promise.all(
 		tasks.map(async (task): Promise<TaskOutcome> => {
-			if (!(await room.enter(signal))) {
+			const leave = await slots.enter(directory, signal);
+			if (!leave) {
 				progress.end(task.index, "aborted");
 				return { result: unstarted(task, call, "Cancelled before start", "aborted") };
 			}
 			try {
 				return await runTask(task, call);
 			} finally {
-				room.leave();
+				leave();
 			}
 		}),
 	);

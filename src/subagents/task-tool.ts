@@ -2,13 +2,13 @@
 import type { Tool } from "../agent/contracts.ts";
 import { sendable, type TaskParts, taskToolName } from "./dependencies.ts";
 import { taskParameters } from "./parameters.generated.ts";
-import { Semaphore } from "./semaphore.ts";
+import { Slots } from "./slots.ts";
 
 /** Subagents are ended within seconds; to capture what they did to a large repository takes longer. */
 const abortPatienceMs = 60_000;
 
 export function taskTool(parts: TaskParts): Tool {
-	const room = new Semaphore(() => parts.setting("task.maxConcurrency"));
+	const slots = new Slots({ limit: () => parts.setting("task.maxConcurrency"), isSubagent: parts.depth > 0 });
 	const isIsolating = parts.setting("task.isolation.mode") !== "none";
 	return {
 		name: taskToolName,
@@ -22,7 +22,7 @@ export function taskTool(parts: TaskParts): Tool {
 		adapt: (args) => ({ tasks: [], ...args }),
 		async execute(call) {
 			const { runTasks } = await import("./task-call.ts");
-			return runTasks(parts, room, call);
+			return runTasks(parts, slots, call);
 		},
 	};
 }

@@ -48,7 +48,7 @@ describe("admit", () => {
 	const rewriting = (name: string): Policy => ({
 		name,
 		admit: async ({ messages }) => ({
-			messages: messages.map((message) => ({ ...message, content: `${name}(${JSON.stringify(message.content)})` }) as never),
+			messages: messages.map((message) => ({ ...message, content: `${name}(${JSON.stringify((message as UserMessage).content)})` }) as never),
 		}),
 	});
 

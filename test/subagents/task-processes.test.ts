@@ -1,5 +1,6 @@
 /** Subagents are processes: what they may know, and that none of them outlives its time. Linux: they are looked at in /proc. */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { Agent, type AgentOptions } from "../wire/support/agent.ts";
@@ -342,4 +343,34 @@ test("a variable that promises an inheritance where there is none ends the start
 	agent = new Agent({ env: { BOWLINE_INHERIT_FD: "17" } });
 	expect(await agent.exited()).toBe(1);
 	expect(agent.stderr).toContain("What BOWLINE_INHERIT_FD promises could not be read");
+});
+
+test("task.maxConcurrency holds for subagents of subagents, too, and nobody waits for ever", async () => {
+	const inner = { tool: "task", arguments: { agent: "task", tasks: [task("C"), task("D")] } };
+	const place = mkdtempSync(join(tmpdir(), "bowline-overlap-"));
+	onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+	const overlap = join(place, "overlap");
+	const agent = start(
+		[
+			sent([task("A"), task("B")]),
+			{ when: { depth: 1, text: "Your assignment" }, blocks: [inner] },
+			{ when: { depth: 2, text: "Your assignment" }, blocks: [bash('echo begins >> "$OVERLAP"; sleep 0.5; echo ends >> "$OVERLAP"')] },
+			{ when: { depth: 2 }, blocks: [submit("leaf")] },
+			{ when: { depth: 1 }, blocks: [submit("branch")] },
+		],
+		{ flags: ["--set", "task.maxConcurrency=2"], env: { OVERLAP: overlap } },
+	);
+	expect((await results(agent)).map(({ exitCode, output }) => [exitCode, output])).toEqual([
+		[0, "branch"],
+		[0, "branch"],
+	]);
+	let atWork = 0;
+	const counts = readFileSync(overlap, "utf8")
+		.trim()
+		.split("\n")
+		.map((line) => {
+			atWork += line === "begins" ? 1 : -1;
+			return atWork;
+		});
+	expect([counts.length, Math.max(...counts)]).toEqual([8, 2]);
 });

@@ -55,6 +55,38 @@ const told = () =>
 
 const log = (name: string) => readFileSync(join(folder, "artifacts", name), "utf8");
 
+test("a command that is refused is not run, and one that is replaced runs in its stead", async () => {
+	const asked: string[] = [];
+	const beforeCommand = async (command: string) => {
+		asked.push(command);
+		if (command.startsWith("rm")) return { reason: "No deleting here." };
+		return command === "echo one" ? { command: "echo two" } : undefined;
+	};
+	writeFileSync(join(folder, "work tree/kept"), "");
+	const given = plan({ name: "clean", command: "rm kept" }, { name: "say", command: "echo one" }, { name: "plain", command: "true" });
+	const attempt = await verification({ shell: async () => shell, beforeCommand, now: Date.now })(given, 1, subject());
+	expect(asked).toEqual(["rm kept", "echo one", "true"]);
+	expect(attempt).toMatchObject({
+		status: "failed",
+		commandResults: [{ exitCode: 126, outputPreview: "No deleting here." }, { exitCode: 0 }, { exitCode: 0 }],
+	});
+	expect(log("0-Fix.verify.a1-2-say.log")).toBe("two\n");
+	expect(existsSync(join(folder, "work tree/kept"))).toBe(true);
+	expect(told()).toContain("command_end clean 126");
+});
+
+test("an abort while it is asked about a check ends the attempt, and the check does not run", async () => {
+	const controller = new AbortController();
+	const beforeCommand = async () => void controller.abort();
+	const attempt = await verification({ shell: async () => shell, beforeCommand, now: Date.now })(
+		plan({ name: "touch", command: "touch made" }),
+		1,
+		subject(controller.signal),
+	);
+	expect(attempt.status).toBe("skipped");
+	expect(existsSync(join(folder, "work tree/made"))).toBe(false);
+});
+
 test("all checks run in the workspace, one after another, also after one has failed", async () => {
 	const attempt = await verify({
 		...plan(

@@ -1,13 +1,14 @@
 /** Writes what was done in a copy as patch files. Knows the copy only from its record, so that it works for those of a dead process, too. */
 import { existsSync, lstatSync } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { Git } from "../../snapshots/git.ts";
+import { writePatch } from "../../snapshots/patch.ts";
+import { asFileName, below, entries, onDisk, type RepositoryPath, split, toText } from "../../snapshots/paths.ts";
+import { repositoryAt } from "../../snapshots/repository.ts";
+import { type Change, copyIndex, type IndexEntry, type Place, putEntries, Shadow } from "../../snapshots/shadow.ts";
+import { takeTree } from "../../snapshots/take.ts";
 import type { Delta } from "../contracts.ts";
-import type { Git } from "./git.ts";
-import { takeTree } from "./part.ts";
-import { asFileName, below, entries, onDisk, type RepositoryPath, toText } from "./paths.ts";
-import { repositoryAt } from "./repository.ts";
-import { type Change, copyIndex, type IndexEntry, type Place, putEntries, Shadow, split } from "./shadow.ts";
 
 /** The copy of one part. */
 export interface CopiedPart {
@@ -115,18 +116,4 @@ async function keepHistory(git: Git, top: string, path: string): Promise<boolean
 	await mkdir(dirname(path), { recursive: true });
 	await repository.git.run(["bundle", "create", path, "--all", "HEAD"]);
 	return true;
-}
-
-/** Complete or not there at all. */
-async function writePatch(shadow: Shadow, before: string, after: string, path: string): Promise<void> {
-	const partial = `${path}.partial`;
-	await mkdir(dirname(path), { recursive: true });
-	// Made by us, so that only the user can read it.
-	await (await open(partial, "w", 0o600)).close();
-	try {
-		await shadow.git().run(["diff-tree", "-r", "-p", "--binary", "--full-index", "-M", `--output=${partial}`, before, after]);
-		await rename(partial, path);
-	} finally {
-		await rm(partial, { force: true });
-	}
 }

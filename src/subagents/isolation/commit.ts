@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Git } from "./git.ts";
-import type { Part } from "./part.ts";
-import type { RepositoryPath } from "./paths.ts";
-import { type Change, copyIndex, putEntries } from "./shadow.ts";
-import { differences, mergeTrees } from "./trees.ts";
+import { differences, mergeTrees } from "../../snapshots/compare.ts";
+import type { Git } from "../../snapshots/git.ts";
+import { entries, listed, type RepositoryPath } from "../../snapshots/paths.ts";
+import { type Change, copyIndex, putEntries } from "../../snapshots/shadow.ts";
+import type { Part } from "../../snapshots/take.ts";
 
 /** The files and objects of the work on one part. */
 export interface CommitInput {
@@ -17,6 +17,8 @@ export interface CommitInput {
 	message: string;
 	/** A directory of its own, removed afterwards. */
 	scratch: string;
+	/** Whether the filters that the configuration names may run. */
+	runsFilters: boolean;
 }
 
 export interface Conflict {
@@ -29,7 +31,7 @@ export interface Step {
 	new: string;
 }
 
-/** Filters are programs of the user's; one that hangs must not hold the lock for ever. */
+/** A filter that hangs must not hold the lock for ever. */
 const longestFilterMs = 600_000;
 
 /** Git in the user's repository whose new objects go to the shadow until it is clear that they are needed. */
@@ -37,7 +39,11 @@ export function privateGit({ repository, shadow }: Part): Git {
 	return repository.git.with({ variables: { GIT_OBJECT_DIRECTORY: shadow.objects } });
 }
 
-/** A commit on top of the frozen HEAD with what was done. The repository's filters see the files on their way, as at any commit. */
+function privateFilteringGit({ repository, shadow }: Part): Git {
+	return repository.filteringGit.with({ variables: { GIT_OBJECT_DIRECTORY: shadow.objects } });
+}
+
+/** A commit on top of the frozen HEAD with what was done. In a trusted project the files go through git's filters, as at any commit. */
 export async function commitWork(input: CommitInput): Promise<Step | Conflict> {
 	const { part, before, after, message, scratch } = input;
 	const head = part.repository.head as string;
@@ -85,8 +91,8 @@ async function commitOn(part: Part, head: string, { base, theirs, message, scrat
 	return { old: head, new: await identified.line(["commit-tree", tree, "-p", head, "-F", "-"], { input: Buffer.from(message).toString("latin1") }) };
 }
 
-/** HEAD's tree with some files replaced, as git would store them. */
-async function cleaned({ part, scratch }: CommitInput, changes: readonly Change[]): Promise<string> {
+/** HEAD's tree with some files replaced, as git would store them. Throws when a file needs a filter that may not run. */
+async function cleaned({ part, scratch, runsFilters }: CommitInput, changes: readonly Change[]): Promise<string> {
 	const { shadow, repository } = part;
 	const files = join(scratch, "files");
 	const list = join(scratch, "list");
@@ -96,9 +102,9 @@ async function cleaned({ part, scratch }: CommitInput, changes: readonly Change[
 	await raw.run(["read-tree", "--empty"]);
 	await putEntries(raw, present);
 	await raw.run(["checkout-index", "-a", "-q"]);
-	// What the disk of the user can hold does not matter here: the files stand on ours.
+	// The files are on our disk, so it does not matter what the user's can hold.
 	const settings = ["core.fileMode=true", "core.symlinks=true", "core.ignoreCase=false", "core.safecrlf=false", "core.sparseCheckout=false"];
-	const git = privateGit(part).with({
+	const git = (runsFilters ? privateFilteringGit(part) : privateGit(part)).with({
 		cwd: files,
 		variables: { GIT_DIR: repository.gitDir, GIT_WORK_TREE: files, GIT_LITERAL_PATHSPECS: "1" },
 		settings,
@@ -111,6 +117,7 @@ async function cleaned({ part, scratch }: CommitInput, changes: readonly Change[
 			changes.filter(({ to }) => !to).map(({ path }) => ({ path, from: { mode: "0", oid: zero } })),
 		);
 		const input = present.map(({ path }) => `${path}\0`).join("");
+		if (!runsFilters && repository.filters.length > 0) await refuseFiltered(indexed, input, repository.filters);
 		if (input !== "")
 			await indexed.run(["add", "-f", "--pathspec-from-file=-", "--pathspec-file-nul"], { input, signal: AbortSignal.timeout(longestFilterMs) });
 		return indexed.line(["write-tree", "--missing-ok"]);
@@ -118,6 +125,17 @@ async function cleaned({ part, scratch }: CommitInput, changes: readonly Change[
 	await rm(files, { recursive: true, force: true });
 	await rm(list, { force: true });
 	return tree;
+}
+
+/** A commit without its filter would hold another content than git means it to: the file itself instead of a pointer to it, for example. */
+async function refuseFiltered(git: Git, input: string, filters: readonly string[]): Promise<void> {
+	const fields = entries(await git.run(["check-attr", "-z", "--stdin", "filter"], { input }));
+	const found: RepositoryPath[] = [];
+	for (let at = 0; at + 2 < fields.length; at += 3) if (filters.includes(fields[at + 2] as string)) found.push(fields[at] as string);
+	if (found.length === 0) return;
+	throw new Error(
+		`Git filters, which are programs, run only in a trusted project, and a commit of ${listed(found)} needs one. Trust the project, or set task.isolation.merge to patch.`,
+	);
 }
 
 /** The user's index after the step: what they have staged stays staged. Gives its tree. */

@@ -2,13 +2,14 @@
 import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import { cp, mkdir, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { Call, ProgramStarter } from "../../snapshots/git.ts";
+import { onDisk } from "../../snapshots/paths.ts";
+import { removeTree } from "../../snapshots/remove.ts";
+import { alone } from "../../snapshots/repository-lock.ts";
+import { copyIndex } from "../../snapshots/shadow.ts";
+import type { Part } from "../../snapshots/take.ts";
 import type { CopiedPart, CopyRecord } from "./capture.ts";
-import type { Call, ProgramStarter } from "./git.ts";
-import { alone } from "./lock.ts";
-import type { Part } from "./part.ts";
-import { onDisk } from "./paths.ts";
-import { forgetWorktree, recordOf, removeTree } from "./remove.ts";
-import { copyIndex } from "./shadow.ts";
+import { forgetWorktree, recordOf } from "./worktrees.ts";
 
 /** What a copy will be. `file` is where that is written down; the files of the copy's indexes stand beside it. */
 export function planCopy(parts: readonly Part[], given: { id: string; path: string; file: string }): CopyRecord {

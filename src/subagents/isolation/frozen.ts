@@ -2,16 +2,16 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { GitOptions } from "../../snapshots/git.ts";
+import { asFileName, firstFree, onDisk } from "../../snapshots/paths.ts";
+import { removeEmpty, removeTree } from "../../snapshots/remove.ts";
+import { isDiskFull } from "../../snapshots/repository.ts";
+import type { Part } from "../../snapshots/take.ts";
 import type { CapturedWork, Delta, Frozen, Merged, Workspace } from "../contracts.ts";
 import { type Captured, type CopyRecord, capture } from "./capture.ts";
 import { claimDirectory, makeCopy, planCopy, removeCopy } from "./copies.ts";
-import type { GitOptions } from "./git.ts";
 import { type KeptWork, mergeTask } from "./merge.ts";
-import type { Part } from "./part.ts";
-import { asFileName, firstFree, onDisk } from "./paths.ts";
-import { removeEmpty, removeTree } from "./remove.ts";
-import { isDiskFull } from "./repository.ts";
-import { WorkFile } from "./work-file.ts";
+import { WorkFile } from "./work-record.ts";
 
 export interface FrozenInput extends GitOptions {
 	parts: readonly Part[];
@@ -21,6 +21,7 @@ export interface FrozenInput extends GitOptions {
 	/** What belongs to the frozen state: shadows, indexes, records of copies. */
 	directory: string;
 	artifact: (id: string, suffix: string) => string;
+	isTrusted: boolean;
 }
 
 interface Copy {
@@ -95,7 +96,7 @@ export class FrozenRepository implements Frozen {
 		const patches = [delta.patchPath, ...delta.nested.map(({ patchPath }) => patchPath)].filter((patch) => patch !== undefined);
 		const known = this.#work.get(id)?.file;
 		known?.note({ patches });
-		const file = known ?? new WorkFile(join(directory, `work-${this.#work.size}.json`), { id, patches });
+		const file = known ?? WorkFile.create(join(directory, `work-${this.#work.size}.json`), { id, patches });
 		this.#work.set(id, { captured: copy.captured, file });
 		return delta;
 	}

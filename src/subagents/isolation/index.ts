@@ -4,16 +4,16 @@ import { realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { randomBytes } from "../../lib/ids.ts";
+import { Git, type GitOptions } from "../../snapshots/git.ts";
+import { makeOwned } from "../../snapshots/owner.ts";
+import { asFileName, inside } from "../../snapshots/paths.ts";
+import { removeEmpty, removeTree } from "../../snapshots/remove.ts";
+import { checkVersion, findRepository, type Problem, problemOf, type Repository } from "../../snapshots/repository.ts";
+import { freezeParts } from "../../snapshots/take.ts";
 import type { Frozen, Isolation } from "../contracts.ts";
 import { FrozenRepository } from "./frozen.ts";
-import { Git, type GitOptions } from "./git.ts";
-import { writeOwner } from "./owner.ts";
-import { freezeParts } from "./part.ts";
-import { asFileName, inside } from "./paths.ts";
-import { removeEmpty, removeTree } from "./remove.ts";
-import { checkVersion, findRepository, type Problem, type Repository, unusable } from "./repository.ts";
 
-export { collectLeftOvers } from "./left-overs.ts";
+export { collectLeftOvers, repairInterruptedMerges } from "./leftovers.ts";
 
 export interface IsolationOptions extends GitOptions {
 	/** Where the parent works. */
@@ -21,6 +21,8 @@ export interface IsolationOptions extends GitOptions {
 	/** `<user dir>/worktrees`. */
 	root: string;
 	sessionId: string;
+	/** Whether the user trusts the project: git filters run only then. */
+	isTrusted: boolean;
 	/** Where a file of a task goes: `artifact("0-Fix", "patch")` is `…/0-Fix.patch`. */
 	artifact: (id: string, suffix: string) => string;
 }
@@ -31,15 +33,18 @@ export function gitIsolation(options: IsolationOptions): Isolation {
 		async freeze(signal) {
 			const wrong = await checkVersion(git, signal);
 			const repository = wrong ?? (await findRepository(git, signal));
-			if ("problem" in repository) return repository;
+			if ("problem" in repository) return forModel(repository);
 			if (repository.head === undefined)
-				return { problem: `The repository ${repository.top} has no commits yet. Make a first commit, or call the tool without isolated.` };
+				return forModel({ problem: `The repository ${repository.top} has no commits yet`, remedy: "Make a first commit" });
 			return freeze(repository, options, signal);
 		},
 	};
 }
 
-async function freeze(repository: Repository, options: IsolationOptions, signal: AbortSignal): Promise<Frozen | Problem> {
+/** In words for the model, which has another way out. */
+const forModel = ({ problem, remedy }: Problem) => ({ problem: `${problem}. ${remedy}, or call the tool without isolated.` });
+
+async function freeze(repository: Repository, options: IsolationOptions, signal: AbortSignal): Promise<Frozen | { problem: string }> {
 	let root = options.root;
 	let directory: string | undefined;
 	try {
@@ -49,8 +54,7 @@ async function freeze(repository: Repository, options: IsolationOptions, signal:
 		const project = join(root, `${asFileName(basename(repository.top))}-${hash}`);
 		const session = asFileName(options.sessionId);
 		directory = join(project, `${session}.frozen-${randomBytes(6).toString("hex")}`);
-		await mkdir(directory, { recursive: true, mode: 0o700 });
-		await writeOwner(directory);
+		makeOwned(directory);
 		const own = inside(repository.top, root);
 		const parts = await freezeParts(repository, "", { directory: join(directory, "part"), signal, ...(own === undefined ? {} : { own }) });
 		return new FrozenRepository({ ...options, parts, project, session, directory });
@@ -60,6 +64,6 @@ async function freeze(repository: Repository, options: IsolationOptions, signal:
 			removeEmpty(join(directory, ".."));
 		}
 		signal.throwIfAborted();
-		return unusable(error, repository.top);
+		return forModel(problemOf(error, repository.top));
 	}
 }

@@ -1,21 +1,24 @@
 /** Brings the work of tasks back, one after another: a task's work is in the tree as a whole, or not at all. */
 import { join } from "node:path";
+import type { ProgramStarter } from "../../snapshots/git.ts";
+import { asFileName, below, firstFree, listed, type RepositoryPath } from "../../snapshots/paths.ts";
+import { guardAgain } from "../../snapshots/programs.ts";
+import { removeTree } from "../../snapshots/remove.ts";
+import { aloneIn } from "../../snapshots/repository-lock.ts";
+import type { Part } from "../../snapshots/take.ts";
 import type { CapturedWork, Merged } from "../contracts.ts";
 import type { Captured } from "./capture.ts";
 import { commitWork, publish, type Step } from "./commit.ts";
-import type { ProgramStarter } from "./git.ts";
-import { headOf, inProgress, type Landing, planCommit, planFiles, undoLanding, type Work } from "./landing.ts";
-import { aloneIn } from "./lock.ts";
-import type { Part } from "./part.ts";
-import { asFileName, below, firstFree, listed, type RepositoryPath } from "./paths.ts";
-import { removeTree } from "./remove.ts";
-import { deleteBranch, type WorkFile } from "./work-file.ts";
+import { headOf, inProgress, type PlannedMerge, planCommit, planFiles, undoMerge, type Work } from "./merge-plan.ts";
+import { deleteBranch, type WorkFile } from "./work-record.ts";
 
 export interface MergeInput {
 	parts: readonly Part[];
 	/** Of the frozen state. */
 	directory: string;
 	shell: () => Promise<ProgramStarter>;
+	/** Whether programs that the repository's configuration names may run. */
+	isTrusted: boolean;
 }
 
 /** What is known about one task when it is merged. */
@@ -50,6 +53,7 @@ export async function mergeTask(input: MergeInput, work: CapturedWork, kept: Kep
 			before,
 			after,
 			message: messageOf(work),
+			runsFilters: input.isTrusted,
 			scratch: join(scratch, String(input.parts.indexOf(part))),
 			staging: join(part.repository.gitDir, staging),
 		};
@@ -63,7 +67,7 @@ export async function mergeTask(input: MergeInput, work: CapturedWork, kept: Kep
 				? ""
 				: ` A repository that was made there came as plain files; its history is in ${captured.histories.join(", ")}.`;
 		const task = { ...work, works, file, patches, histories };
-		return await aloneIn(repositories, () => (mode === "patch" ? mergePatch(task) : mergeBranch(task, main)));
+		return await aloneIn(repositories, () => (mode === "patch" ? mergePatch(task) : mergeBranch(task)));
 	} catch (error) {
 		return { id, status: "failed", text: `${id} was not merged: ${sentence(error)} Its work is in ${patches}.` };
 	} finally {
@@ -73,13 +77,15 @@ export async function mergeTask(input: MergeInput, work: CapturedWork, kept: Kep
 
 async function mergePatch(task: Task): Promise<Merged> {
 	const { id, patches, histories } = task;
-	const conflicts = await landAll(task, planFiles);
+	const conflicts = await mergeAll(task, planFiles);
 	if (conflicts) return { id, status: "conflict", text: `${id} was not merged: ${conflictText(conflicts)} ${byHand(patches)}` };
 	return { id, status: "merged", text: `${id} is in the working tree, not committed. The patch is ${patches}.${histories}` };
 }
 
-async function mergeBranch(task: Task, main: Part): Promise<Merged> {
-	const { id, works, patches, histories } = task;
+async function mergeBranch(captured: Task): Promise<Merged> {
+	const { id, patches, histories } = captured;
+	const works = await Promise.all(captured.works.map(async (work) => ({ ...work, part: await guardedPart(work.part) })));
+	const task = { ...captured, works };
 	const steps = new Map<Work, Step>();
 	for (const work of works) {
 		if (!work.part.repository.head) continue;
@@ -91,29 +97,29 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 		}
 		steps.set(work, step);
 	}
-	const own = works.find(({ part }) => part === main);
+	const own = works.find(({ part }) => part.at === "");
 	const made = own && steps.get(own);
-	const branchName = made && made.new !== made.old ? await makeBranch(main, id, made, own.scratch) : undefined;
+	const branchName = made && made.new !== made.old ? await makeBranch(own.part, id, made, own.scratch) : undefined;
 	const kept = branchName === undefined ? {} : { branchName };
-	const branch = branchName !== undefined && made ? { top: main.repository.top, name: branchName, commit: made.new } : undefined;
+	const branch = branchName !== undefined && made && own ? { top: own.part.repository.top, name: branchName, commit: made.new } : undefined;
 	if (branch) task.file.note({ branch });
 	const where = branchName === undefined ? `The work is in ${patches}.` : `It is on the branch ${branchName} (patch: ${patches}).`;
 	try {
-		const busy = branchName === undefined ? undefined : await whyNoCommit(main);
+		const busy = branchName === undefined || !own ? undefined : await whyNoCommit(own.part);
 		if (busy) return { id, status: "failed", ...kept, text: `${id} was not merged: ${busy}, then run git cherry-pick ${branchName}. ${where}` };
 		const commits: string[] = [];
-		const conflicts = await landAll(task, async (work) => {
+		const conflicts = await mergeAll(task, async (work) => {
 			const head = await headOf(work.part.repository.git);
 			const step = steps.get(work);
 			// An inner repository where no commit can be made gets the files.
 			if (!head || !step || step.new === step.old || (await whyNoCommit(work.part))) return planFiles(work);
-			const landing = await planCommit(work, step, head);
-			const commit = "record" in landing ? landing.record.commit?.new : undefined;
+			const merge = await planCommit(work, step, head);
+			const commit = "record" in merge ? merge.record.commit?.new : undefined;
 			if (commit !== undefined && commit !== head) commits.push(commit.slice(0, 10));
-			return landing;
+			return merge;
 		});
 		if (conflicts) return { id, status: "conflict", ...kept, text: `${id} was not merged: ${conflictText(conflicts)} ${where}` };
-		const isGone = !branch || (await deleteBranch(main.repository.git, branch));
+		const isGone = !branch || !own || (await deleteBranch(own.part.repository.git, branch));
 		const what = commits.length > 0 ? `committed as ${commits.join(", ")}` : "in the working tree; there was nothing to commit";
 		const left = isGone ? "" : ` The branch ${branchName} could not be deleted.`;
 		return { id, status: "merged", ...(isGone ? {} : kept), text: `${id} is ${what}. The patch is ${patches}.${histories}${left}` };
@@ -122,37 +128,43 @@ async function mergeBranch(task: Task, main: Part): Promise<Merged> {
 	}
 }
 
+const guardedPart = async (part: Part): Promise<Part> => ({ ...part, repository: await guardAgain(part.repository) });
+
 /** Plans everything before the first file is touched. Gives the paths that stand in the way. */
-async function landAll(
+async function mergeAll(
 	{ works, file }: Task,
-	plan: (work: Work) => Promise<Landing | { conflicts: RepositoryPath[] }>,
+	plan: (work: Work) => Promise<PlannedMerge | { conflicts: RepositoryPath[] }>,
 ): Promise<RepositoryPath[] | undefined> {
-	const landings: Landing[] = [];
-	const landed: Landing[] = [];
+	const merges: PlannedMerge[] = [];
+	const applied: PlannedMerge[] = [];
 	try {
 		const conflicts: RepositoryPath[] = [];
 		for (const work of works) {
 			const planned = await plan(work);
 			if ("conflicts" in planned) conflicts.push(...planned.conflicts);
-			else landings.push(planned);
+			else merges.push(planned);
 		}
 		if (conflicts.length > 0) return conflicts;
-		file.note({ landings: landings.map(({ record }) => record) });
-		for (const landing of landings) {
-			await landing.land();
-			landed.unshift(landing);
+		file.note({ merges: merges.map(({ record }) => record) });
+		for (const merge of merges) {
+			await merge.apply();
+			applied.unshift(merge);
 		}
-		file.note({ isLanded: true });
+		file.note({ isMerged: true });
 		return undefined;
 	} catch (error) {
 		const left: string[] = [];
-		for (const { record } of landed) {
-			if (!(await undoLanding((works[0] as Work).part.repository.git.with({ cwd: record.top }), record))) left.push(record.top);
+		for (const { record } of applied) {
+			const git = (works[0] as Work).part.repository.git.with({ cwd: record.top });
+			if (!(await undoMerge(git, record).catch(() => false))) left.push(record.top);
 		}
-		if (left.length === 0) throw error;
-		throw new Error(`${sentence(error)} What was changed in ${left.join(", ")} could not be taken back: see git status there.`, { cause: error });
+		if (left.length === 0) {
+			file.note({ merges: [] });
+			throw error;
+		}
+		throw new Error(`${sentence(error)} What was changed in ${left.join(", ")} could not be undone: see git status there.`, { cause: error });
 	} finally {
-		for (const landing of landings) await landing.discard();
+		for (const merge of merges) await merge.discard();
 	}
 }
 

@@ -2,7 +2,7 @@
 import type { Shell, ShellResult } from "../../lib/shell/index.ts";
 import { truncateTail } from "../../lib/truncate.ts";
 import type { VerificationAttempt, VerificationCommand, VerificationCommandResult } from "../../protocol/subagents.ts";
-import type { VerificationSubject, Verify } from "../contracts.ts";
+import type { BeforeCommand, VerificationSubject, Verify } from "../contracts.ts";
 import { gitPlaceVariables } from "../git-variables.ts";
 import { failedChecks } from "./failures.ts";
 import { checkLog } from "./log.ts";
@@ -10,6 +10,8 @@ import { checkLog } from "./log.ts";
 export interface VerifyInput {
 	/** Its environment holds no credentials, and it takes them out of what is printed. */
 	shell: () => Promise<Pick<Shell, "run">>;
+	/** Absent when all commands may run. */
+	beforeCommand?: BeforeCommand;
 	now: () => number;
 }
 
@@ -18,7 +20,7 @@ const timedOutCode = 124;
 const abortedCode = 143;
 const notStartedCode = 126;
 
-export function verification({ shell, now }: VerifyInput): Verify {
+export function verification({ shell, beforeCommand, now }: VerifyInput): Verify {
 	return async (plan, attempt, subject) => {
 		const startedAt = now();
 		const facts = { id: subject.id, taskId: subject.taskId, attempt };
@@ -60,7 +62,20 @@ export function verification({ shell, now }: VerifyInput): Verify {
 		let ended: ShellResult;
 		try {
 			const { cwd, signal } = subject;
-			const request = { command, timeoutMs, cwd, login: true, sweep: true, stripControls: true, log, signal, unset: gitPlaceVariables };
+			const permit = (await beforeCommand?.(command, signal)) ?? { command };
+			if (signal.aborted) return { result: end(abortedCode, "", false), isAborted: true };
+			if ("reason" in permit) return { result: end(notStartedCode, permit.reason, false), isAborted: false };
+			const request = {
+				command: permit.command,
+				timeoutMs,
+				cwd,
+				login: true,
+				sweep: true,
+				stripControls: true,
+				log,
+				signal,
+				unset: gitPlaceVariables,
+			};
 			ended = await (await shell()).run(request);
 		} catch (error) {
 			return { result: end(notStartedCode, (error as Error).message, false), isAborted: false };

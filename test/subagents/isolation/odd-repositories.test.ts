@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Bench, tree } from "./isolation-support.ts";
+import { Bench, tree } from "./support.ts";
 
 test("repositories inside the repository have patches of their own", async () => {
 	const bench = new Bench();

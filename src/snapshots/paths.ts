@@ -52,3 +52,9 @@ export function inside(outer: string, inner: string): RepositoryPath | undefined
 	const top = join(outer, "/");
 	return inner.startsWith(top) && inner !== top ? fromText(inner.slice(top.length).replace(/\/$/, "")) : undefined;
 }
+
+/** What is in front of a mark, and what comes after it; all of it when there is no mark. */
+export function split(text: string, mark: string): string[] {
+	const at = text.indexOf(mark);
+	return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
+}

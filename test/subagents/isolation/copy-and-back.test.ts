@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Bench, tree } from "./isolation-support.ts";
+import { Bench, tree } from "./support.ts";
 
 test("a copy is the live tree: staged, unstaged, untracked; and the work comes back while index and HEAD stay", async () => {
 	const bench = new Bench();

@@ -2,13 +2,12 @@
 import { createHash } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";
 import { chmod, copyFile, lstat, mkdir, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { randomBytes } from "../../lib/ids.ts";
 import { above, onDisk, type RepositoryPath } from "./paths.ts";
 import { type Change, type Entry, putEntries, type Shadow } from "./shadow.ts";
 
-export interface LiveInput {
+export interface ChangeInput {
 	shadow: Shadow;
 	top: string;
 	/** For files on their way; best on the same disk as the tree. Removed afterwards. */
@@ -18,9 +17,9 @@ export interface LiveInput {
 }
 
 /** Changes that can be made now. */
-export interface Prepared {
+export interface PreparedChanges {
 	/** Makes them; after a failure everything is as before. */
-	commit(): Promise<void>;
+	apply(): Promise<void>;
 	discard(): Promise<void>;
 }
 
@@ -31,7 +30,7 @@ interface Leaving {
 }
 
 /** Looks at each place and puts the new files ready. Gives the paths that are not as they should be. */
-export async function prepare(input: LiveInput, changes: readonly Change[]): Promise<Prepared | { conflicts: RepositoryPath[] }> {
+export async function prepareChanges(input: ChangeInput, changes: readonly Change[]): Promise<PreparedChanges | { conflicts: RepositoryPath[] }> {
 	const conflicts: RepositoryPath[] = [];
 	const leaving: Leaving = { paths: new Set(), files: new Set() };
 	for (const { path, to } of changes) {
@@ -53,11 +52,11 @@ export async function prepare(input: LiveInput, changes: readonly Change[]): Pro
 		throw error;
 	}
 	return {
-		async commit() {
+		async apply() {
 			try {
 				await move(input, changes, after);
 			} catch (error) {
-				await takeBack(input, changes);
+				await undoChanges(input, changes);
 				throw error;
 			}
 		},
@@ -66,20 +65,27 @@ export async function prepare(input: LiveInput, changes: readonly Change[]): Pro
 }
 
 /** Undoes those of the changes that were made, by this process or by one that was killed on the way. What is neither as before nor as planned stays. */
-export async function takeBack(input: LiveInput, changes: readonly Change[]): Promise<void> {
-	const back: Change[] = [];
-	for (const { path, from, to } of changes) {
-		if (await holds(input.top, path, to)) back.push({ path, ...(to ? { from: to } : {}), ...(from ? { to: from } : {}) });
-	}
+export async function undoChanges(input: ChangeInput, changes: readonly Change[]): Promise<void> {
+	const back = (await appliedChanges(input, changes)).map(
+		({ path, from, to }): Change => ({ path, ...(to ? { from: to } : {}), ...(from ? { to: from } : {}) }),
+	);
 	const before = join(input.staging, "before");
-	// A process that was killed left them as they were.
+	// A process that was killed while it did the same may have left these.
 	for (const path of [before, join(input.staging, "index.lock")]) await rm(path, { recursive: true, force: true });
+	for (const { path } of changes) await rm(besideOf(onDisk(input.top, path), input), { force: true });
 	await extract(input, back, before);
 	await move(input, back, before);
 }
 
+/** Those of the changes whose result is on the disk. */
+export async function appliedChanges({ top }: Pick<ChangeInput, "top">, changes: readonly Change[]): Promise<Change[]> {
+	const applied: Change[] = [];
+	for (const change of changes) if (await holds(top, change.path, change.to)) applied.push(change);
+	return applied;
+}
+
 /** Writes the new contents into a directory, each at its path. */
-async function extract({ shadow, staging }: LiveInput, changes: readonly Change[], directory: string): Promise<void> {
+async function extract({ shadow, staging }: ChangeInput, changes: readonly Change[], directory: string): Promise<void> {
 	const written = changes.filter(({ to }) => to);
 	await mkdir(directory, { recursive: true, mode: 0o700 });
 	if (written.length === 0) return;
@@ -93,7 +99,8 @@ async function extract({ shadow, staging }: LiveInput, changes: readonly Change[
 	await git.run(["checkout-index", "-a", "-q"]);
 }
 
-async function move({ top, keep }: LiveInput, changes: readonly Change[], directory: string): Promise<void> {
+async function move(input: ChangeInput, changes: readonly Change[], directory: string): Promise<void> {
+	const { top, keep } = input;
 	const kept = new Set(["", keep, ...above(keep)]);
 	for (const change of changes.filter(({ to }) => !to)) {
 		await rm(onDisk(top, change.path), { force: true });
@@ -111,7 +118,7 @@ async function move({ top, keep }: LiveInput, changes: readonly Change[], direct
 		// An empty directory is nothing to git.
 		if (stats?.isDirectory()) await rmdir(target);
 		if (stats?.isFile() && isFile(change.to)) await chmod(source, permissions(stats, change.to));
-		await moveFile(source, target);
+		await moveFile(source, target, besideOf(target, input));
 	}
 }
 
@@ -121,12 +128,15 @@ function permissions({ mode }: Stats, to: Entry): number {
 	return to.mode === "100755" ? bits | ((bits & 0o444) >> 2) : bits & ~0o111;
 }
 
-async function moveFile(source: Buffer, target: Buffer): Promise<void> {
+/** Where a file from another disk is completed before it takes its place. The name is known to a process that cleans up after a killed one. */
+const besideOf = (target: Buffer, { staging }: ChangeInput) => Buffer.concat([target, Buffer.from(`.${basename(staging)}`)]);
+
+async function moveFile(source: Buffer, target: Buffer, beside: Buffer): Promise<void> {
 	try {
 		await rename(source, target);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
-		const beside = Buffer.concat([target, Buffer.from(`.${randomBytes(6).toString("hex")}`)]);
+		await rm(beside, { force: true });
 		try {
 			if ((await lstat(source)).isSymbolicLink()) await symlink(await readlink(source, "buffer"), beside);
 			else await copyFile(source, beside);

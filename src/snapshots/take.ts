@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Git } from "./git.ts";
-import { ignoredRepositories } from "./nested.ts";
+import { ignoredRepositories } from "./inner-repositories.ts";
 import { below, entries, onDisk, type RepositoryPath } from "./paths.ts";
 import { type Repository, repositoryAt } from "./repository.ts";
 import { copyIndex, type IndexEntry, isLink, type Place, putEntries, Shadow } from "./shadow.ts";

@@ -3,12 +3,12 @@
  * objects are added to theirs by reference. It knows none of their filters, line-end rules, hooks or settings, so nothing is converted
  * and nothing of theirs is run.
  */
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { copyFile, cp, mkdir, stat, utimes, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Git } from "./git.ts";
-import { entries, fromText, type RepositoryPath } from "./paths.ts";
+import { entries, fromText, type RepositoryPath, split } from "./paths.ts";
 import type { Repository } from "./repository.ts";
 
 /** What a tree has at a path. */
@@ -74,7 +74,7 @@ export class Shadow {
 			...(repository ? [writeFile(join(directory, "objects/info/alternates"), `${quoted(repository.objects)}\n`)] : []),
 		]);
 		const exclude = repository && join(repository.commonDir, "info/exclude");
-		if (exclude && existsSync(exclude)) await cp(exclude, join(directory, "info/exclude"), { dereference: true });
+		if (exclude && statSync(exclude, { throwIfNoEntry: false })?.isFile()) await cp(exclude, join(directory, "info/exclude"), { dereference: true });
 		return new Shadow(git, directory);
 	}
 
@@ -145,14 +145,9 @@ async function configFor(repository: Repository | undefined, signal?: AbortSigna
 	const values = new Map<string, string>();
 	let excludes = "";
 	if (repository) {
-		const { git } = repository;
-		const [settings, file] = await Promise.all([
-			git.ask(["config", "-z", "--get-regexp", "^(core|extensions)\\."], { codes: [0, 1], signal }),
-			git.ask(["config", "--type=path", "--get", "core.excludesFile"], { codes: [0, 1], signal }),
-		]);
-		for (const [name = "", value = ""] of entries(settings.output).map((each) => split(each, "\n"))) {
-			if (kept.test(name)) values.set(name, value);
-		}
+		const { git, settings } = repository;
+		const file = await git.ask(["config", "--type=path", "--get", "core.excludesFile"], { codes: [0, 1], signal });
+		for (const [name, value] of settings) if (kept.test(name)) values.set(name, value);
 		const { XDG_CONFIG_HOME, HOME = homedir() } = git.environment();
 		excludes = file.code === 0 ? file.output.replace(/\n$/, "") : fromText(join(XDG_CONFIG_HOME || join(HOME, ".config"), "git/ignore"));
 	}
@@ -183,9 +178,4 @@ function setting(name: string, value: string): string {
 
 function quoted(text: string, isAlways = false): string {
 	return isAlways || /^["#]|\n/.test(text) ? `"${text.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n")}"` : text;
-}
-
-export function split(text: string, mark: string): string[] {
-	const at = text.indexOf(mark);
-	return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
 }

@@ -1,11 +1,11 @@
 /** Isolated tasks of a whole session, stopped at a moment that is certain: git itself waits there. */
-import { execFileSync } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
-import { Agent } from "../wire/support/agent.ts";
-import type { Frame } from "../wire/support/match.ts";
+import { Agent, program } from "../../wire/support/agent.ts";
+import type { Frame } from "../../wire/support/match.ts";
 
 const agents: Agent[] = [];
 afterEach(async () => {
@@ -37,14 +37,30 @@ async function until(isRight: () => boolean): Promise<void> {
 }
 
 const work = { id: "Work", description: "Change something", assignment: "change" };
-/** Another session that shares the user's directory. It is asked for nothing but an answer. */
-async function nextSession(after: Agent): Promise<Agent> {
-	const env = { BOWLINE_DIR: join(after.cwd, "../user") };
-	const agent = new Agent({ script: { replies: [{ text: "ok" }] }, flags: ["--set", "task.isolation.mode=worktree"], env });
+const userOf = (agent: Agent) => ({ BOWLINE_DIR: join(agent.cwd, "../user") });
+
+/** Another session that shares the user's directory, and looks at the repository with its first call. Isolation is off unless asked for. */
+async function nextSession(after: Agent, flags: string[] = []): Promise<Agent> {
+	const look = { tool: "bash", id: "L", arguments: { command: `cd ${after.cwd}; git status --porcelain; git rev-parse HEAD; ls .git` } };
+	const agent = new Agent({ script: { replies: [{ blocks: [look] }, { text: "ok" }] }, flags, env: userOf(after) });
 	agents.push(agent);
 	agent.send({ id: "1", type: "prompt", message: "hi" });
 	await agent.event("agent_settled");
 	return agent;
+}
+
+/** A process for one prompt that shares the user's directory. */
+function oneShot(after: Agent, path = process.env.PATH): { child: ChildProcess; ended: Promise<{ stdout: string; stderr: string }> } {
+	const folder = mkdtempSync(join(tmpdir(), "bowline-one-"));
+	onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+	const env = { ...process.env, ...userOf(after), PATH: path };
+	const args = [program, "-p", "hi", "--provider", "scripted", "--model", "echo", "--no-tools", "--no-session"];
+	let child: ChildProcess | undefined;
+	const ended = new Promise<{ stdout: string; stderr: string }>((resolve) => {
+		child = execFile(process.execPath, args, { cwd: folder, env }, (_, stdout, stderr) => resolve({ stdout, stderr }));
+	});
+	child?.stdin?.end();
+	return { child: child as unknown as ChildProcess, ended };
 }
 
 function start(args: object, path: string, flags: string[] = []): Agent {
@@ -86,12 +102,12 @@ test("an abort while a copy is made: the checks that were asked for were skipped
 	await agent.response("2");
 });
 
-for (const [mode, what, text, when] of [
-	["patch", "the files are ready", "checkout-index -a -q", "after"],
-	["branch", "the index is locked", "bowline: task HEAD", "before"],
-	["branch", "HEAD has moved", "bowline: task HEAD", "after"],
+for (const [mode, what, text, when, next] of [
+	["patch", "the files are ready", "checkout-index -a -q", "after", "a session"],
+	["branch", "the index is locked", "bowline: task HEAD", "before", "a process for one prompt without tools"],
+	["branch", "HEAD has moved", "bowline: task HEAD", "after", "a session after one that was killed while it repaired"],
 ] as const) {
-	test(`killed while work is merged as ${mode}, when ${what}: the next session takes it back and says where it is`, async () => {
+	test(`killed while work is merged as ${mode}, when ${what}: ${next} undoes it before the first prompt, and says where the work is`, async () => {
 		const git = waitingGit(text, when);
 		const agent = start({}, git.path, ["--set", `task.isolation.merge=${mode}`]);
 		const repository = (...args: string[]) => execFileSync("git", args, { cwd: agent.cwd, encoding: "utf8" });
@@ -101,16 +117,40 @@ for (const [mode, what, text, when] of [
 		agent.child.kill("SIGKILL");
 		await agent.exited();
 		git.go();
-		const next = await nextSession(agent);
-		await until(() => !existsSync(join(agent.cwd, ".git/bowline.lock")) && next.stderr.includes("Warning"));
-		expect(next.stderr).toMatch(
+		let stderr: string;
+		if (next.includes("one prompt")) {
+			// As if git had been killed while it moved HEAD.
+			writeFileSync(join(agent.cwd, ".git/HEAD.lock"), "");
+			const { stdout, stderr: said } = await oneShot(agent).ended;
+			expect(stdout).toContain("hi");
+			stderr = said;
+		} else {
+			if (next.includes("repaired")) {
+				const repairing = waitingGit("bowline: task HEAD", "after");
+				const { child, ended } = oneShot(agent, repairing.path);
+				await until(repairing.hasCome);
+				child.kill("SIGKILL");
+				await ended;
+				repairing.go();
+			}
+			const session = await nextSession(agent);
+			const end = session.frames.find((frame) => frame.type === "tool_execution_end" && frame.toolCallId === "L");
+			const seen = (end as { result?: { content?: { text?: string }[] } } | undefined)?.result?.content?.[0]?.text ?? "";
+			expect(seen.startsWith(`?? mine.txt\n${head}`), seen).toBe(true);
+			expect(seen).not.toMatch(/lock|bowline/);
+			stderr = session.stderr;
+		}
+		expect(stderr).toMatch(
 			/^Warning: A crashed process did not merge the work of 0-Work: it is in \S+0-Work\.patch(, the branch bowline\/task\/0-Work)?\.\n$/,
 		);
 		expect(repository("rev-parse", "HEAD")).toBe(head);
 		expect(repository("status", "--porcelain")).toBe("?? mine.txt\n");
-		expect(repository("worktree", "list").trim().split("\n")).toHaveLength(1);
 		expect(readdirSync(join(agent.cwd, ".git")).filter((name) => /bowline|lock/.test(name))).toEqual([]);
-		repository("apply", /it is in (\S+\.patch)/.exec(next.stderr)?.[1] ?? "");
+		// Copies go with the next process that isolates.
+		const last = await nextSession(agent, ["--set", "task.isolation.mode=worktree"]);
+		await until(() => readdirSync(join(agent.cwd, "../user/worktrees")).length === 0);
+		expect([last.stderr, repository("worktree", "list").trim().split("\n").length]).toEqual(["", 1]);
+		repository("apply", /it is in (\S+\.patch)/.exec(stderr)?.[1] ?? "");
 		expect(repository("status", "--porcelain")).toBe(" M a.txt\n?? b.txt\n?? mine.txt\n");
 	});
 }

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Bench, tree } from "./isolation-support.ts";
+import { Bench, tree } from "./support.ts";
 
 const lines = (changes: Record<number, string> = {}) => Array.from({ length: 20 }, (_, n) => `${changes[n] ?? n}\n`).join("");
 

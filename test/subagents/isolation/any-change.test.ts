@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, syml
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Bench, tree } from "./isolation-support.ts";
+import { Bench, tree } from "./support.ts";
 
 const names = [
 	"a",

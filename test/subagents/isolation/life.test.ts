@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { collectLeftOvers } from "../../src/subagents/isolation/index.ts";
-import { eventually, processesWith } from "../lib/shell/processes.ts";
-import { Bench, tree } from "./isolation-support.ts";
+import { makeOwned } from "../../../src/snapshots/owner.ts";
+import { collectLeftOvers, repairInterruptedMerges } from "../../../src/subagents/isolation/index.ts";
+import { eventually, processesWith } from "../../lib/shell/processes.ts";
+import { Bench, tree } from "./support.ts";
 
 const children: ChildProcess[] = [];
 const directory = mkdtempSync(join(tmpdir(), "bowline-isolating-"));
@@ -23,7 +24,7 @@ afterEach(() => {
 
 test("where there is nothing to isolate, the model is told why and what to do", async () => {
 	const bench = new Bench();
-	expect(await bench.problem()).toMatch(/needs a git repository, and .*repo is not in one.*git init/);
+	expect(await bench.problem()).toMatch(/A git repository is needed, and .*repo is not in one.*git init/);
 	bench.git(["init", "-q"]);
 	bench.files({ "a.txt": "a" });
 	expect(await bench.problem()).toMatch(/has no commits yet\. Make a first commit/);
@@ -35,10 +36,10 @@ test("where there is nothing to isolate, the model is told why and what to do", 
 	const programs = join(bench.folder, "bin");
 	mkdirSync(programs);
 	bench.environment = { ...bench.environment, PATH: programs };
-	expect(await bench.problem()).toMatch(/needs git, and it is not on the PATH/);
+	expect(await bench.problem()).toMatch(/Git is needed, and it is not on the PATH/);
 	writeFileSync(join(programs, "git"), "#!/bin/sh\necho git version 2.24.9\n");
 	chmodSync(join(programs, "git"), 0o755);
-	expect(await bench.problem()).toMatch(/needs git 2\.25 or newer, and this is git version 2\.24\.9/);
+	expect(await bench.problem()).toMatch(/Git 2\.25 or newer is needed, and this is git version 2\.24\.9/);
 	writeFileSync(
 		join(programs, "git"),
 		"#!/bin/sh\ncase \"$*\" in *version) echo git version 2.50;; *) echo 'fatal: No space left on device' >&2; exit 128;; esac\n",
@@ -169,6 +170,49 @@ test("what a killed process left is cleared away, and its work rescued", async (
 	expect(await collect(bench)).toEqual([]);
 	bench.expectClean();
 	expect(existsSync(join(bench.repo, "inner/.git/worktrees"))).toBe(false);
+});
+
+/** A frozen state whose process is gone, with this work in it. */
+function abandoned(bench: Bench, name: string, work: object): string {
+	const directory = join(bench.root, "project", name);
+	makeOwned(directory);
+	const owner = JSON.parse(readFileSync(join(directory, "owner.json"), "utf8")) as object;
+	writeFileSync(join(directory, "owner.json"), JSON.stringify({ ...owner, pid: 2 ** 22 + 1 }));
+	writeFileSync(join(directory, "work-0.json"), JSON.stringify({ id: "0-Fix", patches: [], ...work }));
+	return directory;
+}
+
+test("a repair that another process holds up ends in time, says so, and is made by the next process", async () => {
+	const bench = new Bench();
+	const repair = async (withinMs: number) => {
+		const warnings: string[] = [];
+		const options = { root: bench.root, shell: async () => bench.shell, environment: () => bench.environment, now: Date.now };
+		await repairInterruptedMerges({ ...options, warn: (text) => warnings.push(text) }, withinMs);
+		return warnings;
+	};
+	expect(await repair(1000)).toEqual([]);
+	const patch = join(bench.folder, "0-Fix.patch");
+	writeFileSync(patch, "");
+	const directory = abandoned(bench, "session.frozen-abc", { repositories: [bench.repo], patches: [patch] });
+	writeFileSync(join(bench.repo, "bowline.lock"), JSON.stringify({ pid: process.pid }));
+	expect(await repair(200)).toEqual([
+		expect.stringMatching(/could not be undone: it took longer than 0\.2 seconds\. See git status, and .*frozen-abc\.$/),
+	]);
+	rmSync(join(bench.repo, "bowline.lock"));
+	writeFileSync(join(directory, "collect.lock"), JSON.stringify({ pid: process.pid }));
+	setTimeout(() => rmSync(join(directory, "collect.lock")), 100);
+	expect(await repair(10_000)).toEqual([`A crashed process did not merge the work of 0-Fix: it is in ${patch}.`]);
+	expect(await collect(bench)).toEqual([]);
+	expect(readdirSync(bench.root)).toEqual([]);
+});
+
+test("a directory whose making was cut short is removed when its process is gone, and not before", async () => {
+	const bench = new Bench();
+	const directory = abandoned(bench, "session.frozen-abc.making", {});
+	const other = join(bench.root, "project/session.frozen-def");
+	makeOwned(`${other}.making`);
+	expect(await collect(bench)).toEqual([]);
+	expect([existsSync(directory), existsSync(`${other}.making/owner.json`), existsSync(other)]).toEqual([false, true, false]);
 });
 
 test("of a killed process whose repository is gone since, the files are kept", async () => {

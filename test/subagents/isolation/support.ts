@@ -4,10 +4,10 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkS
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, expect } from "vitest";
-import { redactor } from "../../src/lib/redact.ts";
-import { Shell } from "../../src/lib/shell/index.ts";
-import type { CapturedWork, Frozen, Merged, Workspace } from "../../src/subagents/contracts.ts";
-import { gitIsolation } from "../../src/subagents/isolation/index.ts";
+import { redactor } from "../../../src/lib/redact.ts";
+import { Shell } from "../../../src/lib/shell/index.ts";
+import type { CapturedWork, Frozen, Merged, Workspace } from "../../../src/subagents/contracts.ts";
+import { gitIsolation } from "../../../src/subagents/isolation/index.ts";
 
 const opened: Bench[] = [];
 
@@ -30,6 +30,7 @@ export class Bench {
 		GIT_INDEX_FILE: "/nowhere/index",
 	};
 	readonly shell: Shell;
+	isTrusted = true;
 	readonly signal = new AbortController().signal;
 
 	constructor() {
@@ -80,6 +81,7 @@ export class Bench {
 			cwd,
 			root: this.root,
 			sessionId: "session",
+			isTrusted: this.isTrusted,
 			artifact: (id, suffix) => join(this.folder, "artifacts", `${id}.${suffix}`),
 			shell: async () => this.shell,
 			environment: () => this.environment,

@@ -1,7 +1,11 @@
-/** Runs git so that neither the environment nor hooks, pagers or daemons change what it does. */
+/**
+ * Runs git so that neither the environment nor the repository changes what it does: no hook, daemon, pager, editor or transport is started.
+ * Without a transport git fetches nothing and asks nobody for a password, so ssh, proxies, credential helpers and the programs at the other
+ * end of a remote stay unused, too.
+ */
 import { createReadStream, type ReadStream } from "node:fs";
-import { onAbort } from "../../lib/abort.ts";
-import type { Program, ProgramOptions } from "../../lib/shell/index.ts";
+import { onAbort } from "../lib/abort.ts";
+import type { Program, ProgramOptions } from "../lib/shell/index.ts";
 
 export interface ProgramStarter {
 	start(file: string, args: readonly string[], cwd?: string, options?: ProgramOptions): Promise<Program>;
@@ -21,7 +25,7 @@ export interface Call {
 	inputFile?: string;
 	/** Ends git; the call throws the signal's reason when it is gone. */
 	signal?: AbortSignal;
-	/** Exit codes that are no failure; 0 when left out. */
+	/** Exit codes that are not failures; 0 when absent. */
 	codes?: readonly number[];
 }
 
@@ -49,13 +53,18 @@ const keptVariables =
 
 const always = [
 	"--no-pager",
-	...["core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false", "worktree.useRelativePaths=false"].flatMap(
-		(setting) => ["-c", setting],
-	),
+	...[
+		"core.hooksPath=/dev/null",
+		"core.fsmonitor=false",
+		"gc.auto=0",
+		"maintenance.auto=false",
+		"worktree.useRelativePaths=false",
+		"submodule.recurse=false",
+	].flatMap((setting) => ["-c", setting]),
 ];
 
 const killAfterMs = 1000;
-/** What git has left in the background (a filter's helper) may hold the pipes open for ever. */
+/** A program that git left in the background, such as a filter's helper, may hold the pipes open for ever. */
 const pipesAfterMs = 10_000;
 
 export class Git {
@@ -92,7 +101,7 @@ export class Git {
 		return (await this.run(args, call)).replace(/\n$/, "");
 	}
 
-	/** For questions that are answered by the exit code, too. */
+	/** For questions that the exit code answers. */
 	async ask(args: readonly string[], { input, inputFile, signal, codes = [0] }: Call = {}): Promise<Answer> {
 		signal?.throwIfAborted();
 		const shell = await this.#options.shell();
@@ -108,8 +117,20 @@ export class Git {
 	}
 }
 
-/** Texts in English, no questions, and no locks that are taken only to be faster next time. */
-const plain = { LC_ALL: "C", LANGUAGE: "", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0" };
+const plain = {
+	// Texts in English, and no locks that only save time later.
+	LC_ALL: "C",
+	LANGUAGE: "",
+	GIT_OPTIONAL_LOCKS: "0",
+	// A partial clone fetches what it lacks through programs that its configuration names. Git before 2.39.4 knows only the second variable,
+	// a list of the transports that are allowed.
+	GIT_NO_LAZY_FETCH: "1",
+	GIT_ALLOW_PROTOCOL: "none",
+	GIT_TERMINAL_PROMPT: "0",
+	GIT_ASKPASS: "",
+	SSH_ASKPASS: "",
+	GIT_EDITOR: "false",
+};
 
 function inherited(environment: Record<string, string | undefined>): Record<string, string | undefined> {
 	return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("GIT_") || keptVariables.test(name)));
@@ -125,7 +146,7 @@ async function finished(program: Program, input: string | ReadStream | undefined
 	const output = read(child.stdout);
 	const errors = read(child.stderr);
 	let kill: NodeJS.Timeout | undefined;
-	// Asked first, so that git takes its lock files away.
+	// SIGTERM first, so that git removes its lock files.
 	const release =
 		signal &&
 		onAbort(signal, () => {
@@ -135,7 +156,7 @@ async function finished(program: Program, input: string | ReadStream | undefined
 	// Git that fails before it has read everything closes the pipe; its exit code tells more.
 	child.stdin?.on("error", () => undefined);
 	if (typeof input === "string") child.stdin?.end(Buffer.from(input, "latin1"));
-	// A file that cannot be read is an end that git complains about.
+	// Git complains about the early end of a file that cannot be read.
 	else if (input && child.stdin) input.on("error", () => child.stdin?.end()).pipe(child.stdin);
 	let grace: NodeJS.Timeout | undefined;
 	child.once("exit", () => {
