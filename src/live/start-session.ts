@@ -5,8 +5,10 @@ import { randomBytes, uuid } from "../lib/ids.ts";
 import { noteChoice, restoreChoice } from "../session/restore.ts";
 import type { Session } from "../session/session.ts";
 import type { SettingsView } from "../settings/settings.ts";
-import { sessionDirectory, type Transcript, type TranscriptParts } from "../transcript/transcript.ts";
-import { Transcripts } from "../transcript/transcripts.ts";
+import { type SessionDirectories, sessionDirectories } from "../transcript/directories.ts";
+import { FileSessionStore } from "../transcript/file-store.ts";
+import type { SessionStore } from "../transcript/store.ts";
+import type { Transcript, TranscriptParts } from "../transcript/transcript.ts";
 import type { Options } from "./arguments.ts";
 
 export interface SessionPlaces {
@@ -17,17 +19,28 @@ export interface SessionPlaces {
 }
 
 /** Where the session files of this working directory are. */
-export function directoryOf({ options, settings, cwd, userDirectory }: SessionPlaces): string {
-	return resolve(cwd, options["session-dir"] ?? settings.get("sessionDir") ?? sessionDirectory(userDirectory, cwd));
+export function directoryOf(places: SessionPlaces): string {
+	return directoriesOf(places).directory;
 }
 
-export function transcriptsOf(places: SessionPlaces, parts: Pick<TranscriptParts, "redact" | "now" | "onEntry">): Transcripts {
+/** A directory that the user names may hold the sessions of several working directories, so it has no former ones. */
+function directoriesOf({
+	options,
+	settings,
+	cwd,
+	userDirectory,
+}: SessionPlaces): Pick<SessionDirectories, "directory"> & Partial<SessionDirectories> {
+	const given = options["session-dir"] ?? settings.get("sessionDir");
+	return given === undefined ? sessionDirectories(userDirectory, cwd) : { directory: resolve(cwd, given) };
+}
+
+export function transcriptsOf(places: SessionPlaces, parts: Pick<TranscriptParts, "redact" | "now" | "onEntry">): SessionStore {
 	const { options, cwd } = places;
 	let chosenId = options["session-id"];
 	if (chosenId !== undefined && !/^[\w.-]+$/.test(chosenId)) throw new Error("--session-id may have letters, digits, dots, dashes and underscores.");
-	return new Transcripts({
+	return new FileSessionStore({
 		cwd,
-		directory: options["no-session"] ? undefined : directoryOf(places),
+		...(options["no-session"] ? { directory: undefined } : directoriesOf(places)),
 		...parts,
 		owner: randomBytes(4).toString("hex"),
 		newId: () => randomBytes(4).toString("hex"),
@@ -40,7 +53,7 @@ export function transcriptsOf(places: SessionPlaces, parts: Pick<TranscriptParts
 }
 
 /** The session that the flags name; nothing when a new one is to begin. */
-export function namedTranscript({ session, continue: goOn }: Options, transcripts: Transcripts): Transcript | undefined {
+export function namedTranscript({ session, continue: goOn }: Options, transcripts: SessionStore): Transcript | undefined {
 	if (session !== undefined) return transcripts.open(transcripts.named(session));
 	const latest = goOn ? transcripts.latest() : undefined;
 	return latest === undefined ? undefined : transcripts.open(latest);

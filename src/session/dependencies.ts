@@ -4,8 +4,8 @@ import type { TodoList } from "../lib/todos.ts";
 import type { InterruptMode, QueueMode } from "../protocol/commands/queue.ts";
 import type { Image } from "../protocol/content.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
+import type { SessionStore } from "../transcript/store.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import type { Transcripts } from "../transcript/transcripts.ts";
 import type { Bus } from "./bus.ts";
 import type { ModelChoice } from "./model-choice.ts";
 
@@ -26,7 +26,7 @@ export interface SessionParts {
 	/** Takes credentials out of a text. */
 	redact: (text: string) => string;
 	todos: TodoList;
-	transcripts: Transcripts;
+	transcripts: SessionStore;
 	/** The session to go on with; without it a new one begins. */
 	transcript?: Transcript;
 	bus: Bus;

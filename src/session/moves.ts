@@ -4,7 +4,6 @@ import type { SessionStats } from "../protocol/commands/session.ts";
 import type { AgentMessage, UserMessage } from "../protocol/messages.ts";
 import type { Entry, EntryOf } from "../transcript/entries.ts";
 import { forkOf } from "../transcript/fork.ts";
-import { realPlace } from "../transcript/place.ts";
 import { contextTokens, countMessages, totalsOf } from "../transcript/stats.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { type TreeNode, treeOf } from "../transcript/tree.ts";
@@ -15,7 +14,7 @@ import type { Session } from "./session.ts";
 /** Goes on with the session in a file, or with a new one that will be stored there. */
 export async function switchSession(session: Session, path: string): Promise<QueueTexts> {
 	// What cannot be opened must leave the run alone; a file that is opened again must have all of it.
-	if (session.transcript.file === realPlace(path)) await session.abort();
+	if (session.transcripts.isOpenAs(session.transcript, path)) await session.abort();
 	const next = session.transcripts.open(path);
 	return moveTo(session, next);
 }
@@ -24,7 +23,7 @@ export async function switchSession(session: Session, path: string): Promise<Que
 export async function openDirectory(session: Session, directory: string): Promise<{ queues: QueueTexts; resumed: boolean }> {
 	const { transcripts } = session;
 	const latest = transcripts.latest(directory);
-	if (transcripts.directory !== undefined && latest !== undefined && session.transcript.file === realPlace(latest)) await session.abort();
+	if (latest !== undefined && transcripts.isOpenAs(session.transcript, latest)) await session.abort();
 	const before = transcripts.directory;
 	if (before !== undefined) transcripts.directory = directory;
 	try {

@@ -10,8 +10,8 @@ import type { AgentMessage, UserMessage } from "../protocol/messages.ts";
 import { abortedText, busyText } from "../protocol/texts.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
 import type { Entry, EntryBody } from "../transcript/entries.ts";
+import type { SessionStore } from "../transcript/store.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import type { Transcripts } from "../transcript/transcripts.ts";
 import type { Observer } from "./bus.ts";
 import { condensing, takenText } from "./compact-when-ready.ts";
 import { Conversation, problemWith } from "./conversation.ts";
@@ -72,7 +72,7 @@ export class Session {
 		return this.#conversation.transcript;
 	}
 
-	get transcripts(): Transcripts {
+	get transcripts(): SessionStore {
 		return this.#parts.transcripts;
 	}
 

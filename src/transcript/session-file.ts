@@ -78,7 +78,7 @@ export class SessionFile {
 			this.#writeAll(descriptor, Buffer.from(this.isTorn && before > 0 ? `\n${text}` : text));
 			this.isTorn = false;
 			// Where it cannot even be loaded there is a next time.
-			if (!this.exists) import("./orphans.ts").then(({ removeOrphans }) => removeOrphans(dirname(this.path))).catch(() => undefined);
+			if (!this.exists) import("./orphans.ts").then(({ cleanUp }) => cleanUp(dirname(this.path))).catch(() => undefined);
 			this.#isEmpty = false;
 			this.#isLeftover = false;
 			this.exists = true;

@@ -250,8 +250,3 @@ export class Transcript implements TranscriptView {
 }
 
 const structural = new Set(["role", "type", "provider", "model", "modelId", "api", "toolCallId", "toolName", "stopReason", "mimeType"]);
-
-/** `<sessions>/--<working directory with its separators as dashes>--` */
-export function sessionDirectory(userDirectory: string, cwd: string): string {
-	return join(userDirectory, "sessions", `--${cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`);
-}

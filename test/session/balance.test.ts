@@ -12,7 +12,7 @@ import { Bus } from "../../src/session/bus.ts";
 import "../../src/session/drive.ts";
 import { ModelChoice } from "../../src/session/model-choice.ts";
 import { Session } from "../../src/session/session.ts";
-import { Transcripts } from "../../src/transcript/transcripts.ts";
+import { FileSessionStore } from "../../src/transcript/file-store.ts";
 
 type Act =
 	| { do: "prompt" | "steer" | "followUp"; behavior?: "steer" | "followUp" }
@@ -93,7 +93,7 @@ function makeSession(plans: readonly ReplyPlan[]) {
 		policies: [retry],
 		todos: new TodoList({ clearDelay: () => -1, onAutoClear: () => undefined }),
 		redact: (text) => text,
-		transcripts: new Transcripts({
+		transcripts: new FileSessionStore({
 			cwd: "/",
 			directory: undefined,
 			redact: (text) => text,

@@ -17,5 +17,5 @@ export async function exportCommand(words: readonly string[], options: Options):
 
 async function sessionFile(word: string, options: Options): Promise<string> {
 	const { cwd, userDirectory, settings } = await surroundings(options, false);
-	return transcriptsOf({ options, settings, cwd, userDirectory }, { redact: (text) => text, now: Date.now }).named(word);
+	return transcriptsOf({ options, settings, cwd, userDirectory }, { redact: (text) => text, now: Date.now }).named(word).file;
 }

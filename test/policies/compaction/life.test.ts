@@ -14,7 +14,7 @@ import type { AgentEvent } from "../../../src/protocol/events.ts";
 import { Bus } from "../../../src/session/bus.ts";
 import { ModelChoice } from "../../../src/session/model-choice.ts";
 import { Session } from "../../../src/session/session.ts";
-import { Transcripts } from "../../../src/transcript/transcripts.ts";
+import { FileSessionStore } from "../../../src/transcript/file-store.ts";
 import { usageOf } from "./support.ts";
 
 type Act = { do: "prompt" | "steer" | "followUp" | "compact" | "abort" | "switch" } | { do: "tick"; count: number };
@@ -127,7 +127,7 @@ function makeSession(plans: readonly Plan[], keep: number, asked: (request: Mode
 		policies: [retryPolicy(retrySettings, bus.emit, sleep), compaction],
 		todos: new TodoList({ clearDelay: () => -1, onAutoClear: () => undefined }),
 		redact,
-		transcripts: new Transcripts({ cwd: "/", directory: undefined, redact, now, newId, newSessionId: newId }),
+		transcripts: new FileSessionStore({ cwd: "/", directory: undefined, redact, now, newId, newSessionId: newId }),
 		bus,
 		flow,
 		now,
