@@ -4,6 +4,7 @@ import type { BashResult } from "../protocol/commands/bash.ts";
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { Image, UserContent } from "../protocol/content.ts";
+import type { Entry } from "../protocol/entries.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, CustomMessage, StopReason, ToolResult, ToolResultMessage, UserMessage } from "../protocol/messages.ts";
 import type { Model, ThinkingLevel, Usage } from "../protocol/model.ts";
@@ -315,7 +316,7 @@ export interface HookedResult {
 export interface CompactionPlan {
 	preparation: { firstKeptEntryId: string; messagesToSummarize: AgentMessage[]; tokensBefore: number; previousSummary?: string };
 	/** The entries of the conversation, oldest first. */
-	branchEntries: readonly object[];
+	branchEntries: readonly Entry[];
 	customInstructions?: string;
 }
 

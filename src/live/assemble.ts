@@ -2,7 +2,6 @@
 import type { Budget, Flow, Hooks, Tool } from "../agent/contracts.ts";
 import { uuid } from "../lib/ids.ts";
 import { sleep } from "../lib/sleep.ts";
-import { TodoList } from "../lib/todos.ts";
 import { clampLevel, supportedLevels } from "../models/thinking.ts";
 import { type CompactionPolicy, compactionPolicy } from "../policies/compaction/policy.ts";
 import { type RetryPolicy, retryPolicy } from "../policies/retry.ts";
@@ -16,6 +15,7 @@ import { Bus } from "../session/bus.ts";
 import { ModelChoice } from "../session/model-choice.ts";
 import { usedRules } from "../session/restore.ts";
 import { Session } from "../session/session.ts";
+import { TodoList } from "../session/todo-list.ts";
 import { UserBash } from "../session/user-bash.ts";
 import type { SettingsView } from "../settings/settings.ts";
 import type { Options, UnknownFlag } from "./arguments.ts";

@@ -50,9 +50,7 @@ export function installHooks(hooks: Hooks, host: () => ExtensionHost, { cwd, sel
 		const { cancel, skipConversationRestore } = await host().beforeFork(given, signal);
 		return { cancel: cancel || signal.aborted, skipConversationRestore };
 	});
-	door("beforeCompact", ["session_before_compact"], (plan, signal) =>
-		host().beforeCompact({ ...plan, branchEntries: plan.branchEntries as never, signal }),
-	);
+	door("beforeCompact", ["session_before_compact"], (plan, signal) => host().beforeCompact({ ...plan, signal }));
 	door("userBash", ["user_bash"], (command, signal) => host().userBash({ command, cwd }, signal));
 	door("resources", ["resources_discover"], () => host().discoverResources({ cwd, reason: reason() }, questions.signal));
 	door("command", [], (text) => {

@@ -35,7 +35,7 @@ export async function navigateTree(parts: NavigateParts, targetId: string, optio
 		const { transcript } = session;
 		const target = entryOf(transcript, targetId);
 		const left = entriesLeft(transcript, target);
-		const { cancel, summary: supplied, ...wishes } = await parts.beforeTree({ targetId, entriesToSummarize: left as never, signal });
+		const { cancel, summary: supplied, ...wishes } = await parts.beforeTree({ targetId, entriesToSummarize: left, signal });
 		if (cancel || signal.aborted) return { cancelled: true };
 		const instructions = (wishes.customInstructions ?? options.customInstructions)?.trim() || undefined;
 		const wanted = options.summarize && left.length > 0;

@@ -4,7 +4,7 @@ import { childEnvironment, type EnvironmentPolicy, withheldEnvironment } from ".
 import { type Redactor, redactor } from "../lib/redact.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { Shell } from "../lib/shell/index.ts";
-import type { TodoList } from "../lib/todos.ts";
+import type { TodoList } from "../session/todo-list.ts";
 import type { SettingsView } from "../settings/settings.ts";
 import type { todoTool } from "../tools/index.ts";
 import type { Options } from "./arguments.ts";

@@ -1,6 +1,5 @@
 /** What a session is given, told and answers. Types only. */
 import type { Flow, Hooks, ModelAccess, Policy, PromptSource, Tool, ValidateArguments } from "../agent/contracts.ts";
-import type { TodoList } from "../lib/todos.ts";
 import type { InterruptMode, QueueMode } from "../protocol/commands/queue.ts";
 import type { Image } from "../protocol/content.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
@@ -8,6 +7,7 @@ import type { SessionStore } from "../transcript/store.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Bus } from "./bus.ts";
 import type { ModelChoice } from "./model-choice.ts";
+import type { TodoList } from "./todo-list.ts";
 
 /** What a session is made of; the app puts it together. */
 export interface SessionParts {

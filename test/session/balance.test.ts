@@ -2,12 +2,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { StreamFunction, Tool } from "../../src/agent/contracts.ts";
-import { TodoList } from "../../src/lib/todos.ts";
 import { ReplyBuilder } from "../../src/models/builder.ts";
 import { scriptedModel } from "../../src/models/scripted/model.ts";
 import { retryPolicy } from "../../src/policies/retry.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import { Bus } from "../../src/session/bus.ts";
+import { TodoList } from "../../src/session/todo-list.ts";
 // Loaded lazily by the session; here in advance, so that ticks are all that a run takes.
 import "../../src/session/drive.ts";
 import { ModelChoice } from "../../src/session/model-choice.ts";

@@ -88,8 +88,8 @@ export function sessionHandlers(session: Session, hooks: Hooks, cwd: string): Pi
 			call.afterResponse(() => session.emit({ type: "session_info_changed", name: session.transcript.name }));
 		},
 		get_session_stats: async () => (await load()).statsOf(session),
-		get_entries: async ({ since }) => (await load()).entriesSince(session, since) as never,
-		get_tree: async () => (await load()).treeOfSession(session) as never,
+		get_entries: async ({ since }) => (await load()).entriesSince(session, since),
+		get_tree: async () => (await load()).treeOfSession(session),
 		get_messages_page: async ({ cursor, limit }) => (await load()).messagesPage(session, cursor, limit),
 	};
 }

@@ -8,12 +8,12 @@ import { type CompactionPolicy, compactionPolicy } from "../../../src/policies/c
 // Loaded lazily by the policy and the session; here in advance, so that ticks are all that anything takes.
 import "../../../src/policies/compaction/summarize.ts";
 import "../../../src/session/drive.ts";
-import { TodoList } from "../../../src/lib/todos.ts";
 import { retryPolicy } from "../../../src/policies/retry.ts";
 import type { AgentEvent } from "../../../src/protocol/events.ts";
 import { Bus } from "../../../src/session/bus.ts";
 import { ModelChoice } from "../../../src/session/model-choice.ts";
 import { Session } from "../../../src/session/session.ts";
+import { TodoList } from "../../../src/session/todo-list.ts";
 import { FileSessionStore } from "../../../src/transcript/file-store.ts";
 import { usageOf } from "./support.ts";
 
