@@ -5,7 +5,7 @@ import { CommandError } from "../lib/command-error.ts";
 import { firstLine } from "./first-line.ts";
 import { Lock } from "./lock.ts";
 import { openTranscript } from "./open.ts";
-import { fileStats, realPlace } from "./place.ts";
+import { fileStats, identityOf, realPlace } from "./place.ts";
 import type { Lease, SessionList, SessionReference, SessionStore } from "./store.ts";
 import { Transcript, type TranscriptParts } from "./transcript.ts";
 
@@ -87,7 +87,9 @@ export class FileSessionStore implements SessionStore {
 	}
 
 	lease(session: SessionReference): Lease {
-		return Lock.take(realPlace(this.#fileOf(session)), this.#options.owner);
+		const file = realPlace(this.#fileOf(session));
+		const stats = fileStats(file);
+		return Lock.take(file, this.#options.owner, stats && identityOf(stats));
 	}
 
 	async remove(session: SessionReference): Promise<string> {

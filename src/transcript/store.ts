@@ -28,7 +28,7 @@ export interface SessionList {
 	omitted: number;
 }
 
-/** The right to be the only writer of a session. */
+/** The right to be the only writer of a session. Closing a transcript of the session that the same store has opened releases it as well. */
 export interface Lease {
 	release(): void;
 }

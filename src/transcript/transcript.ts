@@ -183,8 +183,9 @@ export class Transcript implements TranscriptView {
 	#flush(mayCreate: boolean): void {
 		const file = this.#file;
 		if (!file) return;
-		if (file.isGone) {
-			file.startOver();
+		const state = file.check();
+		if (state !== "same") {
+			file.startOver(state === "emptied");
 			this.#written = 0;
 			this.#hasHeader = false;
 		}

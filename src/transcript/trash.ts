@@ -4,7 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CommandError } from "../lib/command-error.ts";
 import { Lock } from "./lock.ts";
-import { fileStats } from "./place.ts";
+import { fileStats, identityOf } from "./place.ts";
 
 const trash = "trash";
 const keptMs = 30 * 24 * 60 * 60 * 1000;
@@ -17,9 +17,10 @@ export function belongingsOf(file: string): string[] {
 
 /** Gives the directory in the trash. The session's file is moved last, so that a removal that was cut short can be repeated. */
 export function moveToTrash(file: string, now: number): string {
-	if (!fileStats(file)) throw new CommandError(`No session found: ${file}`);
-	// Without an owner: a session that is open in this process is in use as well.
-	const lock = Lock.take(file);
+	const stats = fileStats(file);
+	if (!stats) throw new CommandError(`No session found: ${file}`);
+	// An owner of its own: a session that is open in this process is in use as well.
+	const lock = Lock.take(file, "remove", identityOf(stats));
 	try {
 		const place = newPlace(file, now);
 		for (const path of belongingsOf(file).reverse()) if (existsSync(path)) renameSync(path, join(place, basename(path)));
