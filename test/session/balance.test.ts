@@ -79,7 +79,7 @@ function makeSession(plans: readonly ReplyPlan[]) {
 	};
 	const retry = retryPolicy(() => ({ enabled: true, maxRetries: 2, baseDelayMs: 1, maxDelayMs: 10 }), bus.emit, sleep);
 	let id = 0;
-	const catalogue = { available: async () => [], find: async () => undefined, problem: async () => undefined };
+	const catalogue = { available: async () => [], find: async () => undefined, findStored: async () => undefined, problem: async () => undefined };
 	const choice = new ModelChoice({ catalogue, levels: () => ["off"], clamp: () => "off", scope: async () => undefined, level: "off" });
 	choice.take({ model: scriptedModel("x") });
 	return new Session({

@@ -93,7 +93,7 @@ function makeSession(plans: readonly Plan[], keep: number, asked: (request: Mode
 	const now = () => 0;
 	const redact = (text: string) => text;
 	const retrySettings = () => ({ enabled: true, maxRetries: 1, baseDelayMs: 1, maxDelayMs: 10 });
-	const catalogue = { available: async () => [], find: async () => undefined, problem: async () => undefined };
+	const catalogue = { available: async () => [], find: async () => undefined, findStored: async () => undefined, problem: async () => undefined };
 	const choice = new ModelChoice({ catalogue, levels: () => ["off"], clamp: () => "off", scope: async () => undefined, level: "off" });
 	choice.take({ model: { ...scriptedModel("x"), contextWindow: window } });
 	const compaction: CompactionPolicy = compactionPolicy({
