@@ -5,6 +5,7 @@
 import type { BashResult } from "../protocol/commands/bash.ts";
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { Image, UserContent } from "../protocol/content.ts";
+import type { Entry } from "../protocol/entries.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, CustomMessage } from "../protocol/messages.ts";
 import type { Model, Usage } from "../protocol/model.ts";
@@ -146,7 +147,7 @@ export interface Again {
 export interface CompactionPlan {
 	preparation: { firstKeptEntryId: string; messagesToSummarize: AgentMessage[]; tokensBefore: number; previousSummary?: string };
 	/** The entries of the conversation, oldest first. */
-	branchEntries: readonly object[];
+	branchEntries: readonly Entry[];
 	customInstructions?: string;
 }
 
@@ -154,7 +155,7 @@ export type Departure =
 	| { to: "session"; reason: "new" | "resume"; targetSessionFile?: string }
 	| { to: "fork"; entryId: string }
 	/** The entries that would no longer be in the conversation, oldest first. */
-	| { to: "entry"; entryId: string; entriesToSummarize: readonly object[]; signal: AbortSignal };
+	| { to: "entry"; entryId: string; entriesToSummarize: readonly Entry[]; signal: AbortSignal };
 
 export interface LeaveDecision {
 	cancel?: boolean;

@@ -1,28 +1,16 @@
 /** The session as extensions may see it: everything can be read, nothing can be changed. */
-import type { AgentMessage } from "../protocol/messages.ts";
-
-type EntryBody =
-	| { type: "message"; message: AgentMessage }
-	| { type: "model_change"; provider: string; modelId: string }
-	| { type: "thinking_level_change"; thinkingLevel: string }
-	| { type: "compaction"; summary: string; firstKeptEntryId: string; tokensBefore: number; details?: unknown; fromHook?: boolean }
-	| { type: "branch_summary"; fromId: string; summary: string; details?: unknown; fromHook?: boolean }
-	| { type: "custom"; customType: string; data?: unknown }
-	| { type: "custom_message"; customType: string; content: string | unknown[]; display: boolean; details?: unknown }
-	| { type: "label"; targetId: string; label?: string }
-	| { type: "session_info"; name?: string }
-	| { type: "ttsr_injection"; injectedRules: string[] };
+import type { Entry, Header } from "../protocol/entries.ts";
 
 /** A line of the session file. `appendEntry` writes those of type `custom`. */
-export type SessionEntry = EntryBody & { id: string; parentId: string | null; timestamp: string };
+export type SessionEntry = Entry;
 
-/** What the session hands out about itself. A transcript has this shape. */
+/** The facts of a session. A transcript has this shape. */
 export interface SessionFacts {
 	readonly sessionId: string;
 	/** Absent when nothing is stored. */
 	readonly file: string | undefined;
 	readonly name: string | undefined;
-	readonly header: { id: string; timestamp: string; cwd: string; parentSession?: string };
+	readonly header: Pick<Header, "id" | "timestamp" | "cwd" | "parentSession">;
 	/** In the order in which they were written. */
 	readonly entries: readonly SessionEntry[];
 	/** The current entry; null before the first. */

@@ -1,20 +1,31 @@
 /** A file that says which process has something. A claim whose process is gone is taken over. */
-import { closeSync, constants, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, constants, linkSync, openSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { CommandError } from "./command-error.ts";
+
+/** Where the id of a process means something. Members are absent where the system does not say. */
+export interface ProcessSpace {
+	machine?: string;
+	/** Changes with every start of the system. */
+	boot?: string;
+	/** The PID namespace: containers number their processes on their own. */
+	namespace?: string;
+}
 
 export interface Holder {
 	pid: number;
 	/** When that process started, in the system's own count: ids of processes are used again. Absent where the system does not tell. */
 	startTime?: string;
+	/** Absent in claims of earlier versions. */
+	space?: ProcessSpace;
 }
 
-/** Someone else's claim; without a holder when what is written there cannot be read. */
+/** A claim of another process; without a holder when its text cannot be read. */
 export interface Claimed {
 	text: string;
 	holder?: Holder;
 }
 
-/** Writes `own` (JSON of a holder, perhaps with more) to the path. Gives the claim that stands in the way, and throws a system error when it cannot be written. */
+/** Writes `own` (JSON of a holder, perhaps with more) to the path. Gives the claim of another process, and throws a system error when it cannot be written. */
 export function claim(path: string, own: string): Claimed | undefined {
 	for (let attempt = 0; attempt < 10; attempt++) {
 		if (create(path, own)) {
@@ -28,6 +39,24 @@ export function claim(path: string, own: string): Claimed | undefined {
 		removeStale(path, text);
 	}
 	throw new CommandError(`Could not be locked: ${path} changes all the time.`);
+}
+
+/** The claim at a path, if there is one and its process lives, or may live. */
+export function claimOf(path: string): Claimed | undefined {
+	const text = read(path);
+	const holder = text === undefined ? undefined : parseHolder(text);
+	return text !== undefined && holder && isHolderAlive(holder) ? { text, holder } : undefined;
+}
+
+/** Changes the text of our own claim. In one write at the beginning, so that no reader sees half of it; it must not become shorter. */
+export function rewriteClaim(path: string, own: string, next: string): boolean {
+	if (next.length < own.length || read(path) !== own) return false;
+	const descriptor = openSync(path, constants.O_WRONLY);
+	try {
+		return writeSync(descriptor, next, 0) === Buffer.byteLength(next);
+	} finally {
+		closeSync(descriptor);
+	}
 }
 
 /** Removes a claim whose process is gone. */
@@ -45,19 +74,32 @@ export function unclaim(path: string, own: string): void {
 
 export function holderOf(pid: number): Holder {
 	const startTime = statOf(pid)[19];
-	return startTime === undefined ? { pid } : { pid, startTime };
+	const space = ownSpace();
+	return { pid, ...(startTime === undefined ? {} : { startTime }), ...(Object.keys(space).length ? { space } : {}) };
 }
 
 export function parseHolder(text: string): Holder | undefined {
 	try {
-		const { pid, startTime } = JSON.parse(text) as Partial<Holder>;
-		return Number.isSafeInteger(pid) && (pid as number) > 0 ? { pid: pid as number, startTime } : undefined;
+		const { pid, startTime, space } = JSON.parse(text) as Partial<Holder>;
+		if (!Number.isSafeInteger(pid) || (pid as number) <= 0) return undefined;
+		return { pid: pid as number, startTime, ...(typeof space === "object" && space !== null ? { space } : {}) };
 	} catch {
 		return undefined;
 	}
 }
 
-export function isHolderAlive({ pid, startTime }: Holder): boolean {
+/** Where that cannot be known, because the process is on another machine or in another container, it counts as alive. */
+export function isHolderAlive(holder: Holder): boolean {
+	const { pid, startTime } = holder;
+	switch (distanceOf(holder)) {
+		case "another boot":
+			return false;
+		case "another machine":
+			return true;
+		case "another namespace":
+			return mayLiveInside(holder);
+		default:
+	}
 	try {
 		process.kill(pid, 0);
 	} catch (error) {
@@ -67,6 +109,54 @@ export function isHolderAlive({ pid, startTime }: Holder): boolean {
 	// Killed, and its parent has not looked yet.
 	if (stat[0] === "Z" || stat[0] === "X") return false;
 	return startTime === undefined || stat[19] === undefined || startTime === stat[19];
+}
+
+export type Distance = "here" | "another namespace" | "another boot" | "another machine";
+
+/** How far away a process is from this one. */
+export function distanceOf({ space = {} }: Holder): Distance {
+	const own = ownSpace();
+	const differs = (name: keyof ProcessSpace) => space[name] !== undefined && own[name] !== undefined && space[name] !== own[name];
+	// Containers have machine names of their own, and the boot of the machine they run on.
+	if (space.boot !== undefined && space.boot === own.boot) return differs("namespace") ? "another namespace" : "here";
+	if (differs("boot")) return space.machine !== undefined && space.machine === own.machine ? "another boot" : "another machine";
+	return differs("machine") ? "another machine" : "here";
+}
+
+function ownSpace(): ProcessSpace {
+	const machine = `${firstWord("/proc/sys/kernel/hostname")} ${firstWord("/etc/machine-id")}`.trim();
+	const boot = firstWord("/proc/sys/kernel/random/boot_id");
+	let namespace: string | undefined;
+	try {
+		namespace = readlinkSync("/proc/self/ns/pid");
+	} catch {
+		// Not Linux, or without /proc.
+	}
+	return { ...(machine ? { machine } : {}), ...(boot ? { boot } : {}), ...(namespace ? { namespace } : {}) };
+}
+
+function firstWord(path: string): string {
+	try {
+		return readFileSync(path, "utf8").trim();
+	} catch {
+		return "";
+	}
+}
+
+/** The system's first PID namespace always has this name. From inside it every process of the machine can be seen. */
+const firstNamespace = "pid:[4026531836]";
+
+/** Of a process in another PID namespace. Only from the first one can we know that it is gone. */
+function mayLiveInside({ pid, startTime }: Holder): boolean {
+	if (ownSpace().namespace !== firstNamespace || firstWord("/proc/1/status") === "") return true;
+	return readdirSync("/proc").some((name) => {
+		if (!/^\d+$/.test(name)) return false;
+		// Its ids in all namespaces, ours first, its own last.
+		const ids = /^NSpid:\s+(.*)$/m.exec(firstWord(`/proc/${name}/status`))?.[1]?.split(/\s+/) ?? [];
+		if (ids.length < 2 || ids.at(-1) !== String(pid)) return false;
+		const stat = statOf(Number(name));
+		return stat[0] !== "Z" && stat[0] !== "X" && (startTime === undefined || stat[19] === startTime);
+	});
 }
 
 function create(path: string, text: string): boolean {
@@ -82,7 +172,7 @@ function create(path: string, text: string): boolean {
 		if (writeSync(descriptor, bytes) < bytes.length) throw Object.assign(new Error(`${path} could be written only in part`), { code: "ENOSPC" });
 		return true;
 	} catch (error) {
-		// A claim of which nothing could be written, on a full disk for example, would look like another's.
+		// An empty claim, on a full disk for example, would look like one of another process.
 		rmSync(path, { force: true });
 		throw error;
 	} finally {
@@ -100,7 +190,7 @@ function removeStale(path: string, text: string): void {
 		const moved = read(aside);
 		if (moved !== text && moved !== undefined) linkSync(aside, path);
 	} catch (error) {
-		// Somebody else was faster: the next look tells who.
+		// Another process was faster: the next look shows which.
 		if (!["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
 	}
 	rmSync(aside, { force: true });
@@ -113,7 +203,7 @@ function forgetAside(path: string): void {
 		const holder = text === undefined ? undefined : parseHolder(text);
 		if (text !== undefined && !(holder && isHolderAlive(holder))) rmSync(asideOf(path), { force: true });
 	} catch {
-		// Then it stays; it is in nobody's way.
+		// Then it stays. It does no harm.
 	}
 }
 
@@ -139,7 +229,7 @@ function isFresh(path: string): boolean {
 	return Math.abs(Date.now() - mtimeMs) < 1000;
 }
 
-/** What the system tells about a process, from its state on; nothing where it does not. */
+/** The fields of /proc/<pid>/stat from the state on; none where there is no such file. */
 function statOf(pid: number): string[] {
 	try {
 		// The name of the program, in parentheses, may itself hold spaces and parentheses.

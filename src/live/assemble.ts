@@ -2,7 +2,6 @@
 import type { Budget } from "../agent/budget.ts";
 import { Doors } from "../agent/doors.ts";
 import { type Log, stderrLog } from "../lib/log.ts";
-import { TodoList } from "../lib/todos.ts";
 import type { CompactionPolicy } from "../policies/compaction/policy.ts";
 import type { RetryPolicy } from "../policies/retry.ts";
 import { Briefing } from "../session/briefing.ts";
@@ -11,6 +10,7 @@ import { Conversation } from "../session/conversation.ts";
 import type { Edges } from "../session/dependencies.ts";
 import { Inbox } from "../session/inbox.ts";
 import { Session } from "../session/session.ts";
+import { TodoList } from "../session/todo-list.ts";
 import { UserBash } from "../session/user-bash.ts";
 import { WriteAhead } from "../session/write-ahead.ts";
 import type { MakeBudget } from "./budget.ts";

@@ -1,8 +1,8 @@
 /** The built-in tools of a session, as a source of tools. Loaded before the first run. */
 import type { Tool } from "../agent/tool.ts";
 import { remembered } from "../lib/remembered.ts";
-import type { TodoList } from "../lib/todos.ts";
 import type { ModelChoice } from "../session/model-choice.ts";
+import type { TodoList } from "../session/todo-list.ts";
 import { repairMerges } from "./interrupted-merges.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Shells } from "./shells.ts";

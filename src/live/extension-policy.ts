@@ -80,8 +80,7 @@ export function extensionPolicy({ host, cwd, prefaces, questions, observe, now }
 			return undefined;
 		};
 	}
-	if (host.wants("session_before_compact"))
-		policy.compact = (plan, signal) => host.beforeCompact({ ...plan, branchEntries: plan.branchEntries as never, signal });
+	if (host.wants("session_before_compact")) policy.compact = (plan, signal) => host.beforeCompact({ ...plan, signal });
 	if (host.wants("user_bash")) policy.shell = (command, signal) => host.userBash({ command, cwd }, signal);
 	policy.leave = (departure) => leave(host, departure, questions.signal);
 	return policy;
@@ -104,7 +103,7 @@ async function leave(host: ExtensionHost, departure: Departure, signal: AbortSig
 		}
 		case "entry": {
 			const { entryId: targetId, entriesToSummarize } = departure;
-			const answer = await host.beforeTree({ targetId, entriesToSummarize: entriesToSummarize as never, signal: departure.signal });
+			const answer = await host.beforeTree({ targetId, entriesToSummarize, signal: departure.signal });
 			return Object.keys(answer).length ? answer : undefined;
 		}
 	}

@@ -139,6 +139,18 @@ export class Models implements SessionModels, ModelCatalogue {
 		return provider === scripted ? this.#script(id) : (await this.registry()).find(provider, id);
 	}
 
+	/** Built-in scripts are part of the program. A script by path plays only when it was chosen in this process. */
+	async findStored(provider: string, id: string): Promise<Model | undefined> {
+		if (provider === scripted) {
+			const { builtInScripts } = await import("../models/scripted/index.ts");
+			return Object.hasOwn(builtInScripts, id) ? this.#script(id) : this.#named.find((model) => model.id === id);
+		}
+		const { options, settings } = this.#workspace;
+		const registry = await this.registry();
+		const isChosen = provider === (options.provider ?? settings.get("defaultProvider"));
+		return isChosen || !(await registry.isUnnamedLocal(provider)) ? registry.find(provider, id) : undefined;
+	}
+
 	async problem(model: Model): Promise<string | undefined> {
 		return model.provider === scripted ? undefined : (await this.registry()).problem(model);
 	}

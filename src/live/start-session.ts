@@ -4,22 +4,30 @@ import type { ModelWithLevel } from "../agent/models.ts";
 import { randomBytes, uuid } from "../lib/ids.ts";
 import type { Options } from "../protocol/flags.ts";
 import { type Chosen, noteChoice, restoreChoice } from "../session/restore.ts";
-import { sessionDirectory, type Transcript, type TranscriptParts } from "../transcript/transcript.ts";
-import { Transcripts } from "../transcript/transcripts.ts";
+import { type SessionDirectories, sessionDirectories } from "../transcript/directories.ts";
+import { FileSessionStore } from "../transcript/file-store.ts";
+import type { SessionStore } from "../transcript/store.ts";
+import type { Transcript, TranscriptParts } from "../transcript/transcript.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Where the session files of this working directory are. */
-export function directoryOf({ options, settings, cwd, userDirectory }: Workspace): string {
-	return resolve(cwd, options["session-dir"] ?? settings.get("sessionDir") ?? sessionDirectory(userDirectory, cwd));
+export function directoryOf(workspace: Workspace): string {
+	return directoriesOf(workspace).directory;
 }
 
-export function openStore(workspace: Workspace, parts: Pick<TranscriptParts, "redact" | "now" | "onEntry">): Transcripts {
+/** A directory that the user names may hold the sessions of several working directories, so it has no former ones. */
+function directoriesOf({ options, settings, cwd, userDirectory }: Workspace): Pick<SessionDirectories, "directory"> & Partial<SessionDirectories> {
+	const given = options["session-dir"] ?? settings.get("sessionDir");
+	return given === undefined ? sessionDirectories(userDirectory, cwd) : { directory: resolve(cwd, given) };
+}
+
+export function openStore(workspace: Workspace, parts: Pick<TranscriptParts, "redact" | "now" | "onEntry">): SessionStore {
 	const { options, cwd } = workspace;
 	let chosenId = options["session-id"];
 	if (chosenId !== undefined && !/^[\w.-]+$/.test(chosenId)) throw new Error("--session-id may have letters, digits, dots, dashes and underscores.");
-	return new Transcripts({
+	return new FileSessionStore({
 		cwd,
-		directory: options["no-session"] ? undefined : directoryOf(workspace),
+		...(options["no-session"] ? { directory: undefined } : directoriesOf(workspace)),
 		...parts,
 		owner: randomBytes(4).toString("hex"),
 		newId: () => randomBytes(4).toString("hex"),
@@ -32,7 +40,7 @@ export function openStore(workspace: Workspace, parts: Pick<TranscriptParts, "re
 }
 
 /** The session that the flags name; nothing when a new one is to begin. */
-export function namedTranscript({ session, continue: goOn }: Options, store: Transcripts): Transcript | undefined {
+export function namedTranscript({ session, continue: goOn }: Options, store: SessionStore): Transcript | undefined {
 	if (session !== undefined) return store.open(store.named(session));
 	const latest = goOn ? store.latest() : undefined;
 	return latest === undefined ? undefined : store.open(latest);

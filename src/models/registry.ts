@@ -218,6 +218,16 @@ export class ModelRegistry implements ModelAccess {
 		return route?.isLocal ? "no key needed" : undefined;
 	}
 
+	/** A local server can be asked without a key, also one that the user has named nowhere. */
+	async isUnnamedLocal(provider: string): Promise<boolean> {
+		const name = providerName(provider);
+		const route = routes.get(name);
+		if (!route?.isLocal) return false;
+		const { env, apiKey } = this.#options;
+		const isNamed = [route.baseUrlVariable, ...route.keys].some((variable) => env[variable]) || (apiKey && providerName(apiKey.provider) === name);
+		return !isNamed && (await this.#providers.custom(name)) === undefined;
+	}
+
 	async #isConfigured(provider: string): Promise<boolean> {
 		return (await this.origin(provider)) !== undefined;
 	}

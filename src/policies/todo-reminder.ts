@@ -1,7 +1,7 @@
 /** Asks the model to go on when it stops with open todos. */
 import type { Emit, Outcome, Policy } from "../agent/contracts.ts";
-import { openTodos } from "../lib/todos.ts";
 import type { AssistantMessage, DeveloperMessage } from "../protocol/messages.ts";
+import { openTodos } from "../protocol/todo-changes.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
 
 export interface TodoReminderOptions {

@@ -38,7 +38,7 @@ export function shape<P extends TProperties>(title: string, description: string,
 }
 
 /** One of a few words. */
-export function words<const T extends string[]>(...values: T) {
+export function words<const T extends readonly string[]>(...values: T) {
 	return Type.Unsafe<T[number]>({ enum: values });
 }
 

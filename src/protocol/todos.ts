@@ -1,8 +1,9 @@
 /** The visible plan. */
 import type { Static } from "typebox";
 import { list, optional, shape, text, words } from "./define.ts";
+import { todoStatuses } from "./todo-changes.ts";
 
-export const TodoStatus = words("pending", "in_progress", "completed", "abandoned");
+export const TodoStatus = words(...todoStatuses);
 
 export const TodoItem = shape("TodoItem", "One thing to do.", {
 	id: text(),

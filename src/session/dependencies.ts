@@ -3,20 +3,20 @@ import type { Doors } from "../agent/doors.ts";
 import type { PromptSource } from "../agent/policy.ts";
 import type { Flow } from "../agent/stream.ts";
 import type { Log } from "../lib/log.ts";
-import type { TodoList } from "../lib/todos.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { Image } from "../protocol/content.ts";
-import type { Transcripts } from "../transcript/transcripts.ts";
+import type { SessionStore } from "../transcript/store.ts";
 import type { Briefing } from "./briefing.ts";
 import type { Bus } from "./bus.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Inbox } from "./inbox.ts";
+import type { TodoList } from "./todo-list.ts";
 import type { WriteAhead } from "./write-ahead.ts";
 
 export interface SessionParts {
 	conversation: Conversation;
 	/** Where sessions are stored. */
-	store: Transcripts;
+	store: SessionStore;
 	briefing: Briefing;
 	doors: Doors;
 	inbox: Inbox;

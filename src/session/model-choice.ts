@@ -84,9 +84,9 @@ export class ModelChoice {
 	async restore(wanted: { provider: string; id: string } | undefined, word: string | undefined): Promise<string | undefined> {
 		let problem: string | undefined;
 		if (wanted && (wanted.provider !== this.#model?.provider || wanted.id !== this.#model.id)) {
-			const model = await this.#parts.catalogue.find(wanted.provider, wanted.id);
+			const model = await this.#parts.catalogue.findStored(wanted.provider, wanted.id);
 			const name = `${wanted.provider}/${wanted.id}`;
-			if (!model) problem = `Model not found: ${name}`;
+			if (!model) problem = `Model not found: ${name} (the session file names it, and it is not configured here)`;
 			else if (await this.#parts.catalogue.problem(model)) problem = `No API key for ${name}`;
 			else this.#model = model;
 		}

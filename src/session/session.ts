@@ -7,8 +7,8 @@ import type { Image } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, UserMessage } from "../protocol/messages.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
+import type { SessionStore } from "../transcript/store.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import type { Transcripts } from "../transcript/transcripts.ts";
 import { acceptanceOf, isPlain, type StreamingBehavior } from "./acceptance.ts";
 import { AcceptedPrompt } from "./accepted-prompt.ts";
 import { Activity, type BusyPeriod } from "./activity.ts";
@@ -23,7 +23,7 @@ import { replaceTodos, storedTodos } from "./todos.ts";
 
 export class Session {
 	readonly conversation: Conversation;
-	readonly store: Transcripts;
+	readonly store: SessionStore;
 	readonly briefing: Briefing;
 	readonly choice: ModelChoice;
 	readonly doors: Doors;

@@ -1,7 +1,6 @@
 /** From one session to another: switch, fork, clone. Loaded when a host asks. */
 import { CommandError } from "../lib/command-error.ts";
 import { forkOf } from "../transcript/fork.ts";
-import { realPlace } from "../transcript/place.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { type QueueTexts, textOf } from "./inbox.ts";
 import { noteChoice, restoreChoice } from "./restore.ts";
@@ -10,7 +9,7 @@ import type { Session } from "./session.ts";
 /** Goes on with the session in a file, or with a new one that will be stored there. */
 export async function switchSession(session: Session, path: string): Promise<QueueTexts> {
 	// A file that cannot be opened must not end the run; a file that is opened again must hold all of it.
-	if (session.transcript.file === realPlace(path)) await session.abort();
+	if (session.store.isOpenAs(session.transcript, path)) await session.abort();
 	const next = session.store.open(path);
 	return moveTo(session, next);
 }
@@ -19,7 +18,7 @@ export async function switchSession(session: Session, path: string): Promise<Que
 export async function openDirectory(session: Session, directory: string): Promise<{ queues: QueueTexts; resumed: boolean }> {
 	const { store } = session;
 	const latest = store.latest(directory);
-	if (store.directory !== undefined && latest !== undefined && session.transcript.file === realPlace(latest)) await session.abort();
+	if (latest !== undefined && store.isOpenAs(session.transcript, latest)) await session.abort();
 	const before = store.directory;
 	if (before !== undefined) store.directory = directory;
 	try {

@@ -1,10 +1,11 @@
 /** The todo list in a session's file: stored when the host sets it, found again when the session is opened. */
 import { CommandError } from "../lib/command-error.ts";
-import { type TodoList, todosFromHost } from "../lib/todos.ts";
+import { todosFromHost } from "../protocol/todo-changes.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
 import type { EntryBody } from "../transcript/entries.ts";
 import { todosEntry } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import type { TodoList } from "./todo-list.ts";
 
 /** Takes the list as the host wants it; in the file first. */
 export function replaceTodos(todos: TodoList, value: unknown, append: (entry: EntryBody) => void): readonly TodoPhase[] {

@@ -1,8 +1,8 @@
 /** The tool with which the model keeps its plan. */
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
-import { applyTodoOps, isDone, type TodoItem, type TodoOp, type UsedNumbers } from "../lib/todos.ts";
-import type { TodoPhase } from "../protocol/todos.ts";
+import { applyTodoOps, isDone, todoOps, todoStatuses, type UsedNumbers } from "../protocol/todo-changes.ts";
+import type { TodoItem, TodoPhase } from "../protocol/todos.ts";
 import { textResult } from "./options.ts";
 
 export interface TodoToolOptions {
@@ -13,14 +13,14 @@ export interface TodoToolOptions {
 }
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
-const status = Type.Optional(Type.Enum(["pending", "in_progress", "completed", "abandoned"]));
+const status = Type.Optional(Type.Enum([...todoStatuses]));
 const task = Type.Object({ content: Type.String(), status, notes: text("A remark."), details: text("How to do it.") });
 
 /** One flat object per change: unions are what models and providers get wrong. */
 const parameters = Type.Object({
 	ops: Type.Array(
 		Type.Object({
-			op: Type.Enum(["replace", "add_phase", "add_task", "update", "remove_task"]),
+			op: Type.Enum([...todoOps]),
 			phases: Type.Optional(
 				Type.Array(Type.Object({ name: Type.String(), tasks: Type.Optional(Type.Array(task)) }), { description: "replace: the new plan." }),
 			),
@@ -48,7 +48,7 @@ export function todoTool({ read, replace, storage = () => "session" }: TodoToolO
 		parameters: { ...parameters },
 		concurrency: "exclusive",
 		async execute({ args }) {
-			const changed = applyTodoOps(read(), (args as { ops: TodoOp[] }).ops, used);
+			const changed = applyTodoOps(read(), (args as Static<typeof parameters>).ops, used);
 			used = changed.used;
 			replace(changed.phases);
 			return textResult(describe(changed.phases, changed.errors), { phases: changed.phases, storage: storage() });

@@ -1,11 +1,11 @@
 /** New sessions from a branch of another. The old file is only read. */
+import type { SessionStore } from "./store.ts";
 import type { Transcript } from "./transcript.ts";
-import type { Transcripts } from "./transcripts.ts";
 import { labelsOf, ofType } from "./tree.ts";
 
 /** A new session with the entries up to `id` (null: none), their labels and the name. It is on disk if there is a message in it. */
-export function forkOf(transcripts: Transcripts, from: Transcript, id: string | null): Transcript {
-	const fork = transcripts.create(from.file);
+export function forkOf(store: SessionStore, from: Transcript, id: string | null): Transcript {
+	const fork = store.create(from.file);
 	fork.copy(from, id);
 	const { branch } = fork;
 	const copied = labelsOf(ofType(branch, "label"));

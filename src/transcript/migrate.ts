@@ -1,5 +1,5 @@
 /** Brings session files of older formats to version 3: v1 had no tree, v2 another name for custom messages. */
-import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { CommandError } from "../lib/command-error.ts";
 import { toLine } from "../lib/jsonl.ts";
 
@@ -7,7 +7,7 @@ type Old = Record<string, unknown> & { message?: Record<string, unknown> };
 
 interface OldLine {
 	text: string;
-	/** Absent when the line is no JSON: it stays as it is. */
+	/** Absent when the line is not JSON: it stays as it is. */
 	entry: Old | undefined;
 }
 
@@ -55,16 +55,17 @@ function parsed(line: string): Old | undefined {
 	}
 }
 
-/** Whole or not at all: written beside, then put in its place. */
-export function replaceFile(path: string, text: string): void {
+/** Whole or not at all: written to a file next to it, then renamed. Returns the facts of the new file. */
+export function replaceFile(path: string, text: string): Stats {
 	const beside = `${path}.tmp`;
 	try {
-		// Of a process that was killed: nobody else gets here, the lock is ours.
+		// Left by a process that was killed: the lock is ours, so no other process gets here.
 		rmSync(beside, { force: true });
 		try {
 			writeFileSync(beside, text, { mode: 0o600, flag: "wx" });
 			chmodSync(beside, statSync(path).mode & 0o777);
 			renameSync(beside, path);
+			return statSync(path);
 		} catch (error) {
 			rmSync(beside, { force: true });
 			throw error;

@@ -15,18 +15,18 @@ export interface OpenOptions extends TranscriptParts {
 	mode: "write" | "memory" | "read";
 }
 
-/** Gives nothing when there is no file, or an empty one: then a session may start there. Throws a CommandError for what must not be opened. */
+/** Returns nothing when there is no file, or an empty one: then a session may start there. Throws a CommandError for what must not be opened. */
 export function openTranscript(name: string, options: OpenOptions): Transcript | undefined {
 	const path = realPlace(name);
 	if (options.mode !== "write") return read(undefined);
-	// Nothing is put beside a file that is none of ours.
+	// No lock is put next to a file that is not ours.
 	const head = headBytes(path);
 	if (head.length < headSize || headerOf(head)) {
 		if (head.length === 0) return read(undefined);
 		checked(head);
 	}
 	const links = fileStats(path)?.nlink ?? 1;
-	// A lock stands beside one name; under another name nobody would see it.
+	// A lock has the name of the file; under another name no process would see it.
 	if (links > 1) throw new CommandError(`Session file has ${links} names (hard links) and cannot be continued: ${path}. Copy it, and open the copy.`);
 	const file = new SessionFile({ path, exists: true, isTorn: false, owner: options.owner, write: options.write });
 	file.lock();
@@ -40,14 +40,18 @@ export function openTranscript(name: string, options: OpenOptions): Transcript |
 	}
 
 	function read(file: SessionFile | undefined): Transcript | undefined {
-		let bytes = readSession(path);
-		if (!bytes || bytes.length === 0) return undefined;
+		const content = readSession(path);
+		if (!content || content.bytes.length === 0) return undefined;
+		let { bytes } = content;
 		let first = checked(bytes);
-		if (file) file.isTorn = bytes.at(-1) !== 0x0a;
+		if (file) {
+			file.isTorn = bytes.at(-1) !== 0x0a;
+			file.hasRead(content.stats);
+		}
 		if ((first.header.version ?? 1) < formatVersion) {
 			const text = migrated(bytes, options.newId);
 			if (file) {
-				replaceFile(path, text);
+				file.hasRead(replaceFile(path, text));
 				file.isTorn = false;
 			}
 			bytes = Buffer.from(text);

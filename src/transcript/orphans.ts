@@ -1,10 +1,16 @@
-/** Locks of processes that were killed, on sessions that nobody opens again. Loaded when a new session is stored for the first time. */
+/** What others left in a directory of sessions: locks of processes that were killed, trash that is old enough. Loaded when a new session is stored for the first time. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { forgetDead } from "../lib/claim.ts";
+import { emptyTrash } from "./trash.ts";
+
+export async function cleanUp(directory: string): Promise<void> {
+	await removeOrphans(directory);
+	await emptyTrash(directory, Date.now());
+}
 
 /** Failing is fine: another process may do the same at the same time, and there is a next time. */
-export async function removeOrphans(directory: string): Promise<void> {
+async function removeOrphans(directory: string): Promise<void> {
 	const [listing] = await Promise.allSettled([readdir(directory)]);
 	if (listing.status === "rejected") return;
 	for (const name of listing.value) {

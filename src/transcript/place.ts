@@ -1,12 +1,24 @@
-/** Where a session file really is, and whether it is one that can be read and written like a file. */
-import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
+/** Where a session file really is, and whether it can be read and written like a file. */
+import {
+	closeSync,
+	constants,
+	fstatSync,
+	lstatSync,
+	mkdirSync,
+	openSync,
+	readFileSync,
+	readlinkSync,
+	realpathSync,
+	type Stats,
+	statSync,
+} from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { CommandError } from "../lib/command-error.ts";
 
 /** A pipe must not make us wait for its other end; files do not mind. Absent on Windows. */
 export const nonBlocking = constants.O_NONBLOCK ?? 0;
 
-/** The one name of a file, whatever links lead to it: locks and comparisons need it. Works for what is not there yet, too. */
+/** The one name of a file, whatever links lead to it: locks and comparisons need it. Works for files that do not exist yet, too. */
 export function realPlace(path: string): string {
 	try {
 		return realpathSync(path);
@@ -14,7 +26,7 @@ export function realPlace(path: string): string {
 		if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(path) === path) return path;
 	}
 	try {
-		// A link to what is not there yet.
+		// A link to a file that does not exist yet.
 		if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return realPlace(resolve(dirname(path), readlinkSync(path)));
 	} catch {
 		return path;
@@ -22,7 +34,10 @@ export function realPlace(path: string): string {
 	return join(realPlace(dirname(path)), basename(path));
 }
 
-/** What is known about a regular file; nothing about anything else. */
+/** A file is the same as long as this is the same, whatever its name. */
+export const identityOf = ({ dev, ino }: Stats): string => `${dev}:${ino}`;
+
+/** The facts of a regular file; nothing for anything else. */
 export function fileStats(path: string): Stats | undefined {
 	try {
 		const stats = statSync(path, { throwIfNoEntry: false });
@@ -32,27 +47,28 @@ export function fileStats(path: string): Stats | undefined {
 	}
 }
 
-/** All bytes of a file. Of a pipe, those that are there. */
-export function readWhole(path: string): Buffer {
-	const descriptor = openSync(path, constants.O_RDONLY | nonBlocking);
-	try {
-		return readFileSync(descriptor);
-	} finally {
-		closeSync(descriptor);
-	}
+export interface FileContent {
+	bytes: Buffer;
+	/** Of the file that the bytes come from. */
+	stats: Stats;
 }
 
 /** Nothing when there is no file. Pipes and devices, which may never end, are refused. */
-export function readSession(path: string): Buffer | undefined {
+export function readSession(path: string): FileContent | undefined {
+	let descriptor: number | undefined;
 	try {
 		const stats = statSync(path, { throwIfNoEntry: false });
-		if (stats && !stats.isFile() && !stats.isDirectory()) throw new CommandError(`Not a session file: ${path} is not a regular file.`);
-		return stats && readWhole(path);
+		if (!stats) return undefined;
+		if (!stats.isFile() && !stats.isDirectory()) throw new CommandError(`Not a session file: ${path} is not a regular file.`);
+		descriptor = openSync(path, constants.O_RDONLY | nonBlocking);
+		return { bytes: readFileSync(descriptor), stats: fstatSync(descriptor) };
 	} catch (error) {
 		if (error instanceof CommandError) throw error;
 		const { code } = error as NodeJS.ErrnoException;
 		if (code === "ENOENT") return undefined;
 		throw new CommandError(`Session file could not be read: ${code ?? (error as Error).message} ${path}`);
+	} finally {
+		if (descriptor !== undefined) closeSync(descriptor);
 	}
 }
 

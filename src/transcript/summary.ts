@@ -4,20 +4,9 @@ import { firstLine } from "./first-line.ts";
 import { entryOf } from "./parse.ts";
 import { nonBlocking } from "./place.ts";
 import { totalsOf } from "./stats.ts";
+import type { SessionSummary } from "./store.ts";
 
-export interface SessionSummary {
-	path: string;
-	id: string;
-	/** When it was written to last, in Unix milliseconds. */
-	modified: number;
-	name: string | undefined;
-	firstPrompt: string | undefined;
-	messages: number;
-	/** USD */
-	cost: number;
-}
-
-/** Nothing when the file is no session. */
+/** Nothing when the file is not a session. */
 export function summaryOf(path: string): SessionSummary | undefined {
 	const first = firstLine(path);
 	if (!first) return undefined;

@@ -183,8 +183,9 @@ export class Transcript implements TranscriptView {
 	#flush(mayCreate: boolean): void {
 		const file = this.#file;
 		if (!file) return;
-		if (file.isGone) {
-			file.startOver();
+		const state = file.check();
+		if (state !== "same") {
+			file.startOver(state === "emptied");
 			this.#written = 0;
 			this.#hasHeader = false;
 		}
@@ -250,8 +251,3 @@ export class Transcript implements TranscriptView {
 }
 
 const structural = new Set(["role", "type", "provider", "model", "modelId", "api", "toolCallId", "toolName", "stopReason", "mimeType"]);
-
-/** `<sessions>/--<working directory with its separators as dashes>--` */
-export function sessionDirectory(userDirectory: string, cwd: string): string {
-	return join(userDirectory, "sessions", `--${cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`);
-}

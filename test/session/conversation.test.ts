@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { AgentMessage } from "../../src/protocol/messages.ts";
 import { Conversation } from "../../src/session/conversation.ts";
-import { Transcripts } from "../../src/transcript/transcripts.ts";
+import { FileSessionStore } from "../../src/transcript/file-store.ts";
 
 const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
@@ -32,7 +32,7 @@ const record: AgentMessage = {
 test("the record of a command comes behind it", () => {
 	let id = 0;
 	const newId = () => String(++id);
-	const transcripts = new Transcripts({ cwd: "/", directory: undefined, redact: (text) => text, now: () => 1, newId, newSessionId: newId });
+	const transcripts = new FileSessionStore({ cwd: "/", directory: undefined, redact: (text) => text, now: () => 1, newId, newSessionId: newId });
 	const conversation = new Conversation(transcripts.create(), () => 1);
 	for (const message of [reply, result, record]) conversation.add(message);
 	const said = (messages: readonly AgentMessage[]) =>

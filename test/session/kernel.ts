@@ -4,7 +4,6 @@ import type { Policy } from "../../src/agent/policy.ts";
 import type { StreamFunction } from "../../src/agent/stream.ts";
 import type { Tool } from "../../src/agent/tool.ts";
 import type { Log } from "../../src/lib/log.ts";
-import { TodoList } from "../../src/lib/todos.ts";
 import { scriptedModel } from "../../src/models/scripted/model.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { Model } from "../../src/protocol/model.ts";
@@ -18,8 +17,9 @@ import { ModelChoice } from "../../src/session/model-choice.ts";
 import "../../src/agent/validate.ts";
 import "../../src/session/run.ts";
 import { Session } from "../../src/session/session.ts";
+import { TodoList } from "../../src/session/todo-list.ts";
 import { WriteAhead } from "../../src/session/write-ahead.ts";
-import { Transcripts } from "../../src/transcript/transcripts.ts";
+import { FileSessionStore } from "../../src/transcript/file-store.ts";
 
 export const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -75,9 +75,9 @@ export function kernel({
 	const log = keptLog();
 	const bus = new Bus(log);
 	const edges: Edges = { bus, flow: { isOpen: true, whenOpen: async () => undefined }, redact, warn: () => undefined, log, now };
-	const store = new Transcripts({ cwd: "/", directory: undefined, redact, now, newId, newSessionId: newId });
+	const store = new FileSessionStore({ cwd: "/", directory: undefined, redact, now, newId, newSessionId: newId });
 	const conversation = new Conversation(store.create(), now);
-	const catalogue = { available: async () => [], find: async () => undefined, problem: async () => undefined };
+	const catalogue = { available: async () => [], find: async () => undefined, findStored: async () => undefined, problem: async () => undefined };
 	const choice = new ModelChoice({
 		catalogue,
 		levels: () => ["off"],

@@ -49,7 +49,7 @@ test("bowline sessions shows the newest first and how to go on", () => {
 	const directory = join(cwd, "user", "sessions", `--${cwd.slice(1).replaceAll("/", "-")}--`);
 	mkdirSync(directory, { recursive: true });
 	const write = (id: string, hours: number, ...more: object[]) => {
-		writeFileSync(join(directory, `x_${id}.jsonl`), fileOf({ ...header, id }, ...talk, ...more));
+		writeFileSync(join(directory, `x_${id}.jsonl`), fileOf({ ...header, id, cwd }, ...talk, ...more));
 		const then = Date.now() / 1000 - hours * 3600;
 		utimesSync(join(directory, `x_${id}.jsonl`), then, then);
 	};

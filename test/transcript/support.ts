@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../../src/protocol/messages.ts";
 import type { Entry, EntryBody } from "../../src/transcript/entries.ts";
+import { FileSessionStore } from "../../src/transcript/file-store.ts";
 import type { Write } from "../../src/transcript/session-file.ts";
-import { Transcripts } from "../../src/transcript/transcripts.ts";
 
 export const time = "2026-01-01T00:00:00.000Z";
 
@@ -21,9 +21,9 @@ export function partsOf(cwd: string, write?: Write) {
 	return { cwd, now: () => Date.parse(time), redact: (text: string) => text, newId: () => (++id).toString(16).padStart(8, "0"), write };
 }
 
-export function transcriptsIn(cwd: string, write?: Write, directory: string | undefined = cwd): Transcripts {
+export function transcriptsIn(cwd: string, write?: Write, directory: string | undefined = cwd): FileSessionStore {
 	let id = 0;
-	return new Transcripts({ ...partsOf(cwd, write), directory, newSessionId: () => `session-${++id}` });
+	return new FileSessionStore({ ...partsOf(cwd, write), directory, newSessionId: () => `session-${++id}` });
 }
 
 export const user = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });

@@ -253,9 +253,9 @@ test("ids: the beginning is enough, several are named, other directories are loo
 		writeFileSync(join(root, name), fileOf(header));
 	}
 	const transcripts = transcriptsIn(join(root, "here"));
-	expect(transcripts.named("abc")).toBe(join(root, "here/1_abc1.jsonl"));
-	expect(transcripts.named("xyz")).toBe(join(root, "there/3_xyz.jsonl"));
+	expect(transcripts.named("abc")).toEqual({ id: "abc1", file: join(root, "here/1_abc1.jsonl") });
+	expect(transcripts.named("xyz").file).toBe(join(root, "there/3_xyz.jsonl"));
 	expect(() => transcripts.named("ab")).toThrow("Several sessions begin with ab: ");
 	expect(() => transcripts.named("q")).toThrow("No session found: q");
-	expect(transcripts.named("./q")).toBe(join(root, "here/q"));
+	expect(transcripts.named("./q")).toEqual({ id: undefined, file: join(root, "here/q") });
 });

@@ -17,5 +17,5 @@ export async function exportCommand(words: readonly string[], options: Options):
 
 async function sessionFile(word: string, options: Options): Promise<string> {
 	const workspace = await openWorkspace({ options, isRpc: false });
-	return openStore(workspace, { redact: (text) => text, now: Date.now }).named(word);
+	return openStore(workspace, { redact: (text) => text, now: Date.now }).named(word).file;
 }

@@ -1,22 +1,22 @@
 /** `bowline sessions`: the sessions of this directory, for a person who wants to go on with one. */
 
-import { directoryOf } from "../../live/start-session.ts";
+import { openStore } from "../../live/start-session.ts";
 import { openWorkspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
-import { type SessionSummary, summaryOf } from "../../transcript/summary.ts";
-import { newestFirst } from "../../transcript/transcripts.ts";
+import type { SessionSummary } from "../../transcript/store.ts";
 
 /** More than a person looks through; each costs a pass over its file. */
 const most = 50;
 
 export async function listSessions(options: Options): Promise<void> {
-	const directory = directoryOf(await openWorkspace({ options, isRpc: false }));
-	const files = newestFirst(directory);
-	const sessions = files.slice(0, most).flatMap((path) => summaryOf(path) ?? []);
+	const workspace = await openWorkspace({ options: { ...options, "no-session": false }, isRpc: false });
+	const store = openStore(workspace, { redact: (text) => text, now: Date.now });
+	const { directory } = store;
+	const { sessions, omitted } = await store.list(most);
 	if (sessions.length === 0) return console.log(`No sessions in ${directory} yet.`);
 	const width = process.stdout.columns ?? 120;
 	for (const line of table(sessions, Date.now(), width)) console.log(line);
-	if (files.length > most) console.log(`... and ${files.length - most} older files.`);
+	if (omitted > 0) console.log(`... and ${omitted} older files.`);
 	console.log(`\nGo on with one: bowline chat --session <id>, or --continue for the first; so do bowline -p and --mode rpc. Files: ${directory}`);
 }
 

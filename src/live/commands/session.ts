@@ -89,8 +89,8 @@ export function sessionHandlers(session: Session, cwd: string): Pick<Handlers, N
 			call.afterResponse(() => session.emit({ type: "session_info_changed", name: session.transcript.name }));
 		},
 		get_session_stats: async () => (await queries()).statsOf(session),
-		get_entries: async ({ since }) => (await queries()).entriesSince(session, since) as never,
-		get_tree: async () => (await queries()).treeOfSession(session) as never,
+		get_entries: async ({ since }) => (await queries()).entriesSince(session, since),
+		get_tree: async () => (await queries()).treeOfSession(session),
 		get_messages_page: async ({ cursor, limit }) => (await queries()).messagesPage(session, cursor, limit),
 	};
 }

@@ -1,22 +1,11 @@
-/** The visible plan: pure changes of a list of phases, and the list that forgets what is done. Unchanged tasks keep their identity. */
+/** Changes of the visible plan. Pure: unchanged tasks keep their identity. Without the schema library, because every process loads it. */
+import type { TodoItem, TodoPhase } from "./todos.ts";
 
-export type TodoStatus = "pending" | "in_progress" | "completed" | "abandoned";
+export const todoStatuses = ["pending", "in_progress", "completed", "abandoned"] as const;
+export type TodoStatus = (typeof todoStatuses)[number];
 
-export interface TodoItem {
-	id: string;
-	content: string;
-	status: TodoStatus;
-	notes?: string;
-	details?: string;
-}
+export const todoOps = ["replace", "add_phase", "add_task", "update", "remove_task"] as const;
 
-export interface TodoPhase {
-	id: string;
-	name: string;
-	tasks: TodoItem[];
-}
-
-const statuses: readonly string[] = ["pending", "in_progress", "completed", "abandoned"] satisfies TodoStatus[];
 const statusWords = "pending, in_progress, completed or abandoned";
 
 interface NewTask {
@@ -28,7 +17,7 @@ interface NewTask {
 
 /** One change, as the model asks for it. Which members an `op` needs is checked when it is applied. */
 export interface TodoOp extends NewTask {
-	op: "replace" | "add_phase" | "add_task" | "update" | "remove_task";
+	op: (typeof todoOps)[number];
 	phases?: { name: string; tasks?: NewTask[] }[];
 	name?: string;
 	tasks?: NewTask[];
@@ -36,7 +25,7 @@ export interface TodoOp extends NewTask {
 	id?: string;
 }
 
-/** The highest numbers given to phases and tasks. They are not given again, also when what had them is gone. */
+/** The highest numbers given to phases and tasks. They are not given again, even after the phase or task is gone. */
 export interface UsedNumbers {
 	phase: number;
 	task: number;
@@ -44,7 +33,7 @@ export interface UsedNumbers {
 
 export interface Changed {
 	phases: TodoPhase[];
-	/** What could not be done; everything else was. */
+	/** Changes that could not be made. All others were made. */
 	errors: string[];
 	used: UsedNumbers;
 }
@@ -128,7 +117,7 @@ function withAtMostOneInProgress(phases: readonly TodoPhase[]): TodoPhase[] {
 	});
 }
 
-/** The list as a host sent it, with what it left out filled in; or what is wrong with it. */
+/** The list as a host sent it, with missing members filled in; or what is wrong with it. */
 export function todosFromHost(value: unknown): { phases: TodoPhase[] } | { problem: string } {
 	if (!Array.isArray(value)) return { problem: "phases must be a list of todo phases" };
 	const sent = value.map((phase) => fieldsOf(phase));
@@ -180,7 +169,7 @@ export function withoutDone(phases: readonly TodoPhase[]): TodoPhase[] {
 }
 
 /** Without these tasks, and without the phases that this leaves empty. */
-function withoutTasks(phases: readonly TodoPhase[], isGone: (task: TodoItem) => boolean): TodoPhase[] {
+export function withoutTasks(phases: readonly TodoPhase[], isGone: (task: TodoItem) => boolean): TodoPhase[] {
 	return phases.flatMap((phase) => {
 		const tasks = phase.tasks.filter((task) => !isGone(task));
 		if (tasks.length === phase.tasks.length) return [phase];
@@ -214,7 +203,7 @@ function atLeast(phases: readonly TodoPhase[], used: UsedNumbers): UsedNumbers {
 }
 
 function given<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {
@@ -226,77 +215,5 @@ function isText(value: unknown): value is string {
 }
 
 function isStatus(value: unknown): value is TodoStatus {
-	return typeof value === "string" && statuses.includes(value);
-}
-
-export interface TodoListOptions {
-	/** `tasks.todoClearDelay`: seconds until what is done is removed; 0 at once, less never. */
-	clearDelay: () => number;
-	/** Called once for everything that was removed together. */
-	onAutoClear: () => void;
-	now?: () => number;
-}
-
-/** The list of one session. Each value it gives stays as it is. */
-export class TodoList {
-	#options: TodoListOptions;
-	#now: () => number;
-	#phases: readonly TodoPhase[] = [];
-	/** When a done task is removed. By object: ids start over with a new plan, and an old time must not reach a new task. */
-	#due = new Map<TodoItem, number>();
-	#timer: NodeJS.Timeout | undefined;
-
-	constructor(options: TodoListOptions) {
-		this.#options = options;
-		this.#now = options.now ?? Date.now;
-	}
-
-	read(): readonly TodoPhase[] {
-		return this.#phases;
-	}
-
-	/** Takes a list that is already in order: from the tool, or empty for a new session. */
-	replace(phases: readonly TodoPhase[]): void {
-		this.#phases = phases;
-		const delay = this.#options.clearDelay();
-		const done = phases.flatMap((phase) => phase.tasks.filter(isDone));
-		const dueAt = this.#now() + Math.min(delay, 2_000_000) * 1000;
-		this.#due = new Map(delay < 0 ? [] : done.map((task) => [task, this.#due.get(task) ?? dueAt]));
-		this.#schedule();
-	}
-
-	/** Takes a list from the host. Gives it as it was taken, or what is wrong with it; then the old one stays. */
-	set(value: unknown): { phases: readonly TodoPhase[] } | { problem: string } {
-		const read = todosFromHost(value);
-		if ("phases" in read) this.replace(read.phases);
-		return read;
-	}
-
-	/** Takes the list that a session file ended with. */
-	restore(phases: readonly TodoPhase[]): void {
-		this.replace(withoutDone(phases));
-	}
-
-	/** No timer is left behind, and nothing is removed any more. */
-	dispose(): void {
-		this.#due.clear();
-		this.#schedule();
-	}
-
-	#schedule(): void {
-		clearTimeout(this.#timer);
-		this.#timer = undefined;
-		if (this.#due.size === 0) return;
-		const wait = Math.max(0, Math.min(...this.#due.values()) - this.#now());
-		this.#timer = setTimeout(() => this.#clear(), wait).unref();
-	}
-
-	#clear(): void {
-		const now = this.#now();
-		const isDue = (task: TodoItem) => (this.#due.get(task) ?? Number.POSITIVE_INFINITY) <= now;
-		const left = withoutTasks(this.#phases, isDue);
-		const hasChanged = left.some((phase, index) => phase !== this.#phases[index]) || left.length !== this.#phases.length;
-		this.replace(left);
-		if (hasChanged) this.#options.onAutoClear();
-	}
+	return todoStatuses.some((status) => status === value);
 }

@@ -3,15 +3,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
 	applyTodoOps,
 	openTodos,
-	type TodoItem,
-	TodoList,
 	type TodoOp,
-	type TodoPhase,
 	type TodoStatus,
 	todosFromHost,
 	withOneInProgress,
 	withoutDone,
-} from "../../src/lib/todos.ts";
+} from "../../src/protocol/todo-changes.ts";
+import type { TodoItem, TodoPhase } from "../../src/protocol/todos.ts";
+import { TodoList } from "../../src/session/todo-list.ts";
 
 const task = (n: number, status: TodoStatus = "pending", content = `t${n}`): TodoItem => ({ id: `task-${n}`, content, status });
 const phase = (n: number, ...tasks: TodoItem[]): TodoPhase => ({ id: `phase-${n}`, name: `p${n}`, tasks });

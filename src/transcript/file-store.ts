@@ -1,0 +1,155 @@
+/** Sessions as files: one directory for each working directory, one file for each session. */
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { CommandError } from "../lib/command-error.ts";
+import { firstLine } from "./first-line.ts";
+import { Lock } from "./lock.ts";
+import { openTranscript } from "./open.ts";
+import { fileStats, identityOf, realPlace } from "./place.ts";
+import type { Lease, SessionList, SessionReference, SessionStore } from "./store.ts";
+import { Transcript, type TranscriptParts } from "./transcript.ts";
+
+export interface FileStoreOptions extends TranscriptParts {
+	/** Where new files go; nothing is written without one. */
+	directory: string | undefined;
+	/** Where earlier versions stored the sessions of this working directory, together with those of others. Given when `directory` belongs to `cwd` alone. */
+	former?: readonly string[];
+	newSessionId: () => string;
+}
+
+export class FileSessionStore implements SessionStore {
+	directory: string | undefined;
+	#options: FileStoreOptions;
+
+	constructor(options: FileStoreOptions) {
+		this.#options = options;
+		this.directory = options.directory;
+	}
+
+	/** `path` when the file's name is given: there is no file of that name, or an empty one. */
+	create(parentSession?: string, path?: string): Transcript {
+		const { directory } = this;
+		const isEmptyFile = path !== undefined && existsSync(path);
+		return new Transcript({
+			...this.#options,
+			sessionId: this.#options.newSessionId(),
+			directory,
+			parentSession,
+			path: directory && path,
+			isEmptyFile,
+		});
+	}
+
+	open(session: SessionReference | string): Transcript {
+		const file = this.#fileOf(session);
+		return openTranscript(file, { ...this.#options, mode: this.directory === undefined ? "memory" : "write" }) ?? this.create(undefined, file);
+	}
+
+	isOpenAs(transcript: Transcript, session: SessionReference | string): boolean {
+		return transcript.file !== undefined && transcript.file === realPlace(this.#fileOf(session));
+	}
+
+	latest(directory = this.directory): SessionReference | undefined {
+		for (const file of this.#newestFirst(directory)) {
+			const found = this.#referenceTo(file, directory);
+			if (found) return found;
+		}
+		return undefined;
+	}
+
+	named(word: string): SessionReference {
+		const path = resolve(this.#options.cwd, word);
+		if (/[/\\]|\.jsonl$/.test(word) || fileStats(path)) return { id: firstLine(path)?.header.id, file: path };
+		const { directory } = this;
+		const here = this.#groupOf(directory).flatMap((each) => withId(each, word));
+		// Sessions of other working directories are in directories next to ours.
+		const found = here.length || !directory ? here : namesIn(dirname(directory)).flatMap((name) => withId(join(dirname(directory), name), word));
+		const exact = found.filter(({ id }) => id === word);
+		const [only, ...others] = exact.length ? exact : found;
+		if (!only) throw new CommandError(`No session found: ${word}. See bowline sessions.`);
+		if (others.length) throw new CommandError(`Several sessions begin with ${word}: ${[only, ...others].map(({ file }) => file).join(", ")}`);
+		return only;
+	}
+
+	async list(limit = Number.POSITIVE_INFINITY): Promise<SessionList> {
+		const { directory } = this;
+		const { summaryOf } = await import("./summary.ts");
+		const list: SessionList = { sessions: [], omitted: 0 };
+		for (const file of this.#newestFirst(directory)) {
+			if (list.sessions.length >= limit) {
+				list.omitted++;
+				continue;
+			}
+			const summary = this.#referenceTo(file, directory) && summaryOf(file);
+			if (summary) list.sessions.push(summary);
+		}
+		return list;
+	}
+
+	lease(session: SessionReference): Lease {
+		const file = realPlace(this.#fileOf(session));
+		const stats = fileStats(file);
+		return Lock.take(file, this.#options.owner, stats && identityOf(stats));
+	}
+
+	async remove(session: SessionReference): Promise<string> {
+		const { moveToTrash } = await import("./trash.ts");
+		return moveToTrash(realPlace(this.#fileOf(session)), this.#options.now());
+	}
+
+	#fileOf(session: SessionReference | string): string {
+		return resolve(this.#options.cwd, typeof session === "string" ? session : session.file);
+	}
+
+	/** The directories that hold the sessions of one: itself, and for our own the ones of earlier versions. */
+	#groupOf(directory: string | undefined): string[] {
+		if (directory === undefined) return [];
+		return directory === this.#options.directory ? [directory, ...(this.#options.former ?? [])] : [directory];
+	}
+
+	/** The one that was written to last comes first. */
+	#newestFirst(directory: string | undefined): string[] {
+		return newestFirst(this.#groupOf(directory));
+	}
+
+	/** Nothing for a file that is not a session, or is one of another working directory. */
+	#referenceTo(file: string, directory: string | undefined): SessionReference | undefined {
+		const header = firstLine(file)?.header;
+		if (!header) return undefined;
+		const { cwd, former, directory: own } = this.#options;
+		const isElsewhere = former !== undefined && directory === own && header.cwd !== undefined && header.cwd !== cwd;
+		return isElsewhere ? undefined : { id: header.id, file };
+	}
+}
+
+/** The session files of directories, the one that was written to last first. */
+function newestFirst(directories: readonly string[]): string[] {
+	return directories
+		.flatMap((directory) => namesIn(directory).map((name) => join(directory, name)))
+		.filter((path) => path.endsWith(".jsonl"))
+		.flatMap((path) => {
+			const stats = fileStats(path);
+			return stats ? [{ path, time: stats.mtimeMs }] : [];
+		})
+		.sort((a, b) => b.time - a.time || (a.path < b.path ? 1 : -1))
+		.map(({ path }) => path);
+}
+
+/** By the names of the files: reading all of them would take too long. */
+function withId(directory: string, id: string): SessionReference[] {
+	return namesIn(directory).flatMap((name) => {
+		if (!name.endsWith(".jsonl")) return [];
+		const own = name.slice(name.indexOf("_") + 1, -".jsonl".length);
+		return own.startsWith(id) ? [{ id: own, file: join(directory, name) }] : [];
+	});
+}
+
+function namesIn(directory: string): string[] {
+	try {
+		return readdirSync(directory);
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code === "ENOENT" || code === "ENOTDIR" || code === "ENAMETOOLONG") return [];
+		throw new CommandError(`Sessions could not be listed: ${code} ${directory}`);
+	}
+}
