@@ -94,6 +94,7 @@ export function assemble(input: AssembleInput): Assembly {
 			return { BOWLINE_SESSION_ID: sessionId, BOWLINE_SESSION_FILE: sessionFile, BOWLINE_PROVIDER: model?.provider, BOWLINE_MODEL: model?.id };
 		},
 		credentials: () => models.registry(),
+		secrets: models.knownSecrets,
 		acceptsImages: () => choice.model?.input.includes("image") ?? false,
 		todos,
 		isStored: !options["no-session"],

@@ -32,6 +32,7 @@ export class Models implements ModelAccess, ModelCatalogue {
 	#input: ModelsInput;
 	#scripts: ModelAccess;
 	#registry: Promise<ModelRegistry> | undefined;
+	#loaded: ModelRegistry | undefined;
 	/** Scripts that were named; only these are ever listed. */
 	#named: Model[] = [];
 	#problem = remedy;
@@ -158,6 +159,9 @@ export class Models implements ModelAccess, ModelCatalogue {
 		await (await this.registry()).setProviders(providers);
 	}
 
+	/** The credentials that are known so far, without looking for them. */
+	knownSecrets = (): readonly string[] => this.#loaded?.secrets() ?? [];
+
 	registry(): Promise<ModelRegistry> {
 		this.#registry ??= remembered(this.#load(), () => {
 			this.#registry = undefined;
@@ -172,7 +176,7 @@ export class Models implements ModelAccess, ModelCatalogue {
 	async #load(): Promise<ModelRegistry> {
 		const { ModelRegistry } = await import("../models/index.ts");
 		const { options, settings, environment, userDirectory, hooks, warn } = this.#input;
-		return new ModelRegistry({
+		this.#loaded = new ModelRegistry({
 			env: environment,
 			userDir: userDirectory,
 			isHermetic: options.hermetic,
@@ -182,6 +186,7 @@ export class Models implements ModelAccess, ModelCatalogue {
 			now: Date.now,
 			warn,
 		});
+		return this.#loaded;
 	}
 
 	#script(id: string): Model {

@@ -18,6 +18,8 @@ export interface ToolboxInput {
 	/** What commands are told about the session. */
 	facts: () => Record<string, string | undefined>;
 	credentials: () => Promise<Credentials>;
+	/** The values of credentials that are known before the first run. */
+	secrets?: () => readonly string[];
 	acceptsImages: () => boolean;
 	todos: TodoList;
 	/** Whether the session outlives the process. */
@@ -41,7 +43,7 @@ export class Toolbox {
 	#tools: Promise<BuiltInTools> | undefined;
 	#credentials: Credentials | undefined;
 	#isClosed = false;
-	#redactor: Redactor = redactor(() => this.#credentials?.secrets() ?? []);
+	#redactor: Redactor = redactor(() => this.#credentials?.secrets() ?? this.#input.secrets?.() ?? []);
 
 	constructor(input: ToolboxInput) {
 		this.#input = input;
@@ -70,7 +72,7 @@ export class Toolbox {
 		return this.#plumbing;
 	}
 
-	/** Takes the values of credentials out of a text. They are known from the first run on. */
+	/** Takes the values of credentials out of a text. All of them are known from the first run on. */
 	redact = (text: string): string => this.#redactor.text(text);
 
 	/** Tells what commands see, at any time. */

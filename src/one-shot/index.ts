@@ -2,6 +2,8 @@
 import type { Hooks } from "../agent/contracts.ts";
 import { exitCodes } from "../lib/exit-codes.ts";
 import { toLine } from "../lib/jsonl.ts";
+import { redactor, secretsAgeMs } from "../lib/redact.ts";
+import { guardStderr } from "../lib/stderr.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { type Arguments, type Options, refuseUnknown, type UnknownFlag } from "../live/arguments.ts";
 import { assemble } from "../live/assemble.ts";
@@ -59,6 +61,7 @@ interface Conversation {
 /** From the session's header to the end of the process. */
 async function converse({ options, unknown, places, extensions, prompts, stdout, ending, warn }: Conversation): Promise<void> {
 	const isJson = options.mode === "json";
+	const redactStderr = guardStderr();
 	const writer = new FrameWriter(stdout, (error) => void ending.cut(unwritten(error)));
 	const voice = { writer, tell: (frame: OutboundFrame) => events.tell(frame) };
 	const dialect = isJson && options.dialect !== undefined ? await loadDialect(options.dialect, voice) : { ...classic, updates: "delta" as const };
@@ -80,6 +83,10 @@ async function converse({ options, unknown, places, extensions, prompts, stdout,
 		atExit,
 	});
 	const { session } = assembly;
+	const exits = redactor(assembly.models.knownSecrets, secretsAgeMs);
+	writer.redact = isJson ? exits.line : exits.text;
+	events.filterDeltas = exits.pieces;
+	redactStderr(exits.text);
 	// However it ends, save by a kill: nobody finds a lock of ours.
 	atExit(() => session.transcript.close());
 	ending.waits = () => extensions?.waits ?? [];

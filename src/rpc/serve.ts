@@ -2,6 +2,7 @@
 import type { Hooks } from "../agent/contracts.ts";
 import { deferred } from "../lib/deferred.ts";
 import { RecordReader } from "../lib/jsonl.ts";
+import { redactor, secretsAgeMs } from "../lib/redact.ts";
 import { sleep } from "../lib/sleep.ts";
 import { type Options, refuseUnknown, type UnknownFlag, unexpectedText } from "../live/arguments.ts";
 import type { Subagent } from "../live/as-subagent.ts";
@@ -45,6 +46,8 @@ export interface Host {
 	atExit: (then: () => void) => void;
 	/** Set when we were sent by another process of ours. */
 	subagent?: Subagent;
+	/** Told how to take credentials out of what goes to stderr, where that belongs to the session alone. */
+	redactStderr?: (redact: (text: string) => string) => void;
 }
 
 export interface Service {
@@ -55,7 +58,7 @@ export interface Service {
 }
 
 export async function serve(
-	{ cwd, env, output, warn, pauseInput, exit, atExit, subagent }: Host,
+	{ cwd, env, output, warn, pauseInput, exit, atExit, subagent, redactStderr }: Host,
 	options: Options,
 	unknown: UnknownFlag[],
 ): Promise<Service> {
@@ -103,6 +106,10 @@ export async function serve(
 		subagent,
 	});
 	const { session, models, prompting, close } = assembly;
+	const exits = redactor(models.knownSecrets, secretsAgeMs);
+	writer.redact = exits.line;
+	events.filterDeltas = exits.pieces;
+	redactStderr?.(exits.text);
 	// Whatever ends it, save a kill: nobody finds a lock of ours.
 	atExit(() => session.transcript.close());
 	if (loading) session.observe((event) => extensions?.hear(event));

@@ -76,6 +76,11 @@ export class Session {
 		return this.#parts.transcripts;
 	}
 
+	/** Takes credentials out of a text. */
+	get redact(): (text: string) => string {
+		return this.#parts.redact;
+	}
+
 	get isBusy(): boolean {
 		return this.#phase.name !== "idle";
 	}
