@@ -1,10 +1,21 @@
-/** Takes secret values out of text and of byte streams. */
+/** Takes secret values out of texts, out of lines of JSON, and out of streams. */
+import { cleanJson } from "./redact-json.ts";
 
 export interface Redactor {
 	/** The text with every secret replaced. */
 	text(value: string): string;
+	/** A line of JSON with every secret replaced, also in names of members. It stays JSON, and words of the protocol stay. */
+	line(json: string): string;
+	/** A filter for one text that comes in pieces. Absent when there are no secrets. */
+	pieces(): TextFilter | undefined;
 	/** A filter for one stream of UTF-8 bytes. */
 	stream(): ByteFilter;
+}
+
+/** Takes pieces and gives the text that may be shown so far. `end` gives the rest that was held. */
+export interface TextFilter {
+	push(piece: string): string;
+	end(): string;
 }
 
 /** Takes chunks and gives what may be shown so far. `end` gives what was held back. A given buffer may be the one that was pushed. */
@@ -14,6 +25,8 @@ export interface ByteFilter {
 }
 
 const replacement = "[redacted]";
+/** For how long an exit that writes many lines a second may use the same list of secrets. */
+export const secretsAgeMs = 100;
 /** Shorter values are not secrets but words, and would tear holes in ordinary output. */
 const shortestSecret = 8;
 /** A run of overlapping secrets is replaced as one; past this length it is cut, so that nothing grows without end. */
@@ -24,20 +37,92 @@ const shortestStem = 16;
 
 type Span = { start: number; end: number };
 
-/** Made from a function because credentials come and go while a session lives. */
-export function redactor(secrets: () => readonly string[]): Redactor {
+interface Needle {
+	secret: string;
+	/** So much of it gives it away. */
+	stem: string;
+}
+
+function spansIn(value: string, needles: readonly Needle[]): Span[] {
+	const found = needles.filter(({ stem }) => value.includes(stem));
+	return found.length === 0 ? [] : joined(found.flatMap((needle) => spansOf(needle, value)));
+}
+
+function replacedIn(value: string, needles: readonly Needle[]): string {
+	const spans = spansIn(value, needles);
+	if (spans.length === 0) return value;
+	let result = "";
+	let last = 0;
+	for (const span of spans) {
+		result += value.slice(last, span.start) + replacement;
+		last = span.end;
+	}
+	return result + value.slice(last);
+}
+
+/** Holds the end of the text as long as it may be the beginning of a secret. */
+function pieceFilter(needles: readonly Needle[]): TextFilter {
+	let held = "";
 	return {
-		text(value) {
-			const found = spelled(usable(secrets())).filter((secret) => value.includes(stemOf(secret)));
-			if (found.length === 0) return value;
-			const spans = joined(found.flatMap((secret) => spansOf(secret, value)));
-			let result = "";
-			let last = 0;
-			for (const span of spans) {
-				result += value.slice(last, span.start) + replacement;
-				last = span.end;
-			}
-			return result + value.slice(last);
+		push(piece) {
+			const text = held + piece;
+			let cut = beginningOfSecret(text, needles);
+			// Two secrets may overlap: the first is held until it is clear where the second ends.
+			if (cut < text.length) cut = spansIn(text, needles).find(({ start, end }) => start < cut && cut < end)?.start ?? cut;
+			held = cut === text.length ? "" : text.slice(cut);
+			return replacedIn(held === "" ? text : text.slice(0, cut), needles);
+		},
+		end() {
+			const rest = replacedIn(held, needles);
+			held = "";
+			return rest;
+		},
+	};
+}
+
+/** Where the rest of the text begins that is the beginning of a secret; the end of the text when there is none. */
+function beginningOfSecret(text: string, needles: readonly Needle[]): number {
+	let earliest = text.length;
+	for (const { secret } of needles) {
+		const first = secret[0] as string;
+		const from = Math.max(0, text.length - secret.length + 1);
+		for (let at = text.indexOf(first, from); at >= 0 && at < earliest; at = text.indexOf(first, at + 1)) {
+			if (secret.startsWith(text.slice(at))) earliest = at;
+		}
+	}
+	return earliest;
+}
+
+/**
+ * Made from a function because credentials come and go while a session lives. `maxAgeMs`: for how long an answer of the function is used;
+ * without it, it is called each time.
+ */
+export function redactor(secrets: () => readonly string[], maxAgeMs = 0): Redactor {
+	let list: readonly string[] | undefined;
+	let needles: readonly Needle[] = [];
+	let askedAt = Number.NEGATIVE_INFINITY;
+	const current = (): readonly Needle[] => {
+		if (maxAgeMs > 0) {
+			const now = performance.now();
+			if (now - askedAt < maxAgeMs) return needles;
+			askedAt = now;
+		}
+		const asked = secrets();
+		if (!list || asked.length !== list.length || asked.some((secret, index) => secret !== list?.[index])) {
+			list = [...asked];
+			needles = spelled(usable(asked)).map((secret) => ({ secret, stem: stemOf(secret) }));
+		}
+		return needles;
+	};
+	return {
+		text: (value) => replacedIn(value, current()),
+		line(json) {
+			const known = current();
+			return known.some(({ stem }) => json.includes(stem)) ? cleanJson(json, (value) => replacedIn(value, known)) : json;
+		},
+		pieces() {
+			const known = current();
+			return known.length === 0 ? undefined : pieceFilter(known);
 		},
 		stream() {
 			const needles = usable(secrets()).map((secret) => Buffer.from(secret));
@@ -48,14 +133,13 @@ export function redactor(secrets: () => readonly string[]): Redactor {
 
 const usable = (secrets: readonly string[]) => [...new Set(secrets)].filter((secret) => secret.length >= shortestSecret);
 
-/** Also as they stand in JSON, where quotes and backslashes have another spelling. */
+/** Also in the spelling of JSON, where quotes and backslashes are escaped. */
 const spelled = (secrets: readonly string[]) => [...new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))];
 
 const stemOf = (secret: string) => secret.slice(0, Math.max(shortestStem, Math.ceil(secret.length / 2)));
 
-/** Where the secret stands in a text, or so much of it that it would be given away. */
-function spansOf(secret: string, text: string): Span[] {
-	const stem = stemOf(secret);
+/** Where the secret is in a text, or so much of it that it would be given away. */
+function spansOf({ secret, stem }: Needle, text: string): Span[] {
 	const spans: Span[] = [];
 	for (let start = text.indexOf(stem); start >= 0; start = text.indexOf(stem, start + 1)) {
 		let length = stem.length;

@@ -53,7 +53,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	const now = Date.now;
 	const doors = new Doors();
 	const models = new Models(workspace, doors, warn);
-	const secrets = new Secrets(() => models.registry());
+	const secrets = new Secrets(() => models.registry(), models.knownSecrets);
 	const store = openStore(workspace, { redact: secrets.redact, now, onEntry: variations.onEntry });
 	const opened = namedTranscript(options, store);
 	const conversation = new Conversation(opened ?? store.create(), now);

@@ -22,6 +22,7 @@ export class Models implements SessionModels, ModelCatalogue {
 	#warn: (problem: string) => void;
 	#scripts: ReturnType<typeof scriptedAccess>;
 	#registry: Promise<ModelRegistry> | undefined;
+	#loaded: ModelRegistry | undefined;
 	/** Scripts that were named; only these are ever listed. */
 	#named: Model[] = [];
 	#problem = remedy;
@@ -160,6 +161,9 @@ export class Models implements SessionModels, ModelCatalogue {
 		await (await this.registry()).setProviders(providers);
 	}
 
+	/** The credentials that are known so far, without looking for them. */
+	knownSecrets = (): readonly string[] => this.#loaded?.secrets() ?? [];
+
 	registry(): Promise<ModelRegistry> {
 		this.#registry ??= remembered(this.#load(), () => {
 			this.#registry = undefined;
@@ -174,7 +178,7 @@ export class Models implements SessionModels, ModelCatalogue {
 	async #load(): Promise<ModelRegistry> {
 		const { ModelRegistry } = await import("../models/index.ts");
 		const { options, settings, env, userDirectory } = this.#workspace;
-		return new ModelRegistry({
+		this.#loaded = new ModelRegistry({
 			env,
 			userDir: userDirectory,
 			isHermetic: options.hermetic,
@@ -184,6 +188,7 @@ export class Models implements SessionModels, ModelCatalogue {
 			now: Date.now,
 			warn: this.#warn,
 		});
+		return this.#loaded;
 	}
 
 	#script(id: string): Model {

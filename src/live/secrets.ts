@@ -1,4 +1,4 @@
-/** The credentials that commands must not see and no text may contain. They are known from the first run on. */
+/** The credentials that commands must not see and no text may contain. All of them are known from the first run on. */
 import { type Redactor, redactor } from "../lib/redact.ts";
 
 export interface Credentials {
@@ -11,10 +11,12 @@ export interface Credentials {
 export class Secrets {
 	#load: () => Promise<Credentials>;
 	#known: Credentials | undefined;
-	readonly redactor: Redactor = redactor(() => this.#known?.secrets() ?? []);
+	readonly redactor: Redactor;
 
-	constructor(load: () => Promise<Credentials>) {
+	/** `early`: the values that are known before the first run. */
+	constructor(load: () => Promise<Credentials>, early: () => readonly string[]) {
 		this.#load = load;
+		this.redactor = redactor(() => this.#known?.secrets() ?? early());
 	}
 
 	/** Removes the values of credentials from a text. */

@@ -4,11 +4,12 @@ import { assumedModel, Catalogue } from "./catalogue.ts";
 import { type Compat, mergeCompat } from "./compat.ts";
 import { type CustomProvider, customModel, loadModelsFile, type ModelsFile, overridden, parseModelsFile } from "./custom.ts";
 import { baseUrlOf, compatOfHost, type Environment, providerName, type Route, routes } from "./routes.ts";
+import { publicAddress, secretVariables } from "./secrets.ts";
 
 /** A model and what stays behind the wire. */
 export interface Entry {
 	model: Model;
-	/** With user name and password, if its address has them; the Model has none. */
+	/** With all credentials in it; the address of the Model has none. */
 	baseUrl: string;
 	/** Variables that the address needs and the environment lacks. */
 	missing: string[];
@@ -18,6 +19,7 @@ export interface Entry {
 
 export class Providers {
 	#env: Environment;
+	#secrets: readonly string[];
 	#path: string | undefined;
 	#catalogue = new Catalogue();
 	#file: Promise<ModelsFile> | undefined;
@@ -27,6 +29,7 @@ export class Providers {
 
 	constructor(env: Environment, path: string | undefined) {
 		this.#env = env;
+		this.#secrets = secretVariables(env);
 		this.#path = path;
 	}
 
@@ -89,7 +92,7 @@ export class Providers {
 		const api = custom?.api ?? route?.api;
 		const place = this.#place(route, custom, undefined);
 		if (!api || !place) return undefined;
-		return entry(assumedModel(provider, id, api, place.url), place.missing, custom?.headers ?? {});
+		return this.#entry(assumedModel(provider, id, api, place.url), place.missing, custom?.headers ?? {});
 	}
 
 	async #make(provider: string): Promise<Entry[]> {
@@ -100,7 +103,7 @@ export class Providers {
 			const override = custom?.modelOverrides[model.id];
 			const own = override ? overridden(model, override) : model;
 			const place = this.#place(route, custom, override?.fields.baseUrl ?? model.baseUrl, override?.fields.baseUrl !== undefined);
-			if (place) byId.set(model.id, entry({ ...own, baseUrl: place.url }, place.missing, { ...custom?.headers, ...override?.headers }));
+			if (place) byId.set(model.id, this.#entry({ ...own, baseUrl: place.url }, place.missing, { ...custom?.headers, ...override?.headers }));
 		}
 		for (const added of custom?.models ?? []) {
 			const known = byId.get(added.fields.id ?? "")?.model;
@@ -108,9 +111,13 @@ export class Providers {
 			const place = this.#place(route, custom, added.fields.baseUrl, added.fields.baseUrl !== undefined);
 			if (!api || !place) continue;
 			const model = { ...customModel(provider, added, api, place.url), baseUrl: place.url };
-			byId.set(model.id, entry(model, place.missing, { ...custom?.headers, ...added.headers }));
+			byId.set(model.id, this.#entry(model, place.missing, { ...custom?.headers, ...added.headers }));
 		}
 		return [...byId.values()];
+	}
+
+	#entry(model: Model, missing: string[], headers: Record<string, string>): Entry {
+		return { model: { ...model, baseUrl: publicAddress(model.baseUrl, this.#secrets) }, baseUrl: model.baseUrl, missing, headers };
 	}
 
 	/** The address: the file's own for a model, else the file's for the provider, else the table's with its variable. */
@@ -131,17 +138,4 @@ export class Providers {
 function filled(url: string, env: Environment): { url: string; missing: string[] } {
 	const place = baseUrlOf({ api: "openai-completions", baseUrl: url, keys: [], baseUrlVariable: "" }, url, env);
 	return "url" in place ? { url: place.url, missing: [] } : { url, missing: place.missing };
-}
-
-function entry(model: Model, missing: string[], headers: Record<string, string>): Entry {
-	return { model: { ...model, baseUrl: publicUrl(model.baseUrl) }, baseUrl: model.baseUrl, missing, headers };
-}
-
-/** Without user name and password. */
-function publicUrl(url: string): string {
-	if (!url.includes("@") || !URL.canParse(url)) return url;
-	const parsed = new URL(url);
-	parsed.username = "";
-	parsed.password = "";
-	return parsed.href.replace(/\/$/, "");
 }

@@ -1,6 +1,7 @@
 /** `-p` and `--mode json`: prompts from the command line, the answer or the events on stdout, an exit code. Nothing waits for a person. */
 import { exitCodes } from "../lib/exit-codes.ts";
 import { toLine } from "../lib/jsonl.ts";
+import { guardStderr } from "../lib/stderr.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { type Arguments, refuseUnknown } from "../live/arguments.ts";
 import type { Extensions } from "../live/extensions.ts";
@@ -11,6 +12,7 @@ import type { AgentEvent } from "../protocol/events.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
 import { classic, loadDialect } from "../rpc/dialects/index.ts";
 import { EventWriter, type UpdateMode } from "../rpc/event-writer.ts";
+import { redactExits } from "../rpc/redact-exits.ts";
 import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
 import { ask } from "./ask.ts";
 import { Ending } from "./ending.ts";
@@ -50,6 +52,7 @@ interface Conversation {
 async function converse({ workspace, extensions, prompts, stdout, ending, warn }: Conversation): Promise<void> {
 	const { options } = workspace;
 	const isJson = options.mode === "json";
+	const redactStderr = guardStderr();
 	const writer = new FrameWriter(stdout, (error) => void ending.cut(exitCodeOf(error)));
 	const voice = { writer, tell: (frame: OutboundFrame) => events.tell(frame) };
 	const dialect = isJson && options.dialect !== undefined ? await loadDialect(options.dialect, voice) : { ...classic, updates: "delta" as const };
@@ -73,6 +76,7 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 		variations: dialect,
 	};
 	const { live, ready } = await openSession(workspace, front, extensions && Promise.resolve(extensions), dialect.handlers);
+	redactExits({ writer, events, redactStderr }, live.assembly.models.knownSecrets, !isJson);
 	ending.waits = () => extensions?.waits ?? [];
 	ending.finish = async () => {
 		await live.close("finish");

@@ -3,6 +3,7 @@
  * In full mode each delta frame carries the reply so far twice, so the wait before the next one grows with its size.
  */
 import { toLine } from "../lib/jsonl.ts";
+import type { TextFilter } from "../lib/redact.ts";
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
 import type { Dialect } from "./dialects/dialect.ts";
@@ -26,8 +27,14 @@ export class EventWriter {
 	/** Progress of tools that waits while the host is far behind; the newest per call. */
 	#progress = new Map<string, OutboundFrame>();
 	#nextFrameAt = 0;
+	/** Makes a filter that removes credentials from a block that comes in deltas; nothing when there are no credentials. */
+	filterDeltas: (() => TextFilter | undefined) | undefined;
+	/** Of the block that is coming. */
+	#filter: TextFilter | undefined;
+	/** The newest delta of a block that has a filter. */
+	#newest: { update: Update; step: Delta } | undefined;
 	/** The events that the host wants; all when not set. */
-	#filter: ReadonlySet<string> | undefined;
+	#wanted: ReadonlySet<string> | undefined;
 	#timer: NodeJS.Timeout | undefined;
 
 	constructor(writer: FrameWriter, mode: UpdateMode, now: () => number, frames?: Dialect["frames"]) {
@@ -40,7 +47,7 @@ export class EventWriter {
 
 	/** Writes only these events from now on; all without names. */
 	setFilter(names: readonly string[] | undefined): void {
-		this.#filter = names && new Set(names);
+		this.#wanted = names && new Set(names);
 	}
 
 	write = (event: AgentEvent): void => {
@@ -50,8 +57,9 @@ export class EventWriter {
 
 	/** Writes an event in the words of the dialect. */
 	tell = (event: OutboundFrame): void => {
-		if (this.#filter && !this.#filter.has(event.type) && event.type !== "prompt_result") return;
-		if (event.type === "message_update" && "delta" in event.assistantMessageEvent) return this.#delta(event, event.assistantMessageEvent);
+		if (this.#wanted && !this.#wanted.has(event.type) && event.type !== "prompt_result") return;
+		if (event.type === "message_update" && "delta" in event.assistantMessageEvent) return this.#filtered(event, event.assistantMessageEvent);
+		if (event.type === "message_update" || event.type === "message_end") this.#changeBlock(event.type === "message_update");
 		if (event.type === "tool_execution_update" && !this.#writer.isOpen) {
 			this.#progress.set(event.toolCallId, event);
 			return;
@@ -82,6 +90,22 @@ export class EventWriter {
 		this.#pending = undefined;
 		this.#writer.hold(-delta.length);
 		this.#frame(update, { ...(update.assistantMessageEvent as Delta), delta });
+	}
+
+	/** A key may come in several deltas: the end of one is held while it may be the beginning of a key. */
+	#filtered(update: Update, step: Delta): void {
+		if (!this.#filter) return this.#delta(update, step);
+		this.#newest = { update, step };
+		const delta = this.#filter.push(step.delta);
+		if (delta !== "") this.#delta(update, delta === step.delta ? step : { ...step, delta });
+	}
+
+	/** A block begins or ends: the held rest of the one before is written. */
+	#changeBlock(mayBegin: boolean): void {
+		const rest = this.#filter?.end();
+		if (rest && this.#newest) this.#delta(this.#newest.update, { ...this.#newest.step, delta: rest });
+		this.#newest = undefined;
+		this.#filter = mayBegin ? this.filterDeltas?.() : undefined;
 	}
 
 	#delta(update: Update, step: Delta): void {
@@ -116,12 +140,13 @@ export class EventWriter {
 		let wait = "delta" in step ? frameIntervalMs : 0;
 		if (hasSnapshots) wait = Math.max(wait, (2 * size) / snapshotBytesPerMs);
 		this.#nextFrameAt = Math.max(this.#nextFrameAt, this.#now() + wait);
-		this.#put(() => updateLine(update, step, hasSnapshots), hasSnapshots ? 2 * size : size);
+		// Deltas have been filtered.
+		this.#put(() => updateLine(update, step, hasSnapshots), hasSnapshots ? 2 * size : size, false, !hasSnapshots && "delta" in step);
 	}
 
 	/** Serialises at once, or, while stdout takes no bytes, when the frame's turn comes: events are values, they do not change. */
-	#put(line: () => string, size: number, alone = false): void {
-		this.#writer.write(this.#writer.isAccepting ? line() : { size, line }, alone);
+	#put(line: () => string, size: number, alone = false, isClean = false): void {
+		this.#writer.write(this.#writer.isAccepting ? line() : { size, line }, alone, isClean);
 	}
 }
 

@@ -12,6 +12,7 @@ import { Ending } from "./ending.ts";
 import { EventWriter, type UpdateMode } from "./event-writer.ts";
 import { Dialogs } from "./extension-ui.ts";
 import { HostTools } from "./host-tools.ts";
+import { redactExits } from "./redact-exits.ts";
 import { Server } from "./server.ts";
 import { FrameWriter, type OutputStream } from "./stdio.ts";
 
@@ -33,6 +34,8 @@ export interface Pipes {
 	atExit: (then: () => void) => void;
 	/** Set when another agent of ours started this process. */
 	subagent?: Subagent;
+	/** Receives how to remove credentials from stderr, where that belongs to the session alone. */
+	redactStderr?: (redact: (text: string) => string) => void;
 }
 
 export interface Service {
@@ -75,6 +78,7 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 		variations: dialect,
 	};
 	const { live } = await openSession(workspace, front, loading, dialect.handlers);
+	redactExits({ writer, events, redactStderr: pipes.redactStderr }, live.assembly.models.knownSecrets);
 	ending.attach({ live, events, writer });
 	live.observe(events.write);
 	const onControl = (frame: ControlFrame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame));

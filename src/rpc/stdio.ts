@@ -50,6 +50,8 @@ export class FrameWriter implements Flow {
 	#written = deferred();
 	/** Called when stdout takes bytes again after it did not. */
 	onDrain: () => void = () => undefined;
+	/** Takes credentials out of a line. */
+	redact: ((line: string) => string) | undefined;
 	/** What a line is divided into from now on, each part a line. */
 	split: ((line: string) => string) | undefined;
 
@@ -58,10 +60,11 @@ export class FrameWriter implements Flow {
 		this.#onError = onError;
 	}
 
-	/** Queues one frame. `alone`: in a write of its own, not together with its neighbours. */
-	write(frame: Frame, alone = false): void {
+	/** Queues one frame. `alone`: in a write of its own, not together with its neighbours. `isClean`: there are no credentials in it. */
+	write(frame: Frame, alone = false, isClean = false): void {
 		if (this.#hasFailed) return;
-		if (this.split) frame = divided(frame, this.split);
+		if (this.redact && !isClean) frame = mapped(frame, this.redact);
+		if (this.split) frame = mapped(frame, this.split);
 		if (alone) this.#alone.add(this.#frames.length);
 		this.#frames.push(frame);
 		this.#add(sizeOf(frame));
@@ -193,8 +196,8 @@ export class FrameWriter implements Flow {
 	}
 }
 
-function divided(frame: Frame, split: (line: string) => string): Frame {
-	return typeof frame === "string" ? split(frame) : { size: frame.size, line: () => split(frame.line()) };
+function mapped(frame: Frame, change: (line: string) => string): Frame {
+	return typeof frame === "string" ? change(frame) : { size: frame.size, line: () => change(frame.line()) };
 }
 
 /** A frame that cannot be put into words must not take its neighbours along. */

@@ -4,5 +4,10 @@ import type { Session } from "./session.ts";
 export async function exportHtml(session: Session, outputPath: string | undefined): Promise<string> {
 	const { exportSession } = await import("../transcript/export/index.ts");
 	const { file, leafId } = session.transcript;
-	return exportSession(file, { outputPath, leafId, briefing: async () => (session.choice.model ? session.briefing.setup() : {}) });
+	return exportSession(file, {
+		outputPath,
+		leafId,
+		redact: session.edges.redact,
+		briefing: async () => (session.choice.model ? session.briefing.setup() : {}),
+	});
 }

@@ -117,7 +117,8 @@ export class FileSessionStore implements SessionStore {
 		const header = firstLine(file)?.header;
 		if (!header) return undefined;
 		const { cwd, former, directory: own } = this.#options;
-		const isElsewhere = former !== undefined && directory === own && header.cwd !== undefined && header.cwd !== cwd;
+		const isElsewhere =
+			former !== undefined && directory === own && header.cwd !== undefined && header.cwd !== cwd && !header.cwd.includes("[redacted]");
 		return isElsewhere ? undefined : { id: header.id, file };
 	}
 }

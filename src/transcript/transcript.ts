@@ -1,6 +1,7 @@
 /** What was said, in memory and, from the first message on, in an append-only file. Memory and file hold the same, always. */
 import { join } from "node:path";
 import { toLine } from "../lib/jsonl.ts";
+import { cleanJson } from "../lib/redact-json.ts";
 import type { Branch, Entry, EntryBody, EntryOf, Header, TranscriptView } from "./entries.ts";
 import { type Line, Lines } from "./lines.ts";
 import { realPlace } from "./place.ts";
@@ -191,7 +192,7 @@ export class Transcript implements TranscriptView {
 		}
 		if (!this.isStored && !mayCreate) return;
 		const { all } = this.#lines;
-		let text = this.#hasHeader ? "" : `${toLine(this.header)}\n`;
+		let text = this.#hasHeader ? "" : `${cleanJson(toLine(this.header), this.#parts.redact)}\n`;
 		for (let number = this.#written; number < all.length; number++) text += this.#text(number);
 		file.append(text);
 		this.#hasHeader = true;
@@ -203,14 +204,11 @@ export class Transcript implements TranscriptView {
 		return `${this.#lines.textOf(number) ?? this.#serialized(this.#lines.entry(number))}\n`;
 	}
 
+	/** A key in a tool's name, in a call's id or in the name of a member is taken out as well. */
 	#serialized(entry: Entry): string {
 		const { redact } = this.#parts;
 		const line = toLine(entry);
-		if (redact(line) === line) return line;
-		// Only in what people and programs said: a key that happens to be called like a provider must not tear the entry apart.
-		const { type, id, parentId, timestamp, ...rest } = entry;
-		const cleaned = JSON.stringify(rest, (key, value) => (typeof value === "string" && !structural.has(key) ? redact(value) : value));
-		return toLine({ type, id, parentId, timestamp, ...JSON.parse(cleaned) });
+		return redact(line) === line ? line : cleanJson(line, redact);
 	}
 
 	#moveTo(number: number): void {
@@ -249,5 +247,3 @@ export class Transcript implements TranscriptView {
 		return globalThis.crypto.randomUUID();
 	}
 }
-
-const structural = new Set(["role", "type", "provider", "model", "modelId", "api", "toolCallId", "toolName", "stopReason", "mimeType"]);

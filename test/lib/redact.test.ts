@@ -84,3 +84,73 @@ test("an endless run of one secret does not pile up in memory", () => {
 	expect(given).toBeGreaterThan(0);
 	expect(filter.end().length).toBeLessThan(200);
 });
+
+function inPieces(redact: Redactor, text: string, cuts: number[]): string {
+	const filter = redact.pieces();
+	if (!filter) return text;
+	const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
+	let last = 0;
+	let shown = "";
+	for (const place of [...places, text.length]) {
+		shown += filter.push(text.slice(last, place));
+		last = place;
+	}
+	return shown + filter.end();
+}
+
+test("a text that comes in pieces is shown as if it had come at once, wherever it is cut", () => {
+	const secrets = ["abcabcabcabc", "cabcabcX-0123456789abcdefghij", 'ab"ab"ab"ab'];
+	const words = ["abc", "ab", "c", "X-0123", "456789abcdefghij", '"', " ", "q", ...secrets];
+	const texts = fc.array(fc.constantFrom(...words), { maxLength: 12 }).map((parts) => parts.join(""));
+	const redact = redactor(() => secrets);
+	fc.assert(
+		fc.property(texts, fc.array(fc.nat(200), { maxLength: 8 }), (text, cuts) => {
+			expect(inPieces(redact, text, cuts)).toBe(redact.text(text));
+		}),
+		{ numRuns: 500 },
+	);
+});
+
+test("a piece that cannot be the beginning of a secret is shown at once, and without secrets there is no filter", () => {
+	const filter = redactor(() => ["sk-1234567890"]).pieces();
+	expect([
+		filter?.push("words "),
+		filter?.push("and s"),
+		filter?.push("o on"),
+		filter?.push(" sk-12345"),
+		filter?.push("67890!"),
+		filter?.end(),
+	]).toEqual(["words ", "and ", "so on", " ", "[redacted]!", ""]);
+	expect(redactor(() => []).pieces()).toBeUndefined();
+});
+
+test("a line of JSON loses the secret everywhere, and stays what it is", () => {
+	const redact = redactor(() => ["sk-1234567890", "assistant"]);
+	const line = (value: object) => JSON.parse(redact.line(JSON.stringify(value)));
+	expect(
+		line({ type: "message_end", message: { role: "assistant", content: [{ type: "toolCall", id: "c-sk-1234567890", name: "sk-1234567890" }] } }),
+	).toEqual({
+		type: "message_end",
+		message: { role: "assistant", content: [{ type: "toolCall", id: "c-[redacted]", name: "[redacted]" }] },
+	});
+	expect(line({ args: { "sk-1234567890": { type: "assistant" } }, model: "sk-1234567890" })).toEqual({
+		args: { "[redacted]": { type: "[redacted]" } },
+		model: "[redacted]",
+	});
+	expect(line({ id: "sk-1234567890", type: "response", data: { id: "sk-1234567890", parentId: "sk-1234567890" } })).toEqual({
+		id: "sk-1234567890",
+		type: "response",
+		data: { id: "sk-1234567890", parentId: "sk-1234567890" },
+	});
+	expect(redact.line("no JSON sk-1234567890")).toBe("no JSON [redacted]");
+});
+
+test("a list of secrets may be used for a while", () => {
+	let asked = 0;
+	const redact = redactor(() => {
+		asked++;
+		return ["sk-1234567890"];
+	}, 60_000);
+	for (let round = 0; round < 3; round++) expect(redact.text("sk-1234567890")).toBe("[redacted]");
+	expect(asked).toBe(1);
+});

@@ -1,4 +1,5 @@
 /** What the page is given: the session, without what only machines need, as text that is safe inside a script element. */
+import { cleanJson } from "../../lib/redact-json.ts";
 import type { SessionStats } from "../../protocol/commands/session.ts";
 import type { AssistantMessage } from "../../protocol/messages.ts";
 import type { Entry, Header } from "../entries.ts";
@@ -20,20 +21,23 @@ export interface PageInput {
 	tools?: readonly ToolFacts[];
 	/** Tokens and cost where somebody knows better than a sum over the entries. */
 	stats?: Pick<SessionStats, "tokens" | "cost">;
+	/** Takes credentials out of a text. */
+	redact?: (text: string) => string;
 }
 
 /** So many characters are handed on at once: a session need not fit into one string. */
 const chunkLength = 256 * 1024;
 
 /** The session as JSON in which no markup can begin. Lone surrogates leave as escapes, so the file is always valid UTF-8. */
-export function* dataChunks({ header, entries, leafId, systemPrompt, tools, stats }: PageInput): Generator<string> {
+export function* dataChunks({ header, entries, leafId, systemPrompt, tools, stats, redact }: PageInput): Generator<string> {
+	const inert = (value: unknown) => inertJson(value, redact);
 	const facts = tools?.map(({ name, description, parameters }) => ({ name, description, parameters }));
 	yield `{"header":${inert(header)},"leafId":${inert(leafId)},"systemPrompt":${inert(systemPrompt ?? null)},`;
 	yield `"tools":${inert(facts ?? null)},"stats":${inert(stats ?? null)},"entries":[`;
 	let chunk = "";
 	for (const [index, entry] of entries.entries()) {
 		chunk += index === 0 ? "\n" : ",\n";
-		chunk += entryText(entry);
+		chunk += entryText(entry, inert);
 		if (chunk.length < chunkLength) continue;
 		yield chunk;
 		chunk = "";
@@ -42,7 +46,7 @@ export function* dataChunks({ header, entries, leafId, systemPrompt, tools, stat
 }
 
 /** An entry that is nested so deep that it cannot be written keeps its place in the tree. */
-function entryText(entry: Entry): string {
+function entryText(entry: Entry, inert: (value: unknown) => string): string {
 	try {
 		return inert(withoutReplayData(entry));
 	} catch (error) {
@@ -52,7 +56,10 @@ function entryText(entry: Entry): string {
 	}
 }
 
-const inert = (value: unknown) => JSON.stringify(value).replaceAll("<", "\\u003c");
+function inertJson(value: unknown, redact: (text: string) => string = (text) => text): string {
+	const json = JSON.stringify(value);
+	return (redact(json) === json ? json : cleanJson(json, redact)).replaceAll("<", "\\u003c");
+}
 
 /** Signatures and encrypted thinking go back to the provider and nowhere else; they may be larger than all text. */
 function withoutReplayData(entry: Entry): Entry {

@@ -16,13 +16,15 @@ export interface ExportOptions {
 	leafId?: string | null;
 	/** What the model was told; asked for when everything else is in order. */
 	briefing?: () => Promise<Pick<PageInput, "systemPrompt" | "tools">>;
+	/** Takes credentials out of a text. */
+	redact?: (text: string) => string;
 }
 
-/** What a page is called when nobody says. */
+/** The name of a page when none is given. */
 export const pageFileName = (sessionFile: string) => `bowline-session-${basename(sessionFile, ".jsonl")}.html`;
 
-/** Writes the page and gives its absolute path. It shows what the file holds: credentials are taken out there already. */
-export async function exportSession(sessionFile: string | undefined, { outputPath, leafId, briefing }: ExportOptions = {}): Promise<string> {
+/** Writes the page and gives its absolute path. Credentials are taken out: a file of another program, a context file or a description of a tool may hold some. */
+export async function exportSession(sessionFile: string | undefined, { outputPath, leafId, briefing, redact }: ExportOptions = {}): Promise<string> {
 	if (sessionFile === undefined) throw new CommandError("Cannot export in-memory session to HTML");
 	const source = { mode: "read", cwd: "", now: Date.now, redact: (text: string) => text, newId: () => randomBytes(4).toString("hex") } as const;
 	const transcript = openTranscript(sessionFile, source);
@@ -30,7 +32,7 @@ export async function exportSession(sessionFile: string | undefined, { outputPat
 	if (!transcript || entries.length === 0) throw new CommandError("Nothing to export yet - start a conversation first");
 	const path = await targetOf(outputPath, sessionFile);
 	const told = await briefing?.();
-	const page = { header: transcript.header, entries, leafId: leafId ?? transcript.leafId, stats: totalsOf(entries), ...told };
+	const page = { header: transcript.header, entries, leafId: leafId ?? transcript.leafId, stats: totalsOf(entries), ...told, redact };
 	try {
 		await write(path, pageChunks(page));
 	} catch (error) {

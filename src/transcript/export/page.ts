@@ -9,7 +9,8 @@ const longestTitle = 80;
 
 /** The page in pieces, for writing without one string that holds it all. */
 export function* pageChunks(input: PageInput): Generator<string> {
-	const { before, after } = frame({ title: titleOf(input.entries), style, script });
+	const title = titleOf(input.entries);
+	const { before, after } = frame({ title: input.redact?.(title) ?? title, style, script });
 	yield before;
 	yield* dataChunks(input);
 	yield after;

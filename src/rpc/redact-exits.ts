@@ -1,0 +1,19 @@
+/** Removes credentials from everything that leaves the process: frames, deltas and stderr. */
+import { redactor, secretsAgeMs } from "../lib/redact.ts";
+import type { EventWriter } from "./event-writer.ts";
+import type { FrameWriter } from "./stdio.ts";
+
+export interface Exits {
+	writer: FrameWriter;
+	events: EventWriter;
+	/** Receives how to clean stderr, where it belongs to the session alone. */
+	redactStderr?: (redact: (text: string) => string) => void;
+}
+
+/** `isText`: the writer prints text, not frames. */
+export function redactExits({ writer, events, redactStderr }: Exits, knownSecrets: () => readonly string[], isText = false): void {
+	const exits = redactor(knownSecrets, secretsAgeMs);
+	writer.redact = isText ? exits.text : exits.line;
+	events.filterDeltas = exits.pieces;
+	redactStderr?.(exits.text);
+}
