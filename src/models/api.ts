@@ -1,4 +1,4 @@
-/** What the four wire formats have in common: what each is given, and what each gives. */
+/** What the wire formats have in common: what each is given, and what each gives. */
 import type { ModelMessage, ToolDefinition } from "../agent/contracts.ts";
 import type { PlainLevel } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
@@ -54,8 +54,19 @@ export interface Decoder {
 	finish(): Ending;
 }
 
+/** Finds events in bytes that are cut anywhere. */
+export interface EventReader {
+	/** How many events were delivered so far. */
+	readonly events: number;
+	push(chunk: Uint8Array): void;
+	/** The bytes are over. */
+	end(): void;
+}
+
 export interface Api {
 	request(call: Call): WireRequest;
+	/** How events are framed, when not as server-sent ones. */
+	reader?(onEvent: (data: string) => void): EventReader;
 	decoder(call: Call, builder: ReplyBuilder, blocks: Blocks): Decoder;
 }
 
