@@ -261,7 +261,7 @@ export class ModelRegistry implements ModelAccess {
 			const { api } = entry.model;
 			const { modelId, url } = provider === "azure" ? azureDetails(model.id, api, entry.baseUrl, env) : { modelId: model.id, url: entry.baseUrl };
 			const place = await this.#place(provider, { api, id: modelId, url, key, signal });
-			if ("problem" in place) return { problem: `${provider} cannot be asked: ${place.problem}.` };
+			if ("problem" in place) return { problem: `${provider} cannot be asked: ${place.problem.replace(/\.$/, "")}.` };
 			const compat = await this.#providers.compat(entry.model);
 			return { ...place, model: entry.model, modelId, compat, headers: { ...place.headers, ...extra } };
 		} catch (error) {

@@ -235,7 +235,7 @@ export function azureDetails(id: string, api: string, url: string, env: Environm
 	const version = env.AZURE_OPENAI_API_VERSION;
 	if (url.includes("?")) return { modelId, url };
 	// An endpoint as the portal shows it is the host alone.
-	const isHost = /^https?:\/\/[^/]+(?:\/openai)?\/*$/.test(url) && (url.includes(".azure.") || env.AZURE_OPENAI_ENDPOINT === url);
+	const isHost = /^https?:\/\/[^/]+(?:\/openai)?\/*$/.test(url) && (url.includes(".azure.") || env.AZURE_OPENAI_ENDPOINT?.startsWith(url));
 	const whole = isHost ? `${url.replace(/(?:\/openai)?\/*$/, "")}/openai/v1` : url.replace(/\/+$/, "");
 	if (!version) return { modelId, url: whole };
 	const isDated = /^\d{4}-\d{2}-\d{2}/.test(version) && whole.endsWith("/openai/v1");
