@@ -1,6 +1,6 @@
 /**
- * Models of the clouds. Lists of models seldom have them, and they are models of other vendors under other names: the ids stand here, their
- * facts come from the sections of the vendors.
+ * Models of the clouds. Lists of models seldom have them. They are models of other vendors under other names, so this file has their ids
+ * and takes their facts from the sections of the vendors.
  */
 import type { SourceModel } from "../src/models/catalogue-format.ts";
 import { kinOf } from "../src/models/clouds/ids.ts";

@@ -6,7 +6,7 @@ import { type Compat, mergeCompat } from "./compat.ts";
 import { type CustomProvider, customModel, loadModelsFile, type ModelsFile, overridden, parseModelsFile } from "./custom.ts";
 import { baseUrlOf, compatOfHost, type Environment, providerName, type Route, routes } from "./routes.ts";
 
-/** A model and what stays behind the wire. */
+/** A model, with what never goes over the wire. */
 export interface Entry {
 	model: Model;
 	/** With user name and password, if its address has them; the Model has none. */

@@ -8,13 +8,13 @@ import { remembered } from "../lib/remembered.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import { cloudHint, cloudOrigin } from "./clouds/configured.ts";
-import type { CloudAccess, Clouds } from "./clouds/index.ts";
+import type { CloudAccess, CloudProblem, Clouds } from "./clouds/index.ts";
 import { shortestSecret } from "./errors.ts";
 import { type Entry, Providers } from "./providers.ts";
 import { type Auth, authHeaders, azureDetails, type Environment, providerName, routes } from "./routes.ts";
 import { addressesIn, headersIn, holdsSecret, namesIn, namesInText, passwordsIn } from "./secrets.ts";
 import { matchModel, splitLevel, unknownId } from "./select.ts";
-import { type Access, loadApi, streamFunction } from "./stream.ts";
+import { type Access, loadApi, type NoAccess, streamFunction } from "./stream.ts";
 import { hasValue, plainValue, resolveValue } from "./values.ts";
 
 export interface RegistryOptions {
@@ -28,7 +28,7 @@ export interface RegistryOptions {
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 	hooks?: Hooks;
 	now: () => number;
-	/** Told once what is wrong with `models.jsonc`. */
+	/** Receives once what is wrong with `models.jsonc`. */
 	warn?: (problem: string) => void;
 	/** For tests. */
 	client?: HttpClient;
@@ -188,7 +188,8 @@ export class ModelRegistry implements ModelAccess {
 
 	/** Loads what a first request to this model needs. */
 	async warm(model: Model): Promise<void> {
-		await Promise.all([loadApi(model.api), this.#client.warm(model.baseUrl)]);
+		const cloud = routes.get(model.provider)?.cloud;
+		await Promise.all([loadApi(model.api), this.#client.warm(model.baseUrl), cloud && this.#cloudsLoaded()]);
 	}
 
 	/** Closes idle connections and ends the commands that run. */
@@ -210,7 +211,7 @@ export class ModelRegistry implements ModelAccess {
 		try {
 			return namesInText(readFileSync(this.#path, "utf8"));
 		} catch {
-			return []; // No file, or one whose trouble is told when it is read in earnest.
+			return []; // No file, or one whose problems are reported when it is parsed.
 		}
 	}
 
@@ -248,7 +249,7 @@ export class ModelRegistry implements ModelAccess {
 		return (await this.origin(provider)) !== undefined;
 	}
 
-	async #access(model: Model, asked: AbortSignal): Promise<Access | { problem: string }> {
+	async #access(model: Model, asked: AbortSignal): Promise<Access | NoAccess> {
 		const problem = await this.problem(model);
 		if (problem !== undefined) return { problem };
 		const provider = providerName(model.provider);
@@ -261,7 +262,7 @@ export class ModelRegistry implements ModelAccess {
 			const { api } = entry.model;
 			const { modelId, url } = provider === "azure" ? azureDetails(model.id, api, entry.baseUrl, env) : { modelId: model.id, url: entry.baseUrl };
 			const place = await this.#place(provider, { api, id: modelId, url, key, signal });
-			if ("problem" in place) return { problem: `${provider} cannot be asked: ${place.problem.replace(/\.$/, "")}.` };
+			if ("problem" in place) return { ...place, problem: `${provider} cannot be asked: ${place.problem.replace(/\.$/, "")}.` };
 			const compat = await this.#providers.compat(entry.model);
 			return { ...place, model: entry.model, modelId, compat, headers: { ...place.headers, ...extra } };
 		} catch (error) {
@@ -273,16 +274,19 @@ export class ModelRegistry implements ModelAccess {
 	async #place(
 		provider: string,
 		{ api, id, url, key, signal }: { api: string; id: string; url: string; key?: { value: string; auth?: Auth }; signal: AbortSignal },
-	): Promise<CloudAccess | { problem: string }> {
+	): Promise<CloudAccess | CloudProblem> {
 		const route = routes.get(provider);
 		if (!route?.cloud) return { baseUrl: url, headers: key ? authHeaders(key.value, api, key.auth) : {} };
 		this.#asked.add(provider);
+		const isDefaultUrl = url === route.baseUrl;
+		return (await this.#cloudsLoaded()).access(route.cloud, { api, id, baseUrl: url, isDefaultUrl, key: key?.value, auth: key?.auth, signal });
+	}
+
+	#cloudsLoaded(): Promise<Clouds> {
 		this.#clouds ??= remembered(this.#loadClouds(), () => {
 			this.#clouds = undefined;
 		});
-		const isDefaultUrl = url === route.baseUrl;
-		const clouds = await this.#clouds;
-		return clouds.access(route.cloud, { api, id, baseUrl: url, isDefaultUrl, key: key?.value, auth: key?.auth, signal });
+		return this.#clouds;
 	}
 
 	async #loadClouds(): Promise<Clouds> {

@@ -202,7 +202,7 @@ export function fillUrl(url: string, env: Environment): { url: string } | { miss
 
 /**
  * The base URL of a model: its own, unless a variable replaces the provider's. What a model's URL has beyond its provider's is kept
- * behind the replacement, so that providers with several APIs still reach each of them.
+ * after the replacement, so that providers with several APIs still reach each of them.
  */
 export function baseUrlOf(route: Route, own: string | undefined, env: Environment): { url: string } | { missing: string[] } {
 	const replacement = env[route.baseUrlVariable] || env[route.otherUrlVariable ?? ""];

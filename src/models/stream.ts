@@ -24,8 +24,15 @@ export interface Access extends CloudAccess {
 	compat: Compat;
 }
 
+/** Why a model cannot be asked. */
+export interface NoAccess {
+	problem: string;
+	/** A later try may go better. */
+	isTransient?: boolean;
+}
+
 export interface StreamParts {
-	access: (model: Model, signal: AbortSignal) => Promise<Access | { problem: string }>;
+	access: (model: Model, signal: AbortSignal) => Promise<Access | NoAccess>;
 	client: Pick<HttpClient, "post">;
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 	env: Environment;
@@ -106,7 +113,7 @@ class Reply {
 		if (signal.aborted) return this.#abort();
 		let access = await this.#parts.access(this.#request.model, signal);
 		if (signal.aborted) return this.#abort();
-		if ("problem" in access) return this.fail(access.problem, { kind: "permanent" });
+		if ("problem" in access) return this.#onNoAccess(access);
 		const module = await loadApi(access.model.api);
 		if (!module) return this.fail(`Models of the API ${access.model.api} are not supported`, { kind: "permanent" });
 		if (signal.aborted) return this.#abort();
@@ -114,7 +121,7 @@ class Reply {
 		if (outcome.type === "refused" && access.renew?.(outcome)) {
 			access = await this.#parts.access(this.#request.model, signal);
 			if (signal.aborted) return this.#abort();
-			if ("problem" in access) return this.fail(access.problem, { kind: "permanent" });
+			if ("problem" in access) return this.#onNoAccess(access);
 			outcome = await this.#ask(access, module);
 		}
 		// Without the image that the error names; when that does not help, without any.
@@ -210,6 +217,10 @@ class Reply {
 		return images.length > 0;
 	}
 
+	#onNoAccess({ problem, isTransient }: NoAccess): void {
+		this.fail(problem, { kind: isTransient ? "transient" : "permanent" });
+	}
+
 	#onRefused({ status, headers, body }: Extract<Outcome, { type: "refused" }>): void {
 		const text = `${status} ${errorType(headers)}${readable(body)}`.trimEnd();
 		const wait = retryAfter(headers, body, this.#parts.now());
@@ -222,7 +233,7 @@ class Reply {
 
 	#onOutcome(outcome: Exclude<Outcome, { type: "refused" }>, reading: Reading): void {
 		const provider = this.#request.model.provider;
-		// A connection that fails behind a complete reply does not undo it.
+		// A connection that fails after a complete reply does not undo it.
 		if ((outcome.type === "failed" || outcome.type === "timedOut") && reading.isComplete) {
 			this.#onEnded(reading);
 			return;
@@ -334,7 +345,7 @@ class Reading {
 		this.#reader.end();
 		if (this.#reader.events > 0) {
 			const ending = this.#decoder.finish();
-			// A reply that was complete before, cut in what comes behind it, such as its usage, is good.
+			// A reply that was complete, cut in what follows it, such as its usage, is good.
 			return this.#wasCut && "cut" in ending ? { cut: "The stream ended in the middle of an event" } : ending;
 		}
 		const said = Buffer.concat(this.#head).toString("utf8").slice(0, headLimit);

@@ -59,7 +59,7 @@ describe("an event stream of Amazon's", () => {
 		for (let at = 0; at < bytes.length; at += 1) expect(read(bytes.subarray(0, at)).events).toBe(0);
 	});
 
-	test("another kind of answer is no event; lengths that cannot be are refused", () => {
+	test("another kind of answer gives no events; impossible lengths are refused", () => {
 		expect(read(Buffer.from("<html>Please sign in</html>"), Buffer.from("more")).events).toBe(0);
 		expect(() => read(event("one", {}), prelude(25 * 1024 * 1024, 0))).toThrow(RangeError);
 		expect(() => read(event("one", {}), prelude(20, 10))).toThrow("contradict");

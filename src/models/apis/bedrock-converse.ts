@@ -162,7 +162,7 @@ function thinkingOf(call: Call): { members: string[]; maxTokens: number | undefi
 
 // ── Reply ──────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The statuses that exceptions in a running stream stand for. */
+/** The HTTP statuses of exceptions that arrive in a running stream. */
 const statuses: Readonly<Record<string, number>> = {
 	validationexception: 400,
 	accessdeniedexception: 403,

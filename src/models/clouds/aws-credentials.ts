@@ -10,6 +10,7 @@ import {
 	CloudError,
 	type CloudTools,
 	type Expiring,
+	isBusy,
 	isLocal,
 	type Json,
 	metadataPatienceMs,
@@ -136,7 +137,8 @@ class ProfileChain {
 			url: `${endpointOf(this.#tools, "SSO", `https://portal.sso.${region}.amazonaws.com`)}/federation/credentials?${query}`,
 			headers: { "x-amz-sso_bearer_token": token },
 		});
-		if (answer.status !== 200) throw new CloudError(`AWS IAM Identity Center refused the profile ${name}: ${refusalOf(answer)}. ${loginAgain(name)}`);
+		if (answer.status !== 200)
+			throw new CloudError(`AWS IAM Identity Center refused the profile ${name}: ${refusalOf(answer)}. ${loginAgain(name)}`, isBusy(answer));
 		const { accessKeyId, secretAccessKey, sessionToken, expiration } = (parsed(answer.body, "the answer of IAM Identity Center").roleCredentials ??
 			{}) as Json;
 		return complete(this.#tools, "IAM Identity Center", accessKeyId, secretAccessKey, sessionToken, Number(expiration));
@@ -189,7 +191,10 @@ class SsoToken {
 			body: JSON.stringify({ grantType: "refresh_token", clientId, clientSecret, refreshToken }),
 		});
 		if (answer.status !== 200)
-			throw new CloudError(`the session of the profile ${this.#profile} could not be renewed: ${refusalOf(answer)}. ${loginAgain(this.#profile)}`);
+			throw new CloudError(
+				`the session of the profile ${this.#profile} could not be renewed: ${refusalOf(answer)}. ${loginAgain(this.#profile)}`,
+				isBusy(answer),
+			);
 		const said = parsed(answer.body, "the answer of IAM Identity Center");
 		const renewed = string(said.accessToken);
 		if (renewed === "") throw new CloudError("IAM Identity Center sent no token");
@@ -240,7 +245,7 @@ async function assumed(tools: CloudTools, region: string, action: string, fields
 	const plain = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
 	const headers = keys ? signed({ method: "POST", url, headers: plain, body: [body] }, { keys, region, service: "sts", now: tools.now() }) : plain;
 	const answer = await askSecurely(tools, { url, headers: { ...headers, accept: "application/xml" }, body });
-	if (answer.status !== 200) throw new CloudError(`the role ${fields.RoleArn} could not be assumed: ${refusalOf(answer)}`);
+	if (answer.status !== 200) throw new CloudError(`the role ${fields.RoleArn} could not be assumed: ${refusalOf(answer)}`, isBusy(answer));
 	const member = (name: string) => new RegExp(`<${name}>\\s*([^<]*?)\\s*</${name}>`).exec(answer.body)?.[1];
 	return complete(tools, "AWS STS", member("AccessKeyId"), member("SecretAccessKey"), member("SessionToken"), Date.parse(member("Expiration") ?? ""));
 }
@@ -266,7 +271,7 @@ async function fromContainer(tools: CloudTools): Promise<AwsCredentials | undefi
 	const token = file ? await contentOf(file) : given;
 	if (token) tools.hold(token);
 	const answer = await ask(tools.direct, tools.signal, { url, headers: token ? { authorization: token } : {}, timeoutMs: metadataPatienceMs });
-	if (answer.status !== 200) throw new CloudError(`the container's credentials at ${host} could not be had: ${refusalOf(answer)}`);
+	if (answer.status !== 200) throw new CloudError(`the container's credentials at ${host} could not be had: ${refusalOf(answer)}`, isBusy(answer));
 	return readInstance(tools, answer.body, `the answer of ${host}`);
 }
 

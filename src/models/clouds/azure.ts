@@ -9,6 +9,7 @@ import {
 	CloudError,
 	type CloudTools,
 	type Expiring,
+	isBusy,
 	metadataPatienceMs,
 	parsed,
 	Renewed,
@@ -86,7 +87,7 @@ async function entraToken(tools: CloudTools, realm: Realm): Promise<EntraToken> 
 async function signedIn(tools: CloudTools, { resource }: Realm, url: string, fields: Record<string, string>): Promise<EntraToken> {
 	const body = new URLSearchParams({ grant_type: "client_credentials", scope: `${resource}/.default`, ...fields }).toString();
 	const answer = await askSecurely(tools, { url, headers: { "content-type": "application/x-www-form-urlencoded" }, body });
-	if (answer.status !== 200) throw new CloudError(`Entra ID refused the application ${fields.client_id}: ${refusalOf(answer)}`);
+	if (answer.status !== 200) throw new CloudError(`Entra ID refused the application ${fields.client_id}: ${refusalOf(answer)}`, isBusy(answer));
 	return read(tools, answer, "Entra ID");
 }
 
@@ -116,7 +117,7 @@ async function ofManagedIdentity(tools: CloudTools, { resource }: Realm): Promis
 			url: `${endpoint}?api-version=2019-08-01&${query}`,
 			headers: { "x-identity-header": header },
 		});
-		if (answer.status !== 200) throw new CloudError(`the managed identity gave no token: ${refusalOf(answer)}`);
+		if (answer.status !== 200) throw new CloudError(`the managed identity gave no token: ${refusalOf(answer)}`, isBusy(answer));
 		return read(tools, answer, "the managed identity");
 	}
 	const url = `${(host || "http://169.254.169.254").replace(/\/+$/, "")}/metadata/identity/oauth2/token?api-version=2018-02-01&${query}`;
@@ -130,7 +131,7 @@ async function ofManagedIdentity(tools: CloudTools, { resource }: Realm): Promis
 	return answer.status === 200 ? read(tools, answer, "the managed identity") : undefined;
 }
 
-/** The last resort: whoever is signed in to the Azure command line. */
+/** The last resort: the account that is signed in to the Azure command line. */
 async function ofCommandLine(tools: CloudTools, { resource }: Realm): Promise<EntraToken> {
 	const tenant = tools.env.AZURE_TENANT_ID;
 	const isPlain = tenant === undefined || /^[\w.-]+$/.test(tenant);

@@ -5,6 +5,13 @@ import type { Environment } from "../routes.ts";
 /** Why there are no credentials, in words for the user. */
 export class CloudError extends Error {
 	override name = "CloudError";
+	/** A later try may go better. */
+	readonly isTransient: boolean;
+
+	constructor(message: string, isTransient = false) {
+		super(message);
+		this.isTransient = isTransient;
+	}
 }
 
 /** What finding credentials takes. */
@@ -39,7 +46,7 @@ const patienceMs = 15_000;
 export const metadataPatienceMs = 1_000;
 const answerLimit = 1024 * 1024;
 
-/** One small exchange. Throws a CloudError when there is no answer; an answer of any status is one. */
+/** One small exchange. Throws a CloudError when the server does not answer; any status counts as an answer. */
 export async function ask(client: HttpClient, signal: AbortSignal, asked: Asked): Promise<Answered> {
 	const chunks: Buffer[] = [];
 	let size = 0;
@@ -66,11 +73,11 @@ export async function ask(client: HttpClient, signal: AbortSignal, asked: Asked)
 		case "refused":
 			return { status: outcome.status, body: outcome.body };
 		case "timedOut":
-			throw new CloudError(`${host} did not answer within ${timeoutMs / 1000} s`);
+			throw new CloudError(`${host} did not answer within ${timeoutMs / 1000} s`, true);
 		case "aborted":
 			throw new CloudError("the request was stopped");
 		case "failed":
-			throw new CloudError(`${host} could not be reached: ${outcome.message}`);
+			throw new CloudError(`${host} could not be reached: ${outcome.message}`, true);
 		case "broken":
 			throw new CloudError(`the answer of ${host} could not be read: ${(outcome.error as Error).message}`);
 	}
@@ -104,6 +111,9 @@ export function parsed(text: string, what: string): Json {
 
 export const string = (value: unknown) => (typeof value === "string" ? value : "");
 
+/** Whether the endpoint is busy or broken, and not of another opinion. */
+export const isBusy = ({ status }: Answered) => status === 429 || status >= 500;
+
 /** What a token endpoint says when it refuses, in one line. */
 export function refusalOf({ status, body }: Answered): string {
 	try {
@@ -123,12 +133,14 @@ export function refusalOf({ status, body }: Answered): string {
 }
 
 export interface Expiring {
-	/** In milliseconds; credentials without it stay. */
+	/** In milliseconds. */
 	expiresAt?: number;
 }
 
 /** Credentials are renewed this long before they end, or earlier when they are short-lived. */
 const marginMs = 5 * 60_000;
+/** Those that do not say when they end are read again after this time: another tool may have replaced them. */
+const trustMs = 5 * 60_000;
 
 /** Makes credentials when they are first needed, and again before they expire. Callers at the same time share one attempt. */
 export class Renewed<T extends Expiring> {
@@ -153,7 +165,7 @@ export class Renewed<T extends Expiring> {
 
 	/** The provider refused them. Returns whether others can be had: those that were only just made are not worth a second try. */
 	drop(value: T): boolean {
-		if (this.#current?.value !== value || value.expiresAt === undefined) return false;
+		if (this.#current?.value !== value) return false;
 		const isFresh = this.#now() - this.#current.madeAt < 10_000;
 		this.#current = undefined;
 		return !isFresh;
@@ -173,7 +185,7 @@ export class Renewed<T extends Expiring> {
 	}
 
 	#isDue({ value: { expiresAt }, madeAt }: { value: T; madeAt: number }): boolean {
-		if (expiresAt === undefined) return false;
+		if (expiresAt === undefined) return this.#now() >= madeAt + trustMs;
 		return this.#now() >= expiresAt - Math.min(marginMs, (expiresAt - madeAt) / 5);
 	}
 }

@@ -1,6 +1,18 @@
 /** Google's application default credentials: a file of one of five kinds, else the machine's metadata server. */
 import { readFile } from "node:fs/promises";
-import { ask, askSecurely, CloudError, type CloudTools, type Expiring, type Json, metadataPatienceMs, parsed, refusalOf, string } from "./cloud.ts";
+import {
+	ask,
+	askSecurely,
+	CloudError,
+	type CloudTools,
+	type Expiring,
+	isBusy,
+	type Json,
+	metadataPatienceMs,
+	parsed,
+	refusalOf,
+	string,
+} from "./cloud.ts";
 import { signedJwt } from "./jwt.ts";
 import { defaultFile } from "./places.ts";
 
@@ -60,7 +72,7 @@ function tokenOf(tools: CloudTools, file: Json, path: string): Promise<GoogleTok
 	}
 }
 
-/** Where tokens are had: where the file says, else where gcloud is told to, else at Google. */
+/** The token endpoint: that of the file, else the one gcloud is configured with, else Google's. */
 function tokenAddress({ env }: CloudTools, file: Json): string {
 	return string(file.token_uri) || env.CLOUDSDK_AUTH_TOKEN_HOST || "https://oauth2.googleapis.com/token";
 }
@@ -117,7 +129,7 @@ async function subjectToken(tools: CloudTools, source: Json, path: string): Prom
 		const headers = Object.fromEntries(Object.entries((source.headers ?? {}) as Json).map(([name, value]) => [name.toLowerCase(), string(value)]));
 		for (const value of Object.values(headers)) if (value.length > 20) tools.hold(value);
 		const answer = await askSecurely(tools, { url: string(source.url), headers });
-		if (answer.status !== 200) throw new CloudError(`the subject token of ${path} could not be had: ${refusalOf(answer)}`);
+		if (answer.status !== 200) throw new CloudError(`the subject token of ${path} could not be had: ${refusalOf(answer)}`, isBusy(answer));
 		text = answer.body;
 	} else throw new CloudError(`${path} takes its token from a source that Bowline does not know; a file or an address works`);
 	const token = format.type === "json" ? string(parsed(text, "the subject token")[string(format.subject_token_field_name)]) : text.trim();
@@ -133,7 +145,7 @@ async function impersonated(tools: CloudTools, url: string, token: string, path:
 		headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
 		body: JSON.stringify({ scope: [scope], ...(Array.isArray(delegates) ? { delegates } : {}) }),
 	});
-	if (answer.status !== 200) throw new CloudError(`the service account of ${path} could not be impersonated: ${refusalOf(answer)}`);
+	if (answer.status !== 200) throw new CloudError(`the service account of ${path} could not be impersonated: ${refusalOf(answer)}`, isBusy(answer));
 	const { accessToken, expireTime } = parsed(answer.body, "the answer of Google");
 	return held(tools, string(accessToken), Date.parse(string(expireTime)));
 }
@@ -141,7 +153,7 @@ async function impersonated(tools: CloudTools, url: string, token: string, path:
 async function exchanged(tools: CloudTools, url: string, fields: Record<string, string>, path: string): Promise<GoogleToken> {
 	const headers = { "content-type": "application/x-www-form-urlencoded" };
 	const answer = await askSecurely(tools, { url, headers, body: new URLSearchParams(fields).toString() });
-	if (answer.status !== 200) throw new CloudError(`Google refused the credentials of ${path}: ${refusalOf(answer)}`);
+	if (answer.status !== 200) throw new CloudError(`Google refused the credentials of ${path}: ${refusalOf(answer)}`, isBusy(answer));
 	const { access_token, expires_in } = parsed(answer.body, "the answer of Google");
 	return held(tools, string(access_token), tools.now() + Number(expires_in ?? 3600) * 1000);
 }

@@ -35,6 +35,11 @@ export interface CloudAccess {
 	renew?: (refusal: Refusal) => boolean;
 }
 
+export interface CloudProblem {
+	problem: string;
+	isTransient: boolean;
+}
+
 /** Holds what was found, until it expires. Made once per process, when a cloud is first asked. */
 export class Clouds {
 	#tools: CloudTools;
@@ -44,11 +49,11 @@ export class Clouds {
 		this.#tools = { ...tools, direct: new HttpClient({ env: {} }) };
 	}
 
-	async access(cloud: Cloud, request: CloudRequest): Promise<CloudAccess | { problem: string }> {
+	async access(cloud: Cloud, request: CloudRequest): Promise<CloudAccess | CloudProblem> {
 		try {
 			return await this.#of(cloud).access(request);
 		} catch (error) {
-			if (error instanceof CloudError) return { problem: error.message };
+			if (error instanceof CloudError) return { problem: error.message, isTransient: error.isTransient };
 			throw error;
 		}
 	}

@@ -136,7 +136,7 @@ describe("profiles", () => {
 		expect(form(server.received[0] as Received)).toMatchObject({ Action: "AssumeRole", RoleArn: "arn:r", ExternalId: "x1" });
 	});
 
-	test("a role may be its own source; a circle of profiles is told", async () => {
+	test("a role may be its own source; a circle of profiles is reported", async () => {
 		config("[profile self]\nrole_arn=arn:r\nsource_profile=self\naws_access_key_id=A\naws_secret_access_key=secret-of-self\n");
 		server.answer(assumed("AssumeRole"));
 		expect(await find({ AWS_PROFILE: "self" })).toEqual(ofRole);
@@ -290,6 +290,18 @@ describe("credentials that expire", () => {
 		expect((await renewed.get(signal)).name).toBe("c1");
 		time = 56 * 60_000;
 		expect((await renewed.get(signal)).name).toBe("c2");
+	});
+
+	test("that do not say when they end are read again after a while", async () => {
+		let time = 0;
+		let made = 0;
+		const renewed = new Renewed<{ name: number; expiresAt?: number }>(
+			async () => ({ name: ++made }),
+			() => time,
+		);
+		const names: number[] = [];
+		for (time of [0, 299_000, 301_000]) names.push((await renewed.get(signal)).name);
+		expect(names).toEqual([1, 1, 2]);
 	});
 
 	test("serve on while they last when renewing fails", async () => {

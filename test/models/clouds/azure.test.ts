@@ -118,7 +118,7 @@ describe("Entra ID", () => {
 		expect(shown).toEqual(["federated-token-1", "federated-token-2"]);
 	});
 
-	test("a refusal is told in one line, without the secret", async () => {
+	test("a refusal is reported in one line, without the secret", async () => {
 		answers[tokenPath] = refuse(
 			401,
 			JSON.stringify({ error: "invalid_client", error_description: "AADSTS7000215: Invalid client secret client-secret-1\r\nTrace ID: x" }),

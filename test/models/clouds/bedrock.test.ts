@@ -1,5 +1,5 @@
 /** Amazon Bedrock against a server that checks signatures and frames as Amazon does. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -147,6 +147,26 @@ describe("a request", () => {
 		);
 	});
 
+	test("with credentials that have expired is made again with those that another tool has left since", async () => {
+		const write = (value: string) => writeFileSync(join(userDir, "credentials"), `[default]\naws_access_key_id=A\naws_secret_access_key=${value}\n`);
+		const expired = refuse(403, '{"message":"The security token included in the request is expired"}', {
+			"x-amzn-errortype": "ExpiredTokenException",
+		});
+		let time = now;
+		const models = make({ AWS_SHARED_CREDENTIALS_FILE: join(userDir, "credentials") }, { now: () => time });
+		write("first-secret");
+		server.answer(checking(bytes, "first-secret"));
+		expect(ending(await ask(models, sonnet)).type).toBe("done");
+		write("second-secret");
+		time += 60_000;
+		server.answer(expired, checking(bytes, "second-secret"));
+		expect(ending(await ask(models, sonnet)).type).toBe("done");
+		// Those were just read: there is no point in reading them again.
+		server.answer(expired);
+		expect(ending(await ask(models, sonnet))).toMatchObject({ failure: { kind: "permanent", status: 403 } });
+		expect(server.received).toHaveLength(4);
+	});
+
 	test("made by a clock that goes wrong is made again with Amazon's time", async () => {
 		const late: Answer = (response) => {
 			response.sendDate = false;
@@ -208,7 +228,7 @@ describe("a reply", () => {
 		expect(last).toMatchObject({ failure: { kind: "transient" }, error: { errorMessage: expect.stringContaining("checksum") } });
 	});
 
-	test("that is a page of a proxy, or an error in JSON, is told as such", async () => {
+	test("that is a page of a proxy, or an error in JSON, is reported as such", async () => {
 		const page = ending(await replay(claude, playing([Buffer.from("<html><title>Sign in</title></html>")])));
 		expect(page).toMatchObject({ error: { errorMessage: expect.stringContaining("Sign in") } });
 		const json = ending(await replay(claude, playing([Buffer.from('{"message":"Input is too long for requested model."}')])));

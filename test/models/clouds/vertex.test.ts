@@ -201,7 +201,7 @@ describe("other credentials", () => {
 		expect(models.secrets()).toEqual(expect.arrayContaining(["client-secret-1", "refresh-token-1", "google-token-1"]));
 	});
 
-	test("a refusal is told with its reason, and without the secret", async () => {
+	test("a refusal is reported with its reason, and without the secret", async () => {
 		answers["/token"] = refuse(
 			400,
 			JSON.stringify({ error: "invalid_grant", error_description: "Token refresh-token-1 has been expired or revoked." }),
@@ -217,6 +217,14 @@ describe("other credentials", () => {
 		expect(said).toBe(
 			`google-vertex cannot be asked: Google refused the credentials of ${path}: 400 invalid_grant: Token [redacted] has been expired or revoked.`,
 		);
+	});
+
+	test("a token service that is busy or cannot be reached is asked again later", async () => {
+		const path = credentials(account());
+		answers["/token"] = refuse(503, "");
+		expect(await ask(make({ GOOGLE_APPLICATION_CREDENTIALS: path }), gemini)).toMatchObject({ failure: { kind: "transient" } });
+		credentials({ ...account(), token_uri: "http://127.0.0.1:1/token" });
+		expect(await ask(make({ GOOGLE_APPLICATION_CREDENTIALS: path }), gemini)).toMatchObject({ failure: { kind: "transient" } });
 	});
 
 	test("workload identity federation, through a service account", async () => {
