@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { catalogueText, type SourceModel } from "../src/models/catalogue-format.ts";
 import { routes } from "../src/models/routes.ts";
+import { cloudModels } from "./cloud-models.ts";
 
 interface DevModel {
 	id: string;
@@ -52,6 +53,7 @@ const source = JSON.parse(readFileSync(file, "utf8"));
 const providers: Record<string, SourceModel[]> = {};
 if (source.providers) Object.assign(providers, source.providers);
 else for (const [name, entry] of Object.entries(source)) providers[name] = fromDev(name, entry as Parameters<typeof fromDev>[1]);
+for (const [name, models] of Object.entries(cloudModels(providers))) if (!providers[name]?.length) providers[name] = models;
 const known = Object.fromEntries(Object.entries(providers).filter(([name, models]) => routes.has(name) && models.length > 0));
 const body = catalogueText(known);
 const head = `/** Made by scripts/refresh-models.ts: facts of ${date ?? source.asOf ?? "an unknown day"}. The format is told in catalogue-format.ts. */\n`;

@@ -23,7 +23,7 @@ interface Block {
 const blocks: Block[] = pages
 	.filter((page) => page.endsWith(".md"))
 	.flatMap((page) => {
-		const found = readFileSync(join(root, page), "utf8").matchAll(/^(<!-- not run: .+ -->\n)?```(\S*)\n(.*?)^```$/gms);
+		const found = readFileSync(join(root, page), "utf8").matchAll(/^(<!-- not run: [^\n]+ -->\n)?```(\S*)\n(.*?)^```$/gms);
 		return [...found].map(([, reason, language = "", code = ""]) => ({ page, language, code, isRun: reason === undefined }));
 	});
 

@@ -11,7 +11,7 @@ export interface EnvironmentPolicy {
 const ownNames = new Set(["BOWLINE_SETTINGS", "BOWLINE_INHERIT_FD"]);
 const ownSecret = /^BOWLINE_.*(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)/;
 
-/** The environment without our own credentials. Other people's (`GH_TOKEN`, `AWS_*`) are what commands need to do their work. */
+/** The environment without our own credentials. Others (`GH_TOKEN`, `AWS_*`) are what commands need to do their work. */
 export function childEnvironment(parent: Record<string, string | undefined>, policy: EnvironmentPolicy): Record<string, string> {
 	const secret = new Set(policy.secretNames);
 	const allowed = new Set(policy.allow);

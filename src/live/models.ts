@@ -12,8 +12,9 @@ import type { ModelChoice } from "../session/model-choice.ts";
 import type { Workspace } from "./workspace.ts";
 
 const scripted = "scripted";
-/** A variable that may hold a provider's key; the providers themselves know exactly, but loading them costs. */
-const keyLike = /_(API_KEY|AUTH_TOKEN|TOKEN)$/;
+/** A variable that may give access to a provider; the providers themselves know exactly, but loading them costs. */
+const keyLike =
+	/_(API_KEY|AUTH_TOKEN|TOKEN)$|^AWS_(BEARER_TOKEN_BEDROCK|PROFILE|ACCESS_KEY_ID|ROLE_ARN|CONTAINER_CREDENTIALS_)|^GOOGLE_(APPLICATION_CREDENTIALS|CLOUD_PROJECT)$|^(GCLOUD_PROJECT|ANTHROPIC_VERTEX_PROJECT_ID)$|^AZURE_OPENAI_(BASE_URL|ENDPOINT|RESOURCE_NAME)$/;
 const remedy = "Pass --provider and --model, or set a provider's key such as ANTHROPIC_API_KEY. To try without: --provider scripted --model echo.";
 
 export class Models implements SessionModels, ModelCatalogue {

@@ -1,4 +1,4 @@
-/** What the four wire formats have in common: what each is given, and what each gives. */
+/** What the wire formats have in common: what each is given, and what each gives. */
 import type { ModelMessage, ToolDefinition } from "../agent/contracts.ts";
 import type { PlainLevel } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
@@ -54,12 +54,23 @@ export interface Decoder {
 	finish(): Ending;
 }
 
+/** Finds events in bytes that are cut anywhere. */
+export interface EventReader {
+	/** How many events were delivered so far. */
+	readonly events: number;
+	push(chunk: Uint8Array): void;
+	/** The bytes are over. */
+	end(): void;
+}
+
 export interface Api {
 	request(call: Call): WireRequest;
+	/** How events are framed, when not as server-sent ones. */
+	reader?(onEvent: (data: string) => void): EventReader;
 	decoder(call: Call, builder: ReplyBuilder, blocks: Blocks): Decoder;
 }
 
-/** The base URL with the path of the API behind it; a base that already has (part of) the path is left so. */
+/** The base URL followed by the path of the API; a base that already has (part of) the path stays as it is. */
 export function endpoint(baseUrl: string, path: string): string {
 	const cut = baseUrl.indexOf("?");
 	const query = cut === -1 ? "" : baseUrl.slice(cut);
@@ -75,7 +86,7 @@ export function settled(builder: ReplyBuilder, word: "stop" | "length" | "toolUs
 	return { done: builder.partial.content.some((block) => block.type === "toolCall") ? "toolUse" : "stop" };
 }
 
-/** Remembers what was made of a value for as long as the value lives; made anew when the variant changes. */
+/** Remembers what was made of a value for as long as the value lives; made again when the variant changes. */
 export function remembered<K extends object, V>(make: (key: K, variant: string) => V): (key: K, variant?: string) => V {
 	const cache = new WeakMap<K, { variant: string; value: V }>();
 	return (key, variant = "") => {
@@ -87,7 +98,7 @@ export function remembered<K extends object, V>(make: (key: K, variant: string) 
 	};
 }
 
-/** As `remembered`, for a run of values that belong together; made anew when the run changes. */
+/** As `remembered`, for a run of values that belong together; made again when the run changes. */
 export function rememberedRun<K extends object, V>(make: (run: readonly K[], variant: string) => V): (run: readonly K[], variant?: string) => V {
 	const cache = new WeakMap<K, { run: readonly K[]; variant: string; value: V }>();
 	return (run, variant = "") => {
@@ -101,6 +112,6 @@ export function rememberedRun<K extends object, V>(make: (run: readonly K[], var
 	};
 }
 
-/** Stands for a tool result without any text. */
+/** Sent for a tool result without any text. */
 export const noOutput = "(no output)";
 export const imageOnly = "(see attached image)";

@@ -1,5 +1,41 @@
 /** Made by scripts/refresh-models.ts: facts of 2026-11-02. The format is told in catalogue-format.ts. */
-export const data = `# ant-ling
+export const data = `# amazon-bedrock
+@ bedrock-converse https://bedrock-runtime.amazonaws.com
+global.anthropic.claude-haiku-4-5-20251001-v1:0	Claude Haiku 4.5	ri	200000	64000	1 5 0.1 1.25
+global.anthropic.claude-sonnet-4-5-20250929-v1:0	Claude Sonnet 4.5	ri	200000	64000	3 15 0.3 3.75
+global.anthropic.claude-sonnet-4-6	Claude Sonnet 4.6	ri	1000000	128000	3 15 0.3 3.75	max=max
+global.anthropic.claude-sonnet-5	Claude Sonnet 5	ri	1000000	128000	2 10 0.2 2.5	xhigh=xhigh max=max
+global.anthropic.claude-opus-4-5-20251101-v1:0	Claude Opus 4.5	ri	200000	64000	5 25 0.5 6.25
+global.anthropic.claude-opus-4-6-v1	Claude Opus 4.6	ri	1000000	128000	5 25 0.5 6.25	max=max
+global.anthropic.claude-opus-4-7	Claude Opus 4.7	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max
+global.anthropic.claude-opus-4-8	Claude Opus 4.8	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max
+global.anthropic.claude-opus-5	Claude Opus 5	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max
+us.anthropic.claude-haiku-4-5-20251001-v1:0	Claude Haiku 4.5 (US)	ri	200000	64000	1.1 5.5 0.11 1.375
+us.anthropic.claude-sonnet-4-5-20250929-v1:0	Claude Sonnet 4.5 (US)	ri	200000	64000	3.3 16.5 0.33 4.125
+us.anthropic.claude-sonnet-4-6	Claude Sonnet 4.6 (US)	ri	1000000	128000	3.3 16.5 0.33 4.125	max=max
+us.anthropic.claude-sonnet-5	Claude Sonnet 5 (US)	ri	1000000	128000	2.2 11 0.22 2.75	xhigh=xhigh max=max
+us.anthropic.claude-opus-4-5-20251101-v1:0	Claude Opus 4.5 (US)	ri	200000	64000	5.5 27.5 0.55 6.875
+us.anthropic.claude-opus-4-6-v1	Claude Opus 4.6 (US)	ri	1000000	128000	5.5 27.5 0.55 6.875	max=max
+us.anthropic.claude-opus-4-7	Claude Opus 4.7 (US)	ri	1000000	128000	5.5 27.5 0.55 6.875	xhigh=xhigh max=max
+us.anthropic.claude-opus-4-8	Claude Opus 4.8 (US)	ri	1000000	128000	5.5 27.5 0.55 6.875	xhigh=xhigh max=max
+us.anthropic.claude-opus-5	Claude Opus 5 (US)	ri	1000000	128000	5.5 27.5 0.55 6.875	xhigh=xhigh max=max
+eu.anthropic.claude-haiku-4-5-20251001-v1:0	Claude Haiku 4.5 (EU)	ri	200000	64000	1.1 5.5 0.11 1.375
+eu.anthropic.claude-sonnet-4-5-20250929-v1:0	Claude Sonnet 4.5 (EU)	ri	200000	64000	3.3 16.5 0.33 4.125
+eu.anthropic.claude-sonnet-4-6	Claude Sonnet 4.6 (EU)	ri	1000000	128000	3.3 16.5 0.33 4.125	max=max
+eu.anthropic.claude-sonnet-5	Claude Sonnet 5 (EU)	ri	1000000	128000	2.2 11 0.22 2.75	xhigh=xhigh max=max
+eu.anthropic.claude-opus-4-5-20251101-v1:0	Claude Opus 4.5 (EU)	ri	200000	64000	5.5 27.5 0.55 6.875
+eu.anthropic.claude-opus-4-6-v1	Claude Opus 4.6 (EU)	ri	1000000	128000	5.5 27.5 0.55 6.875	max=max
+eu.anthropic.claude-opus-4-7	Claude Opus 4.7 (EU)	ri	1000000	128000	5.5 27.5 0.55 6.875	xhigh=xhigh max=max
+eu.anthropic.claude-opus-4-8	Claude Opus 4.8 (EU)	ri	1000000	128000	5.5 27.5 0.55 6.875	xhigh=xhigh max=max
+eu.anthropic.claude-opus-5	Claude Opus 5 (EU)	ri	1000000	128000	5.5 27.5 0.55 6.875	xhigh=xhigh max=max
+global.amazon.nova-2-lite-v1:0	Nova 2 Lite	ri	1000000	65535	0.3 2.5 0 0
+us.amazon.nova-premier-v1:0	Nova Premier 1.0	i	1000000	32000	2.5 12.5 0.625 0
+us.amazon.nova-pro-v1:0	Nova Pro 1.0	i	300000	5120	0.8 3.2 0 0
+us.amazon.nova-lite-v1:0	Nova Lite 1.0	i	300000	5120	0.06 0.24 0 0
+us.amazon.nova-micro-v1:0	Nova Micro 1.0		128000	5120	0.035 0.14 0 0
+openai.gpt-oss-120b-1:0	GPT OSS 120B	r	131072	65536	0.15 0.6 0.075 0	off minimal low=low medium=medium high=high xhigh max
+openai.gpt-oss-20b-1:0	GPT OSS 20B	r	131072	65536	0.075 0.3 0.0375 0	off minimal low=low medium=medium high=high xhigh max
+# ant-ling
 @ openai-completions https://api.ant-ling.com/v1
 Ling-2.6-1T	Ling 2.6 1T		262144	65536	0.06 0.25 0 0
 Ling-2.6-flash	Ling 2.6 Flash		262144	65536	0.01 0.02 0 0
@@ -191,6 +227,17 @@ gemini-pro-latest	Gemini Pro Latest	ri	1048576	65536	2 12 0.2 0	off minimal low=
 gemini-robotics-er-2-preview	Gemini Robotics-ER 2 Preview	ri	131072	65536	1 5 0.1 0	off minimal=minimal low=low medium=medium high=high xhigh max
 gemma-4-26b-a4b-it	Gemma 4 26B A4B IT	ri	262144	32768	0 0 0 0	off minimal=MINIMAL low medium high=HIGH
 gemma-4-31b-it	Gemma 4 31B IT	ri	262144	32768	0 0 0 0	off minimal=MINIMAL low medium high=HIGH
+# google-vertex
+@ anthropic-vertex https://aiplatform.googleapis.com/v1/publishers/google
+claude-haiku-4-5@20251001	Claude Haiku 4.5	ri	200000	64000	1 5 0.1 1.25
+claude-sonnet-4-5@20250929	Claude Sonnet 4.5	ri	200000	64000	3 15 0.3 3.75
+claude-sonnet-4-6	Claude Sonnet 4.6	ri	1000000	128000	3 15 0.3 3.75	max=max
+claude-sonnet-5	Claude Sonnet 5	ri	1000000	128000	2 10 0.2 2.5	xhigh=xhigh max=max
+claude-opus-4-5@20251101	Claude Opus 4.5	ri	200000	64000	5 25 0.5 6.25
+claude-opus-4-6	Claude Opus 4.6	ri	1000000	128000	5 25 0.5 6.25	max=max
+claude-opus-4-7	Claude Opus 4.7	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max
+claude-opus-4-8	Claude Opus 4.8	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max
+claude-opus-5	Claude Opus 5	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max
 # groq
 @ openai-completions https://api.groq.com/openai/v1
 llama-3.1-8b-instant	Llama 3.1 8B		131072	131072	0.05 0.08 0 0

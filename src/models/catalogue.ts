@@ -18,18 +18,30 @@ export class Catalogue {
 	#sections: Promise<Map<string, string[]>> | undefined;
 	#models = new Map<string, Model[]>();
 
-	/** Models of a row: its own section, or that of the provider it borrows from. Base URLs still hold `{NAME}` parts. */
+	/** Models of a row: its own section, and that of the provider it borrows from. Base URLs still hold `{NAME}` parts. */
 	async of(provider: string, route: Route): Promise<Model[]> {
 		const known = this.#models.get(provider);
 		if (known) return known;
+		const own = await this.#section(provider, provider);
+		const borrowed = route.modelsOf === undefined ? [] : await this.#section(route.modelsOf, provider);
+		const ids = new Set(own.map((model) => model.id));
+		const others = borrowed.filter((model) => !ids.has(model.id)).map((model) => ({ ...model, baseUrl: route.baseUrl }));
+		const models = [...others, ...own];
+		this.#models.set(provider, models);
+		return models;
+	}
+
+	/** One model of a section, whoever offers it. */
+	async fact(provider: string, id: string): Promise<Model | undefined> {
+		return (await this.#section(provider, provider)).find((model) => model.id === id);
+	}
+
+	/** The models of a section, as those of a provider. */
+	async #section(name: string, provider: string): Promise<Model[]> {
 		this.#sections ??= remembered(loadSections(), () => {
 			this.#sections = undefined;
 		});
-		const sections = await this.#sections;
-		const models = readSection(provider, sections.get(route.modelsOf ?? provider) ?? []);
-		const own = route.modelsOf === undefined ? models : models.map((model) => ({ ...model, baseUrl: route.baseUrl }));
-		this.#models.set(provider, own);
-		return own;
+		return readSection(provider, (await this.#sections).get(name) ?? []);
 	}
 }
 

@@ -34,7 +34,7 @@ export interface ModelsFile {
 	problems: string[];
 }
 
-const apis = ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai"];
+const apis = ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai", "bedrock-converse", "anthropic-vertex"];
 
 /** Empty without a path, and when there is no such file. */
 export async function loadModelsFile(path: string | undefined): Promise<ModelsFile> {

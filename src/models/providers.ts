@@ -1,12 +1,13 @@
 /** The models of each provider, from the table, the catalogue and the user's file, with what it takes to reach them. */
 import type { Model } from "../protocol/model.ts";
 import { assumedModel, Catalogue } from "./catalogue.ts";
+import { kinOf } from "./clouds/ids.ts";
 import { type Compat, mergeCompat } from "./compat.ts";
 import { type CustomProvider, customModel, loadModelsFile, type ModelsFile, overridden, parseModelsFile } from "./custom.ts";
 import { baseUrlOf, compatOfHost, type Environment, providerName, type Route, routes } from "./routes.ts";
 import { publicAddress, secretVariables } from "./secrets.ts";
 
-/** A model and what stays behind the wire. */
+/** A model, with what never goes over the wire. */
 export interface Entry {
 	model: Model;
 	/** With all credentials in it; the address of the Model has none. */
@@ -89,10 +90,23 @@ export class Providers {
 		if (id === "") return undefined;
 		const route = routes.get(provider);
 		const custom = await this.custom(provider);
-		const api = custom?.api ?? route?.api;
+		const kin = kinOf(provider, id);
+		const api = custom?.api ?? kin.api ?? route?.api;
 		const place = this.#place(route, custom, undefined);
 		if (!api || !place) return undefined;
-		return this.#entry(assumedModel(provider, id, api, place.url), place.missing, custom?.headers ?? {});
+		const plain = assumedModel(provider, id, api, place.url);
+		return this.#entry({ ...plain, ...(await this.#factsOf(kin)) }, place.missing, custom?.headers ?? {});
+	}
+
+	/** What is known of the same model elsewhere: its abilities, its limits, its price. */
+	async #factsOf({ same, priceFactor }: ReturnType<typeof kinOf>): Promise<Partial<Model>> {
+		for (const { provider, id } of same) {
+			const known = await this.#catalogue.fact(provider, id);
+			if (!known) continue;
+			const { name, reasoning, input, contextWindow, maxTokens, compat } = known;
+			return { name, reasoning, input, contextWindow, maxTokens, cost: timesPrice(known.cost, priceFactor), ...(compat ? { compat } : {}) };
+		}
+		return {};
 	}
 
 	async #make(provider: string): Promise<Entry[]> {
@@ -133,6 +147,12 @@ export class Providers {
 		const place = baseUrlOf(route, own, this.#env);
 		return "url" in place ? { url: place.url, missing: [] } : { url: own || route.baseUrl, missing: place.missing };
 	}
+}
+
+/** Rounded, so that 0.1 * 1.1 is a price one can read. */
+function timesPrice(cost: Model["cost"], factor: number): Model["cost"] {
+	const times = (price: number) => Math.round(price * factor * 1e6) / 1e6;
+	return { input: times(cost.input), output: times(cost.output), cacheRead: times(cost.cacheRead), cacheWrite: times(cost.cacheWrite) };
 }
 
 function filled(url: string, env: Environment): { url: string; missing: string[] } {

@@ -4,14 +4,17 @@ import { join } from "node:path";
 import type { ModelAccess, RequestDoors, StreamFunction } from "../agent/contracts.ts";
 import { HttpClient } from "../lib/http/client.ts";
 import { redactor } from "../lib/redact.ts";
+import { remembered } from "../lib/remembered.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
+import { cloudHint, cloudOrigin } from "./clouds/configured.ts";
+import type { CloudAccess, CloudProblem, Clouds } from "./clouds/index.ts";
 import { shortestSecret } from "./errors.ts";
 import { type Entry, Providers } from "./providers.ts";
 import { type Auth, authHeaders, azureDetails, type Environment, providerName, routes } from "./routes.ts";
 import { addressesIn, headersIn, holdsSecret, namesIn, namesInText, secretsInAddress } from "./secrets.ts";
 import { matchModel, splitLevel, unknownId } from "./select.ts";
-import { type Access, loadApi, streamFunction } from "./stream.ts";
+import { type Access, loadApi, type NoAccess, streamFunction } from "./stream.ts";
 import { hasValue, plainValue, resolveValue } from "./values.ts";
 
 export interface RegistryOptions {
@@ -25,7 +28,7 @@ export interface RegistryOptions {
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 	doors?: RequestDoors;
 	now: () => number;
-	/** Told once what is wrong with `models.jsonc`. */
+	/** Receives once what is wrong with `models.jsonc`. */
 	warn?: (problem: string) => void;
 	/** For tests. */
 	client?: HttpClient;
@@ -42,6 +45,10 @@ export class ModelRegistry implements ModelAccess {
 	#held = new Set<string>();
 	/** Ends the commands that run for a key. */
 	#closing = new AbortController();
+	/** Loaded when a cloud is first asked. */
+	#clouds: Promise<Clouds> | undefined;
+	/** Providers that were asked, or chosen to be. */
+	#asked = new Set<string>();
 
 	constructor(options: RegistryOptions) {
 		this.#options = options;
@@ -88,6 +95,12 @@ export class ModelRegistry implements ModelAccess {
 
 	/** The model a pattern of `--model` means: among those that can be asked, else among all. */
 	async resolve(pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | { problem: string }> {
+		const found = await this.#resolve(pattern);
+		if ("model" in found) this.#asked.add(found.model.provider);
+		return found;
+	}
+
+	async #resolve(pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | { problem: string }> {
 		const available = await this.available();
 		const own = await this.#ownProvider(pattern);
 		if (own !== undefined) return this.#resolveOwn(own, pattern);
@@ -126,6 +139,7 @@ export class ModelRegistry implements ModelAccess {
 	/** Makes sure that the model can be asked: gives it as it is known here, or says why not. */
 	async prepare(model: Model): Promise<{ model: Model } | { problem: string }> {
 		const problem = await this.problem(model);
+		this.#asked.add(providerName(model.provider));
 		return problem === undefined ? { model: (await this.find(model.provider, model.id)) ?? model } : { problem };
 	}
 
@@ -136,14 +150,16 @@ export class ModelRegistry implements ModelAccess {
 		const entry = await this.#providers.find(provider, model.id);
 		if (!entry) return this.#noKey(provider, `It is no provider that Bowline knows; describe it in ${this.#path}`);
 		if (entry.missing.length > 0) return `No address for ${provider}: set ${entry.missing.join(" and ")}.`;
-		if (await this.#isConfigured(provider)) return undefined;
+		// Where a cloud's credentials come from may take asking the network: that is done when the model is asked.
+		if (routes.get(provider)?.cloud || (await this.#isConfigured(provider))) return undefined;
 		return this.#noKey(provider, `Set ${this.#keyNames(provider)}, pass --api-key, or give it an apiKey in ${this.#path}`);
 	}
 
 	/** The values of all credentials held, for keeping them out of what is shown. */
 	secrets(): string[] {
 		const { env, apiKey } = this.#options;
-		const values = this.secretNames().map((name) => env[name]);
+		const shared = [...routes.values()].flatMap((route) => route.sharedSecrets ?? []);
+		const values = [...this.secretNames(), ...shared].map((name) => env[name]);
 		const proxies = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [env[name], env[name.toLowerCase()]]);
 		const custom = [...(this.#providers.loaded?.providers.values() ?? [])];
 		const written = [...[...routes.values()].map((route) => env[route.baseUrlVariable]), ...custom.flatMap(addressesIn)];
@@ -156,9 +172,12 @@ export class ModelRegistry implements ModelAccess {
 		return [...new Set(secrets)].sort((a, b) => b.length - a.length);
 	}
 
-	/** The variables that hold credentials: those of all providers, and those that `models.jsonc` names. */
+	/**
+	 * The variables that hold credentials: those of all providers, and those that `models.jsonc` names. Secrets of a whole cloud account are
+	 * what commands such as `aws` and `terraform` work with, so they count only once Bowline uses them for a model.
+	 */
 	secretNames(): string[] {
-		const names = [...routes.values()].flatMap((route) => route.keys);
+		const names = [...routes].flatMap(([name, route]) => [...route.keys, ...((this.#asked.has(name) && route.sharedSecrets) || [])]);
 		return [...new Set([...names, ...this.#namesInFile()])];
 	}
 
@@ -170,13 +189,20 @@ export class ModelRegistry implements ModelAccess {
 
 	/** Loads what a first request to this model needs. */
 	async warm(model: Model): Promise<void> {
-		await Promise.all([loadApi(model.api), this.#client.warm(model.baseUrl)]);
+		const cloud = routes.get(model.provider)?.cloud;
+		await Promise.all([loadApi(model.api), this.#client.warm(model.baseUrl), cloud && this.#cloudsLoaded()]);
 	}
 
 	/** Closes idle connections and ends the commands that run. */
-	close(): Promise<void> {
+	async close(): Promise<void> {
 		this.#closing.abort();
-		return this.#client.close();
+		await Promise.all([this.#client.close(), this.#clouds?.then((clouds) => clouds.close())]);
+	}
+
+	/** Files that would serve a cloud, though it is not set up: by provider. */
+	hints(): Map<string, string> {
+		const found = [...routes].map(([name, { cloud }]) => [name, cloud && cloudHint(cloud, this.#options.env)] as const);
+		return new Map(found.filter((pair): pair is [string, string] => pair[1] !== undefined));
 	}
 
 	#namesInFile(): string[] {
@@ -186,7 +212,7 @@ export class ModelRegistry implements ModelAccess {
 		try {
 			return namesInText(readFileSync(this.#path, "utf8"));
 		} catch {
-			return []; // No file, or one whose trouble is told when it is read in earnest.
+			return []; // No file, or one whose problems are reported when it is parsed.
 		}
 	}
 
@@ -215,6 +241,7 @@ export class ModelRegistry implements ModelAccess {
 		const name = route?.keys.find((key) => env[key]);
 		if (name) return name;
 		if (hasValue((await this.#providers.custom(provider))?.apiKey, env)) return this.#path;
+		if (route?.cloud) return cloudOrigin(route.cloud, env);
 		// A local server is configured when the user names its address or key, or lists its models; it can be asked anyway.
 		return route?.isLocal ? "no key needed" : undefined;
 	}
@@ -233,7 +260,7 @@ export class ModelRegistry implements ModelAccess {
 		return (await this.origin(provider)) !== undefined;
 	}
 
-	async #access(model: Model, asked: AbortSignal): Promise<Access | { problem: string }> {
+	async #access(model: Model, asked: AbortSignal): Promise<Access | NoAccess> {
 		const problem = await this.problem(model);
 		if (problem !== undefined) return { problem };
 		const provider = providerName(model.provider);
@@ -243,13 +270,40 @@ export class ModelRegistry implements ModelAccess {
 		try {
 			const key = await this.#key(provider, signal);
 			const extra = await this.#resolved(entry.headers, signal);
-			const auth = key ? authHeaders(key.value, entry.model.api, key.auth) : {};
-			const wire = provider === "azure" ? azureDetails(model.id, entry.baseUrl, env) : { modelId: model.id, url: entry.baseUrl };
+			const { api } = entry.model;
+			const { modelId, url } = provider === "azure" ? azureDetails(model.id, api, entry.baseUrl, env) : { modelId: model.id, url: entry.baseUrl };
+			const place = await this.#place(provider, { api, id: modelId, url, key, signal });
+			if ("problem" in place) return { ...place, problem: `${provider} cannot be asked: ${place.problem.replace(/\.$/, "")}.` };
 			const compat = await this.#providers.compat(entry.model);
-			return { model: entry.model, baseUrl: wire.url, modelId: wire.modelId, compat, headers: { ...auth, ...extra } };
+			return { ...place, model: entry.model, modelId, compat, headers: { ...place.headers, ...extra } };
 		} catch (error) {
 			return { problem: this.#noKey(provider, `A value of ${this.#path} could not be had: ${(error as Error).message}`) };
 		}
+	}
+
+	/** The address and what proves who asks. */
+	async #place(
+		provider: string,
+		{ api, id, url, key, signal }: { api: string; id: string; url: string; key?: { value: string; auth?: Auth }; signal: AbortSignal },
+	): Promise<CloudAccess | CloudProblem> {
+		const route = routes.get(provider);
+		if (!route?.cloud) return { baseUrl: url, headers: key ? authHeaders(key.value, api, key.auth) : {} };
+		this.#asked.add(provider);
+		const isDefaultUrl = url === route.baseUrl;
+		return (await this.#cloudsLoaded()).access(route.cloud, { api, id, baseUrl: url, isDefaultUrl, key: key?.value, auth: key?.auth, signal });
+	}
+
+	#cloudsLoaded(): Promise<Clouds> {
+		this.#clouds ??= remembered(this.#loadClouds(), () => {
+			this.#clouds = undefined;
+		});
+		return this.#clouds;
+	}
+
+	async #loadClouds(): Promise<Clouds> {
+		const { Clouds } = await import("./clouds/index.ts");
+		const { env, now } = this.#options;
+		return new Clouds({ env, now, client: this.#client, hold: (secret) => this.#held.add(secret), signal: this.#closing.signal });
 	}
 
 	/** Resolved at each call: a key may have been rotated. */

@@ -1,7 +1,16 @@
 /** Who speaks which API where, and how one proves to be allowed. One row per provider; a compatible host is one row more. */
 import type { Compat } from "./compat.ts";
 
-export type ApiName = "anthropic-messages" | "openai-completions" | "openai-responses" | "google-generative-ai";
+export type ApiName =
+	| "anthropic-messages"
+	| "openai-completions"
+	| "openai-responses"
+	| "google-generative-ai"
+	| "bedrock-converse"
+	| "anthropic-vertex";
+
+/** Whose credentials a provider takes besides a key. */
+export type Cloud = "aws" | "google" | "azure";
 
 /** The header that carries a key. */
 export type Auth = "bearer" | "x-api-key" | "x-goog-api-key" | "api-key" | "cf-aig-authorization";
@@ -19,9 +28,15 @@ export interface Route {
 	bearerKeys?: readonly string[];
 	/** The variable that replaces the base URL. */
 	baseUrlVariable: string;
+	/** Another variable that other programs read the address from. */
+	otherUrlVariable?: string;
+	/** Has credentials of its own kind when there is no key. */
+	cloud?: Cloud;
+	/** Variables with secrets that other programs use too: kept from commands only once this provider is asked. */
+	sharedSecrets?: readonly string[];
 	/** Runs on the user's own machine and asks for no key. */
 	isLocal?: true;
-	/** Offers the catalogue's models of another provider. */
+	/** Offers the catalogue's models of another provider besides its own. */
 	modelsOf?: string;
 	compat?: Partial<Compat>;
 }
@@ -104,14 +119,26 @@ export const routes: ReadonlyMap<string, Route> = new Map([
 		auth: "cf-aig-authorization",
 	}),
 	row("azure", "openai-responses", "https://{AZURE_OPENAI_RESOURCE_NAME}.openai.azure.com/openai/v1", {
-		keys: ["AZURE_OPENAI_API_KEY"],
+		keys: ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"],
 		auth: "api-key",
+		bearerKeys: ["AZURE_OPENAI_AD_TOKEN"],
 		base: "AZURE_OPENAI_BASE_URL",
+		otherUrlVariable: "AZURE_OPENAI_ENDPOINT",
+		cloud: "azure",
+		sharedSecrets: ["AZURE_CLIENT_SECRET", "IDENTITY_HEADER"],
+		modelsOf: "openai",
 		compat: { ...openai, supportsStore: false },
 	}),
 	row("google-vertex", "google-generative-ai", "https://aiplatform.googleapis.com/v1/publishers/google", {
 		keys: ["GOOGLE_CLOUD_API_KEY"],
+		cloud: "google",
 		modelsOf: "google",
+	}),
+	row("amazon-bedrock", "bedrock-converse", "https://bedrock-runtime.amazonaws.com", {
+		keys: ["AWS_BEARER_TOKEN_BEDROCK"],
+		auth: "bearer",
+		cloud: "aws",
+		sharedSecrets: ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN"],
 	}),
 	chat("venice", "https://api.venice.ai/api/v1"),
 	chat("nanogpt", "https://nano-gpt.com/api/v1"),
@@ -131,6 +158,8 @@ const aliases: Record<string, string> = {
 	"azure-openai": "azure",
 	gemini: "google",
 	vertex: "google-vertex",
+	"google-vertex-anthropic": "google-vertex",
+	bedrock: "amazon-bedrock",
 	moonshot: "moonshotai",
 	"moonshot-cn": "moonshotai-cn",
 	kimi: "kimi-coding",
@@ -173,17 +202,21 @@ export function fillUrl(url: string, env: Environment): { url: string } | { miss
 
 /**
  * The base URL of a model: its own, unless a variable replaces the provider's. What a model's URL has beyond its provider's is kept
- * behind the replacement, so that providers with several APIs still reach each of them.
+ * after the replacement, so that providers with several APIs still reach each of them.
  */
 export function baseUrlOf(route: Route, own: string | undefined, env: Environment): { url: string } | { missing: string[] } {
-	const replacement = env[route.baseUrlVariable];
+	const replacement = env[route.baseUrlVariable] || env[route.otherUrlVariable ?? ""];
 	const from = own || route.baseUrl;
 	if (!replacement) return fillUrl(from, env);
 	const base = replacement.replace(/\/+$/, "");
 	return { url: from.startsWith(`${route.baseUrl}/`) ? base + from.slice(route.baseUrl.length) : base };
 }
 
-const authOfApi: Record<string, Auth> = { "anthropic-messages": "x-api-key", "google-generative-ai": "x-goog-api-key" };
+const authOfApi: Record<string, Auth> = {
+	"anthropic-messages": "x-api-key",
+	"google-generative-ai": "x-goog-api-key",
+	"anthropic-vertex": "x-goog-api-key",
+};
 
 /** The header that proves who asks: where the row says, else where the API wants it. */
 export function authHeaders(key: string, api: string, auth?: Auth): Record<string, string> {
@@ -192,10 +225,21 @@ export function authHeaders(key: string, api: string, auth?: Auth): Record<strin
 	return { [place]: place === "cf-aig-authorization" ? `Bearer ${key}` : key };
 }
 
-/** Azure calls models by their deployments and may want a version in the address. */
-export function azureDetails(id: string, url: string, env: Environment): { modelId: string; url: string } {
+/**
+ * Azure calls models by their deployments. Its first API has a dated version in the address, and the deployment too; the one of
+ * `/openai/v1` needs neither.
+ */
+export function azureDetails(id: string, api: string, url: string, env: Environment): { modelId: string; url: string } {
 	const pairs = (env.AZURE_OPENAI_DEPLOYMENT_NAME_MAP ?? "").split(",").map((pair) => pair.trim().split("="));
 	const modelId = pairs.find(([name]) => name === id)?.[1]?.trim() || id;
 	const version = env.AZURE_OPENAI_API_VERSION;
-	return { modelId, url: version && !url.includes("?") ? `${url}?api-version=${encodeURIComponent(version)}` : url };
+	if (url.includes("?")) return { modelId, url };
+	// An endpoint as the portal shows it is the host alone.
+	const isHost = /^https?:\/\/[^/]+(?:\/openai)?\/*$/.test(url) && (url.includes(".azure.") || env.AZURE_OPENAI_ENDPOINT?.startsWith(url));
+	const whole = isHost ? `${url.replace(/(?:\/openai)?\/*$/, "")}/openai/v1` : url.replace(/\/+$/, "");
+	if (!version) return { modelId, url: whole };
+	const isDated = /^\d{4}-\d{2}-\d{2}/.test(version) && whole.endsWith("/openai/v1");
+	const deployment = api === "openai-completions" ? `/deployments/${encodeURIComponent(modelId)}` : "";
+	const base = isDated ? whole.slice(0, -"/v1".length) + deployment : whole;
+	return { modelId, url: `${base}?api-version=${encodeURIComponent(version)}` };
 }

@@ -16,6 +16,8 @@ const favourites: Record<string, readonly string[]> = {
 	openai: ["gpt-6.1-sol", "gpt-6-sol", "gpt-5.5"],
 	google: ["gemini-3.8-flash", "gemini-3.1-pro-preview", "gemini-2.5-pro"],
 	"google-vertex": ["gemini-3.8-flash", "gemini-3.1-pro-preview", "gemini-2.5-pro"],
+	"amazon-bedrock": ["global.anthropic.claude-opus-5", "global.anthropic.claude-sonnet-5"],
+	azure: ["gpt-6.1-sol", "gpt-6-sol", "gpt-5.5"],
 	openrouter: ["anthropic/claude-opus-5.5", "anthropic/claude-sonnet-5.5", "openai/gpt-5.5"],
 	xai: ["grok-4.7"],
 	groq: ["openai/gpt-oss-120b"],
@@ -47,11 +49,15 @@ function compareIds(a: string, b: string): number {
 	return left.length - right.length;
 }
 
+/** Bedrock offers one model for several parts of the world; the one for all of them works everywhere. */
+const withoutArea = (id: string) => id.replace(/^(?:global|us|eu|apac|jp|au)\.(?=[a-z0-9]+\.)/, "");
+const areaRank = (id: string) => (id.startsWith("global.") ? 0 : 1);
+
 /** The best of several that match: an alias without a date, of the newest version; else the newest date. */
 function best(models: readonly Model[]): Model | undefined {
 	const aliases = models.filter((model) => dateOf(model.id) === undefined);
-	if (aliases.length > 0) return [...aliases].sort((a, b) => compareIds(b.id, a.id))[0];
-	return [...models].sort((a, b) => (dateOf(b.id) ?? "").localeCompare(dateOf(a.id) ?? ""))[0];
+	if (aliases.length > 0) return [...aliases].sort((a, b) => compareIds(withoutArea(b.id), withoutArea(a.id)) || areaRank(a.id) - areaRank(b.id))[0];
+	return [...models].sort((a, b) => (dateOf(b.id) ?? "").localeCompare(dateOf(a.id) ?? "") || areaRank(a.id) - areaRank(b.id))[0];
 }
 
 /** The provider in front of the first slash, when it is one that the list (or the table) knows. */

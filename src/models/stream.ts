@@ -5,9 +5,10 @@ import { SseReader } from "../lib/sse.ts";
 import type { Image } from "../protocol/content.ts";
 import type { Model } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
-import type { Api, Call, Decoder, Retention, WireRequest } from "./api.ts";
+import type { Api, Call, Decoder, EventReader, Retention, WireRequest } from "./api.ts";
 import { Blocks } from "./blocks.ts";
 import { ReplyBuilder } from "./builder.ts";
+import type { CloudAccess } from "./clouds/index.ts";
 import type { Compat } from "./compat.ts";
 import { classify, retryAfter } from "./errors.ts";
 import { handoff } from "./handoff.ts";
@@ -16,17 +17,22 @@ import { estimateInput, outputLimit } from "./limits.ts";
 import type { Environment } from "./routes.ts";
 import { askedLevel } from "./thinking.ts";
 
-/** How a model is reached, with credentials. */
-export interface Access {
+/** How a model is reached, with credentials. A cloud may sign each request, and may have new credentials after a refusal. */
+export interface Access extends CloudAccess {
 	model: Model;
-	baseUrl: string;
 	modelId: string;
 	compat: Compat;
-	headers: Record<string, string>;
+}
+
+/** Why a model cannot be asked. */
+export interface NoAccess {
+	problem: string;
+	/** A later try may go better. */
+	isTransient?: boolean;
 }
 
 export interface StreamParts {
-	access: (model: Model, signal: AbortSignal) => Promise<Access | { problem: string }>;
+	access: (model: Model, signal: AbortSignal) => Promise<Access | NoAccess>;
 	client: Pick<HttpClient, "post">;
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 	env: Environment;
@@ -49,6 +55,10 @@ export async function loadApi(name: string): Promise<ApiModule | undefined> {
 			return import("./apis/openai-responses.ts");
 		case "google-generative-ai":
 			return import("./apis/google-generative.ts");
+		case "bedrock-converse":
+			return import("./apis/bedrock-converse.ts");
+		case "anthropic-vertex":
+			return import("./apis/anthropic-vertex.ts");
 		default:
 			return undefined;
 	}
@@ -101,13 +111,19 @@ class Reply {
 	async run(): Promise<void> {
 		const { signal } = this.#options;
 		if (signal.aborted) return this.#abort();
-		const access = await this.#parts.access(this.#request.model, signal);
+		let access = await this.#parts.access(this.#request.model, signal);
 		if (signal.aborted) return this.#abort();
-		if ("problem" in access) return this.fail(access.problem, { kind: "permanent" });
+		if ("problem" in access) return this.#onNoAccess(access);
 		const module = await loadApi(access.model.api);
 		if (!module) return this.fail(`Models of the API ${access.model.api} are not supported`, { kind: "permanent" });
 		if (signal.aborted) return this.#abort();
 		let outcome = await this.#ask(access, module);
+		if (outcome.type === "refused" && access.renew?.(outcome)) {
+			access = await this.#parts.access(this.#request.model, signal);
+			if (signal.aborted) return this.#abort();
+			if ("problem" in access) return this.#onNoAccess(access);
+			outcome = await this.#ask(access, module);
+		}
 		// Without the image that the error names; when that does not help, without any.
 		while (outcome.type === "refused" && this.#leaveOutImages(outcome)) outcome = await this.#ask(access, module);
 		if (outcome.type === "refused") this.#onRefused(outcome);
@@ -138,12 +154,13 @@ class Reply {
 		const call = this.#call(access, module);
 		const wire = module.api.request(call);
 		this.#sent = wire;
-		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks));
+		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks), module.api.reader);
 		const body = doors?.payload ? await changed(wire.body, (payload) => doors.payload?.(payload, signal)) : wire.body;
-		const headers = headersOf(wire, access);
+		const plain = headersOf(wire, access);
+		const headers = doors?.headers ? await doors.headers(plain, signal) : plain;
 		const outcome = await client.post({
 			url: wire.url,
-			headers: doors?.headers ? await doors.headers(headers, signal) : headers,
+			headers: access.sign ? access.sign({ method: "POST", url: wire.url, headers, body }) : headers,
 			body,
 			signal,
 			flow,
@@ -200,8 +217,12 @@ class Reply {
 		return images.length > 0;
 	}
 
+	#onNoAccess({ problem, isTransient }: NoAccess): void {
+		this.fail(problem, { kind: isTransient ? "transient" : "permanent" });
+	}
+
 	#onRefused({ status, headers, body }: Extract<Outcome, { type: "refused" }>): void {
-		const text = `${status} ${readable(body)}`.trimEnd();
+		const text = `${status} ${errorType(headers)}${readable(body)}`.trimEnd();
 		const wait = retryAfter(headers, body, this.#parts.now());
 		const failure = classify(text, status, wait, this.#request.model.provider);
 		const advice = headers["x-should-retry"];
@@ -212,7 +233,7 @@ class Reply {
 
 	#onOutcome(outcome: Exclude<Outcome, { type: "refused" }>, reading: Reading): void {
 		const provider = this.#request.model.provider;
-		// A connection that fails behind a complete reply does not undo it.
+		// A connection that fails after a complete reply does not undo it.
 		if ((outcome.type === "failed" || outcome.type === "timedOut") && reading.isComplete) {
 			this.#onEnded(reading);
 			return;
@@ -265,7 +286,13 @@ function headersOf(wire: WireRequest, access: Access): Record<string, string> {
 	return { "content-type": "application/json", accept: "text/event-stream", "user-agent": "bowline", ...wire.headers, ...access.headers };
 }
 
-/** The body, as somebody else wants it. */
+/** Amazon names the kind of an error in a header. */
+function errorType(headers: Readonly<Record<string, string | string[] | undefined>>): string {
+	const type = /^\w+/.exec(String(headers["x-amzn-errortype"] ?? ""))?.[0];
+	return type ? `${type}: ` : "";
+}
+
+/** The body, as an extension wants it. */
 async function changed(body: WireRequest["body"], change: (payload: unknown) => Promise<unknown> | undefined): Promise<WireRequest["body"]> {
 	const json = Buffer.concat(body.map((piece) => Buffer.from(piece as string))).toString("utf8");
 	return [JSON.stringify(await change(JSON.parse(json)))];
@@ -285,16 +312,17 @@ const headLimit = 4096;
 /** The bytes of one answer on their way through the event reader into the decoder. */
 class Reading {
 	#decoder: Decoder;
-	#reader: SseReader;
+	#reader: EventReader;
 	/** The beginning of an answer that may turn out to be no event stream. */
 	#head: Buffer[] = [];
 	#headSize = 0;
 	#isEnding = false;
 	#wasCut = false;
 
-	constructor(decoder: Decoder) {
+	constructor(decoder: Decoder, reader: Api["reader"]) {
+		const onEvent = (data: string) => this.#onEvent(data);
 		this.#decoder = decoder;
-		this.#reader = new SseReader((data) => this.#onEvent(data));
+		this.#reader = reader ? reader(onEvent) : new SseReader(onEvent);
 	}
 
 	push(chunk: Buffer): "waiting" | "reading" | "enough" {
@@ -317,7 +345,7 @@ class Reading {
 		this.#reader.end();
 		if (this.#reader.events > 0) {
 			const ending = this.#decoder.finish();
-			// A reply that was complete before, cut in what comes behind it, such as its usage, is good.
+			// A reply that was complete, cut in what follows it, such as its usage, is good.
 			return this.#wasCut && "cut" in ending ? { cut: "The stream ended in the middle of an event" } : ending;
 		}
 		const said = Buffer.concat(this.#head).toString("utf8").slice(0, headLimit);

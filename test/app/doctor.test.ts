@@ -24,9 +24,10 @@ function doctor(env: Record<string, string>, files: Record<string, string> = {},
 }
 
 test("with a key all is well, and the key is not shown", () => {
-	const { status, stdout } = doctor({ ANTHROPIC_API_KEY: "sk-do-not-show-me" });
+	const { status, stdout } = doctor({ ANTHROPIC_API_KEY: "sk-do-not-show-me", AWS_PROFILE: "work" });
 	expect(stdout).toMatch(/^ok {4}node {9}\d+\.\d+\.\d+$/m);
 	expect(stdout).toMatch(/^ok {4}models {7}anthropic: \d+ models \(ANTHROPIC_API_KEY\)$/m);
+	expect(stdout).toMatch(/^ok {17}amazon-bedrock: \d+ models \(AWS_PROFILE\)$/m);
 	expect(stdout).toMatch(/^ok {4}loopback {5}an agent was ready after \d+ ms and answered \d+ ms later$/m);
 	expect(stdout).toMatch(/\nReady to work\.\n$/);
 	expect(stdout).not.toContain("sk-do-not-show-me");
@@ -34,8 +35,11 @@ test("with a key all is well, and the key is not shown", () => {
 });
 
 test("without any model it says what to set", () => {
-	const { status, stdout } = doctor({});
-	expect(stdout).toMatch(/^fail {2}models {7}No model selected\.\n +→ .*ANTHROPIC_API_KEY/m);
+	const { status, stdout } = doctor({}, { ".aws/credentials": "[default]\n" });
+	expect(stdout).toMatch(
+		/^note .*amazon-bedrock: not listed; .*\.aws\/credentials may give access to it\n +→ Name a model with --model amazon-bedrock/m,
+	);
+	expect(stdout).toMatch(/^fail .* {7}No model selected\.\n +→ .*ANTHROPIC_API_KEY/m);
 	expect(stdout).toMatch(/\nOne thing needs repair\.\n$/);
 	expect(status).toBe(1);
 });

@@ -1,7 +1,8 @@
 /** Replies of providers that went wrong on the way: each ends in exactly one message, never in a throw or a hang. */
 import { describe, expect, test } from "vitest";
+import { frame } from "../models/clouds/amazon.ts";
 import { playing, replay } from "../models/replay.ts";
-import { cassette, cassettes, ending, models } from "../models/support.ts";
+import { cassette, cassettes, ending, models, model as modelWith } from "../models/support.ts";
 import { type ApiKind, spoken } from "../models/wire.ts";
 import { mutated, pieces } from "./mutate.ts";
 import { forSeeds } from "./seeds.ts";
@@ -14,6 +15,42 @@ test.each(cassettes)("%s", (name, model) =>
 		expect(() => JSON.stringify(end)).not.toThrow();
 	}),
 );
+
+describe("bedrock", () => {
+	const claude = modelWith({ id: "us.anthropic.claude-opus-4-7", provider: "amazon-bedrock", api: "bedrock-converse" });
+	const reply: [kind: string, payload: object][] = [
+		["messageStart", { role: "assistant" }],
+		["contentBlockDelta", { contentBlockIndex: 0, delta: { reasoningContent: { text: "hm", signature: "c2ln" } } }],
+		["contentBlockStop", { contentBlockIndex: 0 }],
+		["contentBlockStart", { contentBlockIndex: 1, start: { toolUse: { toolUseId: "t1", name: "read" } } }],
+		["contentBlockDelta", { contentBlockIndex: 1, delta: { toolUse: { input: '{"path":"a"}' } } }],
+		["contentBlockStop", { contentBlockIndex: 1 }],
+		["messageStop", { stopReason: "tool_use" }],
+		["metadata", { usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 } }],
+	];
+	const framed = (payload: (json: string) => string | Buffer) =>
+		Buffer.concat(reply.map(([kind, body]) => frame({ ":event-type": kind, ":message-type": "event" }, payload(JSON.stringify(body)))));
+
+	test("frames that were changed on the way", () =>
+		forSeeds(60, async (random) => {
+			const events = await replay(claude, playing(pieces(mutated(framed(String), random), random)));
+			expect(() => JSON.stringify(ending(events))).not.toThrow();
+		}));
+
+	test("good frames with strange content", () =>
+		forSeeds(60, async (random) => {
+			const events = await replay(
+				claude,
+				playing(
+					pieces(
+						framed((json) => mutated(Buffer.from(json), random)),
+						random,
+					),
+				),
+			);
+			expect(() => JSON.stringify(ending(events))).not.toThrow();
+		}));
+});
 
 const asked = { anthropic: models.anthropic, chat: models.chat, responses: models.responses, google: models.google };
 

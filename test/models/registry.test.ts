@@ -373,7 +373,7 @@ describe("models.jsonc", () => {
 		const models = make({}, { warn: (problem) => warnings.push(problem) });
 		expect((await models.available()).map((model) => `${model.provider}/${model.id}`)).toEqual(["two/ok"]);
 		expect(warnings.map((problem) => problem.replace(/^.*models\.jsonc: /, ""))).toEqual([
-			"providers.one.api must be one of anthropic-messages, openai-completions, openai-responses, google-generative-ai",
+			"providers.one.api must be one of anthropic-messages, openai-completions, openai-responses, google-generative-ai, bedrock-converse, anthropic-vertex",
 			"providers.two.models[0] needs an id",
 			"providers.three must be an object",
 		]);

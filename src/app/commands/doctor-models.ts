@@ -14,6 +14,10 @@ export async function models(patient: Patient): Promise<Finding[]> {
 		for (const [provider, count] of byProvider(available)) {
 			findings.push({ state: "ok", text: `${provider}: ${plural(count)} (${await registry.origin(provider)})` });
 		}
+		for (const [provider, file] of registry.hints()) {
+			const text = `${provider}: not listed; ${file} may give access to it`;
+			findings.push({ state: "note", text, remedy: `Name a model with --model ${provider}/<id>; see docs/providers.md for what else lists it.` });
+		}
 		for (const [provider, count] of byProvider(local))
 			findings.push({ state: "ok", text: `${provider}: ${plural(count)} (a server on this machine)` });
 		const script = access.startScript();

@@ -10,6 +10,8 @@ interface Gate {
 }
 
 export interface Post {
+	/** `POST` unless said otherwise. */
+	method?: "GET" | "POST" | "PUT";
 	url: string;
 	headers: Record<string, string>;
 	/** Sent as it is, piece by piece. */
@@ -92,7 +94,7 @@ export class HttpClient {
 			const target = new URL(post.url);
 			const proxy = proxyFor(target, this.#env);
 			scheme = await this.#scheme(target, proxy);
-			options = { ...address(target, proxy), method: "POST", agent: scheme.agent };
+			options = { ...address(target, proxy), method: post.method ?? "POST", agent: scheme.agent };
 		} catch (error) {
 			return failed(error);
 		}

@@ -28,11 +28,12 @@ import { effortWord, supportedLevels } from "../thinking.ts";
 const smallestOutput = 1024;
 const pagesOf = pageMaker();
 
-export function request(call: Call): WireRequest {
+/** `head` are the members that say which model and which version; a host may want others there. */
+export function request(call: Call, head = [`"model":${wire(call.modelId)}`]): WireRequest {
 	const { model } = call;
 	const thinking = thinkingOf(call);
 	const mark = cacheMark(call);
-	const members = [`"model":${wire(call.modelId)}`, `"max_tokens":${thinking.maxTokens}`, '"stream":true', ...thinking.members];
+	const members = [...head, `"max_tokens":${thinking.maxTokens}`, '"stream":true', ...thinking.members];
 	if (call.systemPrompt.trim() !== "") {
 		const block = wire({ type: "text", text: call.systemPrompt });
 		members.push(`"system":[${mark ? withMember(block, "cache_control", mark) : block}]`);
@@ -169,7 +170,7 @@ export function isAdaptive(model: Model): boolean {
 	return major > 4 || (major === 4 && minor >= 6);
 }
 
-function thinkingOf(call: Call): { members: string[]; maxTokens: number; isBudget: boolean } {
+export function thinkingOf(call: Call): { members: string[]; maxTokens: number; isBudget: boolean } {
 	const { model, level, maxTokens } = call;
 	const plain = { members: [] as string[], maxTokens, isBudget: false };
 	if (!model.reasoning) return plain;
@@ -325,4 +326,4 @@ class MessagesDecoder implements Decoder {
 	}
 }
 
-export const api: Api = { request, decoder: (call, builder, blocks) => new MessagesDecoder(call, builder, blocks) };
+export const api: Api = { request: (call) => request(call), decoder: (call, builder, blocks) => new MessagesDecoder(call, builder, blocks) };
