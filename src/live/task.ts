@@ -9,7 +9,7 @@ import type { SettingsView } from "../settings/settings.ts";
 import { loadAgents } from "../subagents/agents.ts";
 import { Artifacts } from "../subagents/artifacts.ts";
 import type { BeforeCommand, Isolation } from "../subagents/contracts.ts";
-import type { Household } from "../subagents/inheritance.ts";
+import type { InheritedDefaults } from "../subagents/inheritance.ts";
 import { taskTool } from "../subagents/task-tool.ts";
 import type { Options, UnknownFlag } from "./arguments.ts";
 import type { Subagent } from "./as-subagent.ts";
@@ -63,7 +63,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		childShell: () => toolbox.plumbing(),
 		setting: (name) => settings.get(name),
 		environment,
-		household: () => householdOf(input),
+		defaults: () => inheritedDefaults(input),
 		current: () => session().choice,
 		findModel: (patterns) => models.firstOf(patterns),
 		artifacts,
@@ -101,7 +101,7 @@ function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isol
 	};
 }
 
-async function householdOf({ options, unknown, settings, cwd, subagent, models, toolbox, changed }: TaskInput): Promise<Household> {
+async function inheritedDefaults({ options, unknown, settings, cwd, subagent, models, toolbox, changed }: TaskInput): Promise<InheritedDefaults> {
 	const { apiKey } = models;
 	const allowed = subagent ? subagent.inheritance.allowedTools : toolNames(options);
 	const values = Object.keys(rows).map((name) => [name, settings.get(name as SettingName)]);
