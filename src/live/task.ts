@@ -13,7 +13,7 @@ import type { ModelChoice } from "../session/model-choice.ts";
 import { loadAgents } from "../subagents/agents.ts";
 import { Artifacts } from "../subagents/artifacts.ts";
 import type { BeforeCommand, Isolation } from "../subagents/contracts.ts";
-import type { Household } from "../subagents/inheritance.ts";
+import type { InheritedDefaults } from "../subagents/inheritance.ts";
 import { taskTool } from "../subagents/task-tool.ts";
 import type { Front } from "./front.ts";
 import { hasCopies, worktreesOf } from "./interrupted-merges.ts";
@@ -60,7 +60,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		childShell: () => shells.childShell(),
 		setting: (name) => settings.get(name),
 		environment: env,
-		household: () => householdOf(input),
+		defaults: () => inheritedDefaults(input),
 		current: () => choice,
 		findModel: (patterns) => models.firstOf(patterns),
 		artifacts,
@@ -101,7 +101,7 @@ function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isol
 	};
 }
 
-async function householdOf({ workspace, models, shells, controls }: TaskInput): Promise<Household> {
+async function inheritedDefaults({ workspace, models, shells, controls }: TaskInput): Promise<InheritedDefaults> {
 	const { options, unknown, settings, cwd, subagent } = workspace;
 	const { apiKey } = models;
 	const allowed = subagent ? subagent.inheritance.allowedTools : toolNames(options);

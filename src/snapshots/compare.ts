@@ -1,4 +1,4 @@
-/** Compares and merges trees: what one side did since a common state, done to the other side. Nothing on the disk is touched. */
+/** Compares trees, and merges what one side did since a common state into the other side. Touches no files. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Git } from "./git.ts";
@@ -93,7 +93,7 @@ async function mergeContents(git: Git, oids: readonly string[], scratch: string)
 	}
 }
 
-/** Files that would stand where the other side has a directory, and the other way round. */
+/** Files of one side where the other side has a directory. */
 function clashes(changes: readonly Change[], drift: readonly Change[]): RepositoryPath[] {
 	const removed = new Set(changes.filter(({ to }) => !to).map(({ path }) => path));
 	const written = new Set(changes.filter(({ to }) => to).map(({ path }) => path));

@@ -1,6 +1,6 @@
 /**
  * Runs git so that neither the environment nor the repository changes what it does: no hook, daemon, pager, editor or transport is started.
- * Without a transport git fetches nothing and asks nobody for a password, so ssh, proxies, credential helpers and the programs at the other
+ * Without a transport git fetches nothing and asks for no password, so ssh, proxies, credential helpers and the programs at the other
  * end of a remote stay unused, too.
  */
 import { createReadStream, type ReadStream } from "node:fs";

@@ -12,7 +12,7 @@ function subsections(names: readonly string[], section: string): string[] {
 	return [...new Set(found.map((name) => name.slice(start.length, name.lastIndexOf("."))))];
 }
 
-/** Settings that switch off hooks with these names, which git 2.54 and newer runs besides those in the hooks directory. */
+/** Settings that switch off hooks with these names, which git 2.54 and newer runs in addition to those in the hooks directory. */
 const hooksOff = (hooks: readonly string[]) => hooks.map((name) => `hook.${expressible(name)}.enabled=false`);
 
 /** Not only commits run filters: git also compares files through them when it writes an index. */

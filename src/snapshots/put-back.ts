@@ -1,4 +1,4 @@
-/** Changes files of the user's working tree: all of them or none, never through a link, never what is not as it was seen. */
+/** Puts a state of files back into a working tree: all of them or none, never through a link, and never over a file that has changed since. */
 import { createHash } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";
 import { chmod, copyFile, lstat, mkdir, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
@@ -29,7 +29,7 @@ interface Leaving {
 	files: Set<string>;
 }
 
-/** Looks at each place and puts the new files ready. Gives the paths that are not as they should be. */
+/** Looks at each path and extracts the new files. Gives the paths that are not as expected. */
 export async function prepareChanges(input: ChangeInput, changes: readonly Change[]): Promise<PreparedChanges | { conflicts: RepositoryPath[] }> {
 	const conflicts: RepositoryPath[] = [];
 	const leaving: Leaving = { paths: new Set(), files: new Set() };
@@ -72,7 +72,7 @@ export async function undoChanges(input: ChangeInput, changes: readonly Change[]
 	const before = join(input.staging, "before");
 	// A process that was killed while it did the same may have left these.
 	for (const path of [before, join(input.staging, "index.lock")]) await rm(path, { recursive: true, force: true });
-	for (const { path } of changes) await rm(besideOf(onDisk(input.top, path), input), { force: true });
+	for (const { path } of changes) await rm(partialOf(onDisk(input.top, path), input), { force: true });
 	await extract(input, back, before);
 	await move(input, back, before);
 }
@@ -118,7 +118,7 @@ async function move(input: ChangeInput, changes: readonly Change[], directory: s
 		// An empty directory is nothing to git.
 		if (stats?.isDirectory()) await rmdir(target);
 		if (stats?.isFile() && isFile(change.to)) await chmod(source, permissions(stats, change.to));
-		await moveFile(source, target, besideOf(target, input));
+		await moveFile(source, target, partialOf(target, input));
 	}
 }
 
@@ -129,20 +129,20 @@ function permissions({ mode }: Stats, to: Entry): number {
 }
 
 /** Where a file from another disk is completed before it takes its place. The name is known to a process that cleans up after a killed one. */
-const besideOf = (target: Buffer, { staging }: ChangeInput) => Buffer.concat([target, Buffer.from(`.${basename(staging)}`)]);
+const partialOf = (target: Buffer, { staging }: ChangeInput) => Buffer.concat([target, Buffer.from(`.${basename(staging)}`)]);
 
-async function moveFile(source: Buffer, target: Buffer, beside: Buffer): Promise<void> {
+async function moveFile(source: Buffer, target: Buffer, partial: Buffer): Promise<void> {
 	try {
 		await rename(source, target);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
-		await rm(beside, { force: true });
+		await rm(partial, { force: true });
 		try {
-			if ((await lstat(source)).isSymbolicLink()) await symlink(await readlink(source, "buffer"), beside);
-			else await copyFile(source, beside);
-			await rename(beside, target);
+			if ((await lstat(source)).isSymbolicLink()) await symlink(await readlink(source, "buffer"), partial);
+			else await copyFile(source, partial);
+			await rename(partial, target);
 		} finally {
-			await rm(beside, { force: true });
+			await rm(partial, { force: true });
 		}
 	}
 }

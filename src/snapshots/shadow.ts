@@ -35,7 +35,7 @@ export interface IndexEntry extends Entry {
 	path: RepositoryPath;
 	/** Not to be checked out: a sparse working tree. */
 	isSkipped: boolean;
-	/** Git was told to take it as unchanged. */
+	/** Marked in the index as unchanged, whatever the disk has. */
 	isAssumed: boolean;
 	isMerged: boolean;
 }
@@ -102,7 +102,7 @@ export class Shadow {
 		return entries(await this.git(place).run(["ls-files", "-o", "--exclude-standard", "-z"], { signal }));
 	}
 
-	/** What git is told to ignore; directories as a whole, with a slash at the end. */
+	/** Ignored paths; directories as a whole, with a slash at the end. */
 	async ignored(place: Place, signal?: AbortSignal): Promise<RepositoryPath[]> {
 		return entries(await this.git(place).run(["ls-files", "-o", "-i", "--exclude-standard", "--directory", "-z"], { signal }));
 	}
@@ -116,7 +116,7 @@ export class Shadow {
 	}
 }
 
-/** Changes entries of the index that git has. What is set will be read anew from the disk. */
+/** Changes entries of git's index. Git reads the files of changed entries again from the disk. */
 export async function putEntries(git: Git, changes: readonly Change[], signal?: AbortSignal): Promise<void> {
 	if (changes.length > 0) await git.run(["update-index", "-z", "--index-info"], { input: indexInfo(changes), signal });
 }

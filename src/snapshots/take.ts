@@ -1,4 +1,4 @@
-/** The state of one repository (the user's own, or one inside it) when a call began. */
+/** Takes the state of a repository, and of those inside it, as trees. */
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,11 +19,11 @@ export interface Part {
 	staged?: string;
 	/** The state, as a tree. */
 	tree: string;
-	/** Entries that a sparse working tree leaves out. */
+	/** Entries that a sparse working tree omits. */
 	skipped: IndexEntry[];
 	/** Submodules that have a directory. */
 	links: RepositoryPath[];
-	/** What is inside it and yet not of it: other parts, and our own files. */
+	/** Paths inside it that belong to other parts or to Bowline. */
 	apart: RepositoryPath[];
 }
 
@@ -80,7 +80,7 @@ async function freezePart(repository: Repository, at: RepositoryPath, { director
 /** Brings an index of a part up to a working tree of it, the live one or a copy. Gives the tree, what new repositories it found, and which of its files are not on the disk. */
 export async function takeTree({ shadow, skipped, apart }: Pick<Part, "shadow" | "skipped" | "apart">, place: Place, signal?: AbortSignal) {
 	const present = presentIn(place.top);
-	// A file that a sparse working tree leaves out counts when somebody put it there.
+	// A file that a sparse working tree omits counts when it is there all the same.
 	const appeared: IndexEntry[] = [];
 	const absent = new Set<RepositoryPath>();
 	for (const entry of skipped) {

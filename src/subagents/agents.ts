@@ -9,7 +9,7 @@ export interface AgentDefinition {
 	name: string;
 	/** For the model that chooses. */
 	description: string;
-	/** What the agent is told about itself. */
+	/** The agent's instructions. */
 	prompt: string;
 	/** Only these tools; the usual ones when absent. */
 	tools?: readonly string[];
@@ -27,7 +27,7 @@ export interface AgentPlaces {
 	cwd: string;
 	/** Nothing but our own agents when absent. */
 	userDirectory: string | undefined;
-	/** Agents are told what to do with the user's tools: only a trusted project may bring some. */
+	/** Agents direct the user's tools, so only a trusted project may define some. */
 	isTrusted: boolean;
 	warn: (text: string) => void;
 }
@@ -57,7 +57,7 @@ export async function loadAgents({ cwd, userDirectory, isTrusted, warn }: AgentP
 	return { list: [...byName.values()], projectDirectory: projectDirectories[0] ?? null };
 }
 
-/** Whether whatever the agent does leaves no change behind. */
+/** Whether the agent has no tool that can change anything. */
 export function onlyReads({ tools, spawns }: AgentDefinition): boolean {
 	return tools?.every((name) => readingTools.has(name)) === true && spawns.length === 0;
 }
@@ -148,7 +148,7 @@ export async function parseAgent(text: string, fileName: string, source: "user" 
 	};
 }
 
-/** An agent that asks for `task` among its tools and names nobody may send everybody. */
+/** An agent that has `task` among its tools and names no agents may send all of them. */
 function spawnsOf(given: unknown, tools: readonly string[] | undefined): "*" | string[] {
 	const names = words(given);
 	if (names?.includes("*")) return "*";

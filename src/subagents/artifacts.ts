@@ -1,4 +1,4 @@
-/** What subagents leave on disk: a directory beside the session's file, or a private one that goes with the process. */
+/** Files that subagents write: in a directory next to the session's file, or in a temporary one that is removed with the process. */
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import { join } from "node:path";
 export interface ArtifactsOptions {
 	/** The session's own file, as it is now; none when nothing is stored. */
 	sessionFile: () => string | undefined;
-	/** Of a subagent: the directory of the one who sent it, and its own id there. */
+	/** Of a subagent: its sender's directory, and its own id there. */
 	inherited?: { directory: string; id: string };
 	warn: (text: string) => void;
-	/** Calls back when everything is over. */
+	/** Calls back at the end of the process. */
 	atExit: (then: () => void) => void;
 }
 
@@ -18,14 +18,14 @@ const keptSuffix = ".keep";
 export class Artifacts {
 	#options: ArtifactsOptions;
 	#temporary: string | undefined;
-	/** Numbers of ids that were given, by directory. */
+	/** The next number for an id, by directory. */
 	#used = new Map<string, number>();
 
 	constructor(options: ArtifactsOptions) {
 		this.#options = options;
 	}
 
-	/** Where things go now; made when it is not there. */
+	/** The directory for new files, which is made if necessary. */
 	directory(): string {
 		const { sessionFile, inherited } = this.#options;
 		if (inherited) return inherited.directory;
@@ -37,7 +37,7 @@ export class Artifacts {
 		return directory;
 	}
 
-	/** An id that nobody else has: the next free number, and the name. Its file of output is there from now on. */
+	/** A unique id: the next free number, and the name. Its output file is created with it. */
 	reserve(directory: string, name: string): string {
 		const { inherited } = this.#options;
 		const prefix = inherited ? `${inherited.id}.` : "";
@@ -54,17 +54,17 @@ export class Artifacts {
 		}
 	}
 
-	/** A file that is not to be removed with the temporary directory: work that is nowhere else. Marked on disk: the directory may be another process's. */
+	/** Keeps a file when the temporary directory is removed: work that is nowhere else. The mark is a file, because the directory may be another process's. */
 	keep(path: string): void {
 		if (this.#options.sessionFile() === undefined) writeArtifact(path + keptSuffix, "");
 	}
 
-	/** The work has arrived elsewhere. */
+	/** The work is merged, so the file need not be kept. */
 	release(path: string): void {
 		rmSync(path + keptSuffix, { force: true });
 	}
 
-	/** Removes what nobody needs any more, and tells where the rest is. */
+	/** Removes the temporary directory, and reports the files that are kept. */
 	close(): void {
 		const directory = this.#temporary;
 		if (directory === undefined) return;
@@ -87,7 +87,7 @@ export class Artifacts {
 	}
 }
 
-/** Writes a file that only the user can read, and gives its path. A full disk must not cost the result: then there is none. */
+/** Writes a file that only the user can read, and gives its path; nothing when it cannot be written, because a full disk must not cost the result. */
 export function writeArtifact(path: string, text: string): string | undefined {
 	try {
 		writeFileSync(path, text, { mode: 0o600 });

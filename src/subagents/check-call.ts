@@ -1,4 +1,4 @@
-/** Whether a call can be carried out, before anything is started. What is wrong is told in words for the model. */
+/** Whether a call can be carried out, before anything is started. Problems are sentences for the model. */
 import type { ThinkingLevel } from "../protocol/levels.ts";
 import type { TaskArguments } from "../protocol/subagents.ts";
 import type { AgentDefinition } from "./agents.ts";

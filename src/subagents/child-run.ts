@@ -1,4 +1,4 @@
-/** One subagent: a process of our own program, driven by our own client, from its start until nothing of it is left. */
+/** One subagent: a process of our own program, driven by our own client, from its start until all its processes have ended. */
 import { constants } from "node:os";
 import type { Writable } from "node:stream";
 import type { Budget } from "../agent/contracts.ts";
@@ -35,7 +35,7 @@ export interface ChildInput {
 	watch: ChildWatch;
 }
 
-/** Hears what the child does. */
+/** Receives what the child does. */
 export interface ChildWatch {
 	tool(name: string, args: Record<string, unknown>): void;
 	turn(text: string, usage: Usage): void;
@@ -55,9 +55,9 @@ export interface ChildOutcome {
 	abortReason?: string;
 }
 
-/** Everything that is needed of a child; what it streams is not. */
+/** The events that are used; deltas are not among them. */
 const wantedEvents = ["agent_start", "agent_settled", "turn_end", "tool_execution_start", "subagent_start", "auto_compaction_end"];
-/** A child that is told to end gets this long, and then is ended; longer when it has to take copies of the repository back. */
+/** How long a child may take to end before it is killed; longer when it has to remove copies of the repository. */
 const endMs = 900;
 const endWithCopiesMs = 15_000;
 /** At this many times the soft limit it is ended. */
@@ -86,10 +86,10 @@ export async function runChild(input: ChildInput): Promise<ChildOutcome> {
 	} catch (error) {
 		return state.outcome({ how: "failed", error: error as Error }, "");
 	}
-	const gift = program.child.stdio[3] as Writable;
+	const handoff = program.child.stdio[3] as Writable;
 	// A child that died before it read is noticed by its exit.
-	gift.on("error", () => undefined);
-	gift.end(JSON.stringify(inheritance));
+	handoff.on("error", () => undefined);
+	handoff.end(JSON.stringify(inheritance));
 	const patience = {
 		get endMs() {
 			return state.hasCopies ? endWithCopiesMs : endMs;
@@ -105,7 +105,7 @@ export async function runChild(input: ChildInput): Promise<ChildOutcome> {
 	});
 	const end = await state.drive(client);
 	const exit = await client.close();
-	// Who went in good order has taken everything along.
+	// A child that exited with 0 has ended its own processes.
 	if (exit.code !== 0) await program.end();
 	return state.outcome(end, exit.stderr);
 }
@@ -127,7 +127,7 @@ class ChildState {
 		this.#input = input;
 	}
 
-	/** Of no effect when the end is known already: who is being ended cannot be told anything. */
+	/** Has no effect when the end is known already: commands to a child that is being ended fail. */
 	#fail = (error: Error) => this.#end.resolve({ how: "failed", error });
 
 	/** Resolves when the child is to be ended, or has ended. */

@@ -52,7 +52,7 @@ export async function writeMessage(work: CapturedWork, writer: MessageWriter, si
 	return message === "" || message.length > mostCharacters ? work.description : message;
 }
 
-/** A patch may be larger than memory; its beginning tells enough. Nothing when it cannot be read. */
+/** A patch may be larger than memory; its beginning is enough. Empty when it cannot be read. */
 async function beginningOf(path: string): Promise<string> {
 	const [file] = await Promise.allSettled([open(path, "r")]);
 	if (file.status === "rejected") return "";

@@ -4,19 +4,19 @@ import type { OnFailure, VerificationAttempt, VerificationCommand } from "../pro
 
 // ── Isolation ──────────────────────────────────────────────────────────────────────────────────────────
 
-/** Copies of a repository for tasks that must not see each other, and the way back. */
+/** Copies of a repository for tasks that must not see each other, and the merge of their work. */
 export interface Isolation {
-	/** Keeps the state that every task of one call starts from. A problem is told in words for the model, with a remedy. */
+	/** Keeps the state that every task of one call starts from. A problem is a sentence for the model, with a remedy. */
 	freeze(signal: AbortSignal): Promise<Frozen | { problem: string }>;
 }
 
 /** The repository as it was when the call began: staged, unstaged and untracked, nested repositories too. */
 export interface Frozen {
-	/** A copy of its own for one task. Throws when it cannot be made, and leaves nothing behind then. */
+	/** A copy of its own for one task. Throws when it cannot be made, and removes what it had made. */
 	checkOut(id: string, signal: AbortSignal): Promise<Workspace>;
 	/** Brings work back into the live tree, one task after another, each apart from the others. */
 	merge(work: readonly CapturedWork[], mode: "patch" | "branch"): Promise<Merged[]>;
-	/** Gives back what `freeze` took. Worktrees whose work could not be captured stay. */
+	/** Removes what `freeze` made. Worktrees whose work could not be captured stay. */
 	release(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface Workspace {
 	cwd: string;
 	/** Writes what was done here since the check-out as patch files. May be asked again after a repair. */
 	capture(): Promise<Delta>;
-	/** Takes the copy away. Only for a workspace whose work was captured or is not wanted. */
+	/** Removes the copy. Only for a workspace whose work was captured or is not wanted. */
 	remove(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface CapturedWork {
 	delta: Delta;
 }
 
-/** What became of one task's work. */
+/** The result of merging one task's work. */
 export interface Merged {
 	id: string;
 	status: "merged" | "unchanged" | "conflict" | "failed";

@@ -1,4 +1,4 @@
-/** What the task tool is made of; the app puts it together. */
+/** The parts of the task tool, and which agents it may send. */
 import type { Budget, Emit, StreamFunction } from "../agent/contracts.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
@@ -7,13 +7,13 @@ import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import type { AgentDefinition, Agents } from "./agents.ts";
 import type { Artifacts } from "./artifacts.ts";
 import type { BeforeCommand, Isolation } from "./contracts.ts";
-import type { Household } from "./inheritance.ts";
+import type { InheritedDefaults } from "./inheritance.ts";
 
 export const taskToolName = "task";
 
 export interface TaskParts {
 	agents: Agents;
-	/** Whom this process may send. */
+	/** The agents this process may send. */
 	spawns: "*" | readonly string[];
 	/** How deep this process is nested. */
 	depth: number;
@@ -26,14 +26,14 @@ export interface TaskParts {
 	beforeCommand?: BeforeCommand;
 	/** Whether the model may run commands of its own making. */
 	hasBash: boolean;
-	/** Starts subagents. It outlives the other one at the end of the session, so that they come to an end of their own. */
+	/** Starts subagents. At the end of the session it is closed after the other shell, so that subagents can finish in order. */
 	childShell: () => Promise<Shell>;
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 	environment: Readonly<Record<string, string | undefined>>;
-	household: () => Promise<Household>;
+	defaults: () => Promise<InheritedDefaults>;
 	/** The model and level of the session. */
 	current: () => { model: Model | undefined; level: ThinkingLevel };
-	/** The first of several patterns that means a model that can be asked. */
+	/** The first of these patterns that names an available model. */
 	findModel: (patterns: readonly string[]) => Promise<{ model: Model; level?: ThinkingLevel } | undefined>;
 	artifacts: Artifacts;
 	/** Whether subagents keep their conversations on disk. */
@@ -43,18 +43,18 @@ export interface TaskParts {
 	/** Asks a model. */
 	stream: StreamFunction;
 	emit: Emit;
-	/** Takes credentials out of a text. */
+	/** Removes credentials from a text. */
 	redact: (text: string) => string;
 	now: () => number;
 }
 
-/** Whom this process may send. */
+/** The agents this process may send. */
 export function sendable({ agents, spawns, setting }: Pick<TaskParts, "agents" | "spawns" | "setting">): AgentDefinition[] {
 	const disabled = setting("task.disabledAgents");
 	return agents.list.filter(({ name }) => !disabled.includes(name) && (spawns === "*" || spawns.includes(name)));
 }
 
-/** The setting holds what somebody wrote: a record of anything. */
+/** The setting comes from a file and may hold anything. */
 export function modelOverride({ name }: AgentDefinition, { setting }: Pick<TaskParts, "setting">): string[] | undefined {
 	const given = (setting("task.agentModelOverrides") as Record<string, unknown>)[name];
 	const patterns = Array.isArray(given) ? given.map(String) : typeof given === "string" ? given.split(",") : [];

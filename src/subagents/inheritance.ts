@@ -2,8 +2,8 @@
 import type { BudgetLimits } from "../agent/contracts.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
 
-/** What everybody gets who is sent from here. */
-export interface Household {
+/** What every subagent of this process is given. */
+export interface InheritedDefaults {
 	credentials: {
 		/** Variables that commands do not see. */
 		variables: Record<string, string>;
@@ -14,15 +14,15 @@ export interface Household {
 	settings: Record<string, unknown>;
 	/** Whether the project's own code is trusted. */
 	trusted: boolean;
-	/** Flags of the sender that hold for whom it sends. */
+	/** Flags of the sender that hold for its subagents. */
 	flags: Record<string, unknown>;
-	/** The only built-in tools that anybody may have; all when absent. */
+	/** The only built-in tools that a subagent may have; all when absent. */
 	allowedTools?: readonly string[];
 	/** Where names of scripted models begin. */
 	scriptDirectory: string;
 }
 
-export interface Inheritance extends Household {
+export interface Inheritance extends InheritedDefaults {
 	agent: string;
 	/** How deep it is nested; the session itself is 0. */
 	depth: number;
@@ -32,13 +32,13 @@ export interface Inheritance extends Household {
 	budget?: BudgetLimits;
 	/** Only these; the usual ones when absent. */
 	tools?: readonly string[];
-	/** Whom it may send. */
+	/** The agents it may send. */
 	spawns: "*" | readonly string[];
-	/** What it is told about itself. */
+	/** Its instructions. */
 	systemPrompt: string;
 	/** The shape of its answer, as it was given. */
 	schema?: unknown;
-	/** Where it and whom it sends leave things, and its own id there. */
+	/** The directory that it and its subagents write to, and its own id there. */
 	artifacts: { directory: string; id: string };
 }
 

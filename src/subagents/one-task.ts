@@ -6,7 +6,7 @@ import { writeArtifact } from "./artifacts.ts";
 import type { CheckedCall } from "./check-call.ts";
 import type { Delta, Workspace } from "./contracts.ts";
 import { shownOutput } from "./report.ts";
-import { budgetText, judged, type PlannedTask, prevented, refusedByBudget, type TaskCall, type Verdict } from "./run-and-verify.ts";
+import { budgetText, type PlannedTask, prevented, refusedByBudget, runAndVerify, type TaskCall, type Verdict } from "./run-and-verify.ts";
 import { summed } from "./usage.ts";
 
 export interface TaskOutcome {
@@ -32,7 +32,7 @@ export async function runTask(task: PlannedTask, call: TaskCall): Promise<TaskOu
 	let verdict: Verdict;
 	try {
 		workspace = await call.frozen?.checkOut(task.id, call.signal);
-		verdict = await judged(task, call, workspace?.cwd ?? parts.cwd);
+		verdict = await runAndVerify(task, call, workspace?.cwd ?? parts.cwd);
 	} catch (error) {
 		verdict = prevented((error as Error).message, call);
 	}
@@ -48,7 +48,7 @@ export async function runTask(task: PlannedTask, call: TaskCall): Promise<TaskOu
 	return { result, ...(captured.delta ? { delta: captured.delta } : {}) };
 }
 
-/** The result of a task whose turn never came. The file that its id was reserved with says so too. */
+/** The result of a task that was never started. Its output file says so, too. */
 export function unstarted(
 	{ index, id, item }: PlannedTask,
 	{ checked, args, directory }: TaskCall,
@@ -79,7 +79,7 @@ interface Captured {
 	problem?: string;
 }
 
-/** Takes what was done out of the workspace, and the workspace away, unless the work could not be had. */
+/** Captures the work, then removes the workspace; it stays when its work could not be captured. */
 async function captureWork(workspace: Workspace, verdict: Verdict, { checked, parts }: TaskCall): Promise<Captured> {
 	const isWanted = !verdict.isDiscarded && !onlyReads(checked.agent);
 	let delta: Delta | undefined;
@@ -88,7 +88,7 @@ async function captureWork(workspace: Workspace, verdict: Verdict, { checked, pa
 	} catch (error) {
 		return { problem: `The work could not be captured: ${(error as Error).message} It is still in ${workspace.cwd}.` };
 	}
-	// A copy that stays costs nobody the result; the next process clears it away.
+	// The result is valid although the copy stays; a later process removes it.
 	await workspace.remove().catch((error) => console.error(`bowline: ${workspace.cwd} could not be removed:`, error));
 	if (!delta) return {};
 	for (const path of pathsOf(delta)) parts.artifacts.keep(path);

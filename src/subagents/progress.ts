@@ -1,4 +1,4 @@
-/** What the subagents of one call are doing, told at most every so often. */
+/** Reports what the subagents of one call are doing, at a limited rate. */
 import type { ToolResult } from "../protocol/messages.ts";
 import type { Usage } from "../protocol/model.ts";
 import type { ChildWatch } from "./child-run.ts";
@@ -80,14 +80,14 @@ export class Progress {
 		};
 	}
 
-	/** Tells at once what waits to be told. */
+	/** Reports at once what is waiting. */
 	flush(): void {
 		if (!this.#timer) return;
 		clearTimeout(this.#timer);
 		this.#tell();
 	}
 
-	/** Nothing is told from now on. */
+	/** Ends the reports. */
 	close(): void {
 		this.#isOver = true;
 		clearTimeout(this.#timer);

@@ -1,4 +1,4 @@
-/** What the model and the host are told about a call that is over. */
+/** The result of a finished call, for the model and the host. */
 import { truncateHead } from "../lib/truncate.ts";
 import type { SingleResult, TaskDetails } from "../protocol/subagents.ts";
 import type { Merged } from "./contracts.ts";
@@ -17,7 +17,7 @@ export function shownOutput(output: string, environment: Readonly<Record<string,
 	};
 	const limits = { maxBytes: limit("BOWLINE_TASK_MAX_OUTPUT_BYTES", mostBytes), maxLines: limit("BOWLINE_TASK_MAX_OUTPUT_LINES", mostLines) };
 	const { text, truncation } = truncateHead(output, limits);
-	// A first line that is too long by itself is cut all the same.
+	// A first line that exceeds the limit alone is cut, too.
 	const shown = truncation.firstLineExceedsLimit ? output.slice(0, limits.maxBytes) : text;
 	return { text: shown, isTruncated: truncation.truncated };
 }

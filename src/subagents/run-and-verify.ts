@@ -1,4 +1,4 @@
-/** The work of one task and the verdict on it: the child runs, then the checks, perhaps a repair and the checks again. */
+/** The work of one task and the verdict on it: the child runs, then the checks; after a failure perhaps a repair and the checks again. */
 import { join } from "node:path";
 import type { BudgetReason } from "../protocol/budget.ts";
 import type { TaskArguments, VerificationResult } from "../protocol/subagents.ts";
@@ -7,7 +7,7 @@ import { type ChildOutcome, runChild } from "./child-run.ts";
 import type { Frozen, VerificationPlan } from "./contracts.ts";
 import { type TaskParts, taskToolName } from "./dependencies.ts";
 import { gitPlaceVariables } from "./git-variables.ts";
-import type { Household } from "./inheritance.ts";
+import type { InheritedDefaults } from "./inheritance.ts";
 import type { Progress } from "./progress.ts";
 import { failedChecks, repairContext, verification } from "./verification/index.ts";
 
@@ -16,8 +16,8 @@ export interface TaskCall {
 	parts: TaskParts;
 	args: TaskArguments;
 	checked: CheckedCall;
-	household: Household;
-	/** Where things are left. */
+	defaults: InheritedDefaults;
+	/** Where files of the tasks go. */
 	directory: string;
 	frozen: Frozen | undefined;
 	progress: Progress;
@@ -40,7 +40,7 @@ export type Verdict = Pick<ChildOutcome, "exitCode" | "output" | "error" | "abor
 
 export const budgetText = (reason: BudgetReason) => `Budget exceeded (${reason})`;
 
-/** Asked before money is spent. Tells the host when the answer is no. */
+/** Asked before money is spent. The host gets an event when the answer is no. */
 export function refusedByBudget({ budget, emit }: TaskParts): BudgetReason | undefined {
 	const reason = budget?.gate();
 	if (budget && reason) emit({ type: "budget_exceeded", scope: "task", snapshot: budget.snapshot });
@@ -54,7 +54,7 @@ function failed(message: string, { signal }: TaskCall): Omit<Verdict, "runs"> {
 	return { exitCode: 1, output: "", error, ...(aborted ? { aborted, abortReason: "aborted" } : {}) };
 }
 
-/** The verdict on a task that never came to its work. */
+/** The verdict on a task whose work never started. */
 export function prevented(message: string, call: TaskCall): Verdict {
 	const { verification: plan } = call.checked;
 	return { ...failed(message, call), runs: [], ...(plan ? { verification: resultOf(plan, "skipped", []) } : {}) };
@@ -70,7 +70,7 @@ function resultOf(
 }
 
 /** Runs the child, then the checks, and perhaps a repair with the checks again. */
-export async function judged(task: PlannedTask, call: TaskCall, cwd: string): Promise<Verdict> {
+export async function runAndVerify(task: PlannedTask, call: TaskCall, cwd: string): Promise<Verdict> {
 	const first = await child(task, call, cwd, task.id, promptOf(task, call));
 	const { verification: plan } = call.checked;
 	if (!plan) return { ...first, runs: [first] };
@@ -121,7 +121,7 @@ function emitRefusedAttempt({ id, item }: PlannedTask, { parts: { emit }, checke
 
 function verify(plan: VerificationPlan, attempt: number, { id, item }: PlannedTask, call: TaskCall, cwd: string) {
 	const { parts, directory, progress, signal } = call;
-	// What the child did last is told before what was found out about it.
+	// The child's last progress is reported before the checks of its work.
 	progress.flush();
 	const artifact = (name: string) => join(directory, name);
 	const { shell, beforeCommand, now } = parts;
@@ -137,7 +137,7 @@ function verify(plan: VerificationPlan, attempt: number, { id, item }: PlannedTa
 
 /** Runs a child to its end. `id` is also the name of its conversation; a repair has one of its own. */
 async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: string, prompt: string): Promise<ChildOutcome> {
-	const { parts, checked, args, household, directory, frozen, progress, signal } = call;
+	const { parts, checked, args, defaults, directory, frozen, progress, signal } = call;
 	const { agent, model, thinkingLevel } = checked;
 	const budget = parts.budget?.remaining();
 	const schema = args.schema ?? agent.output;
@@ -148,7 +148,7 @@ async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: st
 		unset: frozen ? gitPlaceVariables : [],
 		prompt,
 		inheritance: {
-			...household,
+			...defaults,
 			agent: agent.name,
 			depth: parts.depth + 1,
 			model,

@@ -1,4 +1,4 @@
-/** How a subagent hands in its answer: the tool, what it is told about it, and the reminder when it forgets. */
+/** How a subagent hands in its answer: the tool, the instructions for it, and the reminder when it forgets. */
 import type { Policy, Tool, ValidateArguments } from "../agent/contracts.ts";
 import type { DeveloperMessage, ToolResult } from "../protocol/messages.ts";
 import { answerSchema, type JsonSchema } from "./answer-schema.ts";

@@ -25,7 +25,7 @@ export async function runTasks(parts: TaskParts, slots: Slots, { args: given, si
 	}
 }
 
-/** Nothing after an abort: nobody is sent then, which is told for each task. */
+/** Nothing after an abort: then no subagent starts, and each task reports that. */
 async function freeze({ isolation }: TaskParts, signal: AbortSignal): Promise<Frozen | { problem: string } | undefined> {
 	try {
 		return await (await isolation()).freeze(signal);
@@ -56,7 +56,7 @@ async function runAll(parts: TaskParts, slots: Slots, { args, checked, frozen, s
 		onUpdate,
 		now,
 	});
-	const call: TaskCall = { parts, args, checked, household: await parts.household(), directory, frozen, progress, signal };
+	const call: TaskCall = { parts, args, checked, defaults: await parts.defaults(), directory, frozen, progress, signal };
 	const outcomes = await Promise.all(
 		tasks.map(async (task): Promise<TaskOutcome> => {
 			const leave = await slots.enter(directory, signal);
@@ -81,7 +81,7 @@ async function runAll(parts: TaskParts, slots: Slots, { args, checked, frozen, s
 	return result;
 }
 
-/** Brings back what succeeded, in the order of the tasks. What an abort overtook stays where it is. */
+/** Merges the work of tasks that succeeded, in their order. After an abort nothing is merged. */
 async function merge(outcomes: readonly TaskOutcome[], frozen: Frozen, { args, parts, signal }: TaskCall): Promise<Merged[]> {
 	const done = outcomes.flatMap(({ result, delta }) => (delta ? [{ result, delta }] : []));
 	const unchanged = done.filter(({ delta }) => pathsOf(delta).length === 0);

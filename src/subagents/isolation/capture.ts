@@ -24,7 +24,7 @@ export interface CopiedPart {
 	apart: RepositoryPath[];
 }
 
-/** A copy of the repository, as it is written down beside it. */
+/** A copy of the repository, as its record file describes it. */
 export interface CopyRecord {
 	id: string;
 	path: string;
@@ -49,7 +49,7 @@ export async function capture(git: Git, record: CopyRecord, place: PatchFile): P
 	const { delta, trees, histories } = captured;
 	const file = distinct(place);
 	for (const part of record.parts) {
-		// The copy was never finished: nobody has worked in it.
+		// The copy was never finished, so no subagent has worked in it.
 		if (!existsSync(part.index)) continue;
 		const shadow = new Shadow(git, part.shadow);
 		const path = file(part.at === "" ? "" : `nested-${asFileName(toText(part.at))}.`, "patch");

@@ -11,7 +11,7 @@ import type { Part } from "../../snapshots/take.ts";
 import type { CopiedPart, CopyRecord } from "./capture.ts";
 import { forgetWorktree, recordOf } from "./worktrees.ts";
 
-/** What a copy will be. `file` is where that is written down; the files of the copy's indexes stand beside it. */
+/** The record of a copy that is to be made. `file` is where the record goes; the copy's indexes get names that start with it. */
 export function planCopy(parts: readonly Part[], given: { id: string; path: string; file: string }): CopyRecord {
 	const copied = parts.map((part, number): CopiedPart => {
 		const { at, shadow, tree, skipped, apart, repository } = part;
@@ -20,7 +20,7 @@ export function planCopy(parts: readonly Part[], given: { id: string; path: stri
 	return { id: given.id, path: given.path, parts: copied };
 }
 
-/** Fills the copy's empty directory. It is written down first, so that it is found when we are killed on the way. */
+/** Fills the copy's empty directory. Its record is written first, so that the copy is found after a kill. */
 export async function makeCopy(parts: readonly Part[], record: CopyRecord, file: string, signal: AbortSignal): Promise<void> {
 	await writeFile(file, JSON.stringify(record), { mode: 0o600 });
 	for (const [number, part] of parts.entries()) await copyPart(part, record.parts[number] as CopiedPart, record.path, signal);
@@ -54,18 +54,18 @@ async function copyPart({ repository, shadow, index, staged, links }: Part, copi
 	await rename(growing, copied.index);
 }
 
-/** Takes a copy away, and what the repositories know about it. Does not fail when part of it is gone already. */
+/** Removes a copy, and its records in the repositories. Does not fail when part of it is gone already. */
 export async function removeCopy(shell: () => Promise<ProgramStarter>, record: CopyRecord, file: string): Promise<void> {
 	await removeTree(shell, record.path);
 	for (const { commonDir, at } of record.parts) {
 		if (existsSync(commonDir)) await alone(commonDir, () => forgetWorktree(commonDir, onDisk(record.path, at).toString()));
 	}
-	// Last, and the record at the very end: who is killed on the way is followed by one who reads it.
-	const beside = readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}.`));
-	for (const path of [...beside.map((name) => join(dirname(file), name)), file]) rmSync(path, { force: true });
+	// The record goes last, so that a process after a kill still finds it.
+	const indexes = readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}.`));
+	for (const path of [...indexes.map((name) => join(dirname(file), name)), file]) rmSync(path, { force: true });
 }
 
-/** An empty directory that nobody else has. */
+/** Makes an empty directory; nothing when the name is taken. */
 export async function claimDirectory(path: string): Promise<string | undefined> {
 	await mkdir(dirname(path), { recursive: true, mode: 0o700 });
 	if (lstatSync(path, { throwIfNoEntry: false })) return undefined;

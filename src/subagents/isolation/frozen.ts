@@ -1,4 +1,4 @@
-/** A repository as it was when a call began: copies for its tasks, and the way back for their work. */
+/** A repository as it was when a call began: makes copies for its tasks, and merges their work. */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { WorkFile } from "./work-record.ts";
 
 export interface FrozenInput extends GitOptions {
 	parts: readonly Part[];
-	/** Where copies of this repository stand. */
+	/** The directory with copies of this repository. */
 	project: string;
 	session: string;
 	/** What belongs to the frozen state: shadows, indexes, records of copies. */

@@ -1,4 +1,4 @@
-/** Clears away what crashed processes left: their copies, after the work in them was saved, and their states. */
+/** Repairs and removes what killed processes left: undoes their merges, saves the work in their copies, then removes the copies. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -111,9 +111,9 @@ async function collect(input: LeftOversInput, directory: string): Promise<void> 
 
 async function rescue(input: LeftOversInput, directory: string, file: string, captured: ReadonlySet<string>): Promise<void> {
 	const record = readJson<CopyRecord>(file);
-	// Written before anything else: without it there is no copy.
+	// The record is written before the copy is made, so without it there is no copy.
 	if (!record) return;
-	// What was captured already may have been half removed since.
+	// A copy whose work was captured may be partly removed.
 	if (existsSync(record.path) && !captured.has(record.id)) {
 		const saved = join(input.root, "rescued");
 		// Names of copies are used again; nothing that was rescued before may be overwritten.

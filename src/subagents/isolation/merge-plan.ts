@@ -1,4 +1,4 @@
-/** Brings the work on one part into the user's tree: planned first, then made in one go, and undone when a later part fails. */
+/** Merges the work on one repository into the user's tree: planned first, then applied, and undone when a later repository fails. */
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -27,16 +27,16 @@ export interface Work {
 	staging: string;
 }
 
-/** Something that can be done now. */
+/** A merge without conflicts that can be applied now. */
 export interface PlannedMerge {
 	record: MergeRecord;
 	/** After a failure everything is as before. */
 	apply(): Promise<void>;
-	/** Removes what was put ready. */
+	/** Removes the extracted files. */
 	discard(): Promise<void>;
 }
 
-/** What is done, in full: enough to undo it, also for another process. */
+/** All that another process needs to undo the merge. */
 export interface MergeRecord {
 	top: string;
 	/** The git directory of the shadow. */

@@ -1,4 +1,4 @@
-/** Brings the work of tasks back, one after another: a task's work is in the tree as a whole, or not at all. */
+/** Merges the work of tasks into the live tree, one after another: a task's work is merged as a whole, or not at all. */
 import { join } from "node:path";
 import type { ProgramStarter } from "../../snapshots/git.ts";
 import { asFileName, below, firstFree, listed, type RepositoryPath } from "../../snapshots/paths.ts";
@@ -24,15 +24,15 @@ export interface MergeInput {
 /** What is known about one task when it is merged. */
 interface Task extends CapturedWork {
 	works: Work[];
-	/** Where it is written down how far we are. */
+	/** Records the progress of the merge. */
 	file: WorkFile;
-	/** Where its work is, for the words of a failure. */
+	/** The patches with its work, for the text of a failure. */
 	patches: string;
-	/** What to say about repositories that were made on the way. */
+	/** A sentence about repositories that the task made. */
 	histories: string;
 }
 
-/** The captured work of a task, and the file that tells of it. */
+/** The captured work of a task, and the file with its record. */
 export interface KeptWork {
 	captured: Captured;
 	file: WorkFile;
@@ -130,7 +130,7 @@ async function mergeBranch(captured: Task): Promise<Merged> {
 
 const guardedPart = async (part: Part): Promise<Part> => ({ ...part, repository: await guardAgain(part.repository) });
 
-/** Plans everything before the first file is touched. Gives the paths that stand in the way. */
+/** Plans everything before the first file is touched. Gives the conflicting paths. */
 async function mergeAll(
 	{ works, file }: Task,
 	plan: (work: Work) => Promise<PlannedMerge | { conflicts: RepositoryPath[] }>,
@@ -168,7 +168,7 @@ async function mergeAll(
 	}
 }
 
-/** A branch of its own for the work, whose name nobody has yet. */
+/** A branch for the work, with a name that is not in use. */
 async function makeBranch(main: Part, id: string, step: Step, scratch: string): Promise<string> {
 	await publish(main, [step.new], [step.old], scratch);
 	const { git } = main.repository;

@@ -1,4 +1,4 @@
-/** What failed, for the words of a result and for the one who repairs it. */
+/** Which checks failed, for the result and for the repair run. */
 import { outputLimits } from "../../lib/truncate.ts";
 import type { VerificationAttempt, VerificationCommandResult } from "../../protocol/subagents.ts";
 import { readTail } from "./log.ts";
@@ -7,7 +7,7 @@ import { readTail } from "./log.ts";
 export const failedChecks = ({ commandResults }: Pick<VerificationAttempt, "commandResults">) =>
 	commandResults.filter(({ optional, exitCode }) => !optional && exitCode !== 0);
 
-/** The failed checks with their exit codes and the ends of their logs, as the repair run is told. */
+/** The failed checks with their exit codes and the ends of their logs, for the prompt of the repair run. */
 export async function repairContext(attempt: VerificationAttempt, lineLimit: number): Promise<string> {
 	const parts = await Promise.all(failedChecks(attempt).map((check) => describe(check, Math.max(0, Math.floor(lineLimit)))));
 	return parts.join("\n\n");

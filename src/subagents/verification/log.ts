@@ -1,4 +1,4 @@
-/** The log of one check: all that it printed, as far as a person could want to read it. */
+/** The log of one check: all that it printed, up to a limit. */
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -41,7 +41,7 @@ export function checkLog(file: string): OutputLog {
 		written += bytes.length;
 	}
 	function remember(bytes: Buffer): void {
-		// A copy: the chunk's memory belongs to whoever gave it.
+		// A copy, because the caller uses the chunk's memory again.
 		tail.push(Buffer.from(bytes));
 		tailLength += bytes.length;
 		if (tailLength <= 2 * tailBytes) return;

@@ -23,7 +23,7 @@ interface Wish {
 
 class Mistake extends Error {}
 
-/** No plan when nothing is to be verified. A problem is told in words for the model, with a remedy. */
+/** No plan when nothing is to be verified. A problem is a sentence for the model, with a remedy. */
 export function planVerification(verify: unknown, given: { isolated: boolean; settings: VerificationSettings }): Planned {
 	try {
 		const plan = resolve(verify ?? undefined, given);
@@ -44,7 +44,7 @@ function resolve(verify: unknown, { isolated, settings }: { isolated: boolean; s
 	const own = isObject(verify) ? readWish(verify, "verify") : {};
 	if (own.mode === "none") return undefined;
 	const named = typeof verify === "string" ? verify : isObject(verify) ? profileName(verify) : "";
-	// A default that nobody has defined must not stand in the way of commands that are spelled out.
+	// A default profile that is not defined must not block commands that are given.
 	const profile = named !== "" || own.commands ? named : settings.defaultProfile;
 	if (profile === "" && !own.commands)
 		throw new Mistake("Nothing says how to verify. Name a profile, give commands, or set task.verification.defaultProfile.");
