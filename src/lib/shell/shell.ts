@@ -11,7 +11,7 @@ import { controlStripper } from "./controls.ts";
 import { findShell } from "./find-shell.ts";
 import { Output, type OutputView } from "./output.ts";
 import { readPipes } from "./pipe.ts";
-import { endProcesses, isAlive, signalAll } from "./processes.ts";
+import { endProcesses, isAlive, killProcesses } from "./processes.ts";
 import { RealPipes } from "./real-pipes.ts";
 import { type OutputLog, removeOldLogs } from "./temp-log.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -214,7 +214,7 @@ export class Shell {
 			this.#leave(group);
 		});
 		const doomed = { groups: [group], mark };
-		return { child, kill: () => void signalAll(doomed, "SIGKILL"), end: () => endProcesses(doomed) };
+		return { child, kill: () => killProcesses(doomed), end: () => endProcesses(doomed) };
 	}
 
 	/** Ends every running command, and what finished ones left in the background. */
