@@ -42,6 +42,8 @@ export type Outcome =
 const errorBodyLimit = 64 * 1024;
 /** Silence allowed in the body of a refusal: the status says the most of it. */
 const errorSilenceMs = 2_000;
+/** And for all of it, however slowly it comes. */
+const errorBodyMs = 5_000;
 /** Below what servers and load balancers usually allow an idle connection. */
 const idleSocketMs = 50_000;
 /** How long an answer that nobody wants any more may go on, for the sake of its connection. */
@@ -173,6 +175,7 @@ class Exchange {
 	#request: ClientRequest | undefined;
 	#answer: IncomingMessage | undefined;
 	#timer: NodeJS.Timeout | undefined;
+	#refusalTimer: NodeJS.Timeout | undefined;
 	#hasBegun = false;
 	#isSettled = false;
 	/** What a refusal has said so far. */
@@ -266,6 +269,10 @@ class Exchange {
 		};
 		this.#watch();
 		const finish = () => this.#settle((this.#refusal as () => Outcome)());
+		this.#refusalTimer = setTimeout(() => {
+			finish();
+			answer.destroy();
+		}, errorBodyMs);
 		answer.on("data", (chunk: Buffer) => {
 			chunks.push(chunk);
 			size += chunk.length;
@@ -306,6 +313,7 @@ class Exchange {
 		if (this.#isSettled) return;
 		this.#isSettled = true;
 		clearTimeout(this.#timer);
+		clearTimeout(this.#refusalTimer);
 		this.#post.signal.removeEventListener("abort", this.#onAbort);
 		this.#resolve(outcome);
 	}
