@@ -9,6 +9,7 @@ export interface ReadLimits {
 	directories: number;
 	/** Levels of directories below the one that is searched. */
 	depth: number;
+	/** For searching directories; reading the files that were found may take as long again. */
 	ms: number;
 	warnings: number;
 }
@@ -38,7 +39,8 @@ export class Reading {
 	readonly #used: Record<Counted, number> = { files: 0, bytes: 0, entries: 0, directories: 0 };
 	readonly #warnings: string[] = [];
 	#more = 0;
-	#isOver = false;
+	/** The search is over when a limit of it is reached. The files that it found are read all the same. */
+	readonly #isOver = { searching: false, reading: false };
 
 	constructor(limits: ReadLimits = readLimits) {
 		this.#limits = limits;
@@ -56,23 +58,23 @@ export class Reading {
 
 	/** False when a limit is reached: then this path and everything after it is skipped, which is reported once. */
 	take(what: Counted, amount: number, path: string): boolean {
-		if (this.#isOver) return false;
+		const work = what === "entries" || what === "directories" ? "searching" : "reading";
+		if (this.#isOver[work]) return false;
 		this.#used[what] += amount;
-		if (this.#used[what] > this.#limits[what]) return this.#stop(path, `there are ${words[what](this.#limits[what])}`);
-		if (performance.now() - this.#started > this.#limits.ms) return this.#stop(path, `reading took longer than ${this.#limits.ms / 1000} s`);
-		return true;
+		const ms = work === "searching" ? this.#limits.ms : 2 * this.#limits.ms;
+		let why: string | undefined;
+		if (this.#used[what] > this.#limits[what]) why = `there are ${words[what](this.#limits[what])}`;
+		else if (performance.now() - this.#started > ms) why = `${work} took longer than ${ms / 1000} s`;
+		if (why === undefined) return true;
+		this.#isOver[work] = true;
+		this.#warnings.push(`${path} and what comes after it is not used: ${why}.`);
+		return false;
 	}
 
 	/** Whether directories this far down are searched. */
 	reaches(depth: number, path: string): boolean {
 		if (depth <= this.#limits.depth) return true;
 		this.warn(`${path} is not searched: it is more than ${this.#limits.depth} directories down.`);
-		return false;
-	}
-
-	#stop(path: string, why: string): false {
-		this.#isOver = true;
-		this.#warnings.push(`${path} and what comes after it is not used: ${why}.`);
 		return false;
 	}
 }

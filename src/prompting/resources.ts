@@ -1,5 +1,5 @@
 /** Everything that people write for the agent to know, found in one look at the disk. */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { loadContextFiles, type TextFile, textFile } from "./context-files.ts";
 import { namedPath, type Origin, type Place } from "./files.ts";
 import { Reading } from "./reading.ts";
@@ -64,7 +64,7 @@ export async function loadResources(places: ResourcePlaces): Promise<Resources> 
 	const own = isHermetic || projectDirectory === undefined ? [] : [projectDirectory];
 	const ofProject = (directory: string, path: string): Place => ({ path, ...project, ...(isTrusted ? {} : { within: directory }) });
 	const inBoth = (name: string): Place[] =>
-		isHermetic ? [] : [{ path: join(userDirectory, name), ...user }, ...own.map((directory) => ofProject(cwd, join(directory, name)))];
+		isHermetic ? [] : [{ path: join(userDirectory, name), ...user }, ...own.map((directory) => ofProject(dirname(directory), join(directory, name)))];
 	const trusted = isHermetic ? [] : [...(isTrusted ? own : []), userDirectory];
 
 	const shared = isHermetic || places.noSkills ? [] : (await sharedSkillDirectories(cwd)).map(({ directory, path }) => ofProject(directory, path));

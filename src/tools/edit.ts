@@ -59,7 +59,7 @@ async function contentOf(target: string, path: string, signal: AbortSignal): Pro
 	try {
 		return await readRegular(target, maxFileBytes, signal);
 	} catch (error) {
-		if (error instanceof UnsuitableFile) throw new Error(`${path} cannot be edited: ${error.message}.`);
+		if (error instanceof UnsuitableFile) throw new Error(`${path} cannot be edited: ${error.message}.`, { cause: error });
 		throw error;
 	}
 }

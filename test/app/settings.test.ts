@@ -191,7 +191,7 @@ test("a file with nearly the right name is pointed out", async () => {
 
 test("a settings file that is a pipe is not waited for", async () => {
 	execFileSync("mkfifo", [join(places.cwd, ".bowline/settings.jsonc")]);
-	expect((await loadSettings(places)).warnings).toEqual([expect.stringMatching(/settings\.jsonc is no plain file\. The file is ignored/)]);
+	expect((await loadSettings(places)).warnings).toEqual([expect.stringMatching(/settings\.jsonc: it is not a regular file\. The file is ignored/)]);
 });
 
 test("bowline config shows every setting", () => {
