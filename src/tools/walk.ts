@@ -1,13 +1,13 @@
 /** Goes through a directory tree as ripgrep does, for machines that do not have it. */
 import { readdir } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
-import { readRegular } from "../lib/bounded-file.ts";
+import { readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
 import { type IgnoreRules, ignoreRules } from "../lib/ignore-rules.ts";
 
 /** In order of weight: a verdict of an earlier kind beats all later ones. */
 const ignoreFiles = [".rgignore", ".ignore", ".gitignore", join(".git", "info", "exclude")] as const;
 
-const maxRulesBytes = 1024 * 1024;
+const maxRulesBytes = 256 * 1024;
 const maxDepth = 256;
 const maxNotes = 10;
 
@@ -72,8 +72,11 @@ async function readLevel(directory: string, note: (text: string) => void): Promi
 		if (!names.has(kind.split(/[\\/]/, 1)[0] as string)) continue;
 		const path = join(directory, kind);
 		const [content] = await Promise.allSettled([readRegular(path, maxRulesBytes)]);
-		// A file that is missing or cannot be read has no rules.
-		if (content.status === "rejected") continue;
+		if (content.status === "rejected") {
+			// A file that is missing or cannot be read has no rules.
+			if (content.reason instanceof UnsuitableFile) note(`${path} was not used: ${content.reason.message}`);
+			continue;
+		}
 		const rules = ignoreRules(content.value.toString());
 		if ("problem" in rules) note(`${path} was not used: ${rules.problem}`);
 		else level.rules[kind] = rules;
