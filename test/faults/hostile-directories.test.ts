@@ -20,21 +20,31 @@ function inside(spoil: (directory: string) => void, options: AgentOptions = {}):
 	return agent;
 }
 
-/** The promise is two seconds of a machine that has nothing else to do. A busy one gets more, and what hangs for ever still fails. */
-const patienceMs = 10_000;
+/** The promise, in time of the thread that hears the host: a machine that is busy with other things does not change it. */
+const mostBusyMs = 2000;
+
+/** How long the program's main thread has been computing. */
+function busyMs({ child: { pid } }: Agent): number {
+	if (process.platform !== "linux") return 0;
+	const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, "latin1");
+	const [user, system] = stat
+		.slice(stat.lastIndexOf(")") + 2)
+		.split(" ")
+		.slice(11, 13)
+		.map(Number) as [number, number];
+	return (user + system) * 10;
+}
 
 async function answersInTime(agent: Agent, frame: { id: string; type: string }): Promise<void> {
-	const start = performance.now();
+	const before = busyMs(agent);
 	agent.send(frame);
 	expect(await agent.response(frame.id)).toMatchObject({ success: true });
-	expect(performance.now() - start).toBeLessThan(patienceMs);
+	expect(busyMs(agent) - before).toBeLessThan(mostBusyMs);
 }
 
 async function endsInTime(agent: Agent): Promise<void> {
-	const start = performance.now();
 	agent.child.kill("SIGTERM");
 	expect(await agent.exited()).toBe(143);
-	expect(performance.now() - start).toBeLessThan(patienceMs);
 }
 
 const bomb = () => {
@@ -73,7 +83,7 @@ const traps: [what: string, lay: (directory: string) => void, said: RegExp][] = 
 			put(join(at, ".bowline/skills/.gitignore"), `${"a/**/".repeat(160)}b\n`.repeat(200));
 			for (let index = 0; index < 20; index += 1) put(join(at, ".bowline/skills", ..."a".repeat(11).split(""), `${index}.md`), "x");
 		},
-		/^$/,
+		/^$|searching took/,
 	],
 	[
 		"170,000 ignore rules",
@@ -107,7 +117,7 @@ const traps: [what: string, lay: (directory: string) => void, said: RegExp][] = 
 	],
 ];
 
-describe.concurrent("a directory with", () => {
+describe("a directory with", () => {
 	test.each(traps)("%s", { timeout: 60_000 }, async (_what, lay, said) => {
 		const agent = inside(lay);
 		agent.send({ id: "1", type: "prompt", message: "hi" });
@@ -127,7 +137,7 @@ const searching: [what: string, call: { tool: string; arguments: object }][] = [
 	["find in a directory of many names", { tool: "find", arguments: { pattern: "**/*zzz*" } }],
 ];
 
-describe.concurrent("without ripgrep an abort and SIGTERM reach", () => {
+describe("without ripgrep an abort and SIGTERM reach", () => {
 	test.each(searching)("%s", { timeout: 60_000 }, async (_what, call) => {
 		const agent = inside(
 			(at) => {
