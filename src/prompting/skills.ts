@@ -178,7 +178,7 @@ function word(value: unknown): string {
 	return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
-/** What `/skill:name args` stands for. */
+/** The text that `/skill:name args` is replaced by. */
 export function skillText({ name, path, directory, body }: Skill, args: string): string {
 	const block = `<skill name="${escapeXml(name)}" location="${escapeXml(path)}">\nReferences are relative to ${directory}.\n\n${body}\n</skill>`;
 	return args ? `${block}\n\n${args}` : block;
