@@ -16,6 +16,9 @@ const external = ["@vscode/ripgrep", "sharp"];
 
 /** Chunk name to what it is built from (a file, or code that names packages), found while building. */
 const chunks = new Map();
+/** Programs of threads: they are started by their file, so that no import leads to them. */
+const workers = ["tools/search-worker"];
+for (const name of workers) chunks.set(name.replaceAll("/", "-"), { file: join(root, "src", `${name}.ts`) });
 /** Packages that went into some bundle. */
 const bundled = new Set();
 

@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 import { commands } from "../../src/protocol/commands/index.ts";
 import { ompEvents, piEvents } from "../../src/protocol/dialect-events.ts";
 import { events } from "../../src/protocol/events.ts";
-import { settings } from "../../src/protocol/settings.ts";
+import { type SettingRow, settings } from "../../src/protocol/settings.ts";
 import { introduction } from "./introduction.ts";
 import { isVoid, protocolSchema, type Schema } from "./schemas.ts";
 
@@ -62,10 +62,15 @@ export function protocolPage(): string {
 	return parts.join("\n").replace(/\n{3,}/g, "\n\n");
 }
 
+function projectMark({ project }: SettingRow): string {
+	if (!project) return "";
+	return project === true ? "any project" : `any project: ${project[0]} to ${project[1]}`;
+}
+
 export function settingsPage(): string {
-	const rows = Object.entries(settings).map(([name, row]) => {
+	const rows = Object.entries(settings as Record<string, SettingRow>).map(([name, row]) => {
 		const kind = row.values ? row.values.map((value) => `\`${value}\``).join(", ") : row.kind === "strings" ? "list of strings" : row.kind;
-		const marks = [row.project ? "any project" : "", row.resetInRpc ? "reset" : ""].filter(Boolean).join(", ");
+		const marks = [projectMark(row), row.resetInRpc ? "reset" : ""].filter(Boolean).join(", ");
 		return `| \`${name}\` | ${kind} | ${row.default === undefined ? "unset" : `\`${JSON.stringify(row.default)}\``} | ${cell(row.doc)} | ${marks} |`;
 	});
 	return `# Settings
@@ -77,7 +82,7 @@ the project, the file named by \`--config\`, the JSON object in \`BOWLINE_SETTIN
 Relative paths are relative to the file that names them, and on the command line to the working directory; \`~\` is the home directory.
 \`bowline config\` shows every setting with its value and where it came from. A file that cannot be read is reported and left as it is.
 
-In the last column, *any project* means that a project that is not trusted may set it too; *reset* means that an embedding host gets
+In the last column, *any project* means that a project that is not trusted may set it too, a number within the limits that follow; *reset* means that an embedding host gets
 the default whatever the user's and the project's files say (the explicit ways still count).
 
 | Setting | Type | Default | | |

@@ -1,6 +1,7 @@
 /** The command. Prints help and version by itself; everything else is a mode or a subcommand. */
 
 import { exitCodes } from "../lib/exit-codes.ts";
+import { printable, printableLine } from "../lib/printable.ts";
 import { isUsageError } from "../lib/usage-error.ts";
 import { parseArguments, refuseUnknown, unexpectedText } from "../live/arguments.ts";
 import { claimStdout } from "../rpc/stdio.ts";
@@ -15,17 +16,20 @@ const isRpc = argv.some((word, index) => word === "--mode=rpc" || (word === "rpc
 /** In RPC mode every start that fails has the same code. */
 const usageCode = isRpc ? exitCodes.failed : exitCodes.usage;
 
-const warn = (text: string) => say(`Warning: ${text}\n`);
+const warn = (text: string) => say(`Warning: ${printableLine(text)}\n`);
+
+// Without a listener this signal opens the debugger, through which any process of the user can run code in this one.
+process.on("SIGUSR1", () => undefined);
 
 function refuse(problem: string): void {
 	say(`Error: ${problem}\n`);
 	process.exitCode = usageCode;
 }
 
-/** A host may have closed its end of stderr; that is no reason to end. */
+/** A host may have closed its end of stderr. The process lives on all the same. */
 function say(text: string): void {
 	if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => undefined);
-	process.stderr.write(text);
+	process.stderr.write(printable(text));
 }
 
 /** For what is printed to be read: nobody reads any more, as with `| head -1`, or the disk is full. */

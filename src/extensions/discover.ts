@@ -1,7 +1,8 @@
 /** Finds extensions without running any. Cheap: a start without extensions pays for a few directory listings. */
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { opendirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { readRegularSync } from "../lib/bounded-file.ts";
 import type { SourceInfo } from "./api.ts";
 import type { ExtensionError } from "./link.ts";
 
@@ -85,7 +86,7 @@ type Reported = (path: string, work: () => SourceInfo[]) => SourceInfo[];
 /** The files of a directory, its packages, and its subdirectories with an index file. */
 function inDirectory(directory: string, origin: Origin, reported: Reported): SourceInfo[] {
 	if (!isDirectory(directory)) return [];
-	return readdirSync(directory)
+	return namesIn(directory)
 		.sort()
 		.filter((name) => !name.startsWith(".") && name !== "node_modules")
 		.flatMap((name) => {
@@ -93,6 +94,21 @@ function inDirectory(directory: string, origin: Origin, reported: Reported): Sou
 			if (isDirectory(path)) return reported(path, () => inSubdirectory(path, origin) ?? []);
 			return /\.[jt]s$/.test(name) && !name.endsWith(".d.ts") && isFile(path) ? [{ path, ...origin, origin: "top-level" as const }] : [];
 		});
+}
+
+/** Names in one directory; whatever comes after these is not looked at. */
+const maxNames = 1000;
+const maxManifestBytes = 1024 * 1024;
+
+function namesIn(path: string): string[] {
+	const names: string[] = [];
+	const directory = opendirSync(path);
+	try {
+		for (let entry = directory.readSync(); entry && names.length < maxNames; entry = directory.readSync()) names.push(entry.name);
+	} finally {
+		directory.closeSync();
+	}
+	return names;
 }
 
 function inSubdirectory(directory: string, origin: Origin): SourceInfo[] | undefined {
@@ -113,7 +129,11 @@ function listedIn(path: string): string[] | undefined {
 	if (!isFile(path)) return undefined;
 	let content: Record<string, { extensions?: unknown } | undefined>;
 	try {
-		content = JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
+		content = JSON.parse(
+			readRegularSync(path, maxManifestBytes)
+				.toString("utf8")
+				.replace(/^\uFEFF/, ""),
+		);
 	} catch (error) {
 		throw new Error(`${basename(path)} cannot be read: ${(error as Error).message}`);
 	}

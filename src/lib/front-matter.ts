@@ -2,7 +2,7 @@
 
 export interface FrontMatter {
 	attributes: Record<string, unknown>;
-	/** Everything behind the head. */
+	/** Everything after the head. */
 	body: string;
 	/** What is wrong with the head, when it could be read only in part. */
 	problem?: string;
@@ -10,36 +10,71 @@ export interface FrontMatter {
 
 type Attributes = Record<string, unknown>;
 
-/** A head is at the very beginning and has an end; anything else is text. Line ends become LF, a byte order mark goes. */
+/** A head is a few lines. Whatever is longer could keep a YAML parser busy for a long time. */
+const maxHeadLength = 32 * 1024;
+/** Values inside of a head, each alias counted with everything it repeats. */
+const maxValues = 5000;
+const maxDepth = 64;
+
+/** A head is at the very beginning and has an end; anything else is text. Line ends become LF, a byte order mark is removed. */
 export function splitFrontMatter(text: string): { head: string | undefined; body: string } {
 	const clean = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
-	const found = /^---[ \t]*\n([\s\S]*?\n)??---[ \t]*(?:\n|$)/.exec(clean);
-	if (!found) return { head: undefined, body: clean };
-	return { head: found[1] ?? "", body: clean.slice(found[0].length) };
+	const first = lineEnd(clean, 0);
+	if (!isFence(clean.slice(0, first))) return { head: undefined, body: clean };
+	for (let start = first + 1; start < clean.length; ) {
+		const end = lineEnd(clean, start);
+		if (clean.startsWith("---", start) && isFence(clean.slice(start, end)))
+			return { head: clean.slice(first + 1, start), body: clean.slice(end + 1) };
+		start = end + 1;
+	}
+	return { head: undefined, body: clean };
 }
+
+const lineEnd = (text: string, start: number) => {
+	const end = text.indexOf("\n", start);
+	return end < 0 ? text.length : end;
+};
+/** Three dashes, and nothing else but blanks. */
+const isFence = (line: string) => line.startsWith("---") && /^[ \t]*$/.test(line.slice(3));
 
 export async function readFrontMatter(text: string): Promise<FrontMatter> {
 	const { head, body } = splitFrontMatter(text);
 	if (head === undefined || head.trim() === "") return { attributes: {}, body };
+	if (head.length > maxHeadLength) return { attributes: {}, body, problem: `it is longer than ${maxHeadLength / 1024} KB` };
 	const plain = readPlainLines(head);
 	if (plain) return { attributes: plain, body };
 	const { load } = await import("js-yaml");
 	const yaml = (source: string): Attributes => {
 		const value = load(source);
 		if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("the front matter must be a list of keys and values");
+		requireFewValues(value);
 		return value as Attributes;
 	};
 	try {
 		return { attributes: yaml(head), body };
 	} catch (error) {
-		// Descriptions with a colon, globs such as *.ts and Windows paths in quotes are no YAML, and are written all the same.
-		const attributes = readKeyByKey(head, yaml);
 		const [reason] = (error as Error).message.split("\n");
+		// Descriptions with a colon, globs such as *.ts and Windows paths in quotes are not YAML, but people write them.
+		const attributes = error instanceof TooManyValues ? {} : readKeyByKey(head, yaml);
 		return Object.keys(attributes).length > 0 ? { attributes, body } : { attributes, body, problem: reason };
 	}
 }
 
-/** What nearly every head is made of. Spares the load of a YAML parser; gives nothing when that is needed to be sure. */
+class TooManyValues extends Error {}
+
+/** Aliases of aliases make few lines into millions of values as soon as somebody walks through them. */
+function requireFewValues(root: object): void {
+	let count = 0;
+	const visit = (value: unknown, depth: number): void => {
+		count += 1;
+		if (count > maxValues) throw new TooManyValues(`it has more than ${maxValues} values, aliases counted`);
+		if (depth > maxDepth) throw new TooManyValues(`it is nested deeper than ${maxDepth}`);
+		if (typeof value === "object" && value !== null) for (const inner of Object.values(value)) visit(inner, depth + 1);
+	};
+	visit(root, 0);
+}
+
+/** Reads what nearly every head consists of, without loading a YAML parser. Gives nothing when only that parser can be sure. */
 function readPlainLines(head: string): Attributes | undefined {
 	const attributes: Attributes = {};
 	for (const line of head.split("\n")) {
@@ -52,14 +87,15 @@ function readPlainLines(head: string): Attributes | undefined {
 	return attributes;
 }
 
-/** Each key by itself: as YAML where it is, as it stands where it is not. */
+/** Reads each key separately: as YAML if it is valid, else as plain text. */
 function readKeyByKey(head: string, yaml: (source: string) => Attributes): Attributes {
 	const attributes: Attributes = {};
 	for (const part of head.split(/^(?=[A-Za-z][\w-]*[ \t]*:)/m)) {
-		const found = /^([A-Za-z][\w-]*)[ \t]*:([^\n]*)((?:\n[^\n]*)*)/.exec(part);
+		const found = /^([A-Za-z][\w-]*)[ \t]*:/.exec(part);
 		if (!found) continue;
-		const [, key = "", value = "", more = ""] = found;
-		attributes[key] = yamlValue(part, key, yaml) ?? asWritten(value.trim(), more);
+		const [start, key = ""] = found;
+		const end = lineEnd(part, 0);
+		attributes[key] = yamlValue(part, key, yaml) ?? asWritten(part.slice(start.length, end).trim(), part.slice(end));
 	}
 	return attributes;
 }
@@ -73,17 +109,18 @@ function yamlValue(part: string, key: string, yaml: (source: string) => Attribut
 }
 
 function asWritten(value: string, more: string): unknown {
-	const items = [...more.matchAll(/^\s*-\s+(.*)$/gm)].map((found) => unquoted((found[1] as string).trim()));
+	const lines = more.split("\n").map((line) => line.trim());
+	const items = lines.flatMap((line) => (/^-\s/.test(line) ? [unquoted(line.slice(1).trim())] : []));
 	if (value === "" && items.length > 0) return items;
-	if (/^\[.*\]$/.test(value))
+	if (value.startsWith("[") && value.endsWith("]") && value.length > 1)
 		return value
 			.slice(1, -1)
 			.split(",")
 			.map((item) => unquoted(item.trim()));
-	const rest = more.split("\n").map((line) => line.trim());
-	return unquoted([value, ...rest].filter(Boolean).join(" "));
+	return unquoted([value, ...lines].filter(Boolean).join(" "));
 }
 
 function unquoted(text: string): string {
-	return /^(["']).*\1$/.test(text) && text.length > 1 ? text.slice(1, -1) : text;
+	const quote = text.charAt(0);
+	return (quote === '"' || quote === "'") && text.length > 1 && text.endsWith(quote) ? text.slice(1, -1) : text;
 }

@@ -1,8 +1,10 @@
 /** What the packages of the setting `packages` bring: directories with a package.json that says so, or with the usual folders. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { readRegularSync } from "../lib/bounded-file.ts";
 
 const kinds = ["extensions", "skills", "prompts"] as const;
+const maxManifestBytes = 1024 * 1024;
 type Kind = (typeof kinds)[number];
 
 /** Files and directories, by what they hold. */
@@ -47,7 +49,11 @@ function manifestOf(directory: string): Record<string, unknown> | undefined | st
 	const path = join(directory, "package.json");
 	if (!existsSync(path)) return undefined;
 	try {
-		const content = JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
+		const content = JSON.parse(
+			readRegularSync(path, maxManifestBytes)
+				.toString("utf8")
+				.replace(/^\uFEFF/, ""),
+		);
 		const manifest = content?.bowline ?? content?.pi;
 		if (manifest === undefined || (typeof manifest === "object" && manifest !== null)) return manifest;
 		return "package.json: bowline must be an object";

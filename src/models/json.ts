@@ -36,7 +36,10 @@ export function text(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }
 
+/** More tokens than any provider has ever counted. Sums and prices of such numbers stay finite, which JSON needs. */
+const mostTokens = 1e12;
+
 /** A token count, or nothing when there is none. */
 export function count(value: unknown): number | undefined {
-	return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined;
+	return typeof value === "number" && value >= 0 && value <= mostTokens ? Math.round(value) : undefined;
 }

@@ -10,6 +10,7 @@ import { Blocks } from "./blocks.ts";
 import { ReplyBuilder } from "./builder.ts";
 import type { CloudAccess } from "./clouds/index.ts";
 import type { Compat } from "./compat.ts";
+import { readable } from "./error-page.ts";
 import { classify, retryAfter } from "./errors.ts";
 import { handoff } from "./handoff.ts";
 import { suspectImages } from "./images.ts";
@@ -296,15 +297,6 @@ function errorType(headers: Readonly<Record<string, string | string[] | undefine
 async function changed(body: WireRequest["body"], change: (payload: unknown) => Promise<unknown> | undefined): Promise<WireRequest["body"]> {
 	const json = Buffer.concat(body.map((piece) => Buffer.from(piece as string))).toString("utf8");
 	return [JSON.stringify(await change(JSON.parse(json)))];
-}
-
-/** An HTML page says little in many words; other bodies stay as they are. */
-function readable(body: string): string {
-	if (!/^\s*<(?:!doctype|html|head|body)/i.test(body)) return body.trim();
-	const title = /<title[^>]*>([^<]*)/i.exec(body)?.[1] ?? "";
-	const words = body.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ").replace(/<[^>]*>/g, " ");
-	const said = `${title} ${words}`.replace(/\s+/g, " ").trim();
-	return `(an HTML page) ${said.slice(0, 300)}`;
 }
 
 const headLimit = 4096;

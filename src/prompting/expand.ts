@@ -1,4 +1,4 @@
-/** What a prompt that starts with a slash stands for, and which names there are. */
+/** Replaces prompts that start with a slash by the text that they name, and lists the names. */
 import type { Origin } from "./files.ts";
 import { fillTemplate } from "./placeholders.ts";
 import type { Resources } from "./resources.ts";

@@ -1,7 +1,9 @@
-/** Looking for the files that tell the agent something. What cannot be read is no reason to fail: it is reported or passed over. */
-import { readdir, readFile, realpath, stat } from "node:fs/promises";
+/** Looks for the files that give the agent instructions. A file that cannot be read never fails the search: it is skipped and reported. */
+import { opendir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join, resolve, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
+import { openRegular, readWhole, UnsuitableFile } from "../lib/bounded-file.ts";
+import type { Reading } from "./reading.ts";
 
 /** How a file was found. */
 export interface Origin {
@@ -15,7 +17,7 @@ export interface Origin {
 
 export interface Place extends Origin {
 	path: string;
-	/** Named by somebody, who then wants to know that it is not there. */
+	/** The user or the host named it, and wants to know when it is missing. */
 	isNamed?: true;
 	/** A directory that links must not lead out of: the project is not trusted. */
 	within?: string;
@@ -29,24 +31,52 @@ export function originOf({ scope, source, packageDirectory }: Place): Origin {
 }
 
 /**
- * The text of a file; nothing when there is none. Anything else that is wrong is reported. A link that leads out of `within` is not followed:
- * a repository must not put the user's own files into the prompt.
+ * The text of a file; nothing when there is none. Anything else that is wrong is reported. A link that leads out of `within` or into its
+ * `.git` is not followed: a repository must not put the user's own files into the prompt.
  */
-export async function readText(path: string, warnings: string[], within?: string): Promise<string | undefined> {
+export async function readText(path: string, reading: Reading, within?: string): Promise<string | undefined> {
 	try {
 		const facts = await stat(path);
 		if (facts.isDirectory()) return undefined;
-		// A pipe or a device may never end.
-		if (!facts.isFile()) return void warnings.push(`${path} is not used: it is no plain file.`);
-		if (facts.size > maxTextBytes) return void warnings.push(`${path} is not used: it is larger than ${maxTextBytes / 1024} KB.`);
-		if (within !== undefined && !isInside(await realpath(path), await realpath(within)))
-			return void warnings.push(`${path} is not used: it is a link out of a project that is not trusted (see --approve).`);
-		return await readFile(path, "utf8");
+		if (!reading.take("files", 1, path)) return undefined;
+		if (!facts.isFile()) throw new UnsuitableFile("it is not a regular file");
+		const file = await openRegular(path);
+		try {
+			// The checks are about the open file, so that a link which changes meanwhile leads nowhere.
+			if (within !== undefined) requireInside(await realPathOf(path, await file.stat()), await realpath(within));
+			const bytes = await readWhole(file, maxTextBytes);
+			return reading.take("bytes", bytes.length, path) ? bytes.toString("utf8") : undefined;
+		} finally {
+			await file.close();
+		}
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
-		if (code !== "ENOENT" && code !== "ENOTDIR") warnings.push(`${path} cannot be read (${code}).`);
+		if (error instanceof UnsuitableFile) reading.warn(`${path} is not used: ${error.message}.`);
+		else if (code !== "ENOENT" && code !== "ENOTDIR") reading.warn(`${path} cannot be read (${code}).`);
 		return undefined;
 	}
+}
+
+/** The path without links of the file that is open. */
+async function realPathOf(path: string, open: { dev: number; ino: number }): Promise<string> {
+	const real = await realpath(path);
+	const { dev, ino } = await stat(real);
+	if (dev !== open.dev || ino !== open.ino) throw new UnsuitableFile("it was replaced while it was read");
+	return real;
+}
+
+function requireInside(real: string, directory: string): void {
+	if (!isInside(real, directory)) throw new UnsuitableFile("it is a link out of a project that is not trusted (see --approve)");
+	if (isGitInternal(real, directory)) throw new UnsuitableFile("it is a link into .git of a project that is not trusted (see --approve)");
+}
+
+const isGitInternal = (real: string, directory: string) => relative(directory, real).toLowerCase().split(sep).includes(".git");
+
+/** Whether a directory may be searched: with links followed it is inside of `within`. */
+export async function mayEnter(directory: string, within: string | undefined): Promise<boolean> {
+	if (within === undefined) return true;
+	const [real, border] = await Promise.all([realPath(directory), realPath(within)]);
+	return isInside(real, border) && !isGitInternal(real, border);
 }
 
 export async function kindOf(path: string): Promise<"file" | "directory" | undefined> {
@@ -66,14 +96,6 @@ function isInside(path: string, directory: string): boolean {
 	return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
-/** The directory of the repository that this one is in; the directory itself where there is none. */
-export async function repositoryOf(start: string): Promise<string> {
-	for (let directory = start; ; directory = dirname(directory)) {
-		if ((await kindOf(join(directory, ".git"))) !== undefined) return directory;
-		if (directory === dirname(directory)) return start;
-	}
-}
-
 export interface Entry {
 	name: string;
 	path: string;
@@ -81,17 +103,30 @@ export interface Entry {
 }
 
 /** What is in a directory, links followed, in an order that is the same everywhere. Empty when it cannot be entered. */
-export async function entriesOf(directory: string): Promise<Entry[]> {
-	const [listing] = await Promise.allSettled([readdir(directory, { withFileTypes: true })]);
-	if (listing.status === "rejected") return [];
+export async function entriesOf(directory: string, reading: Reading): Promise<Entry[]> {
+	const listing = await namesIn(directory, reading);
 	const entries = await Promise.all(
-		listing.value.map(async (entry): Promise<Entry | undefined> => {
-			const path = join(directory, entry.name);
-			const kind = entry.isDirectory() ? "directory" : entry.isFile() ? "file" : await kindOf(path);
-			return kind && { name: entry.name, path, kind };
+		listing.map(async ({ name, kind }): Promise<Entry | undefined> => {
+			const path = join(directory, name);
+			const found = kind ?? (await kindOf(path));
+			return found && { name, path, kind: found };
 		}),
 	);
 	return entries.filter((entry) => entry !== undefined).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function namesIn(directory: string, reading: Reading): Promise<{ name: string; kind?: Entry["kind"] }[]> {
+	const names: { name: string; kind?: Entry["kind"] }[] = [];
+	try {
+		for await (const entry of await opendir(directory, { bufferSize: 256 })) {
+			if (!reading.take("entries", 1, join(directory, entry.name))) break;
+			const kind = entry.isDirectory() ? "directory" : entry.isFile() ? "file" : undefined;
+			if (kind || entry.isSymbolicLink()) names.push({ name: entry.name, ...(kind ? { kind } : {}) });
+		}
+	} catch {
+		// A directory that we may not enter, or that disappears meanwhile, has nothing for us.
+	}
+	return names;
 }
 
 /** A path as people write it in settings and flags. */

@@ -1,4 +1,4 @@
-/** What people put beside the program to tell the agent something. Loaded with the first prompt. */
+/** Files in which people write down what the agent should know. Loaded with the first prompt. */
 export type { TextFile } from "./context-files.ts";
 export { expandPrompt, listCommands, type SkillCommands, type SlashCommand } from "./expand.ts";
 export { loadResources, type ResourcePlaces, type Resources } from "./resources.ts";

@@ -1,9 +1,9 @@
-/** What the model is told of skills and rules. Knows no disk: the core makes the system prompt. */
+/** The lists of skills and rules in the system prompt. Reads no files: the core makes the system prompt. */
 import type { RuleFile } from "./rules.ts";
 import type { Skill } from "./skills.ts";
 import { escapeXml } from "./xml.ts";
 
-/** The skills as the model is told about them; empty when there are none it may use. */
+/** The list of skills; empty when there are none that the model may use. */
 export function skillList(skills: readonly Skill[]): string {
 	const offered = skills.filter((skill) => !skill.isHidden);
 	if (offered.length === 0) return "";
@@ -19,7 +19,7 @@ export function skillList(skills: readonly Skill[]): string {
 
 const conditionKeys = ["condition", "ttsr_trigger", "ttsrTrigger"];
 
-/** Rules without a condition that always hold: they belong into the system prompt. */
+/** Rules without a condition that always apply: they are part of the system prompt. */
 export function standingRules(rules: readonly RuleFile[]): RuleFile[] {
 	return rules.filter(({ attributes, content }) => attributes.alwaysApply === true && content && !conditionKeys.some((key) => key in attributes));
 }

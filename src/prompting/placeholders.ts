@@ -1,4 +1,4 @@
-/** The arguments behind a slash command, and the places in a template where they go. */
+/** The arguments after a slash command, and the places in a template where they go. */
 
 /**
  * Splits as a shell does: at blanks, except between quotes. There are no escapes, so that Windows paths stay what they are; a quote
@@ -14,7 +14,7 @@ export function splitArguments(text: string): string[] {
 			word = undefined;
 			continue;
 		}
-		const isQuote = character === '"' || (character === "'" && !/[\p{L}\p{N}]$/u.test(word ?? ""));
+		const isQuote = character === '"' || (character === "'" && !/[\p{L}\p{N}]$/u.test(word?.slice(-2) ?? ""));
 		const end = isQuote ? text.indexOf(character, at + 1) : -1;
 		if (end >= 0) {
 			word = (word ?? "") + text.slice(at + 1, end);
@@ -25,28 +25,36 @@ export function splitArguments(text: string): string[] {
 	return found;
 }
 
-const placeholder = /\$\{@:(\d+)(?::(\d+))?\}|\$\{(\d+):-([^}]*)\}|\$(\d+)|\$\{(\d+)\}|\$@|\$ARGUMENTS(?!\w)/g;
+/** What a filled template may grow to: a few places for long arguments could otherwise take all memory. */
+const maxFilledLength = 8 * 1024 * 1024;
+
+const placeholder = /\$\{@:(\d{1,6})(?::(\d{1,6}))?\}|\$\{(\d{1,6}):-([^}]{0,1000})\}|\$(\d{1,6})|\$\{(\d{1,6})\}|\$@|\$ARGUMENTS(?!\w)/g;
 
 /**
  * Puts the arguments into a template: `$1`, `$@` or `$ARGUMENTS` for all, `${@:N}` from the Nth on, `${@:N:L}` L of them,
  * `${1:-default}`. In one pass: what an argument says is never read as a place. Arguments that the template has no place for are
- * put behind it, because somebody typed them.
+ * appended to it, because the user typed them.
  */
 export function fillTemplate(template: string, typed: string): string {
 	const args = splitArguments(typed);
 	let hasPlaces = false;
-	const filled = template.replace(
-		placeholder,
-		(_whole, from?: string, length?: string, optional?: string, fallback?: string, n?: string, m?: string) => {
-			hasPlaces = true;
-			if (from !== undefined) {
-				const start = Math.max(Number(from) - 1, 0);
-				return args.slice(start, length === undefined ? undefined : start + Number(length)).join(" ");
-			}
-			if (optional !== undefined) return args[Number(optional) - 1] || (fallback ?? "");
-			const position = n ?? m;
-			return position === undefined ? args.join(" ") : (args[Number(position) - 1] ?? "");
-		},
-	);
+	let length = template.length;
+	const filled = template.replace(placeholder, (whole, ...groups) => {
+		hasPlaces = true;
+		const value = argumentAt(args, groups);
+		length += value.length;
+		return length > maxFilledLength ? whole : value;
+	});
 	return hasPlaces || typed === "" ? filled : `${filled.trimEnd()}\n\n${typed}`;
+}
+
+function argumentAt(args: readonly string[], groups: readonly unknown[]): string {
+	const [from, length, optional, fallback, n, m] = groups as (string | undefined)[];
+	if (from !== undefined) {
+		const start = Math.max(Number(from) - 1, 0);
+		return args.slice(start, length === undefined ? undefined : start + Number(length)).join(" ");
+	}
+	if (optional !== undefined) return args[Number(optional) - 1] || (fallback ?? "");
+	const position = n ?? m;
+	return position === undefined ? args.join(" ") : (args[Number(position) - 1] ?? "");
 }

@@ -1,7 +1,8 @@
-/** Everything people put beside the program to tell the agent something: one look at the disk, one value. */
-import { join } from "node:path";
+/** Everything that people write for the agent to know, found in one look at the disk. */
+import { dirname, join } from "node:path";
 import { loadContextFiles, type TextFile, textFile } from "./context-files.ts";
-import { namedPath, type Origin, type Place, repositoryOf } from "./files.ts";
+import { namedPath, type Origin, type Place } from "./files.ts";
+import { Reading } from "./reading.ts";
 import { loadRules, type RuleFile } from "./rules.ts";
 import { loadSkills, type Skill, sharedSkillDirectories } from "./skills.ts";
 import { loadTemplates, type Template } from "./templates.ts";
@@ -43,7 +44,7 @@ export interface Resources {
 	/** APPEND_SYSTEM.md. */
 	appendFiles: readonly TextFile[];
 	rules: readonly RuleFile[];
-	/** What was passed over, and why. */
+	/** What was skipped, and why. */
 	warnings: readonly string[];
 }
 
@@ -52,32 +53,32 @@ const project: Origin = { scope: "project", source: "auto" };
 
 export async function loadResources(places: ResourcePlaces): Promise<Resources> {
 	const { cwd, userDirectory, projectDirectory, isTrusted } = places;
-	const warnings: string[][] = [];
-	/** A list for each, so that what is reported comes in the same order every time. */
+	const readings: Reading[] = [];
+	/** One for each kind of file: each has its limits, and the warnings come in the same order every time. */
 	const list = () => {
-		const texts: string[] = [];
-		warnings.push(texts);
-		return texts;
+		const reading = new Reading();
+		readings.push(reading);
+		return reading;
 	};
 	const isHermetic = userDirectory === undefined;
 	const own = isHermetic || projectDirectory === undefined ? [] : [projectDirectory];
-	const repository = isTrusted || isHermetic ? undefined : await repositoryOf(cwd);
-	const ofProject = (path: string): Place => ({ path, ...project, ...(repository === undefined ? {} : { within: repository }) });
+	const ofProject = (directory: string, path: string): Place => ({ path, ...project, ...(isTrusted ? {} : { within: directory }) });
 	const inBoth = (name: string): Place[] =>
-		isHermetic ? [] : [{ path: join(userDirectory, name), ...user }, ...own.map((directory) => ofProject(join(directory, name)))];
+		isHermetic ? [] : [{ path: join(userDirectory, name), ...user }, ...own.map((directory) => ofProject(dirname(directory), join(directory, name)))];
 	const trusted = isHermetic ? [] : [...(isTrusted ? own : []), userDirectory];
 
-	const shared = isHermetic || places.noSkills ? [] : (await sharedSkillDirectories(cwd)).map(ofProject);
+	const shared = isHermetic || places.noSkills ? [] : (await sharedSkillDirectories(cwd)).map(({ directory, path }) => ofProject(directory, path));
 	const skillDirectories = skillPlaces(places, inBoth("skills"), shared);
 	const [skills, templates, contextFiles, systemFile, appendFile, rules] = await Promise.all([
 		loadSkills(skillDirectories, list()),
 		loadTemplates(promptPlaces(places, [...inBoth("commands"), ...inBoth("prompts")]), list()),
-		isHermetic || places.noContextFiles ? [] : loadContextFiles({ userDirectory, cwd, repository }, list()),
+		isHermetic || places.noContextFiles ? [] : loadContextFiles({ userDirectory, cwd, isTrusted }, list()),
 		firstFile(trusted, "SYSTEM.md", list()),
 		firstFile(trusted, "APPEND_SYSTEM.md", list()),
 		loadRules(places.noRules ? [] : trusted.map((directory) => ({ path: join(directory, "rules"), ...user })), list()),
 	]);
-	return { skills, templates, contextFiles, systemFile, appendFiles: appendFile ? [appendFile] : [], rules, warnings: warnings.flat() };
+	const warnings = readings.flatMap((reading) => reading.warnings);
+	return { skills, templates, contextFiles, systemFile, appendFiles: appendFile ? [appendFile] : [], rules, warnings };
 }
 
 function skillPlaces(places: ResourcePlaces, usual: readonly Place[], shared: readonly Place[]): Place[] {
@@ -110,9 +111,9 @@ function named(cwd: string, paths: readonly string[], origin: Origin): Place[] {
 	return paths.map((path) => ({ path: namedPath(cwd, path), ...origin, isNamed: true }));
 }
 
-async function firstFile(directories: readonly string[], name: string, warnings: string[]): Promise<TextFile | undefined> {
+async function firstFile(directories: readonly string[], name: string, reading: Reading): Promise<TextFile | undefined> {
 	for (const directory of directories) {
-		const file = await textFile(join(directory, name), warnings);
+		const file = await textFile(join(directory, name), reading);
 		if (file) return file;
 	}
 	return undefined;

@@ -1,4 +1,4 @@
-/** What the model is told about itself. Byte-stable from turn to turn, so that provider caches hit: the date, but no time. */
+/** The system prompt. Byte-stable from turn to turn, so that provider caches hit: the date, but no time. */
 import type { Tool } from "../agent/contracts.ts";
 import type { TextFile } from "./context-files.ts";
 import { describedRules, skillList, standingRules } from "./lists.ts";

@@ -9,8 +9,8 @@ export interface SettingRow<K extends Kind = Kind, D = unknown> {
 	kind: K;
 	default: D;
 	values?: readonly string[];
-	/** An untrusted project may set it. */
-	project?: true;
+	/** An untrusted project may set it; a number only from the first of these to the last, or to the default. */
+	project?: true | readonly [least: number, most: number];
 	/** Paths. Those of a file are relative to its directory. */
 	isPath?: true;
 	/** A host gets the default whatever the user's or project's file says. */
@@ -30,6 +30,8 @@ function choice<const V extends readonly string[]>(values: V, value: V[number], 
 }
 
 const project = { project: true } as const;
+const within = (least: number, most: number) => ({ project: [least, most] }) as const;
+const tokens = within(0, 200_000);
 const path = { isPath: true } as const;
 const reset = { resetInRpc: true } as const;
 const queueModes = ["all", "one-at-a-time"] as const;
@@ -42,19 +44,19 @@ export const settings = {
 	followUpMode: choice(queueModes, "one-at-a-time", "How many follow-ups one delivery takes.", project),
 	interruptMode: choice(["immediate", "wait"], "immediate", "Whether steering skips the rest of a turn's tool calls.", project),
 	"compaction.enabled": setting("boolean", true, "Condense the conversation by itself when it grows too long.", project),
-	"compaction.reserveTokens": setting("number", 16384, "Room kept for the reply and the summary.", project),
-	"compaction.keepRecentTokens": setting("number", 20000, "How much of the end stays word for word; at most a quarter of the window.", project),
-	"compaction.thresholdPercent": setting("number", -1, "Condense at this share of the window; -1 leaves it to reserveTokens.", project),
-	"compaction.thresholdTokens": setting("number", -1, "Condense at this many tokens; beats the percentage.", project),
+	"compaction.reserveTokens": setting("number", 16384, "Room kept for the reply and the summary.", within(0, 64_000)),
+	"compaction.keepRecentTokens": setting("number", 20000, "How much of the end stays word for word; at most a quarter of the window.", tokens),
+	"compaction.thresholdPercent": setting("number", -1, "Condense at this share of the window; -1 leaves it to reserveTokens.", within(10, 100)),
+	"compaction.thresholdTokens": setting("number", -1, "Condense at this many tokens; beats the percentage.", within(8000, 10_000_000)),
 	"branchSummary.reserveTokens": setting("number", 16384, "Room kept when a left branch is summarised."),
 	"retry.enabled": setting("boolean", true, "Ask again after a passing failure of the provider.", project),
-	"retry.maxRetries": setting("number", 3, "How often in a row.", project),
-	"retry.baseDelayMs": setting("number", 2000, "The first wait; each further one is twice as long.", project),
-	"retry.maxDelayMs": setting("number", 60000, "The longest wait a provider may ask for.", project),
-	"thinkingBudgets.minimal": setting("number", 1024, "Thinking tokens at level minimal.", project),
-	"thinkingBudgets.low": setting("number", 2048, "Thinking tokens at level low.", project),
-	"thinkingBudgets.medium": setting("number", 8192, "Thinking tokens at level medium.", project),
-	"thinkingBudgets.high": setting("number", 16384, "Thinking tokens at level high.", project),
+	"retry.maxRetries": setting("number", 3, "How often in a row.", within(0, 10)),
+	"retry.baseDelayMs": setting("number", 2000, "The first wait; each further one is twice as long.", within(100, 60_000)),
+	"retry.maxDelayMs": setting("number", 60000, "The longest wait a provider may ask for.", within(0, 300_000)),
+	"thinkingBudgets.minimal": setting("number", 1024, "Thinking tokens at level minimal.", tokens),
+	"thinkingBudgets.low": setting("number", 2048, "Thinking tokens at level low.", tokens),
+	"thinkingBudgets.medium": setting("number", 8192, "Thinking tokens at level medium.", tokens),
+	"thinkingBudgets.high": setting("number", 16384, "Thinking tokens at level high.", tokens),
 	"stream.firstEventTimeoutMs": setting("number", 300000, "How long a provider may stay silent before its first word."),
 	"stream.idleTimeoutMs": setting("number", 120000, "How long a provider may stay silent in the middle of a reply."),
 	"bash.env.allow": setting("strings", [], "Variables that commands may see although they hold credentials Bowline uses."),
@@ -74,7 +76,7 @@ export const settings = {
 	sessionDir: unset("string", "Where session files go.", path),
 	"todo.enabled": setting("boolean", true, "Offer the todo tool.", { ...project, ...reset }),
 	"todo.reminders": setting("boolean", true, "Remind the agent of open todos when it stops.", { ...project, ...reset }),
-	"todo.reminders.max": setting("number", 3, "How often per prompt.", { ...project, ...reset }),
+	"todo.reminders.max": setting("number", 3, "How often per prompt.", { ...within(0, 10), ...reset }),
 	"todo.eager": setting("boolean", false, "Ask for a plan before the first work.", { ...project, ...reset }),
 	"tasks.todoClearDelay": setting("number", 60, "Seconds until finished todos are removed; -1 never."),
 	"ttsr.enabled": setting("boolean", true, "Watch replies with stream rules."),

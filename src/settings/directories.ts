@@ -1,4 +1,4 @@
-/** Where things of the user lie. */
+/** Where the user's files are. */
 import { join, resolve } from "node:path";
 
 /** `BOWLINE_DIR`, else `~/.bowline`. */

@@ -1,7 +1,8 @@
 /** Settings from their places, lowest to highest: default, user file, project file, --config, environment, flags. */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { ParseError } from "jsonc-parser";
+import { readRegularSync, UnsuitableFile } from "../lib/bounded-file.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
 import { type SettingName, type SettingRow, type SettingValue, settings } from "../protocol/settings.ts";
@@ -11,10 +12,10 @@ export interface SettingsView {
 	get<Name extends SettingName>(name: Name): SettingValue<Name>;
 	/** Where a value came from, in words. */
 	origin(name: SettingName): string;
-	/** Whose word it is: the user's, the project's, or that of who started this process. */
+	/** Who set it: the user, the project, or whoever started this process. */
 	scope(name: SettingName): "user" | "project" | "temporary";
 	warnings: string[];
-	/** What stands in a file and has no effect, with the reason. */
+	/** Settings in a file that have no effect, with the reason. */
 	unused: string[];
 	/** Whether this project's own code and settings are trusted. */
 	isTrusted: boolean;
@@ -24,7 +25,7 @@ export interface SettingsView {
 
 export interface SettingsPlaces {
 	userDirectory: string;
-	/** What `~` stands for. */
+	/** What `~` means. */
 	home: string | undefined;
 	cwd: string;
 	/** Read neither the user's nor the project's file. */
@@ -41,9 +42,15 @@ export interface SettingsPlaces {
 
 const userSource = "user settings";
 const projectSource = "project settings";
-/** More than anybody has to say. */
 const maxFileBytes = 1024 * 1024;
+/** Lines about settings without effect. */
+const maxUnused = 50;
+const longestShownKey = 100;
+
 export class SettingsProblem extends UsageError {}
+
+/** Why a value of a source has no effect. */
+type Refusal = (row: SettingRow, value: unknown) => string | undefined;
 
 /** Throws SettingsProblem for what was named explicitly and cannot be used. A bad user or project file is only reported. */
 export async function loadSettings(places: SettingsPlaces): Promise<SettingsView> {
@@ -51,12 +58,14 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	const values: Values = {};
 	const origins: Record<string, string> = {};
 	const unused: string[] = [];
-	const lay = (layer: Values, source: string, refusal: (row: SettingRow) => string | undefined = () => undefined, directory = places.cwd) => {
+	const lay = (layer: Values, source: string, refusal: Refusal = () => undefined, directory = places.cwd) => {
+		let more = 0;
 		for (const [key, value] of Object.entries(flatten(layer))) {
 			if (value === null || key === "$schema") continue;
 			const address = addressOf(key);
-			const reason = address ? refusal(address.row) : "there is no such setting";
-			if (reason) unused.push(`${source}: ${key} has no effect: ${reason}.`);
+			const reason = address ? refusal(address.row, value) : "there is no such setting";
+			if (reason && unused.length < maxUnused) unused.push(`${source}: ${shortened(key)} has no effect: ${reason}.`);
+			else if (reason) more += 1;
 			if (!address || reason) continue;
 			const { name, row, members } = address;
 			const typed = members.length > 0 ? withMember(values[name], members, value) : asKind(row, value);
@@ -66,22 +75,26 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 				origins[name] = source;
 			}
 		}
+		if (more > 0) unused.push(`${source}: ${more} more settings have no effect.`);
 	};
 	const fromFile = async (directory: string): Promise<Values> => {
 		const path = join(directory, "settings.jsonc");
 		try {
-			const facts = statSync(path, { throwIfNoEntry: false });
-			if (!facts) {
+			return await readJsoncText(
+				readRegularSync(path, maxFileBytes)
+					.toString("utf8")
+					.replace(/^\uFEFF/, ""),
+				path,
+			);
+		} catch (error) {
+			const { code, message } = error as NodeJS.ErrnoException;
+			if (code === "ENOENT" || code === "ENOTDIR") {
 				const near = join(directory, "settings.json");
 				if (existsSync(near)) warnings.push(`${near} is not read: rename it to settings.jsonc.`);
 				return {};
 			}
-			// A pipe or a device may never end.
-			if (!facts.isFile()) throw new SettingsProblem(`${path} is no plain file.`);
-			if (facts.size > maxFileBytes) throw new SettingsProblem(`${path} is larger than ${maxFileBytes / 1024} KB.`);
-			return await readJsonc(path);
-		} catch (error) {
-			warnings.push(`${(error as Error).message} The file is ignored and left as it is.`);
+			const problem = error instanceof UnsuitableFile ? `${path}: ${message}.` : code === undefined ? message : `${path} cannot be read: ${code}.`;
+			warnings.push(`${problem} The file is ignored and left as it is.`);
 			return {};
 		}
 	};
@@ -95,9 +108,9 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places);
 		lay(user, userSource, isReset, userDirectory);
 		const project = projectDirectory === undefined ? {} : await fromFile(projectDirectory);
-		const refusal = (row: SettingRow) => {
+		const refusal: Refusal = (row, value) => {
 			if (row === settings["trust.projects"]) return "only the user's own file decides that";
-			return trusted || row.project ? isReset(row) : "the project is not trusted (see --approve)";
+			return (trusted ? undefined : refusalForUntrusted(row, value)) ?? isReset(row);
 		};
 		lay(project, projectSource, refusal, projectDirectory);
 	}
@@ -117,7 +130,18 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	};
 }
 
-/** In the home directory the project's directory is the user's own, which is no project. */
+/** A stranger's settings must not make the agent ask a provider for ever, or without a pause. */
+function refusalForUntrusted(row: SettingRow, value: unknown): string | undefined {
+	if (!row.project) return "the project is not trusted (see --approve)";
+	const number = asKind(row, value);
+	if (row.project === true || typeof number !== "number" || number === row.default) return undefined;
+	const [least, most] = row.project;
+	return number >= least && number <= most ? undefined : `a project that is not trusted may set ${least} to ${most} (see --approve)`;
+}
+
+const shortened = (key: string) => (key.length > longestShownKey ? `${key.slice(0, longestShownKey)}…` : key);
+
+/** In the home directory the project's directory is the user's own, which is not a project. */
 export function projectDirectoryOf({ cwd, userDirectory }: Pick<SettingsPlaces, "cwd" | "userDirectory">): string | undefined {
 	const directory = join(cwd, ".bowline");
 	return directory === userDirectory || (existsSync(directory) && realPath(directory) === realPath(userDirectory)) ? undefined : directory;
@@ -175,7 +199,7 @@ async function readJsoncText(text: string, source: string): Promise<Values> {
 	return value;
 }
 
-/** What is nested too deep overflows the stack of the parser, or that of whoever walks through it afterwards. */
+/** Values that are nested too deep overflow the stack of the parser, or of the code that walks through them later. */
 function flat(parse: () => unknown, source: string): unknown {
 	try {
 		const value = parse();

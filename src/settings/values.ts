@@ -10,8 +10,12 @@ export interface Address {
 	members: string[];
 }
 
-/** The setting that a dotted key stands for. */
+/** No setting with a member has a longer name. Looking at each dot of a key of a megabyte would take minutes. */
+const longestKey = 500;
+
+/** The setting that a dotted key names. */
 export function addressOf(key: string): Address | undefined {
+	if (key.length > longestKey) return undefined;
 	for (let end = key.length; end > 0; end = key.lastIndexOf(".", end - 1)) {
 		const name = key.slice(0, end);
 		if (!Object.hasOwn(settings, name)) continue;

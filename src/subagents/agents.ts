@@ -1,6 +1,7 @@
 /** Who can be sent: agents of the project and the user, which are Markdown files, and our own. The first with a name is taken. */
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
 import { readFrontMatter } from "../lib/front-matter.ts";
 import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
 import { bundledAgents } from "./bundled-agents.ts";
@@ -38,6 +39,9 @@ export interface Agents {
 	projectDirectory: string | null;
 }
 
+const maxAgentBytes = 1024 * 1024;
+/** In one directory. */
+const maxAgents = 200;
 const namePattern = /^[A-Za-z0-9][\w.-]{0,63}$/;
 /** None of these changes anything. */
 const readingTools = new Set(["read", "grep", "find", "ls"]);
@@ -88,6 +92,9 @@ async function agentsIn(directory: string, source: "user" | "project", warn: (te
 	const [names] = await Promise.allSettled([readdir(directory)]);
 	if (names.status === "rejected") return [];
 	const files = names.value.filter((name) => /^[^.].*\.md$/i.test(name)).sort();
+	if (files.length > maxAgents)
+		warn(`${join(directory, files[maxAgents] as string)} and what comes after it is not used: there are more than ${maxAgents} agents.`);
+	files.length = Math.min(files.length, maxAgents);
 	const read = await Promise.all(files.map((name) => readAgent(join(directory, name), source)));
 	return read.flatMap((result, index) => {
 		if ("problem" in result) {
@@ -103,10 +110,10 @@ type Read = { agent: AgentDefinition; notes: string[] } | { problem: string };
 
 async function readAgent(path: string, source: "user" | "project"): Promise<Read> {
 	try {
-		// A pipe or a device may never end.
-		if (!(await stat(path)).isFile()) return { problem: "it is no plain file" };
-		return await parseAgent(await readFile(path, "utf8"), basename(path).replace(/\.md$/i, ""), source);
+		const text = (await readRegular(path, maxAgentBytes)).toString("utf8");
+		return await parseAgent(text, basename(path).replace(/\.md$/i, ""), source);
 	} catch (error) {
+		if (error instanceof UnsuitableFile) return { problem: error.message };
 		return { problem: `it cannot be read (${(error as NodeJS.ErrnoException).code ?? (error as Error).message})` };
 	}
 }

@@ -1,7 +1,7 @@
-/** Replaces a file in one step: nobody ever sees half of it, and a crash leaves the old one. */
+/** Replaces a file in one step: readers never see half of it, and a crash leaves the old one. */
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { access, lstat, mkdir, open, readlink, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, lstat, mkdir, open, readlink, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { removeLeftOvers } from "../lib/left-overs.ts";
 
@@ -13,11 +13,28 @@ export async function atomicWrite(path: string, content: Buffer): Promise<void> 
 		throw error;
 	});
 	if (old?.isDirectory()) throw new Error(`${path} is a directory. Name a file in it.`);
+	// A pipe without a reader would block this write and, after a few of them, every other file operation of the process.
+	if (old && !old.isFile()) throw notRegular(path);
 	// A rename would happily replace a file that we may not write.
 	if (old) await access(target, constants.W_OK);
 	else await mkdir(dirname(target), { recursive: true });
-	const canReplace = old === undefined || (old.isFile() && old.nlink === 1 && (old.uid === process.getuid?.() || process.getuid?.() === 0));
-	if (!canReplace || !(await replace(target, content, old))) await writeFile(target, content);
+	const canReplace = old === undefined || (old.nlink === 1 && (old.uid === process.getuid?.() || process.getuid?.() === 0));
+	if (!canReplace || !(await replace(target, content, old))) await overwrite(target, content, path);
+}
+
+const notRegular = (path: string) => new Error(`${path} is not a regular file and cannot be written.`);
+
+/** Something else may have taken the file's place since we looked at it, so the open file is checked again and nothing blocks. */
+async function overwrite(target: string, content: Buffer, path: string): Promise<void> {
+	const flags = constants.O_WRONLY | constants.O_CREAT | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+	const file = await open(target, flags, 0o666);
+	try {
+		if (!(await file.stat()).isFile()) throw notRegular(path);
+		await file.truncate(0);
+		await file.writeFile(content);
+	} finally {
+		await file.close();
+	}
 }
 
 /** False when the directory, or a mount on the file itself, does not let us. */

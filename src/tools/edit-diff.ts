@@ -1,11 +1,11 @@
 /** Shows what an edit changed: for people, and as a patch. */
 
 export interface EditDiff {
-	/** `+12 text`, `-12 text`, ` 12 text`, and ` ...` where lines are left out. */
+	/** `+12 text`, `-12 text`, ` 12 text`, and ` ...` where lines are omitted. */
 	diff: string;
 	/** In the numbering of the new file. */
 	firstChangedLine: number | undefined;
-	/** Unified diff. */
+	/** Unified diff; empty when it would be larger than `maxPatchLength`. */
 	patch: string;
 }
 
@@ -19,45 +19,67 @@ interface Hunk {
 }
 
 const context = 4;
-const longestMs = 1000;
+/** Nothing else gets its turn meanwhile. */
+const longestMs = 200;
+/** Larger texts are not compared line by line. */
+const maxComparedLength = 4 * 1024 * 1024;
+/** Both are part of an event and of the session file. */
+const maxShownLength = 512 * 1024;
+const maxPatchLength = 4 * 1024 * 1024;
 
 export async function editDiff(path: string, before: string, after: string): Promise<EditDiff> {
-	const { structuredPatch } = await import("diff");
-	const found = structuredPatch(path, path, before, after, undefined, undefined, { context, timeout: longestMs });
-	const hunks: Hunk[] = found?.hunks ?? [wholeHunk(before, after)];
-	return { ...display(hunks, countLines(before)), patch: unified(path, hunks) };
+	const hunks = (await compared(path, before, after)) ?? [wholeHunk(before, after)];
+	const patch = unified(path, hunks);
+	return { ...display(hunks, countLines(before)), patch: patch.length > maxPatchLength ? "" : patch };
 }
 
-function display(hunks: Hunk[], oldTotal: number): { diff: string; firstChangedLine: number | undefined } {
-	const width = String(Math.max(...hunks.flatMap((hunk) => [hunk.oldStart + hunk.oldLines, hunk.newStart + hunk.newLines]))).length;
+/** Nothing when comparing takes too long. */
+async function compared(path: string, before: string, after: string): Promise<Hunk[] | undefined> {
+	if (before.length + after.length > maxComparedLength) return undefined;
+	const { structuredPatch } = await import("diff");
+	return structuredPatch(path, path, before, after, undefined, undefined, { context, timeout: longestMs })?.hunks;
+}
+
+function display(hunks: readonly Hunk[], oldTotal: number): { diff: string; firstChangedLine: number | undefined } {
+	const ends = hunks.map((hunk) => Math.max(hunk.oldStart + hunk.oldLines, hunk.newStart + hunk.newLines));
+	const width = String(ends.reduce((most, end) => Math.max(most, end), 0)).length;
 	const shown: string[] = [];
+	let length = 0;
+	let omitted = 0;
+	const show = (line: string) => {
+		length += line.length + 1;
+		if (length <= maxShownLength) shown.push(line);
+		else omitted += 1;
+	};
 	let firstChangedLine: number | undefined;
 	for (const [index, hunk] of hunks.entries()) {
 		let oldLine = hunk.oldStart;
 		let newLine = hunk.newStart;
-		if (index > 0 || oldLine > 1) shown.push(" ...");
+		if (index > 0 || oldLine > 1) show(" ...");
 		for (const line of hunk.lines) {
 			const sign = line[0];
 			if (sign === "\\") continue;
 			if (sign !== " ") firstChangedLine ??= newLine;
 			const number = String(sign === "-" ? oldLine : newLine).padStart(width);
-			shown.push(`${sign}${number} ${line.slice(1).replace(/\r$/, "")}`);
+			show(`${sign}${number} ${line.slice(1).replace(/\r$/, "")}`);
 			if (sign !== "+") oldLine += 1;
 			if (sign !== "-") newLine += 1;
 		}
-		if (index === hunks.length - 1 && oldLine <= oldTotal) shown.push(" ...");
+		if (index === hunks.length - 1 && oldLine <= oldTotal) show(" ...");
 	}
+	if (omitted > 0) shown.push(` ... ${omitted} more lines`);
 	return { diff: shown.join("\n"), firstChangedLine };
 }
 
-function unified(path: string, hunks: Hunk[]): string {
+function unified(path: string, hunks: readonly Hunk[]): string {
 	const name = path.replace(/^\/+/, "");
 	const lines = [`--- a/${name}`, `+++ b/${name}`];
 	for (const { oldStart, oldLines, newStart, newLines, lines: body } of hunks) {
 		// An empty side is named by the line before it.
 		const from = oldLines === 0 ? oldStart - 1 : oldStart;
 		const to = newLines === 0 ? newStart - 1 : newStart;
-		lines.push(`@@ -${from},${oldLines} +${to},${newLines} @@`, ...body);
+		lines.push(`@@ -${from},${oldLines} +${to},${newLines} @@`);
+		for (const line of body) lines.push(line);
 	}
 	return `${lines.join("\n")}\n`;
 }

@@ -1,4 +1,4 @@
-/** Finds where edits belong in a file and puts them there, leaving every other character as it is. Pure. */
+/** Finds where edits belong in a file and puts them there, leaving every other character as it is. Reads and writes nothing. */
 
 export interface Edit {
 	oldText: string;
@@ -19,14 +19,27 @@ interface View {
 	span(at: number, length: number): { start: number; end: number } | undefined;
 }
 
+/** A file larger than this is searched for the exact text only: the other forms of it would take much memory and time. */
+const maxFuzzyLength = 2 * 1024 * 1024;
+/** Characters that are searched in one go. */
+const searchStep = 4 * 1024 * 1024;
+/** The number of occurrences that are counted. */
+const mostCounted = 1000;
+
+/** Lets everything else have its turn, and throws when the call was aborted. */
+export type Breathe = () => Promise<void>;
+
 /** Every edit is looked for in the file as it is, not in what earlier ones made of it. Throws what the model should know. */
-export function planEdits(file: string, edits: readonly Edit[], path: string, isText: boolean): Replacement[] {
+export async function planEdits(file: string, edits: readonly Edit[], path: string, isText: boolean, breathe: Breathe): Promise<Replacement[]> {
 	const views = [lineFeedView(file)];
-	const planned = edits.map((edit, index) => {
+	const usualEnding = lineEnding(file) ?? "\n";
+	const planned: (Replacement & { index: number })[] = [];
+	let searched = 0;
+	for (const [index, edit] of edits.entries()) {
 		const name = edits.length === 1 ? "oldText" : `edits[${index}].oldText`;
-		const { start, end } = locate(edit.oldText, name);
-		return { index, start, end, text: withLineEnding(edit.newText, lineEnding(file.slice(start, end)) ?? lineEnding(file) ?? "\n") };
-	});
+		const { start, end } = await locate(edit.oldText, name);
+		planned.push({ index, start, end, text: withLineEnding(edit.newText, lineEnding(file.slice(start, end)) ?? usualEnding) });
+	}
 	planned.sort((a, b) => a.start - b.start);
 	for (const [position, next] of planned.entries()) {
 		const previous = planned[position - 1];
@@ -37,17 +50,26 @@ export function planEdits(file: string, edits: readonly Edit[], path: string, is
 	}
 	return planned.map(({ start, end, text }) => ({ start, end, text }));
 
-	function locate(oldText: string, name: string): { start: number; end: number } {
+	async function locate(oldText: string, name: string): Promise<{ start: number; end: number }> {
 		if (oldText === "") throw new Error(`${name} is empty. Give the text to replace; to fill a new or empty file use write.`);
-		for (const isFuzzy of isText ? [false, true] : [false]) {
+		const canBeFuzzy = isText && file.length <= maxFuzzyLength && oldText.length <= maxFuzzyLength;
+		for (const isFuzzy of canBeFuzzy ? [false, true] : [false]) {
 			if (isFuzzy && views.length === 1) views.push(fuzzyView(views[0] as View));
 			const view = views[isFuzzy ? 1 : 0] as View;
 			const wanted = isFuzzy ? fuzzyView(lineFeedView(oldText)).text : lineFeedView(oldText).text;
-			const found = occurrences(view, wanted);
-			if (found.length > 1) throw new Error(`${name} occurs ${found.length} times in ${path}. Add lines around it until it is unique.`);
+			const found = await occurrences(view, wanted, pause);
+			const times = found.length > mostCounted ? `more than ${mostCounted}` : found.length;
+			if (found.length > 1) throw new Error(`${name} occurs ${times} times in ${path}. Add lines around it until it is unique.`);
 			if (found[0]) return found[0];
 		}
 		throw new Error(`${name} was not found in ${path}. It must match the file exactly, including whitespace and newlines.`);
+	}
+
+	async function pause(characters: number): Promise<void> {
+		searched += characters;
+		if (searched < searchStep) return;
+		searched = 0;
+		await breathe();
 	}
 }
 
@@ -62,12 +84,22 @@ export function applyReplacements(file: string, replacements: readonly Replaceme
 }
 
 /** Overlapping ones count too: which of them is meant cannot be known. */
-function occurrences(view: View, wanted: string): { start: number; end: number }[] {
+async function occurrences(
+	{ text, span }: View,
+	wanted: string,
+	pause: (characters: number) => Promise<void>,
+): Promise<{ start: number; end: number }[]> {
 	const found: { start: number; end: number }[] = [];
 	if (wanted === "") return found;
-	for (let at = view.text.indexOf(wanted); at >= 0; at = view.text.indexOf(wanted, at + 1)) {
-		const span = view.span(at, wanted.length);
-		if (span) found.push(span);
+	for (let from = 0; from + wanted.length <= text.length; from += searchStep) {
+		// The end overlaps the next part, so that a text between the two is found, and found once.
+		const part = text.slice(from, from + searchStep + wanted.length - 1);
+		for (let at = part.indexOf(wanted); at >= 0; at = part.indexOf(wanted, at + 1)) {
+			const place = span(from + at, wanted.length);
+			if (place) found.push(place);
+			if (found.length > mostCounted) return found;
+		}
+		await pause(part.length);
 	}
 	return found;
 }
@@ -75,7 +107,7 @@ function occurrences(view: View, wanted: string): { start: number; end: number }
 /** CRLF read as LF. */
 function lineFeedView(file: string): View {
 	if (!file.includes("\r\n")) return { text: file, span: (at, length) => ({ start: at, end: at + length }) };
-	/** Where, in the view, the newlines are that stand for two characters. */
+	/** Where, in the view, the newlines are that replace two characters. */
 	const pairs: number[] = [];
 	for (let at = file.indexOf("\r\n"); at >= 0; at = file.indexOf("\r\n", at + 2)) pairs.push(at - pairs.length);
 	const back = (at: number) => at + countBelow(pairs, at);

@@ -1,8 +1,9 @@
 /** The tool that changes parts of a file. */
 import { isUtf8 } from "node:buffer";
-import { readFile, stat } from "node:fs/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import Type, { type Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
+import { readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
 import { atomicWrite } from "./atomic-write.ts";
 import { editDiff } from "./edit-diff.ts";
 import { applyReplacements, type Edit, planEdits } from "./edit-match.ts";
@@ -14,12 +15,14 @@ const parameters = Type.Object({
 	path: Type.String({ description: "The file, absolute or relative to the working directory." }),
 	edits: Type.Array(
 		Type.Object({
-			oldText: Type.String({ description: "Text to replace, exactly as it stands in the file and long enough to occur only once." }),
+			oldText: Type.String({ description: "Text to replace, exactly as it is in the file and long enough to occur only once." }),
 			newText: Type.String({ description: "What it becomes. Empty removes it." }),
 		}),
 		{ minItems: 1, description: "Replacements. All refer to the file as it is before the call and must not overlap." },
 	),
 });
+
+const maxFileBytes = 64 * 1024 * 1024;
 
 export function editTool(options: { cwd: string }, queue: MutationQueue): Tool {
 	return {
@@ -37,13 +40,13 @@ export function editTool(options: { cwd: string }, queue: MutationQueue): Tool {
 			const target = await resolveExisting(options.cwd, path);
 			return queue.run(target, async () => {
 				refuseIfAborted(signal);
-				if (!(await stat(target)).isFile()) throw new Error(`${path} is not a regular file and cannot be edited.`);
-				const before = await readFile(target);
-				const after = edited(before, edits, path);
+				const before = await contentOf(target, path, signal);
+				const after = await edited(before, edits, path, signal);
 				if (after.equals(before)) throw new Error(`Nothing would change in ${path}: the new text is the same as the old.`);
+				// Nothing may fail after the file has changed: the result would deny the change.
+				const details = await editDiff(path, before.toString(), after.toString());
 				refuseIfAborted(signal);
 				await atomicWrite(target, after);
-				const details = await editDiff(path, before.toString(), after.toString());
 				return textResult(`Edited ${path}: ${edits.length === 1 ? "1 replacement" : `${edits.length} replacements`}`, details);
 			});
 		},
@@ -52,8 +55,17 @@ export function editTool(options: { cwd: string }, queue: MutationQueue): Tool {
 
 const byteOrderMark = "\ufeff";
 
+async function contentOf(target: string, path: string, signal: AbortSignal): Promise<Buffer> {
+	try {
+		return await readRegular(target, maxFileBytes, signal);
+	} catch (error) {
+		if (error instanceof UnsuitableFile) throw new Error(`${path} cannot be edited: ${error.message}.`, { cause: error });
+		throw error;
+	}
+}
+
 /** A file that is not UTF-8 is handled byte by byte, so that what we cannot read survives. */
-function edited(before: Buffer, edits: readonly Edit[], path: string): Buffer {
+async function edited(before: Buffer, edits: readonly Edit[], path: string, signal: AbortSignal): Promise<Buffer> {
 	const isText = isUtf8(before);
 	const content = before.toString(isText ? "utf8" : "latin1");
 	const mark = content.startsWith(byteOrderMark) ? byteOrderMark : "";
@@ -62,13 +74,17 @@ function edited(before: Buffer, edits: readonly Edit[], path: string): Buffer {
 		const [from, to] = [withoutMark(oldText), mark ? withoutMark(newText) : newText];
 		return isText ? { oldText: from, newText: to } : { oldText: asBytes(from), newText: asBytes(to) };
 	});
-	return Buffer.from(mark + applyReplacements(file, planEdits(file, wanted, path, isText)), isText ? "utf8" : "latin1");
+	const breathe = async () => {
+		await nextTurn();
+		refuseIfAborted(signal);
+	};
+	return Buffer.from(mark + applyReplacements(file, await planEdits(file, wanted, path, isText, breathe)), isText ? "utf8" : "latin1");
 }
 
 const withoutMark = (text: string) => (text.startsWith(byteOrderMark) ? text.slice(1) : text);
 const asBytes = (text: string) => Buffer.from(text).toString("latin1");
 
-/** Models also send one edit as an object, the edits as JSON text, or the old pair `oldText` and `newText` beside the path. */
+/** Models also send one edit as an object, the edits as JSON text, or the old pair `oldText` and `newText` next to the path. */
 function adapt(args: Record<string, unknown>): Record<string, unknown> {
 	const { oldText, newText, ...rest } = args;
 	const given = typeof rest.edits === "string" ? parsed(rest.edits) : rest.edits;
@@ -77,7 +93,7 @@ function adapt(args: Record<string, unknown>): Record<string, unknown> {
 	return edits.length === 0 && rest.edits === undefined ? rest : { ...rest, edits };
 }
 
-/** What is not JSON is left to the validation, which tells the model what is wrong. */
+/** Text that is not JSON is left to the validation, which tells the model what is wrong. */
 function parsed(text: string): unknown {
 	try {
 		return JSON.parse(text);

@@ -1,33 +1,50 @@
 /** Which files a search is about, by glob. */
 import { basename } from "node:path";
+import { expandBraces, matchesParts, pathGlob } from "../lib/glob.ts";
 import { TimeLimit } from "../lib/in-time.ts";
 
-/** For one path. Nobody else would get a turn meanwhile, not even an abort. */
-const limitMs = 2000;
+/** For all paths of a search together. Nothing else gets its turn meanwhile, not even an abort. */
+const limitMs = 1000;
+/** For one path. */
+const pathLimitMs = 250;
+/** What the limit itself may cost for a path does not count. */
+const harmlessMs = 5;
+const maxGlobLength = 4096;
 
 /** Whether a path fits. Throws when that takes too long. */
 export async function globTest(glob: string): Promise<(path: string) => boolean> {
+	if (glob.length > maxGlobLength) throw new Error(`The glob has more than ${maxGlobLength} characters.`);
+	const plain = hasGroups(glob) ? undefined : expandBraces(glob)?.map(pathGlob);
+	if (!plain) return limitedTest(glob);
+	return (path) => {
+		const parts = path.split("/");
+		return plain.some((each) => matchesParts(each, parts));
+	};
+}
+
+/** `@(a|b)`, `+(a)`, `!(a)` and the like. */
+const hasGroups = (glob: string) => /[*+?@!]\(/.test(glob);
+
+/** Groups that repeat may be tried in any combination, so the time for them is limited. */
+async function limitedTest(glob: string): Promise<(path: string) => boolean> {
 	const { default: picomatch } = await import("picomatch");
 	const matches = picomatch(glob, { dot: true, nonegate: true });
-	if (!mayExplode(glob)) return matches;
-	const limit = new TimeLimit(limitMs);
+	const limit = new TimeLimit(pathLimitMs);
+	let spentMs = 0;
 	return (path) => {
+		const start = performance.now();
 		let fits = false;
 		const isInTime = limit.run(() => {
 			fits = matches(path);
 		});
-		if (!isInTime) throw new Error(`The glob takes too long on ${path}: it can match in too many ways. Use one with fewer wildcards.`);
+		spentMs += Math.max(0, performance.now() - start - harmlessMs);
+		if (!isInTime || spentMs > limitMs)
+			throw new Error(`The glob takes too long on ${path}: it can match in too many ways. Use one with fewer wildcards.`);
 		return fits;
 	};
 }
 
-/** Several wildcards in one part of the path, or groups that repeat, may be tried in any combination. Spares the others the limit, which costs. */
-function mayExplode(glob: string): boolean {
-	const wildcards = (part: string) => part.match(/\*+/g)?.length ?? 0;
-	return /[*+?@!]\(/.test(glob) || glob.split("/").some((part) => wildcards(part) > 2) || (glob.match(/\*\*/g)?.length ?? 0) > 3;
-}
-
-/** Without a slash a glob is about names, with one about the path from the search directory; a leading `!` leaves out, also directories. */
+/** Without a slash a glob is about names, with one about the path from the search directory; a leading `!` excludes, also directories. */
 export async function globFilter(glob: string | undefined): Promise<(path: string) => boolean> {
 	if (glob === undefined) return () => true;
 	const isNegated = glob.startsWith("!");
@@ -43,13 +60,13 @@ export async function globFilter(glob: string | undefined): Promise<(path: strin
 
 /**
  * The same for ripgrep, as far as it goes without its `--glob`, which would bring ignored files back: the last part of the path as a
- * file type of our own. What that lets through is for `globFilter` to decide.
+ * file type of our own. `globFilter` decides about what that lets through.
  */
 export function ripgrepGlob(glob: string | undefined): string[] {
 	if (glob === undefined) return [];
 	if (glob.startsWith("!")) return [`--glob=${glob}`];
 	const name = glob.slice(glob.lastIndexOf("/") + 1);
-	// A slash inside of braces: the rest is no glob of its own.
+	// A slash inside of braces: the rest is not a glob of its own.
 	const isDivided = name.includes("}") && !name.includes("{");
 	return name === "" || name === "**" || isDivided ? [] : [`--type-add=wanted:${name}`, "--type=wanted"];
 }

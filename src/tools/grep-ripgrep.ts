@@ -1,7 +1,7 @@
 /** Searches with ripgrep. */
 import type { Shell } from "../lib/shell/index.ts";
+import { type Found, type FoundLine, type Search, shortened, spansLines } from "./found-lines.ts";
 import { globFilter, ripgrepGlob } from "./glob-filter.ts";
-import { type Found, type FoundLine, type Search, spansLines } from "./grep.ts";
 import { runRipgrep, searchArguments } from "./ripgrep.ts";
 
 /** A value of ripgrep's JSON output that is base64 when it is not UTF-8. */
@@ -45,16 +45,17 @@ export async function searchWithRipgrep(shell: Shell, program: string, search: S
 		if (isMatch) matches += 1;
 		const text = decoded(message.data.lines).replace(/\r?\n$/, "");
 		// Several lines when the pattern spans them.
-		for (const [index, each] of text.split(/\r?\n/).entries()) lines.push({ path, line: message.data.line_number + index, text: each, isMatch });
+		for (const [index, each] of text.split(/\r?\n/).entries())
+			lines.push({ path, line: message.data.line_number + index, text: shortened(each), isMatch });
 		return true;
 	};
 	await runRipgrep(shell, { program, args, cwd: search.directory, separator: Newline, signal, onRecord });
-	return { lines: isLimited ? withoutLooseContext(lines, search.context) : lines, isLimited };
+	return { lines: isLimited ? withoutLooseContext(lines, search.context) : lines, isLimited, notes: [] };
 }
 
 const decoded = (value: Value) => ("text" in value ? value.text : Buffer.from(value.bytes, "base64").toString());
 
-/** Leaves out what was context of the match that is no longer shown. */
+/** Removes the context of the match that is not shown any more. */
 function withoutLooseContext(lines: readonly FoundLine[], context: number): FoundLine[] {
 	return lines.filter((line, at) => {
 		const near = lines.slice(Math.max(0, at - context), at + context + 1);

@@ -1,25 +1,25 @@
-/** Searches without ripgrep. */
-import { readFile, stat } from "node:fs/promises";
+/** Searches the content of files without ripgrep. Runs in a thread of its own: see search-worker.ts. */
 import { join } from "node:path";
+import { readRegular } from "../lib/bounded-file.ts";
 import { TimeLimit } from "../lib/in-time.ts";
+import { type Found, type FoundLine, type Search, shortened, spansLines } from "./found-lines.ts";
 import { globFilter } from "./glob-filter.ts";
-import { type Found, type FoundLine, type Search, spansLines } from "./grep.ts";
 import { walk } from "./walk.ts";
 
-/** Patterns of ripgrep cannot explode; JavaScript's can, and nobody else would get a turn meanwhile. */
+/** Patterns of ripgrep take linear time; those of JavaScript can take exponential time. */
 const limitMs = 2000;
 const maxFileBytes = 64 * 1024 * 1024;
 
-export async function searchWithWalk(search: Search, signal: AbortSignal): Promise<Found> {
+export async function searchWithWalk(search: Search): Promise<Found> {
 	const expression = compile(search);
 	const matchesIn = spansLines(search) ? (text: string) => matchedSpans(text, expression) : (text: string) => matchedLines(text, expression);
 	const isWanted = await globFilter(search.glob);
-	const found: Found = { lines: [], isLimited: false };
+	const found: Found = { lines: [], isLimited: false, notes: [] };
 	const limit = new TimeLimit(limitMs);
 	let matches = 0;
-	for await (const path of search.file === undefined ? walk(search.directory, signal) : [search.file]) {
+	for await (const path of search.file === undefined ? walk(search.directory, found.notes) : [search.file]) {
 		if (search.file === undefined && !isWanted(path)) continue;
-		const [content] = await Promise.allSettled([contentOf(join(search.directory, path))]);
+		const [content] = await Promise.allSettled([readRegular(join(search.directory, path), maxFileBytes)]);
 		if (content.status === "rejected" || content.value.includes(0)) continue;
 		const text = content.value
 			.toString()
@@ -33,19 +33,14 @@ export async function searchWithWalk(search: Search, signal: AbortSignal): Promi
 					break;
 				}
 				matches += 1;
-				hits.push(...hit);
+				for (const line of hit) hits.push(line);
 			}
 		});
 		if (!isInTime) throw new Error(`The pattern takes too long in ${path}: it can match in too many ways. Use a simpler one, or literal.`);
-		found.lines.push(...withContext(path, text.split(/\r?\n/), hits, search.context));
+		for (const line of hits.length === 0 ? [] : withContext(path, text.split(/\r?\n/), hits, search.context)) found.lines.push(line);
 		if (found.isLimited) break;
 	}
 	return found;
-}
-
-async function contentOf(path: string): Promise<Buffer> {
-	if ((await stat(path)).size > maxFileBytes) throw new Error("too large");
-	return readFile(path);
 }
 
 /** Each match as the indexes of its lines. */
@@ -57,9 +52,14 @@ function* matchedLines(text: string, expression: RegExp): Generator<number[]> {
 
 /** The same for a pattern that spans lines. */
 function* matchedSpans(text: string, expression: RegExp): Generator<number[]> {
+	let first = 0;
+	let counted = 0;
 	for (const match of text.matchAll(new RegExp(expression, `${expression.flags.replace("m", "")}gm`))) {
 		if (match[0] === "") continue;
-		const first = text.slice(0, match.index).split("\n").length - 1;
+		for (let at = text.indexOf("\n", counted); at >= 0 && at < match.index; at = text.indexOf("\n", at + 1)) {
+			first += 1;
+			counted = at + 1;
+		}
 		const last = first + match[0].replace(/\n$/, "").split("\n").length;
 		yield Array.from({ length: last - first }, (_, offset) => first + offset);
 	}
@@ -72,7 +72,7 @@ function withContext(path: string, lines: readonly string[], hits: readonly numb
 			shown.set(index, shown.get(index) === true || index === hit);
 		}
 	}
-	return [...shown].map(([index, isMatch]) => ({ path, line: index + 1, text: lines[index] as string, isMatch }));
+	return [...shown].map(([index, isMatch]) => ({ path, line: index + 1, text: shortened(lines[index] as string), isMatch }));
 }
 
 /** ripgrep's expressions are nearly JavaScript's; flags at the beginning are the usual exception. */

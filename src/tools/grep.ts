@@ -4,14 +4,16 @@ import Type, { type Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
+import { type Found, type FoundLine, longestLine, type Search, withNotes } from "./found-lines.ts";
 import { searchWithRipgrep } from "./grep-ripgrep.ts";
-import { searchWithWalk } from "./grep-walk.ts";
 import { refuseIfAborted, textResult } from "./options.ts";
 import { isDirectory, resolveExisting } from "./paths.ts";
 import type { RipgrepFinder } from "./ripgrep.ts";
+import { runSearchWorker } from "./search-worker-host.ts";
 
 const defaultLimit = 100;
-const longestLine = 500;
+/** More context than this is never shown. */
+const maxContext = 1000;
 
 const parameters = Type.Object({
 	pattern: Type.String({ description: "What to look for: a regular expression, or plain text with literal." }),
@@ -22,36 +24,6 @@ const parameters = Type.Object({
 	context: Type.Optional(Type.Integer({ minimum: 0, description: "Lines to show before and after each match." })),
 	limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most matching lines to show; default ${defaultLimit}.` })),
 });
-
-/** What to search, the same for both ways of searching. */
-export interface Search {
-	/** Globs are relative to it, and so are the paths found. */
-	directory: string;
-	/** Only this file in it. */
-	file?: string;
-	pattern: string;
-	glob?: string;
-	ignoreCase: boolean;
-	literal: boolean;
-	context: number;
-	limit: number;
-}
-
-/** Whether the pattern asks for more than one line at a time. */
-export const spansLines = ({ pattern, literal }: Search) => pattern.includes("\n") || (!literal && /\\[nR]/.test(pattern));
-
-export interface FoundLine {
-	path: string;
-	line: number;
-	text: string;
-	isMatch: boolean;
-}
-
-export interface Found {
-	lines: FoundLine[];
-	/** There are more matches than the limit. */
-	isLimited: boolean;
-}
 
 export function grepTool(options: { cwd: string; shell: Shell }, findRipgrep: RipgrepFinder): Tool {
 	return {
@@ -67,10 +39,12 @@ export function grepTool(options: { cwd: string; shell: Shell }, findRipgrep: Ri
 			refuseIfAborted(signal);
 			const target = await resolveExisting(options.cwd, path);
 			const place = (await isDirectory(target)) ? { directory: target } : { directory: dirname(target), file: basename(target) };
-			const search: Search = { ...place, pattern, glob, ignoreCase, literal, context, limit };
+			const search: Search = { ...place, pattern, glob, ignoreCase, literal, context: Math.min(context, maxContext), limit };
 			const ripgrep = await findRipgrep();
-			const found = ripgrep ? await searchWithRipgrep(options.shell, ripgrep, search, signal) : await searchWithWalk(search, signal);
-			return found.lines.length === 0 ? textResult("No matches found") : present(found, limit);
+			const found = ripgrep
+				? await searchWithRipgrep(options.shell, ripgrep, search, signal)
+				: await runSearchWorker<Found>({ kind: "grep", search }, signal);
+			return found.lines.length === 0 ? textResult(withNotes("No matches found", found.notes)) : present(found, limit);
 		},
 	};
 }
@@ -89,13 +63,14 @@ function present(found: Found, limit: number) {
 			? [`cut at ${truncation.truncatedBy === "bytes" ? formatSize(truncation.maxBytes) : `${truncation.maxLines} lines`}`]
 			: []),
 		...(linesTruncated ? [`some lines were cut at ${longestLine} characters; use read to see them whole`] : []),
+		...found.notes,
 	];
 	const details = {
 		...(found.isLimited ? { matchLimitReached: limit } : {}),
 		...(linesTruncated ? { linesTruncated } : {}),
 		...(truncation.truncated ? { truncation } : {}),
 	};
-	return textResult(notices.length > 0 ? `${text}\n\n[${notices.join(". ")}]` : text, details);
+	return textResult(withNotes(text, notices), details);
 }
 
 /** ripgrep searches in parallel and gives files as they come; the model gets the same order every time. */

@@ -1,6 +1,7 @@
 /** Reads some lines of a file without holding the rest of it. */
 import type { FileHandle } from "node:fs/promises";
 import { countNewlines } from "../lib/shell/scan.ts";
+import { refuseIfAborted } from "./options.ts";
 
 export interface LineWindow {
 	/** The lines asked for; at least `enough` bytes of them when they are more. */
@@ -13,22 +14,37 @@ export interface LineWindow {
 	firstLineSize: number;
 }
 
+export interface WantedLines {
+	/** From 1. */
+	first: number;
+	count: number;
+	enough: number;
+	signal: AbortSignal;
+}
+
 const chunkSize = 64 * 1024;
+/** Lines are counted to the end of the file, and some files have none. */
+const maxScannedBytes = 2 * 1024 * 1024 * 1024;
 const Newline = 0x0a;
 
-/** Lines `first` (from 1) to `first + count - 1`. */
-export async function readLines(file: FileHandle, first: number, count: number, enough: number): Promise<LineWindow> {
+/** Lines `first` to `first + count - 1`. */
+export async function readLines(file: FileHandle, { first, count, enough, signal }: WantedLines): Promise<LineWindow> {
 	const chunk = Buffer.allocUnsafe(chunkSize);
 	const parts: Buffer[] = [];
 	const end = first + count;
+	let position = 0;
 	let line = 1;
 	let collected = 0;
 	let size = 0;
 	let firstLineSize = 0;
 	let endsInNewline = true;
 	for (;;) {
-		const { bytesRead } = await file.read(chunk, 0, chunkSize);
+		refuseIfAborted(signal);
+		const { bytesRead } = await file.read(chunk, 0, chunkSize, position);
 		if (bytesRead === 0) break;
+		position += bytesRead;
+		if (position > maxScannedBytes)
+			throw new Error(`The file has more than ${maxScannedBytes / 1024 ** 3} GB. Look at parts of it with bash: sed, head, tail.`);
 		let at = 0;
 		while (at < bytesRead && line < end) {
 			const isInside = line >= first;

@@ -31,6 +31,7 @@ export function lsTool(options: { cwd: string }): Tool {
 			const entries: string[] = [];
 			let isLimited = false;
 			for (const name of names) {
+				refuseIfAborted(signal);
 				if (entries.length === limit) {
 					isLimited = true;
 					break;
@@ -38,7 +39,6 @@ export function lsTool(options: { cwd: string }): Tool {
 				const entry = await described(directory, name);
 				if (entry !== undefined) entries.push(entry);
 			}
-			refuseIfAborted(signal);
 			if (entries.length === 0) return textResult("(empty directory)");
 			const { text, truncation } = truncateHead(entries.join("\n"));
 			const notices = [

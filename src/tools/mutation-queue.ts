@@ -1,4 +1,4 @@
-/** Lets changes of one file happen one after another, while different files change in parallel. */
+/** Runs changes of one file one after another, while different files change in parallel. */
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 

@@ -1,4 +1,4 @@
-/** What the built-in tools are given, and the few words they share. */
+/** What the built-in tools get, and the few functions that they share. */
 import type { Shell } from "../lib/shell/index.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import type { TodoToolOptions } from "./todo.ts";
@@ -20,7 +20,7 @@ export function textResult(text: string, details?: unknown): ToolResult {
 	return { content: [{ type: "text", text }], ...(details === undefined ? {} : { details }) };
 }
 
-/** To be asked before anything is done. */
+/** To be called before anything is done. */
 export function refuseIfAborted(signal: AbortSignal): void {
 	if (signal.aborted) throw new Error("Operation aborted");
 }

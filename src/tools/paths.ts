@@ -33,7 +33,7 @@ export async function resolveExisting(cwd: string, path: string): Promise<string
 	throw new Error(`No such file or directory: ${path}`);
 }
 
-/** Says so when the ground was pulled from under us. */
+/** Throws when the working directory was removed. */
 export async function requireDirectory(cwd: string): Promise<void> {
 	if (!(await exists(cwd))) throw new Error(`The working directory does not exist any more: ${cwd}`);
 }

@@ -1,7 +1,8 @@
 /** The tool that shows files. */
-import { type FileHandle, open, readFile, stat } from "node:fs/promises";
+import { type FileHandle, stat } from "node:fs/promises";
 import Type, { type Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
+import { openRegular, readWhole } from "../lib/bounded-file.ts";
 import { formatSize, outputLimits, truncateHead } from "../lib/truncate.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import { binaryKind } from "./binary-kind.ts";
@@ -37,16 +38,16 @@ export function readTool(options: ReadOptions): Tool {
 			const target = await resolveExisting(options.cwd, path);
 			const facts = await stat(target);
 			if (facts.isDirectory()) throw new Error(`${path} is a directory. List it with ls.`);
-			// A pipe or a device may never end.
+			// A pipe or a device may never end, or block whoever opens it.
 			if (!facts.isFile()) throw new Error(`${path} is not a regular file.`);
-			const file = await open(target);
+			const file = await openRegular(target);
 			try {
 				const { bytesRead, buffer } = await file.read(Buffer.alloc(probeSize), 0, probeSize, 0);
 				const probe = buffer.subarray(0, bytesRead);
 				const image = imageType(probe);
-				if (image) return await readImage(target, path, facts.size, image, options);
+				if (image) return await readImage(file, path, facts.size, image, options);
 				if (probe.includes(0)) throw new Error(`${path} is not text but ${binaryKind(probe)}, ${formatSize(facts.size)}.`);
-				return await readText(file, path, offset, limit);
+				return await readText(file, path, offset, limit, signal);
 			} finally {
 				await file.close();
 			}
@@ -54,8 +55,8 @@ export function readTool(options: ReadOptions): Tool {
 	};
 }
 
-async function readText(file: FileHandle, path: string, offset: number, limit: number | undefined): Promise<ToolResult> {
-	const window = await readLines(file, offset, limit ?? Number.POSITIVE_INFINITY, outputLimits.maxBytes + 1);
+async function readText(file: FileHandle, path: string, offset: number, limit: number | undefined, signal: AbortSignal): Promise<ToolResult> {
+	const window = await readLines(file, { first: offset, count: limit ?? Number.POSITIVE_INFINITY, enough: outputLimits.maxBytes + 1, signal });
 	const { totalLines } = window;
 	if (offset > Math.max(totalLines, 1)) throw new Error(`Offset ${offset} is beyond the end of ${path}, which has ${totalLines} lines.`);
 	const asked = window.bytes.toString().replace(/^\ufeff/, "");
@@ -79,11 +80,11 @@ async function readText(file: FileHandle, path: string, offset: number, limit: n
 	return textResult(`${text.replace(/\n$/, "")}\n\n[${remaining} more ${remaining === 1 ? "line" : "lines"}. ${next}]`);
 }
 
-async function readImage(target: string, path: string, size: number, type: ImageType, options: ReadOptions): Promise<ToolResult> {
+async function readImage(file: FileHandle, path: string, size: number, type: ImageType, options: ReadOptions): Promise<ToolResult> {
 	const title = `Read image file [${type}]`;
 	if (!options.acceptsImages()) return textResult(`${title}\n[Image not shown: the current model cannot look at images.]`);
 	if (size > largestImageFile) throw new Error(`${path} is an image of ${formatSize(size)}, too large to be looked at.`);
-	const { image, note } = await fitImage(await readFile(target), type, options.settings.autoResizeImages(), loadSharp);
+	const { image, note } = await fitImage(await readWhole(file, largestImageFile), type, options.settings.autoResizeImages(), loadSharp);
 	const text = note ? `${title}\n${note}` : title;
 	return image
 		? {

@@ -92,7 +92,7 @@ export async function runRipgrep(
 		if (signal.aborted) throw new Error("Operation aborted");
 		if (thrown) throw thrown;
 		if (isLate) throw new Error(`The search took longer than ${limitMs / 1000} s and was ended. Search in fewer places.`);
-		// 2 also means that some file could not be read, which is no reason to withhold the rest.
+		// 2 also means that some file could not be read. The other results are good.
 		if (!isStopped && code === null) throw new Error(`The search was killed. ${problem.trim()}`.trim());
 		if (!isStopped && code !== 0 && code !== 1 && problem !== "") throw new Error(problem.trim());
 	} finally {
@@ -101,21 +101,34 @@ export async function runRipgrep(
 	}
 }
 
-function recordSplitter(separator: number, onRecord: (record: Buffer) => void) {
+/** A line of a file can be as long as the file. A record longer than this is skipped. */
+const maxRecordBytes = 4 * 1024 * 1024;
+
+export function recordSplitter(separator: number, onRecord: (record: Buffer) => void) {
 	let parts: Buffer[] = [];
+	let length = 0;
+	const add = (part: Buffer) => {
+		length += part.length;
+		if (length <= maxRecordBytes) parts.push(part);
+		else parts = [];
+	};
+	const finish = () => {
+		if (length <= maxRecordBytes) onRecord(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
+		parts = [];
+		length = 0;
+	};
 	return {
 		push(chunk: Buffer) {
 			let start = 0;
 			for (let end = chunk.indexOf(separator); end >= 0; end = chunk.indexOf(separator, start)) {
-				const record = chunk.subarray(start, end);
-				onRecord(parts.length > 0 ? Buffer.concat([...parts, record]) : record);
-				parts = [];
+				add(chunk.subarray(start, end));
+				finish();
 				start = end + 1;
 			}
-			if (start < chunk.length) parts.push(chunk.subarray(start));
+			if (start < chunk.length) add(chunk.subarray(start));
 		},
 		end() {
-			if (parts.length > 0) onRecord(Buffer.concat(parts));
+			if (length > 0) finish();
 		},
 	};
 }

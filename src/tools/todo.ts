@@ -56,7 +56,7 @@ export function todoTool({ read, replace, storage = () => "session" }: TodoToolO
 	};
 }
 
-/** What is left, where the work stands, and the whole plan. */
+/** Open items, the one in progress, and the whole plan. */
 function describe(phases: readonly TodoPhase[], errors: readonly string[]): string {
 	const lines = errors.length > 0 ? [`Errors: ${errors.join("; ")}`] : [];
 	if (phases.length === 0) return [...lines, "The todo list is empty."].join("\n");

@@ -1,43 +1,51 @@
-/** Goes through a directory tree as ripgrep does, for machines that have none. */
-import { readdir, readFile, stat } from "node:fs/promises";
+/** Goes through a directory tree as ripgrep does, for machines that do not have it. */
+import { readdir } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
-import type { Ignore } from "ignore";
+import { readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
+import { type IgnoreRules, ignoreRules } from "../lib/ignore-rules.ts";
 
 /** In order of weight: a verdict of an earlier kind beats all later ones. */
 const ignoreFiles = [".rgignore", ".ignore", ".gitignore", join(".git", "info", "exclude")] as const;
 
-const maxRulesBytes = 1024 * 1024;
+const maxRulesBytes = 256 * 1024;
+const maxDepth = 256;
+const maxNotes = 10;
 
 /** The ignore files of one directory. */
 interface Level {
 	directory: string;
-	rules: Partial<Record<(typeof ignoreFiles)[number], Ignore>>;
+	rules: Partial<Record<(typeof ignoreFiles)[number], IgnoreRules>>;
 	/** Git's rules of the directories above end here. */
 	isRepository: boolean;
 }
 
-/** Paths of files below `root`, relative to it, in order of names. Hidden files too; nothing ignored, no links, not git's own files. */
-export async function* walk(root: string, signal: AbortSignal): AsyncGenerator<string> {
-	const { default: ignore } = await import("ignore");
+/**
+ * Paths of files below `root`, relative to it, in order of names. Hidden files too; nothing ignored, no links, not git's own files. What
+ * is skipped because of a limit is added to `notes`.
+ */
+export async function* walk(root: string, notes: string[]): AsyncGenerator<string> {
 	const above: Level[] = [];
+	const note = (text: string) => {
+		if (notes.length < maxNotes) notes.push(text);
+	};
 	for (let directory = dirname(root); ; directory = dirname(directory)) {
-		const level = await readLevel(directory, ignore);
-		// A directory that was asked for by name is not ignored, and then its content is not either.
-		if (!Object.values(level.rules).some((rules) => rules?.ignores(`${toSlashes(relative(directory, root))}/`))) above.unshift(level);
+		const level = await readLevel(directory, note);
+		// A directory that was asked for by name is not ignored, and neither is its content.
+		if (!Object.values(level.rules).some((rules) => rules?.ignoresDirectory(toSlashes(relative(directory, root))))) above.unshift(level);
 		if (directory === dirname(directory)) break;
 	}
-	yield* descend(root, above);
+	yield* descend(root, above, 0);
 
-	async function* descend(directory: string, levels: Level[]): AsyncGenerator<string> {
-		if (signal.aborted) throw new Error("Operation aborted");
+	async function* descend(directory: string, levels: Level[], depth: number): AsyncGenerator<string> {
+		if (depth > maxDepth) return note(`${relative(root, directory)} was not searched: it is more than ${maxDepth} directories down`);
 		const [listing] = await Promise.allSettled([readdir(directory, { withFileTypes: true })]);
-		// A directory we may not enter is no reason to withhold the rest.
+		// The other directories are searched all the same.
 		if (listing.status === "rejected") return;
-		const here = [...levels, await readLevel(directory, ignore)];
+		const here = [...levels, await readLevel(directory, note)];
 		for (const entry of listing.value.sort((a, b) => (a.name < b.name ? -1 : 1))) {
 			const path = join(directory, entry.name);
 			if (entry.name === ".git" || isIgnored(here, path, entry.isDirectory())) continue;
-			if (entry.isDirectory()) yield* descend(path, here);
+			if (entry.isDirectory()) yield* descend(path, here, depth + 1);
 			else if (entry.isFile()) yield toSlashes(relative(root, path));
 		}
 	}
@@ -45,33 +53,35 @@ export async function* walk(root: string, signal: AbortSignal): AsyncGenerator<s
 
 function isIgnored(levels: readonly Level[], path: string, isDirectory: boolean): boolean {
 	for (const kind of ignoreFiles) {
-		for (const level of levels.toReversed()) {
-			const verdict = level.rules[kind]?.test(toSlashes(relative(level.directory, path)) + (isDirectory ? "/" : ""));
-			if (verdict?.ignored) return true;
-			if (verdict?.unignored) return false;
-			if (level.isRepository && kind.startsWith(".git")) break;
+		for (let index = levels.length - 1; index >= 0; index -= 1) {
+			const { rules, directory, isRepository } = levels[index] as Level;
+			const verdict = rules[kind]?.verdict(toSlashes(relative(directory, path)), isDirectory);
+			if (verdict !== undefined) return verdict;
+			if (isRepository && kind.startsWith(".git")) break;
 		}
 	}
 	return false;
 }
 
-async function readLevel(directory: string, ignore: () => Ignore): Promise<Level> {
+async function readLevel(directory: string, note: (text: string) => void): Promise<Level> {
 	const level: Level = { directory, rules: {}, isRepository: false };
 	const [listing] = await Promise.allSettled([readdir(directory)]);
 	const names = new Set(listing.status === "fulfilled" ? listing.value : []);
 	level.isRepository = names.has(".git");
 	for (const kind of ignoreFiles) {
 		if (!names.has(kind.split(/[\\/]/, 1)[0] as string)) continue;
-		const [content] = await Promise.allSettled([rulesIn(join(directory, kind))]);
-		if (content.status === "fulfilled") level.rules[kind] = ignore().add(content.value);
+		const path = join(directory, kind);
+		const [content] = await Promise.allSettled([readRegular(path, maxRulesBytes)]);
+		if (content.status === "rejected") {
+			// A file that is missing or cannot be read has no rules.
+			if (content.reason instanceof UnsuitableFile) note(`${path} was not used: ${content.reason.message}`);
+			continue;
+		}
+		const rules = ignoreRules(content.value.toString());
+		if ("problem" in rules) note(`${path} was not used: ${rules.problem}`);
+		else level.rules[kind] = rules;
 	}
 	return level;
-}
-
-/** A pipe or a device may never end, and no list of rules is that long. */
-async function rulesIn(path: string): Promise<string> {
-	const facts = await stat(path);
-	return facts.isFile() && facts.size <= maxRulesBytes ? readFile(path, "utf8") : "";
 }
 
 const toSlashes = (path: string) => (sep === "/" ? path : path.replaceAll(sep, "/"));

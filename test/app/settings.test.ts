@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { settings } from "../../src/protocol/settings.ts";
+import { type SettingRow, settings } from "../../src/protocol/settings.ts";
 import { loadSettings, type SettingsPlaces } from "../../src/settings/settings.ts";
 import { program } from "../wire/support/agent.ts";
 
@@ -161,6 +161,54 @@ test("a project that is not trusted may set only what is harmless", async () => 
 	expect((await loadSettings({ ...places, approve: false })).get("shellPath")).toBe(undefined);
 });
 
+test("a project that is not trusted sets numbers only within limits", async () => {
+	const hostile = {
+		"retry.maxRetries": 1e9,
+		"retry.baseDelayMs": 0,
+		"retry.maxDelayMs": 1e12,
+		"compaction.thresholdTokens": 1,
+		"compaction.thresholdPercent": 0.001,
+		"compaction.reserveTokens": 1e9,
+		"compaction.keepRecentTokens": -5,
+		"thinkingBudgets.high": 1e9,
+		"todo.reminders.max": "1e6",
+	};
+	write("project/.bowline/settings.jsonc", JSON.stringify(hostile));
+	const { get, unused } = await loadSettings({ ...places, isRpc: false });
+	for (const name of Object.keys(hostile) as (keyof typeof hostile)[]) expect([name, get(name)]).toEqual([name, settings[name].default]);
+	expect(unused).toHaveLength(Object.keys(hostile).length);
+	expect(unused[0]).toBe("project settings: retry.maxRetries has no effect: a project that is not trusted may set 0 to 10 (see --approve).");
+	const trusted = await loadSettings({ ...places, isRpc: false, approve: true });
+	expect([trusted.get("retry.maxRetries"), trusted.unused]).toEqual([1e9, []]);
+	write("project/.bowline/settings.jsonc", JSON.stringify({ "retry.maxRetries": 5, "compaction.thresholdTokens": -1, "retry.baseDelayMs": 500 }));
+	const modest = await loadSettings(places);
+	expect([modest.get("retry.maxRetries"), modest.get("retry.baseDelayMs"), modest.unused]).toEqual([5, 500, []]);
+});
+
+test("every number that a project that is not trusted may set has limits", () => {
+	const numbers = Object.entries(settings as Record<string, SettingRow>).filter(([, row]) => row.kind === "number" && row.project);
+	expect(numbers.filter(([, row]) => !Array.isArray(row.project)).map(([name]) => name)).toEqual([]);
+});
+
+test("a settings file with keys without end is read in no time, and its keys do not fill the screen", async () => {
+	const keys = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`unknown${index}`, index]));
+	write("project/.bowline/settings.jsonc", JSON.stringify({ ["a.".repeat(400_000)]: 1, ...keys, "\u001b[2Jname": 1 }));
+	const start = process.cpuUsage();
+	const { unused } = await loadSettings(places);
+	expect(process.cpuUsage(start).user / 1000).toBeLessThan(2000);
+	expect(unused).toHaveLength(51);
+	expect(unused[0]?.length).toBeLessThan(250);
+	expect(unused.at(-1)).toBe("project settings: 2952 more settings have no effect.");
+});
+
+test("names from files reach the terminal without their sequences", () => {
+	write("project/.bowline/settings.jsonc", JSON.stringify({ "\u001b[2J\u001b]0;owned\u0007": 1, "retry.maxRetries": "\u001b[31m" }));
+	const env = { PATH: process.env.PATH, BOWLINE_DIR: join(folder, "user") };
+	const { stdout, stderr } = spawnSync(process.execPath, [program, "config"], { cwd: places.cwd, env, encoding: "utf8" });
+	expect(stdout).toContain("\\x1b[2J\\x1b]0;owned\\x07 has no effect");
+	expect(["\u001b", "\u0007"].filter((control) => (stdout + stderr).includes(control))).toEqual([]);
+});
+
 test("a host gets the same workflow on every machine, but what is explicit counts", async () => {
 	write("user/settings.jsonc", '{ "task.isolation.mode": "worktree", "todo.enabled": false, "task.budget.maxToolCalls": 5 }');
 	const host = await loadSettings(places);
@@ -191,7 +239,7 @@ test("a file with nearly the right name is pointed out", async () => {
 
 test("a settings file that is a pipe is not waited for", async () => {
 	execFileSync("mkfifo", [join(places.cwd, ".bowline/settings.jsonc")]);
-	expect((await loadSettings(places)).warnings).toEqual([expect.stringMatching(/settings\.jsonc is no plain file\. The file is ignored/)]);
+	expect((await loadSettings(places)).warnings).toEqual([expect.stringMatching(/settings\.jsonc: it is not a regular file\. The file is ignored/)]);
 });
 
 test("bowline config shows every setting", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { load } from "js-yaml";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readFrontMatter, splitFrontMatter } from "../../src/lib/front-matter.ts";
 
 const read = async (head: string) => (await readFrontMatter(`---\n${head}\n---\nbody`)).attributes;
@@ -72,4 +72,39 @@ test("what is read without a parser is what the parser would say", async () => {
 			expect(await read(head)).toEqual(expected);
 		}),
 	);
+});
+
+describe("a head made to keep a parser busy", () => {
+	const bomb = (levels: number) => {
+		const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
+		for (let level = 1; level <= levels; level += 1)
+			lines.push(
+				`a${level}: &a${level} [${Array(10)
+					.fill(`*a${level - 1}`)
+					.join(", ")}]`,
+			);
+		return `---\ndescription: fine\n${lines.join("\n")}\n---\nbody`;
+	};
+	const hostile: [what: string, text: string, problem: string | undefined][] = [
+		["a million lines that nearly end it", `---\n${`---${" ".repeat(100)}x\n`.repeat(9000)}`, undefined],
+		["one line that nearly ends it", `---\n---${" ".repeat(900_000)}x`, undefined],
+		["blank lines", `---\nkey: {\n${"\n".repeat(30_000)}\n---\nbody`, undefined],
+		["aliases of aliases", bomb(9), "it has more than 5000 values, aliases counted"],
+		["aliases inside of one key", bomb(9).replace("description: fine", "description: a: b"), undefined],
+		["a megabyte of keys", `---\n${"key: [1]\n".repeat(100_000)}---\nbody`, "it is longer than 32 KB"],
+		["keys without an end", `---\n${"a".repeat(30_000)}\n---\nbody`, "the front matter must be a list of keys and values"],
+		[
+			"merges of merges",
+			`---\na: &a {${Array.from({ length: 900 }, (_, n) => `k${n}: 1`).join(", ")}}\n${"b: {<<: [*a, *a, *a, *a]}\n".repeat(500)}---\n`,
+			undefined,
+		],
+	];
+
+	test.each(hostile)("%s", async (_what, text, problem) => {
+		const start = process.cpuUsage();
+		const { attributes, problem: told } = await readFrontMatter(text);
+		expect(told).toBe(problem);
+		expect(JSON.stringify(attributes).length).toBeLessThan(200_000);
+		expect(process.cpuUsage(start).user / 1000).toBeLessThan(1000);
+	});
 });

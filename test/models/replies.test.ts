@@ -121,6 +121,14 @@ describe("Chat: what hosts get differently", () => {
 		});
 	});
 
+	test("usage that no computer could add up is not counted, and everything stays a number", async () => {
+		const usage = { prompt_tokens: 1e308, completion_tokens: 1e308, total_tokens: 1e308 };
+		expect(JSON.stringify(await end(models.chat, [chunk({ content: "x" }, "stop", { usage })]))).not.toMatch(/"(?:input|output|total\w*)":null/);
+		const some = await end(models.chat, [chunk({ content: "x" }, "stop", { usage: { prompt_tokens: 1e308, completion_tokens: 2 } })]);
+		expect(some).toMatchObject({ message: { usage: { output: 2 } } });
+		expect(JSON.stringify(some)).not.toMatch(/"(?:input|output|total\w*)":null/);
+	});
+
 	test("zero usage at the end keeps the earlier numbers", async () => {
 		const usage = { prompt_tokens: 5, completion_tokens: 2 };
 		const zero = { prompt_tokens: 0, completion_tokens: 0 };

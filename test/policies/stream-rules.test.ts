@@ -422,6 +422,16 @@ describe("long replies", () => {
 		).toEqual([]);
 	});
 
+	test("conditions that are slow only together do not make every piece of a reply late", () => {
+		// Each takes some milliseconds for a look, and all of them many times the limit.
+		const heads = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`r${index}`, { condition: `(?:a|a|b)*(?:a|b)*c{${index + 1}}!` }]));
+		const { reply, warnings } = bench(heads);
+		const start = process.cpuUsage();
+		expect(reply().say("ab".repeat(2000), 200).cuts).toEqual([]);
+		expect(process.cpuUsage(start).user / 1000).toBeLessThan(20_000);
+		expect(warnings.length).toBeGreaterThan(0);
+	});
+
 	test("only the last 64 KB count", () => {
 		expect(
 			bench({ r: { condition: "begin[\\s\\S]*end" } })

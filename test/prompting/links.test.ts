@@ -1,4 +1,4 @@
-/** What a repository that nobody trusts cannot make the agent read. */
+/** What a repository that is not trusted cannot make the agent read. */
 import { execFileSync } from "node:child_process";
 import { symlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -40,11 +40,48 @@ test("a directory above the repository answers for itself", async () => {
 	expect((await load({ cwd })).contextFiles.map(({ content }) => content)).toEqual(["mine"]);
 });
 
-test("what is no plain file is not read", async () => {
+test("what is not a regular file is not read", async () => {
 	const { load, cwd } = folder({ "work/.bowline/prompts/fix.md": "Fix it" });
 	symlinkSync("/dev/zero", join(cwd, "AGENTS.md"));
 	execFileSync("mkfifo", [join(cwd, ".bowline/prompts/pipe.md")]);
 	const { contextFiles, templates, warnings } = await load({ isTrusted: true });
 	expect([contextFiles, templates.map(({ name }) => name)]).toEqual([[], ["fix"]]);
-	expect(warnings).toEqual([`${join(cwd, "AGENTS.md")} is not used: it is no plain file.`]);
+	expect(warnings).toEqual([`${join(cwd, "AGENTS.md")} is not used: it is not a regular file.`]);
+});
+
+test("links into .git, and out of a project whose parent directory is the repository, are not followed", async () => {
+	const { load, root, file } = folder({
+		"work/.git/config": "[remote]\n\turl = https://user:token@host/",
+		"work/project/note.md": "mine",
+		"work/private.md": "the user's notes",
+	});
+	const cwd = join(root, "work/project");
+	file("work/project/.bowline/prompts/ok.md", "Do.");
+	const changes = { cwd, projectDirectory: join(cwd, ".bowline") };
+	const attempts: [target: string, why: string][] = [
+		[join(root, "work/.git/config"), "it is a link out of a project that is not trusted (see --approve)."],
+		[join(root, "work/private.md"), "it is a link out of a project that is not trusted (see --approve)."],
+	];
+	for (const [target, why] of attempts) {
+		for (const name of ["AGENTS.md", ".bowline/prompts/leak.md", ".bowline/skills.md"]) {
+			symlinkSync(target, join(cwd, name));
+			const { contextFiles, templates, warnings } = await load(changes);
+			expect(JSON.stringify([contextFiles, templates])).not.toMatch(/token|notes/);
+			if (name !== ".bowline/skills.md") expect(warnings).toEqual([`${join(cwd, name)} is not used: ${why}`]);
+			unlinkSync(join(cwd, name));
+		}
+	}
+	symlinkSync(".git/config", join(root, "work/AGENTS.md"));
+	const above = await load({ cwd: join(root, "work") });
+	expect(above.contextFiles).toEqual([]);
+	expect(above.warnings).toEqual([
+		`${join(root, "work/AGENTS.md")} is not used: it is a link into .git of a project that is not trusted (see --approve).`,
+	]);
+});
+
+test("a file of /proc that has no size and no end is read up to the limit", async () => {
+	const { load, cwd } = folder();
+	symlinkSync("/proc/self/pagemap", join(cwd, "AGENTS.md"));
+	const { contextFiles, warnings } = await load({ isTrusted: true });
+	expect([contextFiles, warnings]).toEqual([[], [`${join(cwd, "AGENTS.md")} is not used: it is larger than 1024 KB.`]]);
 });

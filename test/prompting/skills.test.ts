@@ -65,7 +65,7 @@ test("the same file by two ways is one skill, and links in a circle end", async 
 	const { load, cwd, userDirectory } = folder({ "home/.bowline/skills/one/SKILL.md": skill("one") });
 	symlinkSync(userDirectory, join(cwd, ".bowline"));
 	symlinkSync(join(userDirectory, "skills"), join(userDirectory, "skills", "again"));
-	const found = await load();
+	const found = await load({ isTrusted: true });
 	expect([names(found), found.warnings]).toEqual([["one"], []]);
 });
 

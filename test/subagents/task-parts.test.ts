@@ -74,12 +74,12 @@ test("agents: a file that cannot be used is passed over with a reason", async ()
 	const at = (name: string) => `Agent ${join(root, "user/agents", name)}`;
 	expect(warnings).toEqual([
 		`${at("bare.md")} is passed over: it needs a description, which tells when to use it.`,
-		`${at("dir.md")} is passed over: it is no plain file.`,
+		`${at("dir.md")} is passed over: it is not a regular file.`,
 		`${at("empty.md")} is passed over: it has no text, which would tell it what to do.`,
 		`${at("level.md")}: thinking-level must be one of off, minimal, low, medium, high, xhigh; it is ignored.`,
 		`${at("level.md")}: output must be a schema, that is keys and values; it is ignored.`,
 		`${at("odd.md")} is passed over: its name "../odd" must be made of letters, digits, dots, dashes and underscores.`,
-		`${at("pipe.md")} is passed over: it is no plain file.`,
+		`${at("pipe.md")} is passed over: it is not a regular file.`,
 		`${at("tools.md")} is passed over: its tools must be names with commas between them, or a list.`,
 	]);
 });

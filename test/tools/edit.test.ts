@@ -164,7 +164,7 @@ describe("what is refused", () => {
 	test("a file that is not there, and a directory", async () => {
 		const edits = [{ oldText: "a", newText: "b" }];
 		await expect(bench.run("edit", { path: "missing.txt", edits })).rejects.toThrow("No such file or directory: missing.txt");
-		await expect(bench.run("edit", { path: ".", edits })).rejects.toThrow(". is not a regular file");
+		await expect(bench.run("edit", { path: ".", edits })).rejects.toThrow(". cannot be edited: it is not a regular file.");
 	});
 });
 

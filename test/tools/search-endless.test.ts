@@ -47,7 +47,7 @@ describe.each(ways)("a glob that explodes on a name, %s", (_, finder) => {
 	const own = workbench();
 	own.file(`${"a".repeat(120)}!`, "needle");
 	const call = (args: Record<string, unknown>) => ({ toolCallId: "t", args, signal: new AbortController().signal, onUpdate: () => undefined });
-	const glob = `${"*a".repeat(30)}b`;
+	const glob = "+(*a|*aa)b";
 
 	test("find ends with a reason, and goes on with simpler ones", async () => {
 		const find = findTool(own.options, finder);
@@ -55,7 +55,14 @@ describe.each(ways)("a glob that explodes on a name, %s", (_, finder) => {
 		expect(textOf(await find.execute(call({ pattern: "*a*a*!" })))).toContain("aaa!");
 	});
 
-	// Ripgrep leaves out by itself what our own test would be asked about.
+	test("many wildcards take no time", async () => {
+		const find = findTool(own.options, finder);
+		expect(textOf(await find.execute(call({ pattern: `${"*a".repeat(30)}b` })))).toBe("No files found matching pattern");
+		expect(textOf(await find.execute(call({ pattern: `${"*a".repeat(30)}!` })))).toContain("aaa!");
+		expect(textOf(await find.execute(call({ pattern: `${"**/*/".repeat(30)}b` })))).toBe("No files found matching pattern");
+	});
+
+	// Ripgrep already excludes what our own test would be asked about.
 	test("grep ends with a reason or an answer", async () => {
 		const outcome = await grepTool(own.options, finder)
 			.execute(call({ pattern: "needle", glob }))

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -52,6 +53,20 @@ test.skipIf(process.getuid?.() === 0)("a directory that takes no new file still 
 	expect(content("closed/file.txt")).toBe("new");
 	chmodSync(path, 0o444);
 	await expect(bench.run("write", { path: "closed/file.txt", content: "no" })).rejects.toThrow("EACCES");
+});
+
+test.runIf(process.platform === "linux")("a pipe that nobody reads and a device are refused at once, again and again", async () => {
+	execFileSync("mkfifo", [join(bench.cwd, "pipe")]);
+	symlinkSync("pipe", join(bench.cwd, "link-to-pipe"));
+	// More than the threads that do file operations.
+	for (let attempt = 0; attempt < 8; attempt += 1) {
+		await expect(bench.run("write", { path: "pipe", content: "x" })).rejects.toThrow("pipe is not a regular file and cannot be written.");
+	}
+	await expect(bench.run("write", { path: "link-to-pipe", content: "x" })).rejects.toThrow("link-to-pipe is not a regular file");
+	await expect(bench.run("write", { path: "/dev/null", content: "x" })).rejects.toThrow("/dev/null is not a regular file");
+	await expect(bench.run("edit", { path: "pipe", edits: [{ oldText: "a", newText: "b" }] })).rejects.toThrow("it is not a regular file");
+	await expect(bench.run("read", { path: "pipe" })).rejects.toThrow("pipe is not a regular file");
+	expect(await bench.text("write", { path: "after.txt", content: "fine" })).toContain("Wrote 4 bytes");
 });
 
 test("a directory is not a file", async () => {

@@ -1,14 +1,15 @@
 /** `bowline config [search]`: every setting, its value, and where the value came from. */
 
+import { printable, printableLine } from "../../lib/printable.ts";
 import { openWorkspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
 import { type SettingName, type SettingRow, settings as table } from "../../protocol/settings.ts";
 
 export async function showConfig(search: string, options: Options): Promise<void> {
-	// As a host sees them when asked so: what is reset for hosts is shown reset.
+	// With --mode rpc as a host sees them: settings that hosts get reset are shown with their default.
 	const { userDirectory, settings } = await openWorkspace({ options, isRpc: options.mode === "rpc" });
 	const names = (Object.keys(table) as SettingName[]).filter((name) => name.toLowerCase().includes(search.toLowerCase()));
-	const rows = names.map((name) => [name, shown(settings.get(name)), settings.origin(name), (table[name] as SettingRow).doc]);
+	const rows = names.map((name) => [name, shown(settings.get(name)), printableLine(settings.origin(name)), (table[name] as SettingRow).doc]);
 	const widths = [0, 1, 2].map((column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
 	for (const row of rows)
 		console.log(
@@ -19,12 +20,12 @@ export async function showConfig(search: string, options: Options): Promise<void
 		);
 	if (!rows.length) console.log(`No setting is called ${JSON.stringify(search)}.`);
 	console.log(
-		`\nUser settings: ${userDirectory}/settings.jsonc. Project settings: .bowline/settings.jsonc (${settings.isTrusted ? "trusted" : "not trusted"}).`,
+		`\nUser settings: ${printable(userDirectory)}/settings.jsonc. Project settings: .bowline/settings.jsonc (${settings.isTrusted ? "trusted" : "not trusted"}).`,
 	);
-	for (const text of settings.unused) console.log(text);
-	for (const warning of settings.warnings) process.stderr.write(`Warning: ${warning}\n`);
+	for (const text of settings.unused) console.log(printableLine(text));
+	for (const warning of settings.warnings) process.stderr.write(`Warning: ${printableLine(warning)}\n`);
 }
 
 function shown(value: unknown): string {
-	return value === undefined ? "unset" : JSON.stringify(value);
+	return value === undefined ? "unset" : printableLine(JSON.stringify(value));
 }

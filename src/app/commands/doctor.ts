@@ -1,6 +1,7 @@
 /** `bowline doctor`: looks at what an agent needs here, tries one, and says what to do. */
 
 import { exitCodes } from "../../lib/exit-codes.ts";
+import { printableLine } from "../../lib/printable.ts";
 import { openWorkspace, type Workspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
 import { loopback } from "./doctor-loopback.ts";
@@ -27,8 +28,8 @@ export async function doctor(options: Options): Promise<void> {
 	for (const [name, check] of Object.entries(checks)) {
 		for (const [index, { state, text, remedy }] of (await findings(check, patient)).entries()) {
 			if (state === "fail") failures += 1;
-			console.log(`${state.padEnd(4)}  ${(index === 0 ? name : "").padEnd(11)}  ${text}`);
-			if (remedy) console.log(`${" ".repeat(19)}→ ${remedy}`);
+			console.log(`${state.padEnd(4)}  ${(index === 0 ? name : "").padEnd(11)}  ${printableLine(text)}`);
+			if (remedy) console.log(`${" ".repeat(19)}→ ${printableLine(remedy)}`);
 		}
 	}
 	console.log(failures === 0 ? "\nReady to work." : `\n${failures === 1 ? "One thing needs" : `${failures} things need`} repair.`);

@@ -1,5 +1,6 @@
 /** `bowline models [search]`: what can be asked, for a person. With a search, also what a key is missing for. */
 
+import { printable, printableLine } from "../../lib/printable.ts";
 import { openWorkspace } from "../../live/workspace.ts";
 import { ModelRegistry } from "../../models/registry.ts";
 import { supportedLevels } from "../../models/thinking.ts";
@@ -9,7 +10,7 @@ import type { Model } from "../../protocol/model.ts";
 export async function listModels(search: string, options: Options): Promise<void> {
 	const { env } = process;
 	const { userDirectory, settings } = await openWorkspace({ options, isRpc: false });
-	const warn = (problem: string) => process.stderr.write(`Warning: ${problem}\n`);
+	const warn = (problem: string) => process.stderr.write(`Warning: ${printableLine(problem)}\n`);
 	const registry = new ModelRegistry({ env, userDir: userDirectory, setting: (name) => settings.get(name), now: Date.now, warn });
 	const words = search.toLowerCase().split(/\s+/).filter(Boolean);
 	const fits = (model: Model) => words.every((word) => `${model.provider}/${model.id} ${model.name}`.toLowerCase().includes(word));
@@ -54,7 +55,7 @@ function print(models: readonly Model[]): void {
 			.map((cell, column) => cell.padEnd(widths[column] ?? 0))
 			.join("  ")
 			.trimEnd();
-	console.log([head, ...rows].map(line).join("\n"));
+	console.log(printable([head, ...rows].map(line).join("\n")));
 }
 
 const tokens = (count: number) => (count >= 1_000_000 ? `${count / 1_000_000}M` : `${Math.round(count / 1000)}K`);

@@ -17,15 +17,15 @@ export interface Post {
 	/** Sent as it is, piece by piece. */
 	body: string | readonly (string | Uint8Array)[];
 	signal: AbortSignal;
-	/** Reading pauses while it is closed; the clocks stand still meanwhile. */
+	/** Reading pauses while it is closed, and so do the clocks. */
 	flow?: Gate;
-	/** Silence allowed until `onData` first answers anything but `waiting`; 0 is no limit. Any byte starts the wait anew. */
+	/** Silence allowed until `onData` first answers anything but `waiting`; 0 is no limit. Any byte restarts the wait. */
 	firstEventTimeoutMs: number;
 	/** Silence allowed afterwards; 0 is no limit. */
 	idleTimeoutMs: number;
 	/**
 	 * Takes a piece of a 2xx answer. Answers `waiting` while only keep-alive bytes came, `reading` once the reply began, `enough` when
-	 * nothing more is wanted: the outcome is then `ended` at once and the rest is drained behind the scenes.
+	 * nothing more is wanted: the outcome is then `ended` at once and the rest is drained in the background.
 	 */
 	onData: (chunk: Buffer) => "waiting" | "reading" | "enough";
 }
@@ -44,9 +44,11 @@ export type Outcome =
 const errorBodyLimit = 64 * 1024;
 /** Silence allowed in the body of a refusal: the status says the most of it. */
 const errorSilenceMs = 2_000;
+/** And for all of it, however slowly it comes. */
+const errorBodyMs = 5_000;
 /** Below what servers and load balancers usually allow an idle connection. */
 const idleSocketMs = 50_000;
-/** How long an answer that nobody wants any more may go on, for the sake of its connection. */
+/** How long an answer that is not needed any more may go on, so that its connection can be kept. */
 const drainMs = 1_000;
 
 /** What a request tells the agent that connects for it: Node gives up a request, but not the tunnel being opened for it. */
@@ -129,7 +131,7 @@ export class HttpClient {
 	}
 }
 
-/** Where to connect to and what to ask for: a plain address behind a proxy is asked for in its absolute form. */
+/** Where to connect to and what to ask for: with a proxy, a plain address is asked for in its absolute form. */
 function address(target: URL, proxy: URL | undefined): RequestOptions {
 	if (target.protocol !== "http:" && target.protocol !== "https:") throw new Error(`Not an http address: ${target.protocol}`);
 	const path = `${target.pathname}${target.search}`;
@@ -175,6 +177,7 @@ class Exchange {
 	#request: ClientRequest | undefined;
 	#answer: IncomingMessage | undefined;
 	#timer: NodeJS.Timeout | undefined;
+	#refusalTimer: NodeJS.Timeout | undefined;
 	#hasBegun = false;
 	#isSettled = false;
 	/** What a refusal has said so far. */
@@ -268,6 +271,10 @@ class Exchange {
 		};
 		this.#watch();
 		const finish = () => this.#settle((this.#refusal as () => Outcome)());
+		this.#refusalTimer = setTimeout(() => {
+			finish();
+			answer.destroy();
+		}, errorBodyMs);
 		answer.on("data", (chunk: Buffer) => {
 			chunks.push(chunk);
 			size += chunk.length;
@@ -308,6 +315,7 @@ class Exchange {
 		if (this.#isSettled) return;
 		this.#isSettled = true;
 		clearTimeout(this.#timer);
+		clearTimeout(this.#refusalTimer);
 		this.#post.signal.removeEventListener("abort", this.#onAbort);
 		this.#resolve(outcome);
 	}

@@ -1,6 +1,6 @@
-/** What every command we start finds in its environment. */
+/** The environment of every command that we start. */
 
-/** Nobody is there to page or to edit: without these a `git log` or `git commit` would wait forever. */
+/** No user can page or edit: without these a `git log` or `git commit` would wait forever. */
 const unattended = {
 	PAGER: "cat",
 	MANPAGER: "cat",

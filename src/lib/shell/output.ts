@@ -1,4 +1,4 @@
-/** What a command printed: its end in memory, all of it in a private file once it is too long to show. */
+/** The output of a command: its end in memory, all of it in a private file once it is too long to show. */
 import { type Limits, outputLimits, type Truncated, truncateTail } from "../truncate.ts";
 import { countNewlines } from "./scan.ts";
 import { type OutputLog, temporaryLog } from "./temp-log.ts";
@@ -41,7 +41,7 @@ export class Output {
 		this.#remember(chunk);
 	}
 
-	/** The text as it is now. A character that is still incomplete is left out unless this `isFinal`. */
+	/** The text as it is now. A character that is still incomplete is omitted unless this `isFinal`. */
 	view(isFinal: boolean): OutputView {
 		const kept = this.#kept();
 		const text = kept.toString("utf8", firstCharacter(kept, this.#totalBytes > kept.length), isFinal ? kept.length : lastCharacterEnd(kept));
@@ -53,7 +53,7 @@ export class Output {
 		return { ...shown, fullOutputPath: this.#log?.path, fullOutputProblem: this.#log?.problem };
 	}
 
-	/** Lets go of the file. */
+	/** Closes the file. */
 	close(): void {
 		this.#log?.close();
 	}

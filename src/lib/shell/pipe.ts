@@ -1,4 +1,4 @@
-/** Reads what a command prints until it is really over. */
+/** Reads the output of a command until it is really over. */
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 
@@ -26,7 +26,7 @@ export function readPipes(pipes: Readable[], onData: (chunk: Buffer) => void): P
 			isDone = true;
 			clearTimeout(silence);
 			clearTimeout(longest);
-			// Go on reading and forget: a server left in the background would die of a closed pipe. It must not keep us alive, though.
+			// Keep reading and discard: a closed pipe would end a server in the background. The pipe must not keep us alive, though.
 			for (const pipe of pipes) (pipe as Socket).unref?.();
 			resolve();
 		};

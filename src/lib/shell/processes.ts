@@ -1,48 +1,77 @@
-/** Ends processes: whole groups, and on Linux everything that carries a mark in its environment, wherever it moved to. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+/** Ends processes: whole groups, and on Linux everything that a command started, whatever session it moved to. */
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-
-export interface Doomed {
-	/** Process group ids. */
-	groups: readonly number[];
-	/** Text that stands in the environment of every process to end. */
-	mark: string;
-}
+import { type Doomed, type FoundProcess, ProcessSearch } from "./process-search.ts";
 
 /** How long SIGTERM may take to work. */
 const graceMs = 300;
-/** Everything is over after this, whatever is left. */
+/** We stop trying after this, whatever is left. */
 const deadlineMs = 1800;
+/** A process can appear while we look, so one look that finds nothing proves nothing. */
+const emptyLooks = 2;
+/** How many looks in a row may find new processes before those that are frozen are killed. */
+const freezingLooks = 20;
+/** How often we kill at least, however late it is on a machine that is too busy. */
+const fewestKills = 3;
 
-/** Asks, then insists, until nothing is found any more. Resolves within two seconds. */
+/** Asks every process to end, then kills those that are left, until none is found. Resolves within two seconds. */
 export async function endProcesses(doomed: Doomed): Promise<void> {
-	const start = Date.now();
-	if (!signalAll(doomed, "SIGTERM")) return;
-	for (let wait = 5; Date.now() - start < graceMs; wait = Math.min(wait * 2, 80)) {
-		await sleep(wait);
-		if (!signalAll(doomed, 0)) return;
+	const start = performance.now();
+	const search = searchFor(doomed);
+	signalAll(search.look(), doomed, "SIGTERM");
+	let empty = 0;
+	for (let wait = 1; performance.now() - start < graceMs; wait = Math.min(wait * 2, 40)) {
+		empty = search.look().length === 0 ? empty + 1 : 0;
+		if (empty === emptyLooks) return;
+		await sleep(empty > 0 ? 1 : wait);
 	}
-	// A process that forks between our look and our kill is found at the next look.
-	for (let wait = 2; signalAll(doomed, "SIGKILL") && Date.now() - start < deadlineMs; wait = Math.min(wait * 2, 50)) await sleep(wait);
+	empty = 0;
+	const isInTime = (kills: number) => kills < fewestKills || performance.now() - start < deadlineMs;
+	for (let kills = 0; empty < emptyLooks && isInTime(kills); kills += 1) {
+		empty = killFound(search, doomed) ? 0 : empty + 1;
+		await sleep(empty > 0 ? 1 : Math.min(2 ** kills, 20));
+	}
 }
 
-/** Signals whatever can be found. True when there was something. */
-export function signalAll(doomed: Doomed, signal: NodeJS.Signals | 0): boolean {
-	let found = false;
-	for (const group of doomed.groups) {
-		if (signalProcess(-group, signal)) found = true;
+/** Kills what can be found now, without asking or waiting. */
+export function killProcesses(doomed: Doomed): void {
+	killFound(searchFor(doomed), doomed);
+}
+
+/** True when there was something. A frozen process cannot fork, so the looks come to an end and nothing escapes the kill. */
+function killFound(search: Search, doomed: Doomed): boolean {
+	const frozen = new Set<number>();
+	let found: FoundProcess[] = [];
+	for (let look = 0; look < freezingLooks; look += 1) {
+		const before = frozen.size;
+		for (const group of doomed.groups) signalProcess(-group, "SIGSTOP");
+		found = search.look(({ pid }) => {
+			if (frozen.has(pid)) return;
+			signalProcess(pid, "SIGSTOP");
+			frozen.add(pid);
+		});
+		if (frozen.size === before) break;
 	}
-	if (!existsSync("/proc/self/environ")) return found;
-	// A group counts as alive while it has a zombie, which nobody may ever reap: only a look at its members tells.
+	return signalAll(found, doomed, "SIGKILL");
+}
+
+/** Signals groups as a whole, and the processes outside of them one by one. True when any process is left that we may signal. */
+function signalAll(found: readonly FoundProcess[], { groups }: Doomed, signal: NodeJS.Signals): boolean {
+	for (const group of groups) signalProcess(-group, signal);
 	let isAnyAlive = false;
-	for (const { pid, isMarked } of liveProcesses(doomed)) {
-		const isOurs = isMarked ? signalProcess(pid, signal) : signalProcess(pid, 0);
-		if (isOurs) isAnyAlive = true;
-	}
+	for (const { pid, isInGroup } of found) if (signalProcess(pid, isInGroup ? 0 : signal)) isAnyAlive = true;
 	return isAnyAlive;
 }
 
-/** Whether the group or process (then positive) is there and ours. */
+type Search = Pick<ProcessSearch, "look">;
+
+/** Without /proc only groups can be found. A group is represented by its negative number, which signals take too. */
+function searchFor(doomed: Doomed): Search {
+	if (existsSync("/proc/self/environ")) return new ProcessSearch(doomed);
+	return { look: () => doomed.groups.filter((group) => isAlive(-group)).map((group) => ({ pid: -group, isInGroup: true })) };
+}
+
+/** Whether the process, or the group when the number is negative, exists and is ours. */
 export const isAlive = (groupOrProcess: number) => signalProcess(groupOrProcess, 0);
 
 function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
@@ -50,39 +79,8 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
 		process.kill(pid, signal);
 		return true;
 	} catch (error) {
-		// EPERM: it is another user's now (sudo). Nothing we can do, so it must not keep us waiting.
-		if (hasCode(error, "ESRCH", "EPERM")) return false;
+		// EPERM: it belongs to another user now (sudo). We cannot end it, so we must not wait for it.
+		if (["ESRCH", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
 		throw error;
 	}
 }
-
-function liveProcesses({ groups, mark }: Doomed): { pid: number; isMarked: boolean }[] {
-	const needle = Buffer.from(mark);
-	const found: { pid: number; isMarked: boolean }[] = [];
-	for (const name of readdirSync("/proc")) {
-		const pid = Number(name);
-		if (!Number.isInteger(pid) || pid === process.pid) continue;
-		const isMarked = readProcess(pid, "environ")?.includes(needle) ?? false;
-		if (isMarked || isMember(pid, groups)) found.push({ pid, isMarked });
-	}
-	return found;
-}
-
-function isMember(pid: number, groups: readonly number[]): boolean {
-	if (groups.length === 0) return false;
-	const stat = readProcess(pid, "stat")?.toString("latin1") ?? "";
-	// pid (name) state parent group …; the name may hold anything, also brackets.
-	const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 3);
-	return state !== "Z" && state !== "X" && groups.includes(Number(group));
-}
-
-function readProcess(pid: number, file: string): Buffer | undefined {
-	try {
-		return readFileSync(`/proc/${pid}/${file}`);
-	} catch (error) {
-		if (hasCode(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) return undefined;
-		throw error;
-	}
-}
-
-const hasCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? "");

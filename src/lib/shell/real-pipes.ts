@@ -18,7 +18,7 @@ const batch = 4;
 
 export class RealPipes {
 	readonly #tempDir: string;
-	/** Read ends that keep unused pipes in being. */
+	/** Read ends that keep unused pipes open. */
 	readonly #unused: number[] = [];
 	#isPossible = process.platform === "linux";
 
@@ -26,14 +26,14 @@ export class RealPipes {
 		this.#tempDir = tempDir;
 	}
 
-	/** Nothing where there are none to be had: on other systems, without mkfifo, in a directory that takes none. */
+	/** Nothing where pipes cannot be made: on other systems, without mkfifo, in a directory that takes none. */
 	take(): RealPipe | undefined {
 		try {
 			if (this.#unused.length === 0 && this.#isPossible) this.#make();
 			const anchor = this.#unused.pop();
 			return anchor === undefined ? undefined : this.#open(anchor);
 		} catch {
-			// Whatever stands in the way will stand there next time too, and sockets nearly do.
+			// The same problem will occur next time, and sockets do nearly as well.
 			this.close();
 			return undefined;
 		}
@@ -49,7 +49,7 @@ export class RealPipes {
 		const writer = openSync(again, constants.O_WRONLY);
 		const reader = new Socket({ fd: openSync(again, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false });
 		reader.once("close", () => {
-			// Only a pipe that has come to its end is empty and has nobody left who could write to it.
+			// Only a pipe that has come to its end is empty and has no writer left.
 			if (reader.readableEnded && this.#isPossible) this.#unused.push(anchor);
 			else closeSync(anchor);
 		});

@@ -1,4 +1,4 @@
-/** Runs commands: the one executor behind the `bash` tool, the host's `bash` command and every helper program. */
+/** Runs commands: the `bash` tool, the host's `bash` command and every helper program use this one executor. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, statSync } from "node:fs";
@@ -11,7 +11,7 @@ import { controlStripper } from "./controls.ts";
 import { findShell } from "./find-shell.ts";
 import { Output, type OutputView } from "./output.ts";
 import { readPipes } from "./pipe.ts";
-import { endProcesses, isAlive, signalAll } from "./processes.ts";
+import { endProcesses, isAlive, killProcesses } from "./processes.ts";
 import { RealPipes } from "./real-pipes.ts";
 import { type OutputLog, removeOldLogs } from "./temp-log.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -21,9 +21,9 @@ export interface ShellOptions {
 	cwd: string;
 	/** The shell program; default bash, else sh. */
 	shellPath?: string;
-	/** A line put before every command. */
+	/** A line prepended to every command. */
 	prefix?: string;
-	/** What commands may see; asked anew for each one. */
+	/** The variables that commands may see; asked again for each command. */
 	environment: () => Record<string, string | undefined>;
 	redact: Redactor;
 	/** Where full outputs go; default the system's directory for temporary files. */
@@ -32,10 +32,10 @@ export interface ShellOptions {
 
 export interface ShellRequest {
 	command: string;
-	/** No limit when left out. */
+	/** No limit when omitted. */
 	timeoutMs?: number;
 	signal?: AbortSignal;
-	/** All output so far, at most every 100 ms; what is pending comes before the end. */
+	/** All output so far, at most every 100 ms; pending output comes before the end. */
 	onUpdate?: (update: ShellUpdate) => void;
 	/** Remove terminal sequences and control characters other than tab and newline. */
 	stripControls?: boolean;
@@ -43,7 +43,7 @@ export interface ShellRequest {
 	cwd?: string;
 	/** The shell reads the user's login profile first. */
 	login?: boolean;
-	/** End what it leaves in the background, too. */
+	/** Also end the processes that it leaves in the background. */
 	sweep?: boolean;
 	/** Takes the whole output, however short, in place of a temporary file. */
 	log?: OutputLog;
@@ -80,11 +80,11 @@ export interface Program {
 }
 
 export interface ProgramOptions {
-	/** In place of what commands may see. */
+	/** Replaces the variables that commands may see. */
 	environment?: Record<string, string | undefined>;
-	/** Nothing to read, if not said otherwise. */
+	/** Default: nothing to read. */
 	stdin?: "ignore" | "pipe";
-	/** Beside what commands may see. */
+	/** Added to the variables that commands may see. */
 	added?: Record<string, string>;
 	/** Variables that it does not see. */
 	unset?: readonly string[];
@@ -106,14 +106,14 @@ const oldLogsAfterMs = 10_000;
 export class Shell {
 	readonly #options: ShellOptions;
 	readonly #tempDir: string;
-	/** Stands in the environment of all our processes, followed by a number for each run. */
+	/** The environment of all our processes contains it, followed by a number for each run. */
 	readonly #id = `${randomBytes(8).toString("hex")}.`;
 	readonly #pipes: RealPipes;
 	readonly #watchdog = new Watchdog(this.#id);
 	readonly #running = new Set<Running>();
 	/** Groups of programs started without a shell. */
 	readonly #programs = new Set<number>();
-	/** Groups of finished commands that left something behind. */
+	/** Groups of finished commands that left processes running. */
 	readonly #background = new Set<number>();
 	#count = 0;
 	#isClosed = false;
@@ -134,7 +134,7 @@ export class Shell {
 		}
 		const output = new Output(this.#tempDir, outputLimits, request.log);
 		if (signal?.aborted) return { ...shown(output.view(true)), exitCode: null, signal: null, timedOut: false, aborted: true };
-		// Nothing is awaited between start and registration, so that no abort can fall between them.
+		// Nothing is awaited between start and registration, so that no abort can come between them.
 		const { child, mark, output: streams } = this.#startCommand(request);
 		if (child.pid === undefined) {
 			for (const stream of streams) stream.destroy();
@@ -214,13 +214,13 @@ export class Shell {
 			this.#leave(group);
 		});
 		const doomed = { groups: [group], mark };
-		return { child, kill: () => void signalAll(doomed, "SIGKILL"), end: () => endProcesses(doomed) };
+		return { child, kill: () => killProcesses(doomed), end: () => endProcesses(doomed) };
 	}
 
-	/** Ends every running command, and what finished ones left in the background. */
+	/** Ends every running command, and the processes that finished commands left in the background. */
 	async abortAll(): Promise<void> {
 		const running = [...this.#running];
-		// A group whose leader's number is alive again is somebody else's by now.
+		// A group whose leader's number is alive again belongs to another program by now.
 		const left = [...this.#background].filter((group) => !isAlive(group));
 		this.#background.clear();
 		if (this.#count === 0) return;
@@ -261,7 +261,7 @@ export class Shell {
 		const isWindows = process.platform === "win32";
 		const [file, ...args] = isWindows ? shell : (["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", ...shell] as const);
 		const started = this.#spawn(file, args, { cwd, stdio: ["ignore", "pipe", isWindows ? "pipe" : "ignore"] }, environment);
-		// What could not be started, for want of descriptors for example, has no streams at all.
+		// A command that could not be started, for example without file descriptors, has no streams.
 		const streams = [started.child.stdout, started.child.stderr] as (Readable | null | undefined)[];
 		return { ...started, output: streams.filter((stream) => stream !== null && stream !== undefined) };
 	}
@@ -286,14 +286,14 @@ export class Shell {
 			throw new Error("The command is too long to be started. Write it to a file and run that.", { cause: error });
 		}
 		if (child.pid === undefined) return { child, mark };
-		// Later errors are failed signals and messages, which we send and check by other means.
+		// Later errors are about signals and messages, which we send and check by other means.
 		child.on("error", () => undefined);
 		this.#watchdog.guard(child.pid);
 		this.#oldLogs ??= setTimeout(() => removeOldLogs(this.#tempDir, Date.now()), oldLogsAfterMs).unref();
 		return { child, mark };
 	}
 
-	/** A finished command may have left something in its group. */
+	/** A finished command may have left processes in its group. */
 	#leave(group: number): void {
 		if (process.platform === "win32") return;
 		// The numbers of groups that have ended since are not ours any more.

@@ -1,4 +1,4 @@
-/** Private files for output that is too long to show, and their removal when nobody can want them any more. */
+/** Private files for output that is too long to show, and their removal after a week. */
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
@@ -30,13 +30,21 @@ export function temporaryLog(directory: string): OutputLog {
 		} catch (error) {
 			problem = (error as Error).message;
 			path = undefined;
-			close();
-			rmSync(file, { force: true });
+			giveUp();
 		}
 	}
 	function close(): void {
 		if (descriptor !== undefined) closeSync(descriptor);
 		descriptor = undefined;
+	}
+	/** In a directory that cannot be used nothing can be removed either. */
+	function giveUp(): void {
+		try {
+			close();
+			rmSync(file, { force: true });
+		} catch {
+			descriptor = undefined;
+		}
 	}
 
 	attempt(() => {

@@ -1,10 +1,11 @@
-/** A sleeping shell that cleans up after us when we are killed and cannot do it ourselves. */
+/** A sleeping shell that ends our processes when we are killed and cannot do it ourselves. */
 import { type ChildProcess, spawn } from "node:child_process";
 
 /**
- * Reads lines from us: the live process groups, or `done`. When the pipe breaks we are gone: ask, wait a moment, insist until nothing
- * carries the mark. A group is killed as one, so it needs no second look; and it would count as alive while it has a zombie. Runs in a
- * session of its own, so that a signal to our group does not reach it.
+ * Reads lines from us: the live process groups, or `done`. When the pipe breaks we are gone. Then it asks the processes to end, waits a
+ * moment, and kills until two looks in a row find no process with the mark. It freezes what it finds before it kills, because a frozen
+ * process cannot fork. A group is signalled as a whole and not looked for again: it would count as alive while it has a zombie. The
+ * watchdog runs in a session of its own, so that a signal to our group does not reach it.
  */
 const script = `
 groups=
@@ -23,12 +24,15 @@ signal() {
 	[ -n "$found" ]
 }
 mark=$1
-signal TERM || [ -n "$groups" ] || exit 0
+signal TERM || signal TERM || [ -n "$groups" ] || exit 0
 sleep 0.3
 round=0
-while signal KILL && [ "$round" -lt 12 ]; do
+empty=0
+while [ "$empty" -lt 2 ] && [ "$round" -lt 60 ]; do
 	round=$((round + 1))
-	sleep 0.05
+	signal STOP && signal STOP
+	if signal KILL; then empty=0; else empty=$((empty + 1)); fi
+	sleep 0.02
 done
 `;
 
@@ -42,7 +46,7 @@ export class Watchdog {
 		this.#mark = mark;
 	}
 
-	/** Starts the shell, unless it is already there. */
+	/** Starts the shell unless it is running. */
 	start(): void {
 		if (process.platform === "win32" || (this.#child && this.#child.exitCode === null && this.#child.signalCode === null)) return;
 		// Nothing of ours in its environment: it must not carry the mark it looks for, nor keep a directory busy.
@@ -71,7 +75,7 @@ export class Watchdog {
 		if (this.#groups.delete(group)) this.#tell();
 	}
 
-	/** Sends it away. Everything it guards must have ended before. */
+	/** Ends it. Everything it guards must have ended before. */
 	dismiss(): void {
 		this.#child?.stdin?.end("done\n");
 		this.#child = undefined;

@@ -1,4 +1,4 @@
-/** Regular expressions of strangers, under a limit of time: one that explodes costs a moment and is not asked again. */
+/** Regular expressions from rule files, under a limit of time: one that explodes costs a moment and is not used again. */
 import { TimeLimit } from "../../lib/in-time.ts";
 
 export interface Pattern {
@@ -6,12 +6,16 @@ export interface Pattern {
 	regex: RegExp;
 	/** Cannot explode, because it repeats nothing. Spares the limit, which costs more than the search. */
 	isPlain: boolean;
-	/** Words that stand in whatever it matches, if that can be told. Looking for them first is a hundred times cheaper than the limit. */
+	/** Words that every match contains, if that can be told. Looking for them first is a hundred times cheaper than the limit. */
 	literal: string;
 }
 
 /** Longer than this for one look, and a pattern is not used any more. */
 export const patternLimitMs = 50;
+/** How often patterns that are slow together may make a look late, before the slowest of them is not used any more. */
+const mostLateLooks = 3;
+/** All patterns of one look together. Nothing else gets its turn meanwhile. */
+const lookLimitMs = 300;
 
 /** JavaScript's syntax without flags, except that a leading `(?i)` and the like set some. */
 export function patternOf(source: string): Pattern | { problem: string } {
@@ -46,7 +50,7 @@ export function literalOf(source: string): string {
 		run = "";
 	};
 	for (const [token] of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|./gs)) {
-		// Alternatives, and escapes that go on behind their letter.
+		// Alternatives, and escapes that go on after their letter.
 		if (token === "|" || /^\\[0-9cukpPx]/.test(token)) return "";
 		if (token === "(") depth += 1;
 		else if (token === ")") depth -= 1;
@@ -64,6 +68,7 @@ export class PatternSearch {
 	#onTooSlow: (pattern: Pattern) => void;
 	#tooSlow = new Set<Pattern>();
 	#limit = new TimeLimit(patternLimitMs);
+	#lateLooks = 0;
 
 	constructor(onTooSlow: (pattern: Pattern) => void) {
 		this.#onTooSlow = onTooSlow;
@@ -78,16 +83,32 @@ export class PatternSearch {
 		const doubtful = asked.filter((pattern) => !pattern.isPlain);
 		if (doubtful.length === 0) return found;
 		if (this.#limit.run(() => collect(doubtful))) return found;
-		// Somebody was slow, or the machine was: each gets the time for itself before it is blamed.
+		// One of them was slow, or the machine was: each gets the time alone before it is blamed.
+		this.#lateLooks += 1;
+		let spent = 0;
+		let slowest: { pattern: Pattern; ms: number } | undefined;
 		for (const pattern of doubtful) {
-			if (this.#limit.run(() => collect([pattern]))) continue;
-			this.#tooSlow.add(pattern);
-			this.#onTooSlow(pattern);
+			const before = process.cpuUsage();
+			const isInTime = spent < lookLimitMs && this.#limit.run(() => collect([pattern]));
+			// Computing time: a machine that is busy with other things is not the pattern's fault.
+			const ms = process.cpuUsage(before).user / 1000;
+			spent += ms;
+			if (!isInTime) this.#drop(pattern);
+			else if (!slowest || ms > slowest.ms) slowest = { pattern, ms };
+		}
+		if (slowest && slowest.ms > patternLimitMs / 5 && doubtful.length > 1 && this.#lateLooks >= mostLateLooks) {
+			this.#drop(slowest.pattern);
+			this.#lateLooks = 0;
 		}
 		return found;
 
 		function collect(some: readonly Pattern[]): void {
 			for (const pattern of some) if (occurs(pattern)) found.add(pattern);
 		}
+	}
+
+	#drop(pattern: Pattern): void {
+		this.#tooSlow.add(pattern);
+		this.#onTooSlow(pattern);
 	}
 }

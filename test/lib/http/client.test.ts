@@ -123,6 +123,18 @@ test("keep-alive bytes count as life, under the patience for the first event", a
 	expect(await client.post(post({ firstEventTimeoutMs: 100, idleTimeoutMs: 5, onData: () => "waiting" }))).toMatchObject({ type: "ended" });
 });
 
+test("a refusal that trickles for ever has a deadline", async () => {
+	server.answer((response) => {
+		response.writeHead(500);
+		const timer = setInterval(() => response.write("."), 300);
+		response.on("close", () => clearInterval(timer));
+	});
+	const start = performance.now();
+	const outcome = await client.post(post());
+	expect(outcome).toMatchObject({ type: "refused", status: 500, body: expect.stringMatching(/^\.+$/) });
+	expect(performance.now() - start).toBeLessThan(15_000);
+});
+
 test("a broken connection, a refused one and a bad address are failures with words", async () => {
 	server.answer((response) => {
 		response.writeHead(200, { "content-length": "100" }).write("data");

@@ -75,6 +75,19 @@ test("a directory that cannot be written to costs the file, not the output", () 
 	expect(view.fullOutputProblem).toContain("ENOENT");
 });
 
+test("a path that is not a directory, or cannot be a path at all, costs the file, not the output", () => {
+	const file = join(directory, "a-file");
+	writeFileSync(file, "");
+	for (const place of [join(file, "inside"), file, "/dev/null", "bad\0path", join(directory, "x".repeat(300))]) {
+		const output = new Output(place);
+		output.append(Buffer.from("x\n".repeat(3000)));
+		const view = output.view(true);
+		expect([place, view.fullOutputPath, view.truncation.outputLines]).toEqual([place, undefined, 2000]);
+		expect(view.fullOutputProblem).not.toBe(undefined);
+		output.close();
+	}
+});
+
 test("logs and pipes older than a week are removed, everything else stays", async () => {
 	const old = join(directory, "bowline-bash-0123456789abcdef.log");
 	const fresh = join(directory, "bowline-bash-fedcba9876543210.log");

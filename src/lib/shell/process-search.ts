@@ -1,0 +1,124 @@
+/**
+ * Finds every process of a command in /proc: members of its groups and sessions, processes that carry its mark in their environment, and
+ * children of either. Repeated looks are cheap, because processes of others are looked at only once.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface Doomed {
+	/** Process group ids. Each group leader also leads the session of the same number. */
+	groups: readonly number[];
+	/** Text that the environment of every process to end contains. */
+	mark: string;
+}
+
+export interface FoundProcess {
+	pid: number;
+	/** It belongs to one of the groups, so that a signal to the group reaches it. */
+	isInGroup: boolean;
+}
+
+interface Status {
+	state: string;
+	parent: number;
+	group: number;
+	session: number;
+}
+
+export class ProcessSearch {
+	readonly #groups: ReadonlySet<number>;
+	readonly #mark: Buffer;
+	/** Everything that was ever found. */
+	readonly #ours = new Set<number>();
+	/** Processes of others, with their parents: a parent may turn out to be ours later. */
+	readonly #others = new Map<number, number>();
+	/** Zombies, which their parents may never collect. */
+	readonly #dead = new Set<number>();
+
+	constructor({ groups, mark }: Doomed) {
+		this.#groups = new Set(groups);
+		this.#mark = Buffer.from(mark);
+	}
+
+	/**
+	 * The living processes, the newest first. `onFound` is called the moment that one is seen: a process that forks and exits all the time is
+	 * gone again when the look is over.
+	 */
+	look(onFound: (found: FoundProcess) => void = () => undefined): FoundProcess[] {
+		const found: FoundProcess[] = [];
+		const add = (pid: number, status: Status) => {
+			const process = { pid, isInGroup: this.#groups.has(status.group) };
+			this.#ours.add(pid);
+			this.#others.delete(pid);
+			found.push(process);
+			onFound(process);
+		};
+		const pids = processIds();
+		for (const pid of pids) {
+			if (this.#others.has(pid) || this.#dead.has(pid)) continue;
+			const status = statusOf(pid);
+			if (status && this.#isOurs(pid, status)) add(pid, status);
+		}
+		// A child can be looked at before its parent is known to be ours.
+		for (let isComplete = false; !isComplete; ) {
+			isComplete = true;
+			for (const [pid, parent] of this.#others) {
+				if (!this.#ours.has(parent)) continue;
+				const status = statusOf(pid);
+				if (status && !isDead(status)) add(pid, status);
+				else this.#others.delete(pid);
+				isComplete = false;
+			}
+		}
+		this.#forgetEnded(new Set(pids));
+		return found;
+	}
+
+	#isOurs(pid: number, status: Status): boolean {
+		const { parent, group, session } = status;
+		if (isDead(status)) {
+			this.#dead.add(pid);
+			return false;
+		}
+		if (this.#ours.has(pid) || this.#ours.has(parent) || this.#groups.has(group) || this.#groups.has(session)) return true;
+		const environment = readProcess(pid, "environ");
+		if (environment?.includes(this.#mark)) return true;
+		// While a process starts another program its environment is empty for a moment. That of the kernel's threads always is.
+		const isSettled = environment === undefined || environment.length > 0 || parent === 2 || parent === 0;
+		if (isSettled) this.#others.set(pid, parent);
+		return false;
+	}
+
+	/** The system may give the numbers of ended processes to others. */
+	#forgetEnded(alive: ReadonlySet<number>): void {
+		for (const known of [this.#ours, this.#others, this.#dead]) for (const pid of known.keys()) if (!alive.has(pid)) known.delete(pid);
+	}
+}
+
+/** The highest numbers first: they are the newest, and the most likely to be gone soon. */
+function processIds(): number[] {
+	const pids: number[] = [];
+	for (const name of readdirSync("/proc")) {
+		const pid = Number(name);
+		if (Number.isInteger(pid) && pid !== process.pid) pids.push(pid);
+	}
+	return pids.sort((a, b) => b - a);
+}
+
+const isDead = ({ state }: Status) => state === "Z" || state === "X";
+
+function statusOf(pid: number): Status | undefined {
+	const stat = readProcess(pid, "stat")?.toString("latin1");
+	if (stat === undefined) return undefined;
+	// pid (name) state parent group session …; the name may contain anything, brackets too.
+	const [state = "", parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 4);
+	return { state, parent: Number(parent), group: Number(group), session: Number(session) };
+}
+
+function readProcess(pid: number, file: string): Buffer | undefined {
+	try {
+		return readFileSync(`/proc/${pid}/${file}`);
+	} catch (error) {
+		if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+		throw error;
+	}
+}

@@ -1,0 +1,26 @@
+/**
+ * Searches without ripgrep, in a thread of its own. Patterns of the model and directories of others can keep a search busy for as long as
+ * they like: the thread that hears the host must not wait for it, and a thread can be terminated.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { pathCollector } from "./find-collector.ts";
+import { searchWithWalk } from "./grep-walk.ts";
+import type { FoundPaths, SearchTask } from "./search-worker-host.ts";
+import { walk } from "./walk.ts";
+
+async function find({ directory, pattern, limit }: Extract<SearchTask, { kind: "find" }>): Promise<FoundPaths> {
+	const notes: string[] = [];
+	const collected = await pathCollector(pattern, limit);
+	for await (const file of walk(directory, notes)) if (!collected.add(file)) break;
+	return { paths: collected.found(), isLimited: collected.isLimited(), notes };
+}
+
+async function run(task: SearchTask): Promise<void> {
+	try {
+		parentPort?.postMessage({ result: task.kind === "find" ? await find(task) : await searchWithWalk(task.search) });
+	} catch (error) {
+		parentPort?.postMessage({ problem: (error as Error).message });
+	}
+}
+
+void run(workerData as SearchTask);
