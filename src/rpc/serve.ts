@@ -114,6 +114,7 @@ export async function serve(
 		handlers: table,
 		writer,
 		dialect,
+		long: { get_messages: () => ({ member: "messages", ...session.messagesJson }) },
 		onControl: (frame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame)),
 		pauseInput,
 	});

@@ -14,7 +14,7 @@ import {
 	type RequestId,
 } from "../protocol/frames.ts";
 import type { Answer, Dialect, PromptStory } from "./dialects/dialect.ts";
-import type { FrameWriter } from "./stdio.ts";
+import type { FrameWriter, LongFrame } from "./stdio.ts";
 
 interface Job {
 	/** Starts the work; a promise only if it takes its time. */
@@ -29,10 +29,15 @@ const maxUnhandled = 32 * 1024 * 1024;
 /** What a command costs while it waits, beside its text. */
 const jobOverhead = 256;
 
+/** Shorter answers are made as a whole. */
+const longFrom = 256 * 1024;
+
 export interface ServerOptions {
 	handlers: Handlers;
 	writer: FrameWriter;
 	dialect: Dialect;
+	/** Answers that are too long to be made as a whole: the name of the only member of their data, and its JSON in parts. */
+	long?: { [Name in CommandName]?: () => { member: string } & LongFrame };
 	onControl: (frame: ControlFrame) => void;
 	/** Asks the reader of stdin to pause or to go on. */
 	pauseInput: (paused: boolean) => void;
@@ -180,6 +185,8 @@ export class Server {
 			for (const then of afterwards) then();
 		};
 		try {
+			const long = this.#options.dialect.frames ? undefined : this.#options.long?.[name]?.();
+			if (long && long.size > longFrom) return this.#answerLong(id, name, long);
 			const handler = this.#options.handlers[name] as (params: unknown, call: Call) => unknown;
 			const result = handler(params, call);
 			if (!(result instanceof Promise)) return succeed(result);
@@ -209,6 +216,13 @@ export class Server {
 		this.#answer(undefined, command, { error: text });
 	}
 
+	#answerLong(id: RequestId | undefined, command: string, { member, size, parts }: { member: string } & LongFrame): void {
+		const head = toLine({ id, type: "response", command, success: true, data: {} }).slice(0, -2);
+		const { writer } = this.#options;
+		writer.write({ size, parts: enclosed(`${head}${JSON.stringify(member)}:`, parts, "}}") });
+		if (!writer.isOpen) this.#count(0);
+	}
+
 	#answer(id: RequestId | undefined, command: string, outcome: { data?: unknown } | { error: string; code?: string }): void {
 		const isFailure = "error" in outcome;
 		const response: Response = { id, type: "response", command, success: !isFailure, ...outcome };
@@ -216,6 +230,12 @@ export class Server {
 		for (const line of linesOf(dialect.frames?.(response) ?? [response], command)) writer.write(line);
 		if (!writer.isOpen) this.#count(0);
 	}
+}
+
+function* enclosed(before: string, parts: Iterable<Uint8Array>, after: string): Generator<Uint8Array> {
+	yield Buffer.from(before);
+	yield* parts;
+	yield Buffer.from(after);
 }
 
 function linesOf(frames: readonly OutboundFrame[], command: string): string[] {

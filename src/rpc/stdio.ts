@@ -14,7 +14,10 @@ const lowWater = 4 * 1024 * 1024;
 const batchSize = 64 * 1024;
 
 export interface OutputStream {
+	/** Whole lines. */
 	write(text: string, done: (error?: Error | null) => void): void;
+	/** Parts of lines. Without it, long frames are written as one text. */
+	writeBytes?: (bytes: Uint8Array, done: (error?: Error | null) => void) => void;
 	/** Bytes that were written and that the system has not taken. */
 	unsent(): number;
 }
@@ -26,7 +29,16 @@ export interface LateFrame {
 	line: () => string;
 }
 
-type Frame = string | LateFrame;
+/** A frame whose parts are made one after the other, while it is written: it never is in memory as a whole. */
+export interface LongFrame {
+	/** Nearly its length. */
+	size: number;
+	parts: Iterable<Uint8Array>;
+}
+
+type Frame = string | LateFrame | LongFrame;
+
+const isLong = (frame: Frame | undefined): frame is LongFrame => typeof frame === "object" && "parts" in frame;
 
 /** What a frame costs while it waits: many small ones cost more than their letters. */
 const overhead = 64;
@@ -61,6 +73,7 @@ export class FrameWriter implements Flow {
 	/** Queues one frame. `alone`: in a write of its own, not together with its neighbours. */
 	write(frame: Frame, alone = false): void {
 		if (this.#hasFailed) return;
+		if (isLong(frame) && (this.split || !this.#stream.writeBytes)) frame = Buffer.concat([...frame.parts]).toString("utf8");
 		if (this.split) frame = divided(frame, this.split);
 		if (alone) this.#alone.add(this.#frames.length);
 		this.#frames.push(frame);
@@ -143,27 +156,48 @@ export class FrameWriter implements Flow {
 
 	#flush(): void {
 		if (this.#isWriting || this.#frames.length === 0 || this.#hasFailed) return;
-		const { text, length } = this.#nextBatch();
 		this.#isWriting = true;
-		this.#stream.write(text, (error) => {
-			this.#isWriting = false;
-			if (error) return this.#fail(error);
+		const [first] = this.#frames;
+		if (isLong(first)) {
+			this.#drop(1);
+			return this.#writeParts(first.parts[Symbol.iterator](), sizeOf(first));
+		}
+		const { text, length } = this.#nextBatch();
+		this.#stream.write(text, (error) => this.#onWritten(error, length));
+	}
+
+	/** `left`: what the rest of the frame counts for. */
+	#writeParts(parts: Iterator<Uint8Array>, left: number): void {
+		const { value, done } = parts.next();
+		if (done) return this.#stream.write("\n", (error) => this.#onWritten(error, left));
+		this.#stream.writeBytes?.(value, (error) => {
+			if (error) return this.#onWritten(error, left);
+			const length = Math.min(value.length, left);
 			this.#taken += length;
 			this.#add(-length);
-			this.#written.resolve();
-			if (this.#frames.length) this.#flush();
-			else this.onDrain();
+			this.#writeParts(parts, left - length);
 		});
+	}
+
+	#onWritten(error: Error | null | undefined, length: number): void {
+		this.#isWriting = false;
+		if (error) return this.#fail(error);
+		this.#taken += length;
+		this.#add(-length);
+		this.#written.resolve();
+		if (this.#frames.length) this.#flush();
+		else this.onDrain();
 	}
 
 	#nextBatch(): { text: string; length: number } {
 		let count = 0;
 		let length = 0;
-		if (this.#alone.size === 0 && this.#waiting <= batchSize) {
+		if (this.#alone.size === 0 && this.#waiting <= batchSize && !this.#frames.some(isLong)) {
 			count = this.#frames.length;
 			length = this.#waiting;
 		} else {
 			for (; count < this.#frames.length && length < batchSize; count++) {
+				if (isLong(this.#frames[count])) break;
 				const isAlone = this.#alone.has(count);
 				if (isAlone && count > 0) break;
 				length += sizeOf(this.#frames[count] as Frame);
@@ -173,12 +207,17 @@ export class FrameWriter implements Flow {
 				}
 			}
 		}
-		const batch = count === this.#frames.length ? this.#frames : this.#frames.slice(0, count);
-		this.#frames = batch === this.#frames ? [] : this.#frames.slice(count);
-		if (this.#alone.size) this.#alone = new Set([...this.#alone].flatMap((index) => (index >= count ? [index - count] : [])));
-		const lines = batch.flatMap(lineOf);
+		const lines = this.#drop(count).flatMap((frame) => (isLong(frame) ? [] : lineOf(frame)));
 		lines.push("");
 		return { text: lines.join("\n"), length };
+	}
+
+	/** Removes the first frames from the queue. */
+	#drop(count: number): Frame[] {
+		const dropped = count === this.#frames.length ? this.#frames : this.#frames.slice(0, count);
+		this.#frames = dropped === this.#frames ? [] : this.#frames.slice(count);
+		if (this.#alone.size) this.#alone = new Set([...this.#alone].flatMap((index) => (index >= count ? [index - count] : [])));
+		return dropped;
 	}
 
 	#fail(error: Error): void {
@@ -194,11 +233,12 @@ export class FrameWriter implements Flow {
 }
 
 function divided(frame: Frame, split: (line: string) => string): Frame {
+	if (isLong(frame)) return frame;
 	return typeof frame === "string" ? split(frame) : { size: frame.size, line: () => split(frame.line()) };
 }
 
 /** A frame that cannot be put into words must not take its neighbours along. */
-function lineOf(frame: Frame): string[] {
+function lineOf(frame: Exclude<Frame, LongFrame>): string[] {
 	if (typeof frame === "string") return [frame];
 	try {
 		return [frame.line()];
@@ -240,5 +280,9 @@ export function claimStdout(): OutputStream {
 	// The write's own callback tells of a broken pipe; without a listener the event would end the process.
 	stdout.on("error", () => undefined);
 	const handle = (stdout as { _handle?: { writeQueueSize?: number } })._handle;
-	return { write: (text, done) => void write(text, done), unsent: () => handle?.writeQueueSize ?? 0 };
+	return {
+		write: (text, done) => void write(text, done),
+		writeBytes: (bytes, done) => void write(bytes, done),
+		unsent: () => handle?.writeQueueSize ?? 0,
+	};
 }

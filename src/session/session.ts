@@ -10,6 +10,7 @@ import type { AgentMessage, UserMessage } from "../protocol/messages.ts";
 import { abortedText, busyText } from "../protocol/texts.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
 import type { Entry, EntryBody } from "../transcript/entries.ts";
+import { type ContextJson, contextJson } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Transcripts } from "../transcript/transcripts.ts";
 import type { Observer } from "./bus.ts";
@@ -66,6 +67,11 @@ export class Session {
 
 	get messages(): readonly AgentMessage[] {
 		return this.#conversation.messages;
+	}
+
+	/** The same as JSON, for a host that asks for all of them. */
+	get messagesJson(): ContextJson {
+		return contextJson(this.transcript.branch);
 	}
 
 	get transcript(): Transcript {

@@ -11,6 +11,7 @@ describe("arguments of the benchmark", () => {
 		[["start", "deltas"], { names: ["start", "deltas"] }],
 		[["--compare", "../old/dist", "start"], { names: ["start"], compare: "../old/dist" }],
 		[["start", "--compare=../old/dist", "--rounds", "3"], { names: ["start"], compare: "../old/dist", rounds: 3 }],
+		[["--profile", "profiles", "long"], { names: ["long"], profile: "profiles" }],
 		[["--compare"], { problem: "--compare needs a value" }],
 		[["--compare", "--rounds", "3"], { problem: "--compare needs a value" }],
 		[["--rounds", "0"], { problem: "--rounds must be a whole number from 1 on, not 0" }],
