@@ -7,9 +7,11 @@ export interface BenchArguments {
 	compare?: string;
 	/** In place of what each row asks for. */
 	rounds?: number;
+	/** Where every program that is measured leaves a CPU profile. Its figures are not comparable then. */
+	profile?: string;
 }
 
-export const usage = "Usage: npm run bench -- [--compare <other dist>] [--rounds <count>] [row ...]";
+export const usage = "Usage: npm run bench -- [--compare <other dist>] [--rounds <count>] [--profile <directory>] [row ...]";
 
 export function parseBenchArguments(words: readonly string[]): BenchArguments | { problem: string } {
 	const parsed: BenchArguments = { names: [] };
@@ -19,10 +21,11 @@ export function parseBenchArguments(words: readonly string[]): BenchArguments | 
 			parsed.names.push(flag);
 			continue;
 		}
-		if (flag !== "--compare" && flag !== "--rounds") return { problem: `Unknown option ${flag}` };
+		if (flag !== "--compare" && flag !== "--rounds" && flag !== "--profile") return { problem: `Unknown option ${flag}` };
 		const value = inline ?? words[++at];
 		if (!value || value.startsWith("--")) return { problem: `${flag} needs a value` };
 		if (flag === "--compare") parsed.compare = value;
+		else if (flag === "--profile") parsed.profile = value;
 		else {
 			parsed.rounds = Number(value);
 			if (!Number.isInteger(parsed.rounds) || parsed.rounds < 1) return { problem: `--rounds must be a whole number from 1 on, not ${value}` };

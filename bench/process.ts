@@ -55,6 +55,8 @@ export class Running {
 
 	constructor(folder: string, args: string[], extra: Record<string, string> = {}) {
 		const env = plainEnvironment({ BOWLINE_DIR: join(folder, "user"), ...extra });
+		const profile = process.env.BENCH_PROFILE;
+		if (profile) args = ["--cpu-prof", `--cpu-prof-dir=${profile}`, "--cpu-prof-interval=250", ...args];
 		this.child = spawn(process.execPath, args, { cwd: folder, env, stdio: ["pipe", "pipe", "inherit"] });
 		this.child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
 	}

@@ -15,7 +15,10 @@ function fail(problem: string): never {
 
 const parsed = parseBenchArguments(process.argv.slice(2));
 if ("problem" in parsed) fail(parsed.problem);
-const { names, compare, rounds } = parsed;
+const { names, compare, rounds, profile } = parsed;
+// npm changes the folder; paths are meant from where they were typed.
+const typed = (path: string) => resolve(process.env.INIT_CWD ?? ".", path);
+if (profile) process.env.BENCH_PROFILE = typed(profile);
 const chosen = rows.filter(({ name }) => names.length === 0 || names.some((word) => name.includes(word)));
 if (chosen.length === 0) fail(`No such row. There are: ${rows.map(({ name }) => name).join(", ")}`);
 
@@ -23,8 +26,7 @@ const mine: Contestant = { name: "this", program: join(import.meta.dirname, "../
 const floor: Contestant = { name: "floor", program: join(import.meta.dirname, "../bench/floor.cjs") };
 const contestants = [mine];
 if (compare) {
-	// npm changes the folder; the path is meant from where it was typed.
-	const program = join(resolve(process.env.INIT_CWD ?? ".", compare), "bowline.js");
+	const program = join(typed(compare), "bowline.js");
 	if (!existsSync(program)) fail(`There is no build in ${compare}: ${program} does not exist.`);
 	contestants.push({ name: "other", program });
 }
