@@ -4,8 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-
-export const program = join(import.meta.dirname, "../dist/bowline.js");
+import type { Trial } from "./row.ts";
 
 /** NODE_EXTRA_CA_CERTS costs node itself tens of milliseconds at each start; it would hide what is ours. */
 export function plainEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
@@ -38,16 +37,11 @@ export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise
 	}
 }
 
-/** An agent in a folder of its own. */
-export function startAgent(folder: string, flags: string[] = [], script?: unknown): Running {
+/** The trial's program in its folder, with a script to play where there is one. */
+export function startAgent({ program, folder }: Pick<Trial, "program" | "folder">, flags: string[] = [], script?: unknown): Running {
 	const model = script ? ["--provider", "scripted", "--model", "script.jsonc"] : [];
 	if (script) writeFileSync(join(folder, "script.jsonc"), JSON.stringify(script));
 	return new Running(folder, [program, "--mode", "rpc", "--no-session", "--hermetic", ...model, ...flags]);
-}
-
-/** A plain loop that does what an agent's frames cost at least. */
-export function startBare(folder: string): Running {
-	return new Running(folder, [join(import.meta.dirname, "../bench/bare.cjs")]);
 }
 
 /** A process that is talked to in lines. */
@@ -61,6 +55,8 @@ export class Running {
 
 	constructor(folder: string, args: string[], extra: Record<string, string> = {}) {
 		const env = plainEnvironment({ BOWLINE_DIR: join(folder, "user"), ...extra });
+		const profile = process.env.BENCH_PROFILE;
+		if (profile) args = ["--cpu-prof", `--cpu-prof-dir=${profile}`, "--cpu-prof-interval=250", ...args];
 		this.child = spawn(process.execPath, args, { cwd: folder, env, stdio: ["pipe", "pipe", "inherit"] });
 		this.child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
 	}
@@ -76,6 +72,22 @@ export class Running {
 	/** Resolves at the next line that holds the text. */
 	line(text: string): Promise<void> {
 		return new Promise((resolve) => this.#waiting.push({ text, resolve }));
+	}
+
+	/** Sends a prompt and waits until the agent has settled. */
+	async prompt(message: string): Promise<void> {
+		const settled = this.line('"agent_settled"');
+		this.send({ id: "p", type: "prompt", message });
+		await settled;
+	}
+
+	/** Sends a command and waits for its answer. Tells the milliseconds. */
+	async ask(frame: { type: string; [key: string]: unknown }): Promise<number> {
+		const began = performance.now();
+		const answered = this.line(`"command":"${frame.type}"`);
+		this.send({ id: "x", ...frame });
+		await answered;
+		return performance.now() - began;
 	}
 
 	async end(): Promise<void> {

@@ -1,15 +1,18 @@
 /** Rows about real wire formats, against a server on the loopback. */
+import { copyFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type ApiKind, askedBy, spoken } from "../test/models/wire.ts";
-import { cpuNs, inFolder, program, Running } from "./process.ts";
-import { writeSession } from "./session-rows.ts";
-import { type Figure, median } from "./table.ts";
+import { cpuNs, Running } from "./process.ts";
+import { exponent, type Reading, type Row, type Trial } from "./row.ts";
+import { writeSession } from "./session-files.ts";
+import { median } from "./statistics.ts";
 
 /** A server that answers each POST with the next body (the last one serves all that follow). */
-async function serving<T>(bodies: string[], work: (url: string) => Promise<T>): Promise<T> {
+async function serving<T>(bodies: string[], work: (url: string) => Promise<T>, onRequest?: () => void): Promise<T> {
 	const server = createServer((request, response) => {
+		onRequest?.();
 		request.resume();
 		request.on("end", () => {
 			response.writeHead(200, { "content-type": "text/event-stream" });
@@ -25,131 +28,130 @@ async function serving<T>(bodies: string[], work: (url: string) => Promise<T>): 
 	}
 }
 
-function startWith(api: ApiKind, url: string, folder: string, flags: string[] = []): Running {
+function startWith(api: ApiKind, url: string, { program, folder }: Trial, flags: string[] = ["--no-session"]): Running {
 	const { flags: model, env } = askedBy(api, url, "bench-key-0123456789");
-	return new Running(folder, [program, "--mode", "rpc", "--hermetic", "--no-session", "--updates", "delta", ...model, ...flags], env);
+	return new Running(folder, [program, "--mode", "rpc", "--hermetic", "--updates", "delta", ...model, ...flags], env);
 }
 
-/** One prompt to its end. */
-async function prompt(agent: Running): Promise<void> {
-	const settled = agent.line('"agent_settled"');
-	agent.send({ id: "p", type: "prompt", message: "go" });
-	await settled;
-}
-
-async function streamed(api: ApiKind, body: string, deltas: number): Promise<number> {
-	return serving([spoken(api, { text: ["warm"] }), body, spoken(api, { text: ["done"] })], (url) =>
-		inFolder(async (folder) => {
-			const agent = startWith(api, url, folder);
-			await prompt(agent);
-			const before = cpuNs(agent.pid);
-			await prompt(agent);
-			const micros = (cpuNs(agent.pid) - before) / 1000 / deltas;
-			await agent.end();
-			return micros;
-		}),
-	);
+/** Milliseconds of cpu for one reply, after one that warms up. */
+async function streamed(trial: Trial, api: ApiKind, body: string): Promise<number> {
+	return serving([spoken(api, { text: ["warm"] }), body, spoken(api, { text: ["done"] })], async (url) => {
+		const agent = startWith(api, url, trial);
+		await agent.prompt("go");
+		const before = cpuNs(agent.pid);
+		await agent.prompt("go");
+		const ms = (cpuNs(agent.pid) - before) / 1e6;
+		await agent.end();
+		return ms;
+	});
 }
 
 /** 50,000 text deltas of each format, from the socket to stdout. */
-export async function providerDeltas(): Promise<Figure[]> {
-	const count = 50_000;
-	const text = Array.from({ length: count }, () => "lorem ipsum ");
-	const figures: Figure[] = [];
-	for (const api of ["anthropic", "chat", "responses", "google"] as const) {
-		const body = spoken(api, { text });
-		const micros = median([await streamed(api, body, count), await streamed(api, body, count), await streamed(api, body, count)]);
-		figures.push({ what: `50,000 deltas, ${api}, cpu per delta`, value: `${micros.toFixed(2)} us`, goal: "<= 14 us", isMet: micros <= 14 });
-	}
-	return figures;
-}
+const providerDeltas: Row = {
+	name: "providers",
+	rounds: 5,
+	hasFloor: true,
+	async measure(trial) {
+		const count = 50_000;
+		const text = Array.from({ length: count }, () => "lorem ipsum ");
+		const readings: Reading[] = [];
+		for (const api of ["anthropic", "chat", "responses", "google"] as const) {
+			const micros = ((await streamed(trial, api, spoken(api, { text }))) * 1000) / count;
+			readings.push({ what: `50,000 deltas, ${api}, cpu per delta`, value: micros, unit: "us", goal: { most: 14 } });
+		}
+		return readings;
+	},
+};
 
-/** Tool arguments that arrive in 4,000 and in 16,000 pieces: cost per piece must not grow. */
-export async function argumentDeltas(): Promise<Figure[]> {
-	const measure = async (count: number) => {
-		const pieces = ['{"path":"x","content":"', ...Array.from({ length: count }, () => "lorem ipsum "), '"}'];
-		// A tool that does not exist: the arguments are read and nothing is done with them.
-		return streamed("anthropic", spoken("anthropic", { call: { name: "nothing", arguments: pieces } }), count);
-	};
-	const small = median([await measure(4000), await measure(4000), await measure(4000)]);
-	const large = median([await measure(16_000), await measure(16_000), await measure(16_000)]);
-	return [
-		{
-			what: "16,000 argument deltas, cpu per delta",
-			value: `${large.toFixed(2)} us`,
-			against: `4,000: ${small.toFixed(2)} us`,
-			ratio: (large / small).toFixed(2),
-			goal: "<= 14 us, linear",
-			isMet: large <= 14,
-		},
-	];
-}
+/** Tool arguments that arrive in many pieces: the cost of a piece must not grow. */
+const argumentDeltas: Row = {
+	name: "arguments",
+	rounds: 7,
+	hasFloor: true,
+	async measure(trial) {
+		const counts = [1000, 4000, 16_000];
+		const costs: number[] = [];
+		for (const count of counts) {
+			const pieces = ['{"path":"x","content":"', ...Array.from({ length: count }, () => "lorem ipsum "), '"}'];
+			// A tool that does not exist: the arguments are read and nothing is done with them.
+			costs.push(await streamed(trial, "anthropic", spoken("anthropic", { call: { name: "nothing", arguments: pieces } })));
+		}
+		return [
+			{ what: "16,000 argument deltas, cpu", value: costs[2] as number, unit: "ms", goal: { timesFloor: 1.4 } },
+			{ what: "1,000 to 16,000 argument deltas, exponent", value: exponent(counts, costs), unit: "", goal: { most: 1.1 } },
+		];
+	},
+};
 
-/** From a prompt to its first delta, beside a bare reader of the same stream. */
-export async function firstDelta(): Promise<Figure[]> {
-	const body = spoken("anthropic", { text: ["hello"] });
-	return serving([body], (url) =>
-		inFolder(async (folder) => {
-			const agent = startWith("anthropic", url, folder, ["--no-tools"]);
-			const bare = new Running(folder, [join(import.meta.dirname, "../bench/bare-http.cjs"), url]);
-			await bare.line("ready");
-			const latency = async (process: Running) => {
-				const first = process.line("text_delta");
-				const settled = process.line('"agent_settled"');
-				const began = performance.now();
-				process.send({ id: "p", type: "prompt", message: "go" });
-				await first;
-				const took = performance.now() - began;
-				await settled;
-				return took;
-			};
-			const ours: number[] = [];
-			const theirs: number[] = [];
+/** From a prompt to its first delta. */
+const firstDelta: Row = {
+	name: "first-delta",
+	rounds: 3,
+	hasFloor: true,
+	async measure(trial) {
+		return serving([spoken("anthropic", { text: ["hello"] })], async (url) => {
+			const agent = startWith("anthropic", url, trial, ["--no-session", "--no-tools"]);
+			const took: number[] = [];
 			for (let round = 0; round < 60; round++) {
-				ours.push(await latency(agent));
-				theirs.push(await latency(bare));
+				const first = agent.line("text_delta");
+				const settled = agent.line('"agent_settled"');
+				const began = performance.now();
+				agent.send({ id: "p", type: "prompt", message: "go" });
+				await first;
+				took.push(performance.now() - began);
+				await settled;
 			}
 			await agent.end();
-			await bare.end();
 			// The first rounds load and warm what is needed.
-			const over = median(ours.slice(20)) - median(theirs.slice(20));
-			return [
-				{
-					what: "prompt to first delta",
-					value: `${median(ours.slice(20)).toFixed(2)} ms`,
-					against: `bare node:http ${median(theirs.slice(20)).toFixed(2)} ms`,
-					ratio: `+${over.toFixed(2)} ms`,
-					goal: "<= 1.5 ms over it",
-					isMet: over <= 1.5,
-				},
-			];
-		}),
-	);
-}
+			return [{ what: "prompt to first delta", value: median(took.slice(20)), unit: "ms" }];
+		});
+	},
+};
 
-/** One more tool turn at the end of a conversation of 10,000 messages. */
-export async function longConversation(): Promise<Figure[]> {
-	const call = spoken("anthropic", { call: { name: "ls", arguments: ['{"path":"."}'] } });
-	const text = spoken("anthropic", { text: ["done"] });
-	const rounds = 12;
-	return serving([call, text].concat(Array.from({ length: rounds }, () => [call, text]).flat()), (url) =>
-		inFolder(async (folder) => {
-			const file = join(folder, "long.jsonl");
-			writeSession(file, 10_000, { api: "anthropic-messages", provider: "anthropic", model: "claude-opus-4-6" });
-			const { flags, env } = askedBy("anthropic", url, "bench-key-0123456789");
-			const args = [program, "--mode", "rpc", "--hermetic", "--updates", "delta", "--tools", "ls", "--session", file, ...flags];
-			const agent = new Running(folder, [...args, "--set", "compaction.enabled=false"], env);
-			await prompt(agent);
-			const turns: number[] = [];
-			for (let round = 0; round < rounds; round++) {
-				const before = cpuNs(agent.pid);
-				await prompt(agent);
-				// A prompt is two turns: the call, and the reply to its result.
-				turns.push((cpuNs(agent.pid) - before) / 1e6 / 2);
-			}
-			await agent.end();
-			const cpu = median(turns);
-			return [{ what: "tool turn after 10,000 messages, cpu", value: `${cpu.toFixed(1)} ms`, goal: "<= 15 ms", isMet: cpu <= 15 }];
-		}),
-	);
-}
+const longMessages = 10_000;
+
+/** The first prompt in a conversation of 10,000 messages, and one more tool turn at its end. */
+const longConversation: Row = {
+	name: "long",
+	rounds: 5,
+	hasFloor: true,
+	prepare(shared) {
+		writeSession(join(shared, "long.jsonl"), longMessages, { api: "anthropic-messages", provider: "anthropic", model: "claude-opus-4-6" });
+	},
+	async measure(trial) {
+		const call = spoken("anthropic", { call: { name: "ls", arguments: ['{"path":"."}'] } });
+		const text = spoken("anthropic", { text: ["done"] });
+		const rounds = 8;
+		const bodies = [text, ...Array.from({ length: rounds }, () => [call, text]).flat()];
+		const file = join(trial.folder, "long.jsonl");
+		copyFileSync(join(trial.shared, "long.jsonl"), file);
+		let arrived = 0;
+		return serving(
+			bodies,
+			async (url) => {
+				const agent = startWith("anthropic", url, trial, ["--tools", "ls", "--session", file, "--set", "compaction.enabled=false"]);
+				await agent.ask({ type: "get_state" });
+				const began = performance.now();
+				await agent.prompt("go");
+				const first = arrived - began;
+				const turns: number[] = [];
+				for (let round = 0; round < rounds; round++) {
+					const before = cpuNs(agent.pid);
+					await agent.prompt("go");
+					// A prompt is two turns: the call, and the reply to its result.
+					turns.push((cpuNs(agent.pid) - before) / 1e6 / 2);
+				}
+				await agent.end();
+				return [
+					{ what: "first prompt after 10,000 messages, until its request", value: first, unit: "ms", goal: { most: 40 } },
+					{ what: "tool turn after 10,000 messages, cpu", value: median(turns), unit: "ms", goal: { most: 15 } },
+				];
+			},
+			() => {
+				if (!arrived) arrived = performance.now();
+			},
+		);
+	},
+};
+
+export const providerRows: Row[] = [firstDelta, providerDeltas, argumentDeltas, longConversation];

@@ -1,7 +1,7 @@
 /** Rows about subagents: many at once, each with one tool call. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { inFolder, peakRssMb, rssMb, startAgent } from "./process.ts";
-import type { Figure } from "./table.ts";
+import { peakRssMb, rssMb, startAgent } from "./process.ts";
+import type { Reading, Row, Trial } from "./row.ts";
 
 interface Run {
 	wallMs: number;
@@ -12,47 +12,47 @@ interface Run {
 	childMb: number;
 }
 
-export async function subagents(): Promise<Figure[]> {
-	const figures: Figure[] = [];
-	for (const count of [8, 32]) {
-		const { wallMs, cpuMs, treeMb, childMb } = await run(count);
-		figures.push(
-			{ what: `${count} subagents, wall`, value: `${Math.round(wallMs)} ms` },
-			{ what: `${count} subagents, cpu of each`, value: `${Math.round(cpuMs / count)} ms` },
-			{ what: `${count} subagents, peak RSS of the tree`, value: `${Math.round(treeMb)} MB` },
-			{ what: `${count} subagents, peak RSS of the largest`, value: `${childMb.toFixed(1)} MB`, goal: "<= 60 MB", isMet: childMb <= 60 },
-		);
-	}
-	return figures;
-}
+export const subagents: Row = {
+	name: "subagents",
+	rounds: 3,
+	async measure(trial) {
+		const readings: Reading[] = [];
+		for (const count of [8, 32]) {
+			const { wallMs, cpuMs, treeMb, childMb } = await run(trial, count);
+			readings.push(
+				{ what: `${count} subagents, wall`, value: wallMs, unit: "ms" },
+				{ what: `${count} subagents, cpu of each`, value: cpuMs / count, unit: "ms" },
+				{ what: `${count} subagents, peak RSS of the tree`, value: treeMb, unit: "MB", isStrict: true },
+				{ what: `${count} subagents, peak RSS of the largest`, value: childMb, unit: "MB", isStrict: true, goal: { most: 60 } },
+			);
+		}
+		return readings;
+	},
+};
 
-async function run(count: number): Promise<Run> {
-	return inFolder(async (folder) => {
-		const tasks = Array.from({ length: count }, (_, index) => ({ id: `Task${index}`, description: "One call", assignment: "Work." }));
-		const replies = [
-			{ when: { depth: 0, text: "warm" }, text: "warm" },
-			{ when: { depth: 0, text: "go" }, blocks: [{ tool: "task", arguments: { agent: "task", tasks } }] },
-			{ when: { depth: 1, text: "Work." }, blocks: [{ tool: "bash", arguments: { command: "true" } }] },
-			{ when: { depth: 1 }, blocks: [{ tool: "submit_result", arguments: { result: { data: "done" } } }] },
-			{ text: "done" },
-		];
-		const agent = startAgent(folder, ["--updates", "delta"], { replies });
-		const warm = agent.line('"agent_settled"');
-		agent.send({ id: "1", type: "prompt", message: "warm up" });
-		await warm;
-		const result: Run = { wallMs: 0, cpuMs: 0, treeMb: 0, childMb: 0 };
-		const sampling = setInterval(() => sample(agent.pid, result), 20);
-		const cpu = cpuMsOf(agent.pid);
-		const began = performance.now();
-		const ended = agent.line('"tool_execution_end"');
-		agent.send({ id: "2", type: "prompt", message: "go" });
-		await ended;
-		result.wallMs = performance.now() - began;
-		result.cpuMs = cpuMsOf(agent.pid) - cpu;
-		clearInterval(sampling);
-		await agent.end();
-		return result;
-	});
+async function run(trial: Trial, count: number): Promise<Run> {
+	const tasks = Array.from({ length: count }, (_, index) => ({ id: `Task${index}`, description: "One call", assignment: "Work." }));
+	const replies = [
+		{ when: { depth: 0, text: "warm" }, text: "warm" },
+		{ when: { depth: 0, text: "go" }, blocks: [{ tool: "task", arguments: { agent: "task", tasks } }] },
+		{ when: { depth: 1, text: "Work." }, blocks: [{ tool: "bash", arguments: { command: "true" } }] },
+		{ when: { depth: 1 }, blocks: [{ tool: "submit_result", arguments: { result: { data: "done" } } }] },
+		{ text: "done" },
+	];
+	const agent = startAgent(trial, ["--updates", "delta"], { replies });
+	await agent.prompt("warm up");
+	const result: Run = { wallMs: 0, cpuMs: 0, treeMb: 0, childMb: 0 };
+	const sampling = setInterval(() => sample(agent.pid, result), 20);
+	const cpu = cpuMsOf(agent.pid);
+	const began = performance.now();
+	const ended = agent.line('"tool_execution_end"');
+	agent.send({ id: "2", type: "prompt", message: "go" });
+	await ended;
+	result.wallMs = performance.now() - began;
+	result.cpuMs = cpuMsOf(agent.pid) - cpu;
+	clearInterval(sampling);
+	await agent.end();
+	return result;
 }
 
 const ticksPerSecond = 100;

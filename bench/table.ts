@@ -1,27 +1,66 @@
-/** A row of figures for a person. */
-export interface Figure {
-	what: string;
-	value: string;
-	/** What it is measured against, in the same run. */
-	against?: string;
-	ratio?: string;
-	goal?: string;
-	isMet?: boolean;
-}
+/** Figures for a person to read. */
+import type { Series } from "./contest.ts";
+import type { Goal } from "./row.ts";
+import { median, pairwise, type Verdict, verdictOf } from "./statistics.ts";
 
-export function printTable(name: string, figures: Figure[]): void {
+const middle = (series: Series, name: "this" | "other" | "floor") => {
+	const values = series.values.get(name);
+	return values && median(values);
+};
+
+/** One program, beside the floor where there is one. */
+export function printTable(name: string, all: readonly Series[]): void {
 	console.log(`\n${name}`);
-	for (const { what, value, against, ratio, goal, isMet } of figures) {
-		const parts = [`  ${what.padEnd(44)} ${value.padStart(16)}`];
-		if (against) parts.push(`against ${against}`);
-		if (ratio) parts.push(`ratio ${ratio}`);
-		if (goal) parts.push(`goal ${goal}`);
-		if (isMet !== undefined) parts.push(isMet ? "met" : "MISSED");
+	for (const series of all) {
+		const mine = middle(series, "this");
+		// The floor may have figures that only explain others.
+		if (mine === undefined) continue;
+		const floor = middle(series, "floor");
+		const parts = [`  ${series.what.padEnd(52)} ${figure(mine, series.unit).padStart(12)}`];
+		if (floor !== undefined) parts.push(`floor ${figure(floor, series.unit)}`, `ratio ${(mine / floor).toFixed(2)}`);
+		if (series.goal) parts.push(`goal ${goalText(series.goal, series.unit)}`, isMet(series.goal, mine, floor) ? "met" : "MISSED");
 		console.log(parts.join("  "));
 	}
 }
 
-export function median(values: readonly number[]): number {
-	const sorted = [...values].sort((a, b) => a - b);
-	return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+/** Two builds, and how they relate. Tells the verdicts. */
+export function printComparison(name: string, all: readonly Series[]): Verdict[] {
+	console.log(`\n${name.padEnd(52)} ${"this".padStart(12)} ${"other".padStart(12)}  ratio (quartiles)      verdict`);
+	const verdicts: Verdict[] = [];
+	for (const series of all) {
+		const mine = series.values.get("this");
+		const other = series.values.get("other");
+		if (!mine || !other) continue;
+		const ratio = pairwise(mine, other);
+		const verdict = verdictOf(ratio, series);
+		verdicts.push(verdict);
+		const floor = middle(series, "floor");
+		const spread = `${ratio.median.toFixed(3)} (${ratio.low.toFixed(3)}..${ratio.high.toFixed(3)})`;
+		const parts = [`  ${series.what.padEnd(50)}`, figure(median(mine), series.unit).padStart(12), figure(median(other), series.unit).padStart(12)];
+		parts.push(` ${spread.padEnd(22)}`, verdict.padEnd(8));
+		if (floor !== undefined) parts.push(`floor ${figure(floor, series.unit)}, x ${(median(mine) / floor).toFixed(2)}`);
+		console.log(parts.join(" ").trimEnd());
+	}
+	return verdicts;
+}
+
+/** Three digits that mean something. */
+function figure(value: number, unit: string): string {
+	const size = Math.abs(value);
+	const text = size >= 1000 ? Math.round(value).toLocaleString("en") : value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+	return unit ? `${text} ${unit}` : text;
+}
+
+function goalText({ most, least, timesFloor }: Goal, unit: string): string {
+	const parts: string[] = [];
+	if (most !== undefined) parts.push(`<= ${figure(most, unit)}`);
+	if (least !== undefined) parts.push(`>= ${figure(least, unit)}`);
+	if (timesFloor !== undefined) parts.push(`<= ${timesFloor} x floor`);
+	return parts.join(" and ");
+}
+
+function isMet({ most, least, timesFloor }: Goal, value: number, floor: number | undefined): boolean {
+	if (most !== undefined && value > most) return false;
+	if (least !== undefined && value < least) return false;
+	return timesFloor === undefined || floor === undefined || value <= timesFloor * floor;
 }

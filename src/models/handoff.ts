@@ -6,6 +6,7 @@ import type { ModelMessage } from "../agent/contracts.ts";
 import type { Image, Text, ToolCall } from "../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../protocol/messages.ts";
 import { remembered } from "./api.ts";
+import { Growing } from "./growing.ts";
 
 export interface Target {
 	provider: string;
@@ -17,6 +18,8 @@ export interface Target {
 	callId: (id: string) => string;
 	/** An image the provider has refused before. */
 	isRefused?: (image: Image) => boolean;
+	/** How many there are. */
+	refusals?: number;
 }
 
 export const imageNote = "[image left out: this model cannot see images]";
@@ -25,16 +28,25 @@ const orphanText = "No result provided";
 
 type Content = readonly (Text | Image)[];
 
-/** The messages a request may carry: each call has one result right behind it, each result has a call. */
-export function handoff(messages: readonly ModelMessage[], target: Target): ModelMessage[] {
-	const sent: ModelMessage[] = [];
+const sentBefore = new Growing<ModelMessage, ModelMessage>();
+
+/** The messages a request may carry: each call has one result right after it, each result has a call. */
+export function handoff(messages: readonly ModelMessage[], target: Target): readonly ModelMessage[] {
+	const { provider, api, model, acceptsImages, refusals = 0 } = target;
+	return sentBefore.make(messages, [provider, api, model, acceptsImages, refusals].join(" "), (source, from, sent, begin) =>
+		handOff(source, from, sent, begin, target),
+	);
+}
+
+function handOff(messages: readonly ModelMessage[], from: number, sent: ModelMessage[], begin: (index: number) => void, target: Target): void {
 	/** Calls of the last reply that wait for their results, by the id they had. */
 	let waiting = new Map<string, { call: ToolCall; reply: AssistantMessage }>();
 	const flush = () => {
+		if (waiting.size === 0) return;
 		for (const [id, { call, reply }] of waiting) sent.push(orphanResult(reply, id, call));
 		waiting = new Map();
 	};
-	for (let index = 0; index < messages.length; index += 1) {
+	for (let index = from; index < messages.length; index += 1) {
 		const message = messages[index] as ModelMessage;
 		if (message.role === "toolResult") {
 			const asked = waiting.get(message.toolCallId);
@@ -44,6 +56,7 @@ export function handoff(messages: readonly ModelMessage[], target: Target): Mode
 			continue;
 		}
 		flush();
+		begin(index);
 		if (message.role === "user") {
 			sent.push(adaptedUser(message, target));
 			continue;
@@ -54,7 +67,6 @@ export function handoff(messages: readonly ModelMessage[], target: Target): Mode
 		for (const [id, call] of adapted.calls) waiting.set(id, { call, reply: adapted.reply });
 	}
 	flush();
-	return sent;
 }
 
 // ── Replies ────────────────────────────────────────────────────────────────────────────────────────────

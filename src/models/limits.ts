@@ -23,26 +23,28 @@ function tokensOfMessage(message: ModelMessage): number {
 }
 
 /**
- * Which messages something newer stands before. A compaction puts its summary in front of replies that it kept: what these counted
- * includes what is gone now.
+ * The newest time in front of each message. A compaction puts its summary in front of replies that it kept: what these counted includes
+ * what is gone now.
  */
-function outdated(messages: readonly ModelMessage[]): boolean[] {
+function newestBefore(messages: readonly ModelMessage[]): Float64Array {
+	const times = new Float64Array(messages.length);
 	let newest = Number.NEGATIVE_INFINITY;
-	return messages.map(({ timestamp }) => {
-		const isOutdated = newest > timestamp;
-		if (timestamp > newest) newest = timestamp;
-		return isOutdated;
-	});
+	for (let index = 0; index < messages.length; index += 1) {
+		times[index] = newest;
+		newest = Math.max(newest, (messages[index] as ModelMessage).timestamp);
+	}
+	return times;
 }
 
 /** Tokens of a request: what the last good reply to this conversation counted, and an estimate of what came after it. */
 export function estimateInput(systemPrompt: string, tools: readonly ToolDefinition[], messages: readonly ModelMessage[]): number {
-	const areOutdated = outdated(messages);
+	const newest = newestBefore(messages);
 	let tokens = 0;
 	for (let index = messages.length - 1; index >= 0; index -= 1) {
 		const message = messages[index] as ModelMessage;
 		const isGood = message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
-		if (isGood && !areOutdated[index] && message.usage?.totalTokens > 0) return Math.ceil(tokens + message.usage.totalTokens);
+		const isOutdated = (newest[index] as number) > message.timestamp;
+		if (isGood && !isOutdated && message.usage?.totalTokens > 0) return Math.ceil(tokens + message.usage.totalTokens);
 		tokens += tokensOfMessage(message);
 	}
 	const toolTokens = tools.reduce((sum, tool) => sum + (tool.description.length + 400) / charactersPerToken, 0);

@@ -66,8 +66,7 @@ export async function loadApi(name: string): Promise<ApiModule | undefined> {
 }
 
 export function streamFunction(parts: StreamParts): StreamFunction {
-	/** Images that a provider could not read: they stay out of later requests. */
-	const refused = new WeakSet<Image>();
+	const refused = new RefusedImages();
 	return async (request, options) => {
 		const reply = new Reply(parts, request, options, refused);
 		try {
@@ -76,6 +75,21 @@ export function streamFunction(parts: StreamParts): StreamFunction {
 			reply.fail(`Could not ask the model: ${(error as Error).message}`);
 		}
 	};
+}
+
+/** Images that a provider could not read: they stay out of later requests. */
+class RefusedImages {
+	count = 0;
+	#images = new WeakSet<Image>();
+
+	has(image: Image): boolean {
+		return this.#images.has(image);
+	}
+
+	add(image: Image): void {
+		if (!this.#images.has(image)) this.count += 1;
+		this.#images.add(image);
+	}
 }
 
 function retentionOf(env: Environment): Retention {
@@ -90,7 +104,7 @@ class Reply {
 	#parts: StreamParts;
 	#request: ModelRequest;
 	#options: StreamOptions;
-	#refused: WeakSet<Image>;
+	#refused: RefusedImages;
 	/** Images that this reply is tried without. */
 	#leftOut = new Set<Image>();
 	#tries = 0;
@@ -99,7 +113,7 @@ class Reply {
 	#blocks: Blocks;
 	#began: number;
 
-	constructor(parts: StreamParts, request: ModelRequest, options: StreamOptions, refused: WeakSet<Image>) {
+	constructor(parts: StreamParts, request: ModelRequest, options: StreamOptions, refused: RefusedImages) {
 		this.#parts = parts;
 		this.#request = request;
 		this.#options = options;
@@ -184,6 +198,7 @@ class Reply {
 			acceptsImages: model.input.includes("image") && !setting("images.blockImages"),
 			callId: module.callId,
 			isRefused: (image) => this.#refused.has(image) || this.#leftOut.has(image),
+			refusals: this.#refused.count + this.#leftOut.size,
 		});
 		const budgets = {
 			minimal: setting("thinkingBudgets.minimal"),

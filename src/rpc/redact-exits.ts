@@ -14,6 +14,7 @@ export interface Exits {
 export function redactExits({ writer, events, redactStderr }: Exits, knownSecrets: () => readonly string[], isText = false): void {
 	const exits = redactor(knownSecrets, secretsAgeMs);
 	writer.redact = isText ? exits.text : exits.line;
+	writer.redactParts = exits.stream;
 	events.filterDeltas = exits.pieces;
 	redactStderr?.(exits.text);
 }

@@ -12,6 +12,7 @@ import { Ending } from "./ending.ts";
 import { EventWriter, type UpdateMode } from "./event-writer.ts";
 import { Dialogs } from "./extension-ui.ts";
 import { HostTools } from "./host-tools.ts";
+import { longAnswers } from "./long-answers.ts";
 import { redactExits } from "./redact-exits.ts";
 import { Server } from "./server.ts";
 import { FrameWriter, type OutputStream } from "./stdio.ts";
@@ -77,7 +78,7 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 		},
 		variations: dialect,
 	};
-	const { live } = await openSession(workspace, front, loading, dialect.handlers);
+	const { live } = await openSession(workspace, front, loading, dialect.handlers ?? (dialect.frames ? undefined : longAnswers));
 	redactExits({ writer, events, redactStderr: pipes.redactStderr }, live.assembly.models.knownSecrets);
 	ending.attach({ live, events, writer });
 	live.observe(events.write);

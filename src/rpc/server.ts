@@ -15,6 +15,7 @@ import {
 	type RequestId,
 } from "../protocol/frames.ts";
 import type { Answer, Dialect, PromptReplies } from "./dialects/dialect.ts";
+import { LongAnswer } from "./long-answers.ts";
 import type { FrameWriter } from "./stdio.ts";
 
 export interface ServerParts {
@@ -62,7 +63,7 @@ export class Server {
 			return replies;
 		};
 		return {
-			succeed: (data) => answer({ data }),
+			succeed: (data) => (data instanceof LongAnswer ? this.#answerLong(id, name, data) : answer({ data })),
 			accept: (data) => prompt().accept(data),
 			get onDisposition() {
 				return prompt().onDisposition;
@@ -82,6 +83,13 @@ export class Server {
 		this.#answer(undefined, command, { error: text });
 	}
 
+	#answerLong(id: RequestId | undefined, command: string, { member, json }: LongAnswer): void {
+		const head = toLine({ id, type: "response", command, success: true, data: {} }).slice(0, -2);
+		const { writer, lanes } = this.#parts;
+		writer.write({ size: json.size, parts: enclosed(`${head}${JSON.stringify(member)}:`, json.parts, "}}") });
+		if (!writer.isOpen) lanes.weigh();
+	}
+
 	#answer(id: RequestId | undefined, command: string, outcome: { data?: unknown } | { error: string; code?: string }): void {
 		const isFailure = "error" in outcome;
 		const response: Response = { id, type: "response", command, success: !isFailure, ...outcome };
@@ -89,6 +97,12 @@ export class Server {
 		for (const line of linesOf(dialect.frames?.(response) ?? [response], command)) writer.write(line);
 		if (!writer.isOpen) lanes.weigh();
 	}
+}
+
+function* enclosed(before: string, parts: Iterable<Uint8Array>, after: string): Generator<Uint8Array> {
+	yield Buffer.from(before);
+	yield* parts;
+	yield Buffer.from(after);
 }
 
 function linesOf(frames: readonly OutboundFrame[], command: string): string[] {

@@ -6,6 +6,7 @@ import fs from "node:fs";
 import type { Flow } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
 import { deferred } from "../lib/deferred.ts";
+import type { ByteFilter } from "../lib/redact.ts";
 
 /** Above this many waiting bytes producers wait; below the second they go on. */
 const highWater = 8 * 1024 * 1024;
@@ -14,7 +15,10 @@ const lowWater = 4 * 1024 * 1024;
 const batchSize = 64 * 1024;
 
 export interface OutputStream {
+	/** Whole lines. */
 	write(text: string, done: (error?: Error | null) => void): void;
+	/** Parts of lines. Without it, long frames are written as one text. */
+	writeBytes?: (bytes: Uint8Array, done: (error?: Error | null) => void) => void;
 	/** Bytes that were written and that the system has not taken. */
 	unsent(): number;
 }
@@ -26,7 +30,16 @@ export interface LateFrame {
 	line: () => string;
 }
 
-type Frame = string | LateFrame;
+/** A frame whose parts are made one after the other, while it is written: it never is in memory as a whole. */
+export interface LongFrame {
+	/** Nearly its length. */
+	size: number;
+	parts: Iterable<Uint8Array>;
+}
+
+type Frame = string | LateFrame | LongFrame;
+
+const isLong = (frame: Frame | undefined): frame is LongFrame => typeof frame === "object" && "parts" in frame;
 
 /** What a frame costs while it waits: many small ones cost more than their letters. */
 const overhead = 64;
@@ -50,8 +63,10 @@ export class FrameWriter implements Flow {
 	#written = deferred();
 	/** Called when stdout takes bytes again after it did not. */
 	onDrain: () => void = () => undefined;
-	/** Takes credentials out of a line. */
+	/** Removes credentials from a line. */
 	redact: ((line: string) => string) | undefined;
+	/** The same for one frame that comes in parts. */
+	redactParts: (() => ByteFilter) | undefined;
 	/** What a line is divided into from now on, each part a line. */
 	split: ((line: string) => string) | undefined;
 
@@ -63,6 +78,8 @@ export class FrameWriter implements Flow {
 	/** Queues one frame. `alone`: in a write of its own, not together with its neighbours. `isClean`: there are no credentials in it. */
 	write(frame: Frame, alone = false, isClean = false): void {
 		if (this.#hasFailed) return;
+		if (isLong(frame) && (this.split || !this.#stream.writeBytes)) frame = Buffer.concat([...frame.parts]).toString("utf8");
+		if (isLong(frame) && this.redactParts) frame = { size: frame.size, parts: filtered(frame.parts, this.redactParts()) };
 		if (this.redact && !isClean) frame = mapped(frame, this.redact);
 		if (this.split) frame = mapped(frame, this.split);
 		if (alone) this.#alone.add(this.#frames.length);
@@ -146,27 +163,48 @@ export class FrameWriter implements Flow {
 
 	#flush(): void {
 		if (this.#isWriting || this.#frames.length === 0 || this.#hasFailed) return;
-		const { text, length } = this.#nextBatch();
 		this.#isWriting = true;
-		this.#stream.write(text, (error) => {
-			this.#isWriting = false;
-			if (error) return this.#fail(error);
+		const [first] = this.#frames;
+		if (isLong(first)) {
+			this.#drop(1);
+			return this.#writeParts(first.parts[Symbol.iterator](), sizeOf(first));
+		}
+		const { text, length } = this.#nextBatch();
+		this.#stream.write(text, (error) => this.#onWritten(error, length));
+	}
+
+	/** `left`: what the rest of the frame counts for. */
+	#writeParts(parts: Iterator<Uint8Array>, left: number): void {
+		const { value, done } = parts.next();
+		if (done) return this.#stream.write("\n", (error) => this.#onWritten(error, left));
+		this.#stream.writeBytes?.(value, (error) => {
+			if (error) return this.#onWritten(error, left);
+			const length = Math.min(value.length, left);
 			this.#taken += length;
 			this.#add(-length);
-			this.#written.resolve();
-			if (this.#frames.length) this.#flush();
-			else this.onDrain();
+			this.#writeParts(parts, left - length);
 		});
+	}
+
+	#onWritten(error: Error | null | undefined, length: number): void {
+		this.#isWriting = false;
+		if (error) return this.#fail(error);
+		this.#taken += length;
+		this.#add(-length);
+		this.#written.resolve();
+		if (this.#frames.length) this.#flush();
+		else this.onDrain();
 	}
 
 	#nextBatch(): { text: string; length: number } {
 		let count = 0;
 		let length = 0;
-		if (this.#alone.size === 0 && this.#waiting <= batchSize) {
+		if (this.#alone.size === 0 && this.#waiting <= batchSize && !this.#frames.some(isLong)) {
 			count = this.#frames.length;
 			length = this.#waiting;
 		} else {
 			for (; count < this.#frames.length && length < batchSize; count++) {
+				if (isLong(this.#frames[count])) break;
 				const isAlone = this.#alone.has(count);
 				if (isAlone && count > 0) break;
 				length += sizeOf(this.#frames[count] as Frame);
@@ -176,12 +214,17 @@ export class FrameWriter implements Flow {
 				}
 			}
 		}
-		const batch = count === this.#frames.length ? this.#frames : this.#frames.slice(0, count);
-		this.#frames = batch === this.#frames ? [] : this.#frames.slice(count);
-		if (this.#alone.size) this.#alone = new Set([...this.#alone].flatMap((index) => (index >= count ? [index - count] : [])));
-		const lines = batch.flatMap(lineOf);
+		const lines = this.#drop(count).flatMap((frame) => (isLong(frame) ? [] : lineOf(frame)));
 		lines.push("");
 		return { text: lines.join("\n"), length };
+	}
+
+	/** Removes the first frames from the queue. */
+	#drop(count: number): Frame[] {
+		const dropped = count === this.#frames.length ? this.#frames : this.#frames.slice(0, count);
+		this.#frames = dropped === this.#frames ? [] : this.#frames.slice(count);
+		if (this.#alone.size) this.#alone = new Set([...this.#alone].flatMap((index) => (index >= count ? [index - count] : [])));
+		return dropped;
 	}
 
 	#fail(error: Error): void {
@@ -197,11 +240,20 @@ export class FrameWriter implements Flow {
 }
 
 function mapped(frame: Frame, change: (line: string) => string): Frame {
+	if (isLong(frame)) return frame;
 	return typeof frame === "string" ? change(frame) : { size: frame.size, line: () => change(frame.line()) };
 }
 
+function* filtered(parts: Iterable<Uint8Array>, filter: ByteFilter): Generator<Uint8Array> {
+	for (const part of parts) {
+		const clean = filter.push(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+		if (clean.length) yield clean;
+	}
+	yield filter.end();
+}
+
 /** A frame that cannot be put into words must not take its neighbours along. */
-function lineOf(frame: Frame): string[] {
+function lineOf(frame: Exclude<Frame, LongFrame>): string[] {
 	if (typeof frame === "string") return [frame];
 	try {
 		return [frame.line()];
@@ -243,5 +295,9 @@ export function claimStdout(): OutputStream {
 	// The write's own callback tells of a broken pipe; without a listener the event would end the process.
 	stdout.on("error", () => undefined);
 	const handle = (stdout as { _handle?: { writeQueueSize?: number } })._handle;
-	return { write: (text, done) => void write(text, done), unsent: () => handle?.writeQueueSize ?? 0 };
+	return {
+		write: (text, done) => void write(text, done),
+		writeBytes: (bytes, done) => void write(bytes, done),
+		unsent: () => handle?.writeQueueSize ?? 0,
+	};
 }

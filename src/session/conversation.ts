@@ -5,7 +5,7 @@
 import { isCommandError } from "../lib/command-error.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { droppedReply, type Entry, type EntryBody } from "../transcript/entries.ts";
-import { contextLength, contextMessages, openCalls } from "../transcript/projection.ts";
+import { type ContextJson, contextJson, contextLength, contextMessages, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 
 const lostResult = "Tool execution was aborted: the agent ended before its result was kept.";
@@ -42,6 +42,11 @@ export class Conversation {
 	get messages(): AgentMessage[] {
 		this.#live ??= contextMessages(this.transcript.branch);
 		return this.#live;
+	}
+
+	/** The same as JSON, in parts, for a host that asks for all of them. */
+	get json(): ContextJson {
+		return contextJson(this.transcript.branch);
 	}
 
 	get length(): number {

@@ -25,10 +25,22 @@ export interface Branch {
 	entry(index: number): Entry;
 	/** False only when the entry surely does not hold this piece of JSON, which has no spaces between its tokens. */
 	mayHold(index: number, json: string): boolean;
+	/** The message of an entry as JSON, if the file's bytes can be taken for it; else the entry must be asked. */
+	messageBytes(index: number): Uint8Array | undefined;
+	/** Bytes of the entry in the file, 0 when it is not known. */
+	size(index: number): number;
 }
 
 /** A branch of entries that are at hand. */
 export function branchOf(entries: readonly Entry[]): Branch {
 	const at = (index: number) => entries[index] as Entry;
-	return { length: entries.length, id: (index) => at(index).id, kind: (index) => kindOf(at(index)), entry: at, mayHold: () => true };
+	return {
+		length: entries.length,
+		id: (index) => at(index).id,
+		kind: (index) => kindOf(at(index)),
+		entry: at,
+		mayHold: () => true,
+		messageBytes: () => undefined,
+		size: () => 0,
+	};
 }

@@ -1,19 +1,28 @@
-/** The lines of a session file: what each is can be told from its first bytes, the rest is parsed when somebody asks. */
+/** The lines of a session file. The first bytes of a line tell what it is; the rest is parsed when a caller asks for it. */
+import { isUtf8 } from "node:buffer";
 import { type Entry, kindOf } from "./entries.ts";
-import { entryOf } from "./parse.ts";
+import { entryOf, isPlainMessage } from "./parse.ts";
 
 export interface Line {
 	id: string;
 	/** Number of the parent's line, -1 for a root. Always smaller than the own, so that no file can make a circle. */
 	parent: number;
 	kind: string;
-	/** Where it stands in the bytes that were read; -1 when it was added later. */
+	/** Where it is in the bytes that were read; -1 when it was added later. */
 	start: number;
 	end: number;
+	/** Where the message begins in these bytes, when it is the last member of the line; else -1. */
+	body: number;
 	entry: Entry | undefined;
 }
 
+type Place = Pick<Line, "start" | "end" | "body">;
+
+const nowhere: Place = { start: -1, end: -1, body: -1 };
 const lf = 0x0a;
+const cr = 0x0d;
+/** From the beginning of a message to its role, and the quote after the role. */
+const messageStart = '{"role":""'.length;
 /** Small enough to be garbage soon, large enough that the number of pieces does not matter. */
 const pieceSize = 512 * 1024;
 
@@ -24,20 +33,26 @@ export class Lines {
 	#unread = 0;
 	#numbers = new Map<string, number>();
 	#numbered = 0;
+	#hasLooked = false;
+	#isUtf8: boolean | undefined;
 	#found = new Map<string, Set<number>>();
 
-	/** Takes what was read, from the first byte behind the header on. Lines that are no entries are left out. */
+	/** Takes what was read, from the first byte after the header on. Lines that are not entries are skipped. */
 	read(bytes: Buffer, from: number): void {
 		this.#bytes = bytes;
 		// The order in which every member of the family writes; other lines are parsed at once.
 		const head =
 			/\{"type":"([a-z_]+)","id":"([!#-[\]-~]+)","parentId":(?:null|"([!#-[\]-~]+)"),"timestamp":"[^"\\]*"(?:,"message":\{"role":"([A-Za-z]+)"|[,}])/y;
 		// One string per kind, not one per line.
-		const kinds = new Map<string, string>();
-		const kind = (spelling: string) => {
-			const known = kinds.get(spelling);
-			if (known === undefined) kinds.set(spelling, spelling);
-			return known ?? spelling;
+		const messages = new Map<string, string>();
+		const others = new Map<string, string>();
+		const kindOfLine = (type: string, role: string | undefined) => {
+			const known = role === undefined ? others.get(type) : messages.get(role);
+			if (known !== undefined) return known;
+			const kind = role === undefined ? type : `message:${role}`;
+			if (role === undefined) others.set(type, kind);
+			else messages.set(role, kind);
+			return kind;
 		};
 		for (let at = from; at < bytes.length; ) {
 			const end = pieceEnd(bytes, at);
@@ -50,7 +65,8 @@ export class Lines {
 				const [, type, id, parentId, role] = found ?? [];
 				if (type && id && (type === "message") === (role !== undefined) && isClosed(text, stop)) {
 					this.#unread++;
-					this.#add(copied(id), parentId, kind(role === undefined ? type : `message:${role}`), at + start, at + stop, undefined);
+					const body = role === undefined ? -1 : at + head.lastIndex - role.length - messageStart;
+					this.#add(copied(id), parentId, kindOfLine(type, role), { start: at + start, end: at + stop, body });
 				} else if (stop > start) this.#parse(at + start, at + stop);
 				start = stop + 1;
 			}
@@ -59,10 +75,10 @@ export class Lines {
 	}
 
 	add(entry: Entry): void {
-		this.#add(entry.id, entry.parentId, kindOf(entry), -1, -1, entry);
+		this.#add(entry.id, entry.parentId, kindOf(entry), nowhere, entry);
 	}
 
-	/** Takes the last line out again. */
+	/** Removes the last line again. */
 	removeLast(): void {
 		const line = this.all.pop();
 		if (!line || this.#numbered <= this.all.length) return;
@@ -77,17 +93,38 @@ export class Lines {
 		return this.#numbers.get(id) ?? -1;
 	}
 
+	/** Whether a line has this id. Most processes ask once: then a look at each line is cheaper than numbering them all. */
+	has(id: string): boolean {
+		if (this.#hasLooked || this.#numbered > 0) return this.find(id) >= 0;
+		this.#hasLooked = true;
+		return this.all.some((line) => line.id === id);
+	}
+
 	entry(number: number): Entry {
 		const line = this.all[number] as Line;
 		if (line.entry) return line.entry;
 		line.entry = this.#readEntry(line);
 		this.#unread--;
-		// The bytes are kept no longer than somebody may want them.
+		// Once everything has been parsed the bytes are garbage.
 		if (this.#unread === 0) this.#bytes = undefined;
 		return line.entry;
 	}
 
-	/** A line as it stands in the file, when that is at hand. */
+	/**
+	 * The message of a line as JSON, straight from the file's bytes: nothing is kept of what was parsed to check it.
+	 * Undefined when the line's entry must be asked, because it was parsed before, is another kind of entry, or needs repair.
+	 */
+	messageBytes(number: number): Uint8Array | undefined {
+		const { body, end, entry } = this.all[number] as Line;
+		const bytes = this.#bytes;
+		if (entry || !bytes || body < 0) return undefined;
+		this.#isUtf8 ??= isUtf8(bytes);
+		// Without the brace that closes the entry.
+		const last = bytes[end - 1] === cr ? end - 2 : end - 1;
+		return this.#isUtf8 && isPlainMessage(bytes.toString("utf8", body, last)) ? bytes.subarray(body, last) : undefined;
+	}
+
+	/** A line as it is in the file, if its bytes are still in memory. */
 	textOf(number: number): string | undefined {
 		const { start, end } = this.all[number] as Line;
 		return start < 0 ? undefined : this.#bytes?.toString("utf8", start, end).trimEnd();
@@ -116,19 +153,19 @@ export class Lines {
 		return found;
 	}
 
-	#add(id: string, parentId: string | null | undefined, kind: string, start: number, end: number, entry: Entry | undefined): void {
+	#add(id: string, parentId: string | null | undefined, kind: string, { start, end, body }: Place, entry?: Entry): void {
 		const last = this.all.length - 1;
 		let parent = -1;
 		// Nearly always it is the line before: no need to number them all.
 		if (typeof parentId === "string") parent = this.all[last]?.id === parentId ? last : this.find(parentId);
-		this.all.push({ id, parent, kind, start, end, entry });
+		this.all.push({ id, parent, kind, start, end, body, entry });
 	}
 
-	/** A line that does not begin as usual. What is no entry is skipped; it stays in the file. */
+	/** A line that does not begin as usual. One that is not an entry is skipped; it stays in the file. */
 	#parse(start: number, end: number): void {
 		const entry = entryOf((this.#bytes as Buffer).toString("utf8", start, end));
 		if (!entry || typeof entry.id !== "string" || typeof entry.type !== "string" || entry.type === ("session" as string)) return;
-		this.#add(entry.id, entry.parentId, kindOf(entry), start, end, entry);
+		this.#add(entry.id, entry.parentId, kindOf(entry), { start, end, body: -1 }, entry);
 	}
 
 	/** A line that begins well and is broken further on keeps its place in the tree, so that what is before it is not lost. */

@@ -4,15 +4,76 @@ import type { Entry } from "./entries.ts";
 
 type Loose = Record<string, unknown>;
 
-/** Nothing when the line is no JSON object, or is nested so deep that it could be read and never be written again. */
+/** Nothing when the line is not a JSON object, or is nested so deep that it could be read and never be written again. */
 export function entryOf(line: string): Entry | undefined {
-	if (isNestedDeeperThan(4 * maxNesting, line)) return undefined;
+	const value = parsed(line);
+	return isObject(value) ? normal(value) : undefined;
+}
+
+const deepest = 4 * maxNesting;
+
+function parsed(json: string): unknown {
+	// A level takes two characters at least: most lines are too short to be too deep.
+	if (json.length > 2 * deepest && isNestedDeeperThan(deepest, json)) return undefined;
 	try {
-		const value: unknown = JSON.parse(line);
-		return isObject(value) ? normal(value) : undefined;
+		return JSON.parse(json);
 	} catch {
 		return undefined;
 	}
+}
+
+const lineSeparators = /[\u2028\u2029]/;
+
+/** Whether this is the JSON of a message that is sent as it is: valid, with nothing to repair, and nothing in it that readers take for a line end. */
+export function isPlainMessage(json: string): boolean {
+	const message = parsed(json);
+	return isObject(message) && isNormalMessage(message) && json.search(lineSeparators) < 0;
+}
+
+/** The messages that `normalMessage` leaves alone. Says no in doubt. */
+function isNormalMessage(message: Loose): boolean {
+	if (!isNumber(message.timestamp)) return false;
+	const { content } = message;
+	switch (message.role) {
+		case "user":
+			return typeof content === "string" || areNormalBlocks(content);
+		case "assistant":
+			if ("errorMessage" in message && typeof message.errorMessage !== "string") return false;
+			return areNormalBlocks(content) && isNormalUsage(message.usage) && areTexts(message, "api", "provider", "model", "stopReason");
+		case "toolResult":
+			return areNormalBlocks(content) && areTexts(message, "toolCallId", "toolName") && typeof message.isError === "boolean";
+		default:
+			return false;
+	}
+}
+
+function areNormalBlocks(content: unknown): boolean {
+	return Array.isArray(content) && content.every(isNormalBlock);
+}
+
+function isNormalBlock(block: unknown): boolean {
+	if (!isObject(block)) return false;
+	switch (block.type) {
+		case "text":
+			return typeof block.text === "string";
+		case "thinking":
+			return typeof block.thinking === "string";
+		case "image":
+			return areTexts(block, "data", "mimeType");
+		case "toolCall":
+			return isObject(block.arguments) && areTexts(block, "id", "name");
+		default:
+			return false;
+	}
+}
+
+function isNormalUsage(usage: unknown): boolean {
+	return (
+		isObject(usage) &&
+		areNumbers(usage, "input", "output", "cacheRead", "cacheWrite", "totalTokens") &&
+		isObject(usage.cost) &&
+		areNumbers(usage.cost, "input", "output", "cacheRead", "cacheWrite", "total")
+	);
 }
 
 /** Changes only what would break a reader; what is not known here stays as it is. */
@@ -149,6 +210,14 @@ function optionalTexts(holder: Loose, ...names: string[]): void {
 
 function numbers(holder: Loose, ...names: string[]): void {
 	for (const name of names) if (!isNumber(holder[name])) holder[name] = 0;
+}
+
+function areTexts(holder: Loose, ...names: string[]): boolean {
+	return names.every((name) => typeof holder[name] === "string");
+}
+
+function areNumbers(holder: Loose, ...names: string[]): boolean {
+	return names.every((name) => isNumber(holder[name]));
 }
 
 const isNumber = (value: unknown) => typeof value === "number";

@@ -1,4 +1,5 @@
 /** From a branch to what is live: messages, model, thinking level, todos. Pure; reads only the entries it needs. */
+import { toLine } from "../lib/jsonl.ts";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
 import { type Branch, droppedReply, type Entry, type EntryOf } from "./entries.ts";
 
@@ -7,6 +8,48 @@ const spoken = (kind: string) => kind.startsWith("message:") || kind === "custom
 /** The live context: the newest summary, what was kept before it, everything after it. */
 export function contextMessages(branch: Branch): AgentMessage[] {
 	return contextPlaces(branch).flatMap((place) => messageOf(branch.entry(place)) ?? []);
+}
+
+/** The live context as a JSON array, in parts that are made one after the other. */
+export interface ContextJson {
+	/** Nearly the bytes of all parts. */
+	size: number;
+	parts: Iterable<Uint8Array>;
+}
+
+/** What `contextMessages` gives, as JSON. Messages that were never looked at go from the file's bytes to the parts and are not kept as objects. */
+export function contextJson(branch: Branch): ContextJson {
+	const places = contextPlaces(branch);
+	return { size: places.reduce((sum, place) => sum + branch.size(place), 0), parts: jsonParts(branch, places) };
+}
+
+/** Large enough for one write to be efficient. */
+const partSize = 256 * 1024;
+
+function* jsonParts(branch: Branch, places: readonly number[]): Generator<Uint8Array> {
+	let part = Buffer.allocUnsafeSlow(partSize);
+	let length = part.write("[");
+	let separator = "";
+	for (const place of places) {
+		const bytes = branch.messageBytes(place) ?? serialized(branch.entry(place));
+		if (!bytes) continue;
+		if (length + bytes.length + 1 > part.length) {
+			yield part.subarray(0, length);
+			part = Buffer.allocUnsafeSlow(Math.max(partSize, bytes.length + 2));
+			length = 0;
+		}
+		length += part.write(separator, length);
+		part.set(bytes, length);
+		length += bytes.length;
+		separator = ",";
+	}
+	yield part.subarray(0, length);
+	yield Buffer.from("]");
+}
+
+function serialized(entry: Entry): Uint8Array | undefined {
+	const message = messageOf(entry);
+	return message && Buffer.from(toLine(message));
 }
 
 /** How many messages the live context has. */

@@ -236,13 +236,18 @@ export class Transcript implements TranscriptView {
 			kind: (index) => (lines.all[number(index)] as Line).kind,
 			entry: (index) => lines.entry(number(index)),
 			mayHold: (index, json) => lines.mayHold(number(index), json),
+			messageBytes: (index) => lines.messageBytes(number(index)),
+			size: (index) => {
+				const { start, end } = lines.all[number(index)] as Line;
+				return end - start;
+			},
 		};
 	}
 
 	#freshId(): string {
 		for (let attempt = 0; attempt < 100; attempt++) {
 			const id = this.#parts.newId();
-			if (this.#lines.find(id) < 0) return id;
+			if (!this.#lines.has(id)) return id;
 		}
 		return globalThis.crypto.randomUUID();
 	}

@@ -130,3 +130,53 @@ test("a broken pipe is reported once and nothing waits any more", async () => {
 	await writer.drained();
 	expect(errors.map((error) => error.message)).toEqual(["EPIPE"]);
 });
+
+test("a long frame is written part by part, between its neighbours, and counts until it is taken", async () => {
+	const { writes, stream, take } = slowStream();
+	const made: string[] = [];
+	function* parts() {
+		for (const part of ["{long", "er", "}"]) {
+			made.push(part);
+			yield Buffer.from(part);
+		}
+	}
+	const writeBytes = (bytes: Uint8Array, done: (error?: Error | null) => void) => stream.write(Buffer.from(bytes).toString(), done);
+	const writer = new FrameWriter({ ...stream, writeBytes }, never);
+	writer.write("a");
+	writer.write({ size: 8, parts: parts() });
+	writer.write("b");
+	await tick();
+	expect(writes).toEqual(["a\n"]);
+	expect(made).toEqual([]);
+	for (let count = 0; count < 4; count++) take();
+	expect(writes.join("")).toBe("a\n{longer}\n");
+	take();
+	expect(writes.join("")).toBe("a\n{longer}\nb\n");
+	take();
+	expect(writer.waiting).toBe(0);
+	await writer.drained();
+});
+
+test("a long frame is one text where lines are divided, or where the stream takes lines only", async () => {
+	const { writes, stream, take } = slowStream();
+	const writer = new FrameWriter(stream, never);
+	const long = () => ({ size: 4, parts: [Buffer.from("on"), Buffer.from("e")] });
+	writer.write(long());
+	await tick();
+	take();
+	writer.split = (line) => [...line].join("\n");
+	writer.write(long());
+	await tick();
+	expect(writes).toEqual(["one\n", "o\nn\ne\n"]);
+});
+
+test("a stream that fails in the middle of a long frame ends the writing", async () => {
+	const { stream, take } = slowStream();
+	const failed = vi.fn();
+	const writer = new FrameWriter({ ...stream, writeBytes: (_, done) => stream.write("", done) }, failed);
+	writer.write({ size: 4, parts: [Buffer.from("on"), Buffer.from("e")] });
+	await tick();
+	take(new Error("EPIPE"));
+	expect(failed).toHaveBeenCalledOnce();
+	await writer.drained();
+});

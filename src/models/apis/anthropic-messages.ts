@@ -19,6 +19,7 @@ import {
 } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
+import { Growing } from "../growing.ts";
 import { count, type Json, object, parseEvent, text, wire, withMember } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { effortWord, supportedLevels } from "../thinking.ts";
@@ -114,31 +115,40 @@ function contentBlocks(content: string | (Text | Image)[]): string[] {
 	});
 }
 
-function messageTexts(messages: readonly ModelMessage[], mark: string | undefined): string[] {
-	const texts: string[] = [];
-	let lastUser: { at: number; blocks: string[] } | undefined;
-	const addUser = ({ blocks, text: whole }: Said) => {
-		if (blocks.length === 0) return;
-		lastUser = { at: texts.length, blocks };
-		texts.push(whole);
-	};
-	for (let index = 0; index < messages.length; index += 1) {
+/** A message of the request; what the user's role said also in blocks, so that the last one can be marked. */
+type Sent = string | Said;
+
+const sentBefore = new Growing<ModelMessage, Sent>();
+
+function sentMessages(messages: readonly ModelMessage[], from: number, made: Sent[], begin: (index: number) => void): void {
+	for (let index = from; index < messages.length; index += 1) {
 		const message = messages[index] as ModelMessage;
-		if (message.role === "user") addUser(userSaid(message));
-		else if (message.role === "assistant") {
-			const assistant = assistantText(message);
-			if (assistant !== "") texts.push(assistant);
-		} else {
+		begin(index);
+		if (message.role === "assistant") {
+			const text = assistantText(message);
+			if (text !== "") made.push(text);
+			continue;
+		}
+		let user: Said;
+		if (message.role === "user") user = userSaid(message);
+		else {
 			const run: ToolResultMessage[] = [];
 			for (let next: ModelMessage | undefined = message; next?.role === "toolResult"; next = messages[++index]) run.push(next);
 			index -= 1;
-			addUser(resultsSaid(run));
+			user = resultsSaid(run);
 		}
+		if (user.blocks.length > 0) made.push(user);
 	}
-	if (mark && lastUser) {
-		const blocks = lastUser.blocks.slice();
-		blocks.push(withMember(blocks.pop() as string, "cache_control", mark));
-		texts[lastUser.at] = said(blocks).text;
+}
+
+function messageTexts(messages: readonly ModelMessage[], mark: string | undefined): string[] {
+	const sent = sentBefore.make(messages, "", sentMessages);
+	const texts = sent.map((one) => (typeof one === "string" ? one : one.text));
+	const last = mark ? sent.findLastIndex((one) => typeof one !== "string") : -1;
+	if (last >= 0) {
+		const blocks = (sent[last] as Said).blocks.slice();
+		blocks.push(withMember(blocks.pop() as string, "cache_control", mark as string));
+		texts[last] = said(blocks).text;
 	}
 	return texts;
 }

@@ -1,0 +1,118 @@
+/** Rows about start, memory, streaming and answers. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { cpuNs, rssMb, startAgent, wholeCpuMs } from "./process.ts";
+import type { Reading, Row, Trial } from "./row.ts";
+
+const start: Row = {
+	name: "start",
+	rounds: 15,
+	hasFloor: true,
+	async measure({ program, folder: cwd }) {
+		const input = '{"id":"1","type":"get_state"}\n';
+		const cpu = await wholeCpuMs(process.execPath, [program, "--mode", "rpc", "--no-session"], { cwd, input });
+		return [{ what: "spawn to get_state answer and exit, cpu", value: cpu, unit: "ms", isStrict: true, goal: { timesFloor: 1.43 } }];
+	},
+};
+
+const idle: Row = {
+	name: "idle",
+	rounds: 5,
+	hasFloor: true,
+	async measure(trial) {
+		const agent = startAgent(trial);
+		await agent.ask({ type: "get_state" });
+		await sleep(1000);
+		const rss = rssMb(agent.pid);
+		await agent.end();
+		return [{ what: "idle RSS", value: rss, unit: "MB", isStrict: true, goal: { most: 50 } }];
+	},
+};
+
+/** The first prompt of a process loads what is needed; later ones are warm. */
+const prompts: Row = {
+	name: "prompts",
+	rounds: 9,
+	hasFloor: true,
+	async measure(trial) {
+		const agent = startAgent(trial, ["--updates", "delta"], { replies: [{ text: "words of a reply", times: "always" }] });
+		await agent.ask({ type: "get_state" });
+		const before = cpuNs(agent.pid);
+		await agent.prompt("go");
+		const cold = (cpuNs(agent.pid) - before) / 1e6;
+		for (let round = 0; round < 20; round++) await agent.prompt("go");
+		const warmed = cpuNs(agent.pid);
+		for (let round = 0; round < 40; round++) await agent.prompt("go");
+		const warm = (cpuNs(agent.pid) - warmed) / 1e6 / 40;
+		await agent.end();
+		return [
+			{ what: "first prompt of a process, cpu above start", value: cold, unit: "ms", isStrict: true, goal: { most: 25 } },
+			{ what: "warm prompt, cpu", value: warm, unit: "ms", goal: { most: 4 } },
+		];
+	},
+};
+
+const deltaCount = 50_000;
+const piece = "lorem ipsum ";
+
+interface Streamed {
+	micros: number;
+	bytes: number;
+	seconds: number;
+}
+
+/** CPU per delta and bytes of one long reply. The first prompt loads what is needed, the second is measured. */
+async function stream(trial: Trial, flags: string[]): Promise<Streamed> {
+	const agent = startAgent(trial, flags, { replies: [{ text: "warm" }, { repeat: { text: piece, count: deltaCount } }] });
+	await agent.prompt("warm up");
+	const bytes = agent.bytes;
+	const before = cpuNs(agent.pid);
+	const began = performance.now();
+	await agent.prompt("go");
+	const seconds = (performance.now() - began) / 1000;
+	const micros = (cpuNs(agent.pid) - before) / 1000 / deltaCount;
+	await agent.end();
+	return { micros, bytes: agent.bytes - bytes, seconds };
+}
+
+const deltas: Row = {
+	name: "deltas",
+	rounds: 5,
+	hasFloor: true,
+	async measure(trial) {
+		const text = deltaCount * piece.length;
+		const delta = await stream(trial, ["--updates", "delta"]);
+		const readings: Reading[] = [
+			{ what: "delta mode, cpu per delta", value: delta.micros, unit: "us", goal: { most: 12 } },
+			{ what: "delta mode, bytes out per byte of text", value: delta.bytes / text, unit: "" },
+		];
+		if (trial.contestant.name === "floor") return readings;
+		const full = await stream(trial, []);
+		const rate = full.bytes / 1e6 / Math.max(full.seconds, 1);
+		readings.push(
+			{ what: "full mode, cpu per delta", value: full.micros, unit: "us", goal: { most: 24 } },
+			{ what: "full mode, MB out per second of streaming", value: rate, unit: "MB", goal: { most: 8 + (4 * text) / 1e6 } },
+		);
+		return readings;
+	},
+};
+
+/** How many get_state, all sent at once, are answered per second. */
+const pipelined: Row = {
+	name: "pipelined",
+	rounds: 7,
+	hasFloor: true,
+	async measure(trial) {
+		const count = 10_000;
+		const agent = startAgent(trial);
+		await agent.line("ready");
+		const last = agent.line('"last"');
+		const began = performance.now();
+		agent.child.stdin.write(`${'{"id":"x","type":"get_state"}\n'.repeat(count)}{"id":"last","type":"abort"}\n`);
+		await last;
+		const rate = (count / (performance.now() - began)) * 1000;
+		await agent.end();
+		return [{ what: "10,000 pipelined get_state", value: rate, unit: "/s", isRate: true, goal: { least: 60_000 } }];
+	},
+};
+
+export const basicRows: Row[] = [start, idle, prompts, deltas, pipelined];
