@@ -3,7 +3,19 @@
  * once, when the policies change. The order of policies is the order in which they are asked.
  */
 import type { AgentEvent } from "../protocol/events.ts";
-import type { Admission, Again, IncomingPrompt, Outcome, PendingCall, Policy, Preface, SessionFact, ToolDecision, ToolOutcome } from "./policy.ts";
+import type {
+	Admission,
+	Again,
+	Halt,
+	IncomingPrompt,
+	Outcome,
+	PendingCall,
+	Policy,
+	Preface,
+	SessionFact,
+	ToolDecision,
+	ToolOutcome,
+} from "./policy.ts";
 import type { StreamEvent } from "./stream.ts";
 
 type Asked<Name extends keyof Policy> = NonNullable<Policy[Name]>;
@@ -86,10 +98,15 @@ export class Doors {
 		return this.#policies.flatMap(({ halt }) => halt ?? []);
 	}
 
-	/** Why nothing new may be started, in words for the host; nothing when it may. */
-	get haltReason(): string | undefined {
-		for (const { halt } of this.#policies) if (halt?.aborted) return (halt.reason as Error).message;
+	/** Why nothing new may be started; nothing when it may. */
+	get halted(): Halt | undefined {
+		for (const { halt } of this.#policies) if (halt?.aborted) return halt.reason as Halt;
 		return undefined;
+	}
+
+	/** The same in words for the host. */
+	get haltReason(): string | undefined {
+		return this.halted?.message;
 	}
 
 	foresee(outcome: Outcome): boolean {

@@ -47,8 +47,11 @@ export async function agentLoop(input: LoopInput, emit: Emit): Promise<Outcome> 
 		emit({ type: "message_start", message });
 		emit({ type: "message_end", message });
 	};
-	/** A halted run may still answer its own tool calls, but waiting messages do not prolong it. */
-	const mayGoOn = (hasCalls: boolean) => !signal.aborted && (hasCalls || doors.haltReason === undefined);
+	/** A halted run that may finish still answers its own tool calls, but waiting messages do not prolong it. */
+	const mayGoOn = (hasCalls: boolean) => {
+		const { halted } = doors;
+		return !signal.aborted && (!halted || (hasCalls && halted.run === "finish"));
+	};
 
 	emit({ type: "agent_start" });
 	let pending = firstMessages(input);
@@ -74,6 +77,8 @@ export async function agentLoop(input: LoopInput, emit: Emit): Promise<Outcome> 
 		// Before the queues are asked: an abort here must not lose a message between its queue and its turn.
 		const hasCalls = calls.length > 0;
 		if ((hasCalls || queues.count > 0) && mayGoOn(hasCalls)) await doors.prepare?.([], signal);
+		// A halted run ends here: what has begun has its results.
+		if (doors.halted && !mayGoOn(hasCalls)) break;
 		pending = mayGoOn(hasCalls) ? queues.takeSteering() : [];
 		if (!hasCalls && pending.length === 0) {
 			if (mayGoOn(hasCalls)) pending = queues.takeFollowUps();

@@ -32,8 +32,8 @@ export interface Policy {
 	/** Another session begins. */
 	renew?(): void;
 	/**
-	 * Once it has fired, nothing new is started: nothing follows a run automatically and queued messages wait. The message of its reason
-	 * (an Error) is what a host reads. Read again at each use.
+	 * Once it has fired, nothing new is started: nothing follows a run automatically and queued messages wait. Its reason is a `Halt`.
+	 * Read again at each use.
 	 */
 	readonly halt?: AbortSignal;
 
@@ -70,6 +70,14 @@ export interface Policy {
 	leave?(departure: Departure): Promise<LeaveDecision | undefined>;
 	/** The host runs a command: its result, when the policy supplies it. Rejects when running it elsewhere fails. The first answer wins. */
 	shell?(command: string, signal: AbortSignal): Promise<BashResult | undefined>;
+}
+
+/** Why a policy halts the session: the reason of its signal. */
+export interface Halt {
+	/** What a host reads. */
+	message: string;
+	/** What becomes of the run that is going on: it comes to its own end; it ends after what has begun; it is aborted. */
+	run: "finish" | "stop" | "abort";
 }
 
 /** The doors that a provider asks before it sends a request. */

@@ -3,6 +3,7 @@ import type { Budget } from "../agent/budget.ts";
 import { Doors } from "../agent/doors.ts";
 import { type Log, stderrLog } from "../lib/log.ts";
 import type { CompactionPolicy } from "../policies/compaction/policy.ts";
+import { estimatedUsage } from "../policies/estimated-usage.ts";
 import type { RetryPolicy } from "../policies/retry.ts";
 import { Briefing } from "../session/briefing.ts";
 import { Bus } from "../session/bus.ts";
@@ -75,7 +76,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		BOWLINE_PROVIDER: choice.model?.provider,
 		BOWLINE_MODEL: choice.model?.id,
 	}));
-	const budget = makeBudget?.(bus.emit);
+	const budget = makeBudget?.(bus.emit, (reply) => estimatedUsage(reply, conversation.messages, choice.model));
 	const taskParts = { workspace, front, models, shells, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
 	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, warn, taskTool });

@@ -2,9 +2,11 @@
 import type { BudgetLimits, Emit } from "../agent/contracts.ts";
 import type { BudgetPolicy } from "../policies/budget.ts";
 import type { BudgetReason } from "../protocol/budget.ts";
+import type { AssistantMessage } from "../protocol/messages.ts";
+import type { Usage } from "../protocol/model.ts";
 import type { SettingsView } from "../settings/settings.ts";
 
-export type MakeBudget = (emit: Emit) => BudgetPolicy;
+export type MakeBudget = (emit: Emit, estimate: (reply: AssistantMessage) => Usage) => BudgetPolicy;
 
 const names = {
 	wall_time: "task.budget.maxWallTimeMs",
@@ -37,5 +39,6 @@ export async function loadBudget(
 	if (Object.keys(limits).length === 0) return undefined;
 	const { budgetPolicy } = await import("../policies/budget.ts");
 	const warnAtRatio = settings.get("task.budget.warnAtRatio");
-	return (emit) => budgetPolicy({ limits, warnAtRatio, emit, clock: () => performance.now() });
+	const onExceeded = settings.get("task.budget.onExceeded");
+	return (emit, estimate) => budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, clock: () => performance.now() });
 }

@@ -1,20 +1,27 @@
 /** Ceilings for time, tokens, money, tool calls and subagents: a warning before each, and an end to new work at the first that is reached. */
-import type { Budget, BudgetLimits, Emit, Policy, StreamFunction } from "../agent/contracts.ts";
+import type { Budget, BudgetLimits } from "../agent/budget.ts";
+import type { Emit, Halt, Policy } from "../agent/policy.ts";
+import type { StreamFunction } from "../agent/stream.ts";
 import { linkedController } from "../lib/abort.ts";
 import type { BudgetReason, BudgetSnapshot } from "../protocol/budget.ts";
-import type { Usage } from "../protocol/model.ts";
+import type { AssistantMessage } from "../protocol/messages.ts";
+import type { Model, Usage } from "../protocol/model.ts";
 
 export interface BudgetParts {
 	limits: BudgetLimits;
 	/** The share of a ceiling at which it warns. */
 	warnAtRatio: number;
+	/** What becomes of the run that is going on: `stop` ends it after what has begun. */
+	onExceeded: "stop" | "finish";
+	/** Tokens and cost of a reply that its provider did not count. */
+	estimate?: (reply: AssistantMessage) => Usage;
 	emit: Emit;
 	/** Milliseconds that only ever grow. */
 	clock: () => number;
 }
 
 export interface BudgetPolicy extends Policy, Budget {
-	/** The same model, for calls that no event tells of. */
+	/** The same model, for calls that no event reports: they count, and there are none once the budget has stopped the session. */
 	meter(stream: StreamFunction): StreamFunction;
 	/** Stops the clock. */
 	close(): void;
@@ -26,7 +33,7 @@ const longestPeriodMs = 5000;
 
 type Counters = Record<BudgetReason, number>;
 
-export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts): BudgetPolicy {
+export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, clock }: BudgetParts): BudgetPolicy {
 	const nothing: Counters = { wall_time: 0, input_tokens: 0, output_tokens: 0, total_tokens: 0, cost: 0, tool_calls: 0, subagents: 0 };
 	let counters = { ...nothing };
 	const warned = new Set<BudgetReason>();
@@ -34,6 +41,17 @@ export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts):
 	let halt = linkedController().controller;
 	let startedAt: number | undefined;
 	let timer: NodeJS.Timeout | undefined;
+	/** A provider did not count, so that part of the counters is estimated. */
+	let isEstimated = false;
+	/** Calls that began before the ceiling was reached. */
+	const begun = new Set<string>();
+	let halted: Halt | undefined;
+	const isStopped = () => halted !== undefined && halted.run !== "finish";
+	/** The last subagent that was allowed must be able to finish, and the run to use what it did: that ceiling only refuses further ones. */
+	const fateOfRun = (reason: BudgetReason): Halt["run"] => {
+		if (onExceeded === "finish" || reason === "subagents") return "finish";
+		return reason === "wall_time" ? "abort" : "stop";
+	};
 
 	const value = (dimension: BudgetReason): number => {
 		if (dimension === "wall_time") return startedAt === undefined ? 0 : clock() - startedAt;
@@ -49,19 +67,27 @@ export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts):
 		costUsd: value("cost"),
 		toolCalls: counters.tool_calls,
 		subagents: counters.subagents,
+		...(isEstimated ? { estimated: true } : {}),
 		...(reason ? { reason } : {}),
 	});
 
-	/** Looks at what has just been counted, and at the clock. A ceiling of 0 is reached with the first count of its own. */
+	/** Evaluates what has just been counted, and the clock. A ceiling of 0 is reached with the first count of its own. */
 	const evaluate = (counted: readonly BudgetReason[]): void => {
-		if (exceeded) return;
+		if (exceeded && exceeded !== "subagents") return;
 		const limited = dimensions.filter((dimension) => limits[dimension] !== undefined);
 		const looked = limited.filter((dimension) => (dimension === "wall_time" ? startedAt !== undefined : counted.includes(dimension)));
-		exceeded = looked.find((dimension) => value(dimension) >= (limits[dimension] as number));
-		if (exceeded) {
-			clearInterval(timer);
+		const reached = looked.find((dimension) => value(dimension) >= (limits[dimension] as number));
+		if (halted) {
+			// The end of the budget has been reported; a second ceiling may still stop the run.
+			if (reached && reached !== "subagents" && onExceeded === "stop") halted.run = "stop";
+			return;
+		}
+		if (reached) {
+			exceeded = reached;
+			if (reached !== "subagents") clearInterval(timer);
 			emit({ type: "budget_exceeded", scope: "session", snapshot: snapshot() });
-			halt.abort(new Error(`Session budget exceeded (${exceeded})`));
+			halted = { message: `Session budget exceeded (${reached})`, run: fateOfRun(reached) };
+			halt.abort(halted);
 			return;
 		}
 		for (const dimension of looked) {
@@ -82,6 +108,13 @@ export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts):
 		timer = setInterval(() => evaluate([]), Math.min(longestPeriodMs, Math.ceil(limits.wall_time / 10))).unref();
 		evaluate([]);
 	};
+	/** What a provider counted; where it counted nothing for a reply that says something, an estimate. */
+	const counted = (reply: AssistantMessage): Usage => {
+		const { totalTokens, input, output } = reply.usage;
+		if (!estimate || totalTokens + input + output > 0 || reply.content.length === 0) return reply.usage;
+		isEstimated = true;
+		return estimate(reply);
+	};
 	const spend: Budget["spend"] = ({ usage, toolCalls, subagents }) => count({ ...(usage && tokensOf(usage)), tool_calls: toolCalls, subagents });
 
 	return {
@@ -91,14 +124,20 @@ export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts):
 				case "agent_start":
 					return start();
 				case "turn_end":
-					return spend({ usage: event.message.usage });
+					return spend({ usage: counted(event.message) });
 				case "tool_execution_start":
+					if (!exceeded && counters.tool_calls < (limits.tool_calls ?? Number.POSITIVE_INFINITY)) begun.add(event.toolCallId);
 					return spend({ toolCalls: 1 });
+				case "tool_execution_end":
+					begun.delete(event.toolCallId);
+					return;
 				case "subagent_start":
 					return spend({ subagents: 1 });
 			}
 		},
-		admit: async () => (halt.signal.aborted ? { refused: (halt.signal.reason as Error).message } : undefined),
+		admit: async () => (halt.signal.aborted ? { refused: (halt.signal.reason as Halt).message } : undefined),
+		/** A check of a subagent's work has an id of its own and counts as a call that has not begun. */
+		beforeTool: async ({ toolCallId }) => (isStopped() && !begun.has(toolCallId) ? { denied: `Budget exceeded (${exceeded})` } : undefined),
 		get halt() {
 			return halt.signal;
 		},
@@ -106,6 +145,9 @@ export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts):
 			clearInterval(timer);
 			counters = { ...nothing };
 			warned.clear();
+			begun.clear();
+			isEstimated = false;
+			halted = undefined;
 			exceeded = undefined;
 			startedAt = undefined;
 			halt = linkedController().controller;
@@ -125,17 +167,28 @@ export function budgetPolicy({ limits, warnAtRatio, emit, clock }: BudgetParts):
 			return Object.fromEntries(limited.map((dimension) => [dimension, Math.max(0, (limits[dimension] as number) - value(dimension))]));
 		},
 		spend,
-		meter: (stream) => (request, options) =>
-			stream(request, {
+		meter: (stream) => async (request, options) => {
+			if (isStopped()) {
+				const error = emptyReply(request.model, `Session budget exceeded (${exceeded})`);
+				return options.onEvent({ type: "error", reason: "error", error, failure: { kind: "permanent" } });
+			}
+			return stream(request, {
 				...options,
 				onEvent(event) {
 					if (event.type === "done") spend({ usage: event.message.usage });
 					if (event.type === "error") spend({ usage: event.error.usage });
 					options.onEvent(event);
 				},
-			}),
+			});
+		},
 		close: () => clearInterval(timer),
 	};
+}
+
+function emptyReply({ api, provider, id }: Model, errorMessage: string): AssistantMessage {
+	const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+	const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
+	return { role: "assistant", content: [], api, provider, model: id, usage, stopReason: "error", errorMessage, timestamp: Date.now() };
 }
 
 function tokensOf({ input, output, cacheRead, cacheWrite, totalTokens, cost }: Usage): Partial<Counters> {

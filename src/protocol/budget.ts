@@ -1,6 +1,6 @@
 /** How much of a ceiling is used. */
 import type { Static } from "typebox";
-import { integer, number, optional, shape, words } from "./define.ts";
+import { flag, integer, number, optional, shape, words } from "./define.ts";
 
 export const BudgetReason = words("wall_time", "input_tokens", "output_tokens", "total_tokens", "cost", "tool_calls", "subagents");
 
@@ -13,6 +13,7 @@ export const BudgetSnapshot = shape("BudgetSnapshot", "Counters of the session's
 	costUsd: number(),
 	toolCalls: integer(),
 	subagents: integer(),
+	estimated: optional(flag()),
 	reason: optional(BudgetReason),
 });
 

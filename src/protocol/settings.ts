@@ -129,6 +129,7 @@ export const settings = {
 	"task.budget.maxToolCalls": unset("number", "Ceiling for tool calls."),
 	"task.budget.maxSubagents": unset("number", "Ceiling for subagents."),
 	"task.budget.warnAtRatio": setting("number", 0.8, "Share of a ceiling at which a warning is given."),
+	"task.budget.onExceeded": choice(["stop", "finish"], "stop", "What becomes of the run that is going on when a ceiling is reached."),
 	"trust.projects": setting("strings", [], "Directories whose own code and settings are trusted; read from the user's file only."),
 };
 

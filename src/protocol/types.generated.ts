@@ -386,6 +386,7 @@ export interface BudgetSnapshot {
 	costUsd: number;
 	toolCalls: number;
 	subagents: number;
+	estimated?: boolean;
 	reason?: "wall_time" | "input_tokens" | "output_tokens" | "total_tokens" | "cost" | "tool_calls" | "subagents";
 }
 

@@ -1,4 +1,6 @@
 /** The busy period of a prompt: gets it ready and drives its runs. Loaded with the first prompt. */
+import type { Halt } from "../agent/policy.ts";
+import { linkedController, onAbort } from "../lib/abort.ts";
 import type { Activity, BusyPeriod } from "./activity.ts";
 import type { SessionParts } from "./dependencies.ts";
 import { drive } from "./drive.ts";
@@ -9,6 +11,9 @@ export { admit, ensureReady, expandMessage } from "./prepare-run.ts";
 export function runPeriod(period: BusyPeriod, activity: Activity, parts: SessionParts): Promise<void> {
 	const { conversation, briefing, controls, doors, writeAhead } = parts;
 	const { flow, redact, now, log } = parts.edges;
+	const { controller, release } = linkedController(period.controller.signal);
+	// A policy may abort what runs, which is not an abort by the host.
+	const releases = doors.halts.map((halt) => onAbort(halt, () => (halt.reason as Halt).run === "abort" && controller.abort()));
 	return drive({
 		period,
 		activity,
@@ -27,8 +32,10 @@ export function runPeriod(period: BusyPeriod, activity: Activity, parts: Session
 			sessionId: () => conversation.transcript.sessionId,
 			redact,
 			flow,
-			signal: period.controller.signal,
+			signal: controller.signal,
 			now,
 		},
+	}).finally(() => {
+		for (const each of [release, ...releases]) each();
 	});
 }

@@ -193,6 +193,6 @@ test("halt: the reason of the first signal that has fired is what hosts read", (
 		{ name: "b", halt: second.signal },
 	]);
 	expect(doors.haltReason).toBeUndefined();
-	second.abort(new Error("spent"));
+	second.abort({ message: "spent", run: "stop" });
 	expect(doors.haltReason).toBe("spent");
 });

@@ -43,11 +43,15 @@ describe("queues", () => {
 		expect(outcome.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
 	});
 
-	test("a halted run answers its own calls, and leaves the queues alone", async () => {
+	test.each([
+		["finish", 2],
+		["stop", 1],
+		["abort", 1],
+	] as const)("a halted run that is to %s asks the model %i times, and leaves the queues alone", async (run, requests) => {
 		const halt = new AbortController();
 		const followUps = [user("later")];
 		const look = tool("look", async () => {
-			halt.abort(new Error("spent"));
+			halt.abort({ message: "spent", run });
 			return { content: [{ type: "text", text: "ok" }] };
 		});
 		const played = await playLoop({
@@ -56,7 +60,8 @@ describe("queues", () => {
 			followUps,
 			policies: [{ name: "budget", halt: halt.signal, foresee: () => true }],
 		});
-		expect(played.requests).toHaveLength(2);
+		expect(played.requests).toHaveLength(requests);
+		expect(resultTexts(played)).toEqual({ "1": "ok" });
 		expect(followUps).toHaveLength(1);
 		expect(played.events.at(-1)).toMatchObject({ type: "agent_end", willRetry: false });
 	});

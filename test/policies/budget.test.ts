@@ -25,10 +25,10 @@ const turn = (usage: Usage): AgentEvent => ({ type: "turn_end", message: reply(u
 const call: AgentEvent = { type: "tool_execution_start", toolCallId: "c", toolName: "t", args: {} };
 const subagent: AgentEvent = { type: "subagent_start", id: "0-A", agent: "task", isolated: false };
 
-function bench(limits: BudgetLimits, warnAtRatio = 0.8) {
+function bench(limits: BudgetLimits, warnAtRatio = 0.8, onExceeded: "stop" | "finish" = "stop") {
 	const bus = new Bus(stderrLog());
 	const heard: string[] = [];
-	const budget = budgetPolicy({ limits, warnAtRatio, emit: bus.emit, clock: () => performance.now() });
+	const budget = budgetPolicy({ limits, warnAtRatio, onExceeded, emit: bus.emit, clock: () => performance.now() });
 	bus.observe((event) => budget.observe?.(event));
 	bus.observe((event) => {
 		const { scope, snapshot } = event as Partial<Extract<AgentEvent, { type: "budget_warning" }>>;
@@ -220,4 +220,58 @@ test("calls of a metered model count, also those that fail", async () => {
 	await stream({} as ModelRequest, { signal: new AbortController().signal, flow, onEvent: (event) => void heard.push(event) });
 	expect(heard).toEqual(events);
 	expect(budget.snapshot.inputTokens).toBe(7);
+});
+
+describe("when a ceiling is reached, the run that is going on", () => {
+	const asks = (id: string) => ({ toolName: "t", toolCallId: id, input: {} });
+	const starts = (toolCallId: string): AgentEvent => ({ type: "tool_execution_start", toolCallId, toolName: "t", args: {} });
+	const { signal } = new AbortController();
+
+	test("stops: calls that have begun run, others are refused, no further request is made", async () => {
+		const { budget, emit } = bench({ tool_calls: 2 });
+		for (const event of [run, starts("1"), starts("2"), starts("3")]) emit(event);
+		expect(await budget.beforeTool?.(asks("1"), signal)).toBeUndefined();
+		expect(await budget.beforeTool?.(asks("2"), signal)).toBeUndefined();
+		expect(await budget.beforeTool?.(asks("3"), signal)).toEqual({ denied: "Budget exceeded (tool_calls)" });
+		expect(budget.halt?.reason).toEqual({ message: "Session budget exceeded (tool_calls)", run: "stop" });
+		const events: StreamEvent[] = [];
+		const stream = budget.meter(() => Promise.reject(new Error("asked")));
+		await stream({ model: {} } as ModelRequest, {
+			signal,
+			flow: { isOpen: true, whenOpen: async () => undefined },
+			onEvent: (event) => events.push(event),
+		});
+		expect(events).toMatchObject([
+			{ type: "error", error: { errorMessage: "Session budget exceeded (tool_calls)" }, failure: { kind: "permanent" } },
+		]);
+	});
+
+	test("is aborted at the ceiling of time", () => {
+		const { budget, emit } = bench({ wall_time: 0 });
+		emit(run);
+		expect(budget.halt?.reason).toMatchObject({ run: "abort" });
+	});
+
+	test("finishes where the setting says so", async () => {
+		const { budget, emit } = bench({ tool_calls: 1 }, 0.8, "finish");
+		for (const event of [run, starts("1"), starts("2")]) emit(event);
+		expect(await budget.beforeTool?.(asks("2"), signal)).toBeUndefined();
+		expect(budget.halt?.reason).toMatchObject({ run: "finish" });
+	});
+});
+
+test("a reply that its provider did not count is counted by an estimate, and the snapshot says so", () => {
+	const events: AgentEvent[] = [];
+	const estimate = () => used({ input: 90, output: 20, totalTokens: 110 });
+	const budget = budgetPolicy({
+		limits: { total_tokens: 100 },
+		warnAtRatio: 0.8,
+		onExceeded: "stop",
+		estimate,
+		emit: (event) => events.push(event),
+		clock: () => 0,
+	});
+	const message = { ...reply(used({})), content: [{ type: "text" as const, text: "hello" }] };
+	budget.observe?.({ type: "turn_end", message, toolResults: [] });
+	expect(events).toMatchObject([{ type: "budget_exceeded", snapshot: { estimated: true, totalTokens: 110 } }]);
 });

@@ -170,7 +170,10 @@ describe("policies at the doors of a prompt", () => {
 
 	test("once a policy halts, a later prompt is refused with its reason, and queued messages wait", async () => {
 		const halt = new AbortController();
-		const { session, types } = started([{ text: "a", before: () => halt.abort(new Error("spent")) }], [{ name: "budget", halt: halt.signal }]);
+		const { session, types } = started(
+			[{ text: "a", before: () => halt.abort({ message: "spent", run: "stop" }) }],
+			[{ name: "budget", halt: halt.signal }],
+		);
 		session.queue("followUp", "more", []);
 		await session.settled();
 		expect(runs(types())).toBe(1);

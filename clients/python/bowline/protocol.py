@@ -1273,6 +1273,7 @@ class _BudgetSnapshot(TypedDict):
 class BudgetSnapshot(_BudgetSnapshot, total=False):
     """Counters of the session's budget and where they stand."""
 
+    estimated: bool
     reason: Literal["wall_time", "input_tokens", "output_tokens", "total_tokens", "cost", "tool_calls", "subagents"]
 
 
