@@ -2,7 +2,7 @@
 import { opendirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { readRegularSync } from "../lib/bounded-file.ts";
+import { readRegularSync } from "../lib/bounded-file-sync.ts";
 import type { SourceInfo } from "./api.ts";
 import type { ExtensionError } from "./link.ts";
 

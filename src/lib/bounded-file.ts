@@ -1,22 +1,16 @@
 /** Reads files that somebody else may have put there: never more than a limit, never what is not a regular file, and never for ever. */
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { notRegular, readFlags, tooLarge } from "./unsuitable-file.ts";
 
-/** A pipe, a device or a terminal must not hold up the one who opens it. */
-const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
-
-/** Why a file is not used. */
-export class UnsuitableFile extends Error {
-	override name = "UnsuitableFile";
-}
+export { UnsuitableFile } from "./unsuitable-file.ts";
 
 const chunkSize = 64 * 1024;
 
 /** Opens a regular file for reading. The caller closes it. */
 export async function openRegular(path: string): Promise<FileHandle> {
-	const file = await open(path, flags);
+	const file = await open(path, readFlags);
 	try {
-		if (!(await file.stat()).isFile()) throw new UnsuitableFile("it is not a regular file");
+		if (!(await file.stat()).isFile()) throw notRegular();
 		return file;
 	} catch (error) {
 		await file.close();
@@ -48,27 +42,3 @@ export async function readRegular(path: string, maxBytes: number, signal?: Abort
 		await file.close();
 	}
 }
-
-/** For the few small files that are read at the start, where nothing else is going on yet. */
-export function readRegularSync(path: string, maxBytes: number): Buffer {
-	const descriptor = openSync(path, flags);
-	try {
-		const facts = fstatSync(descriptor);
-		if (!facts.isFile()) throw new UnsuitableFile("it is not a regular file");
-		if (facts.size > maxBytes) throw tooLarge(maxBytes);
-		const parts: Buffer[] = [];
-		for (let total = 0; ; ) {
-			const part = Buffer.allocUnsafe(Math.max(facts.size - total + 1, 4096));
-			const bytesRead = readSync(descriptor, part, 0, part.length, null);
-			if (bytesRead === 0) return Buffer.concat(parts, total);
-			total += bytesRead;
-			if (total > maxBytes) throw tooLarge(maxBytes);
-			parts.push(part.subarray(0, bytesRead));
-		}
-	} finally {
-		closeSync(descriptor);
-	}
-}
-
-const tooLarge = (maxBytes: number) => new UnsuitableFile(`it is larger than ${shownSize(maxBytes)}`);
-const shownSize = (bytes: number) => (bytes < 10 * 1024 * 1024 ? `${bytes / 1024} KB` : `${bytes / (1024 * 1024)} MB`);

@@ -1,7 +1,7 @@
 /** What the packages of the setting `packages` bring: directories with a package.json that says so, or with the usual folders. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { readRegularSync } from "../lib/bounded-file.ts";
+import { readRegularSync } from "../lib/bounded-file-sync.ts";
 
 const kinds = ["extensions", "skills", "prompts"] as const;
 const maxManifestBytes = 1024 * 1024;

@@ -20,7 +20,7 @@ export const readLimits: ReadLimits = {
 	entries: 20_000,
 	directories: 2000,
 	depth: 12,
-	ms: 3000,
+	ms: 10_000,
 	warnings: 50,
 };
 

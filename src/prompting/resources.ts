@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { loadContextFiles, type TextFile, textFile } from "./context-files.ts";
 import { namedPath, type Origin, type Place } from "./files.ts";
-import { Reading } from "./reading.ts";
+import { Reading, type ReadLimits } from "./reading.ts";
 import { loadRules, type RuleFile } from "./rules.ts";
 import { loadSkills, type Skill, sharedSkillDirectories } from "./skills.ts";
 import { loadTemplates, type Template } from "./templates.ts";
@@ -31,6 +31,8 @@ export interface ResourcePlaces {
 	noPrompts?: boolean;
 	noRules?: boolean;
 	noContextFiles?: boolean;
+	/** In place of the usual ones. */
+	limits?: ReadLimits;
 }
 
 export interface Resources {
@@ -56,7 +58,7 @@ export async function loadResources(places: ResourcePlaces): Promise<Resources> 
 	const readings: Reading[] = [];
 	/** One for each kind of file: each has its limits, and the warnings come in the same order every time. */
 	const list = () => {
-		const reading = new Reading();
+		const reading = new Reading(places.limits);
 		readings.push(reading);
 		return reading;
 	};

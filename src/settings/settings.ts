@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { ParseError } from "jsonc-parser";
-import { readRegularSync, UnsuitableFile } from "../lib/bounded-file.ts";
+import { readRegularSync } from "../lib/bounded-file-sync.ts";
+import { UnsuitableFile } from "../lib/unsuitable-file.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
 import { type SettingName, type SettingRow, type SettingValue, settings } from "../protocol/settings.ts";

@@ -108,7 +108,7 @@ const traps: [what: string, lay: (directory: string) => void, said: RegExp][] = 
 		(at) => {
 			for (let index = 0; index < 700; index += 1) put(join(at, ".bowline/skills", `s${index}`, "SKILL.md"), skill(`s${index}`));
 		},
-		/and what comes after it is not used: (there are more than 500 files|searching took)/,
+		/and what comes after it is not used: (there are more than 500 files|searching took|reading took)/,
 	],
 	[
 		"a settings file of dots",

@@ -4,6 +4,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { loadResources, type ResourcePlaces, type Resources } from "../../src/prompting/index.ts";
+import { readLimits } from "../../src/prompting/reading.ts";
+
+/** A busy machine has all the time that it needs. */
+const limits = { ...readLimits, ms: 600_000 };
 
 export interface Folder {
 	root: string;
@@ -30,7 +34,7 @@ export function folder(files: Record<string, string> = {}): Folder {
 	};
 	for (const [path, content] of Object.entries(files)) file(path, content);
 	const load = (changes: Partial<ResourcePlaces> = {}) =>
-		loadResources({ cwd, userDirectory, projectDirectory: join(cwd, ".bowline"), isTrusted: false, ...changes });
+		loadResources({ cwd, userDirectory, projectDirectory: join(cwd, ".bowline"), isTrusted: false, limits, ...changes });
 	return { root, cwd, userDirectory, file, load };
 }
 

@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fillTemplate } from "../../src/prompting/placeholders.ts";
+import { readLimits } from "../../src/prompting/reading.ts";
 import { systemPrompt } from "../../src/prompting/system-prompt.ts";
 import { folder, skill } from "./folder.ts";
 
@@ -71,6 +72,16 @@ describe("skills", () => {
 		const { skills } = await load();
 		expect(skills.map(({ name, description }) => [name, description.length])).toEqual([["long", 1024]]);
 	});
+});
+
+test("a search that takes too long is ended, and what it found is read", async () => {
+	const { load, cwd } = folder({ "work/.bowline/skills/one/SKILL.md": skill("one"), "work/AGENTS.md": "near" });
+	const { skills, contextFiles, warnings } = await load({ limits: { ...readLimits, ms: 0 } });
+	expect([skills, contextFiles]).toEqual([[], []]);
+	expect(warnings).toEqual([
+		`${join(cwd, ".bowline/skills")} and what comes after it is not used: searching took longer than 0 s.`,
+		`${join(cwd, "AGENTS.md")} and what comes after it is not used: reading took longer than 0 s.`,
+	]);
 });
 
 test("context files have room for a megabyte together, and the nearest are kept", async () => {

@@ -1,0 +1,14 @@
+/** What files that somebody else may have put there must be: regular, and not too large. */
+import { constants } from "node:fs";
+
+/** Nothing that is opened with these flags holds us up: not a pipe, not a device, not a terminal. */
+export const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+
+/** Why a file is not used. */
+export class UnsuitableFile extends Error {
+	override name = "UnsuitableFile";
+}
+
+export const notRegular = () => new UnsuitableFile("it is not a regular file");
+export const tooLarge = (maxBytes: number) => new UnsuitableFile(`it is larger than ${shownSize(maxBytes)}`);
+const shownSize = (bytes: number) => (bytes < 10 * 1024 * 1024 ? `${bytes / 1024} KB` : `${bytes / (1024 * 1024)} MB`);
