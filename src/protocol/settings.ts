@@ -41,7 +41,7 @@ export const settings = {
 	steeringMode: choice(queueModes, "one-at-a-time", "How many steering messages one delivery takes.", project),
 	followUpMode: choice(queueModes, "one-at-a-time", "How many follow-ups one delivery takes.", project),
 	interruptMode: choice(["immediate", "wait"], "immediate", "Whether steering skips the rest of a turn's tool calls.", project),
-	"compaction.enabled": setting("boolean", true, "Condense the conversation by itself when it grows too long.", project),
+	"compaction.enabled": setting("boolean", true, "Compact the conversation automatically when it grows too long.", project),
 	"compaction.reserveTokens": setting("number", 16384, "Room kept for the reply and the summary.", project),
 	"compaction.keepRecentTokens": setting("number", 20000, "How much of the end stays word for word; at most a quarter of the window.", project),
 	"compaction.thresholdPercent": setting("number", -1, "Condense at this share of the window; -1 leaves it to reserveTokens.", project),
