@@ -3,7 +3,7 @@
 export interface SessionFlags {
 	/** Provider of the model. */
 	provider?: string;
-	/** Model: an id, provider/id, either with :level behind it. */
+	/** Model: an id, provider/id, either with :level after it. */
 	model?: string;
 	/** Key for the chosen provider, for this process only. */
 	apiKey?: string;

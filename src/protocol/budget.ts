@@ -4,7 +4,7 @@ import { flag, integer, number, optional, shape, words } from "./define.ts";
 
 export const BudgetReason = words("wall_time", "input_tokens", "output_tokens", "total_tokens", "cost", "tool_calls", "subagents");
 
-export const BudgetSnapshot = shape("BudgetSnapshot", "Counters of the session's budget and where they stand.", {
+export const BudgetSnapshot = shape("BudgetSnapshot", "Counters of the session's budget and their values.", {
 	status: words("ok", "warning", "exceeded"),
 	wallTimeMs: number(),
 	inputTokens: integer(),

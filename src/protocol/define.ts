@@ -5,7 +5,7 @@ import Type, { type Static, type TObject, type TProperties, type TSchema } from 
  * How a command is scheduled.
  * - `control`: handled the moment it is read, overtakes everything, never answered.
  * - `interrupt`: starts immediately, even while a serial command is pending.
- * - `background`: starts in order, answered when done, does not hold up the commands behind it.
+ * - `background`: starts in order, answered when done, does not hold up the commands after it.
  * - `serial`: strictly one after another, in arrival order.
  */
 export type Lane = "control" | "interrupt" | "background" | "serial";

@@ -10,7 +10,7 @@ const reason = words("manual", "threshold", "overflow");
 const requestId = optional(Type.Union([text(), number()], { description: "The id of the command, if it had one." }));
 
 export const piEvents = {
-	compaction_start: event("The conversation is about to be condensed, by itself or by `compact`. Takes the place of `auto_compaction_start`.", {
+	compaction_start: event("The conversation is about to be compacted, automatically or by `compact`. Replaces `auto_compaction_start`.", {
 		reason,
 	}),
 	compaction_end: event("Compaction is over; there is no `result` when it was aborted or failed.", {
@@ -40,14 +40,14 @@ export const piEvents = {
 };
 
 export const ompEvents = {
-	prompt_result: event("What became of a prompt that was accepted: once for each, behind its last `agent_end`. Always sent, whatever the filter.", {
+	prompt_result: event("The outcome of a prompt that was accepted: once for each, after its last `agent_end`. Always sent, whatever the filter.", {
 		id: requestId,
 		agentInvoked: flag({ description: "Whether the model was asked because of it." }),
 		status: words("completed", "aborted", "error"),
 		error: optional(text()),
 		sessionSettled: flag({ description: "Whether the session was idle with it." }),
 	}),
-	session_settled: event("The session is idle; nothing will follow by itself.", {}),
+	session_settled: event("The session is idle; nothing will follow automatically.", {}),
 	available_commands_update: event("The slash commands of this session: at the start, and when they have changed.", {
 		commands: SlashCommands,
 	}),

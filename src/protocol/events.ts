@@ -1,4 +1,4 @@
-/** Everything the agent says by itself. An event is a fact: it cannot be answered. */
+/** Everything the agent reports without being asked. An event is a fact: it cannot be answered. */
 import Type, { type Static } from "typebox";
 import { BudgetScope, BudgetSnapshot } from "./budget.ts";
 import { CompactionResult } from "./commands/compaction.ts";
@@ -30,7 +30,7 @@ export const events = {
 	agent_start: event("A run begins.", {}),
 	agent_end: event("A run is over. `messages` are those that this run added.", {
 		messages: list(AgentMessage),
-		willRetry: optional(flag({ description: "Another run will follow by itself." })),
+		willRetry: optional(flag({ description: "Another run will follow automatically." })),
 		isTerminal: optional(flag({ description: "Dialect `omp`: the opposite of `willRetry`." })),
 		sessionId: optional(text()),
 		sessionFile: optional(text()),
@@ -63,7 +63,7 @@ export const events = {
 		isError: flag(),
 		durationMs: optional(number()),
 	}),
-	auto_compaction_start: event("The conversation is about to be condensed.", {
+	auto_compaction_start: event("The conversation is about to be compacted.", {
 		reason: words("threshold", "overflow", "idle"),
 		action: compactionAction,
 	}),

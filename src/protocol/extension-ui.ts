@@ -37,7 +37,7 @@ export const ExtensionUiRequest = Type.Union(
 		request("set_editor_text", "Put text into the host's editor. No answer.", { text: text() }),
 		request("cancel", "Withdraw the open dialog `targetId`. No answer.", { targetId: text() }),
 	],
-	{ title: "ExtensionUiRequest", description: "An extension asks or tells the user." },
+	{ title: "ExtensionUiRequest", description: "An extension asks the user or shows something." },
 );
 export type ExtensionUiRequest = Static<typeof ExtensionUiRequest>;
 

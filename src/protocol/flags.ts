@@ -28,7 +28,7 @@ export const flags = {
 		oneOf: ["text", "json", "rpc"],
 	},
 	provider: { value: "name", doc: "Provider of the model" },
-	model: { value: "id", doc: "Model: an id, provider/id, either with :level behind it" },
+	model: { value: "id", doc: "Model: an id, provider/id, either with :level after it" },
 	"api-key": { value: "key", doc: "Key for the chosen provider, for this process only" },
 	models: { value: "a,b", doc: "Models that cycle_model goes through" },
 	thinking: { value: "level", doc: "off, minimal, low, medium, high or xhigh", oneOf: [...thinkingLevels, "max"] },

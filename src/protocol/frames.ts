@@ -26,7 +26,7 @@ export interface ParseFailure {
 	/** What `command` of the response says. */
 	command: string;
 	id: RequestId | undefined;
-	/** The id is only told in dialects that tell it. */
+	/** The id is reported only in dialects that have it. */
 	hidesId?: true;
 	error: string;
 }

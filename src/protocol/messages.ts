@@ -1,4 +1,4 @@
-/** Everything that can stand in a conversation, told apart by `role`. */
+/** Every kind of message in a conversation, distinguished by `role`. */
 import Type, { type Static } from "typebox";
 import { RedactedThinking, Text, Thinking, ToolCall, UserContent } from "./content.ts";
 import { flag, integer, list, optional, orNull, shape, text, words } from "./define.ts";
@@ -82,7 +82,7 @@ export const CustomMessage = shape("CustomMessage", "A message made by an extens
 	timestamp,
 });
 
-export const CompactionSummaryMessage = shape("CompactionSummaryMessage", "Stands for the part of the conversation that was condensed.", {
+export const CompactionSummaryMessage = shape("CompactionSummaryMessage", "Replaces the part of the conversation that was compacted.", {
 	role: Type.Literal("compactionSummary"),
 	summary: text(),
 	tokensBefore: integer(),
@@ -121,7 +121,7 @@ export const AgentMessage = Type.Union(
 		FileMentionMessage,
 		LegacyMessage,
 	],
-	{ title: "AgentMessage", description: "Any message, told apart by `role`." },
+	{ title: "AgentMessage", description: "Any message, distinguished by `role`." },
 );
 
 export type Attachment = Static<typeof Attachment>;

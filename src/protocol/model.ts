@@ -10,7 +10,7 @@ export const ThinkingLevelWord = words(...thinkingLevels, "max");
 export const Model = shape("Model", "A model that can be asked.", {
 	id: text(),
 	name: text(),
-	api: text({ description: "The wire format behind it, such as `openai-completions`." }),
+	api: text({ description: "Its wire format, such as `openai-completions`." }),
 	provider: text(),
 	baseUrl: text(),
 	reasoning: flag(),

@@ -1,4 +1,4 @@
-/** How deep JSON may be nested. Deeper values overflow the stack of whoever writes them down, and nobody means them. */
+/** How deep JSON may be nested. Deeper values overflow the stack when they are written, and no sender means them. */
 
 /** Of a frame, of the arguments of a call. */
 export const maxNesting = 256;

@@ -1,4 +1,4 @@
-/** The events of one streaming reply, as they stand in `message_update.assistantMessageEvent`. */
+/** The events of one streaming reply, the values of `message_update.assistantMessageEvent`. */
 import Type, { type Static, type TProperties } from "typebox";
 import { ToolCall } from "./content.ts";
 import { integer, optional, shape, text } from "./define.ts";

@@ -73,7 +73,7 @@ export interface ToolCall {
 
 export type UserContent = Array<Text | Image>;
 
-/** Any message, told apart by `role`. */
+/** Any message, distinguished by `role`. */
 export type AgentMessage = UserMessage | DeveloperMessage | AssistantMessage | ToolResultMessage | BashExecutionMessage | CustomMessage | CompactionSummaryMessage | BranchSummaryMessage | FileMentionMessage | LegacyMessage;
 
 /** A prompt, a steering message or a follow-up. */
@@ -181,7 +181,7 @@ export interface CustomMessage {
 	timestamp: number;
 }
 
-/** Stands for the part of the conversation that was condensed. */
+/** Replaces the part of the conversation that was compacted. */
 export interface CompactionSummaryMessage {
 	role: "compactionSummary";
 	summary: string;
@@ -230,7 +230,7 @@ export interface ToolResult {
 export interface Model {
 	id: string;
 	name: string;
-	/** The wire format behind it, such as `openai-completions`. */
+	/** Its wire format, such as `openai-completions`. */
 	api: string;
 	provider: string;
 	baseUrl: string;
@@ -376,7 +376,7 @@ export type BudgetReason = "wall_time" | "input_tokens" | "output_tokens" | "tot
 
 export type BudgetScope = "session" | "task" | "subagent";
 
-/** Counters of the session's budget and where they stand. */
+/** Counters of the session's budget and their values. */
 export interface BudgetSnapshot {
 	status: "ok" | "warning" | "exceeded";
 	wallTimeMs: number;
@@ -605,7 +605,7 @@ export interface SessionState {
 		description: string;
 		parameters: Record<string, unknown>;
 	}>;
-	/** Dialect `omp`: nothing runs, and nothing will by itself. */
+	/** Dialect `omp`: nothing runs, and nothing will start automatically. */
 	isSettled?: boolean;
 	contextUsage?: ContextUsage;
 	/** Dialect `omp`: speed of the last measured reply. */
@@ -618,7 +618,7 @@ export interface SessionState {
 	fastModeActive?: boolean;
 }
 
-/** An extension asks or tells the user. */
+/** An extension asks the user or shows something. */
 export type ExtensionUiRequest = UiSelect | UiConfirm | UiInput | UiEditor | UiNotify | UiSetStatus | UiSetWidget | UiSetTitle | UiSetEditorText | UiCancel;
 
 /** Choose one option. Answer: `value`; default: nothing chosen. */
@@ -1269,7 +1269,7 @@ export interface EventTable {
 	/** A run is over. `messages` are those that this run added. */
 	agent_end: {
 		messages: AgentMessage[];
-		/** Another run will follow by itself. */
+		/** Another run will follow automatically. */
 		willRetry?: boolean;
 		/** Dialect `omp`: the opposite of `willRetry`. */
 		isTerminal?: boolean;
@@ -1334,7 +1334,7 @@ export interface EventTable {
 		isError: boolean;
 		durationMs?: number;
 	};
-	/** The conversation is about to be condensed. */
+	/** The conversation is about to be compacted. */
 	auto_compaction_start: {
 		reason: "threshold" | "overflow" | "idle";
 		action?: "context-full" | "handoff";

@@ -32,7 +32,7 @@ export class EventWriter {
 	/** Of the block that is coming. */
 	#filter: TextFilter | undefined;
 	/** The newest delta of a block that has a filter. */
-	#newest: { update: Update; step: Delta } | undefined;
+	#newestUpdate: Update | undefined;
 	/** The events that the host wants; all when not set. */
 	#wanted: ReadonlySet<string> | undefined;
 	#timer: NodeJS.Timeout | undefined;
@@ -95,7 +95,7 @@ export class EventWriter {
 	/** A key may come in several deltas: the end of one is held while it may be the beginning of a key. */
 	#filtered(update: Update, step: Delta): void {
 		if (!this.#filter) return this.#delta(update, step);
-		this.#newest = { update, step };
+		this.#newestUpdate = update;
 		const delta = this.#filter.push(step.delta);
 		if (delta !== "") this.#delta(update, delta === step.delta ? step : { ...step, delta });
 	}
@@ -103,8 +103,8 @@ export class EventWriter {
 	/** A block begins or ends: the held rest of the one before is written. */
 	#changeBlock(mayBegin: boolean): void {
 		const rest = this.#filter?.end();
-		if (rest && this.#newest) this.#delta(this.#newest.update, { ...this.#newest.step, delta: rest });
-		this.#newest = undefined;
+		if (rest && this.#newestUpdate) this.#delta(this.#newestUpdate, { ...(this.#newestUpdate.assistantMessageEvent as Delta), delta: rest });
+		this.#newestUpdate = undefined;
 		this.#filter = mayBegin ? this.filterDeltas?.() : undefined;
 	}
 

@@ -10,14 +10,14 @@ export interface SessionDirectories {
 	former: readonly string[];
 }
 
-/** `<sessions>/--<working directory with its separators as dashes>--<digest>`: the digest tells `client/a-b` from `client-a/b`. */
+/** `<sessions>/--<working directory with its separators as dashes>--<digest>`: the digest distinguishes `client/a-b` from `client-a/b`. */
 export function sessionDirectories(userDirectory: string, cwd: string): SessionDirectories {
 	const root = join(userDirectory, "sessions");
 	const dashed = cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-");
 	return { directory: join(root, `--${lastBytes(dashed, longestReadable)}--${digest(cwd)}`), former: [join(root, `--${dashed}--`)] };
 }
 
-/** The end of a path tells more than its beginning. Characters stay whole. */
+/** The end of a path says more than its beginning. Characters stay whole. */
 function lastBytes(text: string, limit: number): string {
 	const bytes = Buffer.from(text);
 	let start = Math.max(0, bytes.length - limit);

@@ -15,7 +15,7 @@ export function headBytes(path: string): Buffer {
 		const bytes = Buffer.allocUnsafe(headSize);
 		return bytes.subarray(0, readSync(descriptor, bytes, 0, headSize, 0));
 	} catch {
-		// A directory, a file of somebody else, one that is gone by now: no session to offer.
+		// A directory, a file of another user, one that is gone by now: not a session.
 		return Buffer.alloc(0);
 	} finally {
 		if (descriptor !== undefined) closeSync(descriptor);

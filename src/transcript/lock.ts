@@ -112,7 +112,7 @@ function nameOf({ holder }: Claimed): string {
 	}
 }
 
-/** Of a process that cannot be seen from here nobody knows whether it lives. */
+/** A process that cannot be seen from here may be gone. */
 function remedyFor({ holder }: Claimed): string {
 	return holder && distanceOf(holder) !== "here" ? " or is gone" : "";
 }

@@ -57,17 +57,17 @@ function parsed(line: string): Old | undefined {
 
 /** Whole or not at all: written to a file next to it, then renamed. Returns the facts of the new file. */
 export function replaceFile(path: string, text: string): Stats {
-	const beside = `${path}.tmp`;
+	const temporary = `${path}.tmp`;
 	try {
 		// Left by a process that was killed: the lock is ours, so no other process gets here.
-		rmSync(beside, { force: true });
+		rmSync(temporary, { force: true });
 		try {
-			writeFileSync(beside, text, { mode: 0o600, flag: "wx" });
-			chmodSync(beside, statSync(path).mode & 0o777);
-			renameSync(beside, path);
+			writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
+			chmodSync(temporary, statSync(path).mode & 0o777);
+			renameSync(temporary, path);
 			return statSync(path);
 		} catch (error) {
-			rmSync(beside, { force: true });
+			rmSync(temporary, { force: true });
 			throw error;
 		}
 	} catch (error) {

@@ -1,4 +1,4 @@
-/** What others left in a directory of sessions: locks of processes that were killed, trash that is old enough. Loaded when a new session is stored for the first time. */
+/** Cleans up a directory of sessions: locks of processes that were killed, old trash. Loaded when a new session is stored for the first time. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { forgetDead } from "../lib/claim.ts";

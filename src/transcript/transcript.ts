@@ -1,4 +1,4 @@
-/** What was said, in memory and, from the first message on, in an append-only file. Memory and file hold the same, always. */
+/** The entries of a session, in memory and, from the first message on, in an append-only file. Memory and file always agree. */
 import { join } from "node:path";
 import { toLine } from "../lib/jsonl.ts";
 import { cleanJson } from "../lib/redact-json.ts";
@@ -15,11 +15,11 @@ export interface TranscriptParts {
 	redact: (text: string) => string;
 	/** Eight hex characters. */
 	newId: () => string;
-	/** How bytes get to the file. */
-	/** Whose transcripts these are, where a process has several sessions inside. */
+	/** Which session of this process, where it has several. */
 	owner?: string;
+	/** How bytes get to the file. */
 	write?: Write;
-	/** Hears of every entry that is added, in order, when it is where it belongs. */
+	/** Called with every entry that is added, in order, after it is stored. */
 	onEntry?: (entry: Entry) => void;
 }
 
@@ -50,8 +50,8 @@ export class Transcript implements TranscriptView {
 	#leaf: number;
 	/** How many lines are in the file. The others wait for the next append. */
 	#written: number;
-	/** How many lines somebody has heard of. */
-	#told: number;
+	/** How many lines have been reported. */
+	#reported: number;
 	#hasHeader: boolean;
 	/** Numbers of the lines from the root to the current one; made when asked for. */
 	#path: number[] | undefined;
@@ -63,7 +63,7 @@ export class Transcript implements TranscriptView {
 		this.#parts = options;
 		this.#lines = opened?.lines ?? new Lines();
 		this.#leaf = this.#lines.all.length - 1;
-		this.#written = this.#told = this.#lines.all.length;
+		this.#written = this.#reported = this.#lines.all.length;
 		this.#hasHeader = opened !== undefined;
 		if (opened) {
 			this.header = opened.header;
@@ -102,7 +102,7 @@ export class Transcript implements TranscriptView {
 		return this.#numbers().map((number) => this.#lines.entry(number));
 	}
 
-	/** The path, without reading what nobody asks for. */
+	/** The path. Entries are read when they are asked for. */
 	get branch(): Branch {
 		return this.#branchOf(this.#numbers());
 	}
@@ -124,7 +124,7 @@ export class Transcript implements TranscriptView {
 		return number < 0 ? undefined : this.#lines.entry(number);
 	}
 
-	/** Adds an entry behind the current one. It is on disk when this returns, once there is a message at all. Throws a CommandError when it is nowhere. */
+	/** Adds an entry after the current one. Once there is a message, it is on disk when this returns. Throws a CommandError when it could not be stored. */
 	append(body: EntryBody): Entry {
 		const leaf = this.#leaf;
 		const entry = this.prepare(body);
@@ -137,16 +137,16 @@ export class Transcript implements TranscriptView {
 			throw error;
 		}
 		const { onEntry } = this.#parts;
-		if (onEntry) while (this.#told < this.#lines.all.length) onEntry(this.#lines.entry(this.#told++));
+		if (onEntry) while (this.#reported < this.#lines.all.length) onEntry(this.#lines.entry(this.#reported++));
 		return entry;
 	}
 
-	/** Adds an entry that is written together with the next one: what follows from opening a file is no reason to change it. */
+	/** Adds an entry that is written together with the next one: opening a file alone must not change it. */
 	prepare(body: EntryBody): Entry {
 		const { type, ...rest } = body;
 		const entry = { type, id: this.#freshId(), parentId: this.leafId, timestamp: new Date(this.#parts.now()).toISOString(), ...rest } as Entry;
 		this.#lines.add(entry);
-		// The parent is found by its number, not by its id: ids may stand in a file twice.
+		// The parent is found by its number, not by its id: a file may contain an id twice.
 		(this.#lines.all.at(-1) as Line).parent = this.#leaf;
 		this.#leaf = this.#lines.all.length - 1;
 		this.#path?.push(this.#leaf);
@@ -154,7 +154,7 @@ export class Transcript implements TranscriptView {
 		return entry;
 	}
 
-	/** Goes on from an earlier entry; from before the first with null. False when there is no such entry. */
+	/** Makes an earlier entry the current one; null: none. False when there is no such entry. */
 	moveTo(id: string | null): boolean {
 		const number = id === null ? -1 : this.#lines.find(id);
 		if (id !== null && number < 0) return false;
@@ -166,7 +166,7 @@ export class Transcript implements TranscriptView {
 	copy(from: Transcript, id: string | null): void {
 		const lines = from.#numbersTo(id === null ? -1 : from.#lines.find(id)).map((number) => from.#text(number));
 		this.#lines.read(Buffer.from(lines.join("")), 0);
-		this.#told = this.#lines.all.length;
+		this.#reported = this.#lines.all.length;
 		this.#named = undefined;
 		this.#moveTo(this.#lines.all.length - 1);
 	}

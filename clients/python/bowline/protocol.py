@@ -342,7 +342,7 @@ class SessionState(_SessionState, total=False):
     sessionName: str
     systemPrompt: str
     dumpTools: List[SessionStateDumpToolsItem]
-    # Dialect `omp`: nothing runs, and nothing will by itself.
+    # Dialect `omp`: nothing runs, and nothing will start automatically.
     isSettled: bool
     contextUsage: ContextUsage
     # Dialect `omp`: speed of the last measured reply.
@@ -373,7 +373,7 @@ class ModelThinking(TypedDict, total=False):
 class _Model(TypedDict):
     id: str
     name: str
-    # The wire format behind it, such as `openai-completions`.
+    # Its wire format, such as `openai-completions`.
     api: str
     provider: str
     baseUrl: str
@@ -424,7 +424,7 @@ class ContextUsage(TypedDict):
 
 
 AgentMessage = Union["UserMessage", "DeveloperMessage", "AssistantMessage", "ToolResultMessage", "BashExecutionMessage", "CustomMessage", "CompactionSummaryMessage", "BranchSummaryMessage", "FileMentionMessage", "LegacyMessage"]
-"""Any message, told apart by `role`."""
+"""Any message, distinguished by `role`."""
 
 
 class _UserMessage(TypedDict):
@@ -601,7 +601,7 @@ class _CompactionSummaryMessage(TypedDict):
 
 
 class CompactionSummaryMessage(_CompactionSummaryMessage, total=False):
-    """Stands for the part of the conversation that was condensed."""
+    """Replaces the part of the conversation that was compacted."""
 
     shortSummary: str
 
@@ -798,7 +798,7 @@ class _AgentEndEvent(TypedDict):
 class AgentEndEvent(_AgentEndEvent, total=False):
     """A run is over. `messages` are those that this run added."""
 
-    # Another run will follow by itself.
+    # Another run will follow automatically.
     willRetry: bool
     # Dialect `omp`: the opposite of `willRetry`.
     isTerminal: bool
@@ -1038,7 +1038,7 @@ class _AutoCompactionStartEvent(TypedDict):
 
 
 class AutoCompactionStartEvent(_AutoCompactionStartEvent, total=False):
-    """The conversation is about to be condensed."""
+    """The conversation is about to be compacted."""
 
     action: Literal["context-full", "handoff"]
 
@@ -1271,7 +1271,7 @@ class _BudgetSnapshot(TypedDict):
 
 
 class BudgetSnapshot(_BudgetSnapshot, total=False):
-    """Counters of the session's budget and where they stand."""
+    """Counters of the session's budget and their values."""
 
     estimated: bool
     reason: Literal["wall_time", "input_tokens", "output_tokens", "total_tokens", "cost", "tool_calls", "subagents"]
@@ -1320,7 +1320,7 @@ class ExtensionErrorEvent(TypedDict):
 
 
 class CompactionStartEvent(TypedDict):
-    """The conversation is about to be condensed, by itself or by `compact`. Takes the place of `auto_compaction_start`."""
+    """The conversation is about to be compacted, automatically or by `compact`. Replaces `auto_compaction_start`."""
 
     type: Literal["compaction_start"]
     reason: Literal["manual", "threshold", "overflow"]
@@ -1399,7 +1399,7 @@ class _PromptResultEvent(TypedDict):
 
 
 class PromptResultEvent(_PromptResultEvent, total=False):
-    """What became of a prompt that was accepted: once for each, behind its last `agent_end`. Always sent, whatever the filter."""
+    """The outcome of a prompt that was accepted: once for each, after its last `agent_end`. Always sent, whatever the filter."""
 
     # The id of the command, if it had one.
     id: Union[str, float]
@@ -1407,7 +1407,7 @@ class PromptResultEvent(_PromptResultEvent, total=False):
 
 
 class SessionSettledEvent(TypedDict):
-    """The session is idle; nothing will follow by itself."""
+    """The session is idle; nothing will follow automatically."""
 
     type: Literal["session_settled"]
 
@@ -1474,7 +1474,7 @@ class Response(_Response, total=False):
 
 
 ExtensionUiRequest = Union["UiSelect", "UiConfirm", "UiInput", "UiEditor", "UiNotify", "UiSetStatus", "UiSetWidget", "UiSetTitle", "UiSetEditorText", "UiCancel"]
-"""An extension asks or tells the user."""
+"""An extension asks the user or shows something."""
 
 
 class _UiSelect(TypedDict):

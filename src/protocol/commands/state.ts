@@ -26,7 +26,7 @@ export const SessionState = shape("SessionState", "What is going on now.", {
 	todoPhases: list(TodoPhase),
 	systemPrompt: optional(text()),
 	dumpTools: optional(list(Type.Object({ name: text(), description: text(), parameters: jsonObject }))),
-	isSettled: omp(flag(), "nothing runs, and nothing will by itself."),
+	isSettled: omp(flag(), "nothing runs, and nothing will start automatically."),
 	contextUsage: optional(ContextUsage),
 	tokensPerSecond: omp(orNull(number()), "speed of the last measured reply."),
 	hasPendingAsyncWork: omp(flag(), "always false."),

@@ -1,4 +1,4 @@
-/** What the page is given: the session, without what only machines need, as text that is safe inside a script element. */
+/** The data of the page: the session, without members that only programs need, as text that is safe inside a script element. */
 import { cleanJson } from "../../lib/redact-json.ts";
 import type { SessionStats } from "../../protocol/commands/session.ts";
 import type { AssistantMessage } from "../../protocol/messages.ts";
@@ -19,7 +19,7 @@ export interface PageInput {
 	leafId: string | null;
 	systemPrompt?: string;
 	tools?: readonly ToolFacts[];
-	/** Tokens and cost where somebody knows better than a sum over the entries. */
+	/** Tokens and cost, where they are known better than from a sum over the entries. */
 	stats?: Pick<SessionStats, "tokens" | "cost">;
 	/** Takes credentials out of a text. */
 	redact?: (text: string) => string;

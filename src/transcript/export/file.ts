@@ -1,4 +1,4 @@
-/** The page of a session file, on disk: whole or not at all, and for nobody else to read. */
+/** The page of a session file, on disk: whole or not at all, readable only by the user. */
 import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { CommandError } from "../../lib/command-error.ts";
@@ -12,9 +12,9 @@ import { pageChunks } from "./page.ts";
 export interface ExportOptions {
 	/** A file, or a directory that it goes into. Without it the working directory gets one. */
 	outputPath?: string;
-	/** Where the session stands, if not at its last entry. */
+	/** The current entry, if it is not the last one. */
 	leafId?: string | null;
-	/** What the model was told; asked for when everything else is in order. */
+	/** The system prompt and tools. Called when everything else is in order. */
 	briefing?: () => Promise<Pick<PageInput, "systemPrompt" | "tools">>;
 	/** Takes credentials out of a text. */
 	redact?: (text: string) => string;
@@ -31,8 +31,8 @@ export async function exportSession(sessionFile: string | undefined, { outputPat
 	const entries = transcript?.entries ?? [];
 	if (!transcript || entries.length === 0) throw new CommandError("Nothing to export yet - start a conversation first");
 	const path = await targetOf(outputPath, sessionFile);
-	const told = await briefing?.();
-	const page = { header: transcript.header, entries, leafId: leafId ?? transcript.leafId, stats: totalsOf(entries), ...told, redact };
+	const given = await briefing?.();
+	const page = { header: transcript.header, entries, leafId: leafId ?? transcript.leafId, stats: totalsOf(entries), ...given, redact };
 	try {
 		await write(path, pageChunks(page));
 	} catch (error) {
@@ -56,7 +56,7 @@ async function statOf(path: string) {
 	try {
 		return await stat(path);
 	} catch {
-		// Not there, or not for us: writing will tell.
+		// It does not exist or cannot be read: writing will give the reason.
 		return undefined;
 	}
 }

@@ -1,4 +1,4 @@
-/** The frame of the page. Nothing is loaded, and only the one script runs whose hash stands in the policy. */
+/** The frame of the page. Nothing is loaded, and only the script runs whose hash is in the policy. */
 import { createHash } from "node:crypto";
 
 export interface Frame {
@@ -7,7 +7,7 @@ export interface Frame {
 	script: string;
 }
 
-/** What stands before and behind the data. */
+/** The text in front of the data and after it. */
 export function frame({ title, style, script }: Frame): { before: string; after: string } {
 	const policy = [
 		"default-src 'none'",

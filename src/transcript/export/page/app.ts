@@ -19,7 +19,7 @@ const pauseMs = 120;
 
 export class App {
 	#tree: Tree;
-	/** Where the session stands. */
+	/** The current entry of the session. */
 	#leaf: Entry | undefined;
 	/** Where the shown branch ends. */
 	#shown: Entry | undefined;
@@ -172,7 +172,7 @@ export class App {
 		this.#onScroll();
 	}
 
-	/** Entries that are not shown themselves stand where the next one above them does. */
+	/** An entry that is not shown is represented by the next one above it. */
 	#elementNear(entry: Entry): HTMLElement | undefined {
 		for (let near: Entry | undefined = entry; near; near = near.parent) {
 			if (this.#conversation.has(near)) return this.#conversation.elementOf(near);
@@ -232,7 +232,7 @@ function decoded(text: string): string {
 	try {
 		return decodeURIComponent(text);
 	} catch {
-		// An address that somebody has typed.
+		// An address that was typed by hand.
 		return text;
 	}
 }

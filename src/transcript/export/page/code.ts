@@ -62,7 +62,7 @@ const languages = {
 /** Longer code stays plain: colours are not worth a page that hangs. */
 const longestColoured = 40_000;
 
-/** Builds elements from what the highlighter tells. */
+/** Builds elements from the output of the highlighter. */
 class Elements {
 	readonly root = document.createDocumentFragment();
 	#open: (DocumentFragment | HTMLElement)[] = [this.root];

@@ -72,7 +72,7 @@ export class Conversation {
 		return this.#elements.get(entry) ?? this.#elements.get((this.#items[position] as Item).node);
 	}
 
-	/** The article that an entry stands in: a result stands in the reply that called for it. */
+	/** The article that shows an entry: a result is in the article of the reply that called for it. */
 	articleOf(entry: Entry): HTMLElement | undefined {
 		return this.elementOf(entry)?.closest<HTMLElement>("article") ?? undefined;
 	}

@@ -5,7 +5,7 @@ export interface DiffLine {
 	oldNumber?: number;
 	newNumber?: number;
 	text: string;
-	/** The part that differs from the line it stands against: from, to. */
+	/** The part that differs from the line on the other side: from, to. */
 	changed?: [number, number];
 }
 

@@ -1,4 +1,4 @@
-/** Marks what was found, without touching the elements it stands in. */
+/** Marks the matches of a search without touching the elements around them. */
 
 const most = 2000;
 /** Further down in an endless output nothing is marked: this runs while the reader scrolls. */

@@ -1,4 +1,4 @@
-/** A path through the tree as what is shown one below the other: results stand with their calls. */
+/** A path through the tree as a list of items: results are shown with their calls. */
 import { endOf, type Node, pathTo, type Tree } from "./tree.ts";
 import { blocksOf, fieldsOf, textOf } from "./values.ts";
 
@@ -56,7 +56,7 @@ function withContent(tree: Tree): Set<Node> {
 	return alive;
 }
 
-/** Where to end up when a branch is chosen: at the session's own end if it lies there, else at the latest. */
+/** The entry to show when a branch is chosen: the end of the session if the branch leads to it, else the latest. */
 export function leafFor(node: Node, leaf: Node | undefined): Node {
 	return leaf && pathTo(leaf).includes(node) ? leaf : endOf(node);
 }

@@ -1,4 +1,4 @@
-/** Runs in the page: reads the session that stands in it and shows it. */
+/** Runs in the page: reads the session from the page and shows it. */
 import { App } from "./app.ts";
 import { h } from "./dom.ts";
 import type { PageData } from "./overview.ts";

@@ -1,4 +1,4 @@
-/** The head of the page: what session this is, its figures, what the model was told. */
+/** The head of the page: which session this is, its figures, its system prompt and tools. */
 import { type Child, h } from "./dom.ts";
 import { code, type Pen, prose } from "./parts.ts";
 import { duration, figuresOf, money, shortNumber } from "./stats.ts";

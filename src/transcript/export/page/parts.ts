@@ -12,7 +12,7 @@ import { blocksOf, type Fields, pretty, textOf, withoutEscapes } from "./values.
 export interface Pen {
 	folds: Folds;
 	colour: Colour;
-	/** Says which element stands for an entry. */
+	/** Says which element shows an entry. */
 	register(entry: Entry, element: HTMLElement): void;
 	/** The address of an entry on this page. */
 	addressOf(entry: Entry): string;

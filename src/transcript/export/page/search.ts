@@ -90,7 +90,7 @@ export function modelName(entry: Node["entry"]): string {
 	return [textOf(entry.provider), textOf(entry.modelId)].filter(Boolean).join("/");
 }
 
-/** What stands in the list beside the conversation. */
+/** The rows of the list next to the conversation. */
 export function titleOf(node: Node): string {
 	if (node.message.role !== "assistant") return plainLine(sayingOf(node)) || node.type;
 	const blocks = blocksOf(node.message.content);

@@ -1,4 +1,4 @@
-/** The tree beside the conversation: every branch, by kind of entry, or what a search found. Only visible lines are in the document. */
+/** The tree next to the conversation: every branch, by kind of entry, or the matches of a search. Only visible lines are in the document. */
 import { h } from "./dom.ts";
 import { isShown, type Kind, kindOf } from "./items.ts";
 import { type Hit, titleOf } from "./search.ts";

@@ -73,7 +73,7 @@ function given(known: unknown): Partial<Pick<Figures, "tokens" | "cost">> {
 	};
 }
 
-/** Milliseconds; messages know better than the lines they stand in. */
+/** Milliseconds. The time of a message is more exact than the time of its line. */
 export function timeOf({ entry, message }: Node): number | undefined {
 	if (typeof message.timestamp === "number" && message.timestamp > 0 && message.timestamp < 8.64e15) return message.timestamp;
 	const time = Date.parse(textOf(entry.timestamp));

@@ -74,8 +74,8 @@ function argumentsView(pen: Pen, name: string, { arguments: given, intent }: Fie
 }
 
 /** The other arguments, one row each. */
-function leftOver(pen: Pen, args: Fields, told: readonly string[]): Child[] {
-	const rest = Object.entries(args).filter(([key]) => !told.includes(key));
+function leftOver(pen: Pen, args: Fields, shown: readonly string[]): Child[] {
+	const rest = Object.entries(args).filter(([key]) => !shown.includes(key));
 	if (!rest.length) return [];
 	const list = h("dl", { class: "arguments" });
 	for (const [key, value] of rest) {
@@ -104,7 +104,7 @@ function resultView(pen: Pen, name: string, args: Fields, { message }: Entry, ch
 	return body;
 }
 
-/** What the host was told beyond the text, where a reader wants to know. */
+/** Details of a result beyond its text that help a reader. */
 function detailsNote(details: Fields): string {
 	const { truncated, totalLines, outputLines } = fieldsOf(details.truncation);
 	const parts = [
