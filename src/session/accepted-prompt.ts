@@ -26,6 +26,8 @@ export class AcceptedPrompt {
 	#onDisposition: OnDisposition | undefined;
 	#outcome = deferred<Refusal | undefined>();
 	#isDecided = false;
+	/** Why it does not run, once that is known. */
+	refusal: Refusal | undefined;
 
 	/** `goOn` runs once the host has been answered. */
 	constructor({ messages, source }: IncomingPrompt, expected: Disposition | undefined, goOn: (prompt: AcceptedPrompt) => void) {
@@ -57,6 +59,7 @@ export class AcceptedPrompt {
 	refuse(refusal: Refusal): void {
 		if (this.#isDecided) return;
 		this.#isDecided = true;
+		this.refusal = refusal;
 		this.#outcome.resolve(refusal);
 	}
 }

@@ -13,6 +13,8 @@ export interface BusyPeriod {
 	prompt: AcceptedPrompt | undefined;
 	/** A prompt that came while the period was being aborted; it opens the next one. */
 	successor: AcceptedPrompt | undefined;
+	/** A prompt was accepted for a run, and an abort came before the run began. */
+	hasLostPrompt: boolean;
 	hadRun: boolean;
 	/** The conversation is being compacted, by a command or automatically. */
 	isCompacting: boolean;
@@ -61,6 +63,7 @@ export class Activity {
 			finish,
 			prompt,
 			successor: undefined,
+			hasLostPrompt: false,
 			hadRun: false,
 			isCompacting: false,
 		};
@@ -77,7 +80,10 @@ export class Activity {
 	async stop(period = this.period): Promise<void> {
 		if (!period) return;
 		period.controller.abort();
-		period.successor?.refuse(aborted);
+		if (period.successor) {
+			period.successor.refuse(aborted);
+			period.hasLostPrompt = true;
+		}
 		period.successor = undefined;
 		await period.done;
 	}

@@ -187,6 +187,7 @@ export class Session {
 
 	/** Everything that happens between the acknowledgement of a prompt and the next idle moment. */
 	async #run(period: BusyPeriod): Promise<void> {
+		const { prompt } = period;
 		try {
 			const { runPeriod } = await import("./run.ts");
 			await runPeriod(period, this.activity, this.#parts);
@@ -195,6 +196,7 @@ export class Session {
 			period.prompt?.refuse(refusal);
 		}
 		period.prompt?.refuse(aborted);
+		if (prompt?.refusal?.code === "aborted") period.hasLostPrompt = true;
 		this.briefing.override = undefined;
 		this.#leave(period);
 	}
@@ -207,12 +209,27 @@ export class Session {
 	#leave(period: BusyPeriod): void {
 		this.activity.enter(period, { name: "idle" });
 		problemWith(() => this.conversation.addDeferred());
-		if (period.hadRun) this.emit({ type: "agent_settled", aborted: period.controller.signal.aborted });
+		// A host that was told of a start waits for an end, also when an abort came first.
+		if (period.hasLostPrompt) this.#reportLostRun();
+		if (period.hadRun || period.hasLostPrompt) this.emit({ type: "agent_settled", aborted: period.controller.signal.aborted });
 		const { successor } = period;
 		if (!successor) return;
 		const next = this.activity.open("running", successor);
 		// Not before the command that ended this period has been answered.
 		setImmediate(() => this.#start(next));
+	}
+
+	/** The end of a run that an abort kept from beginning. */
+	#reportLostRun(): void {
+		const { sessionId, file: sessionFile } = this.transcript;
+		this.emit({ type: "agent_end", messages: [], willRetry: false, sessionId, sessionFile });
+	}
+
+	/** An accepted prompt was aborted before its turn came. Its host still gets the end of a run, unless another run will end. */
+	reportAborted(): void {
+		if (this.isBusy) return;
+		this.#reportLostRun();
+		this.emit({ type: "agent_settled", aborted: true });
 	}
 
 	/** Stops what is going on. Resolves when the session is idle; queues stay. */

@@ -98,7 +98,7 @@ describe("an abort", () => {
 		await ticks(3);
 		await session.abort();
 		expect(await refusal).toMatchObject({ code: "aborted" });
-		expect(types()).toEqual([]);
+		expect(types()).toEqual(["agent_end", "agent_settled"]);
 	});
 
 	test("while room is made: the prompt is refused, and no run starts", async () => {
@@ -110,7 +110,7 @@ describe("an abort", () => {
 		await ticks(5);
 		await session.abort();
 		expect(await refusal).toMatchObject({ code: "aborted" });
-		expect(types()).toEqual([]);
+		expect(types()).toEqual(["agent_end", "agent_settled"]);
 	});
 
 	test("while a policy settles: nothing follows", async () => {

@@ -45,6 +45,11 @@ class Balance {
 				this.#isSettledOwed = true;
 				return;
 			case "agent_end":
+				// A prompt that was aborted before its run began has an end without a start.
+				if (!this.#isRunning && (frame.messages as unknown[]).length === 0) {
+					this.#isSettledOwed = true;
+					return;
+				}
 				this.#expect(this.#isRunning, "agent_end without agent_start");
 				this.#expect(this.#subagents.size === 0, `agent_end while subagents run: ${[...this.#subagents]}`);
 				this.#expect(!this.#isInTurn && !this.#message && this.#calls.size === 0, `agent_end with something open: ${this.open()}`);

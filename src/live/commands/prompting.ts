@@ -23,6 +23,13 @@ export function promptingHandlers(session: Session, findCommand: (text: string) 
 			prompt.decide("handled");
 			void run();
 		});
+	/** An abort that was read later came first. */
+	const lostPrompt = () =>
+		new AcceptedPrompt({ messages: [] }, "started", (prompt) => {
+			prompt.refuse(aborted);
+			// After the failure has been written.
+			setImmediate(() => session.reportAborted());
+		});
 	const queue = (name: "steering" | "followUp") => (params: { message: string; images?: ImageInput[] }, call: Call) => {
 		const command = findCommand(params.message);
 		if (command) throw new CommandError(command.queueRefusal);
@@ -34,7 +41,7 @@ export function promptingHandlers(session: Session, findCommand: (text: string) 
 	return {
 		prompt({ message, images, streamingBehavior }, call) {
 			const accept = () => {
-				if (call.isAborted()) return AcceptedPrompt.refused(aborted, "started");
+				if (call.isAborted()) return lostPrompt();
 				const command = findCommand(message);
 				return command ? commandPrompt(command) : session.prompt({ text: message, images: flatImages(images), streamingBehavior });
 			};
@@ -55,7 +62,7 @@ export function promptingHandlers(session: Session, findCommand: (text: string) 
 			await call.inSerialLane(async () => {
 				await idle;
 				const command = findCommand(message);
-				if (call.isAborted()) call.continueAfterAck(AcceptedPrompt.refused(aborted));
+				if (call.isAborted()) call.continueAfterAck(lostPrompt());
 				else call.continueAfterAck(command ? commandPrompt(command) : session.prompt(input));
 			});
 		},

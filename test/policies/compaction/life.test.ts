@@ -132,7 +132,9 @@ function watch(session: Session, said: Set<string>) {
 				open.settled = false;
 				break;
 			case "agent_end":
-				must(event, open.run, !open.turn);
+				// A prompt that was aborted before its run began has an end without a start.
+				must(event, open.run || event.messages.length === 0, !open.turn);
+				if (!open.run) open.settled = false;
 				open.run = false;
 				break;
 			case "agent_settled":
