@@ -94,6 +94,12 @@ test("the chat is a host like any other: it knows the client, the protocol and h
 	expect(places).toEqual([]);
 });
 
+test("only the log, and rooms that speak to a person, write to the console", () => {
+	const speaking = /^(lib\/log\.ts|rpc\/stdio\.ts|app\/|one-shot\/|chat\/|transcript\/export\/page\/)/;
+	const printing = files.filter((path) => !speaking.test(path) && /\bconsole\.\w+\(/.test(readFileSync(join(source, path), "utf8")));
+	expect(printing).toEqual([]);
+});
+
 test("every room stands in the table", () => {
 	expect([...new Set(files.map((path) => path.split("/")[0]))].filter((room) => !mayImport[room ?? ""])).toEqual([]);
 });

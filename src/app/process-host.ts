@@ -1,5 +1,6 @@
 /** `--mode rpc`: this process serves a session over its stdin and stdout. */
 
+import { stderrLog } from "../lib/log.ts";
 import { guardStderr } from "../lib/stderr.ts";
 import type { Options, UnknownFlag } from "../live/arguments.ts";
 import { serve } from "../rpc/serve.ts";
@@ -7,6 +8,7 @@ import type { OutputStream } from "../rpc/stdio.ts";
 
 export async function runRpc(options: Options, unknown: UnknownFlag[], output: OutputStream, warn: (text: string) => void): Promise<void> {
 	const { stdin, env } = process;
+	const log = stderrLog();
 	const redactStderr = guardStderr();
 	const cwd = process.cwd();
 	const subagent = env.BOWLINE_INHERIT_FD === undefined ? undefined : await (await import("../live/as-subagent.ts")).inherited(options, cwd, env);
@@ -21,6 +23,6 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], output: O
 	process.on("SIGHUP", () => kill(129));
 	// Ctrl+C reaches the whole foreground group; the host answers it with abort.
 	process.on("SIGINT", () => undefined);
-	process.on("uncaughtException", (error) => console.error("bowline: unexpected error:", error));
-	process.on("unhandledRejection", (error) => console.error("bowline: unexpected rejection:", error));
+	process.on("uncaughtException", (error) => log.error("unexpected error", error));
+	process.on("unhandledRejection", (error) => log.error("unexpected rejection", error));
 }

@@ -1,7 +1,8 @@
 /** Runs the factories of extensions, TypeScript or JavaScript, and writes down what they register. */
+
+import { stderrLog } from "../lib/log.ts";
 import type { CommandInfo, Extension, SourceInfo } from "./api.ts";
 import { extensionApi } from "./extension-api.ts";
-
 import { type ExtensionError, Link, slowAfterMs, textOf } from "./link.ts";
 import * as published from "./published.ts";
 import { commandsOf, Registrations } from "./registrations.ts";
@@ -29,7 +30,7 @@ type Import = (path: string) => Promise<unknown>;
 
 /** Never rejects: an extension that cannot be loaded is reported, and the others go on. */
 export async function loadExtensions(found: readonly SourceInfo[], options: LoadOptions = {}): Promise<LoadedExtensions> {
-	const { warn = (text) => console.error(`bowline: ${text}`), limitMs = 30_000 } = options;
+	const { warn = (text) => stderrLog().error(text), limitMs = 30_000 } = options;
 	const errors: LoadError[] = [];
 	const link = new Link((error, cause) => errors.push({ ...error, cause }), warn);
 	const extensions: Registrations[] = [];

@@ -70,6 +70,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		stream: models.stream,
 		emit: edges.bus.emit,
 		redact: edges.redact,
+		log: edges.log,
 		now: edges.now,
 	});
 }

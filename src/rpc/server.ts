@@ -75,12 +75,8 @@ export class Server {
 
 	#refuse(id: RequestId | undefined, name: string, error: unknown): void {
 		if (isCommandError(error)) return this.#answer(id, name, { error: error.message, code: error.code });
-		const { log, dialect } = this.#parts;
-		log.error(`${name} failed unexpectedly`, error);
-		const message = error instanceof Error ? error.message : String(error);
-		if (dialect.echoesIds) return this.#answer(id, name, { error: message });
-		const { command, error: text } = parseFailure(message);
-		this.#answer(undefined, command, { error: text });
+		this.#parts.log.error(`${name} failed unexpectedly`, error);
+		this.#answer(id, name, { error: error instanceof Error ? error.message : String(error) });
 	}
 
 	#answerLong(id: RequestId | undefined, command: string, { member, json }: LongAnswer): void {

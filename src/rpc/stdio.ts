@@ -6,6 +6,7 @@ import fs from "node:fs";
 import type { Flow } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
 import { deferred } from "../lib/deferred.ts";
+import { stderrLog } from "../lib/log.ts";
 import type { ByteFilter } from "../lib/redact.ts";
 
 /** Above this many waiting bytes producers wait; below the second they go on. */
@@ -258,7 +259,7 @@ function lineOf(frame: Exclude<Frame, LongFrame>): string[] {
 	try {
 		return [frame.line()];
 	} catch (error) {
-		console.error("bowline: a frame could not be written:", error);
+		stderrLog().error("a frame could not be written", error);
 		return [];
 	}
 }

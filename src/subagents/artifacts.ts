@@ -1,7 +1,9 @@
 /** Files that subagents write: in a directory next to the session's file, or in a temporary one that is removed with the process. */
+
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stderrLog } from "../lib/log.ts";
 
 export interface ArtifactsOptions {
 	/** The session's own file, as it is now; none when nothing is stored. */
@@ -93,7 +95,7 @@ export function writeArtifact(path: string, text: string): string | undefined {
 		writeFileSync(path, text, { mode: 0o600 });
 		return path;
 	} catch (error) {
-		console.error("bowline: an artifact could not be written:", error);
+		stderrLog().error(`the artifact ${path} could not be written`, error);
 		return undefined;
 	}
 }

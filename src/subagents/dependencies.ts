@@ -1,5 +1,6 @@
 /** The parts of the task tool, and which agents it may send. */
 import type { Budget, Emit, StreamFunction } from "../agent/contracts.ts";
+import type { Log } from "../lib/log.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
@@ -45,6 +46,7 @@ export interface TaskParts {
 	emit: Emit;
 	/** Removes credentials from a text. */
 	redact: (text: string) => string;
+	log: Log;
 	now: () => number;
 }
 

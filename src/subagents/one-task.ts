@@ -89,7 +89,7 @@ async function captureWork(workspace: Workspace, verdict: Verdict, { checked, pa
 		return { problem: `The work could not be captured: ${(error as Error).message} It is still in ${workspace.cwd}.` };
 	}
 	// The result is valid although the copy stays; a later process removes it.
-	await workspace.remove().catch((error) => console.error(`bowline: ${workspace.cwd} could not be removed:`, error));
+	await workspace.remove().catch((error) => parts.log.error(`${workspace.cwd} could not be removed`, error));
 	if (!delta) return {};
 	for (const path of pathsOf(delta)) parts.artifacts.keep(path);
 	return { ...(verdict.exitCode === 0 ? { delta } : {}), ...(delta.patchPath === undefined ? {} : { patchPath: delta.patchPath }) };

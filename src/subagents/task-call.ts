@@ -21,7 +21,7 @@ export async function runTasks(parts: TaskParts, slots: Slots, { args: given, si
 	try {
 		return await runAll(parts, slots, { args, checked, frozen, signal, onUpdate });
 	} finally {
-		await frozen?.release().catch((error) => console.error("bowline: copies of the repository could not be given back:", error));
+		await frozen?.release().catch((error) => parts.log.error("copies of the repository could not be removed", error));
 	}
 }
 

@@ -1,8 +1,10 @@
 /** One writer per session: `<file>.lock` names the process that writes, and which session in it. A lock whose process is gone is taken over. */
+
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Claimed, claim, claimOf, distanceOf, holderOf, rewriteClaim, unclaim } from "../lib/claim.ts";
 import { CommandError } from "../lib/command-error.ts";
+import { stderrLog } from "../lib/log.ts";
 
 /** What is in a lock next to its holder. */
 interface LockText {
@@ -66,7 +68,7 @@ export class Lock {
 		try {
 			unclaim(this.#path, this.#own);
 		} catch (error) {
-			console.error(`bowline: the lock could not be removed: ${(error as Error).message}`);
+			stderrLog().error(`the lock ${this.#path} could not be removed: ${(error as Error).message}`);
 		}
 	}
 

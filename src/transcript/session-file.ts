@@ -1,7 +1,9 @@
 /** The file of a transcript: lines are added whole or not at all, and only to the file that was opened. */
+
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, rmSync, type Stats, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { CommandError, isCommandError } from "../lib/command-error.ts";
+import { stderrLog } from "../lib/log.ts";
 import { Lock } from "./lock.ts";
 import { identityOf, makeDirectory, nonBlocking } from "./place.ts";
 
@@ -219,7 +221,7 @@ export class SessionFile {
 			closeSync(descriptor);
 		} catch (error) {
 			// Over a network the reason why earlier writes did not arrive may come only now; the descriptor is gone anyway.
-			console.error(`bowline: the session file was not closed in order: ${(error as Error).message}`);
+			stderrLog().error(`the session file ${this.path} was not closed in order: ${(error as Error).message}`);
 		}
 	}
 }

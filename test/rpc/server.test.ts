@@ -98,7 +98,7 @@ test("answers to dialogs and host tool calls overtake everything", () => {
 	expect(control).toEqual([{ type: "extension_ui_response", id: "u", value: "x" }]);
 });
 
-test("a bug in a handler is answered as a parse failure without id, and the next command works", async () => {
+test("a bug in a handler is answered with the id of its command, and the next command works", async () => {
 	const { server, lines, log } = serve({
 		get_state: () => {
 			throw new TypeError("undefined is not a function");
@@ -112,8 +112,8 @@ test("a bug in a handler is answered as a parse failure without id, and the next
 	await tick();
 	await tick();
 	expect(lines.map((line) => JSON.parse(line))).toEqual([
-		{ type: "response", command: "parse", success: false, error: "Failed to parse command: undefined is not a function" },
-		{ type: "response", command: "parse", success: false, error: "Failed to parse command: later" },
+		{ id: "1", type: "response", command: "get_state", success: false, error: "undefined is not a function" },
+		{ id: "1", type: "response", command: "get_messages", success: false, error: "later" },
 		{ id: "1", type: "response", command: "get_last_assistant_text", success: true, data: { text: "alive" } },
 	]);
 	expect(log.lines).toEqual(["get_state failed unexpectedly", "get_messages failed unexpectedly"]);

@@ -46,7 +46,7 @@ class Balance {
 				return;
 			case "agent_end":
 				// A prompt that was aborted before its run began has an end without a start.
-				if (!this.#isRunning && (frame.messages as unknown[]).length === 0) {
+				if (!this.#isRunning && (frame.messages as unknown[] | undefined)?.length === 0) {
 					this.#isSettledOwed = true;
 					return;
 				}
