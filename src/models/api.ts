@@ -1,4 +1,4 @@
-/** What the four wire formats have in common: what each is given, and what each gives. */
+/** What the wire formats have in common: the call that each is given, and the request and reply that each makes of it. */
 import type { ModelMessage, ToolDefinition } from "../agent/contracts.ts";
 import type { PlainLevel } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
@@ -57,6 +57,13 @@ export interface Decoder {
 export interface Api {
 	request(call: Call): WireRequest;
 	decoder(call: Call, builder: ReplyBuilder, blocks: Blocks): Decoder;
+}
+
+/** What a file of `apis/` exports. */
+export interface ApiModule {
+	api: Api;
+	/** The id of a tool call that another provider made, in the form that this API accepts. */
+	callId: (id: string) => string;
 }
 
 /** The base URL with the path of the API behind it; a base that already has (part of) the path is left so. */

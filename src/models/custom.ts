@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises";
 import type { Model } from "../protocol/model.ts";
 import { unknownModel } from "./catalogue.ts";
 import { type Json, object } from "./json.ts";
-import { providerName, routes } from "./routes.ts";
+import { type ApiName, apiName, apis, providerName, routes } from "./routes.ts";
 
 export interface CustomProvider {
 	name: string;
 	baseUrl?: string;
-	api?: string;
+	api?: ApiName;
 	/** A value in the syntax of `values.ts`, as all headers are. */
 	apiKey?: string;
 	headers: Record<string, string>;
@@ -33,8 +33,6 @@ export interface ModelsFile {
 	names: string[];
 	problems: string[];
 }
-
-const apis = ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai"];
 
 /** Empty without a path, and when there is no such file. */
 export async function loadModelsFile(path: string | undefined): Promise<ModelsFile> {
@@ -123,11 +121,9 @@ class Reader {
 		if (lacks.length > 0) this.problem(where, `lacks ${lacks.join(" and ")}`);
 	}
 
-	#api(where: string, value: unknown): string | undefined {
+	#api(where: string, value: unknown): ApiName | undefined {
 		if (value === undefined) return undefined;
-		const name =
-			value === "openai-chat" || value === "openai-chat-completions" ? "openai-completions" : value === "google" ? "google-generative-ai" : value;
-		return apis.includes(name as string) ? (name as string) : this.problem(where, `must be one of ${apis.join(", ")}`);
+		return apiName(value) ?? this.problem(where, `must be one of ${Object.keys(apis).join(", ")}`);
 	}
 
 	#model(where: string, value: unknown, needsId: boolean): CustomModel | undefined {

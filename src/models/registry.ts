@@ -8,10 +8,10 @@ import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import { shortestSecret } from "./errors.ts";
 import { type Entry, Providers } from "./providers.ts";
-import { type Auth, authHeaders, azureDetails, type Environment, providerName, routes } from "./routes.ts";
+import { type Auth, authHeaders, azureDetails, type Environment, loadApi, providerName, routes } from "./routes.ts";
 import { addressesIn, headersIn, holdsSecret, namesIn, namesInText, passwordsIn } from "./secrets.ts";
 import { matchModel, splitLevel, unknownId } from "./select.ts";
-import { type Access, loadApi, streamFunction } from "./stream.ts";
+import { type Access, streamFunction } from "./stream.ts";
 import { hasValue, plainValue, resolveValue } from "./values.ts";
 
 export interface RegistryOptions {

@@ -1,10 +1,46 @@
-/** Who speaks which API where, and how one proves to be allowed. One row per provider; a compatible host is one row more. */
+/** The wire APIs, and the providers that speak them: addresses, keys, differences. One row per API, one row per provider. */
+import type { ApiModule } from "./api.ts";
 import type { Compat } from "./compat.ts";
-
-export type ApiName = "anthropic-messages" | "openai-completions" | "openai-responses" | "google-generative-ai";
 
 /** The header that carries a key. */
 export type Auth = "bearer" | "x-api-key" | "x-goog-api-key" | "api-key" | "cf-aig-authorization";
+
+interface WireApi {
+	/** Loads the module when the first request needs it. */
+	load: () => Promise<ApiModule>;
+	/** Where the key goes. The default is a bearer token. */
+	auth?: Auth;
+	/** Other names that `models.jsonc` may use. */
+	aliases?: readonly string[];
+}
+
+/** A new wire API is a file in `apis/` and a row here: the names, the checks of `models.jsonc` and the types all come from this table. */
+export const apis = {
+	"anthropic-messages": { load: () => import("./apis/anthropic-messages.ts"), auth: "x-api-key" },
+	"openai-completions": { load: () => import("./apis/openai-chat.ts"), aliases: ["openai-chat", "openai-chat-completions"] },
+	"openai-responses": { load: () => import("./apis/openai-responses.ts") },
+	"google-generative-ai": { load: () => import("./apis/google-generative.ts"), auth: "x-goog-api-key", aliases: ["google"] },
+} as const satisfies Record<string, WireApi>;
+
+export type ApiName = keyof typeof apis;
+
+const apiRows: Readonly<Record<string, WireApi>> = apis;
+
+/** The row of an API, by its name. */
+function wireApi(name: string): WireApi | undefined {
+	return Object.hasOwn(apiRows, name) ? apiRows[name] : undefined;
+}
+
+/** The module that speaks an API, or nothing when no row has the name. */
+export async function loadApi(name: string): Promise<ApiModule | undefined> {
+	return wireApi(name)?.load();
+}
+
+/** The API that a name or an alias means. */
+export function apiName(name: unknown): ApiName | undefined {
+	const found = Object.entries(apiRows).find(([key, row]) => key === name || row.aliases?.some((alias) => alias === name));
+	return found?.[0] as ApiName | undefined;
+}
 
 export interface Route {
 	/** The API of ids that the catalogue does not know. */
@@ -183,11 +219,9 @@ export function baseUrlOf(route: Route, own: string | undefined, env: Environmen
 	return { url: from.startsWith(`${route.baseUrl}/`) ? base + from.slice(route.baseUrl.length) : base };
 }
 
-const authOfApi: Record<string, Auth> = { "anthropic-messages": "x-api-key", "google-generative-ai": "x-goog-api-key" };
-
-/** The header that proves who asks: where the row says, else where the API wants it. */
+/** The header with the key: the one that the provider's row names, else the one of the API. */
 export function authHeaders(key: string, api: string, auth?: Auth): Record<string, string> {
-	const place = auth ?? authOfApi[api] ?? "bearer";
+	const place = auth ?? wireApi(api)?.auth ?? "bearer";
 	if (place === "bearer") return { authorization: `Bearer ${key}` };
 	return { [place]: place === "cf-aig-authorization" ? `Bearer ${key}` : key };
 }

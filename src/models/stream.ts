@@ -5,7 +5,7 @@ import { SseReader } from "../lib/sse.ts";
 import type { Image } from "../protocol/content.ts";
 import type { Model } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
-import type { Api, Call, Decoder, Retention, WireRequest } from "./api.ts";
+import type { ApiModule, Call, Decoder, Retention, WireRequest } from "./api.ts";
 import { Blocks } from "./blocks.ts";
 import { ReplyBuilder } from "./builder.ts";
 import type { Compat } from "./compat.ts";
@@ -13,7 +13,7 @@ import { classify, retryAfter } from "./errors.ts";
 import { handoff } from "./handoff.ts";
 import { suspectImages } from "./images.ts";
 import { estimateInput, outputLimit } from "./limits.ts";
-import type { Environment } from "./routes.ts";
+import { type Environment, loadApi } from "./routes.ts";
 import { askedLevel } from "./thinking.ts";
 
 /** How a model is reached, with credentials. */
@@ -34,24 +34,6 @@ export interface StreamParts {
 	now: () => number;
 	/** Takes credentials out of a text. */
 	clean: (text: string) => string;
-}
-
-type ApiModule = { api: Api; callId: (id: string) => string };
-
-/** Each API is loaded when it is first needed. */
-export async function loadApi(name: string): Promise<ApiModule | undefined> {
-	switch (name) {
-		case "anthropic-messages":
-			return import("./apis/anthropic-messages.ts");
-		case "openai-completions":
-			return import("./apis/openai-chat.ts");
-		case "openai-responses":
-			return import("./apis/openai-responses.ts");
-		case "google-generative-ai":
-			return import("./apis/google-generative.ts");
-		default:
-			return undefined;
-	}
 }
 
 export function streamFunction(parts: StreamParts): StreamFunction {

@@ -4,8 +4,7 @@ import { expect, test } from "vitest";
 import { Catalogue } from "../../src/models/catalogue.ts";
 import { catalogueText, readSection, type SourceModel } from "../../src/models/catalogue-format.ts";
 import { localModels } from "../../src/models/local.ts";
-import { baseUrlOf, fillUrl, type Route, routes } from "../../src/models/routes.ts";
-import { loadApi } from "../../src/models/stream.ts";
+import { baseUrlOf, fillUrl, loadApi, type Route, routes } from "../../src/models/routes.ts";
 import { plainValue, resolveValue, variablesIn } from "../../src/models/values.ts";
 
 test("the catalogue is whole: every model has an API we speak, a window and prices", async () => {
