@@ -1,5 +1,5 @@
 /** What the wire formats have in common: the call that each is given, and the request and reply that each makes of it. */
-import type { ModelMessage, ToolDefinition } from "../agent/contracts.ts";
+import type { ModelMessage, ProviderFailure, ToolDefinition } from "../agent/contracts.ts";
 import type { PlainLevel } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
 import type { Blocks } from "./blocks.ts";
@@ -40,8 +40,16 @@ export interface WireRequest {
 	body: readonly (string | Uint8Array)[];
 }
 
+/** An error of the provider: in one line, as it was sent (for the classifier), and its class where the format defines it. */
+interface ErrorEnding {
+	error: string;
+	raw?: string;
+	status?: number;
+	failure?: ProviderFailure;
+}
+
 /** How a reply ended. `cut`: the stream stopped before it said so. */
-export type Ending = { done: "stop" | "length" | "toolUse" } | { error: string; status?: number } | { cut: string };
+export type Ending = { done: "stop" | "length" | "toolUse" } | ErrorEnding | { cut: string };
 
 /** Turns the events of one reply into blocks. May throw on an event that is no JSON. */
 export interface Decoder {

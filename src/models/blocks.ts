@@ -62,6 +62,12 @@ export class Blocks {
 		return this.#byKey.get(key)?.reader?.isComplete ?? false;
 	}
 
+	/** Whether the arguments of a call can be used as they are: whole, empty, or `null`. */
+	isUsable(key: string | number): boolean {
+		const reader = this.#byKey.get(key)?.reader;
+		return reader === undefined || reader.isComplete || isNothing(reader.text);
+	}
+
 	/** Opens a block under a key that the stream will use for it. */
 	open(key: string | number, block: Block): void {
 		const reader = block.type === "toolCall" ? new PartialJsonReader(maxNesting) : undefined;
@@ -142,9 +148,14 @@ export class Blocks {
 	}
 }
 
+/** Models without anything to say send no arguments, or `null`. */
+function isNothing(args: string): boolean {
+	return /^\s*(?:null\s*)?$/.test(args);
+}
+
 /** The last members of a block; for a call its arguments, read strictly. Arguments that came whole with the call stay. */
 function finished({ reader, members }: Entry): Members | undefined {
-	if (!reader || reader.text.trim() === "") return members;
+	if (!reader || isNothing(reader.text)) return members;
 	const read = isNestedDeeperThan(maxNesting, reader.text) ? { problem: `nested deeper than ${maxNesting}` } : parseObject(reader.text);
 	if ("value" in read) return { ...members, arguments: read.value };
 	return { ...members, arguments: {}, argumentsError: `the arguments are not valid JSON: ${read.problem}` } as Members;

@@ -5,10 +5,11 @@ import { SseReader } from "../lib/sse.ts";
 import type { Image } from "../protocol/content.ts";
 import type { Model } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
-import type { ApiModule, Call, Decoder, Retention, WireRequest } from "./api.ts";
+import type { ApiModule, Call, Decoder, Ending, Retention, WireRequest } from "./api.ts";
 import { Blocks } from "./blocks.ts";
 import { ReplyBuilder } from "./builder.ts";
 import type { Compat } from "./compat.ts";
+import { isHtml, oneLine, readError, refusedText } from "./error-body.ts";
 import { classify, retryAfter } from "./errors.ts";
 import { handoff } from "./handoff.ts";
 import { suspectImages } from "./images.ts";
@@ -183,9 +184,9 @@ class Reply {
 	}
 
 	#onRefused({ status, headers, body }: Extract<Outcome, { type: "refused" }>): void {
-		const text = `${status} ${readable(body)}`.trimEnd();
+		const text = refusedText(status, body);
 		const wait = retryAfter(headers, body, this.#parts.now());
-		const failure = classify(text, status, wait, this.#request.model.provider);
+		const failure = classify(`${status} ${body.trim()}`.trimEnd(), status, wait, this.#request.model.provider);
 		const advice = headers["x-should-retry"];
 		if (advice === "true" && failure.kind === "permanent") failure.kind = "transient";
 		if (advice === "false" && failure.kind === "transient") failure.kind = "permanent";
@@ -239,7 +240,7 @@ class Reply {
 			this.#builder.set({ duration: this.#parts.now() - this.#began });
 			this.#builder.done(ending.done);
 		} else if ("cut" in ending) this.fail(ending.cut, { kind: "transient" });
-		else this.fail(ending.error, classify(ending.error, ending.status, undefined, this.#request.model.provider));
+		else this.fail(ending.error, ending.failure ?? classify(ending.raw ?? ending.error, ending.status, undefined, this.#request.model.provider));
 	}
 }
 
@@ -253,30 +254,27 @@ async function changed(body: WireRequest["body"], change: (payload: unknown) => 
 	return [JSON.stringify(await change(JSON.parse(json)))];
 }
 
-/** An HTML page says little in many words; other bodies stay as they are. */
-function readable(body: string): string {
-	if (!/^\s*<(?:!doctype|html|head|body)/i.test(body)) return body.trim();
-	const title = /<title[^>]*>([^<]*)/i.exec(body)?.[1] ?? "";
-	const words = body.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ").replace(/<[^>]*>/g, " ");
-	const said = `${title} ${words}`.replace(/\s+/g, " ").trim();
-	return `(an HTML page) ${said.slice(0, 300)}`;
-}
-
 const headLimit = 4096;
 
 /** The bytes of one answer on their way through the event reader into the decoder. */
 class Reading {
 	#decoder: Decoder;
 	#reader: SseReader;
-	/** The beginning of an answer that may turn out to be no event stream. */
+	/** The beginning of an answer that may turn out not to be an event stream. */
 	#head: Buffer[] = [];
 	#headSize = 0;
 	#isEnding = false;
 	#wasCut = false;
+	/** An error that the stream reported outside of the format that its API defines. */
+	#error: Ending | undefined;
 
 	constructor(decoder: Decoder) {
 		this.#decoder = decoder;
-		this.#reader = new SseReader((data) => this.#onEvent(data));
+		this.#reader = new SseReader(
+			(data, name) => this.#onEvent(data, name),
+			undefined,
+			(text) => this.#onError(text),
+		);
 	}
 
 	push(chunk: Buffer): "waiting" | "reading" | "enough" {
@@ -285,7 +283,7 @@ class Reading {
 			this.#headSize += chunk.length;
 		}
 		this.#reader.push(chunk);
-		if (this.#decoder.isOver) return "enough";
+		if (this.#decoder.isOver || this.#error) return "enough";
 		return this.#reader.events === 0 ? "waiting" : "reading";
 	}
 
@@ -294,36 +292,53 @@ class Reading {
 		return this.#decoder.isComplete;
 	}
 
-	finish(): ReturnType<Decoder["finish"]> {
+	finish(): Ending {
 		this.#isEnding = true;
 		this.#reader.end();
+		if (this.#error) return this.#error;
 		if (this.#reader.events > 0) {
 			const ending = this.#decoder.finish();
-			// A reply that was complete before, cut in what comes behind it, such as its usage, is good.
+			// A reply is whole when only what follows it, such as its usage, was cut.
 			return this.#wasCut && "cut" in ending ? { cut: "The stream ended in the middle of an event" } : ending;
 		}
-		const said = Buffer.concat(this.#head).toString("utf8").slice(0, headLimit);
-		if (said.trim() === "") return { cut: "The stream ended without any event" };
-		const problem = errorIn(said);
-		return problem === undefined ? { cut: `The provider answered without an event stream: ${readable(said).slice(0, 500)}` } : { error: problem };
+		return withoutEvents(Buffer.concat(this.#head).toString("utf8").slice(0, headLimit));
 	}
 
-	#onEvent(data: string): void {
+	#onEvent(data: string, name: string): void {
 		try {
 			this.#decoder.event(data);
 		} catch (error) {
 			if (!(error instanceof SyntaxError)) throw error;
-			if (!this.#isEnding) throw new SyntaxError(data.slice(0, 200));
+			if (name === "error") this.#onError(data);
+			else if (!this.#isEnding) throw new SyntaxError(data.slice(0, 200));
 			this.#wasCut = true;
 		}
+		// Hosts of the chat API send error events whose data has no member `error`.
+		if (name === "error" && !this.#decoder.isOver) this.#onError(data);
+	}
+
+	/** The first error counts, and none that follows a complete reply. */
+	#onError(data: string): void {
+		if (this.#error || this.isComplete || data.trim() === "") return;
+		const { text, raw, status } = readError(data);
+		this.#error = { error: text, raw, ...(status === undefined ? {} : { status }) };
 	}
 }
 
-const notStreamed = "The provider answered with a whole reply instead of an event stream; its address or a proxy before it does not stream";
+const notStreamed = "The provider answered with a whole reply instead of an event stream; its address or a proxy in front of it does not stream";
 
-/** Some hosts answer 200 and then tell an error as plain JSON; some do not stream at all. */
-function errorIn(body: string): string | undefined {
+/** What an answer with status 200 means that has no event in it. */
+function withoutEvents(body: string): Ending {
+	if (body.trim() === "") return { cut: "The stream ended without any event" };
+	if (isHtml(body)) {
+		const page = oneLine(body);
+		return { error: `The provider answered with a web page instead of an event stream; check its address: ${page}`, failure: { kind: "permanent" } };
+	}
 	const isReply = /^\s*\[?\s*\{/.test(body) && /"(?:choices|candidates|output|stop_reason)"\s*:/.test(body);
-	if (isReply && !/"error"\s*:\s*["{]/.test(body)) return `${notStreamed}: ${body.trim().slice(0, 200)}`;
-	return /^\s*\{[\s\S]*"(?:error|message|detail)"/.test(body) ? body.trim() : undefined;
+	if (isReply && !/"error"\s*:\s*["{]/.test(body)) return { error: `${notStreamed}: ${body.trim().slice(0, 200)}`, failure: { kind: "permanent" } };
+	if (!/^\s*\[?\s*\{[\s\S]*"(?:error|message|detail|msg|error_msg|status_msg)"/.test(body)) {
+		return { cut: `The provider answered without an event stream: ${oneLine(body).slice(0, 500)}` };
+	}
+	const { text, raw, status } = readError(body);
+	return { error: text, raw, ...(status === undefined ? {} : { status }) };
 }

@@ -387,7 +387,7 @@ test("no credential shows up in an error, not even when the provider repeats it"
 	const events = await ask(models, await found(models, "openai", "gpt-5.5"));
 	expect(JSON.stringify(events)).not.toContain("sk-very-secret");
 	expect(ending(events)).toMatchObject({
-		error: { errorMessage: '401 {"error":"the key [redacted] is wrong"}' },
+		error: { errorMessage: "401 the key [redacted] is wrong" },
 		failure: { kind: "permanent", status: 401 },
 	});
 });

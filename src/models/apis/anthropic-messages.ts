@@ -19,6 +19,7 @@ import {
 } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
+import { readError } from "../error-body.ts";
 import { count, type Json, object, parseEvent, text, wire, withMember } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { effortWord, supportedLevels } from "../thinking.ts";
@@ -222,7 +223,8 @@ class MessagesDecoder implements Decoder {
 	#hourly = 0;
 	#signatures = new Map<number, string>();
 	#stopWord: string | undefined;
-	#error: { error: string; status?: number } | undefined;
+	#stopDetails: Json | undefined;
+	#error: Extract<Ending, { error: string }> | undefined;
 	isOver = false;
 
 	constructor(call: Call, builder: ReplyBuilder, blocks: Blocks) {
@@ -241,9 +243,10 @@ class MessagesDecoder implements Decoder {
 		else if (event.type === "message_start") this.#start(object(event.message) ?? {});
 		else if (event.type === "message_delta") {
 			this.#stopWord = text(object(event.delta)?.stop_reason) || this.#stopWord;
+			this.#stopDetails = object(object(event.delta)?.stop_details) ?? this.#stopDetails;
 			this.#count(object(event.usage));
 		} else if (event.type === "message_stop") this.isOver = true;
-		else if (event.type === "error" || (event.type === undefined && event.error !== undefined)) this.#fail(object(event.error) ?? {}, data);
+		else if (event.type === "error" || (event.type === undefined && event.error !== undefined)) this.#fail(data);
 	}
 
 	get isComplete(): boolean {
@@ -258,7 +261,16 @@ class MessagesDecoder implements Decoder {
 			this.#blocks.closeAll();
 			return settled(this.#builder, word === "max_tokens" ? "length" : "stop");
 		}
-		return { error: word === "refusal" ? "The model refused to answer (refusal)" : `The reply ended with: ${word}` };
+		return word === "refusal" ? this.#refusal() : { error: `The reply ended with: ${word}` };
+	}
+
+	/** The provider says which of its rules the request broke, and why. */
+	#refusal(): Ending {
+		if (this.#stopDetails) this.#builder.set({ stopDetails: this.#stopDetails });
+		const category = text(this.#stopDetails?.category);
+		const explanation = text(this.#stopDetails?.explanation);
+		const error = `The model refused to answer (refusal${category ? `: ${category}` : ""})${explanation ? `: ${explanation}` : ""}`;
+		return { error, failure: { kind: "permanent" } };
 	}
 
 	#start(message: Json): void {
@@ -316,11 +328,10 @@ class MessagesDecoder implements Decoder {
 		return { ...usage, cost: { ...usage.cost, cacheWrite: usage.cost.cacheWrite + extra, total: usage.cost.total + extra } };
 	}
 
-	#fail(error: Json, data: string): void {
-		const type = text(error.type);
-		const message = text(error.message);
-		const status = statuses[type];
-		this.#error = { error: type === "" && message === "" ? data : [type, message].filter(Boolean).join(": "), ...(status ? { status } : {}) };
+	#fail(data: string): void {
+		const { text: error, raw } = readError(data);
+		const status = statuses[text(object(parseEvent(data)?.error)?.type)];
+		this.#error = { error, raw, ...(status ? { status } : {}) };
 		this.isOver = true;
 	}
 }

@@ -6,6 +6,7 @@ import type { Model } from "../../protocol/model.ts";
 import { type Api, type Call, type Decoder, type Ending, imageOnly, noOutput, remembered, rememberedRun, settled, type WireRequest } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
+import { readError } from "../error-body.ts";
 import { count, type Json, list, object, parseEvent, text, wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { levelMap } from "../thinking.ts";
@@ -160,7 +161,7 @@ class GenerativeDecoder implements Decoder {
 	#made = 0;
 	#finish: string | undefined;
 	#total: number | undefined;
-	#error: { error: string; status?: number } | undefined;
+	#error: Extract<Ending, { error: string }> | undefined;
 	/** The stream says nothing at its end but that the connection closes. */
 	isOver = false;
 
@@ -174,11 +175,9 @@ class GenerativeDecoder implements Decoder {
 		if (this.isOver || data.trim() === "[DONE]") return;
 		const fragment = parseEvent(data);
 		if (!fragment) return;
-		const failure = object(fragment.error);
-		if (failure) {
-			const status = count(failure.code);
-			this.#error = { error: [text(failure.status), text(failure.message)].filter(Boolean).join(": ") || data, ...(status ? { status } : {}) };
+		if (object(fragment.error)) {
 			this.isOver = true;
+			if (this.#finish === undefined) this.#fail(data);
 			return;
 		}
 		const id = text(fragment.responseId);
@@ -205,6 +204,11 @@ class GenerativeDecoder implements Decoder {
 		if (this.#finish === undefined) return { cut: "The stream ended without a finishReason" };
 		this.#blocks.closeAll();
 		return settled(this.#builder, this.#finish === "MAX_TOKENS" ? "length" : "stop");
+	}
+
+	#fail(data: string): void {
+		const { text: error, raw, status } = readError(data);
+		this.#error = { error, raw, ...(status === undefined ? {} : { status }) };
 	}
 
 	#part(piece: Json): void {
