@@ -9,7 +9,7 @@ import type { Compat } from "./compat.ts";
 export type Retention = "none" | "short" | "long";
 export type Budgets = Record<"minimal" | "low" | "medium" | "high", number>;
 
-/** One question to a model, ready to be put into the words of its API. */
+/** One question to a model, ready to be written in the format of its API. */
 export interface Call {
 	model: Model;
 	/** The id that goes over the wire, where it differs: an Azure deployment. */
@@ -18,10 +18,10 @@ export interface Call {
 	baseUrl: string;
 	level: PlainLevel;
 	systemPrompt: string;
-	/** After handoff: every call has its result, and everything in it is fit for this model. */
+	/** After handoff: every call has its result, and this model accepts every part. */
 	messages: readonly ModelMessage[];
 	tools: readonly ToolDefinition[];
-	/** The tool to call, if the model can be told so. */
+	/** The tool that the model has to call, where its API can say so. */
 	toolChoice?: string;
 	sessionId: string;
 	maxTokens: number;
@@ -51,7 +51,7 @@ interface ErrorEnding {
 /** How a reply ended. `cut`: the stream stopped before it said so. */
 export type Ending = { done: "stop" | "length" | "toolUse" } | ErrorEnding | { cut: string };
 
-/** Turns the events of one reply into blocks. May throw on an event that is no JSON. */
+/** Turns the events of one reply into blocks. May throw on an event that is not JSON. */
 export interface Decoder {
 	event(data: string): void;
 	/** Nothing more is expected. */
@@ -74,7 +74,7 @@ export interface ApiModule {
 	callId: (id: string) => string;
 }
 
-/** The base URL with the path of the API behind it; a base that already has (part of) the path is left so. */
+/** The base URL followed by the path of the API; a base that already ends in (part of) the path gets only the rest. */
 export function endpoint(baseUrl: string, path: string): string {
 	const cut = baseUrl.indexOf("?");
 	const query = cut === -1 ? "" : baseUrl.slice(cut);
@@ -90,7 +90,12 @@ export function settled(builder: ReplyBuilder, word: "stop" | "length" | "toolUs
 	return { done: builder.partial.content.some((block) => block.type === "toolCall") ? "toolUse" : "stop" };
 }
 
-/** Remembers what was made of a value for as long as the value lives; made anew when the variant changes. */
+/** The parameters of a tool in full: providers refuse an object schema that does not name its type and properties. */
+export function objectSchema(parameters: ToolDefinition["parameters"]): ToolDefinition["parameters"] {
+	return "type" in parameters && "properties" in parameters ? parameters : { type: "object", properties: {}, ...parameters };
+}
+
+/** Remembers what was made of a value for as long as the value lives; makes it again when the variant changes. */
 export function remembered<K extends object, V>(make: (key: K, variant: string) => V): (key: K, variant?: string) => V {
 	const cache = new WeakMap<K, { variant: string; value: V }>();
 	return (key, variant = "") => {
@@ -102,7 +107,7 @@ export function remembered<K extends object, V>(make: (key: K, variant: string) 
 	};
 }
 
-/** As `remembered`, for a run of values that belong together; made anew when the run changes. */
+/** As `remembered`, for a run of values that belong together; makes it again when the run changes. */
 export function rememberedRun<K extends object, V>(make: (run: readonly K[], variant: string) => V): (run: readonly K[], variant?: string) => V {
 	const cache = new WeakMap<K, { run: readonly K[]; variant: string; value: V }>();
 	return (run, variant = "") => {
@@ -116,6 +121,6 @@ export function rememberedRun<K extends object, V>(make: (run: readonly K[], var
 	};
 }
 
-/** Stands for a tool result without any text. */
+/** Sent in place of a tool result without any text. */
 export const noOutput = "(no output)";
 export const imageOnly = "(see attached image)";

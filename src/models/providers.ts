@@ -14,6 +14,8 @@ export interface Entry {
 	missing: string[];
 	/** Values in the syntax of `values.ts`. */
 	headers: Record<string, string>;
+	/** The user's file says how long a reply may get. */
+	hasOwnLimit: boolean;
 }
 
 export class Providers {
@@ -78,8 +80,9 @@ export class Providers {
 
 	async compat(model: Model): Promise<Compat> {
 		const custom = await this.custom(model.provider);
-		const row = routes.get(model.provider)?.compat ?? compatOfHost(model.baseUrl);
-		return mergeCompat(row, custom?.compat, model.compat);
+		const route = routes.get(model.provider);
+		const others = route?.others?.ids.test(model.id) ? route.others.compat : undefined;
+		return mergeCompat(route?.compat ?? compatOfHost(model.baseUrl), others, custom?.compat, model.compat);
 	}
 
 	async #assume(provider: string, id: string): Promise<Entry | undefined> {
@@ -89,7 +92,7 @@ export class Providers {
 		const api = custom?.api ?? route?.api;
 		const place = this.#place(route, custom, undefined);
 		if (!api || !place) return undefined;
-		return entry(assumedModel(provider, id, api, place.url), place.missing, custom?.headers ?? {});
+		return entry(assumedModel(provider, id, api, place.url), place.missing, custom?.headers ?? {}, false);
 	}
 
 	async #make(provider: string): Promise<Entry[]> {
@@ -100,7 +103,9 @@ export class Providers {
 			const override = custom?.modelOverrides[model.id];
 			const own = override ? overridden(model, override) : model;
 			const place = this.#place(route, custom, override?.fields.baseUrl ?? model.baseUrl, override?.fields.baseUrl !== undefined);
-			if (place) byId.set(model.id, entry({ ...own, baseUrl: place.url }, place.missing, { ...custom?.headers, ...override?.headers }));
+			if (!place) continue;
+			const headers = { ...custom?.headers, ...override?.headers };
+			byId.set(model.id, entry({ ...own, baseUrl: place.url }, place.missing, headers, override?.fields.maxTokens !== undefined));
 		}
 		for (const added of custom?.models ?? []) {
 			const known = byId.get(added.fields.id ?? "")?.model;
@@ -108,7 +113,7 @@ export class Providers {
 			const place = this.#place(route, custom, added.fields.baseUrl, added.fields.baseUrl !== undefined);
 			if (!api || !place) continue;
 			const model = { ...customModel(provider, added, api, place.url), baseUrl: place.url };
-			byId.set(model.id, entry(model, place.missing, { ...custom?.headers, ...added.headers }));
+			byId.set(model.id, entry(model, place.missing, { ...custom?.headers, ...added.headers }, added.fields.maxTokens !== undefined));
 		}
 		return [...byId.values()];
 	}
@@ -133,8 +138,8 @@ function filled(url: string, env: Environment): { url: string; missing: string[]
 	return "url" in place ? { url: place.url, missing: [] } : { url, missing: place.missing };
 }
 
-function entry(model: Model, missing: string[], headers: Record<string, string>): Entry {
-	return { model: { ...model, baseUrl: publicUrl(model.baseUrl) }, baseUrl: model.baseUrl, missing, headers };
+function entry(model: Model, missing: string[], headers: Record<string, string>, hasOwnLimit: boolean): Entry {
+	return { model: { ...model, baseUrl: publicUrl(model.baseUrl) }, baseUrl: model.baseUrl, missing, headers, hasOwnLimit };
 }
 
 /** Without user name and password. */

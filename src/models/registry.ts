@@ -235,7 +235,8 @@ export class ModelRegistry implements ModelAccess {
 			const auth = key ? authHeaders(key.value, entry.model.api, key.auth) : {};
 			const wire = provider === "azure" ? azureDetails(model.id, entry.baseUrl, env) : { modelId: model.id, url: entry.baseUrl };
 			const compat = await this.#providers.compat(entry.model);
-			return { model: entry.model, baseUrl: wire.url, modelId: wire.modelId, compat, headers: { ...auth, ...extra } };
+			const limit = entry.hasOwnLimit ? { defaultMaxTokens: undefined } : {};
+			return { model: entry.model, baseUrl: wire.url, modelId: wire.modelId, compat: { ...compat, ...limit }, headers: { ...auth, ...extra } };
 		} catch (error) {
 			return { problem: this.#noKey(provider, `A value of ${this.#path} could not be had: ${(error as Error).message}`) };
 		}

@@ -60,6 +60,8 @@ export interface Route {
 	/** Offers the catalogue's models of another provider. */
 	modelsOf?: string;
 	compat?: Partial<Compat>;
+	/** The flags of models that other companies made and this provider also serves, over those of the row. */
+	others?: { ids: RegExp; compat: Partial<Compat> };
 }
 
 type Options = Partial<Omit<Route, "api" | "baseUrl" | "baseUrlVariable">> & { base?: string };
@@ -81,6 +83,18 @@ const openai: Partial<Compat> = {
 	maxTokensField: "max_completion_tokens",
 	supportsPromptCacheKey: true,
 };
+/** They count the output that is asked for against the tokens of a minute, used or not. */
+const reservesOutput: Partial<Compat> = { maxTokensField: "max_completion_tokens", defaultMaxTokens: 16384 };
+const mistral: Partial<Compat> = {
+	supportsUsageInStreaming: false,
+	supportsReasoningEffort: false,
+	thinkingFormat: "none",
+	requiresAssistantAfterToolResult: true,
+	requiresThinkingAsText: true,
+	requiresMistralToolIds: true,
+};
+/** DeepSeek, Moonshot and Kimi. */
+const deepseek: Partial<Compat> = { thinkingFormat: "deepseek", requiresReasoningContentOnAssistantMessages: true };
 const zai: Partial<Compat> = { thinkingFormat: "zai", supportsReasoningEffort: false };
 const qwen: Partial<Compat> = { thinkingFormat: "qwen" };
 const qwenPlan = { compat: qwen };
@@ -99,20 +113,18 @@ export const routes: ReadonlyMap<string, Route> = new Map([
 	}),
 	chat("openrouter", "https://openrouter.ai/api/v1", { auth: "bearer", compat: { thinkingFormat: "openrouter", supportsCacheControl: true } }),
 	row("xai", "openai-responses", "https://api.x.ai/v1", { compat: { supportsReasoningEffort: true } }),
-	chat("groq", "https://api.groq.com/openai/v1", { compat: { maxTokensField: "max_completion_tokens" } }),
-	chat("cerebras", "https://api.cerebras.ai/v1", { compat: { maxTokensField: "max_completion_tokens" } }),
-	chat("mistral", "https://api.mistral.ai/v1", {
-		compat: { supportsReasoningEffort: false, thinkingFormat: "none", requiresAssistantAfterToolResult: true, requiresThinkingAsText: true },
-	}),
-	chat("deepseek", "https://api.deepseek.com", { compat: { thinkingFormat: "deepseek" } }),
+	chat("groq", "https://api.groq.com/openai/v1", { compat: reservesOutput }),
+	chat("cerebras", "https://api.cerebras.ai/v1", { compat: reservesOutput }),
+	chat("mistral", "https://api.mistral.ai/v1", { compat: mistral }),
+	chat("deepseek", "https://api.deepseek.com", { compat: deepseek }),
 	chat("zai", "https://api.z.ai/api/coding/paas/v4", { compat: zai }),
 	chat("zai-coding-cn", "https://open.bigmodel.cn/api/coding/paas/v4", { compat: zai }),
-	chat("moonshotai", "https://api.moonshot.ai/v1", { keys: ["MOONSHOTAI_API_KEY", "MOONSHOT_API_KEY"], compat: { thinkingFormat: "deepseek" } }),
+	chat("moonshotai", "https://api.moonshot.ai/v1", { keys: ["MOONSHOTAI_API_KEY", "MOONSHOT_API_KEY"], compat: deepseek }),
 	chat("moonshotai-cn", "https://api.moonshot.cn/v1", {
 		keys: ["MOONSHOTAI_CN_API_KEY", "MOONSHOT_CN_API_KEY"],
-		compat: { thinkingFormat: "deepseek" },
+		compat: deepseek,
 	}),
-	chat("kimi-coding", "https://api.kimi.com/coding/v1", { keys: ["KIMI_API_KEY"], compat: { thinkingFormat: "deepseek" } }),
+	chat("kimi-coding", "https://api.kimi.com/coding/v1", { keys: ["KIMI_API_KEY"], compat: deepseek }),
 	row("minimax", "anthropic-messages", "https://api.minimax.io/anthropic"),
 	row("minimax-cn", "anthropic-messages", "https://api.minimaxi.com/anthropic"),
 	chat("together", "https://api.together.ai/v1", { compat: { thinkingFormat: "together" } }),
@@ -144,6 +156,10 @@ export const routes: ReadonlyMap<string, Route> = new Map([
 		auth: "api-key",
 		base: "AZURE_OPENAI_BASE_URL",
 		compat: { ...openai, supportsStore: false },
+		others: {
+			ids: /deepseek|kimi|grok|llama|mi(?:ni)?stral|codestral|phi-|cohere|command-|qwen|jamba|glm-/i,
+			compat: { supportsDeveloperRole: false, supportsPromptCacheKey: false, maxTokensField: "max_tokens" },
+		},
 	}),
 	row("google-vertex", "google-generative-ai", "https://aiplatform.googleapis.com/v1/publishers/google", {
 		keys: ["GOOGLE_CLOUD_API_KEY"],

@@ -55,6 +55,10 @@ function retentionOf(env: Environment): Retention {
 	return wish === "long" || wish === "none" ? wish : "short";
 }
 
+function defaultLimit({ defaultMaxTokens }: Compat): number {
+	return typeof defaultMaxTokens === "number" && defaultMaxTokens > 0 ? defaultMaxTokens : Number.POSITIVE_INFINITY;
+}
+
 /** How often a request is tried with fewer images; the last time with none. */
 const imageTries = 2;
 
@@ -166,7 +170,7 @@ class Reply {
 			tools,
 			toolChoice: tools.find(({ name }) => name === this.#request.toolChoice)?.name,
 			sessionId,
-			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, sent)), this.#request.maxTokens ?? Number.POSITIVE_INFINITY),
+			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, sent)), this.#request.maxTokens ?? defaultLimit(access.compat)),
 			retention: retentionOf(env),
 			budgets,
 			now,

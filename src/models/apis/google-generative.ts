@@ -3,7 +3,19 @@ import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
 import type { Model } from "../../protocol/model.ts";
-import { type Api, type Call, type Decoder, type Ending, imageOnly, noOutput, remembered, rememberedRun, settled, type WireRequest } from "../api.ts";
+import {
+	type Api,
+	type Call,
+	type Decoder,
+	type Ending,
+	imageOnly,
+	noOutput,
+	objectSchema,
+	remembered,
+	rememberedRun,
+	settled,
+	type WireRequest,
+} from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
 import { readError } from "../error-body.ts";
@@ -121,7 +133,7 @@ export function callId(id: string): string {
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
 const toolText = remembered((tool: ToolDefinition): string => {
-	const { $schema: _, ...parametersJsonSchema } = tool.parameters;
+	const { $schema: _, ...parametersJsonSchema } = objectSchema(tool.parameters);
 	return wire({ name: tool.name, description: tool.description, parametersJsonSchema });
 });
 
