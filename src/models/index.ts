@@ -1,3 +1,4 @@
-/** What the app needs of the providers, in one lazy chunk. */
+/** The providers, as one lazy chunk. */
+export type { ModelProblem, ModelProblemCode } from "./problems.ts";
 export { ModelRegistry } from "./registry.ts";
 export { initialModel, scopeModels } from "./select.ts";

@@ -1,14 +1,15 @@
-/** The models of each provider, from the table, the catalogue and the user's file, with what it takes to reach them. */
+/** The models of each provider, from the table, the catalogue and the user's file, with their addresses and headers. */
 import type { Model } from "../protocol/model.ts";
 import { assumedModel, Catalogue } from "./catalogue.ts";
 import { type Compat, mergeCompat } from "./compat.ts";
 import { type CustomProvider, customModel, loadModelsFile, type ModelsFile, overridden, parseModelsFile } from "./custom.ts";
+import type { FileProblem } from "./problems.ts";
 import { baseUrlOf, compatOfHost, type Environment, providerName, type Route, routes } from "./routes.ts";
 
-/** A model and what stays behind the wire. */
+/** A model, and what clients never see of it. */
 export interface Entry {
 	model: Model;
-	/** With user name and password, if its address has them; the Model has none. */
+	/** With user name and password, if the address has them; the address in the Model has neither. */
 	baseUrl: string;
 	/** Variables that the address needs and the environment lacks. */
 	missing: string[];
@@ -39,8 +40,8 @@ export class Providers {
 		return this.loaded;
 	}
 
-	/** Takes the place of what was added before, for whoever asks from now on. Tells what is wrong with it. */
-	async add(providers: Readonly<Record<string, unknown>>): Promise<string[]> {
+	/** Replaces what was added before, for all later requests. Gives what is wrong with it. */
+	async add(providers: Readonly<Record<string, unknown>>): Promise<FileProblem[]> {
 		const reading = Promise.all([parseModelsFile(JSON.stringify({ providers }), "registerProvider"), loadModelsFile(this.#path)]);
 		this.#file = reading.then(([added, own]) => ({
 			providers: new Map([...added.providers, ...own.providers]),
