@@ -54,6 +54,6 @@ if (source.providers) Object.assign(providers, source.providers);
 else for (const [name, entry] of Object.entries(source)) providers[name] = fromDev(name, entry as Parameters<typeof fromDev>[1]);
 const known = Object.fromEntries(Object.entries(providers).filter(([name, models]) => routes.has(name) && models.length > 0));
 const body = catalogueText(known);
-const head = `/** Made by scripts/refresh-models.ts: facts of ${date ?? source.asOf ?? "an unknown day"}. The format is told in catalogue-format.ts. */\n`;
+const head = `/** Made by scripts/refresh-models.ts: facts of ${date ?? source.asOf ?? "an unknown day"}. catalogue-format.ts describes the format. */\n`;
 writeFileSync(join(import.meta.dirname, "../src/models/catalogue-data.ts"), `${head}export const data = \`${body}\`;\n`);
 process.stderr.write(`${Object.keys(known).length} providers, ${Object.values(known).flat().length} models, ${body.length} characters\n`);

@@ -39,7 +39,7 @@ export class Blocks {
 	#builder: ReplyBuilder;
 	#entries: Entry[] = [];
 	#byKey = new Map<string | number, Entry>();
-	/** Ids of calls, without the item ids behind a bar. */
+	/** Ids of calls, without the item ids that follow a bar. */
 	#callIds = new Set<string>();
 	/** The entry whose turn it is. */
 	#turn = 0;
@@ -118,7 +118,7 @@ export class Blocks {
 		}
 	}
 
-	/** Some hosts give several calls of a reply one id, or none; results could not be told apart. */
+	/** Some hosts give several calls of a reply one id, or none; their results would be ambiguous. */
 	#uniqueId(id: string): string {
 		const bar = id.indexOf("|");
 		const [callId, itemId] = bar === -1 ? [id, ""] : [id.slice(0, bar), id.slice(bar)];

@@ -1,4 +1,4 @@
-/** Made by scripts/refresh-models.ts: facts of 2026-11-02. The format is told in catalogue-format.ts. */
+/** Made by scripts/refresh-models.ts: facts of 2026-11-02. catalogue-format.ts describes the format. */
 export const data = `# ant-ling
 @ openai-completions https://api.ant-ling.com/v1
 Ling-2.6-1T	Ling 2.6 1T		262144	65536	0.06 0.25 0 0

@@ -35,7 +35,7 @@ export interface ModelsFile {
 	problems: FileProblem[];
 }
 
-/** Empty without a path, and when there is no such file. */
+/** Empty without a path, and when the file does not exist. */
 export async function loadModelsFile(path: string | undefined): Promise<ModelsFile> {
 	if (path === undefined) return { providers: new Map(), names: [], problems: [] };
 	let content: string;

@@ -2,7 +2,7 @@
 import type { ProviderFailure } from "../agent/contracts.ts";
 
 const transientStatus = new Set([408, 409, 425, 429]);
-/** Statuses of the 500s that stay: the server cannot do this at all. */
+/** Statuses above 500 that stay: the server cannot do this at all. */
 const permanentStatus = new Set([501, 505]);
 
 /** Rate limits that speak of tokens. The same conversation fits a minute later. */
@@ -109,7 +109,7 @@ const shortQuota = [/\bper[ _-]?(?:second|minute|min)\b/i, /per_minute/i, /permi
 /** Google states a wait of seconds even for a quota of a day, and for one of nothing. */
 const longQuota = [/perday/i, /\blimit: 0\b/i];
 
-/** Texts that mean a passing state of the provider even with a status such as 400. */
+/** Texts that mean a transient state of the provider even with a status such as 400. */
 const transientAlways = [
 	/overloaded/i,
 	/rate.?limit/i,
@@ -225,7 +225,7 @@ const time = String.raw`\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|m
 const times = String.raw`(?:\d+(?:\.\d+)?[dhms]+)+\b|${time}(?:(?:,| and)? ${time})*`;
 const stated = new RegExp(String.raw`\b(?:try(?:ing)? again|retry(?:ing)?|wait|resets?)\b[^.\d]{0,40}?(${times})`, "i");
 
-/** A wait that stands only in the text: `try again in 1.2s`, `retry after 20 seconds`, Google's `retryDelay`. */
+/** A wait that only the text states: `try again in 1.2s`, `retry after 20 seconds`, Google's `retryDelay`. */
 export function waitInWords(text: string): number | undefined {
 	const delay = /"retryDelay"\s*:\s*"([\d.]+)s"/.exec(text) ?? /"retry_?after(?:_seconds)?"\s*:\s*"?(\d+(?:\.\d+)?)\b/i.exec(text);
 	if (delay?.[1] !== undefined) return Math.ceil(Number(delay[1]) * 1000);

@@ -23,8 +23,8 @@ function tokensOfMessage(message: ModelMessage): number {
 }
 
 /**
- * Which messages something newer stands before. A compaction puts its summary in front of replies that it kept: what these counted
- * includes what is gone now.
+ * Which messages follow a newer one. A compaction puts its summary in front of the replies that it keeps: the tokens that these counted
+ * include messages that are gone now.
  */
 function outdated(messages: readonly ModelMessage[]): boolean[] {
 	let newest = Number.NEGATIVE_INFINITY;

@@ -49,13 +49,13 @@ export interface Route {
 	baseUrl: string;
 	/** Variables that may hold the key, the first that is set wins. */
 	keys: readonly string[];
-	/** Where the key goes, when not where the API of the model wants it. */
+	/** The header of the key, when it is not the one of the API. */
 	auth?: Auth;
-	/** Variables whose key goes in as a bearer token instead. */
+	/** Variables whose key is sent as a bearer token instead. */
 	bearerKeys?: readonly string[];
 	/** The variable that replaces the base URL. */
 	baseUrlVariable: string;
-	/** Runs on the user's own machine and asks for no key. */
+	/** Runs on the user's own machine and needs no key. */
 	isLocal?: true;
 	/** Offers the catalogue's models of another provider. */
 	modelsOf?: string;
@@ -100,7 +100,7 @@ const qwen: Partial<Compat> = { thinkingFormat: "qwen" };
 const qwenPlan = { compat: qwen };
 const xiaomi = { compat: { thinkingFormat: "deepseek", supportsReasoningEffort: false } as const };
 
-/** In the order in which a first model is looked for. */
+/** In the order in which the search for a first model goes. */
 export const routes: ReadonlyMap<string, Route> = new Map([
 	row("anthropic", "anthropic-messages", "https://api.anthropic.com", {
 		keys: ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
@@ -195,7 +195,7 @@ const aliases: Record<string, string> = {
 	"vercel-gateway": "vercel-ai-gateway",
 };
 
-/** The name under which a provider is known here. */
+/** The name of the provider's row. */
 export function providerName(name: string): string {
 	return Object.hasOwn(aliases, name) ? (aliases[name] as string) : name;
 }
@@ -224,8 +224,8 @@ export function fillUrl(url: string, env: Environment): { url: string } | { miss
 }
 
 /**
- * The base URL of a model: its own, unless a variable replaces the provider's. What a model's URL has beyond its provider's is kept
- * behind the replacement, so that providers with several APIs still reach each of them.
+ * The base URL of a model: its own, unless a variable replaces the provider's. A path that the model's URL adds to the provider's is
+ * added to the replacement too, so that providers with several APIs still reach each of them.
  */
 export function baseUrlOf(route: Route, own: string | undefined, env: Environment): { url: string } | { missing: string[] } {
 	const replacement = env[route.baseUrlVariable];
@@ -242,7 +242,7 @@ export function authHeaders(key: string, api: string, auth?: Auth): Record<strin
 	return { [place]: place === "cf-aig-authorization" ? `Bearer ${key}` : key };
 }
 
-/** Azure calls models by their deployments and may want a version in the address. */
+/** Azure names models by their deployments, and may need a version in the address. */
 export function azureDetails(id: string, url: string, env: Environment): { modelId: string; url: string } {
 	const pairs = (env.AZURE_OPENAI_DEPLOYMENT_NAME_MAP ?? "").split(",").map((pair) => pair.trim().split("="));
 	const modelId = pairs.find(([name]) => name === id)?.[1]?.trim() || id;

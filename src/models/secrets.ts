@@ -1,12 +1,12 @@
-/** Where credentials stand in `models.jsonc` and in addresses. Pure. */
+/** Finds credentials in `models.jsonc` and in addresses. Pure. */
 import type { CustomProvider } from "./custom.ts";
 import type { Environment } from "./routes.ts";
 import { variablesIn } from "./values.ts";
 
-/** Whether a header of this name is one that nobody else may see. */
+/** Whether a header of this name is secret. */
 export const holdsSecret = (header: string) => /auth|key|token|secret|cookie/i.test(header);
 
-/** The headers that a provider of the file, or a model of it, is asked with. */
+/** The headers of a provider of the file and of its models. */
 export function headersIn(custom: CustomProvider): [name: string, value: string][] {
 	const models = [...custom.models, ...Object.values(custom.modelOverrides)];
 	return [custom.headers, ...models.map((model) => model.headers)].flatMap((headers) => Object.entries(headers));
@@ -18,7 +18,7 @@ export function namesIn(custom: CustomProvider, env: Environment): string[] {
 	return values.flatMap((value) => variablesIn(value, env));
 }
 
-/** As `namesIn`, of a file that nobody has read yet: rather one name too many. */
+/** As `namesIn`, from the raw text of the file: it prefers one name too many to one too few. */
 export function namesInText(content: string): string[] {
 	const referred = [...content.matchAll(/\$\{?([A-Za-z_]\w*)|"apiKey"\s*:\s*"([A-Z][A-Z0-9_]*)"/g)].map((match) => match[1] ?? match[2] ?? "");
 	const headers = [...content.matchAll(/"headers"\s*:\s*\{((?:\$\{\w+\}|[^}])*)\}/g)].map((match) => match[1] ?? "");
@@ -30,13 +30,13 @@ export function addressesIn(custom: CustomProvider): (string | undefined)[] {
 	return [custom.baseUrl, ...[...custom.models, ...Object.values(custom.modelOverrides)].map((model) => model.fields.baseUrl)];
 }
 
-/** The password in an address, as it is written and as it is meant. */
+/** The password in an address, as written and decoded. */
 export function passwordsIn(url: string | undefined): string[] {
 	const written = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#:@]*:([^/?#]*)@/i.exec(url ?? "")?.[1];
 	if (!written) return [];
 	try {
 		return [written, decodeURIComponent(written)];
 	} catch {
-		return [written]; // A percent sign that stands for itself.
+		return [written]; // A percent sign that is not an escape.
 	}
 }

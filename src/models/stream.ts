@@ -1,4 +1,4 @@
-/** The one stream function. Every failure of a provider becomes its last event. */
+/** The one stream function. It reports every failure of a provider as its last event. */
 import type { Hooks, ModelRequest, StreamFunction, StreamOptions } from "../agent/contracts.ts";
 import type { HttpClient, Outcome } from "../lib/http/client.ts";
 import { SseReader } from "../lib/sse.ts";
@@ -33,12 +33,12 @@ export interface StreamParts {
 	env: Environment;
 	hooks?: Hooks;
 	now: () => number;
-	/** Takes credentials out of a text. */
+	/** Removes credentials from a text. */
 	clean: (text: string) => string;
 }
 
 export function streamFunction(parts: StreamParts): StreamFunction {
-	/** Images that a provider could not read: they stay out of later requests. */
+	/** Images that a provider could not read: later requests omit them. */
 	const refused = new WeakSet<Image>();
 	return async (request, options) => {
 		const reply = new Reply(parts, request, options, refused);
@@ -98,11 +98,11 @@ class Reply {
 		// Without the image that the error names; when that does not help, without any.
 		while (outcome.type === "refused" && this.#leaveOutImages(outcome)) outcome = await this.#ask(access, module);
 		if (outcome.type === "refused") this.#onRefused(outcome);
-		// Remembered only when it helped: the images may have been innocent.
+		// Remembered only when it helped: the images may not have been the cause.
 		else if (outcome.type === "ended") for (const image of this.#leftOut) this.#refused.add(image);
 	}
 
-	/** Ends the reply with an error; what kind is read from the words unless it is given. */
+	/** Ends the reply with an error. Its class comes from the words unless the caller gives it. */
 	fail(text: string, failure = classify(text, undefined, undefined, this.#request.model.provider)): void {
 		this.#finish(() => this.#builder.fail(this.#parts.clean(text), failure));
 	}
@@ -118,7 +118,7 @@ class Reply {
 		end();
 	}
 
-	/** One exchange. A refusal is handed back, for a second try may be possible. */
+	/** One exchange. It returns a refusal to the caller, who may try again. */
 	async #ask(access: Access, module: ApiModule): Promise<Outcome> {
 		const { client, setting, hooks } = this.#parts;
 		const { signal, flow } = this.#options;
@@ -199,7 +199,7 @@ class Reply {
 
 	#onOutcome(outcome: Exclude<Outcome, { type: "refused" }>, reading: Reading): void {
 		const provider = this.#request.model.provider;
-		// A connection that fails behind a complete reply does not undo it.
+		// A connection that fails after a complete reply does not undo it.
 		if ((outcome.type === "failed" || outcome.type === "timedOut") && reading.isComplete) {
 			this.#onEnded(reading);
 			return;
@@ -225,7 +225,7 @@ class Reply {
 	}
 
 	#onFailed({ message, code, status }: Extract<Outcome, { type: "failed" }>): void {
-		// A bad address, a bad certificate or a proxy that says no stays so; what the network does may pass.
+		// A bad address, a bad certificate or a proxy that refuses stays so; a failure of the network may not.
 		const isFinal = status === undefined && (code === undefined || /^ERR_|CERT|SELF_SIGNED|UNABLE_TO/.test(code));
 		const text = status === undefined ? `Connection error: ${message}` : `Connection lost in the middle of the reply: ${message}`;
 		const kind = isFinal ? "permanent" : "transient";
@@ -252,7 +252,7 @@ function headersOf(wire: WireRequest, access: Access): Record<string, string> {
 	return { "content-type": "application/json", accept: "text/event-stream", "user-agent": "bowline", ...wire.headers, ...access.headers };
 }
 
-/** The body, as somebody else wants it. */
+/** The body, as a hook changes it. */
 async function changed(body: WireRequest["body"], change: (payload: unknown) => Promise<unknown> | undefined): Promise<WireRequest["body"]> {
 	const json = Buffer.concat(body.map((piece) => Buffer.from(piece as string))).toString("utf8");
 	return [JSON.stringify(await change(JSON.parse(json)))];

@@ -270,7 +270,7 @@ describe("models.jsonc", () => {
 		expect(make({ MY_ACME_KEY: "x" }).secretNames()).toEqual(expect.arrayContaining(["MY_ACME_KEY", "OTHER_ONE"]));
 	});
 
-	test("a command gives a key, anew at each call; what it prints on failure is not told", async () => {
+	test("a command gives a key at each call; no message shows what it prints when it fails", async () => {
 		const counter = join(userDir, "count");
 		write({
 			providers: {
@@ -329,7 +329,7 @@ describe("models.jsonc", () => {
 		expect(models.secrets()).toEqual([]);
 	});
 
-	test("what a provider lacks is told, and its models are not looked for elsewhere", async () => {
+	test("a provider that lacks something is reported, and its models are not searched elsewhere", async () => {
 		write({
 			providers: {
 				x: { baseUrl: "http://127.0.0.1:1", models: [{ id: "a" }] },

@@ -45,7 +45,7 @@ describe.each(Object.entries(models))("%s", (name, asked) => {
 		await expect(readable(body)).toMatchFileSnapshot(golden(`${name}-after-${other}`));
 	});
 
-	test("a model that cannot see is told of images instead", async () => {
+	test("a model that cannot see gets a note in place of each image", async () => {
 		const { text } = await built({ ...asked, input: ["text"] }, transcript(asked));
 		expect(text).not.toContain("iVBORw0KGgo=");
 		expect(text).toContain("image left out");
@@ -248,7 +248,7 @@ describe("items of the Responses API", () => {
 	});
 	const input = async (...messages: ModelMessage[]) => (await built(models.responses, messages)).body.input as Record<string, unknown>[];
 
-	test("reasoning goes back with its call, whatever member stands first", async () => {
+	test("reasoning goes back with its call, whatever member comes first", async () => {
 		const thinkingSignature = '{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"E"}';
 		const items = await input(reply([{ type: "thinking", thinking: "t", thinkingSignature }, called]), result(called.id));
 		expect(items.slice(1, 3)).toMatchObject([

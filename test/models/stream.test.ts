@@ -160,7 +160,7 @@ test("a call that is cut in its arguments is marked and never whole", async () =
 	expect(last).toMatchObject({ type: "toolCall", argumentsError: expect.stringContaining("cut off") });
 });
 
-test("arguments that are no JSON at the end become an empty object and a reason", async () => {
+test("arguments that are not JSON at the end become an empty object and a reason", async () => {
 	const broken = cassette("anthropic-thinking-tools").toString("utf8").replace('": 20}"', '": 20"');
 	const end = ending(await replay(models.anthropic, playing([Buffer.from(broken)])));
 	const last = end.type === "done" ? end.message.content.at(-1) : undefined;

@@ -43,7 +43,7 @@ export function request(call: Call): WireRequest {
 		if (mark) tools.push(withMember(tools.pop() as string, "cache_control", mark));
 		members.push(`"tools":[${tools.join(",")}]`);
 	}
-	// A model that thinks may not be told which tool to call.
+	// The API refuses a tool choice while the model thinks.
 	if (call.toolChoice && !thinks(call)) members.push(`"tool_choice":${wire({ type: "tool", name: call.toolChoice })}`);
 	const pages = pagesOf(call.messages[0], messageTexts(call.messages, mark));
 	const headers: Record<string, string> = { "anthropic-version": "2023-06-01" };
@@ -59,15 +59,15 @@ function cacheMark(call: Call): string | undefined {
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** A message in the user's role: whole, and in blocks so that the last one can be marked. */
-interface Said {
+/** A message in the user's role: whole, and in blocks so that the last one can get a cache mark. */
+interface UserTurn {
 	blocks: string[];
 	text: string;
 }
 
-const userSaid = remembered((message: UserMessage): Said => said(contentBlocks(message.content)));
+const userTurn = remembered((message: UserMessage): UserTurn => turnOf(contentBlocks(message.content)));
 
-function said(blocks: string[]): Said {
+function turnOf(blocks: string[]): UserTurn {
 	return { blocks, text: blocks.length === 0 ? "" : `{"role":"user","content":[${blocks.join(",")}]}` };
 }
 
@@ -82,24 +82,24 @@ const assistantText = remembered((message: AssistantMessage): string => {
 	return blocks.length === 0 ? "" : wire({ role: "assistant", content: blocks });
 });
 
-/** A result, and the images that must stand behind all results because an error may hold none. */
-const resultBlocks = remembered((message: ToolResultMessage): { result: string; behind: string[] } => {
+/** A result, and the images that must follow all results because an error result may not contain any. */
+const resultBlocks = remembered((message: ToolResultMessage): { result: string; trailing: string[] } => {
 	const words = message.content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
 	const images = message.content.filter((block) => block.type === "image");
 	const base = { type: "tool_result", tool_use_id: message.toolCallId };
 	const failed = message.isError ? { is_error: true } : {};
 	if (images.length === 0 || message.isError) {
 		const content = words || (images.length > 0 ? imageOnly : noOutput);
-		return { result: wire({ ...base, content, ...failed }), behind: images.map((image) => wire(imageBlock(image))) };
+		return { result: wire({ ...base, content, ...failed }), trailing: images.map((image) => wire(imageBlock(image))) };
 	}
 	const content = [{ type: "text", text: words || imageOnly }, ...images.map(imageBlock)];
-	return { result: wire({ ...base, content, ...failed }), behind: [] };
+	return { result: wire({ ...base, content, ...failed }), trailing: [] };
 });
 
 /** All results of one turn are one message. */
-const resultsSaid = rememberedRun((run: readonly ToolResultMessage[]): Said => {
+const resultsTurn = rememberedRun((run: readonly ToolResultMessage[]): UserTurn => {
 	const made = run.map((message) => resultBlocks(message));
-	return said([...made.map((one) => one.result), ...made.flatMap((one) => one.behind)]);
+	return turnOf([...made.map((one) => one.result), ...made.flatMap((one) => one.trailing)]);
 });
 
 function imageBlock(image: Image): unknown {
@@ -117,14 +117,14 @@ function contentBlocks(content: string | (Text | Image)[]): string[] {
 function messageTexts(messages: readonly ModelMessage[], mark: string | undefined): string[] {
 	const texts: string[] = [];
 	let lastUser: { at: number; blocks: string[] } | undefined;
-	const addUser = ({ blocks, text: whole }: Said) => {
+	const addUser = ({ blocks, text: whole }: UserTurn) => {
 		if (blocks.length === 0) return;
 		lastUser = { at: texts.length, blocks };
 		texts.push(whole);
 	};
 	for (let index = 0; index < messages.length; index += 1) {
 		const message = messages[index] as ModelMessage;
-		if (message.role === "user") addUser(userSaid(message));
+		if (message.role === "user") addUser(userTurn(message));
 		else if (message.role === "assistant") {
 			const assistant = assistantText(message);
 			if (assistant !== "") texts.push(assistant);
@@ -132,13 +132,13 @@ function messageTexts(messages: readonly ModelMessage[], mark: string | undefine
 			const run: ToolResultMessage[] = [];
 			for (let next: ModelMessage | undefined = message; next?.role === "toolResult"; next = messages[++index]) run.push(next);
 			index -= 1;
-			addUser(resultsSaid(run));
+			addUser(resultsTurn(run));
 		}
 	}
 	if (mark && lastUser) {
 		const blocks = lastUser.blocks.slice();
 		blocks.push(withMember(blocks.pop() as string, "cache_control", mark));
-		texts[lastUser.at] = said(blocks).text;
+		texts[lastUser.at] = turnOf(blocks).text;
 	}
 	return texts;
 }
@@ -162,7 +162,7 @@ function isClaude(model: Model): boolean {
 	return /claude/i.test(model.id);
 }
 
-/** Claude 4.6 and later decide themselves how long they think; `claude-opus-4-6`, `claude-sonnet-5`, `anthropic/claude-opus-4.7`. */
+/** Claude 4.6 and later decide how long they think; `claude-opus-4-6`, `claude-sonnet-5`, `anthropic/claude-opus-4.7`. */
 export function isAdaptive(model: Model): boolean {
 	const version = /claude-[a-z]+-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(model.id);
 	if (!version) return false;
@@ -191,7 +191,7 @@ function thinkingOf(call: Call): { members: string[]; maxTokens: number; isBudge
 	return { members: [`"thinking":{"type":"enabled","budget_tokens":${budget}}`], maxTokens: limit, isBudget: true };
 }
 
-/** Models with a budget refuse to go on thinking in a turn whose last reply called tools without having thought. */
+/** Models with a budget refuse to think in a turn whose last reply called tools without thinking. */
 function mayThink(messages: readonly ModelMessage[]): boolean {
 	if (messages.at(-1)?.role !== "toolResult") return true;
 	const last = messages.findLast((message) => message.role === "assistant");
@@ -201,7 +201,7 @@ function mayThink(messages: readonly ModelMessage[]): boolean {
 
 // ── Reply ──────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The statuses that the error types of a running stream stand for. */
+/** The HTTP status of each error type, for errors inside a stream. */
 const statuses: Record<string, number> = {
 	invalid_request_error: 400,
 	authentication_error: 401,

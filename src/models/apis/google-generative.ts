@@ -95,7 +95,7 @@ const resultText = remembered((message: ToolResultMessage, variant: string): str
 	return wire({ functionResponse: { name: message.toolName, response, ...nested } });
 });
 
-/** All results of one turn, and the images that the second generation wants behind them. */
+/** All results of one turn; the second generation takes their images in a message of their own after them. */
 const resultsText = rememberedRun((run: readonly ToolResultMessage[], variant: string): string => {
 	const results = `{"role":"user","parts":[${run.map((message) => resultText(message, variant)).join(",")}]}`;
 	const images = variant === "3" ? [] : run.flatMap((message) => message.content.filter((block) => block.type === "image"));
@@ -174,7 +174,7 @@ class GenerativeDecoder implements Decoder {
 	#finish: string | undefined;
 	#total: number | undefined;
 	#error: Extract<Ending, { error: string }> | undefined;
-	/** The stream says nothing at its end but that the connection closes. */
+	/** The stream has no last event; it ends when the connection closes. */
 	isOver = false;
 
 	constructor(call: Call, builder: ReplyBuilder, blocks: Blocks) {
@@ -240,7 +240,7 @@ class GenerativeDecoder implements Decoder {
 
 	#write(kind: "text" | "thinking", said: string, thoughtSignature: string | undefined): void {
 		if (said === "" && thoughtSignature === undefined) return;
-		// A signature behind the words comes in an empty part, which is not marked as thought.
+		// A signature that follows the words comes in an empty part, which is not marked as thought.
 		const goesOn = this.#current && (this.#current.kind === kind || said === "");
 		if (!this.#current || !goesOn) {
 			this.#closeCurrent();
