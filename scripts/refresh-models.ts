@@ -56,6 +56,6 @@ else for (const [name, entry] of Object.entries(source)) providers[name] = fromD
 for (const [name, models] of Object.entries(cloudModels(providers))) if (!providers[name]?.length) providers[name] = models;
 const known = Object.fromEntries(Object.entries(providers).filter(([name, models]) => routes.has(name) && models.length > 0));
 const body = catalogueText(known);
-const head = `/** Made by scripts/refresh-models.ts: facts of ${date ?? source.asOf ?? "an unknown day"}. The format is told in catalogue-format.ts. */\n`;
+const head = `/** Made by scripts/refresh-models.ts: facts of ${date ?? source.asOf ?? "an unknown day"}. catalogue-format.ts describes the format. */\n`;
 writeFileSync(join(import.meta.dirname, "../src/models/catalogue-data.ts"), `${head}export const data = \`${body}\`;\n`);
 process.stderr.write(`${Object.keys(known).length} providers, ${Object.values(known).flat().length} models, ${body.length} characters\n`);

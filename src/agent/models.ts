@@ -14,11 +14,22 @@ export interface SessionModels extends ModelAccess {
 	readonly noModelText: string;
 }
 
-/** Why a model cannot be asked. */
+export type ModelProblemCode =
+	/** No key for a provider that is known. */
+	| "no_key"
+	/** Credentials could not be read, such as those of a command of `models.jsonc` that failed. */
+	| "key_failed"
+	/** Variables that the address of the provider needs are not set. */
+	| "no_address"
+	| "unknown_provider"
+	| "model_not_found";
+
+/** Why a model cannot be asked. Callers compare the code. */
 export interface ModelProblem {
 	/** In words for the host. */
 	problem: string;
-	code?: "no_api_key";
+	/** Scripts have none: their problem is in the words alone. */
+	code?: ModelProblemCode;
 }
 
 export interface ModelWithLevel {

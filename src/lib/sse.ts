@@ -6,22 +6,26 @@ const defaultLimit = 64 * 1024 * 1024;
 
 /** Called for each event: its `data` lines joined by line feeds, and its `event` name or an empty string. */
 export type OnSseEvent = (data: string, name: string) => void;
+/** Called for each line `error: …`: not part of the standard, but model servers report failures that way. */
+export type OnSseError = (text: string) => void;
 
 export class SseReader {
 	#decoder = new StringDecoder("utf8");
 	#onEvent: OnSseEvent;
+	#onError: OnSseError | undefined;
 	#limit: number;
-	/** The beginning of a line whose end has not come. Grows as a rope and is searched only once. */
+	/** The beginning of a line whose end is still to come. Grows as a rope and is searched only once. */
 	#tail = "";
 	#data: string | undefined;
 	#name = "";
 	#isFirst = true;
-	/** The last character was a carriage return; a line feed behind it belongs to it. */
+	/** The last character was a carriage return; a line feed after it belongs to it. */
 	#isAfterReturn = false;
 	#events = 0;
 
-	constructor(onEvent: OnSseEvent, limit = defaultLimit) {
+	constructor(onEvent: OnSseEvent, limit = defaultLimit, onError?: OnSseError) {
 		this.#onEvent = onEvent;
+		this.#onError = onError;
 		this.#limit = limit;
 	}
 
@@ -69,6 +73,7 @@ export class SseReader {
 			const value = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);
 			this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
 		} else if (line.startsWith("event:")) this.#name = line.slice(line.charCodeAt(6) === 32 ? 7 : 6);
+		else if (line.startsWith("error:")) this.#onError?.(line.slice(6).trim());
 		else if (line === "data") this.#data = this.#data === undefined ? "" : `${this.#data}\n`;
 	}
 

@@ -1,7 +1,7 @@
 /** All models of a process: scripts, and the providers behind them, which are loaded when somebody asks for them. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { ModelCatalogue, ModelWithLevel, RequestDoors, SessionModels, StreamEvent, StreamFunction } from "../agent/contracts.ts";
+import type { ModelCatalogue, ModelProblem, ModelWithLevel, RequestDoors, SessionModels, StreamEvent, StreamFunction } from "../agent/contracts.ts";
 import type { Log } from "../lib/log.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { ModelRegistry } from "../models/index.ts";
@@ -26,7 +26,8 @@ export class Models implements SessionModels, ModelCatalogue {
 	#loaded: ModelRegistry | undefined;
 	/** Scripts that were named; only these are ever listed. */
 	#named: Model[] = [];
-	#problem = remedy;
+	/** Why the model of the command line was not found, or how to choose one. */
+	#problem: ModelProblem = { problem: remedy };
 
 	constructor(workspace: Workspace, doors: RequestDoors, warn: (problem: string) => void) {
 		this.#workspace = workspace;
@@ -72,7 +73,7 @@ export class Models implements SessionModels, ModelCatalogue {
 		if (options.model !== undefined) {
 			const found = await registry.resolve(options.provider ? `${options.provider}/${options.model}` : options.model);
 			if (!("problem" in found)) return found;
-			this.#problem = found.problem;
+			this.#problem = found;
 			return undefined;
 		}
 		const wishes = { provider: options.provider ?? settings.get("defaultProvider"), id: options.provider ? undefined : settings.get("defaultModel") };
@@ -109,9 +110,10 @@ export class Models implements SessionModels, ModelCatalogue {
 		return undefined;
 	}
 
-	/** What a prompt is told when there is no model. */
+	/** The answer to a prompt when there is no model. */
 	get noModelText(): string {
-		return this.#problem.startsWith("No API key found") ? this.#problem : `No model selected. ${this.#problem}`;
+		const { problem, code } = this.#problem;
+		return code === "no_key" ? problem : `No model selected. ${problem}`;
 	}
 
 	stream: StreamFunction = async (request, options) => {
@@ -129,7 +131,7 @@ export class Models implements SessionModels, ModelCatalogue {
 		return { ...event, error: { ...event.error, errorMessage: `${event.error.errorMessage} (${reason})` } };
 	}
 
-	async prepare(model: Model): Promise<{ model: Model } | { problem: string }> {
+	async prepare(model: Model): Promise<{ model: Model } | ModelProblem> {
 		return (model.provider === scripted ? this.#scripts : await this.registry()).prepare(model);
 	}
 

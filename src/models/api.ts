@@ -1,5 +1,5 @@
-/** What the wire formats have in common: what each is given, and what each gives. */
-import type { ModelMessage, ToolDefinition } from "../agent/contracts.ts";
+/** What the wire formats have in common: the call that each is given, and the request and reply that each makes of it. */
+import type { ModelMessage, ProviderFailure, ToolDefinition } from "../agent/contracts.ts";
 import type { PlainLevel } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
 import type { Blocks } from "./blocks.ts";
@@ -9,7 +9,7 @@ import type { Compat } from "./compat.ts";
 export type Retention = "none" | "short" | "long";
 export type Budgets = Record<"minimal" | "low" | "medium" | "high", number>;
 
-/** One question to a model, ready to be put into the words of its API. */
+/** One question to a model, ready to be written in the format of its API. */
 export interface Call {
 	model: Model;
 	/** The id that goes over the wire, where it differs: an Azure deployment. */
@@ -18,10 +18,10 @@ export interface Call {
 	baseUrl: string;
 	level: PlainLevel;
 	systemPrompt: string;
-	/** After handoff: every call has its result, and everything in it is fit for this model. */
+	/** After handoff: every call has its result, and this model accepts every part. */
 	messages: readonly ModelMessage[];
 	tools: readonly ToolDefinition[];
-	/** The tool to call, if the model can be told so. */
+	/** The tool that the model has to call, where its API can say so. */
 	toolChoice?: string;
 	sessionId: string;
 	maxTokens: number;
@@ -40,10 +40,18 @@ export interface WireRequest {
 	body: readonly (string | Uint8Array)[];
 }
 
-/** How a reply ended. `cut`: the stream stopped before it said so. */
-export type Ending = { done: "stop" | "length" | "toolUse" } | { error: string; status?: number } | { cut: string };
+/** An error of the provider: in one line, as it was sent (for the classifier), and its class where the format defines it. */
+interface ErrorEnding {
+	error: string;
+	raw?: string;
+	status?: number;
+	failure?: ProviderFailure;
+}
 
-/** Turns the events of one reply into blocks. May throw on an event that is no JSON. */
+/** How a reply ended. `cut`: the stream stopped before it said so. */
+export type Ending = { done: "stop" | "length" | "toolUse" } | ErrorEnding | { cut: string };
+
+/** Turns the events of one reply into blocks. May throw on an event that is not JSON. */
 export interface Decoder {
 	event(data: string): void;
 	/** Nothing more is expected. */
@@ -70,7 +78,14 @@ export interface Api {
 	decoder(call: Call, builder: ReplyBuilder, blocks: Blocks): Decoder;
 }
 
-/** The base URL followed by the path of the API; a base that already has (part of) the path stays as it is. */
+/** What a file of `apis/` exports. */
+export interface ApiModule {
+	api: Api;
+	/** The id of a tool call that another provider made, in the form that this API accepts. */
+	callId: (id: string) => string;
+}
+
+/** The base URL followed by the path of the API; a base that already ends in (part of) the path gets only the rest. */
 export function endpoint(baseUrl: string, path: string): string {
 	const cut = baseUrl.indexOf("?");
 	const query = cut === -1 ? "" : baseUrl.slice(cut);
@@ -86,7 +101,12 @@ export function settled(builder: ReplyBuilder, word: "stop" | "length" | "toolUs
 	return { done: builder.partial.content.some((block) => block.type === "toolCall") ? "toolUse" : "stop" };
 }
 
-/** Remembers what was made of a value for as long as the value lives; made again when the variant changes. */
+/** The parameters of a tool in full: providers refuse an object schema that does not name its type and properties. */
+export function objectSchema(parameters: ToolDefinition["parameters"]): ToolDefinition["parameters"] {
+	return "type" in parameters && "properties" in parameters ? parameters : { type: "object", properties: {}, ...parameters };
+}
+
+/** Remembers what was made of a value for as long as the value lives; makes it again when the variant changes. */
 export function remembered<K extends object, V>(make: (key: K, variant: string) => V): (key: K, variant?: string) => V {
 	const cache = new WeakMap<K, { variant: string; value: V }>();
 	return (key, variant = "") => {
@@ -98,7 +118,7 @@ export function remembered<K extends object, V>(make: (key: K, variant: string) 
 	};
 }
 
-/** As `remembered`, for a run of values that belong together; made again when the run changes. */
+/** As `remembered`, for a run of values that belong together; makes it again when the run changes. */
 export function rememberedRun<K extends object, V>(make: (run: readonly K[], variant: string) => V): (run: readonly K[], variant?: string) => V {
 	const cache = new WeakMap<K, { run: readonly K[]; variant: string; value: V }>();
 	return (run, variant = "") => {
@@ -112,6 +132,6 @@ export function rememberedRun<K extends object, V>(make: (run: readonly K[], var
 	};
 }
 
-/** Sent for a tool result without any text. */
+/** Sent in place of a tool result without any text. */
 export const noOutput = "(no output)";
 export const imageOnly = "(see attached image)";

@@ -39,7 +39,7 @@ export class Blocks {
 	#builder: ReplyBuilder;
 	#entries: Entry[] = [];
 	#byKey = new Map<string | number, Entry>();
-	/** Ids of calls, without the item ids behind a bar. */
+	/** Ids of calls, without the item ids that follow a bar. */
 	#callIds = new Set<string>();
 	/** The entry whose turn it is. */
 	#turn = 0;
@@ -60,6 +60,12 @@ export class Blocks {
 	/** Whether the block is a call whose arguments are whole. */
 	isWhole(key: string | number): boolean {
 		return this.#byKey.get(key)?.reader?.isComplete ?? false;
+	}
+
+	/** Whether the arguments of a call can be used as they are: whole, empty, or `null`. */
+	isUsable(key: string | number): boolean {
+		const reader = this.#byKey.get(key)?.reader;
+		return reader === undefined || reader.isComplete || isNothing(reader.text);
 	}
 
 	/** Opens a block under a key that the stream will use for it. */
@@ -112,7 +118,7 @@ export class Blocks {
 		}
 	}
 
-	/** Some hosts give several calls of a reply one id, or none; results could not be told apart. */
+	/** Some hosts give several calls of a reply one id, or none; their results would be ambiguous. */
 	#uniqueId(id: string): string {
 		const bar = id.indexOf("|");
 		const [callId, itemId] = bar === -1 ? [id, ""] : [id.slice(0, bar), id.slice(bar)];
@@ -142,9 +148,14 @@ export class Blocks {
 	}
 }
 
+/** Models without anything to say send no arguments, or `null`. */
+function isNothing(args: string): boolean {
+	return /^\s*(?:null\s*)?$/.test(args);
+}
+
 /** The last members of a block; for a call its arguments, read strictly. Arguments that came whole with the call stay. */
 function finished({ reader, members }: Entry): Members | undefined {
-	if (!reader || reader.text.trim() === "") return members;
+	if (!reader || isNothing(reader.text)) return members;
 	const read = isNestedDeeperThan(maxNesting, reader.text) ? { problem: `nested deeper than ${maxNesting}` } : parseObject(reader.text);
 	if ("value" in read) return { ...members, arguments: read.value };
 	return { ...members, arguments: {}, argumentsError: `the arguments are not valid JSON: ${read.problem}` } as Members;

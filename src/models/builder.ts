@@ -1,5 +1,5 @@
 /**
- * Builds one reply: start, delta and end events and the partial message, done once for every provider.
+ * Builds one reply for every provider: the start, delta and end events, and the partial message.
  * Each event carries its own snapshot; text grows as a rope and unchanged blocks are shared, so a snapshot costs no copy of the reply.
  */
 import type { ProviderFailure, StreamEvent } from "../agent/contracts.ts";
@@ -67,7 +67,7 @@ export class ReplyBuilder {
 		this.#send({ type: "start", partial: this.#message });
 	}
 
-	/** Sets members of the message that are no blocks: usage, responseId, timing. */
+	/** Sets members of the message other than its blocks: usage, responseId, timing. */
 	set(members: Partial<Omit<AssistantMessage, "content" | "role">>): void {
 		this.#message = { ...this.#message, ...members };
 	}

@@ -1,4 +1,4 @@
-/** Made by scripts/refresh-models.ts: facts of 2026-11-02. The format is told in catalogue-format.ts. */
+/** Made by scripts/refresh-models.ts: facts of 2026-11-02. catalogue-format.ts describes the format. */
 export const data = `# amazon-bedrock
 @ bedrock-converse https://bedrock-runtime.amazonaws.com
 global.anthropic.claude-haiku-4-5-20251001-v1:0	Claude Haiku 4.5	ri	200000	64000	1 5 0.1 1.25

@@ -1,4 +1,4 @@
-/** In what the hosts of one API differ. Every flag has a default; a row of `routes.ts`, a provider and a model may each override it. */
+/** How the hosts of one API differ. Every flag has a default; a row of `routes.ts`, a provider and a model may each override it. */
 
 export type ThinkingFormat = "openai" | "openrouter" | "deepseek" | "zai" | "qwen" | "qwen-chat-template" | "together" | "none";
 
@@ -22,11 +22,17 @@ export interface Compat {
 	requiresAssistantContent: boolean;
 	/** Reasoning is replayed as text. */
 	requiresThinkingAsText: boolean;
+	/** Ids of tool calls have exactly nine letters and digits. */
+	requiresMistralToolIds: boolean;
+	/** While the model thinks, each assistant message with tool calls needs `reasoning_content`. */
+	requiresReasoningContentOnAssistantMessages: boolean;
 	/** Tools may say `strict`. */
 	supportsStrictMode: boolean;
 	thinkingFormat: ThinkingFormat;
-	/** A stream without `finish_reason` was cut. */
+	/** A stream that has neither `finish_reason` nor `[DONE]` was cut. */
 	requiresFinishReason: boolean;
+	/** The output to ask for when the user set none: hosts count what is asked for against their rate limit. */
+	defaultMaxTokens: number | undefined;
 	/** Text blocks take Anthropic's cache marks. */
 	supportsCacheControl: boolean;
 	/** Takes `prompt_cache_key`. */
@@ -37,7 +43,7 @@ export interface Compat {
 	thinkingMode: "adaptive" | "budget" | undefined;
 }
 
-/** What an unknown compatible host can be trusted with. */
+/** The flags of a compatible host that is not known. */
 export const plainCompat: Compat = {
 	supportsStore: false,
 	supportsDeveloperRole: false,
@@ -49,9 +55,12 @@ export const plainCompat: Compat = {
 	requiresAssistantAfterToolResult: false,
 	requiresAssistantContent: false,
 	requiresThinkingAsText: false,
+	requiresMistralToolIds: false,
+	requiresReasoningContentOnAssistantMessages: false,
 	supportsStrictMode: true,
 	thinkingFormat: "openai",
 	requiresFinishReason: true,
+	defaultMaxTokens: undefined,
 	supportsCacheControl: false,
 	supportsPromptCacheKey: false,
 	openRouterRouting: undefined,
@@ -59,7 +68,7 @@ export const plainCompat: Compat = {
 	thinkingMode: undefined,
 };
 
-/** Merges flags, later ones winning; members of other kinds, such as a model's level map, are left aside, as are values of a wrong kind. */
+/** Merges flags; later ones win. Ignores other members, such as a model's level map, and values of a wrong kind. */
 export function mergeCompat(...parts: (Record<string, unknown> | undefined)[]): Compat {
 	const merged: Record<string, unknown> = { ...plainCompat };
 	for (const part of parts) {

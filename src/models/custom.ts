@@ -1,18 +1,19 @@
-/** `models.jsonc`: providers and models of the user's own. A broken entry is reported and left out; the others live on. */
+/** `models.jsonc`: providers and models that the user adds. A broken entry is reported and ignored; the others still work. */
 import { readFile } from "node:fs/promises";
 import type { Model } from "../protocol/model.ts";
 import { unknownModel } from "./catalogue.ts";
 import { type Json, object } from "./json.ts";
-import { providerName, routes } from "./routes.ts";
+import type { FileProblem } from "./problems.ts";
+import { type ApiName, apiName, apis, providerName, routes } from "./routes.ts";
 
 export interface CustomProvider {
 	name: string;
 	baseUrl?: string;
-	api?: string;
+	api?: ApiName;
 	/** A value in the syntax of `values.ts`, as all headers are. */
 	apiKey?: string;
 	headers: Record<string, string>;
-	/** The key goes in as `Authorization: Bearer`, whatever the API is used to. */
+	/** The key is sent as `Authorization: Bearer`, whatever header the API uses otherwise. */
 	authHeader: boolean;
 	compat?: Json;
 	models: CustomModel[];
@@ -20,7 +21,7 @@ export interface CustomProvider {
 	modelOverrides: Record<string, CustomModel>;
 }
 
-/** A model as far as the file tells it. */
+/** A model as far as the file describes it. */
 export interface CustomModel {
 	fields: Partial<Omit<Model, "provider" | "headers" | "compat">>;
 	headers: Record<string, string>;
@@ -29,14 +30,12 @@ export interface CustomModel {
 
 export interface ModelsFile {
 	providers: Map<string, CustomProvider>;
-	/** All that it names, also those that cannot be used. */
+	/** All providers that it names, also those that cannot be used. */
 	names: string[];
-	problems: string[];
+	problems: FileProblem[];
 }
 
-const apis = ["anthropic-messages", "openai-completions", "openai-responses", "google-generative-ai", "bedrock-converse", "anthropic-vertex"];
-
-/** Empty without a path, and when there is no such file. */
+/** Empty without a path, and when the file does not exist. */
 export async function loadModelsFile(path: string | undefined): Promise<ModelsFile> {
 	if (path === undefined) return { providers: new Map(), names: [], problems: [] };
 	let content: string;
@@ -44,7 +43,7 @@ export async function loadModelsFile(path: string | undefined): Promise<ModelsFi
 		content = await readFile(path, "utf8");
 	} catch (error) {
 		const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-		return { providers: new Map(), names: [], problems: isMissing ? [] : [`${path}: ${(error as Error).message}`] };
+		return { providers: new Map(), names: [], problems: isMissing ? [] : [{ text: `${path}: ${(error as Error).message}` }] };
 	}
 	return parseModelsFile(content, path);
 }
@@ -57,12 +56,12 @@ export async function parseModelsFile(content: string, path: string): Promise<Mo
 		root = parse(content, errors, { allowTrailingComma: true });
 	} catch (error) {
 		if (!(error instanceof RangeError)) throw error;
-		return { providers: new Map(), names: [], problems: [`${path}: nested too deep`] };
+		return { providers: new Map(), names: [], problems: [{ text: `${path}: nested too deep` }] };
 	}
 	const first = errors[0];
 	if (first) {
 		const line = content.slice(0, first.offset).split("\n").length;
-		return { providers: new Map(), names: [], problems: [`${path}:${line}: ${printParseErrorCode(first.error)}`] };
+		return { providers: new Map(), names: [], problems: [{ text: `${path}:${line}: ${printParseErrorCode(first.error)}` }] };
 	}
 	const reader = new Reader(path);
 	const providers = new Map<string, CustomProvider>();
@@ -76,19 +75,23 @@ export async function parseModelsFile(content: string, path: string): Promise<Mo
 }
 
 class Reader {
-	problems: string[] = [];
+	problems: FileProblem[] = [];
 	#path: string;
+	/** The provider that is being read. */
+	#provider: string | undefined;
 
 	constructor(path: string) {
 		this.#path = path;
 	}
 
-	problem(where: string, what: string): undefined {
-		this.problems.push(`${this.#path}: ${where} ${what}`);
+	problem(where: string, what: string, code?: FileProblem["code"]): undefined {
+		const provider = this.#provider === undefined ? {} : { provider: this.#provider };
+		this.problems.push({ text: `${this.#path}: ${where} ${what}`, ...provider, ...(code ? { code } : {}) });
 		return undefined;
 	}
 
 	provider(name: string, value: unknown): CustomProvider | undefined {
+		this.#provider = name;
 		const entry = object(value);
 		const where = `providers.${name}`;
 		if (!entry) return this.problem(where, "must be an object");
@@ -115,19 +118,18 @@ class Reader {
 		};
 	}
 
-	/** Says what a provider of the user's own lacks. An address and an API may also stand at each of its models. */
+	/** Reports what a provider of the user lacks. Each of its models may have an address and an API as well. */
 	#complete(where: string, entry: Json, models: readonly CustomModel[]): void {
 		const isAtModels = (key: "baseUrl" | "api") => models.length > 0 && models.every((model) => model.fields[key]);
 		const lacks = (["baseUrl", "api"] as const).filter((key) => !(typeof entry[key] === "string" && entry[key]) && !isAtModels(key)) as string[];
+		const isOnlyKey = lacks.length === 0;
 		if (!(typeof entry.apiKey === "string" && entry.apiKey)) lacks.push("apiKey");
-		if (lacks.length > 0) this.problem(where, `lacks ${lacks.join(" and ")}`);
+		if (lacks.length > 0) this.problem(where, `lacks ${lacks.join(" and ")}`, isOnlyKey ? "no_key" : undefined);
 	}
 
-	#api(where: string, value: unknown): string | undefined {
+	#api(where: string, value: unknown): ApiName | undefined {
 		if (value === undefined) return undefined;
-		const name =
-			value === "openai-chat" || value === "openai-chat-completions" ? "openai-completions" : value === "google" ? "google-generative-ai" : value;
-		return apis.includes(name as string) ? (name as string) : this.problem(where, `must be one of ${apis.join(", ")}`);
+		return apiName(value) ?? this.problem(where, `must be one of ${Object.keys(apis).join(", ")}`);
 	}
 
 	#model(where: string, value: unknown, needsId: boolean): CustomModel | undefined {
@@ -162,7 +164,7 @@ function strings(value: unknown): Record<string, string> {
 	return Object.fromEntries(Object.entries(object(value) ?? {}).filter((pair): pair is [string, string] => typeof pair[1] === "string"));
 }
 
-/** A model of the file on its own. */
+/** A model that only the file describes. */
 export function customModel(provider: string, entry: CustomModel, api: string, baseUrl: string): Model {
 	const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 	const id = entry.fields.id ?? "";

@@ -1,6 +1,6 @@
 /**
- * Makes a conversation fit for the model that is asked next. Pure: history is never altered. What has to change is remembered by the
- * identity of the message, so that a long conversation costs little the next time.
+ * Adapts a conversation to the model that is asked next. Pure: it never alters the history. It remembers each adapted message by the
+ * identity of the original, so that a long conversation costs little the next time.
  */
 import type { ModelMessage } from "../agent/contracts.ts";
 import type { Image, Text, ToolCall } from "../protocol/content.ts";
@@ -14,7 +14,7 @@ export interface Target {
 	/** Id of the model. */
 	model: string;
 	acceptsImages: boolean;
-	/** A foreign call id in the form this API takes. */
+	/** The call id of another provider in the form that this API accepts. */
 	callId: (id: string) => string;
 	/** An image the provider has refused before. */
 	isRefused?: (image: Image) => boolean;
@@ -30,7 +30,7 @@ type Content = readonly (Text | Image)[];
 
 const sentBefore = new Growing<ModelMessage, ModelMessage>();
 
-/** The messages a request may carry: each call has one result right after it, each result has a call. */
+/** The messages a request may carry: one result follows each call, and each result has a call. */
 export function handoff(messages: readonly ModelMessage[], target: Target): readonly ModelMessage[] {
 	const { provider, api, model, acceptsImages, refusals = 0 } = target;
 	return sentBefore.make(messages, [provider, api, model, acceptsImages, refusals].join(" "), (source, from, sent, begin) =>
@@ -91,7 +91,7 @@ const sameReply = remembered((message: AssistantMessage): Adapted => {
 	return { reply: message.content ? message : { ...message, content }, calls };
 });
 
-/** Ids of the results that stand behind a broken reply: only calls that have one are kept. */
+/** Ids of the results that follow a broken reply: only calls with a result are kept. */
 function answeredCalls(messages: readonly ModelMessage[], index: number): string[] {
 	const ids: string[] = [];
 	for (let at = index + 1; at < messages.length; at += 1) {
@@ -102,7 +102,7 @@ function answeredCalls(messages: readonly ModelMessage[], index: number): string
 	return ids;
 }
 
-/** One memory per way of writing call ids: the APIs are four, and each hands in its own function. */
+/** One memory per way of writing call ids: each API passes its own function. */
 const foreignReplies = new WeakMap<Target["callId"], (message: AssistantMessage, variant: string) => Adapted>();
 
 function foreignReply(target: Target): (message: AssistantMessage, variant: string) => Adapted {
@@ -113,7 +113,7 @@ function foreignReply(target: Target): (message: AssistantMessage, variant: stri
 	return made;
 }
 
-/** Without thinking and signatures, with call ids that the target takes. Of a broken reply only the answered calls stay. */
+/** Drops thinking and signatures, and writes call ids as the target accepts them. Keeps only the answered calls of a broken reply. */
 function strip(message: AssistantMessage, callId: Target["callId"], answered: string[]): Adapted {
 	const isBroken = message.stopReason === "error" || message.stopReason === "aborted";
 	const calls = new Map<string, ToolCall>();
@@ -133,7 +133,7 @@ function strip(message: AssistantMessage, callId: Target["callId"], answered: st
 	return { reply: { ...message, content }, calls };
 }
 
-/** Ids of the Responses API hold the bar that parts the list, so the list is compared as a whole. */
+/** Ids of the Responses API contain the bar that separates the list, so this compares the list as a whole. */
 function isAnswered(id: string, answered: string[]): boolean {
 	return `|${answered.join("|")}|`.includes(`|${id}|`);
 }

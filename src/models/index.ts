@@ -1,3 +1,3 @@
-/** What the app needs of the providers, in one lazy chunk. */
+/** The providers, as one lazy chunk. */
 export { ModelRegistry } from "./registry.ts";
 export { initialModel, scopeModels } from "./select.ts";

@@ -1,7 +1,7 @@
-/** JSON as providers take it and send it. */
+/** JSON as providers accept it and send it. */
 import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
 
-/** Serialises without lone surrogates: they stand as escapes in the text, and providers refuse them. */
+/** Serialises without lone surrogates: JSON contains them as escapes, and providers refuse them. */
 export function wire(value: unknown): string {
 	const text = JSON.stringify(value);
 	if (!text.includes("\\ud")) return text;
@@ -15,10 +15,10 @@ export function withMember(object: string, name: string, value: string): string 
 
 export type Json = Record<string, unknown>;
 
-/** An event has arguments in it, and some levels around them. */
+/** An event wraps arguments in a few levels. */
 const eventNesting = maxNesting + 16;
 
-/** An event's data as an object, or nothing when it is another kind of JSON. Throws a SyntaxError when it is none. */
+/** An event's data as an object, or nothing when it is another kind of JSON. Throws a SyntaxError when it is not JSON. */
 export function parseEvent(data: string): Json | undefined {
 	if (data.length > 2 * eventNesting && isNestedDeeperThan(eventNesting, data)) throw new SyntaxError(`nested deeper than ${eventNesting}`);
 	return object(JSON.parse(data) as unknown);

@@ -23,8 +23,8 @@ function tokensOfMessage(message: ModelMessage): number {
 }
 
 /**
- * The newest time in front of each message. A compaction puts its summary in front of replies that it kept: what these counted includes
- * what is gone now.
+ * The newest time in front of each message. A compaction puts its summary in front of the replies that it keeps: the tokens that these
+ * counted include messages that are gone now.
  */
 function newestBefore(messages: readonly ModelMessage[]): Float64Array {
 	const times = new Float64Array(messages.length);

@@ -1,13 +1,14 @@
-/** The models of each provider, from the table, the catalogue and the user's file, with what it takes to reach them. */
+/** The models of each provider, from the table, the catalogue and the user's file, with their addresses and headers. */
 import type { Model } from "../protocol/model.ts";
 import { assumedModel, Catalogue } from "./catalogue.ts";
 import { kinOf } from "./clouds/ids.ts";
 import { type Compat, mergeCompat } from "./compat.ts";
 import { type CustomProvider, customModel, loadModelsFile, type ModelsFile, overridden, parseModelsFile } from "./custom.ts";
+import type { FileProblem } from "./problems.ts";
 import { baseUrlOf, compatOfHost, type Environment, providerName, type Route, routes } from "./routes.ts";
 import { publicAddress, secretVariables } from "./secrets.ts";
 
-/** A model, with what never goes over the wire. */
+/** A model, and what clients never see of it. */
 export interface Entry {
 	model: Model;
 	/** With all credentials in it; the address of the Model has none. */
@@ -16,6 +17,8 @@ export interface Entry {
 	missing: string[];
 	/** Values in the syntax of `values.ts`. */
 	headers: Record<string, string>;
+	/** The user's file says how long a reply may get. */
+	hasOwnLimit: boolean;
 }
 
 export class Providers {
@@ -41,8 +44,8 @@ export class Providers {
 		return this.loaded;
 	}
 
-	/** Takes the place of what was added before, for whoever asks from now on. Tells what is wrong with it. */
-	async add(providers: Readonly<Record<string, unknown>>): Promise<string[]> {
+	/** Replaces what was added before, for all later requests. Gives what is wrong with it. */
+	async add(providers: Readonly<Record<string, unknown>>): Promise<FileProblem[]> {
 		const reading = Promise.all([parseModelsFile(JSON.stringify({ providers }), "registerProvider"), loadModelsFile(this.#path)]);
 		this.#file = reading.then(([added, own]) => ({
 			providers: new Map([...added.providers, ...own.providers]),
@@ -82,8 +85,9 @@ export class Providers {
 
 	async compat(model: Model): Promise<Compat> {
 		const custom = await this.custom(model.provider);
-		const row = routes.get(model.provider)?.compat ?? compatOfHost(model.baseUrl);
-		return mergeCompat(row, custom?.compat, model.compat);
+		const route = routes.get(model.provider);
+		const others = route?.others?.ids.test(model.id) ? route.others.compat : undefined;
+		return mergeCompat(route?.compat ?? compatOfHost(model.baseUrl), others, custom?.compat, model.compat);
 	}
 
 	async #assume(provider: string, id: string): Promise<Entry | undefined> {
@@ -95,7 +99,7 @@ export class Providers {
 		const place = this.#place(route, custom, undefined);
 		if (!api || !place) return undefined;
 		const plain = assumedModel(provider, id, api, place.url);
-		return this.#entry({ ...plain, ...(await this.#factsOf(kin)) }, place.missing, custom?.headers ?? {});
+		return this.#entry({ ...plain, ...(await this.#factsOf(kin)) }, place.missing, custom?.headers ?? {}, false);
 	}
 
 	/** What is known of the same model elsewhere: its abilities, its limits, its price. */
@@ -117,7 +121,9 @@ export class Providers {
 			const override = custom?.modelOverrides[model.id];
 			const own = override ? overridden(model, override) : model;
 			const place = this.#place(route, custom, override?.fields.baseUrl ?? model.baseUrl, override?.fields.baseUrl !== undefined);
-			if (place) byId.set(model.id, this.#entry({ ...own, baseUrl: place.url }, place.missing, { ...custom?.headers, ...override?.headers }));
+			if (!place) continue;
+			const headers = { ...custom?.headers, ...override?.headers };
+			byId.set(model.id, this.#entry({ ...own, baseUrl: place.url }, place.missing, headers, override?.fields.maxTokens !== undefined));
 		}
 		for (const added of custom?.models ?? []) {
 			const known = byId.get(added.fields.id ?? "")?.model;
@@ -125,13 +131,14 @@ export class Providers {
 			const place = this.#place(route, custom, added.fields.baseUrl, added.fields.baseUrl !== undefined);
 			if (!api || !place) continue;
 			const model = { ...customModel(provider, added, api, place.url), baseUrl: place.url };
-			byId.set(model.id, this.#entry(model, place.missing, { ...custom?.headers, ...added.headers }));
+			byId.set(model.id, this.#entry(model, place.missing, { ...custom?.headers, ...added.headers }, added.fields.maxTokens !== undefined));
 		}
 		return [...byId.values()];
 	}
 
-	#entry(model: Model, missing: string[], headers: Record<string, string>): Entry {
-		return { model: { ...model, baseUrl: publicAddress(model.baseUrl, this.#secrets) }, baseUrl: model.baseUrl, missing, headers };
+	#entry(model: Model, missing: string[], headers: Record<string, string>, hasOwnLimit: boolean): Entry {
+		const shown = { ...model, baseUrl: publicAddress(model.baseUrl, this.#secrets) };
+		return { model: shown, baseUrl: model.baseUrl, missing, headers, hasOwnLimit };
 	}
 
 	/** The address: the file's own for a model, else the file's for the provider, else the table's with its variable. */

@@ -1,7 +1,7 @@
-/** All models, who may be asked, and the one function that asks. Made once per process. Credentials never leave it. */
+/** All models, which of them can be asked, and the one function that asks. There is one per process. Credentials never leave it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ModelAccess, RequestDoors, StreamFunction } from "../agent/contracts.ts";
+import type { ModelAccess, ModelProblem, RequestDoors, StreamFunction } from "../agent/contracts.ts";
 import { HttpClient } from "../lib/http/client.ts";
 import { redactor } from "../lib/redact.ts";
 import { remembered } from "../lib/remembered.ts";
@@ -10,25 +10,26 @@ import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import { cloudHint, cloudOrigin } from "./clouds/configured.ts";
 import type { CloudAccess, CloudProblem, Clouds } from "./clouds/index.ts";
 import { shortestSecret } from "./errors.ts";
+import type { FileProblem } from "./problems.ts";
 import { type Entry, Providers } from "./providers.ts";
-import { type Auth, authHeaders, azureDetails, type Environment, providerName, routes } from "./routes.ts";
+import { type Auth, authHeaders, azureDetails, type Environment, loadApi, providerName, routes } from "./routes.ts";
 import { addressesIn, headersIn, holdsSecret, namesIn, namesInText, secretsInAddress } from "./secrets.ts";
 import { matchModel, splitLevel, unknownId } from "./select.ts";
-import { type Access, loadApi, type NoAccess, streamFunction } from "./stream.ts";
+import { type Access, type NoAccess, streamFunction } from "./stream.ts";
 import { hasValue, plainValue, resolveValue } from "./values.ts";
 
 export interface RegistryOptions {
 	env: Environment;
-	/** Where `models.jsonc` lies. */
+	/** The directory of `models.jsonc`. */
 	userDir: string;
-	/** The file is not read. */
+	/** Do not read the file. */
 	isHermetic?: boolean;
 	/** `--api-key`, for this process. */
 	apiKey?: { provider: string; key: string };
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 	doors?: RequestDoors;
 	now: () => number;
-	/** Receives once what is wrong with `models.jsonc`. */
+	/** Called once for each problem of `models.jsonc`. */
 	warn?: (problem: string) => void;
 	/** For tests. */
 	client?: HttpClient;
@@ -41,9 +42,9 @@ export class ModelRegistry implements ModelAccess {
 	#providers: Providers;
 	#path: string;
 	#hasWarned = false;
-	/** What commands and headers gave, so that it can be kept out of texts. */
+	/** Values that commands and headers gave, which texts must not show. */
 	#held = new Set<string>();
-	/** Ends the commands that run for a key. */
+	/** Stops the commands that run for a key. */
 	#closing = new AbortController();
 	/** Loaded when a cloud is first asked. */
 	#clouds: Promise<Clouds> | undefined;
@@ -77,9 +78,9 @@ export class ModelRegistry implements ModelAccess {
 		return models;
 	}
 
-	/** Providers that extensions bring, in the shape of `models.jsonc`; what the user's own file says of one of them wins. */
+	/** Providers that extensions add, in the shape of `models.jsonc`; the user's own file wins over them. */
 	async setProviders(providers: Readonly<Record<string, unknown>>): Promise<void> {
-		for (const problem of await this.#providers.add(providers)) this.#options.warn?.(problem);
+		for (const { text } of await this.#providers.add(providers)) this.#options.warn?.(text);
 	}
 
 	/** Every model that is known, with a key or without. */
@@ -93,14 +94,14 @@ export class ModelRegistry implements ModelAccess {
 		return (await this.#providers.find(provider, id))?.model;
 	}
 
-	/** The model a pattern of `--model` means: among those that can be asked, else among all. */
-	async resolve(pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | { problem: string }> {
+	/** The model that a pattern of `--model` means: among those that can be asked, else among all. */
+	async resolve(pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | ModelProblem> {
 		const found = await this.#resolve(pattern);
 		if ("model" in found) this.#asked.add(found.model.provider);
 		return found;
 	}
 
-	async #resolve(pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | { problem: string }> {
+	async #resolve(pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | ModelProblem> {
 		const available = await this.available();
 		const own = await this.#ownProvider(pattern);
 		if (own !== undefined) return this.#resolveOwn(own, pattern);
@@ -113,18 +114,18 @@ export class ModelRegistry implements ModelAccess {
 			if (model) return { model, ...(named.level ? { level: named.level } : {}) };
 		}
 		const unavailable = matchModel(pattern, await this.all());
-		if (unavailable) return { problem: (await this.problem(unavailable.model)) ?? `Model not available: ${pattern}` };
-		return { problem: `Model not found: ${pattern}. See \`bowline models\` for what can be used.` };
+		const reason = unavailable && (await this.refusal(unavailable.model));
+		return reason ?? { problem: `Model not found: ${pattern}. See \`bowline models\` for what can be used.`, code: "model_not_found" };
 	}
 
-	/** The provider of the file, though not of the table, that a pattern begins with. */
+	/** The provider that a pattern begins with, if the file has it and the table does not. */
 	async #ownProvider(pattern: string): Promise<string | undefined> {
 		const { names } = await this.#providers.file();
 		return names.find((name) => !routes.has(name) && pattern.toLowerCase().startsWith(`${name.toLowerCase()}/`));
 	}
 
-	/** A model of a provider that the user named is never looked for at another one. */
-	async #resolveOwn(provider: string, pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | { problem: string }> {
+	/** Looks only at the provider that the user named. */
+	async #resolveOwn(provider: string, pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | ModelProblem> {
 		const own = (await this.#providers.of(provider)).map((entry) => entry.model);
 		const choice = matchModel(pattern, own);
 		if (choice) return choice;
@@ -132,30 +133,39 @@ export class ModelRegistry implements ModelAccess {
 		const model = await this.find(provider, rest.slice(provider.length + 1));
 		if (model) return { model, ...(level ? { level } : {}) };
 		const { problems } = await this.#providers.file();
-		const reasons = problems.filter((problem) => problem.replaceAll(/[.[]/g, " ").includes(` providers ${provider} `));
-		return { problem: `Model not found: ${pattern}.${reasons.map((reason) => ` ${reason}.`).join("")}` };
+		const reasons = problems.filter((problem) => problem.provider !== undefined && providerName(problem.provider) === provider);
+		return { problem: `Model not found: ${pattern}.${sentences(reasons)}`, code: "model_not_found" };
 	}
 
-	/** Makes sure that the model can be asked: gives it as it is known here, or says why not. */
-	async prepare(model: Model): Promise<{ model: Model } | { problem: string }> {
-		const problem = await this.problem(model);
+	/** Makes sure that the model can be asked: gives it with the facts of this registry, or the reason why not. */
+	async prepare(model: Model): Promise<{ model: Model } | ModelProblem> {
+		const refusal = await this.refusal(model);
 		this.#asked.add(providerName(model.provider));
-		return problem === undefined ? { model: (await this.find(model.provider, model.id)) ?? model } : { problem };
+		return refusal ?? { model: (await this.find(model.provider, model.id)) ?? model };
 	}
 
-	/** Why this model cannot be asked now; nothing when it can. */
+	/** Why this model cannot be asked now, as a sentence; nothing when it can. */
 	async problem(model: Model): Promise<string | undefined> {
+		return (await this.refusal(model))?.problem;
+	}
+
+	/** Why this model cannot be asked now, with a code that callers can compare; nothing when it can. */
+	async refusal(model: Model): Promise<ModelProblem | undefined> {
 		await this.#report();
 		const provider = providerName(model.provider);
 		const entry = await this.#providers.find(provider, model.id);
-		if (!entry) return this.#noKey(provider, `It is no provider that Bowline knows; describe it in ${this.#path}`);
-		if (entry.missing.length > 0) return `No address for ${provider}: set ${entry.missing.join(" and ")}.`;
-		// Where a cloud's credentials come from may take asking the network: that is done when the model is asked.
+		if (!entry) {
+			const problem = this.#noKey(provider, `Bowline does not know this provider; describe it in ${this.#path}`);
+			return { problem, code: "unknown_provider" };
+		}
+		if (entry.missing.length > 0) return { problem: `No address for ${provider}: set ${entry.missing.join(" and ")}.`, code: "no_address" };
+		// To find the credentials of a cloud may take asking the network: that is done when the model is asked.
 		if (routes.get(provider)?.cloud || (await this.#isConfigured(provider))) return undefined;
-		return this.#noKey(provider, `Set ${this.#keyNames(provider)}, pass --api-key, or give it an apiKey in ${this.#path}`);
+		const remedy = `Set ${this.#keyNames(provider)}, pass --api-key, or give it an apiKey in ${this.#path}`;
+		return { problem: this.#noKey(provider, remedy), code: "no_key" };
 	}
 
-	/** The values of all credentials held, for keeping them out of what is shown. */
+	/** The values of all credentials, so that callers can keep them out of what they show. */
 	secrets(): string[] {
 		const { env, apiKey } = this.#options;
 		const shared = [...routes.values()].flatMap((route) => route.sharedSecrets ?? []);
@@ -181,7 +191,7 @@ export class ModelRegistry implements ModelAccess {
 		return [...new Set([...names, ...this.#namesInFile()])];
 	}
 
-	/** What the local servers that answer now have loaded. Asks the network, briefly. */
+	/** The models of the local servers that answer now. Asks the network, briefly. */
 	async local(): Promise<Model[]> {
 		const { localModels } = await import("./local.ts");
 		return localModels(this.#options.env);
@@ -193,7 +203,7 @@ export class ModelRegistry implements ModelAccess {
 		await Promise.all([loadApi(model.api), this.#client.warm(model.baseUrl), cloud && this.#cloudsLoaded()]);
 	}
 
-	/** Closes idle connections and ends the commands that run. */
+	/** Closes idle connections and stops running commands. */
 	async close(): Promise<void> {
 		this.#closing.abort();
 		await Promise.all([this.#client.close(), this.#clouds?.then((clouds) => clouds.close())]);
@@ -212,13 +222,12 @@ export class ModelRegistry implements ModelAccess {
 		try {
 			return namesInText(readFileSync(this.#path, "utf8"));
 		} catch {
-			return []; // No file, or one whose problems are reported when it is parsed.
+			return []; // There is no file, or `#report` names its trouble.
 		}
 	}
 
 	#noKey(provider: string, remedy: string): string {
-		const problems = this.#providers.loaded?.problems ?? [];
-		return `No API key found for ${provider}. ${remedy}.${problems.map((problem) => ` ${problem}.`).join("")}`;
+		return `No API key found for ${provider}. ${remedy}.${sentences(this.#providers.loaded?.problems ?? [])}`;
 	}
 
 	#keyNames(provider: string): string {
@@ -230,10 +239,13 @@ export class ModelRegistry implements ModelAccess {
 		if (this.#hasWarned) return;
 		this.#hasWarned = true;
 		const { warn, apiKey } = this.#options;
-		for (const problem of problems) if (!problem.endsWith(` providers.${apiKey?.provider} lacks apiKey`)) warn?.(problem);
+		for (const { text, provider, code } of problems) {
+			const isGiven = code === "no_key" && apiKey !== undefined && provider === apiKey.provider;
+			if (!isGiven) warn?.(text);
+		}
 	}
 
-	/** What gives the credentials of a provider, by its name: a flag, a variable, a file. Nothing when it cannot be asked. */
+	/** Where the credentials of a provider come from: a flag, a variable, a file. Nothing when there are none. */
 	async origin(provider: string): Promise<string | undefined> {
 		const { env, apiKey } = this.#options;
 		if (apiKey && providerName(apiKey.provider) === provider) return "--api-key";
@@ -242,7 +254,7 @@ export class ModelRegistry implements ModelAccess {
 		if (name) return name;
 		if (hasValue((await this.#providers.custom(provider))?.apiKey, env)) return this.#path;
 		if (route?.cloud) return cloudOrigin(route.cloud, env);
-		// A local server is configured when the user names its address or key, or lists its models; it can be asked anyway.
+		// A local server needs no key.
 		return route?.isLocal ? "no key needed" : undefined;
 	}
 
@@ -261,8 +273,8 @@ export class ModelRegistry implements ModelAccess {
 	}
 
 	async #access(model: Model, asked: AbortSignal): Promise<Access | NoAccess> {
-		const problem = await this.problem(model);
-		if (problem !== undefined) return { problem };
+		const refusal = await this.refusal(model);
+		if (refusal) return refusal;
 		const provider = providerName(model.provider);
 		const entry = (await this.#providers.find(provider, model.id)) as Entry;
 		const { env } = this.#options;
@@ -273,11 +285,15 @@ export class ModelRegistry implements ModelAccess {
 			const { api } = entry.model;
 			const { modelId, url } = provider === "azure" ? azureDetails(model.id, api, entry.baseUrl, env) : { modelId: model.id, url: entry.baseUrl };
 			const place = await this.#place(provider, { api, id: modelId, url, key, signal });
-			if ("problem" in place) return { ...place, problem: `${provider} cannot be asked: ${place.problem.replace(/\.$/, "")}.` };
+			if ("problem" in place) {
+				const problem = `${provider} cannot be asked: ${place.problem.replace(/\.$/, "")}.`;
+				return { problem, code: "key_failed", isTransient: place.isTransient };
+			}
 			const compat = await this.#providers.compat(entry.model);
-			return { ...place, model: entry.model, modelId, compat, headers: { ...place.headers, ...extra } };
+			const limit = entry.hasOwnLimit ? { defaultMaxTokens: undefined } : {};
+			return { ...place, model: entry.model, modelId, compat: { ...compat, ...limit }, headers: { ...place.headers, ...extra } };
 		} catch (error) {
-			return { problem: this.#noKey(provider, `A value of ${this.#path} could not be had: ${(error as Error).message}`) };
+			return { problem: this.#noKey(provider, `A value of ${this.#path} could not be read: ${(error as Error).message}`), code: "key_failed" };
 		}
 	}
 
@@ -332,4 +348,8 @@ export class ModelRegistry implements ModelAccess {
 		}
 		return resolved;
 	}
+}
+
+function sentences(problems: readonly FileProblem[]): string {
+	return problems.map(({ text }) => ` ${text}.`).join("");
 }

@@ -1,19 +1,51 @@
-/** Who speaks which API where, and how one proves to be allowed. One row per provider; a compatible host is one row more. */
+/** The wire APIs, and the providers that speak them: addresses, keys, differences. One row per API, one row per provider. */
+import type { ApiModule } from "./api.ts";
 import type { Compat } from "./compat.ts";
-
-export type ApiName =
-	| "anthropic-messages"
-	| "openai-completions"
-	| "openai-responses"
-	| "google-generative-ai"
-	| "bedrock-converse"
-	| "anthropic-vertex";
 
 /** Whose credentials a provider takes besides a key. */
 export type Cloud = "aws" | "google" | "azure";
 
 /** The header that carries a key. */
 export type Auth = "bearer" | "x-api-key" | "x-goog-api-key" | "api-key" | "cf-aig-authorization";
+
+interface WireApi {
+	/** Loads the module when the first request needs it. */
+	load: () => Promise<ApiModule>;
+	/** Where the key goes. The default is a bearer token. */
+	auth?: Auth;
+	/** Other names that `models.jsonc` may use. */
+	aliases?: readonly string[];
+}
+
+/** A new wire API is a file in `apis/` and a row here: the names, the checks of `models.jsonc` and the types all come from this table. */
+export const apis = {
+	"anthropic-messages": { load: () => import("./apis/anthropic-messages.ts"), auth: "x-api-key" },
+	"openai-completions": { load: () => import("./apis/openai-chat.ts"), aliases: ["openai-chat", "openai-chat-completions"] },
+	"openai-responses": { load: () => import("./apis/openai-responses.ts") },
+	"google-generative-ai": { load: () => import("./apis/google-generative.ts"), auth: "x-goog-api-key", aliases: ["google"] },
+	"bedrock-converse": { load: () => import("./apis/bedrock-converse.ts") },
+	"anthropic-vertex": { load: () => import("./apis/anthropic-vertex.ts"), auth: "x-goog-api-key" },
+} as const satisfies Record<string, WireApi>;
+
+export type ApiName = keyof typeof apis;
+
+const apiRows: Readonly<Record<string, WireApi>> = apis;
+
+/** The row of an API, by its name. */
+function wireApi(name: string): WireApi | undefined {
+	return Object.hasOwn(apiRows, name) ? apiRows[name] : undefined;
+}
+
+/** The module that speaks an API, or nothing when no row has the name. */
+export async function loadApi(name: string): Promise<ApiModule | undefined> {
+	return wireApi(name)?.load();
+}
+
+/** The API that a name or an alias means. */
+export function apiName(name: unknown): ApiName | undefined {
+	const found = Object.entries(apiRows).find(([key, row]) => key === name || row.aliases?.some((alias) => alias === name));
+	return found?.[0] as ApiName | undefined;
+}
 
 export interface Route {
 	/** The API of ids that the catalogue does not know. */
@@ -22,9 +54,9 @@ export interface Route {
 	baseUrl: string;
 	/** Variables that may hold the key, the first that is set wins. */
 	keys: readonly string[];
-	/** Where the key goes, when not where the API of the model wants it. */
+	/** The header of the key, when it is not the one of the API. */
 	auth?: Auth;
-	/** Variables whose key goes in as a bearer token instead. */
+	/** Variables whose key is sent as a bearer token instead. */
 	bearerKeys?: readonly string[];
 	/** The variable that replaces the base URL. */
 	baseUrlVariable: string;
@@ -34,11 +66,13 @@ export interface Route {
 	cloud?: Cloud;
 	/** Variables with secrets that other programs use too: kept from commands only once this provider is asked. */
 	sharedSecrets?: readonly string[];
-	/** Runs on the user's own machine and asks for no key. */
+	/** Runs on the user's own machine and needs no key. */
 	isLocal?: true;
 	/** Offers the catalogue's models of another provider besides its own. */
 	modelsOf?: string;
 	compat?: Partial<Compat>;
+	/** The flags of models that other companies made and this provider also serves, over those of the row. */
+	others?: { ids: RegExp; compat: Partial<Compat> };
 }
 
 type Options = Partial<Omit<Route, "api" | "baseUrl" | "baseUrlVariable">> & { base?: string };
@@ -60,12 +94,24 @@ const openai: Partial<Compat> = {
 	maxTokensField: "max_completion_tokens",
 	supportsPromptCacheKey: true,
 };
+/** They count the output that is asked for against the tokens of a minute, used or not. */
+const reservesOutput: Partial<Compat> = { maxTokensField: "max_completion_tokens", defaultMaxTokens: 16384 };
+const mistral: Partial<Compat> = {
+	supportsUsageInStreaming: false,
+	supportsReasoningEffort: false,
+	thinkingFormat: "none",
+	requiresAssistantAfterToolResult: true,
+	requiresThinkingAsText: true,
+	requiresMistralToolIds: true,
+};
+/** DeepSeek, Moonshot and Kimi. */
+const deepseek: Partial<Compat> = { thinkingFormat: "deepseek", requiresReasoningContentOnAssistantMessages: true };
 const zai: Partial<Compat> = { thinkingFormat: "zai", supportsReasoningEffort: false };
 const qwen: Partial<Compat> = { thinkingFormat: "qwen" };
 const qwenPlan = { compat: qwen };
 const xiaomi = { compat: { thinkingFormat: "deepseek", supportsReasoningEffort: false } as const };
 
-/** In the order in which a first model is looked for. */
+/** In the order in which the search for a first model goes. */
 export const routes: ReadonlyMap<string, Route> = new Map([
 	row("anthropic", "anthropic-messages", "https://api.anthropic.com", {
 		keys: ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
@@ -78,20 +124,18 @@ export const routes: ReadonlyMap<string, Route> = new Map([
 	}),
 	chat("openrouter", "https://openrouter.ai/api/v1", { auth: "bearer", compat: { thinkingFormat: "openrouter", supportsCacheControl: true } }),
 	row("xai", "openai-responses", "https://api.x.ai/v1", { compat: { supportsReasoningEffort: true } }),
-	chat("groq", "https://api.groq.com/openai/v1", { compat: { maxTokensField: "max_completion_tokens" } }),
-	chat("cerebras", "https://api.cerebras.ai/v1", { compat: { maxTokensField: "max_completion_tokens" } }),
-	chat("mistral", "https://api.mistral.ai/v1", {
-		compat: { supportsReasoningEffort: false, thinkingFormat: "none", requiresAssistantAfterToolResult: true, requiresThinkingAsText: true },
-	}),
-	chat("deepseek", "https://api.deepseek.com", { compat: { thinkingFormat: "deepseek" } }),
+	chat("groq", "https://api.groq.com/openai/v1", { compat: reservesOutput }),
+	chat("cerebras", "https://api.cerebras.ai/v1", { compat: reservesOutput }),
+	chat("mistral", "https://api.mistral.ai/v1", { compat: mistral }),
+	chat("deepseek", "https://api.deepseek.com", { compat: deepseek }),
 	chat("zai", "https://api.z.ai/api/coding/paas/v4", { compat: zai }),
 	chat("zai-coding-cn", "https://open.bigmodel.cn/api/coding/paas/v4", { compat: zai }),
-	chat("moonshotai", "https://api.moonshot.ai/v1", { keys: ["MOONSHOTAI_API_KEY", "MOONSHOT_API_KEY"], compat: { thinkingFormat: "deepseek" } }),
+	chat("moonshotai", "https://api.moonshot.ai/v1", { keys: ["MOONSHOTAI_API_KEY", "MOONSHOT_API_KEY"], compat: deepseek }),
 	chat("moonshotai-cn", "https://api.moonshot.cn/v1", {
 		keys: ["MOONSHOTAI_CN_API_KEY", "MOONSHOT_CN_API_KEY"],
-		compat: { thinkingFormat: "deepseek" },
+		compat: deepseek,
 	}),
-	chat("kimi-coding", "https://api.kimi.com/coding/v1", { keys: ["KIMI_API_KEY"], compat: { thinkingFormat: "deepseek" } }),
+	chat("kimi-coding", "https://api.kimi.com/coding/v1", { keys: ["KIMI_API_KEY"], compat: deepseek }),
 	row("minimax", "anthropic-messages", "https://api.minimax.io/anthropic"),
 	row("minimax-cn", "anthropic-messages", "https://api.minimaxi.com/anthropic"),
 	chat("together", "https://api.together.ai/v1", { compat: { thinkingFormat: "together" } }),
@@ -128,6 +172,10 @@ export const routes: ReadonlyMap<string, Route> = new Map([
 		sharedSecrets: ["AZURE_CLIENT_SECRET", "IDENTITY_HEADER"],
 		modelsOf: "openai",
 		compat: { ...openai, supportsStore: false },
+		others: {
+			ids: /deepseek|kimi|grok|llama|mi(?:ni)?stral|codestral|phi-|cohere|command-|qwen|jamba|glm-/i,
+			compat: { supportsDeveloperRole: false, supportsPromptCacheKey: false, maxTokensField: "max_tokens" },
+		},
 	}),
 	row("google-vertex", "google-generative-ai", "https://aiplatform.googleapis.com/v1/publishers/google", {
 		keys: ["GOOGLE_CLOUD_API_KEY"],
@@ -172,7 +220,7 @@ const aliases: Record<string, string> = {
 	"vercel-gateway": "vercel-ai-gateway",
 };
 
-/** The name under which a provider is known here. */
+/** The name of the provider's row. */
 export function providerName(name: string): string {
 	return Object.hasOwn(aliases, name) ? (aliases[name] as string) : name;
 }
@@ -201,8 +249,8 @@ export function fillUrl(url: string, env: Environment): { url: string } | { miss
 }
 
 /**
- * The base URL of a model: its own, unless a variable replaces the provider's. What a model's URL has beyond its provider's is kept
- * after the replacement, so that providers with several APIs still reach each of them.
+ * The base URL of a model: its own, unless a variable replaces the provider's. A path that the model's URL adds to the provider's is
+ * added to the replacement too, so that providers with several APIs still reach each of them.
  */
 export function baseUrlOf(route: Route, own: string | undefined, env: Environment): { url: string } | { missing: string[] } {
 	const replacement = env[route.baseUrlVariable] || env[route.otherUrlVariable ?? ""];
@@ -212,21 +260,15 @@ export function baseUrlOf(route: Route, own: string | undefined, env: Environmen
 	return { url: from.startsWith(`${route.baseUrl}/`) ? base + from.slice(route.baseUrl.length) : base };
 }
 
-const authOfApi: Record<string, Auth> = {
-	"anthropic-messages": "x-api-key",
-	"google-generative-ai": "x-goog-api-key",
-	"anthropic-vertex": "x-goog-api-key",
-};
-
-/** The header that proves who asks: where the row says, else where the API wants it. */
+/** The header with the key: the one that the provider's row names, else the one of the API. */
 export function authHeaders(key: string, api: string, auth?: Auth): Record<string, string> {
-	const place = auth ?? authOfApi[api] ?? "bearer";
+	const place = auth ?? wireApi(api)?.auth ?? "bearer";
 	if (place === "bearer") return { authorization: `Bearer ${key}` };
 	return { [place]: place === "cf-aig-authorization" ? `Bearer ${key}` : key };
 }
 
 /**
- * Azure calls models by their deployments. Its first API has a dated version in the address, and the deployment too; the one of
+ * Azure names models by their deployments. Its first API has a dated version in the address, and the deployment too; the one of
  * `/openai/v1` needs neither.
  */
 export function azureDetails(id: string, api: string, url: string, env: Environment): { modelId: string; url: string } {

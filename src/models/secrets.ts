@@ -1,12 +1,12 @@
-/** Where credentials stand in `models.jsonc` and in addresses. Pure. */
+/** Finds credentials in `models.jsonc` and in addresses. Pure. */
 import type { CustomProvider } from "./custom.ts";
 import type { Environment } from "./routes.ts";
 import { variablesIn } from "./values.ts";
 
-/** Whether a header of this name is one that nobody else may see. */
+/** Whether a header of this name is secret. */
 export const holdsSecret = (header: string) => /auth|key|token|secret|cookie/i.test(header);
 
-/** The headers that a provider of the file, or a model of it, is asked with. */
+/** The headers of a provider of the file and of its models. */
 export function headersIn(custom: CustomProvider): [name: string, value: string][] {
 	const models = [...custom.models, ...Object.values(custom.modelOverrides)];
 	return [custom.headers, ...models.map((model) => model.headers)].flatMap((headers) => Object.entries(headers));
@@ -18,7 +18,7 @@ export function namesIn(custom: CustomProvider, env: Environment): string[] {
 	return values.flatMap((value) => variablesIn(value, env));
 }
 
-/** As `namesIn`, of a file that nobody has read yet: rather one name too many. */
+/** As `namesIn`, from the raw text of the file: it prefers one name too many to one too few. */
 export function namesInText(content: string): string[] {
 	const referred = [...content.matchAll(/\$\{?([A-Za-z_]\w*)|"apiKey"\s*:\s*"([A-Z][A-Z0-9_]*)"/g)].map((match) => match[1] ?? match[2] ?? "");
 	const headers = [...content.matchAll(/"headers"\s*:\s*\{((?:\$\{\w+\}|[^}])*)\}/g)].map((match) => match[1] ?? "");
@@ -78,7 +78,7 @@ function spellings(written: string): string[] {
 	try {
 		return [...new Set([written, decodeURIComponent(written)])];
 	} catch {
-		return [written]; // A percent sign that stands for itself.
+		return [written]; // A percent sign that is not an escape.
 	}
 }
 

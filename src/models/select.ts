@@ -1,4 +1,4 @@
-/** Which model is meant: patterns, the first model of a session, the round of `cycle_model`. Pure. */
+/** Chooses models: by patterns, for the start of a session, for `cycle_model`. Pure. */
 import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
 import { providerName, routes } from "./routes.ts";
@@ -10,7 +10,7 @@ export interface Choice {
 	level?: ThinkingLevel;
 }
 
-/** What a provider is best started with; the first that the catalogue has is taken. */
+/** The best first models of a provider; the first one that the catalogue has wins. */
 const favourites: Record<string, readonly string[]> = {
 	anthropic: ["claude-opus-5-5", "claude-sonnet-5-5", "claude-opus-4-6"],
 	openai: ["gpt-6.1-sol", "gpt-6-sol", "gpt-5.5"],
@@ -31,7 +31,7 @@ const favourites: Record<string, readonly string[]> = {
 	opencode: ["claude-opus-5-5"],
 };
 
-/** `claude-haiku-4-5-20251001`, `gpt-4o-2024-08-06`: the date behind an id, as digits. */
+/** `claude-haiku-4-5-20251001`, `gpt-4o-2024-08-06`: the date at the end of an id, as digits. */
 function dateOf(id: string): string | undefined {
 	const found = /[-@_](20\d{2})-?(\d{2})-?(\d{2})(?:\b|$)/.exec(id);
 	return found ? `${found[1]}${found[2]}${found[3]}` : undefined;
@@ -97,7 +97,7 @@ function rank(provider: string): number {
 	return at === -1 ? -1 : at;
 }
 
-/** Of equal ids at several providers the one of the provider that stands first; custom ones stand before all. */
+/** Where several providers have the same id, the provider that comes first wins; custom providers come before all others. */
 function preferred(models: readonly Model[]): Model | undefined {
 	return [...models].sort((a, b) => rank(a.provider) - rank(b.provider))[0];
 }
@@ -110,7 +110,7 @@ export function splitLevel(pattern: string): { pattern: string; level?: Thinking
 	return { pattern: pattern.slice(0, colon), level: level as ThinkingLevel };
 }
 
-/** The model a pattern means. The whole text is tried as an id first: ids of OpenRouter hold colons. */
+/** The model that a pattern means. It tries the whole text as an id first: ids of OpenRouter contain colons. */
 export function matchModel(pattern: string, models: readonly Model[]): Choice | undefined {
 	const whole = matchWhole(pattern, models);
 	if (whole) return { model: whole };

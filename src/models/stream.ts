@@ -1,21 +1,22 @@
-/** The one stream function. Every failure of a provider becomes its last event. */
-import type { ModelRequest, RequestDoors, StreamFunction, StreamOptions } from "../agent/contracts.ts";
+/** The one stream function. It reports every failure of a provider as its last event. */
+import type { ModelProblem, ModelRequest, RequestDoors, StreamFunction, StreamOptions } from "../agent/contracts.ts";
 import type { HttpClient, Outcome } from "../lib/http/client.ts";
 import { SseReader } from "../lib/sse.ts";
 import type { Image } from "../protocol/content.ts";
 import type { Model } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
-import type { Api, Call, Decoder, EventReader, Retention, WireRequest } from "./api.ts";
+import type { Api, ApiModule, Call, Decoder, Ending, EventReader, Retention, WireRequest } from "./api.ts";
 import { Blocks } from "./blocks.ts";
 import { ReplyBuilder } from "./builder.ts";
 import type { CloudAccess } from "./clouds/index.ts";
 import type { Compat } from "./compat.ts";
-import { readable } from "./error-page.ts";
+import { oneLine, readError, refusedText } from "./error-body.ts";
+import { isHtml, pageLine } from "./error-page.ts";
 import { classify, retryAfter } from "./errors.ts";
 import { handoff } from "./handoff.ts";
 import { suspectImages } from "./images.ts";
 import { estimateInput, outputLimit } from "./limits.ts";
-import type { Environment } from "./routes.ts";
+import { type Environment, loadApi } from "./routes.ts";
 import { askedLevel } from "./thinking.ts";
 
 /** How a model is reached, with credentials. A cloud may sign each request, and may have new credentials after a refusal. */
@@ -25,9 +26,7 @@ export interface Access extends CloudAccess {
 	compat: Compat;
 }
 
-/** Why a model cannot be asked. */
-export interface NoAccess {
-	problem: string;
+export interface NoAccess extends ModelProblem {
 	/** A later try may go better. */
 	isTransient?: boolean;
 }
@@ -39,30 +38,8 @@ export interface StreamParts {
 	env: Environment;
 	doors?: RequestDoors;
 	now: () => number;
-	/** Takes credentials out of a text. */
+	/** Removes credentials from a text. */
 	clean: (text: string) => string;
-}
-
-type ApiModule = { api: Api; callId: (id: string) => string };
-
-/** Each API is loaded when it is first needed. */
-export async function loadApi(name: string): Promise<ApiModule | undefined> {
-	switch (name) {
-		case "anthropic-messages":
-			return import("./apis/anthropic-messages.ts");
-		case "openai-completions":
-			return import("./apis/openai-chat.ts");
-		case "openai-responses":
-			return import("./apis/openai-responses.ts");
-		case "google-generative-ai":
-			return import("./apis/google-generative.ts");
-		case "bedrock-converse":
-			return import("./apis/bedrock-converse.ts");
-		case "anthropic-vertex":
-			return import("./apis/anthropic-vertex.ts");
-		default:
-			return undefined;
-	}
 }
 
 export function streamFunction(parts: StreamParts): StreamFunction {
@@ -77,7 +54,7 @@ export function streamFunction(parts: StreamParts): StreamFunction {
 	};
 }
 
-/** Images that a provider could not read: they stay out of later requests. */
+/** Images that a provider could not read: later requests omit them. */
 class RefusedImages {
 	count = 0;
 	#images = new WeakSet<Image>();
@@ -95,6 +72,10 @@ class RefusedImages {
 function retentionOf(env: Environment): Retention {
 	const wish = (env.BOWLINE_CACHE_RETENTION ?? "").toLowerCase();
 	return wish === "long" || wish === "none" ? wish : "short";
+}
+
+function defaultLimit({ defaultMaxTokens }: Compat): number {
+	return typeof defaultMaxTokens === "number" && defaultMaxTokens > 0 ? defaultMaxTokens : Number.POSITIVE_INFINITY;
 }
 
 /** How often a request is tried with fewer images; the last time with none. */
@@ -142,11 +123,11 @@ class Reply {
 		// Without the image that the error names; when that does not help, without any.
 		while (outcome.type === "refused" && this.#leaveOutImages(outcome)) outcome = await this.#ask(access, module);
 		if (outcome.type === "refused") this.#onRefused(outcome);
-		// Remembered only when it helped: the images may have been innocent.
+		// Remembered only when it helped: the images may not have been the cause.
 		else if (outcome.type === "ended") for (const image of this.#leftOut) this.#refused.add(image);
 	}
 
-	/** Ends the reply with an error; what kind is read from the words unless it is given. */
+	/** Ends the reply with an error. Its class comes from the words unless the caller gives it. */
 	fail(text: string, failure = classify(text, undefined, undefined, this.#request.model.provider)): void {
 		this.#finish(() => this.#builder.fail(this.#parts.clean(text), failure));
 	}
@@ -162,7 +143,7 @@ class Reply {
 		end();
 	}
 
-	/** One exchange. A refusal is handed back, for a second try may be possible. */
+	/** One exchange. It returns a refusal to the caller, who may try again. */
 	async #ask(access: Access, module: ApiModule): Promise<Outcome> {
 		const { client, setting, doors } = this.#parts;
 		const { signal, flow } = this.#options;
@@ -216,7 +197,7 @@ class Reply {
 			tools,
 			toolChoice: tools.find(({ name }) => name === this.#request.toolChoice)?.name,
 			sessionId,
-			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, sent)), this.#request.maxTokens ?? Number.POSITIVE_INFINITY),
+			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, sent)), this.#request.maxTokens ?? defaultLimit(access.compat)),
 			retention: retentionOf(env),
 			budgets,
 			now,
@@ -238,9 +219,10 @@ class Reply {
 	}
 
 	#onRefused({ status, headers, body }: Extract<Outcome, { type: "refused" }>): void {
-		const text = `${status} ${errorType(headers)}${readable(body)}`.trimEnd();
+		const type = errorType(headers);
+		const text = refusedText(status, body, type);
 		const wait = retryAfter(headers, body, this.#parts.now());
-		const failure = classify(text, status, wait, this.#request.model.provider);
+		const failure = classify(`${status} ${type ? `${type}: ` : ""}${body.trim()}`.trimEnd(), status, wait, this.#request.model.provider);
 		const advice = headers["x-should-retry"];
 		if (advice === "true" && failure.kind === "permanent") failure.kind = "transient";
 		if (advice === "false" && failure.kind === "transient") failure.kind = "permanent";
@@ -275,7 +257,7 @@ class Reply {
 	}
 
 	#onFailed({ message, code, status }: Extract<Outcome, { type: "failed" }>): void {
-		// A bad address, a bad certificate or a proxy that says no stays so; what the network does may pass.
+		// A bad address, a bad certificate or a proxy that refuses stays so; a failure of the network may not.
 		const isFinal = status === undefined && (code === undefined || /^ERR_|CERT|SELF_SIGNED|UNABLE_TO/.test(code));
 		const text = status === undefined ? `Connection error: ${message}` : `Connection lost in the middle of the reply: ${message}`;
 		const kind = isFinal ? "permanent" : "transient";
@@ -294,7 +276,7 @@ class Reply {
 			this.#builder.set({ duration: this.#parts.now() - this.#began });
 			this.#builder.done(ending.done);
 		} else if ("cut" in ending) this.fail(ending.cut, { kind: "transient" });
-		else this.fail(ending.error, classify(ending.error, ending.status, undefined, this.#request.model.provider));
+		else this.fail(ending.error, ending.failure ?? classify(ending.raw ?? ending.error, ending.status, undefined, this.#request.model.provider));
 	}
 }
 
@@ -303,12 +285,11 @@ function headersOf(wire: WireRequest, access: Access): Record<string, string> {
 }
 
 /** Amazon names the kind of an error in a header. */
-function errorType(headers: Readonly<Record<string, string | string[] | undefined>>): string {
-	const type = /^\w+/.exec(String(headers["x-amzn-errortype"] ?? ""))?.[0];
-	return type ? `${type}: ` : "";
+function errorType(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
+	return /^\w+/.exec(String(headers["x-amzn-errortype"] ?? ""))?.[0];
 }
 
-/** The body, as an extension wants it. */
+/** The body, as an extension changes it. */
 async function changed(body: WireRequest["body"], change: (payload: unknown) => Promise<unknown> | undefined): Promise<WireRequest["body"]> {
 	const json = Buffer.concat(body.map((piece) => Buffer.from(piece as string))).toString("utf8");
 	return [JSON.stringify(await change(JSON.parse(json)))];
@@ -320,16 +301,23 @@ const headLimit = 4096;
 class Reading {
 	#decoder: Decoder;
 	#reader: EventReader;
-	/** The beginning of an answer that may turn out to be no event stream. */
+	/** The beginning of an answer that may turn out not to be an event stream. */
 	#head: Buffer[] = [];
 	#headSize = 0;
 	#isEnding = false;
 	#wasCut = false;
+	/** An error that the stream reported outside of the format that its API defines. */
+	#error: Ending | undefined;
 
 	constructor(decoder: Decoder, reader: Api["reader"]) {
-		const onEvent = (data: string) => this.#onEvent(data);
 		this.#decoder = decoder;
-		this.#reader = reader ? reader(onEvent) : new SseReader(onEvent);
+		this.#reader = reader
+			? reader((data) => this.#onEvent(data, ""))
+			: new SseReader(
+					(data, name) => this.#onEvent(data, name),
+					undefined,
+					(text) => this.#onError(text),
+				);
 	}
 
 	push(chunk: Buffer): "waiting" | "reading" | "enough" {
@@ -338,7 +326,7 @@ class Reading {
 			this.#headSize += chunk.length;
 		}
 		this.#reader.push(chunk);
-		if (this.#decoder.isOver) return "enough";
+		if (this.#decoder.isOver || this.#error) return "enough";
 		return this.#reader.events === 0 ? "waiting" : "reading";
 	}
 
@@ -347,36 +335,53 @@ class Reading {
 		return this.#decoder.isComplete;
 	}
 
-	finish(): ReturnType<Decoder["finish"]> {
+	finish(): Ending {
 		this.#isEnding = true;
 		this.#reader.end();
+		if (this.#error) return this.#error;
 		if (this.#reader.events > 0) {
 			const ending = this.#decoder.finish();
-			// A reply that was complete, cut in what follows it, such as its usage, is good.
+			// A reply is whole when only what follows it, such as its usage, was cut.
 			return this.#wasCut && "cut" in ending ? { cut: "The stream ended in the middle of an event" } : ending;
 		}
-		const said = Buffer.concat(this.#head).toString("utf8").slice(0, headLimit);
-		if (said.trim() === "") return { cut: "The stream ended without any event" };
-		const problem = errorIn(said);
-		return problem === undefined ? { cut: `The provider answered without an event stream: ${readable(said).slice(0, 500)}` } : { error: problem };
+		return withoutEvents(Buffer.concat(this.#head).toString("utf8").slice(0, headLimit));
 	}
 
-	#onEvent(data: string): void {
+	#onEvent(data: string, name: string): void {
 		try {
 			this.#decoder.event(data);
 		} catch (error) {
 			if (!(error instanceof SyntaxError)) throw error;
-			if (!this.#isEnding) throw new SyntaxError(data.slice(0, 200));
+			if (name === "error") this.#onError(data);
+			else if (!this.#isEnding) throw new SyntaxError(data.slice(0, 200));
 			this.#wasCut = true;
 		}
+		// Hosts of the chat API send error events whose data has no member `error`.
+		if (name === "error" && !this.#decoder.isOver) this.#onError(data);
+	}
+
+	/** The first error counts, and none that follows a complete reply. */
+	#onError(data: string): void {
+		if (this.#error || this.isComplete || data.trim() === "") return;
+		const { text, raw, status } = readError(data);
+		this.#error = { error: text, raw, ...(status === undefined ? {} : { status }) };
 	}
 }
 
-const notStreamed = "The provider answered with a whole reply instead of an event stream; its address or a proxy before it does not stream";
+const notStreamed = "The provider answered with a whole reply instead of an event stream; its address or a proxy in front of it does not stream";
 
-/** Some hosts answer 200 and then tell an error as plain JSON; some do not stream at all. */
-function errorIn(body: string): string | undefined {
+/** What an answer with status 200 means that has no event in it. */
+function withoutEvents(body: string): Ending {
+	if (body.trim() === "") return { cut: "The stream ended without any event" };
+	if (isHtml(body)) {
+		const page = pageLine(body);
+		return { error: `The provider answered with a web page instead of an event stream; check its address: ${page}`, failure: { kind: "permanent" } };
+	}
 	const isReply = /^\s*\[?\s*\{/.test(body) && /"(?:choices|candidates|output|stop_reason)"\s*:/.test(body);
-	if (isReply && !/"error"\s*:\s*["{]/.test(body)) return `${notStreamed}: ${body.trim().slice(0, 200)}`;
-	return /^\s*\{[\s\S]*"(?:error|message|detail)"/.test(body) ? body.trim() : undefined;
+	if (isReply && !/"error"\s*:\s*["{]/.test(body)) return { error: `${notStreamed}: ${body.trim().slice(0, 200)}`, failure: { kind: "permanent" } };
+	if (!/^\s*\[?\s*\{[\s\S]*"(?:error|message|detail|msg|error_msg|status_msg)"/.test(body)) {
+		return { cut: `The provider answered without an event stream: ${oneLine(body).slice(0, 500)}` };
+	}
+	const { text, raw, status } = readError(body);
+	return { error: text, raw, ...(status === undefined ? {} : { status }) };
 }

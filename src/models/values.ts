@@ -3,7 +3,7 @@ import type { Environment } from "./routes.ts";
 
 const commandLimitMs = 10_000;
 const outputLimit = 1024 * 1024;
-/** How long output may go on behind the end of its command. */
+/** How long output may continue after the end of its command. */
 const graceMs = 250;
 const reference = /\$(?:([$!])|\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 const bareName = /^[A-Z][A-Z0-9_]*$/;
@@ -28,12 +28,12 @@ export function plainValue(value: string, env: Environment): string | undefined 
 	return value.replace(reference, (_, escaped?: string, braced?: string, bare?: string) => escaped ?? env[braced ?? bare ?? ""] ?? "");
 }
 
-/** The value; a command is run anew each time, so that a key may be rotated. Throws when the command fails or the signal comes. */
+/** The value; a command runs again each time, so that a key may be rotated. Throws when the command fails or the signal fires. */
 export async function resolveValue(value: string, env: Environment, signal?: AbortSignal, limitMs = commandLimitMs): Promise<string | undefined> {
 	return value.startsWith("!") ? (await output(value.slice(1), env, limitMs, signal)) || undefined : plainValue(value, env);
 }
 
-/** What a command prints. It has a process group of its own, of which nothing is left behind, however it ends. */
+/** The output of a command. It has its own process group, and no process of the group survives, however it ends. */
 async function output(command: string, env: Environment, limitMs: number, signal?: AbortSignal): Promise<string> {
 	const { spawn } = await import("node:child_process");
 	if (signal?.aborted) throw new Error("the command was stopped");
@@ -46,10 +46,10 @@ async function output(command: string, env: Environment, limitMs: number, signal
 			try {
 				process.kill(-child.pid, "SIGKILL");
 			} catch {
-				// Nobody is left in the group.
+				// The group has no process left.
 			}
 		};
-		// What the command printed may be a key; it is never told.
+		// The output may be a key, so no message contains it.
 		const settle = (problem?: string) => {
 			clearTimeout(timer);
 			clearTimeout(grace);
@@ -74,7 +74,7 @@ async function output(command: string, env: Environment, limitMs: number, signal
 		child.on("error", (error) => settle(`the command could not be run: ${error.message}`));
 		child.on("exit", (code, killer) => {
 			kill();
-			// Somebody who left the group may hold the output open for ever.
+			// A process that left the group may hold the output open for ever.
 			grace = setTimeout(() => onClose(code, killer), graceMs);
 		});
 		child.on("close", onClose);

@@ -45,6 +45,9 @@ export const AssistantMessage = shape("AssistantMessage", "A reply of the model.
 	usage: Usage,
 	stopReason: StopReason,
 	errorMessage: optional(text()),
+	stopDetails: optional(
+		Type.Record(Type.String(), Type.Unknown(), { description: "What the provider says about a refusal: type, category, explanation." }),
+	),
 	responseId: optional(text()),
 	duration: optional(integer({ description: "Milliseconds from request to end." })),
 	ttft: optional(integer({ description: "Milliseconds from request to the first block." })),

@@ -118,6 +118,8 @@ export interface AssistantMessage {
 	usage: Usage;
 	stopReason: "stop" | "length" | "toolUse" | "error" | "aborted";
 	errorMessage?: string;
+	/** What the provider says about a refusal: type, category, explanation. */
+	stopDetails?: Record<string, unknown>;
 	responseId?: string;
 	/** Milliseconds from request to end. */
 	duration?: number;

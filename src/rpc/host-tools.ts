@@ -2,6 +2,7 @@
 import type { Tool, ToolExecution } from "../agent/tool.ts";
 import { CommandError } from "../lib/command-error.ts";
 import { uuid } from "../lib/ids.ts";
+import { toolProblem } from "../lib/tool-definition.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import type { ToolSource } from "../live/tool-sources.ts";
 import type { HostToolCall, HostToolCancel, HostToolDefinition, HostToolResult, HostToolUpdate } from "../protocol/host-tools.ts";
@@ -122,6 +123,8 @@ function checkDefinition(given: unknown, index: number): HostToolDefinition {
 	const text = typeof description === "string" ? description.trim() : "";
 	if (text === "") throw new CommandError(`Host tool "${trimmed}" must provide a non-empty description`);
 	if (!isObject(parameters)) throw new CommandError(`Host tool "${trimmed}" must provide a JSON Schema object`);
+	const problem = toolProblem(trimmed, parameters);
+	if (problem) throw new CommandError(`Host tool "${trimmed}" ${problem}`);
 	return {
 		name: trimmed,
 		description: text,

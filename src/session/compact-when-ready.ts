@@ -22,5 +22,5 @@ export async function summaryProblem(session: Session, signal: AbortSignal): Pro
 }
 
 function textFor({ text, code }: Refusal, provider: string): string {
-	return code === "no_api_key" ? `No API key for ${provider}` : text;
+	return code === "no_key" || code === "unknown_provider" ? `No API key for ${provider}` : text;
 }

@@ -1,9 +1,10 @@
 /** Why a prompt does not run, as a value: programs read the code, hosts the text. */
+import type { ModelProblemCode } from "../agent/models.ts";
 import { abortedText, busyText } from "../protocol/texts.ts";
 
 export interface Refusal {
 	text: string;
-	code: "aborted" | "busy" | "halted" | "handled_elsewhere" | "no_model" | "no_api_key" | "not_stored" | "not_admitted" | "failed";
+	code: "aborted" | "busy" | "halted" | "handled_elsewhere" | "no_model" | "not_stored" | "not_admitted" | "failed" | ModelProblemCode;
 }
 
 export const aborted: Refusal = { text: abortedText, code: "aborted" };

@@ -155,7 +155,7 @@ describe("scripts, models and rules", () => {
 	test("damaged models", () =>
 		forSeeds(100, async (random) => {
 			const { problems } = await parseModelsFile(mutated(models, random).toString(), "models.jsonc");
-			expect(problems.every((problem) => problem.includes("models.jsonc"))).toBe(true);
+			expect(problems.every((problem) => problem.text.includes("models.jsonc"))).toBe(true);
 		}));
 
 	const rule = Buffer.from(

@@ -123,7 +123,7 @@ describe("everything of a reply is kept", () => {
 		});
 	});
 
-	test.each(cassettes.slice(4))("%s: an error in the middle keeps the text and is passing", async (name, model) => {
+	test.each(cassettes.slice(4))("%s: an error in the middle keeps the text and is transient", async (name, model) => {
 		const end = ending(await replay(model, playing([cassette(name)])));
 		expect(end).toMatchObject({
 			type: "error",
@@ -156,7 +156,7 @@ describe.each(cassettes)("%s", (name, model) => {
 			if (end.type === "error" && done !== -1) expect.fail(`an error at ${at} after a good end at ${done}`);
 			if (end.type === "error" && end.error.errorMessage === "") expect.fail(`no words at ${at}`);
 		}
-		// Only what stands behind the provider's own end may be missing from a good reply.
+		// Only what follows the provider's own end may be missing from a good reply.
 		const rest = done === -1 ? "" : bytes.subarray(done).toString("utf8");
 		expect(rest).not.toMatch(/delta":\{"[a-z]|partial_json|functionCall|output_item/);
 	});

@@ -4,8 +4,7 @@ import { expect, test } from "vitest";
 import { Catalogue } from "../../src/models/catalogue.ts";
 import { catalogueText, readSection, type SourceModel } from "../../src/models/catalogue-format.ts";
 import { localModels } from "../../src/models/local.ts";
-import { baseUrlOf, fillUrl, type Route, routes } from "../../src/models/routes.ts";
-import { loadApi } from "../../src/models/stream.ts";
+import { baseUrlOf, fillUrl, loadApi, type Route, routes } from "../../src/models/routes.ts";
 import { plainValue, resolveValue, variablesIn } from "../../src/models/values.ts";
 
 test("the catalogue is whole: every model has an API we speak, a window and prices", async () => {
@@ -81,7 +80,7 @@ test("the variables of a value", () => {
 	expect(variablesIn("!echo $A", {})).toEqual([]);
 });
 
-test("a local server that answers is found, one that does not is no trouble", async () => {
+test("finds a local server that answers, and ignores one that does not", async () => {
 	const server = createServer((request, response) => response.end(request.url === "/v1/models" ? '{"data":[{"id":"qwen3"},{"id":"gemma"}]}' : "no"));
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const nowhere = "http://127.0.0.1:1/v1";

@@ -1,7 +1,55 @@
-import { expect, test } from "vitest";
-import { classify, retryAfter, statusIn } from "../../src/models/errors.ts";
+import { describe, expect, test } from "vitest";
+import { refusedText } from "../../src/models/error-body.ts";
+import { classify, retryAfter, statusIn, waitInWords } from "../../src/models/errors.ts";
+import * as real from "./error-texts.ts";
 
 type Sample = [text: string, status?: number, provider?: string];
+
+const label = ({ status, body }: real.ErrorText) => `${status ?? "no status"} ${body.replace(/\s+/g, " ").slice(0, 90)}`;
+
+describe.each([
+	["transient", real.transient],
+	["overflow", real.overflow],
+	["permanent", real.permanent],
+] as const)("real errors: %s", (kind, texts) => {
+	test.each(texts.map((row) => [label(row), row] as const))("%s", (_, { status, body, provider, headers = {}, waitMs }) => {
+		const raw = status === undefined ? body : `${status} ${body}`.trimEnd();
+		const failure = classify(raw, status, retryAfter(headers, body, 0), provider);
+		expect(failure.kind).toBe(kind);
+		if (kind === "transient") expect(failure.retryAfterMs).toBe(waitMs);
+	});
+});
+
+test("the table has enough texts, each with its source, and none twice", () => {
+	const all = [...real.transient, ...real.overflow, ...real.permanent];
+	expect(all.length).toBeGreaterThanOrEqual(120);
+	for (const { source } of all) expect(source).toMatch(/^https:\/\/\S+$/);
+	expect(new Set(all.map(({ status, body }) => `${status} ${body}`)).size).toBe(all.length);
+});
+
+test("each of them is shown in one line, as the provider's message and not as its JSON or HTML", () => {
+	for (const { status = 500, body } of [...real.transient, ...real.overflow, ...real.permanent]) {
+		const line = refusedText(status, body);
+		expect(line).not.toMatch(/[\n\r]|\{"|"\}|<[a-z!/]/i);
+		expect(line.startsWith(String(status)), line).toBe(true);
+	}
+});
+
+test.each([
+	["Please try again in 1.2s.", 1200],
+	["Please try again in 1m12.5s", 72_500],
+	["try again in 7h12m", 25_920_000],
+	["Please retry after 26 seconds.", 26_000],
+	["wait 2 minutes and 5 seconds", 125_000],
+	["Please wait for 30 seconds before retrying", 30_000],
+	["rate limited (reset after 3s)", 3000],
+	['{"retry_after": 12}', 12_000],
+	["try again later", undefined],
+	["Try again with a maximum tokens value lower than 4096.", undefined],
+	["retried 3 times", undefined],
+])("the words %j state a wait of %s ms", (text, wait) => {
+	expect(waitInWords(text)).toBe(wait);
+});
 
 const overflow: Sample[] = [
 	['400 {"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 213462 tokens > 200000 maximum"}}', 400],
@@ -102,13 +150,13 @@ const permanent: Sample[] = [
 	['429 {"error":{"message":"You exceeded your current quota","details":[{"quotaId":"RequestsPerDay"},{"retryDelay":"27s"}]}}', 429],
 ];
 
-test.each(overflow)("too long: %s", (text, status, provider) => {
+test.each(overflow)("overflow: %s", (text, status, provider) => {
 	expect(classify(text, status, undefined, provider).kind).toBe("overflow");
 });
-test.each(transient)("passing: %s", (text, status) => {
+test.each(transient)("transient: %s", (text, status) => {
 	expect(classify(text, status).kind).toBe("transient");
 });
-test.each(permanent)("final: %s", (text, status) => {
+test.each(permanent)("permanent: %s", (text, status) => {
 	expect(classify(text, status).kind).toBe("permanent");
 });
 
@@ -144,7 +192,7 @@ test.each([
 	expect(retryAfter(headers, "", 1_000_000)).toBe(wait);
 });
 
-test("a reset may be a moment, and a wait may stand in the body", () => {
+test("a reset may be a point in time, and the body may state a wait", () => {
 	expect(retryAfter({ "x-ratelimit-reset": "1700000010" }, "", 1_700_000_000_000)).toBe(10_000);
 	expect(retryAfter({ "x-ratelimit-reset": "1700000010000" }, "", 1_700_000_000_000)).toBe(10_000);
 	expect(retryAfter({}, '{"retryDelay": "2.5s"}', 0)).toBe(2500);

@@ -105,7 +105,7 @@ test("content that is null in old files is empty", () => {
 	]);
 });
 
-test("whatever happened, every call has one result right behind it and every result a call", () => {
+test("whatever happened, one result follows every call, and every result has a call", () => {
 	const ids = fc.constantFrom("a", "b|fc_b", "c");
 	const blocks = fc.array(
 		fc.oneof(ids.map(call), fc.constant({ type: "text" as const, text: "x" }), fc.constant({ type: "thinking" as const, thinking: "t" })),

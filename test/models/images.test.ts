@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { suspectImages } from "../../src/models/images.ts";
-import { loadApi } from "../../src/models/stream.ts";
+import { loadApi } from "../../src/models/routes.ts";
 import { call, models } from "./support.ts";
 
 const text = { type: "text" as const, text: "look" };

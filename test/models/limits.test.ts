@@ -26,6 +26,6 @@ test("a reply that a compaction kept says nothing about the request: its room is
 	const kept = [summary, user("hi", 1), reply(198_000, 2), user("go on", 11)];
 	expect(estimateInput("", [], kept)).toBeLessThan(200);
 	expect(outputLimit(model(), estimateInput("", [], kept))).toBe(32000);
-	// The first reply behind the summary counts again.
+	// The first reply after the summary counts again.
 	expect(estimateInput("", [], [...kept, reply(900, 12)])).toBe(900);
 });

@@ -56,7 +56,7 @@ describe.each(apis)("%s", (api) => {
 		expect(everything()).not.toContain(key);
 	});
 
-	// The chat model of these tests always thinks, and may then not be told what to call.
+	// The chat model of these tests always thinks, and then refuses a tool choice.
 	test.skipIf(api === "chat")("with todo.eager the first reply must call todo_write, the second need not", async () => {
 		const call = { name: "todo_write", arguments: ['{"ops":[]}'] };
 		server.answer(says(api, { call }), says(api, { text: ["ok"] }));
@@ -83,7 +83,7 @@ describe.each(apis)("%s", (api) => {
 		expect(everything()).toContain("[redacted]");
 	});
 
-	test("a wrong key is told once and not retried", async () => {
+	test("a wrong key is reported once and not retried", async () => {
 		server.answer(refuse(401, '{"error":{"message":"invalid x-api-key"}}'));
 		start(api);
 		agent.send({ id: "1", type: "prompt", message: "hi" });

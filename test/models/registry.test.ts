@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StreamEvent } from "../../src/agent/contracts.ts";
 import { ModelRegistry, type RegistryOptions } from "../../src/models/registry.ts";
-import { routes } from "../../src/models/routes.ts";
+import { apis, routes } from "../../src/models/routes.ts";
 import type { Model } from "../../src/protocol/model.ts";
 import { Loopback, refuse, stream } from "./loopback.ts";
 import { cassette, defaultSetting, ending, open, request } from "./support.ts";
@@ -77,15 +77,42 @@ describe("what can be asked", () => {
 		expect(await models.resolve("openai/gpt-99:low")).toMatchObject({ model: { id: "gpt-99" }, level: "low" });
 	});
 
+	test("each reason has a code, so that callers compare no sentences", async () => {
+		const models = make({ CLOUDFLARE_API_KEY: "k-12345678" });
+		const code = async (provider: string, id: string) => {
+			const prepared = await models.prepare({ ...(await found(models, "openai", "x")), provider, id });
+			return "code" in prepared ? prepared.code : undefined;
+		};
+		expect(await code("anthropic", "claude-opus-4-6")).toBe("no_key");
+		expect(await code("cloudflare-workers-ai", "x")).toBe("no_address");
+		expect(await code("nobody", "x")).toBe("unknown_provider");
+		expect(await code("ollama", "x")).toBeUndefined();
+		expect(await models.resolve("anthropic/claude-opus-4-6")).toMatchObject({ model: { id: "claude-opus-4-6" } });
+		expect(await models.resolve("claude-opus-4-6")).toMatchObject({ code: "no_key", problem: expect.stringMatching(/^No API key found for /) });
+		expect(await models.resolve("there-is-no-such-model")).toMatchObject({ code: "model_not_found" });
+	});
+
+	test("a wire API of models.jsonc is one of the table, by its name or another one", async () => {
+		const provider = (api: string) => ({ baseUrl: server.url, api, apiKey: "k-12345678", models: [{ id: "m" }] });
+		write({ providers: { a: provider("openai-chat"), b: provider("google"), c: provider("telepathy") } });
+		const problems: string[] = [];
+		const models = make({}, { warn: (problem) => problems.push(problem) });
+		expect((await models.available()).map(({ provider: name, api }) => [name, api])).toEqual([
+			["a", "openai-completions"],
+			["b", "google-generative-ai"],
+		]);
+		expect(problems).toEqual([expect.stringContaining(`must be one of ${Object.keys(apis).join(", ")}`)]);
+	});
+
 	test("the remedy is named", async () => {
 		const models = make();
 		const claude = await found(models, "anthropic", "claude-opus-4-7");
 		expect(await models.problem(claude)).toMatch(
 			/^No API key found for anthropic\. Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, pass --api-key, or give it an apiKey in /,
 		);
-		expect(await models.prepare(claude)).toEqual({ problem: await models.problem(claude) });
-		expect(await models.resolve("opus")).toEqual({ problem: expect.stringMatching(/^No API key found for /) });
-		expect(await models.resolve("zzz")).toEqual({ problem: expect.stringMatching(/^Model not found: zzz/) });
+		expect(await models.prepare(claude)).toEqual({ problem: await models.problem(claude), code: "no_key" });
+		expect(await models.resolve("opus")).toMatchObject({ problem: expect.stringMatching(/^No API key found for /) });
+		expect(await models.resolve("zzz")).toMatchObject({ problem: expect.stringMatching(/^Model not found: zzz/) });
 		const end = ending(await ask(models, claude));
 		expect(end).toMatchObject({
 			type: "error",
@@ -243,7 +270,7 @@ describe("models.jsonc", () => {
 		expect(make({ MY_ACME_KEY: "x" }).secretNames()).toEqual(expect.arrayContaining(["MY_ACME_KEY", "OTHER_ONE"]));
 	});
 
-	test("a command gives a key, anew at each call; what it prints on failure is not told", async () => {
+	test("a command gives a key at each call; no message shows what it prints when it fails", async () => {
 		const counter = join(userDir, "count");
 		write({
 			providers: {
@@ -302,7 +329,7 @@ describe("models.jsonc", () => {
 		expect(models.secrets()).toEqual([]);
 	});
 
-	test("what a provider lacks is told, and its models are not looked for elsewhere", async () => {
+	test("a provider that lacks something is reported, and its models are not searched elsewhere", async () => {
 		write({
 			providers: {
 				x: { baseUrl: "http://127.0.0.1:1", models: [{ id: "a" }] },
@@ -322,10 +349,10 @@ describe("models.jsonc", () => {
 			"providers.broken must be an object",
 		]);
 		const problem = { problem: expect.stringMatching(/^Model not found: n\/gpt-5\.5\. .*providers\.n lacks baseUrl and api\.$/) };
-		expect(await models.resolve("n/gpt-5.5")).toEqual(problem);
+		expect(await models.resolve("n/gpt-5.5")).toMatchObject(problem);
 		// It is part of the ids of others.
-		expect(await models.resolve("n/g")).toEqual({ problem: expect.stringContaining("providers.n lacks") });
-		expect(await models.resolve("broken/m")).toEqual({ problem: expect.stringContaining("must be an object") });
+		expect(await models.resolve("n/g")).toMatchObject({ problem: expect.stringContaining("providers.n lacks") });
+		expect(await models.resolve("broken/m")).toMatchObject({ problem: expect.stringContaining("must be an object") });
 		expect(await models.resolve("whole/a:high")).toMatchObject({ model: { provider: "whole", id: "a" }, level: "high" });
 		expect(await models.resolve("loud/new")).toMatchObject({ model: { provider: "Loud", id: "new" } });
 	});
@@ -387,7 +414,7 @@ test("no credential shows up in an error, not even when the provider repeats it"
 	const events = await ask(models, await found(models, "openai", "gpt-5.5"));
 	expect(JSON.stringify(events)).not.toContain("sk-very-secret");
 	expect(ending(events)).toMatchObject({
-		error: { errorMessage: '401 {"error":"the key [redacted] is wrong"}' },
+		error: { errorMessage: "401 the key [redacted] is wrong" },
 		failure: { kind: "permanent", status: 401 },
 	});
 });

@@ -90,10 +90,99 @@ describe("Chat: what hosts get differently", () => {
 		});
 	});
 
-	test("no finish_reason is a cut, unless the host never sends one", async () => {
-		expect(await end(models.chat, [chunk({ content: "x" }), "[DONE]"])).toMatchObject({ type: "error", failure: { kind: "transient" } });
+	test("[DONE] without a finish_reason is a whole reply, as Snowflake and local servers send it", async () => {
+		expect(await end(models.chat, [chunk({ content: "x" }), "[DONE]"])).toMatchObject({
+			type: "done",
+			reason: "stop",
+			message: { content: [{ text: "x" }] },
+		});
+		const call = piece({ index: 0, id: "a" }, "read", '{"p":1}');
+		expect(await end(models.chat, [call, "[DONE]"])).toMatchObject({ type: "done", reason: "toolUse" });
+	});
+
+	test("a stream without [DONE] and finish_reason is a cut, and so is one with open arguments or nothing in it", async () => {
+		const cut = { type: "error", failure: { kind: "transient" } };
+		expect(await end(models.chat, [chunk({ content: "x" })])).toMatchObject(cut);
+		expect(await end(models.chat, [piece({ index: 0, id: "a" }, "read", '{"p":'), "[DONE]"])).toMatchObject(cut);
+		expect(await end(models.chat, [chunk({}), "[DONE]"])).toMatchObject(cut);
 		const lenient = { ...models.chat, provider: "acme", compat: { requiresFinishReason: false } };
-		expect((await end(lenient, [chunk({ content: "x" }), "[DONE]"])).type).toBe("done");
+		expect((await end(lenient, [chunk({ content: "x" })])).type).toBe("done");
+	});
+
+	test("arguments `null` mean an empty object", async () => {
+		expect(await calls(piece({ index: 0, id: "a" }, "ls", "null"), piece({ index: 1, id: "b" }, "ls", " null\n"))).toEqual([
+			["a", "ls", {}],
+			["b", "ls", {}],
+		]);
+	});
+
+	test("only the choice with index 0 is the reply", async () => {
+		const both = {
+			choices: [
+				{ index: 1, delta: { content: "other" }, finish_reason: "stop" },
+				{ index: 0, delta: { content: "mine" } },
+			],
+		};
+		const other = { choices: [{ index: 1, delta: { content: "other" }, finish_reason: "length" }] };
+		expect(await end(models.chat, [both, other, chunk({}, "stop")])).toMatchObject({ reason: "stop", message: { content: [{ text: "mine" }] } });
+	});
+
+	test.each([
+		["length", { error: { code: 502, message: "upstream died" } }],
+		["stop", { error: "too late" }],
+		["length", { choices: [{ index: 0, delta: {}, finish_reason: "error", error: { message: "late" } }] }],
+		["length", { choices: [{ index: 0, delta: {}, finish_reason: "error" }] }],
+	])("an error after finish_reason %s does not undo the reply", async (word, late) => {
+		expect(await end(models.chat, [chunk({ content: "x" }), chunk({}, word), late])).toMatchObject({ type: "done", reason: word });
+	});
+
+	test("an error in the stream is shown as the provider's message, and put into its class", async () => {
+		const late = { error: { code: "server_error", message: "Provider disconnected" }, choices: [{ index: 0, delta: {}, finish_reason: "error" }] };
+		expect(await end(models.chat, [chunk({ content: "x" }), late])).toMatchObject({
+			error: { errorMessage: "server_error: Provider disconnected" },
+			failure: { kind: "transient" },
+		});
+		const size = {
+			error: { code: 400, message: "the request exceeds the available context size, try increasing it", type: "exceed_context_size_error" },
+		};
+		expect(await end(models.chat, [size])).toMatchObject({ failure: { kind: "overflow", status: 400 } });
+		const venice = { error_type: "context_length_exceeded", error_message: "This model's maximum context length is 163840 tokens." };
+		expect(await end(models.chat, [venice])).toMatchObject({
+			error: { errorMessage: "context_length_exceeded: This model's maximum context length is 163840 tokens." },
+			failure: { kind: "overflow" },
+		});
+		expect(await end(models.chat, [chunk({ content: "x" }, "error")])).toMatchObject({ failure: { kind: "transient" } });
+	});
+
+	describe("errors outside of the format", () => {
+		const raw = async (stream: string) => ending(await replay(models.chat, playing([Buffer.from(stream)])));
+
+		test("a line `error: …` is an error with its text", async () => {
+			const size = 'error: {"code":400,"message":"the request exceeds the available context size. try increasing it","type":"invalid_request_error"}';
+			expect(await raw(`${size}\n\ndata: [DONE]\n\n`)).toMatchObject({
+				error: { errorMessage: "invalid_request_error: the request exceeds the available context size. try increasing it" },
+				failure: { kind: "overflow", status: 400 },
+			});
+			const words = `data: ${JSON.stringify(chunk({ content: "x" }))}\n\nerror: the model crashed\n\n`;
+			expect(await raw(words)).toMatchObject({ type: "error", error: { errorMessage: "the model crashed", content: [{ text: "x" }] } });
+		});
+
+		test("an event named error is one, whatever its data looks like", async () => {
+			expect(await raw('event:error\ndata:{"code":"Throttling","message":"Requests rate limit exceeded"}\n\n')).toMatchObject({
+				error: { errorMessage: "Throttling: Requests rate limit exceeded" },
+				failure: { kind: "transient" },
+			});
+			expect(await raw("event: error\ndata: service unavailable\n\n")).toMatchObject({
+				error: { errorMessage: "service unavailable" },
+				failure: { kind: "transient" },
+			});
+		});
+
+		test("neither undoes a complete reply", async () => {
+			const whole = `data: ${JSON.stringify(chunk({ content: "x" }, "stop"))}\n\n`;
+			expect((await raw(`${whole}error: late\n\n`)).type).toBe("done");
+			expect((await raw(`${whole}event: error\ndata: late\n\n`)).type).toBe("done");
+		});
 	});
 
 	test.each([
@@ -185,6 +274,19 @@ describe("Anthropic", () => {
 		});
 	});
 
+	test("a refusal keeps what the provider says about it", async () => {
+		const stop_details = { type: "refusal", category: "cyber", explanation: "This asks for a working exploit." };
+		const stopped = [
+			{ type: "message_delta", delta: { stop_reason: "refusal", stop_details }, usage: { output_tokens: 0 } },
+			{ type: "message_stop" },
+		];
+		expect(await end(models.anthropic, [start, ...stopped])).toMatchObject({
+			type: "error",
+			error: { errorMessage: "The model refused to answer (refusal: cyber): This asks for a working exploit.", stopDetails: stop_details },
+			failure: { kind: "permanent" },
+		});
+	});
+
 	test("arguments that come whole with the call are kept", async () => {
 		const events = [start, block(0, { type: "tool_use", id: "t", name: "read", input: { path: "x" } }), stop(0), ...last("tool_use")];
 		expect(await content(models.anthropic, events)).toEqual([{ type: "toolCall", id: "t", name: "read", arguments: { path: "x" } }]);
@@ -268,6 +370,23 @@ describe("Google", () => {
 		expect(await end(models.google, [fragment([call], "SAFETY")])).toMatchObject({
 			type: "error",
 			error: { errorMessage: "The reply ended with: SAFETY" },
+		});
+	});
+
+	test.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])("%s is tried again", async (word) => {
+		const fragments = [{ candidates: [{ content: {}, finishReason: word, finishMessage: "print(default_api.ls())" }] }];
+		expect(await end(models.google, fragments)).toMatchObject({
+			error: { errorMessage: `The reply ended with: ${word}: print(default_api.ls())` },
+			failure: { kind: "transient" },
+		});
+	});
+
+	test("an error after the finishReason does not undo the reply", async () => {
+		const late = { error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } };
+		expect(await end(models.google, [fragment([{ text: "a" }], "MAX_TOKENS"), late])).toMatchObject({ type: "done", reason: "length" });
+		expect(await end(models.google, [fragment([{ text: "a" }]), late])).toMatchObject({
+			error: { errorMessage: "UNAVAILABLE: overloaded" },
+			failure: { kind: "transient", status: 503 },
 		});
 	});
 

@@ -5,8 +5,7 @@ import { type Call, endpoint } from "../../src/models/api.ts";
 import { noUsage } from "../../src/models/builder.ts";
 import { mergeCompat } from "../../src/models/compat.ts";
 import { handoff } from "../../src/models/handoff.ts";
-import { routes } from "../../src/models/routes.ts";
-import { loadApi } from "../../src/models/stream.ts";
+import { loadApi, routes } from "../../src/models/routes.ts";
 import type { PlainLevel } from "../../src/protocol/levels.ts";
 import type { AssistantMessage } from "../../src/protocol/messages.ts";
 import type { Model } from "../../src/protocol/model.ts";
@@ -46,7 +45,7 @@ describe.each(Object.entries(models))("%s", (name, asked) => {
 		await expect(readable(body)).toMatchFileSnapshot(golden(`${name}-after-${other}`));
 	});
 
-	test("a model that cannot see is told of images instead", async () => {
+	test("a model that cannot see gets a note in place of each image", async () => {
 		const { text } = await built({ ...asked, input: ["text"] }, transcript(asked));
 		expect(text).not.toContain("iVBORw0KGgo=");
 		expect(text).toContain("image left out");
@@ -202,8 +201,8 @@ describe("what hosts of the chat API want differently", () => {
 		expect(body).not.toHaveProperty("stream_options");
 	});
 
-	test("tool history without tools sends an empty list", async () => {
-		expect((await ask({}, results, { tools: [] })).tools).toEqual([]);
+	test("without tools there is no list of tools, also when the conversation has tool calls", async () => {
+		expect(await ask({}, results, { tools: [] })).not.toHaveProperty("tools");
 		expect(await ask({}, [], { tools: [] })).not.toHaveProperty("tools");
 	});
 });
@@ -249,7 +248,7 @@ describe("items of the Responses API", () => {
 	});
 	const input = async (...messages: ModelMessage[]) => (await built(models.responses, messages)).body.input as Record<string, unknown>[];
 
-	test("reasoning goes back with its call, whatever member stands first", async () => {
+	test("reasoning goes back with its call, whatever member comes first", async () => {
 		const thinkingSignature = '{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"E"}';
 		const items = await input(reply([{ type: "thinking", thinking: "t", thinkingSignature }, called]), result(called.id));
 		expect(items.slice(1, 3)).toMatchObject([

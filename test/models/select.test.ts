@@ -92,7 +92,7 @@ describe("thinking levels", () => {
 		expect(clampLevel(thinker(map), level)).toBe(clamped);
 	});
 
-	test("where max is a level of its own it stands above xhigh, and takes its place where the model has no other word", () => {
+	test("where max is a level of its own it is above xhigh, and replaces it where the model has no other word", () => {
 		expect(supportedLevels(thinker({ xhigh: "xhigh", max: "max" }), true).slice(-2)).toEqual(["xhigh", "max"]);
 		expect(supportedLevels(thinker({ max: "max" }), true).slice(-2)).toEqual(["high", "max"]);
 		expect(supportedLevels(thinker(), true).at(-1)).toBe("high");

@@ -27,7 +27,7 @@ function isAlive(pid: number): boolean {
 	} catch {
 		return false;
 	}
-	// Dead, but nobody has asked for it yet.
+	// Dead, but no process has waited for it yet.
 	return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
 }
 

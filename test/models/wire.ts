@@ -119,7 +119,7 @@ const speakers: Record<ApiKind, (reply: Reply) => string> = {
 	},
 };
 
-/** How the program is told to ask the loopback for each format. */
+/** The flags and variables that make the program ask the loopback in each format. */
 export function askedBy(api: ApiKind, url: string, key: string): { flags: string[]; env: Record<string, string> } {
 	switch (api) {
 		case "anthropic":

@@ -481,6 +481,8 @@ class AssistantMessage(_AssistantMessage, total=False):
     """A reply of the model."""
 
     errorMessage: str
+    # What the provider says about a refusal: type, category, explanation.
+    stopDetails: Dict[str, Any]
     responseId: str
     # Milliseconds from request to end.
     duration: int

@@ -19,6 +19,7 @@ import {
 } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
+import { readError } from "../error-body.ts";
 import { Growing } from "../growing.ts";
 import { count, type Json, object, parseEvent, text, wire, withMember } from "../json.ts";
 import { pageMaker } from "../pages.ts";
@@ -44,7 +45,7 @@ export function request(call: Call, head = [`"model":${wire(call.modelId)}`]): W
 		if (mark) tools.push(withMember(tools.pop() as string, "cache_control", mark));
 		members.push(`"tools":[${tools.join(",")}]`);
 	}
-	// A model that thinks may not be told which tool to call.
+	// The API refuses a tool choice while the model thinks.
 	if (call.toolChoice && !thinks(call)) members.push(`"tool_choice":${wire({ type: "tool", name: call.toolChoice })}`);
 	const pages = pagesOf(call.messages[0], messageTexts(call.messages, mark));
 	const headers: Record<string, string> = { "anthropic-version": "2023-06-01" };
@@ -60,15 +61,15 @@ function cacheMark(call: Call): string | undefined {
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** A message in the user's role: whole, and in blocks so that the last one can be marked. */
-interface Said {
+/** A message in the user's role: whole, and in blocks so that the last one can get a cache mark. */
+interface UserTurn {
 	blocks: string[];
 	text: string;
 }
 
-const userSaid = remembered((message: UserMessage): Said => said(contentBlocks(message.content)));
+const userTurn = remembered((message: UserMessage): UserTurn => turnOf(contentBlocks(message.content)));
 
-function said(blocks: string[]): Said {
+function turnOf(blocks: string[]): UserTurn {
 	return { blocks, text: blocks.length === 0 ? "" : `{"role":"user","content":[${blocks.join(",")}]}` };
 }
 
@@ -83,24 +84,24 @@ const assistantText = remembered((message: AssistantMessage): string => {
 	return blocks.length === 0 ? "" : wire({ role: "assistant", content: blocks });
 });
 
-/** A result, and the images that must stand behind all results because an error may hold none. */
-const resultBlocks = remembered((message: ToolResultMessage): { result: string; behind: string[] } => {
+/** A result, and the images that must follow all results because an error result may not contain any. */
+const resultBlocks = remembered((message: ToolResultMessage): { result: string; trailing: string[] } => {
 	const words = message.content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
 	const images = message.content.filter((block) => block.type === "image");
 	const base = { type: "tool_result", tool_use_id: message.toolCallId };
 	const failed = message.isError ? { is_error: true } : {};
 	if (images.length === 0 || message.isError) {
 		const content = words || (images.length > 0 ? imageOnly : noOutput);
-		return { result: wire({ ...base, content, ...failed }), behind: images.map((image) => wire(imageBlock(image))) };
+		return { result: wire({ ...base, content, ...failed }), trailing: images.map((image) => wire(imageBlock(image))) };
 	}
 	const content = [{ type: "text", text: words || imageOnly }, ...images.map(imageBlock)];
-	return { result: wire({ ...base, content, ...failed }), behind: [] };
+	return { result: wire({ ...base, content, ...failed }), trailing: [] };
 });
 
 /** All results of one turn are one message. */
-const resultsSaid = rememberedRun((run: readonly ToolResultMessage[]): Said => {
+const resultsTurn = rememberedRun((run: readonly ToolResultMessage[]): UserTurn => {
 	const made = run.map((message) => resultBlocks(message));
-	return said([...made.map((one) => one.result), ...made.flatMap((one) => one.behind)]);
+	return turnOf([...made.map((one) => one.result), ...made.flatMap((one) => one.trailing)]);
 });
 
 function imageBlock(image: Image): unknown {
@@ -115,8 +116,8 @@ function contentBlocks(content: string | (Text | Image)[]): string[] {
 	});
 }
 
-/** A message of the request; what the user's role said also in blocks, so that the last one can be marked. */
-type Sent = string | Said;
+/** A message of the request; a turn of the user also has its blocks, so that the last one can be marked. */
+type Sent = string | UserTurn;
 
 const sentBefore = new Growing<ModelMessage, Sent>();
 
@@ -129,13 +130,13 @@ function sentMessages(messages: readonly ModelMessage[], from: number, made: Sen
 			if (text !== "") made.push(text);
 			continue;
 		}
-		let user: Said;
-		if (message.role === "user") user = userSaid(message);
+		let user: UserTurn;
+		if (message.role === "user") user = userTurn(message);
 		else {
 			const run: ToolResultMessage[] = [];
 			for (let next: ModelMessage | undefined = message; next?.role === "toolResult"; next = messages[++index]) run.push(next);
 			index -= 1;
-			user = resultsSaid(run);
+			user = resultsTurn(run);
 		}
 		if (user.blocks.length > 0) made.push(user);
 	}
@@ -146,9 +147,9 @@ function messageTexts(messages: readonly ModelMessage[], mark: string | undefine
 	const texts = sent.map((one) => (typeof one === "string" ? one : one.text));
 	const last = mark ? sent.findLastIndex((one) => typeof one !== "string") : -1;
 	if (last >= 0) {
-		const blocks = (sent[last] as Said).blocks.slice();
+		const blocks = (sent[last] as UserTurn).blocks.slice();
 		blocks.push(withMember(blocks.pop() as string, "cache_control", mark as string));
-		texts[last] = said(blocks).text;
+		texts[last] = turnOf(blocks).text;
 	}
 	return texts;
 }
@@ -172,7 +173,7 @@ function isClaude(model: Model): boolean {
 	return /claude/i.test(model.id);
 }
 
-/** Claude 4.6 and later decide themselves how long they think; `claude-opus-4-6`, `claude-sonnet-5`, `anthropic/claude-opus-4.7`. */
+/** Claude 4.6 and later decide how long they think; `claude-opus-4-6`, `claude-sonnet-5`, `anthropic/claude-opus-4.7`. */
 export function isAdaptive(model: Model): boolean {
 	const version = /claude-[a-z]+-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(model.id);
 	if (!version) return false;
@@ -201,7 +202,7 @@ export function thinkingOf(call: Call): { members: string[]; maxTokens: number; 
 	return { members: [`"thinking":{"type":"enabled","budget_tokens":${budget}}`], maxTokens: limit, isBudget: true };
 }
 
-/** Models with a budget refuse to go on thinking in a turn whose last reply called tools without having thought. */
+/** Models with a budget refuse to think in a turn whose last reply called tools without thinking. */
 function mayThink(messages: readonly ModelMessage[]): boolean {
 	if (messages.at(-1)?.role !== "toolResult") return true;
 	const last = messages.findLast((message) => message.role === "assistant");
@@ -211,7 +212,7 @@ function mayThink(messages: readonly ModelMessage[]): boolean {
 
 // ── Reply ──────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The statuses that the error types of a running stream stand for. */
+/** The HTTP status of each error type, for errors inside a stream. */
 const statuses: Record<string, number> = {
 	invalid_request_error: 400,
 	authentication_error: 401,
@@ -233,7 +234,8 @@ class MessagesDecoder implements Decoder {
 	#hourly = 0;
 	#signatures = new Map<number, string>();
 	#stopWord: string | undefined;
-	#error: { error: string; status?: number } | undefined;
+	#stopDetails: Json | undefined;
+	#error: Extract<Ending, { error: string }> | undefined;
 	isOver = false;
 
 	constructor(call: Call, builder: ReplyBuilder, blocks: Blocks) {
@@ -252,9 +254,10 @@ class MessagesDecoder implements Decoder {
 		else if (event.type === "message_start") this.#start(object(event.message) ?? {});
 		else if (event.type === "message_delta") {
 			this.#stopWord = text(object(event.delta)?.stop_reason) || this.#stopWord;
+			this.#stopDetails = object(object(event.delta)?.stop_details) ?? this.#stopDetails;
 			this.#count(object(event.usage));
 		} else if (event.type === "message_stop") this.isOver = true;
-		else if (event.type === "error" || (event.type === undefined && event.error !== undefined)) this.#fail(object(event.error) ?? {}, data);
+		else if (event.type === "error" || (event.type === undefined && event.error !== undefined)) this.#fail(data);
 	}
 
 	get isComplete(): boolean {
@@ -269,7 +272,16 @@ class MessagesDecoder implements Decoder {
 			this.#blocks.closeAll();
 			return settled(this.#builder, word === "max_tokens" ? "length" : "stop");
 		}
-		return { error: word === "refusal" ? "The model refused to answer (refusal)" : `The reply ended with: ${word}` };
+		return word === "refusal" ? this.#refusal() : { error: `The reply ended with: ${word}` };
+	}
+
+	/** The provider says which of its rules the request broke, and why. */
+	#refusal(): Ending {
+		if (this.#stopDetails) this.#builder.set({ stopDetails: this.#stopDetails });
+		const category = text(this.#stopDetails?.category);
+		const explanation = text(this.#stopDetails?.explanation);
+		const error = `The model refused to answer (refusal${category ? `: ${category}` : ""})${explanation ? `: ${explanation}` : ""}`;
+		return { error, failure: { kind: "permanent" } };
 	}
 
 	#start(message: Json): void {
@@ -327,11 +339,10 @@ class MessagesDecoder implements Decoder {
 		return { ...usage, cost: { ...usage.cost, cacheWrite: usage.cost.cacheWrite + extra, total: usage.cost.total + extra } };
 	}
 
-	#fail(error: Json, data: string): void {
-		const type = text(error.type);
-		const message = text(error.message);
-		const status = statuses[type];
-		this.#error = { error: type === "" && message === "" ? data : [type, message].filter(Boolean).join(": "), ...(status ? { status } : {}) };
+	#fail(data: string): void {
+		const { text: error, raw } = readError(data);
+		const status = statuses[text(object(parseEvent(data)?.error)?.type)];
+		this.#error = { error, raw, ...(status ? { status } : {}) };
 		this.isOver = true;
 	}
 }

@@ -3,9 +3,22 @@ import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
 import type { Model } from "../../protocol/model.ts";
-import { type Api, type Call, type Decoder, type Ending, imageOnly, noOutput, remembered, rememberedRun, settled, type WireRequest } from "../api.ts";
+import {
+	type Api,
+	type Call,
+	type Decoder,
+	type Ending,
+	imageOnly,
+	noOutput,
+	objectSchema,
+	remembered,
+	rememberedRun,
+	settled,
+	type WireRequest,
+} from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
+import { readError } from "../error-body.ts";
 import { count, type Json, list, object, parseEvent, text, wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { levelMap } from "../thinking.ts";
@@ -82,7 +95,7 @@ const resultText = remembered((message: ToolResultMessage, variant: string): str
 	return wire({ functionResponse: { name: message.toolName, response, ...nested } });
 });
 
-/** All results of one turn, and the images that the second generation wants behind them. */
+/** All results of one turn; the second generation takes their images in a message of their own after them. */
 const resultsText = rememberedRun((run: readonly ToolResultMessage[], variant: string): string => {
 	const results = `{"role":"user","parts":[${run.map((message) => resultText(message, variant)).join(",")}]}`;
 	const images = variant === "3" ? [] : run.flatMap((message) => message.content.filter((block) => block.type === "image"));
@@ -120,7 +133,7 @@ export function callId(id: string): string {
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
 const toolText = remembered((tool: ToolDefinition): string => {
-	const { $schema: _, ...parametersJsonSchema } = tool.parameters;
+	const { $schema: _, ...parametersJsonSchema } = objectSchema(tool.parameters);
 	return wire({ name: tool.name, description: tool.description, parametersJsonSchema });
 });
 
@@ -160,8 +173,8 @@ class GenerativeDecoder implements Decoder {
 	#made = 0;
 	#finish: string | undefined;
 	#total: number | undefined;
-	#error: { error: string; status?: number } | undefined;
-	/** The stream says nothing at its end but that the connection closes. */
+	#error: Extract<Ending, { error: string }> | undefined;
+	/** The stream has no last event; it ends when the connection closes. */
 	isOver = false;
 
 	constructor(call: Call, builder: ReplyBuilder, blocks: Blocks) {
@@ -174,11 +187,9 @@ class GenerativeDecoder implements Decoder {
 		if (this.isOver || data.trim() === "[DONE]") return;
 		const fragment = parseEvent(data);
 		if (!fragment) return;
-		const failure = object(fragment.error);
-		if (failure) {
-			const status = count(failure.code);
-			this.#error = { error: [text(failure.status), text(failure.message)].filter(Boolean).join(": ") || data, ...(status ? { status } : {}) };
+		if (object(fragment.error)) {
 			this.isOver = true;
+			if (this.#finish === undefined) this.#fail(data);
 			return;
 		}
 		const id = text(fragment.responseId);
@@ -207,6 +218,11 @@ class GenerativeDecoder implements Decoder {
 		return settled(this.#builder, this.#finish === "MAX_TOKENS" ? "length" : "stop");
 	}
 
+	#fail(data: string): void {
+		const { text: error, raw, status } = readError(data);
+		this.#error = { error, raw, ...(status === undefined ? {} : { status }) };
+	}
+
 	#part(piece: Json): void {
 		const thoughtSignature = text(piece.thoughtSignature) || undefined;
 		const call = object(piece.functionCall);
@@ -224,7 +240,7 @@ class GenerativeDecoder implements Decoder {
 
 	#write(kind: "text" | "thinking", said: string, thoughtSignature: string | undefined): void {
 		if (said === "" && thoughtSignature === undefined) return;
-		// A signature behind the words comes in an empty part, which is not marked as thought.
+		// A signature that follows the words comes in an empty part, which is not marked as thought.
 		const goesOn = this.#current && (this.#current.kind === kind || said === "");
 		if (!this.#current || !goesOn) {
 			this.#closeCurrent();

@@ -2,7 +2,9 @@
 import { type Call, type Decoder, type Ending, settled } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
+import { readError } from "../error-body.ts";
 import { count, type Json, list, object, parseEvent, text } from "../json.ts";
+import { ReasoningDetails } from "./reasoning-details.ts";
 
 /** Where hosts put reasoning. Only the first that is filled counts: some fill two with the same words. */
 export const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"];
@@ -24,7 +26,11 @@ export class ChatDecoder implements Decoder {
 	#lastCall: OpenCall | undefined;
 	#made = 0;
 	#finish: string | undefined;
-	#error: { error: string; status?: number } | undefined;
+	#isDone = false;
+	#error: Extract<Ending, { error: string }> | undefined;
+	#details = new ReasoningDetails();
+	/** The block that carries the details of the reply: its first thinking, else its first call, else its first text. */
+	#carriers: Partial<Record<"thinking" | "call" | "text", string>> = {};
 	isOver = false;
 
 	constructor(call: Call, builder: ReplyBuilder, blocks: Blocks) {
@@ -36,27 +42,28 @@ export class ChatDecoder implements Decoder {
 	event(data: string): void {
 		if (this.isOver) return;
 		if (data.trim() === "[DONE]") {
+			this.#isDone = true;
 			this.isOver = true;
 			return;
 		}
 		const chunk = parseEvent(data);
 		if (!chunk) return;
-		if (chunk.error !== undefined && chunk.error !== null) {
-			this.#fail(chunk.error, data);
+		if (isError(chunk)) {
+			this.#fail(data);
 			return;
 		}
 		const id = text(chunk.id);
 		if (id !== "" && this.#builder.partial.responseId === undefined) this.#builder.set({ responseId: id });
 		this.#builder.start();
-		const choice = object(list(chunk.choices)[0]);
+		const choice = firstChoice(chunk);
 		this.#count(object(chunk.usage) ?? object(choice?.usage));
 		if (!choice) return;
 		this.#delta(object(choice.delta) ?? {});
 		const word = text(choice.finish_reason);
 		if (word === "") return;
-		this.#finish = word;
 		const failure = object(choice.error);
-		if (failure) this.#fail(failure, data);
+		if (failure) this.#fail(JSON.stringify({ error: failure }));
+		if (this.#finish === undefined || !goodWords.includes(this.#finish) || goodWords.includes(word)) this.#finish = word;
 	}
 
 	get isComplete(): boolean {
@@ -65,13 +72,19 @@ export class ChatDecoder implements Decoder {
 
 	finish(): Ending {
 		if (this.#error) return this.#error;
-		const word = this.#finish ?? (this.#call.compat.requiresFinishReason ? undefined : "stop");
+		const word = this.#finish ?? (this.#isWhole() ? "stop" : undefined);
 		if (word === undefined) return { cut: "The stream ended without a finish_reason" };
-		if (["stop", "end", "eos", "length", "tool_calls", "function_call"].includes(word)) {
-			this.#blocks.closeAll();
-			return settled(this.#builder, word === "length" ? "length" : "stop");
-		}
-		return { error: `The reply ended with: ${word}` };
+		if (!goodWords.includes(word)) return { error: `The reply ended with: ${word}` };
+		this.#keepDetails();
+		this.#blocks.closeAll();
+		return settled(this.#builder, word === "length" ? "length" : "stop");
+	}
+
+	/** Some hosts send no finish_reason: `[DONE]` after a reply without open arguments ends it as well. */
+	#isWhole(): boolean {
+		if (!this.#call.compat.requiresFinishReason) return true;
+		const calls = [...this.#byIndex.values(), ...this.#byId.values()];
+		return this.#isDone && this.#made > 0 && calls.every(({ key }) => this.#blocks.isUsable(key));
 	}
 
 	#delta(delta: Json): void {
@@ -81,7 +94,7 @@ export class ChatDecoder implements Decoder {
 		else for (const part of list(delta.content)) this.#part(object(part) ?? {});
 		this.#write("text", text(delta.refusal));
 		for (const piece of list(delta.tool_calls)) if (object(piece)) this.#callPiece(piece as Json);
-		for (const detail of list(delta.reasoning_details)) this.#detail(object(detail) ?? {});
+		for (const detail of list(delta.reasoning_details)) this.#details.add(detail);
 	}
 
 	/** Mistral sends parts: text, and thinking made of parts. */
@@ -98,11 +111,12 @@ export class ChatDecoder implements Decoder {
 			this.#current = { kind, key: `${kind}${this.#made}` };
 			const block = kind === "text" ? { type: "text" as const, text: "" } : { type: "thinking" as const, thinking: "", thinkingSignature: signature };
 			this.#blocks.open(this.#current.key, block);
+			this.#carriers[kind] ??= this.#current.key;
 		}
 		this.#blocks.append(this.#current.key, piece);
 	}
 
-	/** Closes what stands before a new block, but no call that still waits for arguments: hosts may send calls interleaved. */
+	/** Closes what precedes a new block, but no call that still waits for arguments: hosts may interleave the pieces of calls. */
 	#closeFinished(): void {
 		if (this.#current) this.#blocks.close(this.#current.key);
 		this.#current = undefined;
@@ -116,7 +130,7 @@ export class ChatDecoder implements Decoder {
 		const args = object(made.arguments) ? JSON.stringify(made.arguments) : text(made.arguments);
 		const known = this.#find(piece, name);
 		if (!known && name === "" && args === "" && text(piece.id) === "") return;
-		// A whole call that is named anew is another call: some hosts give all calls one id.
+		// A whole call that is named again is another call: some hosts give all calls one id.
 		const isAnother = known && name !== "" && args.trim() !== "" && this.#blocks.isWhole(known.key);
 		const call = known && !isAnother ? known : this.#open(piece, name);
 		if (call.name === "" && name !== "") {
@@ -146,13 +160,18 @@ export class ChatDecoder implements Decoder {
 		if (id !== "") this.#byId.set(id, call);
 		this.#lastCall = call;
 		this.#blocks.open(call.key, { type: "toolCall", id, name, arguments: {} });
+		this.#carriers.call ??= call.key;
 		return call;
 	}
 
-	/** Encrypted reasoning belongs to a call and goes back with it. */
-	#detail(detail: Json): void {
-		const call = this.#byId.get(text(detail.id));
-		if (call && detail.type === "reasoning.encrypted") this.#blocks.change(call.key, { thoughtSignature: JSON.stringify(detail) });
+	/** Details belong to the whole reply, and may come before the block that they describe; one block carries them all. */
+	#keepDetails(): void {
+		const signature = this.#details.text;
+		if (signature === undefined) return;
+		const { thinking, call, text: words } = this.#carriers;
+		if (thinking !== undefined) this.#blocks.change(thinking, { thinkingSignature: signature });
+		else if (call !== undefined) this.#blocks.change(call, { thoughtSignature: signature });
+		else if (words !== undefined) this.#blocks.change(words, { textSignature: signature });
 	}
 
 	#count(usage: Json | undefined): void {
@@ -170,11 +189,26 @@ export class ChatDecoder implements Decoder {
 		this.#builder.set({ usage: priced(tokens, this.#call.model, total || undefined) });
 	}
 
-	#fail(error: unknown, data: string): void {
-		const facts = object(error);
-		const code = Number(facts?.code ?? facts?.status);
-		const words = typeof error === "string" ? error : [text(facts?.type), text(facts?.code), text(facts?.message)].filter(Boolean).join(": ");
-		this.#error = { error: words || data, ...(code >= 400 && code < 600 ? { status: code } : {}) };
+	/** An error that follows a complete reply does not undo it. */
+	#fail(data: string): void {
 		this.isOver = true;
+		if (this.#finish !== undefined && goodWords.includes(this.#finish)) return;
+		const { text: error, raw, status } = readError(data);
+		this.#error = { error, raw, ...(status === undefined ? {} : { status }) };
 	}
+}
+
+const goodWords = ["stop", "end", "eos", "length", "tool_calls", "function_call"];
+
+/** An error chunk, also in the words of hosts that do not nest it. */
+function isError(chunk: Json): boolean {
+	if (chunk.error !== undefined && chunk.error !== null) return true;
+	return !Array.isArray(chunk.choices) && (text(chunk.error_message) !== "" || (chunk.object === "error" && text(chunk.message) !== ""));
+}
+
+/** Hosts that were not asked for several choices may still send others; only the first is the reply. */
+function firstChoice(chunk: Json): Json | undefined {
+	return list(chunk.choices)
+		.map(object)
+		.find((choice) => choice !== undefined && (choice.index === undefined || choice.index === null || choice.index === 0));
 }

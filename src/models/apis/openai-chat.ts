@@ -2,12 +2,13 @@
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
-import { type Api, type Call, endpoint, imageOnly, noOutput, remembered, thinks, type WireRequest } from "../api.ts";
-import type { Compat } from "../compat.ts";
+import { type Api, type Call, endpoint, imageOnly, noOutput, objectSchema, remembered, thinks, type WireRequest } from "../api.ts";
+import { letterHash } from "../hash.ts";
 import { wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { effortWord, levelMap } from "../thinking.ts";
 import { ChatDecoder, reasoningFields } from "./openai-chat-reply.ts";
+import { storedDetails } from "./reasoning-details.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -23,8 +24,8 @@ export function request(call: Call): WireRequest {
 	members.push(`"${compat.maxTokensField}":${call.maxTokens}`, ...thinkingOf(call));
 	if (compat.openRouterRouting) members.push(`"provider":${wire(compat.openRouterRouting)}`);
 	if (compat.vercelGatewayRouting) members.push(`"providerOptions":${wire({ gateway: compat.vercelGatewayRouting })}`);
-	const hasToolHistory = call.messages.some((message) => message.role === "toolResult");
-	if (call.tools.length > 0 || hasToolHistory) members.push(`"tools":[${call.tools.map((tool) => toolText(tool)).join(",")}]`);
+	// Several hosts refuse an empty list, also when the conversation has tool calls in it.
+	if (call.tools.length > 0) members.push(`"tools":[${call.tools.map((tool) => toolText(tool)).join(",")}]`);
 	// Several hosts refuse it for a model that thinks.
 	if (call.toolChoice && !thinks(call)) members.push(`"tool_choice":${wire({ type: "function", function: { name: call.toolChoice } })}`);
 	const pages = pagesOf(call.messages[0], messageTexts(call));
@@ -52,35 +53,40 @@ const assistantText = remembered((message: AssistantMessage, variant: string): s
 	const calls = message.content.filter((block) => block.type === "toolCall");
 	const content = said.filter((part) => part.trim() !== "").join("\n");
 	if (content === "" && calls.length === 0) return "";
-	const thinking = isThinkingText ? {} : reasoningMembers(message);
-	const details = calls.flatMap((call) => storedDetail(call.thoughtSignature));
 	return wire({
 		role: "assistant",
 		content: content || emptyContent,
-		...thinking,
-		...(details.length > 0 ? { reasoning_details: details } : {}),
-		...(calls.length > 0 ? { tool_calls: calls.map((call) => callPart(call.id, call.name, call.arguments)) } : {}),
+		...(isThinkingText ? {} : reasoningMembers(message, variant.includes("r") && calls.length > 0)),
+		...(calls.length > 0 ? { tool_calls: calls.map((call) => callPart(wireId(call.id, variant), call.name, call.arguments)) } : {}),
 	});
 });
 
-/** The thinking goes back under the name it came under. */
-function reasoningMembers(message: AssistantMessage): Record<string, string> {
+/** Hosts accept a space where there was no reasoning; they refuse an empty text as missing. */
+const noReasoning = " ";
+
+/** The thinking goes back as it came: as a list of details, or under the name of its field. `isRequired`: it may not be missing. */
+function reasoningMembers(message: AssistantMessage, isRequired: boolean): Record<string, unknown> {
+	const details = message.content.flatMap((block) => storedDetails(signatureOf(block)));
+	if (details.length > 0) return { reasoning_details: details };
 	const members: Record<string, string> = {};
 	for (const block of message.content) {
 		if (block.type !== "thinking" || !block.thinkingSignature || !reasoningFields.includes(block.thinkingSignature)) continue;
 		const earlier = members[block.thinkingSignature];
 		members[block.thinkingSignature] = earlier === undefined ? block.thinking : `${earlier}\n${block.thinking}`;
 	}
-	return members;
+	if (!isRequired) return members;
+	return { reasoning_content: Object.values(members).find((words) => words.trim() !== "") ?? noReasoning };
 }
 
-function storedDetail(signature: string | undefined): unknown[] {
-	if (!signature?.startsWith("{")) return [];
-	try {
-		return [JSON.parse(signature)];
-	} catch {
-		return []; // Made by another API under the same name; without it the call is still valid.
-	}
+function signatureOf(block: AssistantMessage["content"][number]): string | undefined {
+	if (block.type === "text") return block.textSignature;
+	if (block.type === "thinking") return block.thinkingSignature;
+	return block.type === "toolCall" ? block.thoughtSignature : undefined;
+}
+
+/** Mistral takes ids of exactly nine letters and digits. Each other id has one such form, for the call and for its result. */
+function wireId(id: string, variant: string): string {
+	return !variant.includes("m") || /^[A-Za-z0-9]{9}$/.test(id) ? id : letterHash(id, 9);
 }
 
 function callPart(id: string, name: string, args: unknown): unknown {
@@ -91,7 +97,7 @@ const resultText = remembered((message: ToolResultMessage, variant: string): str
 	const words = textOf(message.content);
 	const hasImage = message.content.some((block) => block.type === "image");
 	const name = variant.includes("n") ? { name: message.toolName } : {};
-	return wire({ role: "tool", tool_call_id: message.toolCallId, ...name, content: words || (hasImage ? imageOnly : noOutput) });
+	return wire({ role: "tool", tool_call_id: wireId(message.toolCallId, variant), ...name, content: words || (hasImage ? imageOnly : noOutput) });
 });
 
 function textOf(content: (Text | Image)[]): string {
@@ -103,13 +109,24 @@ function contentPart(block: Text | Image): unknown {
 	return { type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } };
 }
 
-function variantOf(compat: Compat): string {
-	return [compat.requiresThinkingAsText ? "t" : "", compat.requiresAssistantContent ? "e" : "", compat.requiresToolResultName ? "n" : ""].join("");
+/** The flags that change how a message is written, a letter each. */
+function variantOf(call: Call): string {
+	const { compat } = call;
+	const flags = {
+		t: compat.requiresThinkingAsText,
+		e: compat.requiresAssistantContent,
+		n: compat.requiresToolResultName,
+		m: compat.requiresMistralToolIds,
+		r: compat.requiresReasoningContentOnAssistantMessages && thinks(call),
+	};
+	return Object.entries(flags)
+		.flatMap(([letter, isSet]) => (isSet ? [letter] : []))
+		.join("");
 }
 
 function messageTexts(call: Call): string[] {
 	const { compat, messages, model } = call;
-	const variant = variantOf(compat);
+	const variant = variantOf(call);
 	const isMarked = compat.supportsCacheControl && call.retention !== "none" && /claude/i.test(model.id);
 	const texts: string[] = [];
 	if (call.systemPrompt.trim() !== "") {
@@ -117,27 +134,31 @@ function messageTexts(call: Call): string[] {
 		const content = isMarked ? [{ type: "text", text: call.systemPrompt, cache_control: cacheControl }] : call.systemPrompt;
 		texts.push(wire({ role, content }));
 	}
-	let images: Image[] = [];
-	const flush = () => {
-		if (images.length > 0)
-			texts.push(wire({ role: "user", content: [{ type: "text", text: "Images from the tool results above:" }, ...images.map(contentPart)] }));
-		images = [];
-	};
-	messages.forEach((message, index) => {
-		if (message.role === "toolResult") {
-			texts.push(resultText(message, variant));
-			for (const block of message.content) if (block.type === "image") images.push(block);
-			return;
-		}
-		const isAfterResult = messages[index - 1]?.role === "toolResult";
-		if (isAfterResult && message.role === "user" && compat.requiresAssistantAfterToolResult) {
+	let isAfterResult = false;
+	const add = (role: ModelMessage["role"], made: string) => {
+		if (made === "") return;
+		if (isAfterResult && role === "user" && compat.requiresAssistantAfterToolResult) {
 			texts.push(wire({ role: "assistant", content: "Tool results received." }));
 		}
-		flush();
-		const made = message.role === "user" ? userText(message) : assistantText(message, variant);
-		if (made !== "") texts.push(made);
-	});
-	flush();
+		isAfterResult = role === "toolResult";
+		texts.push(made);
+	};
+	let images: Image[] = [];
+	const addImages = () => {
+		const caption = { type: "text", text: "Images from the tool results above:" };
+		if (images.length > 0) add("user", wire({ role: "user", content: [caption, ...images.map(contentPart)] }));
+		images = [];
+	};
+	for (const message of messages) {
+		if (message.role === "toolResult") {
+			add("toolResult", resultText(message, variant));
+			for (const block of message.content) if (block.type === "image") images.push(block);
+			continue;
+		}
+		addImages();
+		add(message.role, message.role === "user" ? userText(message) : assistantText(message, variant));
+	}
+	addImages();
 	return isMarked ? markLast(texts, messages) : texts;
 }
 
@@ -158,7 +179,7 @@ export function callId(id: string): string {
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
 const toolText = remembered((tool: ToolDefinition): string => {
-	return wire({ type: "function", function: { name: tool.name, description: tool.description, parameters: tool.parameters } });
+	return wire({ type: "function", function: { name: tool.name, description: tool.description, parameters: objectSchema(tool.parameters) } });
 });
 
 // ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────
@@ -169,8 +190,10 @@ function thinkingOf(call: Call): string[] {
 	const isOn = level !== "off";
 	const word = compat.reasoningEffortMap[level] ?? effortWord(model, level);
 	const effort = word !== undefined && compat.supportsReasoningEffort ? [`"reasoning_effort":${wire(word)}`] : [];
-	// Hosts with a switch of their own take an effort only for models that name their words.
-	const namedEffort = isOn && typeof levelMap(model)[level] === "string" ? effort : [];
+	// Hosts with a switch of their own accept an effort only for models that name their words; `xhigh` is the word of `max`.
+	const map = levelMap(model);
+	const isNamed = typeof map[level] === "string" || (level === "xhigh" && typeof map.max === "string");
+	const namedEffort = isOn && isNamed ? effort : [];
 	switch (compat.thinkingFormat) {
 		case "openrouter":
 			return [`"reasoning":${wire(word === undefined ? { enabled: false } : { effort: word })}`];

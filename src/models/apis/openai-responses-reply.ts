@@ -3,6 +3,7 @@ import type { Usage } from "../../protocol/model.ts";
 import { type Call, type Decoder, type Ending, settled } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
+import { readError } from "../error-body.ts";
 import { count, type Json, list, object, parseEvent, text } from "../json.ts";
 
 const tierFactor: Record<string, number> = { flex: 0.5, priority: 2 };
@@ -150,9 +151,12 @@ export class ResponsesDecoder implements Decoder {
 
 	#fail(error: Json, otherwise: string): void {
 		this.isOver = true;
-		const code = Number(error.status ?? error.code);
-		const words = [text(error.code) || text(error.type), text(error.message)].filter((part) => part !== "" && part !== "error").join(": ");
-		this.#ending = { error: words || otherwise, ...(code >= 400 && code < 600 ? { status: code } : {}) };
+		if (text(error.message) === "" && text(error.code) === "") {
+			this.#ending = { error: otherwise };
+			return;
+		}
+		const { text: words, raw, status } = readError(JSON.stringify(error));
+		this.#ending = { error: words, raw, ...(status === undefined ? {} : { status }) };
 	}
 }
 

@@ -2,8 +2,9 @@
 import type { ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
-import { type Api, type Call, endpoint, imageOnly, noOutput, remembered, type WireRequest } from "../api.ts";
-import { object, wire } from "../json.ts";
+import { type Api, type Call, endpoint, imageOnly, noOutput, objectSchema, remembered, type WireRequest } from "../api.ts";
+import { hexHash } from "../hash.ts";
+import { list, object, wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { effortWord } from "../thinking.ts";
 import { ResponsesDecoder } from "./openai-responses-reply.ts";
@@ -36,7 +37,7 @@ const userText = remembered((message: UserMessage): string => {
 /** The items of a reply, joined by commas. `copy` tells replies of the same moment apart. */
 const assistantText = remembered((message: AssistantMessage, copy: string): string => {
 	const isReasoning = message.content.map((block) => block.type === "thinking" && isReasoningItem(block.thinkingSignature));
-	// The provider refuses items of its own whose reasoning is missing; without their ids it takes them for new ones.
+	// The provider refuses items of its own whose reasoning is missing; without their ids it accepts them as new ones.
 	const isWhole = message.content.every((block, index) => block.type !== "thinking" || isReasoning[index]);
 	const madeId = (index: number) => `msg_${message.timestamp}_${index}${copy}`;
 	const items = message.content.flatMap((block, index): { item: string; isReasoning?: true }[] => {
@@ -51,13 +52,17 @@ const assistantText = remembered((message: AssistantMessage, copy: string): stri
 	return items.map(({ item }) => item).join(",");
 });
 
-/** Whether a signature is an item of reasoning, in whatever order its members were stored. */
+/**
+ * Whether a signature is an item of reasoning that can go back. Nothing is stored at the provider, so the item has to bring its content:
+ * encrypted, or in the open where an open model runs. An item without it is only an id that the provider does not find.
+ */
 function isReasoningItem(stored: string | undefined): boolean {
 	if (!stored?.startsWith("{")) return false;
 	try {
-		return object(JSON.parse(stored))?.type === "reasoning";
+		const item = object(JSON.parse(stored));
+		return item?.type === "reasoning" && (Boolean(item.encrypted_content) || list(item.content).length > 0);
 	} catch {
-		return false; // Made by another API under the same name, or a damaged file.
+		return false; // Another API made it under the same name, or the file is damaged.
 	}
 }
 
@@ -80,19 +85,14 @@ function readSignature(signature: string | undefined): { id?: string; phase?: st
 	try {
 		return JSON.parse(signature) as { id?: string; phase?: string };
 	} catch {
-		return {}; // A damaged file: the text is worth more than its id.
+		return {}; // The file is damaged; the text is worth more than its id.
 	}
 }
 
 /** Ids above 64 characters are refused; a hash of them serves as well. */
 function shortId(id: string): string {
 	if (id.length <= 64) return id;
-	let [low, high] = [0xdeadbeef, 0x41c6ce57];
-	for (let at = 0; at < id.length; at += 1) {
-		low = Math.imul(low ^ id.charCodeAt(at), 2654435761);
-		high = Math.imul(high ^ id.charCodeAt(at), 1597334677);
-	}
-	return `msg_${(low >>> 0).toString(16).padStart(8, "0")}${(high >>> 0).toString(16).padStart(8, "0")}`;
+	return `msg_${hexHash(id)}`;
 }
 
 /** An engine id is `<call_id>|<item_id>`. */
@@ -143,7 +143,7 @@ export function callId(id: string): string {
 
 const toolText = remembered((tool: ToolDefinition, variant: string): string => {
 	const strict = variant === "s" ? { strict: false } : {};
-	return wire({ type: "function", name: tool.name, description: tool.description, parameters: tool.parameters, ...strict });
+	return wire({ type: "function", name: tool.name, description: tool.description, parameters: objectSchema(tool.parameters), ...strict });
 });
 
 // ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────

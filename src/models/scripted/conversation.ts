@@ -1,4 +1,4 @@
-/** What a script can know of the conversation. */
+/** The facts of the conversation that a script can use. */
 import type { ModelMessage, ModelRequest } from "../../agent/contracts.ts";
 import type { When } from "./format.ts";
 import type { Facts } from "./template.ts";

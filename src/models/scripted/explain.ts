@@ -48,7 +48,7 @@ function* against(schema: JsonSchema, node: Node, path: string): Generator<Probl
 	}
 }
 
-/** Of objects that are told apart by a member they need, takes the one that is meant. */
+/** Several shapes differ by a member that each requires; this picks the shape that the value has. */
 function* againstChoice(choices: readonly JsonSchema[], title: string, node: Node, path: string): Generator<Problem> {
 	const key = (choice: JsonSchema) => choice.required?.[0] ?? "";
 	const present = choices.filter((choice) => findNodeAtLocation(node, [key(choice)]));

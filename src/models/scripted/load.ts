@@ -44,7 +44,7 @@ function readScript(text: string, source: string): LoadedScript {
 	if (!problem) return { script: getNodeValue(root), source };
 	const count = more.length === 0 ? "" : ` (and ${more.length} more)`;
 	const where = problem.path === "" ? "" : `${problem.path}: `;
-	// The script's own words may stand in it; it stays one line all the same.
+	// It may quote the script; it is one line all the same.
 	return { problem: `${at(problem.offset)}: ${where}${problem.message}${count}`.replace(/\s*[\r\n]+\s*/g, " ") };
 }
 

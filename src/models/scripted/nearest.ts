@@ -1,4 +1,4 @@
-/** The known word that somebody probably meant; nothing when none is close. */
+/** The known word that the author probably meant; nothing when none is close. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
 	const typed = word.toLowerCase();
 	const ranked = known

@@ -102,7 +102,7 @@ describe("the last message", () => {
 			{ content: [{ ...call, arguments: {}, argumentsError: expect.stringContaining("JSON") } as never], stopReason: "toolUse" },
 		],
 		[
-			"arguments that are no object",
+			"arguments that are not an object",
 			{ blocks: [{ tool: "bash", arguments: "[1]" }] },
 			{ content: [{ ...call, arguments: {}, argumentsError: "The arguments are not a JSON object" } as never], stopReason: "toolUse" },
 		],

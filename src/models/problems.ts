@@ -1,0 +1,8 @@
+/** Something wrong in `models.jsonc`. */
+export interface FileProblem {
+	/** The path of the file, the place in it and what is wrong there. */
+	text: string;
+	/** The provider that it is about, under the name of the file. */
+	provider?: string;
+	code?: "no_key";
+}
