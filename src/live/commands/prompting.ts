@@ -23,6 +23,11 @@ export function promptingHandlers(session: Session, findCommand: (text: string) 
 			prompt.decide("handled");
 			void run();
 		});
+	/** Goes on with a prompt, once it is acknowledged. A prompt that comes while the agent works, and may not be queued, is refused instead. */
+	const goOn = (prompt: AcceptedPrompt, call: Call) => {
+		if (prompt.known?.code === "busy") throw new CommandError(prompt.known.text);
+		call.continueAfterAck(prompt);
+	};
 	const queue = (name: "steering" | "followUp") => (params: { message: string; images?: ImageInput[] }, call: Call) => {
 		const command = findCommand(params.message);
 		if (command) throw new CommandError(command.queueRefusal);
@@ -39,7 +44,7 @@ export function promptingHandlers(session: Session, findCommand: (text: string) 
 				return command ? commandPrompt(command) : session.prompt({ text: message, images: flatImages(images), streamingBehavior });
 			};
 			const prompt = accept();
-			call.continueAfterAck(prompt);
+			goOn(prompt, call);
 			return prompt.expected && { disposition: prompt.expected };
 		},
 		steer: queue("steering"),
@@ -56,7 +61,7 @@ export function promptingHandlers(session: Session, findCommand: (text: string) 
 				await idle;
 				const command = findCommand(message);
 				if (call.isAborted()) call.continueAfterAck(AcceptedPrompt.refused(aborted));
-				else call.continueAfterAck(command ? commandPrompt(command) : session.prompt(input));
+				else goOn(command ? commandPrompt(command) : session.prompt(input), call);
 			});
 		},
 	};
