@@ -14,18 +14,16 @@ const model = models.anthropic;
 
 const message: fc.Arbitrary<ModelMessage> = fc.oneof(
 	fc.string({ maxLength: 3 }).map((text): ModelMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 })),
-	fc
-		.constantFrom("a", "b")
-		.map(
-			(id): ModelMessage => ({
-				role: "toolResult",
-				toolCallId: id,
-				toolName: "read",
-				content: [{ type: "text", text: id }],
-				isError: false,
-				timestamp: 1,
-			}),
-		),
+	fc.constantFrom("a", "b").map(
+		(id): ModelMessage => ({
+			role: "toolResult",
+			toolCallId: id,
+			toolName: "read",
+			content: [{ type: "text", text: id }],
+			isError: false,
+			timestamp: 1,
+		}),
+	),
 	fc.tuple(fc.subarray(["a", "b"]), fc.constantFrom("toolUse", "stop", "error", "aborted"), fc.boolean()).map(
 		([ids, stopReason, isForeign]): ModelMessage => ({
 			role: "assistant",
