@@ -134,9 +134,8 @@ describe("loading", () => {
 	});
 
 	test("what was written for the family's agents: the packages are there, and what is missing is named", async () => {
-		const { host, errors, warnings } = await load(
-			{
-				"theirs.ts": `
+		const { host, errors, warnings } = await load({
+			"theirs.ts": `
 					import type { ExtensionContext } from "@mariozechner/pi-coding-agent";
 					import { ExtensionAPI, isToolCallEventType, truncateTail, type Theme } from "@mariozechner/pi-coding-agent";
 					import { StringEnum, complete } from "@earendil-works/pi-ai";
@@ -155,9 +154,8 @@ describe("loading", () => {
 							renderCall: () => new Text("never drawn"),
 						});
 					};`,
-				"lib/sessions.ts": 'import { SessionManager } from "@mariozechner/pi-coding-agent"; export const sessions = () => SessionManager.list();',
-			},
-		);
+			"lib/sessions.ts": 'import { SessionManager } from "@mariozechner/pi-coding-agent"; export const sessions = () => SessionManager.list();',
+		});
 		expect(errors).toEqual([]);
 		const [tool] = host.tools();
 		expect(tool?.parameters).toMatchObject({ properties: { size: { type: "string", enum: ["s", "m"], description: "how" } } });

@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import typebox from "typebox";
-import { outputLimits, truncateHead as keepHead, truncateTail as keepTail, type Limits, type Truncated } from "../../lib/truncate.ts";
+import { truncateHead as keepHead, truncateTail as keepTail, type Limits, outputLimits, type Truncated } from "../../lib/truncate.ts";
 import { defineExtension, defineTool } from "../helpers.ts";
 
 type ToolEvent = { toolName: string };
