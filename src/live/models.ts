@@ -77,7 +77,13 @@ export class Models implements SessionModels, ModelCatalogue {
 			return undefined;
 		}
 		const wishes = { provider: options.provider ?? settings.get("defaultProvider"), id: options.provider ? undefined : settings.get("defaultModel") };
-		return initialModel({ scope: await this.scope(), settings: wishes }, await registry.available());
+		const scope = await this.scope();
+		if (!scope?.length && wishes.provider && wishes.id) {
+			// The settings may name an id that no list has, as --model may.
+			const named = await registry.resolve(`${wishes.provider}/${wishes.id}`);
+			if (!("problem" in named) && !(await registry.problem(named.model))) return named;
+		}
+		return initialModel({ scope, settings: wishes }, await registry.available());
 	}
 
 	/** Looks up the model to start with and takes it. A failure only means that there is none. */
@@ -141,6 +147,10 @@ export class Models implements SessionModels, ModelCatalogue {
 
 	async find(provider: string, id: string): Promise<Model | undefined> {
 		return provider === scripted ? this.#script(id) : (await this.registry()).find(provider, id);
+	}
+
+	async findListed(provider: string, id: string): Promise<Model | undefined> {
+		return provider === scripted ? this.#script(id) : (await this.registry()).findListed(provider, id);
 	}
 
 	/** Built-in scripts are part of the program. A script by path plays only when it was chosen in this process. */

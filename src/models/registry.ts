@@ -50,6 +50,8 @@ export class ModelRegistry implements ModelAccess {
 	#clouds: Promise<Clouds> | undefined;
 	/** Providers that were asked, or chosen to be. */
 	#asked = new Set<string>();
+	/** Models that no list has, and that the user named. */
+	#named = new Map<string, Model>();
 
 	constructor(options: RegistryOptions) {
 		this.#options = options;
@@ -74,6 +76,7 @@ export class ModelRegistry implements ModelAccess {
 		for (const provider of await this.#providers.names()) {
 			if (!(await this.#isConfigured(provider))) continue;
 			for (const { model, missing } of await this.#providers.of(provider)) if (missing.length === 0) models.push(model);
+			for (const model of this.#named.values()) if (model.provider === provider) models.push(model);
 		}
 		return models;
 	}
@@ -94,10 +97,23 @@ export class ModelRegistry implements ModelAccess {
 		return (await this.#providers.find(provider, id))?.model;
 	}
 
-	/** The model that a pattern of `--model` means: among those that can be asked, else among all. */
+	/** The same without defaults: a model that is on the list, or that a local server has now. */
+	async findListed(provider: string, id: string): Promise<Model | undefined> {
+		const name = providerName(provider);
+		const listed = (await this.#providers.of(name)).find(({ model }) => model.id === id)?.model ?? this.#named.get(`${name}/${id}`);
+		if (listed || !routes.get(name)?.isLocal) return listed;
+		const isThere = (await this.local()).some((model) => model.provider === name && model.id === id);
+		return isThere ? this.find(name, id) : undefined;
+	}
+
+	/** The model that a pattern of `--model` means: among those that can be asked, else among all. It is on the list from now on. */
 	async resolve(pattern: string): Promise<{ model: Model; level?: ThinkingLevel } | ModelProblem> {
 		const found = await this.#resolve(pattern);
-		if ("model" in found) this.#asked.add(found.model.provider);
+		if ("problem" in found) return found;
+		const { provider, id } = found.model;
+		this.#asked.add(provider);
+		const isListed = (await this.#providers.of(provider)).some(({ model }) => model.id === id);
+		if (!isListed) this.#named.set(`${provider}/${id}`, found.model);
 		return found;
 	}
 

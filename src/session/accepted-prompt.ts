@@ -18,6 +18,8 @@ export type OnDisposition = (disposition: Disposition, messages: readonly AgentM
 export class AcceptedPrompt {
 	/** What the host reads in the acknowledgement; absent when the prompt will be refused. */
 	readonly expected: Disposition | undefined;
+	/** Why the prompt will be refused, where that is known before the acknowledgement. */
+	readonly known: Refusal | undefined;
 	messages: AgentMessage[];
 	readonly source: IncomingPrompt["source"];
 	/** The tool that the first reply must call. */
@@ -30,7 +32,8 @@ export class AcceptedPrompt {
 	refusal: Refusal | undefined;
 
 	/** `goOn` runs once the host has been answered. */
-	constructor({ messages, source }: IncomingPrompt, expected: Disposition | undefined, goOn: (prompt: AcceptedPrompt) => void) {
+	constructor({ messages, source }: IncomingPrompt, expected: Disposition | undefined, goOn: (prompt: AcceptedPrompt) => void, known?: Refusal) {
+		this.known = known;
 		this.messages = messages;
 		this.source = source;
 		this.expected = expected;
@@ -39,7 +42,7 @@ export class AcceptedPrompt {
 
 	/** A prompt that only waits for its acknowledgement to be refused. */
 	static refused(refusal: Refusal, expected?: Disposition): AcceptedPrompt {
-		return new AcceptedPrompt({ messages: [] }, expected, (prompt) => prompt.refuse(refusal));
+		return new AcceptedPrompt({ messages: [] }, expected, (prompt) => prompt.refuse(refusal), refusal);
 	}
 
 	/** The host has been answered. Resolves when the prompt has been decided: with the reason when it is refused. */

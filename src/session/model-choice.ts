@@ -53,7 +53,7 @@ export class ModelChoice {
 
 	async set(provider: string, id: string): Promise<Model> {
 		const { catalogue } = this.#parts;
-		const model = await catalogue.find(provider, id);
+		const model = await catalogue.findListed(provider, id);
 		if (!model) throw new CommandError(`Model not found: ${provider}/${id}`);
 		if (await catalogue.problem(model)) throw new CommandError(`No API key for ${provider}/${id}`);
 		this.take({ model });

@@ -104,6 +104,17 @@ describe("what can be asked", () => {
 		expect(problems).toEqual([expect.stringContaining(`must be one of ${Object.keys(apis).join(", ")}`)]);
 	});
 
+	test("an unlisted id is on the list once the user has named it", async () => {
+		const models = make({ OPENAI_API_KEY: "k-12345" });
+		const ids = async () => (await models.available()).map(({ id }) => id);
+		expect(await models.findListed("openai", "gpt-5.5")).toMatchObject({ id: "gpt-5.5" });
+		expect(await models.findListed("openai", "gpt-99")).toBeUndefined();
+		expect(await ids()).not.toContain("gpt-99");
+		await models.resolve("openai/gpt-99:low");
+		expect(await models.findListed("openai", "gpt-99")).toMatchObject({ id: "gpt-99", contextWindow: 128000 });
+		expect(await ids()).toContain("gpt-99");
+	});
+
 	test("the remedy is named", async () => {
 		const models = make();
 		const claude = await found(models, "anthropic", "claude-opus-4-7");

@@ -75,9 +75,7 @@ describe("omp, xcsh, pisces", () => {
 			const streaming = client.next("a delta", ({ type }) => type === "message_update");
 			await client.request("prompt", { message: "work long" });
 			await streaming;
-			await client.request("prompt", { message: "no way to queue" });
-			await client.request("get_state");
-			expect(client.lateFailures).toEqual([expect.stringContaining("Agent is already processing.")]);
+			await expect(client.request("prompt", { message: "no way to queue" })).rejects.toThrow("Agent is already processing.");
 			expect(client.faults).toEqual([]);
 		}),
 	);

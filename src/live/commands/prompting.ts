@@ -13,14 +13,25 @@ export interface ExtensionCommand {
 	queueRefusal: string;
 }
 
-/** `findCommand`: the extension's command that a text stands for. */
-export function promptingHandlers(session: Session, findCommand: (text: string) => ExtensionCommand | undefined): Pick<Handlers, Names> {
+export interface PromptingParts {
+	session: Session;
+	/** The extension's command that a text stands for. */
+	findCommand: (text: string) => ExtensionCommand | undefined;
+	/** Whether the prompt that names a command of an extension is answered when the command has ended. */
+	awaitsCommands: boolean;
+	/** Resolves when the program ends and waits for no extension any more. */
+	leaving: Promise<void>;
+}
+
+export function promptingHandlers({ session, findCommand, awaitsCommands, leaving }: PromptingParts): Pick<Handlers, Names> {
 	/** A command of an extension is refused whenever a prompt is. */
 	const commandPrompt = ({ run }: ExtensionCommand) =>
 		new AcceptedPrompt({ messages: [] }, "handled", (prompt) => {
 			const { haltReason } = session.doors;
 			if (haltReason !== undefined) return prompt.refuse({ text: haltReason, code: "halted" });
-			prompt.decide("handled");
+			const handled = () => prompt.decide("handled");
+			if (awaitsCommands) return void Promise.race([run(), leaving]).then(handled, handled);
+			handled();
 			void run();
 		});
 	/** An abort that was read later came first. */
@@ -30,6 +41,11 @@ export function promptingHandlers(session: Session, findCommand: (text: string) 
 			// After the failure has been written.
 			setImmediate(() => session.reportAborted());
 		});
+	/** Goes on with a prompt, once it is acknowledged. A prompt that comes while the agent works, and may not be queued, is refused instead. */
+	const goOn = (prompt: AcceptedPrompt, call: Call) => {
+		if (prompt.known?.code === "busy") throw new CommandError(prompt.known.text);
+		call.continueAfterAck(prompt);
+	};
 	const queue = (name: "steering" | "followUp") => (params: { message: string; images?: ImageInput[] }, call: Call) => {
 		const command = findCommand(params.message);
 		if (command) throw new CommandError(command.queueRefusal);
@@ -46,7 +62,7 @@ export function promptingHandlers(session: Session, findCommand: (text: string) 
 				return command ? commandPrompt(command) : session.prompt({ text: message, images: flatImages(images), streamingBehavior });
 			};
 			const prompt = accept();
-			call.continueAfterAck(prompt);
+			goOn(prompt, call);
 			return prompt.expected && { disposition: prompt.expected };
 		},
 		steer: queue("steering"),
@@ -63,7 +79,7 @@ export function promptingHandlers(session: Session, findCommand: (text: string) 
 				await idle;
 				const command = findCommand(message);
 				if (call.isAborted()) call.continueAfterAck(lostPrompt());
-				else call.continueAfterAck(command ? commandPrompt(command) : session.prompt(input));
+				else goOn(command ? commandPrompt(command) : session.prompt(input), call);
 			});
 		},
 	};

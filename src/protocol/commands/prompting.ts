@@ -11,7 +11,7 @@ export const Disposition = shape("Disposition", "What became of a message: a run
 
 export const promptingCommands = {
 	prompt: command({
-		doc: "Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is followed by a failure with the same id.",
+		doc: "Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is a failure.",
 		lane: "serial",
 		params: { message, images, streamingBehavior: optional(words("steer", "followUp")) },
 		result: orNothing(Disposition),
