@@ -12,7 +12,6 @@ import {
 	imageOnly,
 	noOutput,
 	remembered,
-	rememberedRun,
 	settled,
 	thinks,
 	type WireRequest,
@@ -65,13 +64,13 @@ interface Said {
 	text: string;
 }
 
-const userSaid = remembered((message: UserMessage): Said => said(contentBlocks(message.content)));
+const userSaid = (message: UserMessage): Said => said(contentBlocks(message.content));
 
 function said(blocks: string[]): Said {
 	return { blocks, text: blocks.length === 0 ? "" : `{"role":"user","content":[${blocks.join(",")}]}` };
 }
 
-const assistantText = remembered((message: AssistantMessage): string => {
+function assistantText(message: AssistantMessage): string {
 	const blocks = message.content.flatMap((block): unknown[] => {
 		if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
 		if (block.type === "redactedThinking") return [{ type: "redacted_thinking", data: block.data }];
@@ -80,10 +79,10 @@ const assistantText = remembered((message: AssistantMessage): string => {
 		return block.thinking.trim() === "" ? [] : [{ type: "text", text: block.thinking }];
 	});
 	return blocks.length === 0 ? "" : wire({ role: "assistant", content: blocks });
-});
+}
 
-/** A result, and the images that must stand behind all results because an error may hold none. */
-const resultBlocks = remembered((message: ToolResultMessage): { result: string; behind: string[] } => {
+/** A result, and the images that must follow all results because an error may hold none. */
+function resultBlocks(message: ToolResultMessage): { result: string; behind: string[] } {
 	const words = message.content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
 	const images = message.content.filter((block) => block.type === "image");
 	const base = { type: "tool_result", tool_use_id: message.toolCallId };
@@ -94,13 +93,13 @@ const resultBlocks = remembered((message: ToolResultMessage): { result: string; 
 	}
 	const content = [{ type: "text", text: words || imageOnly }, ...images.map(imageBlock)];
 	return { result: wire({ ...base, content, ...failed }), behind: [] };
-});
+}
 
 /** All results of one turn are one message. */
-const resultsSaid = rememberedRun((run: readonly ToolResultMessage[]): Said => {
+function resultsSaid(run: readonly ToolResultMessage[]): Said {
 	const made = run.map((message) => resultBlocks(message));
 	return said([...made.map((one) => one.result), ...made.flatMap((one) => one.behind)]);
-});
+}
 
 function imageBlock(image: Image): unknown {
 	return { type: "image", source: { type: "base64", media_type: image.mimeType, data: image.data } };
