@@ -78,7 +78,7 @@ const argumentDeltas: Row = {
 		}
 		return [
 			{ what: "16,000 argument deltas, cpu", value: costs[2] as number, unit: "ms", goal: { timesFloor: 1.4 } },
-			{ what: "1,000 to 16,000 argument deltas, exponent", value: exponent(counts, costs), unit: "", goal: { most: 1.1 } },
+			{ what: "1,000 to 16,000 argument deltas, exponent", value: exponent(counts, costs), unit: "", isExponent: true, goal: { most: 1.1 } },
 		];
 	},
 };
@@ -116,7 +116,8 @@ const longConversation: Row = {
 	rounds: 5,
 	hasFloor: true,
 	prepare(shared) {
-		writeSession(join(shared, "long.jsonl"), longMessages, { api: "anthropic-messages", provider: "anthropic", model: "claude-opus-4-6" });
+		const model = { api: "anthropic-messages", provider: "anthropic", model: "claude-opus-4-6" };
+		writeSession(join(shared, "long.jsonl"), longMessages, { model });
 	},
 	async measure(trial) {
 		const call = spoken("anthropic", { call: { name: "ls", arguments: ['{"path":"."}'] } });

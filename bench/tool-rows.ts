@@ -50,7 +50,7 @@ const toolTurns: Row = {
 		return [
 			{ what: "400 tool turns of true, our cpu per turn", value: perTurn(0, count), unit: "ms", goal: { timesFloor: 1.32 } },
 			{ what: "the last 20 over the first 20", value: perTurn(count - 20, count) / perTurn(0, 20), unit: "", goal: { most: 1.05 } },
-			{ what: "20 to 400 turns, exponent of one", value: exponent(marks, costs), unit: "", goal: { most: 0.05 } },
+			{ what: "20 to 400 turns, exponent of one", value: exponent(marks, costs), unit: "", isExponent: true, goal: { most: 0.05 } },
 		];
 	},
 };

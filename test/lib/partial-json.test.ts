@@ -98,7 +98,7 @@ test("a long string is read again when it has grown by a fraction, and whenever 
 test("16,000 pieces of a long string and of a wide list are copied a number of times that is linear in the text", () => {
 	const readings = (first: string, piece: string) => {
 		const reader = new PartialJsonReader();
-		return [first, ...Array.from({ length: 16_000 }, () => piece)].flatMap((text) => reader.push(text) ?? []);
+		return [first, ...Array.from({ length: 16_000 }, () => piece)].map((text) => reader.push(text)).filter((reading) => reading !== undefined);
 	};
 	expect(readings('{"content":"', "some words ").length).toBeLessThan(2000);
 	const copied = readings('{"list":[', "12345,").reduce((sum, { list }) => sum + (list as unknown[]).length, 0);
