@@ -76,6 +76,7 @@ const opening: Row = {
 					all.map((each) => each.messages),
 				),
 				unit: "",
+				isExponent: true,
 				goal: { most: 1.05 },
 			},
 		];
