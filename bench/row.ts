@@ -23,6 +23,8 @@ export interface Reading {
 	unit: string;
 	/** A rate: more is better. */
 	isRate?: boolean;
+	/** Of growth: two of them are compared by their difference. */
+	isExponent?: boolean;
 	/** Start-up and memory: any loss beyond the spread is a loss. */
 	isStrict?: boolean;
 	goal?: Goal;

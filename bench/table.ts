@@ -31,7 +31,8 @@ export function printComparison(name: string, all: readonly Series[]): Verdict[]
 		const mine = series.values.get("this");
 		const other = series.values.get("other");
 		if (!mine || !other) continue;
-		const ratio = pairwise(mine, other);
+		// The ratio of powers is the difference of their exponents, and no exponent near zero makes it explode.
+		const ratio = series.isExponent ? pairwise(mine.map(Math.exp), other.map(Math.exp)) : pairwise(mine, other);
 		const verdict = verdictOf(ratio, series);
 		verdicts.push(verdict);
 		const floor = middle(series, "floor");

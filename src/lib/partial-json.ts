@@ -18,6 +18,8 @@ type State = "value" | "key" | "colon" | "after" | "string" | "escape" | "unicod
 
 const literals: Record<string, Json> = { true: true, false: false, null: null };
 const escapes: Record<string, string> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f", '"': '"', "\\": "\\", "/": "/" };
+/** A reading is due when the open string has grown by one part in so many. */
+const finestGrowth = 256;
 const number = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 export class PartialJsonReader {
@@ -31,6 +33,10 @@ export class PartialJsonReader {
 	#reading: Record<string, Json> = {};
 	#text = "";
 	#work = 0;
+	/** Something was opened or closed since the last reading. */
+	#hasMoved = true;
+	/** How long the open string was in the last reading. */
+	#shown = 0;
 	#maxNesting: number;
 
 	/** What is nested deeper is read no further. */
@@ -54,12 +60,21 @@ export class PartialJsonReader {
 		if (this.#state === "broken" || this.#state === "end") return undefined;
 		this.#work += piece.length + 8;
 		this.#read(piece);
-		const cost = this.#stack.reduce((sum, frame) => sum + frame.size, 0);
-		if (!this.isComplete && cost > this.#work) return undefined;
+		if (!this.isComplete && !this.#isWorthReading()) return undefined;
 		this.#work = 0;
+		this.#hasMoved = false;
+		this.#shown = this.#open.length;
 		const reading = this.#snapshot();
 		if (reading) this.#reading = reading;
 		return reading;
+	}
+
+	/** A long string that has grown by next to nothing, or wide containers that would be copied for little, can wait. */
+	#isWorthReading(): boolean {
+		if (!this.#hasMoved && (this.#open.length - this.#shown) * finestGrowth < this.#open.length) return false;
+		let cost = 0;
+		for (const frame of this.#stack) cost += frame.size;
+		return cost <= this.#work;
 	}
 
 	/** The best reading so far. */
@@ -73,7 +88,11 @@ export class PartialJsonReader {
 		for (let index = this.#stack.length - 1; index >= 0; index -= 1) {
 			const { container, key } = this.#stack[index] as Frame;
 			if (Array.isArray(container)) value = value === undefined ? container.slice() : [...container, value];
-			else value = value === undefined || key === undefined || key === "__proto__" ? { ...container } : { ...container, [key]: value };
+			else {
+				const copy = { ...container };
+				if (value !== undefined && key !== undefined && key !== "__proto__") copy[key] = value;
+				value = copy;
+			}
 		}
 		return isObject(value) ? value : undefined;
 	}
@@ -116,6 +135,7 @@ export class PartialJsonReader {
 	}
 
 	#step(character: string): void {
+		if (this.#state !== "escape" && this.#state !== "unicode") this.#hasMoved = true;
 		if (this.#state === "escape") {
 			this.#state = character === "u" ? "unicode" : "string";
 			this.#code = "";
@@ -148,6 +168,7 @@ export class PartialJsonReader {
 	}
 
 	#closeString(): void {
+		this.#hasMoved = true;
 		if (!this.#isKey) {
 			this.#put(this.#open);
 			return;

@@ -61,10 +61,11 @@ function handOff(messages: readonly ModelMessage[], from: number, sent: ModelMes
 			sent.push(adaptedUser(message, target));
 			continue;
 		}
-		const adapted = adaptedReply(message, target, messages, index);
-		if (adapted.reply.content.length === 0) continue;
-		sent.push(adapted.reply);
-		for (const [id, call] of adapted.calls) waiting.set(id, { call, reply: adapted.reply });
+		const { reply, calls } = adaptedReply(message, target, messages, index);
+		if (reply.content.length === 0) continue;
+		sent.push(reply);
+		if (calls) for (const [id, call] of calls) waiting.set(id, { call, reply });
+		else for (const call of reply.content) if (call.type === "toolCall") waiting.set(call.id, { call, reply });
 	}
 	flush();
 }
@@ -73,23 +74,19 @@ function handOff(messages: readonly ModelMessage[], from: number, sent: ModelMes
 
 interface Adapted {
 	reply: AssistantMessage;
-	/** The calls as they are sent, by the id they had. */
-	calls: Map<string, ToolCall>;
+	/** The calls as they are sent, by the id they had; absent when they are sent as they are. */
+	calls?: Map<string, ToolCall>;
 }
 
 function adaptedReply(message: AssistantMessage, target: Target, messages: readonly ModelMessage[], index: number): Adapted {
 	const isSame = message.provider === target.provider && message.api === target.api && message.model === target.model;
 	const isBroken = message.stopReason === "error" || message.stopReason === "aborted";
-	if (isSame && !isBroken) return sameReply(message);
+	if (isSame && !isBroken) return { reply: message.content ? message : withoutContent(message) };
 	const answered = isBroken ? answeredCalls(messages, index) : undefined;
 	return foreignReply(target)(message, `${target.api}${answered ? `|${answered.join("|")}` : ""}`);
 }
 
-const sameReply = remembered((message: AssistantMessage): Adapted => {
-	const content = message.content ?? [];
-	const calls = new Map(content.flatMap((block) => (block.type === "toolCall" ? [[block.id, block] as const] : [])));
-	return { reply: message.content ? message : { ...message, content }, calls };
-});
+const withoutContent = remembered((message: AssistantMessage): AssistantMessage => ({ ...message, content: [] }));
 
 /** Ids of the results that follow a broken reply: only calls with a result are kept. */
 function answeredCalls(messages: readonly ModelMessage[], index: number): string[] {

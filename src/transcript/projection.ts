@@ -7,7 +7,12 @@ const spoken = (kind: string) => kind.startsWith("message:") || kind === "custom
 
 /** The live context: the newest summary, what was kept before it, everything after it. */
 export function contextMessages(branch: Branch): AgentMessage[] {
-	return contextPlaces(branch).flatMap((place) => messageOf(branch.entry(place)) ?? []);
+	const messages: AgentMessage[] = [];
+	for (const place of contextPlaces(branch)) {
+		const message = messageOf(branch.entry(place));
+		if (message) messages.push(message);
+	}
+	return messages;
 }
 
 /** The live context as a JSON array, in parts that are made one after the other. */
@@ -59,10 +64,10 @@ export function contextLength(branch: Branch): number {
 
 /** The message an entry stands for; nothing when it is not part of the conversation. */
 export function messageOf(entry: Entry): AgentMessage | undefined {
+	// Nearly all entries are messages, and have a time of their own.
+	if (entry.type === "message") return entry.message ?? undefined;
 	const timestamp = Date.parse(entry.timestamp) || 0;
 	switch (entry.type) {
-		case "message":
-			return entry.message ?? undefined;
 		case "compaction": {
 			const { summary, tokensBefore, shortSummary } = entry;
 			return { role: "compactionSummary", summary, tokensBefore, ...(shortSummary === undefined ? {} : { shortSummary }), timestamp };

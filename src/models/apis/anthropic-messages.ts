@@ -12,7 +12,6 @@ import {
 	imageOnly,
 	noOutput,
 	remembered,
-	rememberedRun,
 	settled,
 	thinks,
 	type WireRequest,
@@ -67,13 +66,13 @@ interface UserTurn {
 	text: string;
 }
 
-const userTurn = remembered((message: UserMessage): UserTurn => turnOf(contentBlocks(message.content)));
+const userTurn = (message: UserMessage): UserTurn => turnOf(contentBlocks(message.content));
 
 function turnOf(blocks: string[]): UserTurn {
 	return { blocks, text: blocks.length === 0 ? "" : `{"role":"user","content":[${blocks.join(",")}]}` };
 }
 
-const assistantText = remembered((message: AssistantMessage): string => {
+function assistantText(message: AssistantMessage): string {
 	const blocks = message.content.flatMap((block): unknown[] => {
 		if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
 		if (block.type === "redactedThinking") return [{ type: "redacted_thinking", data: block.data }];
@@ -82,10 +81,10 @@ const assistantText = remembered((message: AssistantMessage): string => {
 		return block.thinking.trim() === "" ? [] : [{ type: "text", text: block.thinking }];
 	});
 	return blocks.length === 0 ? "" : wire({ role: "assistant", content: blocks });
-});
+}
 
 /** A result, and the images that must follow all results because an error result may not contain any. */
-const resultBlocks = remembered((message: ToolResultMessage): { result: string; trailing: string[] } => {
+function resultBlocks(message: ToolResultMessage): { result: string; trailing: string[] } {
 	const words = message.content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
 	const images = message.content.filter((block) => block.type === "image");
 	const base = { type: "tool_result", tool_use_id: message.toolCallId };
@@ -96,13 +95,13 @@ const resultBlocks = remembered((message: ToolResultMessage): { result: string; 
 	}
 	const content = [{ type: "text", text: words || imageOnly }, ...images.map(imageBlock)];
 	return { result: wire({ ...base, content, ...failed }), trailing: [] };
-});
+}
 
 /** All results of one turn are one message. */
-const resultsTurn = rememberedRun((run: readonly ToolResultMessage[]): UserTurn => {
+function resultsTurn(run: readonly ToolResultMessage[]): UserTurn {
 	const made = run.map((message) => resultBlocks(message));
 	return turnOf([...made.map((one) => one.result), ...made.flatMap((one) => one.trailing)]);
-});
+}
 
 function imageBlock(image: Image): unknown {
 	return { type: "image", source: { type: "base64", media_type: image.mimeType, data: image.data } };
