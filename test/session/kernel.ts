@@ -1,5 +1,6 @@
 /** A session in memory, made of the real parts with a model that a test scripts. No process, no file, no clock. */
 import { Doors } from "../../src/agent/doors.ts";
+import type { SessionModels } from "../../src/agent/models.ts";
 import type { Policy } from "../../src/agent/policy.ts";
 import type { StreamFunction } from "../../src/agent/stream.ts";
 import type { Tool } from "../../src/agent/tool.ts";
@@ -41,6 +42,8 @@ export interface KernelInput {
 	policies?: (parts: KernelParts) => Policy[];
 	expand?: (text: string) => Promise<string>;
 	controls?: Partial<Controls>;
+	/** Whether the model can be asked. */
+	prepare?: SessionModels["prepare"];
 }
 
 export interface KernelParts {
@@ -67,6 +70,7 @@ export function kernel({
 	policies = () => [],
 	expand = async (text) => text,
 	controls = {},
+	prepare = async (given) => ({ model: given }),
 }: KernelInput): Kernel {
 	let id = 0;
 	const newId = () => String(++id);
@@ -93,7 +97,7 @@ export function kernel({
 		record: (entry) => void conversation.append(entry),
 	});
 	choice.use({ model });
-	const models = { stream, prepare: async (given: Model) => ({ model: given }), noModelText: "No model selected." };
+	const models = { stream, prepare, noModelText: "No model selected." };
 	const briefing = new Briefing({ models, choice, tools: async () => tools, systemPrompt: async () => "", emit: bus.emit });
 	const inbox = new Inbox("one-at-a-time", "one-at-a-time", (left) => bus.emit({ type: "queue_update", ...left }));
 	const writeAhead = new WriteAhead(conversation, inbox, bus.emit, log);
