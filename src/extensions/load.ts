@@ -2,6 +2,8 @@
 import type { CommandInfo, Extension, SourceInfo } from "./api.ts";
 import { extensionApi } from "./extension-api.ts";
 
+import { fillMissing } from "./family/imports.ts";
+import { familyModules, type Module } from "./family/modules.ts";
 import { type ExtensionError, Link, slowAfterMs, textOf } from "./link.ts";
 import * as published from "./published.ts";
 import { commandsOf, Registrations } from "./registrations.ts";
@@ -34,11 +36,14 @@ export async function loadExtensions(found: readonly SourceInfo[], options: Load
 	const link = new Link((error, cause) => errors.push({ ...error, cause }), warn);
 	const extensions: Registrations[] = [];
 	const commands = () => commandsOf(extensions);
+	const family = familyModules();
 	let load: Import | undefined;
 	for (const sourceInfo of found) {
 		const own = new Registrations(sourceInfo, link);
 		try {
-			load ??= await importer(options.cacheDirectory);
+			load ??= await importer(options.cacheDirectory, family);
+			const missing = fillMissing(sourceInfo.path, family);
+			if (missing.length) warn(`Extension ${sourceInfo.path} imports what is not part of Bowline and throws when it is used: ${missing.join("; ")}.`);
 			await within(limitMs, sourceInfo.path, warn, start(load, own, link, commands));
 			extensions.push(own);
 		} catch (cause) {
@@ -67,15 +72,15 @@ async function start(load: Import, own: Registrations, link: Link, commands: () 
 	await (factory as Extension)(extensionApi(own, link, commands));
 }
 
-/** jiti compiles what Node cannot run; our own package and typebox are there without being installed. */
-async function importer(cacheDirectory: string | undefined): Promise<Import> {
+/** jiti compiles what Node cannot run; our own package, typebox and the family's packages are there without being installed. */
+async function importer(cacheDirectory: string | undefined, family: Readonly<Record<string, Module>>): Promise<Import> {
 	const [{ createJiti }, typebox] = await Promise.all([import("jiti"), import("typebox")]);
 	const jiti = createJiti(process.cwd(), {
 		// Never jiti's own choice: a directory that all users share could be filled with somebody else's code.
 		fsCache: cacheDirectory ?? false,
 		// Loading again runs the code as it is then; files of one extension share their modules all the same.
 		moduleCache: false,
-		virtualModules: { bowline: published, typebox, "@sinclair/typebox": typebox },
+		virtualModules: { ...family, bowline: published, typebox, "@sinclair/typebox": typebox },
 	});
 	return (path) => jiti.import(path, { default: true });
 }

@@ -133,6 +133,39 @@ describe("loading", () => {
 		expect(result).toEqual({ content: [{ type: "text", text: "A x/y / suffix other" }], details: {} });
 	});
 
+	test("what was written for the family's agents: the packages are there, and what is missing is named", async () => {
+		const { host, errors, warnings } = await load({
+			"theirs.ts": `
+					import type { ExtensionContext } from "@mariozechner/pi-coding-agent";
+					import { ExtensionAPI, isToolCallEventType, truncateTail, type Theme } from "@mariozechner/pi-coding-agent";
+					import { StringEnum, complete } from "@earendil-works/pi-ai";
+					import { Key, Text } from "@oh-my-pi/pi-tui";
+					import { sessions } from "./lib/sessions.js";
+					export default (api: ExtensionAPI) => {
+						api.registerShortcut(Key.ctrlAlt("p"), { handler() {} });
+						api.registerTool({
+							name: "t", description: "d", parameters: { type: "object", properties: { size: StringEnum(["s", "m"], { description: "how" }) } },
+							async execute() {
+								const known = [isToolCallEventType("bash", { toolName: "bash" } as never), truncateTail("1\\n2\\n3", { maxLines: 1 }).content];
+								let problem = "";
+								try { complete(); } catch (error) { problem = (error as Error).message; }
+								return { content: [{ type: "text" as const, text: [...known, problem].join("|") }] };
+							},
+							renderCall: () => new Text("never drawn"),
+						});
+					};`,
+			"lib/sessions.ts": 'import { SessionManager } from "@mariozechner/pi-coding-agent"; export const sessions = () => SessionManager.list();',
+		});
+		expect(errors).toEqual([]);
+		const [tool] = host.tools();
+		expect(tool?.parameters).toMatchObject({ properties: { size: { type: "string", enum: ["s", "m"], description: "how" } } });
+		const result = await tool?.execute({ toolCallId: "1", args: {}, signal: new AbortController().signal, onUpdate: () => undefined });
+		expect(result?.content).toEqual([{ type: "text", text: "true|3|complete of @earendil-works/pi-ai is not part of Bowline" }]);
+		expect(warnings).toEqual([
+			"Extension theirs.ts imports what is not part of Bowline and throws when it is used: complete of @earendil-works/pi-ai; Text of @oh-my-pi/pi-tui; SessionManager of @mariozechner/pi-coding-agent.",
+		]);
+	});
+
 	test("JavaScript of both kinds, asynchronous factories, packages of their own", async () => {
 		const { host, errors } = await load({
 			"a.js": "export default async (api) => { await new Promise((done) => setTimeout(done, 5)); api.registerCommand('a', { handler() {} }); };",
