@@ -2,7 +2,7 @@
 import { flags } from "../../src/protocol/flags.ts";
 
 /** They speak of the process and its pipes, or stand for what `settings` says. */
-const left = new Set(["mode", "print", "help", "version", "no-ready", "dialect", "set"]);
+const left = new Set(["mode", "print", "help", "version", "no-ready", "dialect", "set", "cwd", "resume", "list-models"]);
 
 const camelCase = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 

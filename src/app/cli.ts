@@ -8,11 +8,11 @@ import { claimStdout } from "../rpc/stdio.ts";
 import { helpText } from "./help.ts";
 import { runRpc } from "./process-host.ts";
 import { runSubcommand, subcommands } from "./subcommands.ts";
-import { version } from "./version.ts";
+import { versionText } from "./version.ts";
 
 const argv = process.argv.slice(2);
 /** Looked for without parsing, because what cannot be parsed must end with the right code too. */
-const isRpc = argv.some((word, index) => word === "--mode=rpc" || (word === "rpc" && argv[index - 1] === "--mode"));
+const isRpc = argv.some((word, index) => /^--mode=rpc(-ui)?$/.test(word) || (/^rpc(-ui)?$/.test(word) && argv[index - 1] === "--mode"));
 /** In RPC mode every start that fails has the same code. */
 const usageCode = isRpc ? exitCodes.failed : exitCodes.usage;
 
@@ -41,6 +41,16 @@ function mindReader(): void {
 	});
 }
 
+/** Goes to the directory that --cwd names. Gives the reason when that is not possible. */
+function enter(directory: string): string | undefined {
+	try {
+		process.chdir(directory);
+		return undefined;
+	} catch (error) {
+		return `--cwd ${directory}: ${(error as NodeJS.ErrnoException).code === "ENOTDIR" ? "it is not a directory" : "there is no such directory"}.`;
+	}
+}
+
 async function main(): Promise<void> {
 	const parsed = parseArguments(argv);
 	if ("problem" in parsed) return refuse(parsed.problem);
@@ -49,8 +59,19 @@ async function main(): Promise<void> {
 	const isSubcommand = name !== undefined && Object.hasOwn(subcommands, name);
 	if (options.help || options.version) {
 		mindReader();
-		const told = `bowline ${version} (node ${process.versions.node}, ${process.platform} ${process.arch})\n`;
-		return void process.stdout.write(options.help ? helpText(isSubcommand ? name : undefined) : told);
+		return void process.stdout.write(options.help ? helpText(isSubcommand ? name : undefined) : `${versionText(process.env)}\n`);
+	}
+	if (options.cwd !== undefined) {
+		const problem = enter(options.cwd);
+		if (problem !== undefined) return refuse(problem);
+		// Everything else is relative to it, also what subagents are given.
+		delete options.cwd;
+	}
+	const { "list-models": search } = options;
+	if (search !== undefined) {
+		refuseUnknown(unknown, warn);
+		mindReader();
+		return runSubcommand("models", search === true ? words : [search, ...words], options);
 	}
 	// `bowline config --mode rpc` shows what a host gets.
 	if (options.mode === "rpc" && !isSubcommand) {

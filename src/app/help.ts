@@ -5,10 +5,10 @@ import { type Subcommand, subcommands } from "./subcommands.ts";
 
 /** Of one subcommand, or of everything. */
 export function helpText(subcommand?: string): string {
-	const lines = Object.entries(flags as Record<string, Flag>).flatMap(([name, { value, doc, short, hidden }]) => {
+	const lines = Object.entries(flags as Record<string, Flag>).flatMap(([name, { value, doc, short, hidden, without }]) => {
 		if (hidden) return [];
-		const spelling = `${short ? `-${short}, ` : "    "}--${name}${value ? ` <${value}>` : ""}`;
-		return [`  ${spelling.padEnd(34)} ${doc}`];
+		const spelling = `${(short ? `-${short}, ` : "").padEnd(5)}--${name}${value ? (without ? ` [${value}]` : ` <${value}>`) : ""}`;
+		return [`  ${spelling.padEnd(35)} ${doc}`];
 	});
 	const line = (words: string, doc: string) => `  ${`bowline ${words}`.padEnd(29)} ${doc}`;
 	if (subcommand !== undefined) {

@@ -29,6 +29,8 @@ export function embedded({ cwd: given, env = process.env, settings = {}, args = 
 	const parsed = parseArguments([...asFlags({ updates: "delta", ...flags }), ...set, ...args]);
 	if ("problem" in parsed) throw new Error(parsed.problem);
 	const { options, words, unknown } = parsed;
+	if (options.cwd !== undefined || options["list-models"] !== undefined)
+		throw new Error("args: --cwd and --list-models are for the command line; use the option cwd");
 	if (words[0] !== undefined) throw new Error(`args: ${words[0]} is no flag`);
 	return (listener) =>
 		new EmbeddedSession(listener, onWarning, (pipes) =>

@@ -15,9 +15,11 @@ export interface SessionFlags {
 	session?: string;
 	/** Go on with the latest session of this directory. */
 	continue?: boolean;
+	/** Begin with a copy of this session, in a file of its own. */
+	fork?: string;
 	/** Where session files go. */
 	sessionDir?: string;
-	/** Id for a new session. */
+	/** Go on with the session of this directory that has this id, or begin it. */
 	sessionId?: string;
 	/** Name for the session. */
 	name?: string;
@@ -25,6 +27,8 @@ export interface SessionFlags {
 	noSession?: boolean;
 	/** Only these built-in tools. */
 	tools?: string;
+	/** None of these tools, whoever brings them. */
+	excludeTools?: string;
 	/** No built-in tools. */
 	noTools?: boolean;
 	/** Replace the system prompt (text or a file). */

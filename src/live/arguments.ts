@@ -26,12 +26,14 @@ export interface UnknownFlag {
 export const unexpectedText = (word: string) => `Unexpected argument: ${word}. In RPC mode prompts are sent over stdin.`;
 const unknownFlagText = (spelling: string) => `Unknown flag: ${spelling}. See bowline --help.`;
 
-/** Clients of the family pass switches of other versions; one that only turns something off can do no harm. */
-const isHarmless = (name: string) => name.startsWith("no-");
+/** Switches of other agents that turn off what is not here. Any other switch may be meant to restrict the agent, so it must not be ignored. */
+const harmless: readonly string[] = ["no-color", "no-telemetry", "no-update-check", "no-lsp"];
+/** A switch is never followed by a value. */
+const isSwitch = (name: string) => name.startsWith("no-");
 
 /** What is to be said about flags that nobody knows. Throws for the first that is not harmless. */
 export function refuseUnknown(flags: readonly UnknownFlag[], warn: (text: string) => void): void {
-	const wrong = flags.find(({ name }) => !isHarmless(name));
+	const wrong = flags.find(({ name }) => !harmless.includes(name));
 	if (wrong) throw new UsageError(unknownFlagText(`--${wrong.name}`));
 	for (const { name } of flags) warn(`Unknown flag --${name} has no effect.`);
 }
@@ -41,6 +43,10 @@ export function parseArguments(argv: readonly string[]): Arguments | { problem: 
 	const table: Record<string, Flag> = flags;
 	const options: Record<string, string | boolean | string[]> = {};
 	const result: Arguments = { options: options as Options, words: [], unknown: [] };
+	/** There every word that belongs to no flag is a prompt. */
+	const isOneShot = argv.some(
+		(word, index) => /^(-p|--print|--mode=(text|json))$/.test(word) || (argv[index - 1] === "--mode" && (word === "text" || word === "json")),
+	);
 	for (let index = 0; index < argv.length; index++) {
 		const word = argv[index] as string;
 		if (word === "--") {
@@ -56,20 +62,27 @@ export function parseArguments(argv: readonly string[]): Arguments | { problem: 
 		const flag = name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
 		if (!name || !flag) {
 			if (!name || !spelling.startsWith("--")) return { problem: unknownFlagText(spelling) };
-			const isPair = given === undefined && !isHarmless(name) && argv[index + 1]?.startsWith("-") === false;
+			const isPair = given === undefined && !isSwitch(name) && argv[index + 1]?.startsWith("-") === false;
 			result.unknown.push({ name, value: given, following: isPair ? argv[++index] : undefined, at: result.words.length });
 			continue;
 		}
+		if (flag.refusal) return { problem: `--${name}: ${flag.refusal}` };
+		const target = flag.means ?? name;
 		if (!flag.value) {
 			if (given !== undefined) return { problem: `--${name} takes no value.` };
-			options[name] = true;
+			options[target] = true;
 			continue;
 		}
-		const value = given ?? argv[++index];
-		if (value === undefined) return { problem: `--${name} needs a value: --${name} <${flag.value}>.` };
+		if (flag.without && given === undefined && (isOneShot || argv[index + 1]?.startsWith("-") !== false)) {
+			options[flag.without] = true;
+			continue;
+		}
+		const written = given ?? argv[++index];
+		if (written === undefined) return { problem: `--${name} needs a value: --${name} <${flag.value}>.` };
+		const value = flag.synonyms?.[written] ?? written;
 		if (flag.oneOf && !flag.oneOf.includes(value)) return { problem: `--${name} must be ${flag.oneOf.join(" or ")}, not ${JSON.stringify(value)}.` };
 		if (flag.pattern && !flag.pattern.test(value)) return { problem: `--${name} must be made of letters, digits, dots, dashes and underscores.` };
-		options[name] = flag.repeats ? [...((options[name] as string[] | undefined) ?? []), value] : value;
+		options[target] = flag.repeats ? [...((options[target] as string[] | undefined) ?? []), value] : value;
 	}
 	return result;
 }

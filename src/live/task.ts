@@ -19,7 +19,7 @@ import type { Front } from "./front.ts";
 import { hasCopies, worktreesOf } from "./interrupted-merges.ts";
 import type { Models } from "./models.ts";
 import type { Shells } from "./shells.ts";
-import { toolNames } from "./tool-names.ts";
+import { excludedTools, toolNames } from "./tool-names.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface TaskInput {
@@ -56,7 +56,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		program: ownProgram,
 		shell: () => shells.shell(),
 		beforeCommand: (command, signal) => askAsBash(input, command, signal),
-		hasBash: toolNames(options)?.includes("bash") ?? true,
+		hasBash: !excludedTools(options).includes("bash") && (toolNames(options)?.includes("bash") ?? true),
 		childShell: () => shells.childShell(),
 		setting: (name) => settings.get(name),
 		environment: env,
@@ -122,6 +122,7 @@ function flagsFor(options: Options, cwd: string): Options {
 	const absolute = (path: string) => (path.startsWith("~") ? path : resolve(cwd, path));
 	return {
 		hermetic,
+		"exclude-tools": options["exclude-tools"],
 		"no-extensions": options["no-extensions"],
 		"no-skills": options["no-skills"],
 		"no-prompt-templates": options["no-prompt-templates"],

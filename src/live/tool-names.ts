@@ -11,8 +11,17 @@ export const defaultToolNames: readonly string[] = ["read", "bash", "edit", "wri
 
 /** The names given with `--tools`. */
 export function toolNames({ tools }: Options): string[] | undefined {
-	return tools
-		?.split(",")
+	return tools === undefined ? undefined : namesIn(tools);
+}
+
+/** The names given with `--exclude-tools`: tools that the model never gets, whoever brings them. */
+export function excludedTools({ "exclude-tools": excluded }: Options): readonly string[] {
+	return namesIn(excluded ?? "");
+}
+
+function namesIn(list: string): string[] {
+	return list
+		.split(",")
 		.map((name) => name.trim())
 		.filter((name) => name !== "");
 }

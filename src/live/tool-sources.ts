@@ -25,9 +25,13 @@ export class ToolSources {
 	#on = new Set<string>();
 	#off = new Set<string>();
 
+	/** Names that the model never gets. */
+	#excluded: ReadonlySet<string>;
+
 	/** In the order of precedence. */
-	constructor(sources: readonly ToolSource[]) {
+	constructor(sources: readonly ToolSource[], excluded: readonly string[] = []) {
 		this.#sources = sources;
+		this.#excluded = new Set(excluded);
 	}
 
 	/** Replaces the source of the same name, or adds it in front of the host's, whose names must not hide others. */
@@ -64,6 +68,7 @@ export class ToolSources {
 	}
 
 	#isOn(tool: Tool, source: ToolSource): boolean {
+		if (this.#excluded.has(tool.name)) return false;
 		return this.#on.has(tool.name) || (source.isOffered(tool) && !this.#off.has(tool.name));
 	}
 

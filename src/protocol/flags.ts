@@ -6,11 +6,20 @@ export interface Flag {
 	/** What the value is called in the help; a flag without one is a switch. */
 	value?: string;
 	doc: string;
+	/** One or more letters: `-c`, `-ne`. */
 	short?: string;
 	/** May be given several times. */
 	repeats?: true;
 	/** Allowed values. */
 	oneOf?: readonly string[];
+	/** Other words for some of the values. */
+	synonyms?: Readonly<Record<string, string>>;
+	/** The value may be missing. Then the flag stands for this switch. */
+	without?: string;
+	/** Another spelling of this flag. */
+	means?: string;
+	/** Why it is refused: hosts pass it, and it must not be accepted without effect. */
+	refusal?: string;
 	/** What the value must look like. */
 	pattern?: RegExp;
 	/** Accepted for clients that pass it, not worth a line of help. */
@@ -26,7 +35,9 @@ export const flags = {
 		value: "mode",
 		doc: "text: print the answer. json: print each event as a line. rpc: JSON lines in and out",
 		oneOf: ["text", "json", "rpc"],
+		synonyms: { "rpc-ui": "rpc" },
 	},
+	cwd: { value: "dir", doc: "Work in this directory" },
 	provider: { value: "name", doc: "Provider of the model" },
 	model: { value: "id", doc: "Model: an id, provider/id, either with :level behind it" },
 	"api-key": { value: "key", doc: "Key for the chosen provider, for this process only" },
@@ -34,24 +45,28 @@ export const flags = {
 	thinking: { value: "level", doc: "off, minimal, low, medium, high or xhigh", oneOf: [...thinkingLevels, "max"] },
 	session: { value: "path|id", doc: "Go on with this session: its file, or the beginning of its id" },
 	continue: { short: "c", doc: "Go on with the latest session of this directory" },
+	resume: { value: "path|id", without: "continue", means: "session", doc: "The same as --session; without a value the same as --continue" },
+	fork: { value: "path|id", doc: "Begin with a copy of this session, in a file of its own" },
 	"session-dir": { value: "path", doc: "Where session files go" },
-	"session-id": { value: "id", doc: "Id for a new session", pattern: /^\w[\w.-]*$/ },
+	"session-id": { value: "id", doc: "Go on with the session of this directory that has this id, or begin it", pattern: /^\w[\w.-]*$/ },
 	name: { value: "name", short: "n", doc: "Name for the session" },
 	"no-session": { doc: "Write nothing to disk" },
 	tools: { value: "a,b", doc: "Only these built-in tools" },
-	"no-tools": { doc: "No built-in tools" },
+	"exclude-tools": { value: "a,b", doc: "None of these tools, whoever brings them" },
+	"no-tools": { short: "nt", doc: "No built-in tools" },
+	"no-builtin-tools": { means: "no-tools", hidden: true, doc: "The same as --no-tools" },
 	"system-prompt": { value: "text", doc: "Replace the system prompt (text or a file)" },
 	"append-system-prompt": { value: "text", doc: "Add to the system prompt (text or a file)", repeats: true },
 	extension: { value: "path", short: "e", doc: "Load an extension", repeats: true },
-	"no-extensions": { doc: "Load no extension but those named" },
+	"no-extensions": { short: "ne", doc: "Load no extension but those named" },
 	skill: { value: "path", doc: "Load a skill", repeats: true },
-	"no-skills": { doc: "Look for no skills" },
+	"no-skills": { short: "ns", doc: "Look for no skills" },
 	"prompt-template": { value: "path", doc: "Load a prompt template, or a directory of them", repeats: true },
-	"no-prompt-templates": { doc: "Look for no prompt templates" },
+	"no-prompt-templates": { short: "np", doc: "Look for no prompt templates" },
 	"no-rules": { doc: "Look for no stream rules" },
-	"no-context-files": { doc: "Read no AGENTS.md or CLAUDE.md" },
+	"no-context-files": { short: "nc", doc: "Read no AGENTS.md or CLAUDE.md" },
 	hermetic: { doc: "Take nothing from the user's home or the project that is not named here" },
-	approve: { doc: "Trust this project's own code and settings" },
+	approve: { short: "a", doc: "Trust this project's own code and settings" },
 	"no-approve": { doc: "Do not trust them" },
 	config: { value: "file", doc: "A settings file for this process" },
 	set: { value: "key=value", doc: "One setting", repeats: true },
@@ -67,14 +82,35 @@ export const flags = {
 		oneOf: dialectNames,
 	},
 	"no-ready": { doc: "Do not announce readiness" },
+	"list-models": { value: "search", without: "list-models", doc: "The same as bowline models [search]" },
 	help: { short: "h", doc: "This text" },
 	version: { short: "v", doc: "The version" },
 	"no-title": { hidden: true, doc: "No effect: titles are never made up" },
 	"no-themes": { hidden: true, doc: "No effect" },
+	offline: { hidden: true, doc: "No effect: nothing is fetched at the start" },
+	verbose: { hidden: true, doc: "No effect" },
+	"approval-mode": {
+		value: "mode",
+		hidden: true,
+		doc: "Refused",
+		refusal: "This version has no approvals yet: every tool call would run unasked. Leave the flag out, or restrict the agent with --tools.",
+	},
+	"mcp-config": {
+		value: "file",
+		hidden: true,
+		doc: "Refused",
+		refusal: "This version has no MCP servers yet. Leave the flag out, and bring tools with --extension or set_host_tools.",
+	},
 	"provider-session-id": { value: "id", hidden: true, doc: "Cache key for the provider" },
 } satisfies Record<string, Flag>;
 
 type Flags = typeof flags;
 type FlagName = keyof Flags;
-type Value<F> = F extends { repeats: true } ? string[] : F extends { value: string } ? string : boolean;
+type Value<F> = F extends { without: string; value: string }
+	? string | true
+	: F extends { repeats: true }
+		? string[]
+		: F extends { value: string }
+			? string
+			: boolean;
 export type Options = { [Name in FlagName]?: Value<Flags[Name]> };
