@@ -23,7 +23,8 @@ import { policies } from "./policies.ts";
 import { Prompting } from "./prompting.ts";
 import { Secrets } from "./secrets.ts";
 import { Shells } from "./shells.ts";
-import { namedTranscript, openStore, resumeChoice } from "./start-session.ts";
+import { beginning, openStore, resumeChoice } from "./start-session.ts";
+import { excludedTools } from "./tool-names.ts";
 import { ToolSources } from "./tool-sources.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -55,15 +56,15 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	const models = new Models(workspace, doors, warn);
 	const secrets = new Secrets(() => models.registry(), models.knownSecrets);
 	const store = openStore(workspace, { redact: secrets.redact, now, onEntry: variations.onEntry });
-	const opened = namedTranscript(options, store);
-	const conversation = new Conversation(opened ?? store.create(), now);
+	const { transcript, isNew } = beginning(options, store);
+	const conversation = new Conversation(transcript, now);
 	const log = stderrLog(() => conversation.transcript.sessionId);
 	const bus = new Bus(log);
 	const edges: Edges = { bus, flow, redact: secrets.redact, warn, log, now };
 	const choice = modelChoice(workspace, models, conversation, variations);
 	const script = models.startScript();
 	choice.use(script);
-	if (!opened) for (const entry of choice.entries()) conversation.transcript.prepare(entry);
+	if (isNew) for (const entry of choice.entries()) conversation.transcript.prepare(entry);
 
 	const controls = startControls(workspace, variations);
 	const inbox = new Inbox(settings.get("steeringMode"), settings.get("followUpMode"), (left) => bus.emit({ type: "queue_update", ...left }));
@@ -79,7 +80,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	const taskParts = { workspace, front, models, shells, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
 	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, warn, taskTool });
-	const sources = new ToolSources(front.host ? [builtIn, front.host.tools] : [builtIn]);
+	const sources = new ToolSources(front.host ? [builtIn, front.host.tools] : [builtIn], excludedTools(options));
 	const prompting = new Prompting(workspace, warn, now);
 	const offered = async () => {
 		await builtIn.load();
@@ -118,7 +119,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		budget,
 		log,
 		chooseModel(hasMoreProviders = false) {
-			if (opened) return resumeChoice({ choice, transcript: opened }, options, () => models.start(), warn);
+			if (!isNew) return resumeChoice({ choice, transcript }, options, () => models.start(), warn);
 			return !script && (hasMoreProviders || models.mayHaveStart) ? models.startWith(choice, log) : undefined;
 		},
 		async close() {

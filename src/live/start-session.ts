@@ -1,11 +1,13 @@
 /** Which session a process begins with, by its flags. */
 import { resolve } from "node:path";
 import type { ModelWithLevel } from "../agent/models.ts";
+import { CommandError } from "../lib/command-error.ts";
 import { randomBytes, uuid } from "../lib/ids.ts";
 import type { Options } from "../protocol/flags.ts";
 import { type Chosen, noteChoice, restoreChoice } from "../session/restore.ts";
 import { type SessionDirectories, sessionDirectories } from "../transcript/directories.ts";
 import { FileSessionStore } from "../transcript/file-store.ts";
+import { forkOf } from "../transcript/fork.ts";
 import type { SessionStore } from "../transcript/store.ts";
 import type { Transcript, TranscriptParts } from "../transcript/transcript.ts";
 import type { Workspace } from "./workspace.ts";
@@ -25,25 +27,45 @@ export function openStore(workspace: Workspace, parts: Pick<TranscriptParts, "re
 	const { options, cwd } = workspace;
 	let chosenId = options["session-id"];
 	if (chosenId !== undefined && !/^[\w.-]+$/.test(chosenId)) throw new Error("--session-id may have letters, digits, dots, dashes and underscores.");
-	return new FileSessionStore({
+	const store: FileSessionStore = new FileSessionStore({
 		cwd,
 		...(options["no-session"] ? { directory: undefined } : directoriesOf(workspace)),
 		...parts,
 		owner: randomBytes(4).toString("hex"),
 		newId: () => randomBytes(4).toString("hex"),
 		newSessionId: () => {
-			const id = chosenId ?? uuid(parts.now());
+			// The chosen one is given once. It is taken when the process goes on with the session that has it.
+			const id = chosenId !== undefined && !store.withId(chosenId) ? chosenId : uuid(parts.now());
 			chosenId = undefined;
 			return id;
 		},
 	});
+	return store;
 }
 
-/** The session that the flags name; nothing when a new one is to begin. */
-export function namedTranscript({ session, continue: goOn }: Options, store: SessionStore): Transcript | undefined {
-	if (session !== undefined) return store.open(store.named(session));
-	const latest = goOn ? store.latest() : undefined;
-	return latest === undefined ? undefined : store.open(latest);
+export interface Beginning {
+	transcript: Transcript;
+	/** It begins now: with the model and the level of the settings, not with those of a file. */
+	isNew: boolean;
+}
+
+/** The session that the flags name, or a new one. */
+export function beginning({ session, fork, continue: goOn, "session-id": id }: Options, store: SessionStore): Beginning {
+	if (fork !== undefined && (session !== undefined || goOn))
+		throw new CommandError("--fork begins a new session, --session and --continue go on with one: pass only one of them.");
+	if (fork !== undefined) return { transcript: copyOf(store, fork), isNew: false };
+	const named = session !== undefined ? store.named(session) : goOn ? store.latest() : id === undefined ? undefined : store.withId(id);
+	if (!named) return { transcript: store.create(), isNew: true };
+	// A path may name a session that is to begin there.
+	return { transcript: store.open(named), isNew: named.id === undefined };
+}
+
+/** A new session with all that the branch of another holds. */
+function copyOf(store: SessionStore, word: string): Transcript {
+	const source = store.named(word);
+	const from = store.read(source);
+	if (!from) throw new CommandError(`No session found: ${word}. See bowline sessions.`);
+	return forkOf(store, from, from.leafId, source.file);
 }
 
 /** Goes back to the model and level of an opened session, except where flags say otherwise. `start` gives the model a new session would have. */
@@ -57,7 +79,8 @@ export async function resumeChoice(
 	const isModelGiven = options.model !== undefined || options.provider !== undefined;
 	if (isModelGiven && !choice.model) choice.use(await start());
 	const problem = await restoreChoice(chosen, { model: !isModelGiven, level: options.thinking === undefined });
-	if (problem && !choice.model) choice.use(await start());
+	// The model is not there any more, or the file names none.
+	if (!choice.model) choice.use(await start());
 	if (problem) warn(`${problem}. The session goes on with ${choice.model?.id ?? "no model"}.`);
 	noteChoice(chosen);
 }

@@ -19,13 +19,15 @@ export async function openDirectory(session: Session, directory: string): Promis
 	const { store } = session;
 	const latest = store.latest(directory);
 	if (latest !== undefined && store.isOpenAs(session.transcript, latest)) await session.abort();
-	const before = store.directory;
+	const { directory: before, beside } = store;
 	if (before !== undefined) store.directory = directory;
+	store.beside = undefined;
 	try {
 		const next = latest === undefined ? store.create() : store.open(latest);
 		return { queues: await moveTo(session, next), resumed: latest !== undefined };
 	} catch (error) {
 		store.directory = before;
+		store.beside = beside;
 		throw error;
 	}
 }

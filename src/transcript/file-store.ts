@@ -19,6 +19,7 @@ export interface FileStoreOptions extends TranscriptParts {
 
 export class FileSessionStore implements SessionStore {
 	directory: string | undefined;
+	beside: string | undefined;
 	#options: FileStoreOptions;
 
 	constructor(options: FileStoreOptions) {
@@ -28,7 +29,7 @@ export class FileSessionStore implements SessionStore {
 
 	/** `path` when the file's name is given: there is no file of that name, or an empty one. */
 	create(parentSession?: string, path?: string): Transcript {
-		const { directory } = this;
+		const directory = this.directory && (this.beside ?? this.directory);
 		const isEmptyFile = path !== undefined && existsSync(path);
 		return new Transcript({
 			...this.#options,
@@ -42,7 +43,14 @@ export class FileSessionStore implements SessionStore {
 
 	open(session: SessionReference | string): Transcript {
 		const file = this.#fileOf(session);
-		return openTranscript(file, { ...this.#options, mode: this.directory === undefined ? "memory" : "write" }) ?? this.create(undefined, file);
+		const opened =
+			openTranscript(file, { ...this.#options, mode: this.directory === undefined ? "memory" : "write" }) ?? this.create(undefined, file);
+		this.beside = typeof session === "string" || session.isByPath ? dirname(opened.file ?? file) : undefined;
+		return opened;
+	}
+
+	read(session: SessionReference): Transcript | undefined {
+		return openTranscript(this.#fileOf(session), { ...this.#options, mode: "memory" });
 	}
 
 	isOpenAs(transcript: Transcript, session: SessionReference | string): boolean {
@@ -59,7 +67,7 @@ export class FileSessionStore implements SessionStore {
 
 	named(word: string): SessionReference {
 		const path = resolve(this.#options.cwd, word);
-		if (/[/\\]|\.jsonl$/.test(word) || fileStats(path)) return { id: firstLine(path)?.header.id, file: path };
+		if (/[/\\]|\.jsonl$/.test(word) || fileStats(path)) return { id: firstLine(path)?.header.id, file: path, isByPath: true };
 		const { directory } = this;
 		const here = this.#groupOf(directory).flatMap((each) => withId(each, word));
 		// Sessions of other working directories are in directories next to ours.
@@ -69,6 +77,12 @@ export class FileSessionStore implements SessionStore {
 		if (!only) throw new CommandError(`No session found: ${word}. See bowline sessions.`);
 		if (others.length) throw new CommandError(`Several sessions begin with ${word}: ${[only, ...others].map(({ file }) => file).join(", ")}`);
 		return only;
+	}
+
+	withId(id: string): SessionReference | undefined {
+		const found = this.#groupOf(this.directory).flatMap((each) => withId(each, id).filter((session) => session.id === id));
+		const sessions = newest(found.map(({ file }) => file)).map((file) => this.#referenceTo(file, this.directory));
+		return sessions.find((session) => session?.id === id);
 	}
 
 	async list(limit = Number.POSITIVE_INFINITY): Promise<SessionList> {
@@ -125,9 +139,12 @@ export class FileSessionStore implements SessionStore {
 
 /** The session files of directories, the one that was written to last first. */
 function newestFirst(directories: readonly string[]): string[] {
-	return directories
-		.flatMap((directory) => namesIn(directory).map((name) => join(directory, name)))
-		.filter((path) => path.endsWith(".jsonl"))
+	const paths = directories.flatMap((directory) => namesIn(directory).map((name) => join(directory, name)));
+	return newest(paths.filter((path) => path.endsWith(".jsonl")));
+}
+
+function newest(paths: readonly string[]): string[] {
+	return paths
 		.flatMap((path) => {
 			const stats = fileStats(path);
 			return stats ? [{ path, time: stats.mtimeMs }] : [];

@@ -6,6 +6,8 @@ export interface SessionReference {
 	/** Absent when there is no session yet at the place that was named. */
 	readonly id?: string;
 	readonly file: string;
+	/** The user named it by its path. */
+	readonly isByPath?: true;
 }
 
 /** A session in a line, for lists. */
@@ -34,8 +36,10 @@ export interface Lease {
 }
 
 export interface SessionStore {
-	/** The directory of new sessions. Undefined: sessions are kept in memory only. */
+	/** The directory of sessions. Undefined: sessions are kept in memory only. */
 	directory: string | undefined;
+	/** Where the files of new sessions go, when that is another directory: that of the session which was opened by its path. */
+	beside: string | undefined;
 	/** A new session. Nothing is stored before its first message. */
 	create(parentSession?: string): Transcript;
 	/** Opens a session, or begins one at a place where there is none. A text is a path. Throws a CommandError for what must not be opened. */
@@ -46,6 +50,10 @@ export interface SessionStore {
 	latest(directory?: string): SessionReference | undefined;
 	/** The session with this id, or whose id begins so, or at this path. Throws a CommandError when that is not exactly one. */
 	named(word: string): SessionReference;
+	/** The session of this working directory with exactly this id. */
+	withId(id: string): SessionReference | undefined;
+	/** What a session holds, without a claim on its file; nothing when there is none. */
+	read(session: SessionReference): Transcript | undefined;
 	/** The sessions of this working directory. Each costs a pass over its file, so at most `limit` are looked at. */
 	list(limit?: number): Promise<SessionList>;
 	/** Makes the caller the only writer, without opening the session. Throws a CommandError when another process writes it. */
