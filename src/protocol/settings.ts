@@ -72,7 +72,6 @@ export const settings = {
 	packages: setting("strings", [], "Directories of packages that carry extensions, skills or prompts.", path),
 	enableSkillCommands: setting("boolean", true, "Offer skills as /skill:name."),
 	enabledModels: unset("strings", "Models that cycle_model goes through."),
-	transport: choice(["sse", "auto"], "sse", "How replies are streamed."),
 	sessionDir: unset("string", "Where session files go.", path),
 	"todo.enabled": setting("boolean", true, "Offer the todo tool.", { ...project, ...reset }),
 	"todo.reminders": setting("boolean", true, "Remind the agent of open todos when it stops.", { ...project, ...reset }),
