@@ -24,7 +24,8 @@ its name, \`success\`, and \`data\` or \`error\`.
 | unknown \`type\` | \`Unknown command: <type>\`, without id |
 | malformed JSON, or JSON that is not an object | command \`parse\`, \`Failed to parse command: <reason>\`, without id |
 | a required field that is missing or of the wrong type | \`<command>: <field> must be <type>\`, with id |
-| \`prompt\` accepted that cannot run after all | success first, then a failure with the same id |
+| \`prompt\` while the agent works, without \`streamingBehavior\` | one failure: \`Agent is already processing.\` and what to do |
+| \`prompt\` accepted that cannot run after all: no model, no key, a budget that is used up | success first, then a failure with the same id |
 | a \`host_tool_update\` or \`host_tool_result\` without its members | command \`parse\` |
 | an answer to an unknown dialog or host tool call | nothing |
 
@@ -38,9 +39,9 @@ tells which dialect a host needs.
 
 | \`--dialect\` | Differences |
 |---|---|
-| \`pi\` | \`prompt\` has one answer, when it is clear what becomes of it. Updates without snapshots, unfinished replies with \`stopReason\` \`pending\`. \`compaction_start\` and \`compaction_end\` instead of \`auto_compaction_*\`, for \`compact\` too. \`entry_appended\`, \`bash_execution_update\`, \`summarization_retry_*\`. Level \`max\`. Interrupt mode \`wait\` unless a flag or a setting says otherwise; \`setTitle\` is sent. A prevented \`fork\` answers without \`text\`. Failures of unknown commands carry their id |
-| \`omp\` | \`ready\` names protocol versions, \`negotiate_protocol\` is served, and with version 2 frames over 1 MiB come as \`rpc_chunk\`. \`prompt_result\` for every accepted prompt, \`session_settled\`, \`available_commands_update\`, \`messageId\` on messages, \`isTerminal\` on \`agent_end\`. Subagents: \`set_subagent_subscription\`, \`get_subagents\`, \`get_subagent_messages\`. \`get_state\` adds \`isSettled\`, \`contextUsage\`, \`tokensPerSecond\`, \`hasPendingAsyncWork\`, \`fastModeEnabled\`, \`fastModeActive\`. Failures of unknown commands carry their id |
-| \`strict\` | for hosts that refuse what they do not know: only frames and members that the old documents name. No \`ready\`, \`agent_settled\`, \`queue_update\`, \`session_info_changed\`, \`thinking_level_changed\`, \`disposition\`, dialog \`cancel\`. Four roles of messages: what is none of them stands as said by the user |
+| \`pi\` | \`prompt\` has one answer, when it is clear what becomes of it. A prompt that names a command of an extension is answered when the command has ended. Updates without snapshots, unfinished replies with \`stopReason\` \`pending\` (\`stop\` with \`--updates full\`). \`compaction_start\` and \`compaction_end\` instead of \`auto_compaction_*\`. Without a model \`get_state\` has one whose provider and id are \`unknown\`. \`entry_appended\`, \`bash_execution_update\`, \`summarization_retry_*\`. Level \`max\`. Interrupt mode \`wait\` unless a flag or a setting says otherwise; \`setTitle\` is sent. A prevented \`fork\` answers without \`text\`. Failures of unknown commands carry their id |
+| \`omp\` | \`ready\` names protocol versions, \`negotiate_protocol\` is served, and with version 2 frames over 1 MiB come as \`rpc_chunk\` in parts of at most 255 KiB. \`set_fast_mode\` and \`set_host_uri_schemes\` are accepted without effect. No event for \`compact\`. \`prompt_result\` for every accepted prompt, \`session_settled\`, \`available_commands_update\`, \`messageId\` on messages, \`isTerminal\` on \`agent_end\`. Subagents: \`set_subagent_subscription\`, \`get_subagents\`, \`get_subagent_messages\`. \`get_state\` adds \`isSettled\`, \`contextUsage\`, \`tokensPerSecond\`, \`hasPendingAsyncWork\`, \`fastModeEnabled\`, \`fastModeActive\`, \`systemPrompt\`, \`dumpTools\`, and has no \`model\` where there is none. Failures of unknown commands carry their id |
+| \`strict\` | for hosts that refuse what they do not know: only frames and members that the old documents name. No \`ready\`, \`agent_settled\`, \`queue_update\`, \`session_info_changed\`, \`thinking_level_changed\`, \`compaction_start\`, \`compaction_end\`, \`disposition\`, dialog \`cancel\`. Four roles of messages: what is none of them stands as said by the user |
 
 Commands are the same in every dialect, except those that the row of \`omp\` names: elsewhere they fail with \`<command> is not supported\`.
 

@@ -45,7 +45,7 @@ function contentOf(message: AgentMessage): UserMessage["content"] | undefined {
 function bashText(message: BashExecutionMessage): string {
 	const parts = [`Ran \`${message.command}\``, message.output ? `\`\`\`\n${message.output}\n\`\`\`` : "(no output)"];
 	if (message.cancelled) parts.push("(command cancelled)");
-	else if (message.exitCode !== null && message.exitCode !== 0) parts.push(`Command exited with code ${message.exitCode}`);
+	else if (message.exitCode) parts.push(`Command exited with code ${message.exitCode}`);
 	if (message.truncated && message.fullOutputPath) parts.push(`[Output truncated. Full output: ${message.fullOutputPath}]`);
 	return parts.join("\n");
 }

@@ -348,6 +348,8 @@ export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "
 	tool_execution_end: "fact",
 	auto_compaction_start: "fact",
 	auto_compaction_end: "fact",
+	compaction_start: "fact",
+	compaction_end: "fact",
 	auto_retry_start: "fact",
 	auto_retry_end: "fact",
 	ttsr_triggered: "fact",

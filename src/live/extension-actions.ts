@@ -83,7 +83,7 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 		getSessionName: () => session.transcript.name,
 		setSessionName(name) {
 			session.rename(name);
-			session.emit({ type: "session_info_changed", name: session.transcript.name });
+			session.emit({ type: "session_info_changed", name: session.transcript.name ?? "" });
 		},
 		get model() {
 			return choice.model;

@@ -3,7 +3,6 @@ import type { SummaryRetry } from "../agent/policy.ts";
 import type { Flow } from "../agent/stream.ts";
 import type { Ui } from "../agent/ui.ts";
 import type { ShellUpdate } from "../lib/shell/index.ts";
-import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { RequestId } from "../protocol/frames.ts";
 import type { LaneFlow } from "./lanes.ts";
@@ -47,8 +46,8 @@ export interface Variations {
 	readonly hasMaxLevel?: true;
 	/** Receives the output of a host's command while it runs. */
 	readonly bashOutput?: (id: RequestId | undefined) => (update: ShellUpdate) => void;
-	/** Goes around a compaction that was asked for, once nothing else is going on. */
-	readonly aroundCompaction?: (work: () => Promise<CompactionResult>, signal: AbortSignal) => Promise<CompactionResult>;
+	/** Whether the prompt that names a command of an extension is answered when the command has ended. */
+	readonly awaitsCommands?: true;
 	/** Receives entries as they are added to the session. */
 	readonly onEntry?: (entry: object) => void;
 	/** Receives that a summary is asked for again. */

@@ -20,6 +20,8 @@ const lastWordMs = 700;
 /** Replaces some of the handlers, for the host's dialect. */
 export type Override = (handlers: Handlers, live: LiveSession) => Partial<Handlers>;
 
+type SlashCommand = CommandResult<"get_commands">["commands"][number];
+
 export class LiveSession {
 	readonly session: Session;
 	readonly assembly: Assembly;
@@ -40,6 +42,7 @@ export class LiveSession {
 			assembly,
 			front,
 			cwd,
+			leaving: this.leaving,
 			findCommand: (text) => this.extensions?.findCommand(text),
 			slashCommands: () => this.slashCommands(),
 		});
@@ -52,7 +55,8 @@ export class LiveSession {
 	}
 
 	async slashCommands(): Promise<CommandResult<"get_commands">["commands"]> {
-		return [...(this.extensions?.commands() ?? []), ...(await this.assembly.prompting.commands())];
+		const commands = [...(this.extensions?.commands() ?? []), ...(await this.assembly.prompting.commands())];
+		return commands.map(withPlace);
 	}
 
 	/** Resolves when the program ends and waits for nothing slow any more. */
@@ -91,4 +95,10 @@ export class LiveSession {
 			clearTimeout(patience);
 		}
 	}
+}
+
+/** Hosts of pi before 0.59 read the place of a command from these two members. */
+function withPlace<C extends Pick<SlashCommand, "sourceInfo">>(command: C): C & Pick<SlashCommand, "path" | "location"> {
+	const { path, scope } = command.sourceInfo ?? {};
+	return { ...command, ...(path === undefined ? {} : { path }), ...(scope && { location: scope === "temporary" ? "path" : scope }) };
 }

@@ -15,6 +15,7 @@ import type { Controls, Edges } from "../session/dependencies.ts";
 import type { Inbox } from "../session/inbox.ts";
 import { usedRules } from "../session/restore.ts";
 import type { TodoList } from "../session/todo-list.ts";
+import { announcing } from "./announce-compaction.ts";
 import type { Variations } from "./front.ts";
 import type { Prompting } from "./prompting.ts";
 import { ruleLoader } from "./stream-rules.ts";
@@ -46,7 +47,7 @@ export function policies(parts: PolicyParts): Policies {
 	const retry = retryPolicy(() => retrySettings(parts), parts.edges.bus.emit, sleep);
 	const compaction = compactionOf(parts);
 	const list: (Policy | undefined)[] = [budget, retry, compaction, rulesOf(parts), reminderOf(parts), preludeOf(parts), workspace.subagent?.policy];
-	return { list: list.filter((policy) => policy !== undefined), retry, compaction: around(compaction, parts.variations) };
+	return { list: list.filter((policy) => policy !== undefined), retry, compaction: announcing(compaction, parts.edges.bus.emit) };
 }
 
 function retrySettings({ workspace: { settings }, controls }: PolicyParts) {
@@ -93,12 +94,6 @@ function compactionOf(parts: PolicyParts): CompactionPolicy {
 		sleep,
 		now,
 	});
-}
-
-/** A compaction that a host or an extension asks for, with what the host's dialect does around it. */
-function around(policy: CompactionPolicy, { aroundCompaction }: Variations): CompactionPolicy {
-	if (!aroundCompaction) return policy;
-	return { ...policy, compactNow: (instructions, signal) => aroundCompaction(() => policy.compactNow(instructions, signal), signal) };
 }
 
 function rulesOf({ workspace: { settings }, prompting, conversation, edges }: PolicyParts): Policy {

@@ -54,9 +54,10 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 	const isJson = options.mode === "json";
 	const redactStderr = guardStderr();
 	const writer = new FrameWriter(stdout, (error) => void ending.cut(exitCodeOf(error)));
-	const voice = { writer, tell: (frame: OutboundFrame) => events.tell(frame) };
+	const asked = options.updates as UpdateMode | undefined;
+	const voice = { writer, updates: asked, tell: (frame: OutboundFrame) => events.tell(frame) };
 	const dialect = isJson && options.dialect !== undefined ? await loadDialect(options.dialect, voice) : { ...classic, updates: "delta" as const };
-	const updates = (options.updates as UpdateMode | undefined) ?? dialect.updates;
+	const updates = asked ?? dialect.updates;
 	const events: EventWriter = new EventWriter(writer, updates, () => performance.now(), dialect.frames);
 	/** Refusals are among the events, as they are for hosts. */
 	const refuse = (command: string, error: string) => {

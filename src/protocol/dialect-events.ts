@@ -1,25 +1,13 @@
 /** What only one dialect says, in addition to the events that all share. */
 
 import Type from "typebox";
-import { CompactionResult } from "./commands/compaction.ts";
 import { Subagent } from "./commands/dialect-commands.ts";
 import { SlashCommands } from "./commands/host.ts";
 import { event, type Fields, flag, integer, jsonObject, number, optional, text, words } from "./define.ts";
 
-const reason = words("manual", "threshold", "overflow");
 const requestId = optional(Type.Union([text(), number()], { description: "The id of the command, if it had one." }));
 
 export const piEvents = {
-	compaction_start: event("The conversation is about to be condensed, by itself or by `compact`. Takes the place of `auto_compaction_start`.", {
-		reason,
-	}),
-	compaction_end: event("Compaction is over; there is no `result` when it was aborted or failed.", {
-		reason,
-		result: optional(CompactionResult),
-		aborted: flag(),
-		willRetry: flag(),
-		errorMessage: optional(text()),
-	}),
 	summarization_retry_scheduled: event("The provider failed while a summary was made; it will be asked again.", {
 		attempt: integer({ description: "From 1." }),
 		maxAttempts: integer(),

@@ -17,6 +17,7 @@ const task = {
 	taskId: optional(text({ description: "The id as given in `tasks[]`." })),
 };
 const compactionAction = optional(words("context-full", "handoff"));
+const compactionReason = words("manual", "threshold", "overflow");
 const budget = { scope: BudgetScope, snapshot: BudgetSnapshot };
 
 export const events = {
@@ -74,6 +75,17 @@ export const events = {
 		errorMessage: optional(text()),
 		action: compactionAction,
 	}),
+	compaction_start: event(
+		"`compact` is about to condense the conversation. Dialect `pi` says so of every compaction, in place of `auto_compaction_start`; `omp` and `strict` never do.",
+		{ reason: compactionReason },
+	),
+	compaction_end: event("That compaction is over; there is no `result` when it was aborted or failed.", {
+		reason: compactionReason,
+		result: optional(CompactionResult),
+		aborted: flag(),
+		willRetry: flag(),
+		errorMessage: optional(text()),
+	}),
 	auto_retry_start: event("The provider failed in a way that may pass; waiting to ask again.", {
 		attempt: integer({ description: "From 1." }),
 		maxAttempts: integer(),
@@ -115,7 +127,7 @@ export const events = {
 	budget_warning: event("A counter came near its limit. Once per dimension.", budget),
 	budget_exceeded: event("A limit is reached: prompts are refused from now on.", budget),
 	queue_update: event("A queue changed; both are listed whole.", { steering: list(text()), followUp: list(text()) }),
-	session_info_changed: event("The session's name changed.", { name: optional(text()) }),
+	session_info_changed: event("The session's name changed.", { name: text({ description: "Empty when it has none." }) }),
 	thinking_level_changed: event("The thinking level changed.", { level: ThinkingLevelWord }),
 	extension_error: event("Code of an extension threw.", { extensionPath: text(), event: text(), error: text() }),
 };

@@ -47,7 +47,14 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 			return undefined;
 		},
 	},
-	get_state: { lane: "serial", check: none },
+	get_state: {
+		lane: "serial",
+		check(frame) {
+			if (frame.full === null) delete frame.full;
+			if (frame.full !== undefined && !(typeof frame.full === "boolean")) return "full must be boolean";
+			return undefined;
+		},
+	},
 	get_messages: { lane: "serial", check: none },
 	get_last_assistant_text: { lane: "serial", check: none },
 	set_model: {
@@ -236,7 +243,13 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 		},
 	},
 	get_integrations: { lane: "serial", check: none },
-	set_fast_mode: { lane: "serial", check: none },
+	set_fast_mode: {
+		lane: "serial",
+		check(frame) {
+			if (!(typeof frame.enabled === "boolean")) return "enabled must be boolean";
+			return undefined;
+		},
+	},
 	set_host_uri_schemes: {
 		lane: "serial",
 		check(frame) {

@@ -65,10 +65,10 @@ export const BashExecutionMessage = shape("BashExecutionMessage", "A command tha
 	role: Type.Literal("bashExecution"),
 	command: text(),
 	output: text(),
-	exitCode: orNull(integer()),
+	exitCode: optional(integer({ description: "Absent when the command was killed." })),
 	cancelled: flag(),
 	truncated: flag(),
-	fullOutputPath: orNull(text()),
+	fullOutputPath: optional(text({ description: "Where everything is, when the output was cut." })),
 	excludeFromContext: optional(flag()),
 	timestamp,
 });

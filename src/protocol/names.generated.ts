@@ -74,6 +74,8 @@ export const eventNames = [
 	"tool_execution_end",
 	"auto_compaction_start",
 	"auto_compaction_end",
+	"compaction_start",
+	"compaction_end",
 	"auto_retry_start",
 	"auto_retry_end",
 	"ttsr_triggered",

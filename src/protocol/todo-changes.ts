@@ -147,7 +147,8 @@ export function todosFromHost(value: unknown): { phases: TodoPhase[] } | { probl
 			if (!isStatus(status)) return { problem: `${where} has the status ${JSON.stringify(status)}; use ${statusWords}` };
 			const notes = typeof task.notes === "string" ? task.notes : undefined;
 			const details = typeof task.details === "string" ? task.details : undefined;
-			items.push({ id: isText(task.id) ? task.id : freeId("task", count), content: task.content, status, ...given({ notes, details }) });
+			const blocker = typeof task.blocker === "string" ? task.blocker : undefined;
+			items.push({ id: isText(task.id) ? task.id : freeId("task", count), content: task.content, status, ...given({ notes, details, blocker }) });
 		}
 		phases.push({ id: isText(id) ? id : freeId("phase", index + 1), name: name.trim(), tasks: items });
 	}

@@ -11,6 +11,7 @@ export const TodoItem = shape("TodoItem", "One thing to do.", {
 	status: TodoStatus,
 	notes: optional(text()),
 	details: optional(text()),
+	blocker: optional(text({ description: "What it waits for." })),
 });
 
 export const TodoPhase = shape("TodoPhase", "A group of things to do.", {
@@ -30,6 +31,7 @@ export const TodoPhaseInput = shape("TodoPhaseInput", "A phase as hosts send it;
 				status: optional(TodoStatus),
 				notes: optional(text()),
 				details: optional(text()),
+				blocker: optional(text()),
 			}),
 		),
 	),

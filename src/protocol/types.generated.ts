@@ -161,10 +161,12 @@ export interface BashExecutionMessage {
 	role: "bashExecution";
 	command: string;
 	output: string;
-	exitCode: number | null;
+	/** Absent when the command was killed. */
+	exitCode?: number;
 	cancelled: boolean;
 	truncated: boolean;
-	fullOutputPath: string | null;
+	/** Where everything is, when the output was cut. */
+	fullOutputPath?: string;
 	excludeFromContext?: boolean;
 	/** Unix time in milliseconds. */
 	timestamp: number;
@@ -345,6 +347,8 @@ export interface TodoItem {
 	status: "pending" | "in_progress" | "completed" | "abandoned";
 	notes?: string;
 	details?: string;
+	/** What it waits for. */
+	blocker?: string;
 }
 
 /** A group of things to do. */
@@ -368,6 +372,7 @@ export interface TodoItemInput {
 	status?: "pending" | "in_progress" | "completed" | "abandoned";
 	notes?: string;
 	details?: string;
+	blocker?: string;
 }
 
 export type TodoStatus = "pending" | "in_progress" | "completed" | "abandoned";
@@ -579,6 +584,7 @@ export interface SessionStats {
 
 /** What is going on now. */
 export interface SessionState {
+	/** `null` when there is none; then it is absent in dialect `omp`, and in dialect `pi` an object whose provider and id are `unknown`. */
 	model: Model | null;
 	thinkingLevel: "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 	/** True from the acceptance of a prompt until `agent_settled`. */
@@ -598,7 +604,9 @@ export interface SessionState {
 	/** The same number under its other name. */
 	queuedMessageCount: number;
 	todoPhases: TodoPhase[];
+	/** With `full`, and always in dialect `omp`: what the model would be told now. */
 	systemPrompt?: string;
+	/** The same for its tools. */
 	dumpTools?: Array<{
 		name: string;
 		description: string;
@@ -611,7 +619,7 @@ export interface SessionState {
 	tokensPerSecond?: number | null;
 	/** Dialect `omp`: always false. */
 	hasPendingAsyncWork?: boolean;
-	/** Dialect `omp`: always false. */
+	/** Dialect `omp`: what `set_fast_mode` said; without effect. */
 	fastModeEnabled?: boolean;
 	/** Dialect `omp`: always false. */
 	fastModeActive?: boolean;
@@ -805,6 +813,9 @@ export interface SlashCommand {
 	name: string;
 	description?: string;
 	source: "extension" | "prompt" | "skill";
+	/** Of the file it comes from, as in `sourceInfo`. */
+	path?: string;
+	location?: "user" | "project" | "path";
 	sourceInfo?: SourceInfo;
 }
 
@@ -833,7 +844,7 @@ export interface Subagent {
 
 /** Every command: what it takes, and the data of its answer. */
 export interface CommandTable {
-	/** Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is followed by a failure with the same id. */
+	/** Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is a failure. */
 	prompt: {
 		params: {
 			message: string;
@@ -871,9 +882,11 @@ export interface CommandTable {
 		};
 		result: void;
 	};
-	/** The state of the session. */
+	/** The state of the session. `full` adds the system prompt and the tools of the model. */
 	get_state: {
-		params: {};
+		params: {
+			full?: boolean;
+		};
 		result: SessionState;
 	};
 	/** The current context. After compaction it starts with a summary. */
@@ -1182,17 +1195,25 @@ export interface CommandTable {
 		params: {};
 		result: void;
 	};
-	/** Not served; answers `is not supported`. */
+	/** Accepted in dialect `omp` only, without effect. */
 	set_fast_mode: {
-		params: {};
-		result: void;
+		params: {
+			enabled: boolean;
+		};
+		result: {
+			enabled: boolean;
+			/** Always false. */
+			active: boolean;
+		};
 	};
-	/** Not served; answers `is not supported`. */
+	/** Accepted in dialect `omp` only, without effect: the agent never asks for such an address. */
 	set_host_uri_schemes: {
 		params: {
 			schemes: Array<Record<string, unknown>>;
 		};
-		result: void;
+		result: {
+			schemes: Array<Record<string, unknown>>;
+		};
 	};
 	/** Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only. */
 	set_subagent_subscription: {
@@ -1346,6 +1367,18 @@ export interface EventTable {
 		errorMessage?: string;
 		action?: "context-full" | "handoff";
 	};
+	/** `compact` is about to condense the conversation. Dialect `pi` says so of every compaction, in place of `auto_compaction_start`; `omp` and `strict` never do. */
+	compaction_start: {
+		reason: "manual" | "threshold" | "overflow";
+	};
+	/** That compaction is over; there is no `result` when it was aborted or failed. */
+	compaction_end: {
+		reason: "manual" | "threshold" | "overflow";
+		result?: CompactionResult;
+		aborted: boolean;
+		willRetry: boolean;
+		errorMessage?: string;
+	};
 	/** The provider failed in a way that may pass; waiting to ask again. */
 	auto_retry_start: {
 		/** From 1. */
@@ -1451,7 +1484,8 @@ export interface EventTable {
 	};
 	/** The session's name changed. */
 	session_info_changed: {
-		name?: string;
+		/** Empty when it has none. */
+		name: string;
 	};
 	/** The thinking level changed. */
 	thinking_level_changed: {

@@ -6,7 +6,7 @@ import type { Front } from "../live/front.ts";
 import { checkFlags, loadExtensions, openSession } from "../live/open-session.ts";
 import { openWorkspace } from "../live/workspace.ts";
 import type { Options } from "../protocol/flags.ts";
-import type { ControlFrame } from "../protocol/frames.ts";
+import type { ControlFrame, OutboundFrame } from "../protocol/frames.ts";
 import { classic, loadDialect } from "./dialects/index.ts";
 import { Ending } from "./ending.ts";
 import { EventWriter, type UpdateMode } from "./event-writer.ts";
@@ -54,9 +54,11 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 
 	const ending = new Ending(exit);
 	const writer = new FrameWriter(output, () => void ending.kill(1));
-	const dialect = options.dialect === undefined ? classic : await loadDialect(options.dialect, { writer, tell: (frame) => events.tell(frame) });
+	const asked = options.updates as UpdateMode | undefined;
+	const voice = { writer, updates: asked, tell: (frame: OutboundFrame) => events.tell(frame) };
+	const dialect = options.dialect === undefined ? classic : await loadDialect(options.dialect, voice);
 	if (dialect.ready && !options["no-ready"]) writer.write(dialect.ready);
-	const updates = (options.updates as UpdateMode | undefined) ?? dialect.updates;
+	const updates = asked ?? dialect.updates;
 	const events: EventWriter = new EventWriter(writer, updates, () => performance.now(), dialect.frames);
 	const hostTools = new HostTools({ send: events.send, now: Date.now });
 	const dialogs = new Dialogs({ send: events.send, emitsTitle: dialect.emitsTitle ?? isTruthy(env.PI_RPC_EMIT_TITLE), now: Date.now });

@@ -37,6 +37,12 @@ export class Briefing {
 		return this.#tools.some((tool) => tool.name === name);
 	}
 
+	/** What the model would be told now, and with which tools. */
+	async preview(): Promise<Pick<Setup, "systemPrompt" | "tools">> {
+		const tools = await this.#parts.tools();
+		return { tools, systemPrompt: this.override ?? (await this.#parts.systemPrompt(tools)) };
+	}
+
 	async setup(): Promise<Setup> {
 		this.#tools = await this.#parts.tools();
 		const { model, level } = this.choice;

@@ -34,15 +34,15 @@ export class UserBash {
 		try {
 			const { signal } = controller;
 			const result = (await this.#parts.doors.shell?.(command, signal)) ?? (await this.#run(command, signal, onUpdate));
-			const { output, exitCode = null, cancelled, truncated, fullOutputPath = null } = result;
+			const { output, exitCode, cancelled, truncated, fullOutputPath } = result;
 			this.#keep(record, {
 				role: "bashExecution",
 				command,
 				output,
-				exitCode,
+				...(exitCode === undefined ? {} : { exitCode }),
 				cancelled,
 				truncated,
-				fullOutputPath,
+				...(fullOutputPath === undefined ? {} : { fullOutputPath }),
 				...(excludeFromContext ? { excludeFromContext } : {}),
 				timestamp: this.#parts.now(),
 			});

@@ -138,8 +138,9 @@ function normalMessage(message: Loose, written: string): void {
 			return;
 		case "bashExecution":
 			texts(message, "command", "output");
-			message.exitCode = isNumber(message.exitCode) ? message.exitCode : null;
-			message.fullOutputPath = typeof message.fullOutputPath === "string" ? message.fullOutputPath : null;
+			// Earlier versions wrote null.
+			if (!isNumber(message.exitCode)) delete message.exitCode;
+			if (typeof message.fullOutputPath !== "string") delete message.fullOutputPath;
 			message.cancelled = message.cancelled === true;
 			message.truncated = message.truncated === true;
 			return;

@@ -25,7 +25,6 @@ const record: AgentMessage = {
 	exitCode: 0,
 	cancelled: false,
 	truncated: false,
-	fullOutputPath: null,
 	timestamp: 1,
 };
 

@@ -77,7 +77,13 @@ export function kernel({
 	const edges: Edges = { bus, flow: { isOpen: true, whenOpen: async () => undefined }, redact, warn: () => undefined, log, now };
 	const store = new FileSessionStore({ cwd: "/", directory: undefined, redact, now, newId, newSessionId: newId });
 	const conversation = new Conversation(store.create(), now);
-	const catalogue = { available: async () => [], find: async () => undefined, findListed: async () => undefined, findStored: async () => undefined, problem: async () => undefined };
+	const catalogue = {
+		available: async () => [],
+		find: async () => undefined,
+		findListed: async () => undefined,
+		findStored: async () => undefined,
+		problem: async () => undefined,
+	};
 	const choice = new ModelChoice({
 		catalogue,
 		levels: () => ["off"],

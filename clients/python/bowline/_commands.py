@@ -30,7 +30,7 @@ class AsyncCommands:
         streaming_behavior: Optional[Literal["steer", "followUp"]] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.Disposition:
-        """Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is followed by a failure with the same id."""
+        """Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is a failure."""
         return await self._call("prompt", _given({"message": message}, images=images, streamingBehavior=streaming_behavior), timeout)
 
     async def steer(
@@ -67,9 +67,9 @@ class AsyncCommands:
         """Abort, wait for idle, then prompt. Answered between the old run's last event and the new run's first."""
         await self._call("abort_and_prompt", _given({"message": message}, images=images), timeout)
 
-    async def get_state(self, *, timeout: Timeout = DEFAULT) -> protocol.SessionState:
-        """The state of the session."""
-        return await self._call("get_state", {}, timeout)
+    async def get_state(self, *, full: Optional[bool] = None, timeout: Timeout = DEFAULT) -> protocol.SessionState:
+        """The state of the session. `full` adds the system prompt and the tools of the model."""
+        return await self._call("get_state", _given({}, full=full), timeout)
 
     async def get_messages(self, *, timeout: Timeout = DEFAULT) -> protocol.GetMessagesResult:
         """The current context. After compaction it starts with a summary."""
@@ -283,6 +283,19 @@ class AsyncCommands:
         """Agree on a protocol version; served in dialect `omp` only."""
         return await self._call("negotiate_protocol", {"protocolVersion": protocol_version}, timeout)
 
+    async def set_fast_mode(self, enabled: bool, *, timeout: Timeout = DEFAULT) -> protocol.SetFastModeResult:
+        """Accepted in dialect `omp` only, without effect."""
+        return await self._call("set_fast_mode", {"enabled": enabled}, timeout)
+
+    async def set_host_uri_schemes(
+        self,
+        schemes: List[Dict[str, Any]],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetHostUriSchemesResult:
+        """Accepted in dialect `omp` only, without effect: the agent never asks for such an address."""
+        return await self._call("set_host_uri_schemes", {"schemes": schemes}, timeout)
+
     async def set_subagent_subscription(
         self,
         level: str,
@@ -322,7 +335,7 @@ class Commands:
         streaming_behavior: Optional[Literal["steer", "followUp"]] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.Disposition:
-        """Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is followed by a failure with the same id."""
+        """Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is a failure."""
         return self._call("prompt", _given({"message": message}, images=images, streamingBehavior=streaming_behavior), timeout)
 
     def steer(
@@ -359,9 +372,9 @@ class Commands:
         """Abort, wait for idle, then prompt. Answered between the old run's last event and the new run's first."""
         self._call("abort_and_prompt", _given({"message": message}, images=images), timeout)
 
-    def get_state(self, *, timeout: Timeout = DEFAULT) -> protocol.SessionState:
-        """The state of the session."""
-        return self._call("get_state", {}, timeout)
+    def get_state(self, *, full: Optional[bool] = None, timeout: Timeout = DEFAULT) -> protocol.SessionState:
+        """The state of the session. `full` adds the system prompt and the tools of the model."""
+        return self._call("get_state", _given({}, full=full), timeout)
 
     def get_messages(self, *, timeout: Timeout = DEFAULT) -> protocol.GetMessagesResult:
         """The current context. After compaction it starts with a summary."""
@@ -561,6 +574,19 @@ class Commands:
     ) -> protocol.NegotiateProtocolResult:
         """Agree on a protocol version; served in dialect `omp` only."""
         return self._call("negotiate_protocol", {"protocolVersion": protocol_version}, timeout)
+
+    def set_fast_mode(self, enabled: bool, *, timeout: Timeout = DEFAULT) -> protocol.SetFastModeResult:
+        """Accepted in dialect `omp` only, without effect."""
+        return self._call("set_fast_mode", {"enabled": enabled}, timeout)
+
+    def set_host_uri_schemes(
+        self,
+        schemes: List[Dict[str, Any]],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetHostUriSchemesResult:
+        """Accepted in dialect `omp` only, without effect: the agent never asks for such an address."""
+        return self._call("set_host_uri_schemes", {"schemes": schemes}, timeout)
 
     def set_subagent_subscription(
         self,

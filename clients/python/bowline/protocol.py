@@ -80,6 +80,8 @@ __all__ = [
     "ToolExecutionEndEvent",
     "AutoCompactionStartEvent",
     "AutoCompactionEndEvent",
+    "CompactionStartEvent",
+    "CompactionEndEvent",
     "AutoRetryStartEvent",
     "AutoRetryEndEvent",
     "TtsrTriggeredEventRulesItem",
@@ -102,8 +104,6 @@ __all__ = [
     "SessionInfoChangedEvent",
     "ThinkingLevelChangedEvent",
     "ExtensionErrorEvent",
-    "CompactionStartEvent",
-    "CompactionEndEvent",
     "SummarizationRetryScheduledEvent",
     "SummarizationRetryAttemptStartEvent",
     "SummarizationRetryFinishedEvent",
@@ -158,6 +158,8 @@ __all__ = [
     "GetAvailableCommandsResult",
     "SetEventFilterResult",
     "NegotiateProtocolResult",
+    "SetFastModeResult",
+    "SetHostUriSchemesResult",
     "SetSubagentSubscriptionResult",
     "GetSubagentsResult",
     "GetSubagentMessagesResult",
@@ -214,6 +216,7 @@ class TodoItemInput(_TodoItemInput, total=False):
     status: Literal["pending", "in_progress", "completed", "abandoned"]
     notes: str
     details: str
+    blocker: str
 
 
 class _HostToolDefinition(TypedDict):
@@ -316,6 +319,7 @@ class SessionStateDumpToolsItem(TypedDict):
 
 
 class _SessionState(TypedDict):
+    # `null` when there is none; then it is absent in dialect `omp`, and in dialect `pi` an object whose provider and id are `unknown`.
     model: Union[Model, None]
     thinkingLevel: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
     # True from the acceptance of a prompt until `agent_settled`.
@@ -340,7 +344,9 @@ class SessionState(_SessionState, total=False):
     # Absent when nothing is written to disk.
     sessionFile: str
     sessionName: str
+    # With `full`, and always in dialect `omp`: what the model would be told now.
     systemPrompt: str
+    # The same for its tools.
     dumpTools: List[SessionStateDumpToolsItem]
     # Dialect `omp`: nothing runs, and nothing will by itself.
     isSettled: bool
@@ -349,7 +355,7 @@ class SessionState(_SessionState, total=False):
     tokensPerSecond: Union[float, None]
     # Dialect `omp`: always false.
     hasPendingAsyncWork: bool
-    # Dialect `omp`: always false.
+    # Dialect `omp`: what `set_fast_mode` said; without effect.
     fastModeEnabled: bool
     # Dialect `omp`: always false.
     fastModeActive: bool
@@ -413,6 +419,8 @@ class TodoItem(_TodoItem, total=False):
 
     notes: str
     details: str
+    # What it waits for.
+    blocker: str
 
 
 class ContextUsage(TypedDict):
@@ -563,10 +571,8 @@ class _BashExecutionMessage(TypedDict):
     role: Literal["bashExecution"]
     command: str
     output: str
-    exitCode: Union[int, None]
     cancelled: bool
     truncated: bool
-    fullOutputPath: Union[str, None]
     # Unix time in milliseconds.
     timestamp: int
 
@@ -574,6 +580,10 @@ class _BashExecutionMessage(TypedDict):
 class BashExecutionMessage(_BashExecutionMessage, total=False):
     """A command that the host ran with `bash`."""
 
+    # Absent when the command was killed.
+    exitCode: int
+    # Where everything is, when the output was cut.
+    fullOutputPath: str
     excludeFromContext: bool
 
 
@@ -736,6 +746,9 @@ class SlashCommand(_SlashCommand, total=False):
     """A name that may follow `/` in a prompt."""
 
     description: str
+    # Of the file it comes from, as in `sourceInfo`.
+    path: str
+    location: Literal["user", "project", "path"]
     sourceInfo: SourceInfo
 
 
@@ -1057,6 +1070,27 @@ class AutoCompactionEndEvent(_AutoCompactionEndEvent, total=False):
     action: Literal["context-full", "handoff"]
 
 
+class CompactionStartEvent(TypedDict):
+    """`compact` is about to condense the conversation. Dialect `pi` says so of every compaction, in place of `auto_compaction_start`; `omp` and `strict` never do."""
+
+    type: Literal["compaction_start"]
+    reason: Literal["manual", "threshold", "overflow"]
+
+
+class _CompactionEndEvent(TypedDict):
+    type: Literal["compaction_end"]
+    reason: Literal["manual", "threshold", "overflow"]
+    aborted: bool
+    willRetry: bool
+
+
+class CompactionEndEvent(_CompactionEndEvent, total=False):
+    """That compaction is over; there is no `result` when it was aborted or failed."""
+
+    result: CompactionResult
+    errorMessage: str
+
+
 class AutoRetryStartEvent(TypedDict):
     """The provider failed in a way that may pass; waiting to ask again."""
 
@@ -1292,13 +1326,11 @@ class QueueUpdateEvent(TypedDict):
     followUp: List[str]
 
 
-class _SessionInfoChangedEvent(TypedDict):
-    type: Literal["session_info_changed"]
-
-
-class SessionInfoChangedEvent(_SessionInfoChangedEvent, total=False):
+class SessionInfoChangedEvent(TypedDict):
     """The session's name changed."""
 
+    type: Literal["session_info_changed"]
+    # Empty when it has none.
     name: str
 
 
@@ -1316,27 +1348,6 @@ class ExtensionErrorEvent(TypedDict):
     extensionPath: str
     event: str
     error: str
-
-
-class CompactionStartEvent(TypedDict):
-    """The conversation is about to be condensed, by itself or by `compact`. Takes the place of `auto_compaction_start`."""
-
-    type: Literal["compaction_start"]
-    reason: Literal["manual", "threshold", "overflow"]
-
-
-class _CompactionEndEvent(TypedDict):
-    type: Literal["compaction_end"]
-    reason: Literal["manual", "threshold", "overflow"]
-    aborted: bool
-    willRetry: bool
-
-
-class CompactionEndEvent(_CompactionEndEvent, total=False):
-    """Compaction is over; there is no `result` when it was aborted or failed."""
-
-    result: CompactionResult
-    errorMessage: str
 
 
 class SummarizationRetryScheduledEvent(TypedDict):
@@ -1837,6 +1848,16 @@ class NegotiateProtocolResult(TypedDict):
     protocolVersion: int
 
 
+class SetFastModeResult(TypedDict):
+    enabled: bool
+    # Always false.
+    active: bool
+
+
+class SetHostUriSchemesResult(TypedDict):
+    schemes: List[Dict[str, Any]]
+
+
 class SetSubagentSubscriptionResult(TypedDict):
     level: str
 
@@ -1871,6 +1892,8 @@ EventName = Literal[
     "tool_execution_end",
     "auto_compaction_start",
     "auto_compaction_end",
+    "compaction_start",
+    "compaction_end",
     "auto_retry_start",
     "auto_retry_end",
     "ttsr_triggered",
@@ -1888,8 +1911,6 @@ EventName = Literal[
     "session_info_changed",
     "thinking_level_changed",
     "extension_error",
-    "compaction_start",
-    "compaction_end",
     "summarization_retry_scheduled",
     "summarization_retry_attempt_start",
     "summarization_retry_finished",
@@ -1918,6 +1939,8 @@ Event = Union[
     "ToolExecutionEndEvent",
     "AutoCompactionStartEvent",
     "AutoCompactionEndEvent",
+    "CompactionStartEvent",
+    "CompactionEndEvent",
     "AutoRetryStartEvent",
     "AutoRetryEndEvent",
     "TtsrTriggeredEvent",
@@ -1935,8 +1958,6 @@ Event = Union[
     "SessionInfoChangedEvent",
     "ThinkingLevelChangedEvent",
     "ExtensionErrorEvent",
-    "CompactionStartEvent",
-    "CompactionEndEvent",
     "SummarizationRetryScheduledEvent",
     "SummarizationRetryAttemptStartEvent",
     "SummarizationRetryFinishedEvent",

@@ -20,15 +20,17 @@ export interface HandlerParts {
 	front: Pick<Front, "host" | "variations">;
 	/** What paths are relative to. */
 	cwd: string;
+	/** Resolves when the program ends and waits for nothing slow any more. */
+	leaving: Promise<void>;
 	/** The extension's command that a text stands for. */
 	findCommand: (text: string) => ExtensionCommand | undefined;
 	slashCommands: () => Promise<CommandResult<"get_commands">["commands"]>;
 }
 
-export function handlers({ assembly, front, cwd, findCommand, slashCommands }: HandlerParts): Handlers {
+export function handlers({ assembly, front, cwd, leaving, findCommand, slashCommands }: HandlerParts): Handlers {
 	const { session, retry, compaction, bash, models, sources } = assembly;
 	return {
-		...promptingHandlers(session, findCommand),
+		...promptingHandlers({ session, findCommand, awaitsCommands: front.variations?.awaitsCommands ?? false, leaving }),
 		...stateHandlers(session),
 		...sessionHandlers(session, cwd),
 		...exportHandlers(session, cwd),

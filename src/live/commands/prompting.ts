@@ -13,14 +13,25 @@ export interface ExtensionCommand {
 	queueRefusal: string;
 }
 
-/** `findCommand`: the extension's command that a text stands for. */
-export function promptingHandlers(session: Session, findCommand: (text: string) => ExtensionCommand | undefined): Pick<Handlers, Names> {
+export interface PromptingParts {
+	session: Session;
+	/** The extension's command that a text stands for. */
+	findCommand: (text: string) => ExtensionCommand | undefined;
+	/** Whether the prompt that names a command of an extension is answered when the command has ended. */
+	awaitsCommands: boolean;
+	/** Resolves when the program ends and waits for no extension any more. */
+	leaving: Promise<void>;
+}
+
+export function promptingHandlers({ session, findCommand, awaitsCommands, leaving }: PromptingParts): Pick<Handlers, Names> {
 	/** A command of an extension is refused whenever a prompt is. */
 	const commandPrompt = ({ run }: ExtensionCommand) =>
 		new AcceptedPrompt({ messages: [] }, "handled", (prompt) => {
 			const { haltReason } = session.doors;
 			if (haltReason !== undefined) return prompt.refuse({ text: haltReason, code: "halted" });
-			prompt.decide("handled");
+			const handled = () => prompt.decide("handled");
+			if (awaitsCommands) return void Promise.race([run(), leaving]).then(handled, handled);
+			handled();
 			void run();
 		});
 	/** Goes on with a prompt, once it is acknowledged. A prompt that comes while the agent works, and may not be queued, is refused instead. */

@@ -36,7 +36,7 @@ export function sessionHandlers(session: Session, cwd: string): Pick<Handlers, N
 			doors.notice(how === "fork" ? { type: "session_fork", ...previous } : { type: "session_switch", reason: how, ...previous });
 			if (model && model !== previousModel) doors.notice({ type: "model_select", model, previousModel, source: "restore" });
 			if (queues.steering.length + queues.followUp.length) session.announceQueues();
-			if (session.transcript.name !== name) session.emit({ type: "session_info_changed", name: session.transcript.name });
+			if (session.transcript.name !== name) session.emit({ type: "session_info_changed", name: session.transcript.name ?? "" });
 			if (session.choice.level !== level) session.emit({ type: "thinking_level_changed", level: session.choice.level });
 		});
 		return result;
@@ -86,7 +86,7 @@ export function sessionHandlers(session: Session, cwd: string): Pick<Handlers, N
 		get_branch_messages: forkMessages,
 		set_session_name({ name }, call) {
 			session.rename(name);
-			call.afterResponse(() => session.emit({ type: "session_info_changed", name: session.transcript.name }));
+			call.afterResponse(() => session.emit({ type: "session_info_changed", name: session.transcript.name ?? "" }));
 		},
 		get_session_stats: async () => (await queries()).statsOf(session),
 		get_entries: async ({ since }) => (await queries()).entriesSince(session, since),

@@ -1,3 +1,4 @@
+import type { SessionState } from "../../protocol/commands/state.ts";
 import type { Session } from "../../session/session.ts";
 import type { Handlers } from "./contract.ts";
 
@@ -13,7 +14,7 @@ type Names =
 
 export function stateHandlers(session: Session): Pick<Handlers, Names> {
 	return {
-		get_state: () => session.state,
+		get_state: ({ full }) => (full ? fullState(session) : session.state),
 		get_messages: () => ({ messages: [...session.messages] }),
 		get_last_assistant_text: () => ({ text: session.conversation.lastText }),
 		set_steering_mode({ mode }) {
@@ -33,4 +34,11 @@ export function stateHandlers(session: Session): Pick<Handlers, Names> {
 			return texts;
 		},
 	};
+}
+
+/** The state with what the model would be told now. */
+async function fullState(session: Session): Promise<SessionState> {
+	const { systemPrompt, tools } = await session.briefing.preview();
+	const dumpTools = tools.map(({ name, description, parameters }) => ({ name, description, parameters: parameters as Record<string, unknown> }));
+	return { ...session.state, systemPrompt, dumpTools };
 }

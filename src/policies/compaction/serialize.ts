@@ -116,7 +116,7 @@ function argumentsOf(args: Record<string, unknown>): string {
 		.join("; ");
 }
 
-function exitNote(exitCode: number | null): string {
+function exitNote(exitCode: number | undefined): string {
 	return exitCode ? `\n(exit code ${exitCode})` : "";
 }
 

@@ -26,8 +26,18 @@ export const newerCommands = {
 	}),
 	set_locale: unsupported({ locale: text() }),
 	get_integrations: unsupported({}),
-	set_fast_mode: unsupported({}),
-	set_host_uri_schemes: unsupported({ schemes: list(jsonObject) }),
+	set_fast_mode: command({
+		doc: "Accepted in dialect `omp` only, without effect.",
+		lane: "serial",
+		params: { enabled: flag() },
+		result: Type.Object({ enabled: flag(), active: flag({ description: "Always false." }) }),
+	}),
+	set_host_uri_schemes: command({
+		doc: "Accepted in dialect `omp` only, without effect: the agent never asks for such an address.",
+		lane: "serial",
+		params: { schemes: list(jsonObject) },
+		result: Type.Object({ schemes: list(jsonObject) }),
+	}),
 	set_subagent_subscription: command({
 		doc: "Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only.",
 		lane: "serial",

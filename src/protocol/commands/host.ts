@@ -16,6 +16,8 @@ export const SlashCommands = list(
 		name: text(),
 		description: optional(text()),
 		source: words("extension", "prompt", "skill"),
+		path: optional(text({ description: "Of the file it comes from, as in `sourceInfo`." })),
+		location: optional(words("user", "project", "path")),
 		sourceInfo: optional(SourceInfo),
 	}),
 );

@@ -9,7 +9,10 @@ import { ContextUsage } from "./session.ts";
 const omp = <T extends TSchema>(schema: T, description: string) => optional({ ...schema, description: `Dialect \`omp\`: ${description}` });
 
 export const SessionState = shape("SessionState", "What is going on now.", {
-	model: orNull(Model),
+	model: {
+		...orNull(Model),
+		description: "`null` when there is none; then it is absent in dialect `omp`, and in dialect `pi` an object whose provider and id are `unknown`.",
+	},
 	thinkingLevel: ThinkingLevelWord,
 	isStreaming: flag({ description: "True from the acceptance of a prompt until `agent_settled`." }),
 	isCompacting: flag(),
@@ -24,19 +27,27 @@ export const SessionState = shape("SessionState", "What is going on now.", {
 	pendingMessageCount: integer({ description: "Queued steering and follow-up messages." }),
 	queuedMessageCount: integer({ description: "The same number under its other name." }),
 	todoPhases: list(TodoPhase),
-	systemPrompt: optional(text()),
-	dumpTools: optional(list(Type.Object({ name: text(), description: text(), parameters: jsonObject }))),
+	systemPrompt: optional(text({ description: "With `full`, and always in dialect `omp`: what the model would be told now." })),
+	dumpTools: optional({
+		...list(Type.Object({ name: text(), description: text(), parameters: jsonObject })),
+		description: "The same for its tools.",
+	}),
 	isSettled: omp(flag(), "nothing runs, and nothing will by itself."),
 	contextUsage: optional(ContextUsage),
 	tokensPerSecond: omp(orNull(number()), "speed of the last measured reply."),
 	hasPendingAsyncWork: omp(flag(), "always false."),
-	fastModeEnabled: omp(flag(), "always false."),
+	fastModeEnabled: omp(flag(), "what `set_fast_mode` said; without effect."),
 	fastModeActive: omp(flag(), "always false."),
 });
 export type SessionState = Static<typeof SessionState>;
 
 export const stateCommands = {
-	get_state: command({ doc: "The state of the session.", lane: "serial", params: {}, result: SessionState }),
+	get_state: command({
+		doc: "The state of the session. `full` adds the system prompt and the tools of the model.",
+		lane: "serial",
+		params: { full: optional(flag()) },
+		result: SessionState,
+	}),
 	get_messages: command({
 		doc: "The current context. After compaction it starts with a summary.",
 		lane: "serial",

@@ -5,8 +5,8 @@ import type { OmpEvent } from "../../protocol/dialect-events.ts";
 
 export const maxFrameBytes = 1024 * 1024;
 export const maxReassembledFrameBytes = 64 * 1024 * 1024;
-/** As base64, and with the words around it, just under the limit. */
-const bytesPerChunk = 765 * 1024;
+/** Readers of omp take no larger parts. A multiple of 3, so that the base64 of all parts but the last has no padding. */
+const bytesPerChunk = 255 * 1024;
 
 /** The line itself, or the lines of its parts. What could not be put together again is told instead of sent. */
 export function chunks(line: string): string {

@@ -31,6 +31,8 @@ export interface Voice {
 	/** Goes out in its order, if the host wants such events. */
 	tell: (frame: OutboundFrame) => void;
 	readonly writer: Pick<FrameWriter, "split">;
+	/** How replies grow, where the host says it. */
+	readonly updates?: UpdateMode;
 }
 
 export type Answer = (outcome: { data?: unknown } | { error: string; code?: string }) => void;

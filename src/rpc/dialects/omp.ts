@@ -25,6 +25,8 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 		commandsTold = text;
 	};
 	let onSettled: () => void = () => undefined;
+	/** Kept for the host; no provider is asked differently because of it. */
+	let fastModeEnabled = false;
 	let tokensPerSecond: number | null = null;
 
 	return {
@@ -50,6 +52,10 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 					return [{ ...frame, messageId }];
 				case "agent_end":
 					return [{ ...frame, isTerminal: !frame.willRetry }];
+				case "compaction_start":
+				case "compaction_end":
+					// Hosts of omp know automatic compactions only.
+					return [];
 				case "agent_settled":
 					onSettled();
 					return [frame, ...results.settled(frame.aborted), { type: "session_settled" }];
@@ -69,10 +75,17 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 				});
 				return { protocolVersion };
 			},
+			set_fast_mode({ enabled }) {
+				fastModeEnabled = enabled;
+				return { enabled, active: false };
+			},
+			set_host_uri_schemes: ({ schemes }) => ({ schemes }),
 			async get_state(params, call) {
-				const [state, { contextUsageOf }] = await Promise.all([table.get_state(params, call), import("../../session/queries.ts")]);
+				const [state, { contextUsageOf }] = await Promise.all([table.get_state({ ...params, full: true }, call), import("../../session/queries.ts")]);
 				const contextUsage = contextUsageOf(session);
-				const more = { fastModeEnabled: false, fastModeActive: false, tokensPerSecond, hasPendingAsyncWork: false, isSettled: !session.isBusy };
+				// Hosts of omp take no null for a model.
+				const model = state.model ?? (undefined as never);
+				const more = { model, fastModeEnabled, fastModeActive: false, tokensPerSecond, hasPendingAsyncWork: false, isSettled: !session.isBusy };
 				return { ...state, ...more, ...(contextUsage ? { contextUsage } : {}) };
 			},
 		}),

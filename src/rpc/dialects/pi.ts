@@ -1,16 +1,18 @@
 /** What hosts of pi 1.5 expect: one answer per prompt, deltas only, compaction under its new name, entries and output as they come. */
-import { isCommandError } from "../../lib/command-error.ts";
 import type { CompactionResult } from "../../protocol/commands/compaction.ts";
 import type { PiEvent } from "../../protocol/dialect-events.ts";
-import type { AgentEvent, Response } from "../../protocol/events.ts";
+import type { AgentEvent, EventOf, Response } from "../../protocol/events.ts";
 import type { OutboundFrame } from "../../protocol/frames.ts";
 import type { AssistantMessage } from "../../protocol/messages.ts";
+import type { Model } from "../../protocol/model.ts";
 import { outputPieces } from "./bash-output.ts";
 import type { Dialect, Voice } from "./dialect.ts";
 
-type Reason = Extract<PiEvent, { type: "compaction_start" }>["reason"];
+type Reason = EventOf<"compaction_start">["reason"];
 
-export function piDialect({ tell }: Voice): Dialect {
+export function piDialect({ tell, updates }: Voice): Dialect {
+	/** Snapshots say of an unfinished reply what they said in the versions of pi that sent them. */
+	const hasSnapshots = updates === "full";
 	let reason: Reason = "threshold";
 	return {
 		ready: '{"type":"ready"}',
@@ -18,13 +20,14 @@ export function piDialect({ tell }: Voice): Dialect {
 		interruptMode: "wait",
 		emitsTitle: true,
 		hasMaxLevel: true,
+		awaitsCommands: true,
 		echoesIds: true,
 		frames(frame) {
 			switch (frame.type) {
 				case "message_start":
-					return [frame.message.role === "assistant" ? { ...frame, message: pending(frame.message) } : frame];
+					return [frame.message.role === "assistant" && !hasSnapshots ? { ...frame, message: pending(frame.message) } : frame];
 				case "message_update":
-					return [withPendingSnapshots(frame)];
+					return [hasSnapshots ? frame : withPendingSnapshots(frame)];
 				case "auto_compaction_start":
 					reason = frame.reason === "overflow" ? "overflow" : "threshold";
 					return [{ type: "compaction_start", reason }];
@@ -49,20 +52,12 @@ export function piDialect({ tell }: Voice): Dialect {
 				refuse: ({ text }) => answer({ error: text }),
 			};
 		},
-		async aroundCompaction(work, signal) {
-			tell({ type: "compaction_start", reason: "manual" });
-			const end = (outcome: Partial<Extract<PiEvent, { type: "compaction_end" }>>) =>
-				tell(compactionEnd({ reason: "manual", aborted: false, willRetry: false, ...outcome }));
-			try {
-				const result = await work();
-				end({ result });
-				return result;
-			} catch (error) {
-				const isCancelled = signal.aborted || (isCommandError(error) && error.kind === "cancelled");
-				end(isCancelled ? { aborted: true } : { errorMessage: error instanceof Error ? error.message : String(error) });
-				throw error;
-			}
-		},
+		handlers: (table) => ({
+			async get_state(params, call) {
+				const state = await table.get_state(params, call);
+				return state.model ? state : { ...state, model: unknownModel };
+			},
+		}),
 		bashOutput: (id) => outputPieces((delta) => tell({ type: "bash_execution_update", id, delta })),
 		onEntry: (entry) => tell({ type: "entry_appended", entry: { ...entry } }),
 		onSummaryRetry({ stage, ...facts }) {
@@ -76,7 +71,27 @@ export function piDialect({ tell }: Voice): Dialect {
 	};
 }
 
-function compactionEnd(facts: { reason: Reason; result?: CompactionResult; aborted: boolean; willRetry: boolean; errorMessage?: string }): PiEvent {
+/** Newer hosts do not become ready before there is a model. A prompt still fails with the reason. */
+const unknownModel: Model = {
+	id: "unknown",
+	name: "unknown",
+	api: "unknown",
+	provider: "unknown",
+	baseUrl: "",
+	reasoning: false,
+	input: ["text"],
+	contextWindow: 0,
+	maxTokens: 0,
+	cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+};
+
+function compactionEnd(facts: {
+	reason: Reason;
+	result?: CompactionResult;
+	aborted: boolean;
+	willRetry: boolean;
+	errorMessage?: string;
+}): AgentEvent {
 	return { type: "compaction_end", ...facts };
 }
 

@@ -30,7 +30,7 @@ export function result(toolCallId: string, text: string, isError = false): Agent
 }
 
 export function bash(command: string, output: string): AgentMessage {
-	return { role: "bashExecution", command, output, exitCode: 0, cancelled: false, truncated: false, fullOutputPath: null, timestamp: 0 };
+	return { role: "bashExecution", command, output, exitCode: 0, cancelled: false, truncated: false, timestamp: 0 };
 }
 
 /** A branch with ids `e0`, `e1`, … */
