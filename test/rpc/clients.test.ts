@@ -68,7 +68,7 @@ describe("omp, xcsh, pisces", () => {
 		}),
 	);
 
-	test("the Python client finds the failures that have no id, and those that come late", { timeout }, () =>
+	test("the Python client finds the failures that have no id, and those of a busy agent", { timeout }, () =>
 		withClient(PythonClient, [], async (client) => {
 			await client.start();
 			await expect(client.request("fly")).rejects.toThrow("Unknown command: fly");
@@ -76,6 +76,7 @@ describe("omp, xcsh, pisces", () => {
 			await client.request("prompt", { message: "work long" });
 			await streaming;
 			await expect(client.request("prompt", { message: "no way to queue" })).rejects.toThrow("Agent is already processing.");
+			expect(client.lateFailures).toEqual([]);
 			expect(client.faults).toEqual([]);
 		}),
 	);

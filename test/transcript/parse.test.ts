@@ -38,11 +38,17 @@ test.each<[string, object, object]>([
 		{ content: [{ type: "image", data: "AA", mimeType: "image/png" }] },
 	],
 	["a result of nothing", { role: "toolResult" }, { content: [], toolCallId: "", toolName: "", isError: false }],
-	["a command without output", { role: "bashExecution", command: "ls" }, { command: "ls", output: "", exitCode: null, cancelled: false }],
+	["a command without output", { role: "bashExecution", command: "ls" }, { command: "ls", output: "", cancelled: false }],
 	["a summary of nothing", { role: "branchSummary" }, { summary: "" }],
 	["an unknown role", { role: "new", content: null, more: 1 }, { role: "new", content: [], more: 1 }],
 ])("%s", (_, odd, expected) => {
 	expect(message(odd)).toMatchObject(expected);
+});
+
+test("what earlier versions wrote of a command that was killed", () => {
+	const killed = message({ role: "bashExecution", command: "ls", exitCode: null, fullOutputPath: null });
+	expect(Object.keys(killed)).not.toEqual(expect.arrayContaining(["exitCode"]));
+	expect(Object.keys(killed)).not.toEqual(expect.arrayContaining(["fullOutputPath"]));
 });
 
 test("other entries", () => {
