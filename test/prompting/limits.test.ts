@@ -49,7 +49,7 @@ describe("skills", () => {
 		expect(skills.map(({ name }) => name)).toEqual(["good"]);
 		const root = join(cwd, ".bowline/skills/root");
 		expect(warnings).toEqual([`${root} is not searched: it is a link out of a project that is not trusted (see --approve).`]);
-		const trusted = await load({ isTrusted: true });
+		const trusted = await load({ isTrusted: true, limits: { ...readLimits, directories: 50 } });
 		expect(trusted.skills.map(({ name }) => name)).toContain("good");
 		expect(trusted.warnings.length).toBeLessThan(60);
 	});

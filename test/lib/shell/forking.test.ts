@@ -35,7 +35,7 @@ async function abortedRun(command: string): Promise<void> {
 }
 
 describe.runIf(process.platform === "linux")("an abort ends a command that", () => {
-	test.each(commands)("%s", async (_what, command) => {
+	test.each(commands)("%s", { timeout: 60_000 }, async (_what, command) => {
 		const tags = Array.from({ length: 3 }, () => String(Number.parseInt(randomBytes(4).toString("hex"), 16)));
 		await Promise.all(tags.map((tag) => abortedRun(command(tag))));
 		// Long enough for what escaped to show up.
