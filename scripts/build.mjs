@@ -131,7 +131,8 @@ function pending() {
 	return [...chunks].filter(([name]) => !built.has(name));
 }
 
-compress("jiti");
+// Large, and loaded by people and exports, never by a start or a prompt.
+for (const name of ["jiti", "transcript-export-index", "app-commands-models", "app-commands-doctor", "chat-index"]) compress(name);
 chmodSync(join(outdir, "bowline.js"), 0o755);
 cacheCode();
 writeFileSync(join(outdir, "THIRD_PARTY_NOTICES"), [...bundled].sort().map(notice).join("\n"));

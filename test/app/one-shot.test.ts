@@ -132,12 +132,15 @@ describe("exit codes", () => {
 		expect(stderr).toContain(reason);
 	});
 
-	test("a budget that is used up: 3, with the answer if there is one", async () => {
+	test.each([
+		["stop", ""],
+		["finish", "all I know\n"],
+	])("a budget that is used up: 3, with the answer if there is one (%s)", async (onExceeded, stdout) => {
 		const model = 'call bash {"command":"true"} · call bash {"command":"true"} · say "all I know" · say "never"';
-		const flags = ["--set", "task.budget.maxToolCalls=2", "--set", "task.budget.warnAtRatio=0.5"];
+		const flags = ["--set", "task.budget.maxToolCalls=2", "--set", "task.budget.warnAtRatio=0.5", "--set", `task.budget.onExceeded=${onExceeded}`];
 		expect(await once(["-p", ...flags, "go", "and on"], { model })).toMatchObject({
 			code: 3,
-			stdout: "all I know\n",
+			stdout,
 			stderr:
 				"Warning: The budget is nearly used up (tool_calls).\nWarning: One more prompt was not sent.\nError: Session budget exceeded (tool_calls)\n",
 		});

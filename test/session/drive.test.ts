@@ -61,7 +61,7 @@ test("messages that arrive after the last look at the queues start a run; after 
 		[{ fail: "permanent" as const }, 1],
 	] as const) {
 		let isQueued = false;
-		const world = { queue: () => undefined as void };
+		const world: { queue: () => void } = { queue: () => undefined };
 		const { session, types } = started([reply, { text: "b" }], [late({ queue: () => world.queue() })]);
 		world.queue = () => {
 			if (!isQueued) session.queue("followUp", "one more", []);
