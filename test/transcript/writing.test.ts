@@ -257,5 +257,5 @@ test("ids: the beginning is enough, several are named, other directories are loo
 	expect(transcripts.named("xyz").file).toBe(join(root, "there/3_xyz.jsonl"));
 	expect(() => transcripts.named("ab")).toThrow("Several sessions begin with ab: ");
 	expect(() => transcripts.named("q")).toThrow("No session found: q");
-	expect(transcripts.named("./q")).toEqual({ id: undefined, file: join(root, "here/q") });
+	expect(transcripts.named("./q")).toEqual({ id: undefined, file: join(root, "here/q"), isByPath: true });
 });
