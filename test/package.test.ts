@@ -58,7 +58,7 @@ test("the package holds the program, its doors, schemas and pages for users, and
 		"schema/",
 	]);
 	const built = filesIn(join(installed, "dist"));
-	expect(built.filter((name) => !/^[\w.-]+\.(js|cache)$|^jiti\.gz$|^package\.json$|^THIRD_PARTY_NOTICES$|^lib\//.test(name))).toEqual([]);
+	expect(built.filter((name) => !/^[\w.-]+\.(js|cache|gz)$|^package\.json$|^THIRD_PARTY_NOTICES$|^lib\//.test(name))).toEqual([]);
 	expect(built.filter((name) => name.startsWith("lib/") && !/^lib\/(types\/.*\.d\.ts|[\w.-]+\.js|package\.json)$/.test(name))).toEqual([]);
 });
 
