@@ -41,7 +41,7 @@ const ownTests: Record<string, string> = {
 	"docs/budgets.md js": "test/policies/budget-docs.test.ts",
 	"docs/migration.md js": "test/rpc/dialects.test.ts",
 };
-/** Of these their test takes the first. */
+/** For each of these, the test uses the first block. */
 const single = ["README.md ts", "README.md python", "README.md bash", "docs/budgets.md js", "docs/migration.md js"];
 const key = ({ page, language }: Block) => `${page} ${language}`;
 
@@ -71,13 +71,13 @@ writeFileSync(join(folder, "bin/bowline"), `#!/bin/sh\nexec '${process.execPath}
 writeFileSync(join(work, "my.jsonc"), '{ "replies": [{ "text": "Hello." }] }');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a page leaves to the reader: a key, the address of a machine. */
+/** Values that a page leaves to the reader: a key, the address of a machine. */
 const adapted = (code: string, url: string) => code.replaceAll("=…", "=key").replaceAll("http://192.168.1.5:11434", url);
 
 const lines = blocks.filter((block) => block.isRun && ["sh", "bash"].includes(block.language) && !ownTests[key(block)]);
 
 test.each(lines.map(({ page, code }) => [page, code] as const))("%s: %s", { timeout: 60_000 }, async (_, code) => {
-	// Whoever is asked over a network is this server.
+	// This server answers every request over the network.
 	const server = await Loopback.start();
 	server.answer((response, received) => {
 		const api = received.url.endsWith("/messages") ? "anthropic" : "chat";

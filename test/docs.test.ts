@@ -1,4 +1,4 @@
-/** What the documentation tells people to run, runs. */
+/** The commands that the documentation tells people to run work. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

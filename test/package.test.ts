@@ -1,4 +1,4 @@
-/** What is published: packed, installed into an empty folder without a network, and used as a stranger would. */
+/** The published package: packed, installed into an empty folder without a network, and used as an outside user would use it. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ beforeAll(() => {
 	mkdirSync(consumer);
 	writeFileSync(join(consumer, "package.json"), JSON.stringify({ private: true, type: "module" }));
 	run(process.execPath, ["scripts/declarations.mjs"], root);
-	// The program was built when the tests began; building it again would take it from under the others.
+	// The program was built when the tests began; building it again would remove it while other tests use it.
 	const name = run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], root).trim();
 	tarball = join(folder, name);
 	run("npm", ["install", "--offline", "--omit=optional", "--silent", tarball]);
@@ -77,7 +77,7 @@ test("what its pages lead to is there", () => {
 test("installed, it is small and brings nothing along", () => {
 	const packages = readdirSync(join(consumer, "node_modules")).filter((name) => !name.startsWith("."));
 	expect(packages).toEqual(["bowline"]);
-	// What comes with it where optional packages are wanted: a program for one platform.
+	// The optional package, if it is installed: a program for one platform.
 	const optional = join(root, "node_modules/@vscode");
 	const bytesIn = (directory: string) => filesIn(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
 	expect(bytesIn(installed) + (existsSync(optional) ? bytesIn(optional) : 0)).toBeLessThan(10_000_000);
@@ -158,7 +158,7 @@ const program = `
 	export const isExit = (error: unknown): error is ExitError => error instanceof ExitError;
 `;
 
-/** What a page shows: programs in TypeScript, each with what it prints. */
+/** The programs in TypeScript that a page shows, each with its output. */
 function shown(page: string): { program: string; prints: string }[] {
 	const text = readFileSync(join(root, page), "utf8");
 	const blocks = [...text.matchAll(/^```ts\n(.*?)^```\n\n```text\n(.*?)^```/gms)];
@@ -214,7 +214,7 @@ test.each([
 test.each(["bundler", "nodenext"])("its types hold in a project with moduleResolution %s, as do the examples", (moduleResolution) => {
 	const project = join(consumer, moduleResolution);
 	mkdirSync(project);
-	// Types of Node, and nothing of ours.
+	// The types of Node, and none of ours.
 	mkdirSync(join(project, "node_modules"));
 	symlinkSync(join(root, "node_modules/@types"), join(project, "node_modules/@types"));
 	symlinkSync(join(root, "node_modules/undici-types"), join(project, "node_modules/undici-types"));

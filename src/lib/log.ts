@@ -1,4 +1,7 @@
-/** Notes for the people who operate an agent: faults that no frame reports, on stderr, with the session they belong to. */
+/** Notes for operators of an agent: faults that no frame reports, on stderr, with the session they belong to. */
+import { inspect } from "node:util";
+import { printable } from "./printable.ts";
+
 export interface Log {
 	/** A bug, or a fault of the machine. The cause is printed with its stack. */
 	error(text: string, cause?: unknown): void;
@@ -9,10 +12,9 @@ export function stderrLog(sessionId: () => string | undefined = () => undefined)
 	return {
 		error(text, cause) {
 			const id = sessionId();
-			console.error(
-				`bowline${id === undefined ? "" : ` [${id}]`}: ${text}${cause === undefined ? "" : ":"}`,
-				...(cause === undefined ? [] : [cause]),
-			);
+			const details = cause === undefined ? "" : `: ${typeof cause === "string" ? cause : inspect(cause)}`;
+			// Names of files and texts of programs must not drive the terminal.
+			console.error(printable(`bowline${id === undefined ? "" : ` [${id}]`}: ${text}${details}`));
 		},
 	};
 }

@@ -1,9 +1,9 @@
-/** Sends one prompt and waits until nothing follows from it any more. */
+/** Sends one prompt and waits until nothing more follows from it. */
 import { setImmediate } from "node:timers/promises";
 import type { LiveSession } from "../live/live-session.ts";
 import type { OneShotPrompt } from "./prompts.ts";
 
-/** Gives the reason when the prompt cannot run. */
+/** Returns the reason when the prompt cannot run. */
 export async function ask({ text, context, images }: OneShotPrompt, live: LiveSession): Promise<string | undefined> {
 	const { session, assembly } = live;
 	const command = live.extensions?.findCommand(text);
@@ -11,7 +11,7 @@ export async function ask({ text, context, images }: OneShotPrompt, live: LiveSe
 		if (context !== "" || images.length > 0) return `${text.split(/\s/, 1)[0]} is a command of an extension: it takes neither files nor stdin.`;
 		await command.run();
 	} else {
-		// With something in front of it, a skill or template would no longer be at the beginning.
+		// With text in front of it, a skill or template would no longer be at the beginning.
 		const message = context === "" ? text : [context, await assembly.prompting.expand(text)].join("\n\n").trimEnd();
 		const refusal = await live.commands.prompt({ message, images });
 		if (refusal) return refusal.text;

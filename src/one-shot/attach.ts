@@ -1,4 +1,4 @@
-/** Files and pipes as parts of a prompt: text is put into it, images go beside it. */
+/** Files and pipes as parts of a prompt: text is put into it, images are sent with it. */
 import { readFile, stat } from "node:fs/promises";
 import { UsageError } from "../lib/usage-error.ts";
 import type { Image } from "../protocol/content.ts";

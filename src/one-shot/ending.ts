@@ -12,7 +12,7 @@ export class Ending {
 	hasBegun = false;
 	/** An extension asked for the end: no further prompt is sent. */
 	isLeaving = false;
-	/** What the work waits for, should nothing happen any more. */
+	/** The work waits for this in case nothing else happens. */
 	waits: () => { extensionPath: string; what: string }[] = () => [];
 	#log = stderrLog();
 
@@ -39,7 +39,7 @@ export class Ending {
 		if (!this.hasBegun) await this.#end(code, this.finish);
 	}
 
-	/** In a few seconds at most. Asked twice, at once: children that are left end with us. */
+	/** Takes a few seconds at most. A second call ends at once: remaining children end with us. */
 	async cut(code: number): Promise<void> {
 		if (this.hasBegun) process.exit(code);
 		await this.#end(code, () => Promise.race([this.finish(), sleep(lastWordsMs)]));

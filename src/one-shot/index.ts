@@ -1,6 +1,7 @@
 /** `-p` and `--mode json`: prompts from the command line, the answer or the events on stdout, an exit code. Nothing waits for a person. */
 import { exitCodes } from "../lib/exit-codes.ts";
 import { toLine } from "../lib/jsonl.ts";
+import { printable } from "../lib/printable.ts";
 import { guardStderr } from "../lib/stderr.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { type Arguments, refuseUnknown } from "../live/arguments.ts";
@@ -92,8 +93,9 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 	const result = await askAll({ live, ready }, prompts, { outcome, ending, refuse, warn });
 	// Whatever interrupted us ends the process, and needs no explanation.
 	if (ending.hasBegun) return;
-	if (!isJson && result.answer) writer.write(result.answer);
-	if (result.problem !== undefined) console.error(`Error: ${result.problem}`);
+	// A terminal obeys what a pipe passes on.
+	if (!isJson && result.answer) writer.write(process.stdout.isTTY ? printable(result.answer) : result.answer);
+	if (result.problem !== undefined) console.error(`Error: ${printable(result.problem)}`);
 	await ending.regular(result.code);
 }
 

@@ -1,4 +1,4 @@
-/** What came of a prompt, as the events tell it, and the exit code that follows. */
+/** The outcome of a prompt, as the events report it, and the resulting exit code. */
 
 import { exitCodes } from "../lib/exit-codes.ts";
 import type { BudgetReason } from "../protocol/budget.ts";
@@ -7,7 +7,7 @@ import type { AssistantMessage } from "../protocol/messages.ts";
 
 export interface Result {
 	code: number;
-	/** The answer; also where it was cut or cost too much. */
+	/** The answer, even if it was cut or cost too much. */
 	answer?: string;
 	problem?: string;
 }
@@ -26,7 +26,7 @@ export class Outcome {
 		this.#last = undefined;
 	}
 
-	/** `refusal`: why no run began. Without a reply, because an extension took the prompt, all is well. */
+	/** `refusal`: why no run began. No reply, because an extension took the prompt, counts as success. */
 	result(refusal?: string): Result {
 		const reply = this.#last;
 		const hasAnswer = refusal === undefined && reply && reply.stopReason !== "error" && reply.stopReason !== "aborted";

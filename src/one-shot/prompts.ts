@@ -6,9 +6,9 @@ import { attach, attachFile } from "./attach.ts";
 import { readStdin } from "./stdin.ts";
 
 export interface OneShotPrompt {
-	/** What the user wrote; a slash command stands at its beginning. */
+	/** The user's text; a slash command is at its beginning. */
 	text: string;
-	/** What was piped in and the files: it comes before the text. */
+	/** The piped input and the files: they come in front of the text. */
 	context: string;
 	images: Image[];
 }

@@ -1,4 +1,4 @@
-/** What is piped in. A pipe that somebody forgot to close must not hold the answer back. */
+/** The piped input. A pipe that the caller forgot to close must not delay the answer. */
 import { fstatSync } from "node:fs";
 import { UsageError } from "../lib/usage-error.ts";
 
@@ -8,8 +8,8 @@ const patienceMs = 2000;
 export const mostBytes = 32 * 1024 * 1024;
 
 /**
- * Everything up to the end of stdin; nothing when it is a terminal. Where nobody has to wait (`isNeeded` is false), a pipe in which
- * neither a byte nor an end arrives within two seconds is left alone, with a warning.
+ * Everything up to the end of stdin; nothing when it is a terminal. If stdin is optional (`isNeeded` is false), a pipe in which
+ * neither a byte nor an end arrives within two seconds is ignored, with a warning.
  */
 export async function readStdin(isNeeded: boolean, warn: (text: string) => void): Promise<Buffer | undefined> {
 	const { stdin } = process;
@@ -24,7 +24,7 @@ export async function readStdin(isNeeded: boolean, warn: (text: string) => void)
 			warn("Nothing came over stdin within 2 s, so it is left out. Redirect it (</dev/null) to save the wait, or pass - to wait for it.");
 			resolve(undefined);
 		};
-		// A byte that has arrived by then is read before this looks.
+		// A byte that has arrived by then is read before this check.
 		const timer = isNeeded || isFile ? undefined : setTimeout(() => setImmediate(giveUp), patienceMs);
 		stdin.on("data", (chunk: Buffer) => {
 			clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** Dialogs where no person can answer: each has its default as answer at once; notices go to stderr. */
+/** Dialogs without a person to answer: each gets its default as answer at once; notices go to stderr. */
 import type { Ui } from "../agent/ui.ts";
 
 export function unattended(warn: (text: string) => void): Ui {

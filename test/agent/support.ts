@@ -1,4 +1,4 @@
-/** A loop with everything around it replaced: a model that says what a test tells it to, queues that are arrays, a clock that stands still. */
+/** A loop with everything around it replaced: a model that a test scripts, queues that are arrays, a clock that does not move. */
 import { Doors } from "../../src/agent/doors.ts";
 import { agentLoop, type LoopInput } from "../../src/agent/loop.ts";
 import type { Outcome, Policy } from "../../src/agent/policy.ts";
@@ -101,7 +101,7 @@ export async function playLoop(given: LoopTest): Promise<Played> {
 	return { outcome, events, types: events.map(({ type }) => type), requests };
 }
 
-/** What the model would read of the results, by call. */
+/** The text of the results that the model would read, by call. */
 export function resultTexts({ events }: Played): Record<string, string> {
 	const ends = events.filter((event) => event.type === "tool_execution_end");
 	return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The command line for people: subcommands, help, and what becomes of a reader that goes away. */
+/** The command line for people: subcommands, help, and what happens when a reader goes away. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -11,7 +11,7 @@ afterEach(async () => {
 	for (const agent of agents.splice(0)) await agent.dispose();
 });
 
-/** `/go {"to": id, ...options}` moves and tells what came of it. */
+/** `/go {"to": id, ...options}` moves and reports the outcome. */
 const command = `
 	api.registerCommand('go', { handler: async (args, context) => {
 		const { to, ...options } = JSON.parse(args);
@@ -72,7 +72,7 @@ async function until(agent: Agent, isThere: (text: string) => boolean): Promise<
 	return notices(agent).findLast(isThere) as string;
 }
 
-/** What the command told in the end. */
+/** The outcome that the command reported. */
 async function go(agent: Agent, to: string, options: object = {}): Promise<string> {
 	const before = notices(agent).filter((text) => /^(moved|refused)/.test(text)).length;
 	await ask(agent, "prompt", { message: `/go ${JSON.stringify({ to, ...options })}` });

@@ -1,4 +1,4 @@
-/** The examples of docs/one-shot.md, run as they stand there. */
+/** The examples of docs/one-shot.md, run unchanged. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -12,7 +12,7 @@ export interface OneShotOptions {
 	model?: string;
 	files?: Record<string, string | Buffer>;
 	env?: Record<string, string>;
-	/** What is piped in; `open` is a pipe into which nothing comes and that nobody closes. */
+	/** The input on stdin; `open` is a pipe that stays empty and is never closed. */
 	stdin?: string | Buffer | "open";
 	/** The folder of another run. */
 	folder?: string;

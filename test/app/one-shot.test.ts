@@ -198,7 +198,7 @@ describe("exit codes", () => {
 	test("an interruption while stdin is read ends at once", async () => {
 		const agent = new OneShot(["-p"], { stdin: "open" });
 		agent.child.stdin.write("begin");
-		// Nothing tells when it reads; a signal before there is a handler ends it too.
+		// No event shows when it reads; a signal before the handler exists ends it too.
 		await new Promise((resolve) => setTimeout(resolve, 1500));
 		const ended = agent.ended();
 		agent.child.kill("SIGINT");
@@ -328,7 +328,7 @@ describe("extensions", () => {
 		expect(missing.stderr).toContain(refused);
 		const inside = await once(["-e", "gates", "-p", "hi"], { files: { "gates/broken.ts": "export default (" } });
 		expect(inside).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(refused) });
-		// Those that are found by themselves are not worth a failure.
+		// Extensions that are found automatically are not worth a failure.
 		const found = await once(["-p", "hi"], { files: { "user.ts": "export default (" }, env: { BOWLINE_SETTINGS: '{"extensions":["./user.ts"]}' } });
 		expect(found).toMatchObject({ code: 0, stdout: "hi\n" });
 	});

@@ -286,7 +286,7 @@ describe.skipIf(missing)("the agent's own words", () => {
 		await pane.until((screen) => screen.includes("left as it is") && screen.includes("no model: /model"));
 		pane.type("hello");
 		pane.keys("Enter");
-		// What was not taken comes back.
+		// A prompt that was not accepted returns to the input.
 		await pane.until((screen) => screen.includes("No model selected.") && screen.includes("> hello"));
 	});
 });

@@ -22,14 +22,14 @@ export interface PaneOptions {
 	height?: number;
 	/** The folder of another one. */
 	folder?: string;
-	/** Start a shell instead, for somebody to type `command` into. */
+	/** Start a shell instead, so that a test can type `command` into it. */
 	shell?: boolean;
 }
 
 export class Pane {
 	readonly folder: string;
 	readonly cwd: string;
-	/** What starts the chat. */
+	/** The command that starts the chat. */
 	readonly command: string;
 	#raw: string;
 
@@ -47,7 +47,7 @@ export class Pane {
 		const words = ["--set", "retry.baseDelayMs=20", "--provider", "scripted", "--model", model ? "./script.json" : "echo", ...flags];
 		const variables = { BOWLINE_DIR: join(this.folder, "user"), BOWLINE_CHAT_MARK: this.folder, ...env };
 		const assignments = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
-		// What comes behind the chat tells how it ended, and whether the terminal is as it was.
+		// The commands after the chat show how it ended, and whether the terminal is as it was.
 		this.command = `env -u NODE_EXTRA_CA_CERTS ${assignments.join(" ")} ${[process.execPath, program, "chat", ...words].map(quoted).join(" ")}`;
 		const after = "echo EXIT $?; stty -a | tr ' ;' '\\n\\n' | grep -x -e '-*icanon' -e '-*echo'; exec sleep 600";
 		const started = shell ? "env PS1='$ ' bash --norc --noprofile -i" : `sh -c ${quoted(`${this.command}; ${after}`)}`;
@@ -108,7 +108,7 @@ export class Pane {
 		return this;
 	}
 
-	/** An Enter that comes right after a question is not heard. */
+	/** The chat ignores an Enter that comes right after a question. */
 	async calm(): Promise<void> {
 		await new Promise((resolve) => setTimeout(resolve, 500));
 	}

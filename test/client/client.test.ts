@@ -101,7 +101,7 @@ test("events reach listeners by name, all together, and as an iterator that ends
 	await client.close();
 	await iterating;
 	expect(named).toEqual([{ type: "agent_start" }]);
-	// A reader that is a moment behind gets deltas joined; everything else is the same.
+	// A reader that lags a moment gets joined deltas; everything else is the same.
 	const others = (events: AgentEvent[]) => events.filter(({ type }) => type !== "message_update");
 	expect(others(iterated)).toEqual(others(all));
 	expect([textOf(all), textOf(iterated)]).toEqual(["one two three", "one two three"]);
@@ -170,7 +170,7 @@ test("a program that cannot be started is said to be so", async () => {
 	await expect(startClient({ cwd: "/no/such/directory" })).rejects.toThrow(
 		"The agent could not be started: there is no directory /no/such/directory.",
 	);
-	const refused = await startClient({ args: ["--no-such-thing=1", "--frobnicate"] }).catch((error) => error);
+	const refused = await startClient({ args: ["--no-themes", "--frobnicate"] }).catch((error) => error);
 	expect(refused).toBeInstanceOf(ExitError);
 	expect(refused).toMatchObject({ exitCode: 1, message: expect.stringMatching(/exited with code 1 before it was ready\.\n.*--frobnicate/s) });
 });

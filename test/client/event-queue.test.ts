@@ -1,4 +1,4 @@
-/** A reader that is behind loses nothing and costs little. */
+/** A slow reader loses nothing and costs little. */
 import { expect, test } from "vitest";
 import { EventQueue } from "../../src/client/event-queue.ts";
 import type { AgentEvent } from "../../src/protocol/index.ts";

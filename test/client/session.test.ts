@@ -1,4 +1,4 @@
-/** A session inside this process: the same as behind a pipe, and nothing of the process is touched. */
+/** A session inside this process: it behaves as over a pipe, and it does not touch the process. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

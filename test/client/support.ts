@@ -28,7 +28,7 @@ export function environment(directory: string): NodeJS.ProcessEnv {
 }
 
 export interface Setting extends ClientOptions {
-	/** What the model says: replies of a script. */
+	/** The model's output: replies of a script. */
 	replies?: unknown[];
 	files?: Record<string, string>;
 }

@@ -131,9 +131,9 @@ export function fakeActions(calls: unknown[][], cwd: string): ExtensionActions {
 export interface Loaded {
 	host: ExtensionHost;
 	directory: string;
-	/** What extensions asked of the session. */
+	/** The calls that extensions made to the session. */
 	calls: unknown[][];
-	/** What they threw, while loading and later, with the folder left out of paths. */
+	/** The errors that extensions threw, while loading and later, without the folder in paths. */
 	errors: ExtensionError[];
 	warnings: string[];
 	actions: ExtensionActions;
@@ -160,8 +160,8 @@ export async function load(
 	return { host, directory, calls, errors, warnings, actions };
 }
 
-/** An extension in JavaScript with this body; `api` is at hand. */
+/** An extension in JavaScript with this body, which can use `api`. */
 export const body = (code: string) => `export default (api) => { ${code} };`;
 
-/** Something that never comes. */
+/** Code of a promise that never resolves. */
 export const never = "new Promise(() => undefined)";

@@ -9,7 +9,7 @@ const compaction = () => ({ preparation, branchEntries: [], signal: new AbortCon
 const prompt = { prompt: "hi", images: [], systemPrompt: "base" };
 const input = { text: "hi", images: [], source: "rpc" as const };
 
-/** Every question, and what it gives when nobody changes anything. */
+/** Every question, and its result when no extension changes anything. */
 const questions: Record<string, { ask: (loaded: Loaded, signal: AbortSignal) => Promise<unknown>; plain: unknown }> = {
 	input: { ask: ({ host }, signal) => host.input(input, signal), plain: { action: "continue", text: "hi", images: [] } },
 	before_agent_start: { ask: ({ host }, signal) => host.beforeAgentStart(prompt, signal), plain: { messages: [], systemPrompt: "base" } },
@@ -48,7 +48,7 @@ describe("whatever a hook does", () => {
 		expect(await questions[name]?.ask(silent, still())).toEqual(questions[name]?.plain);
 		const listening = await load({ "a.js": on(name, "() => undefined"), "b.js": on(name, "async () => null") });
 		expect(listening.host.wants(name as "input")).toBe(true);
-		// A payload may be null; for all others null is no answer.
+		// A payload may be null; for all other questions null is not an answer.
 		if (name !== "before_provider_request") expect(await questions[name]?.ask(listening, still())).toEqual(questions[name]?.plain);
 		expect(listening.errors).toEqual([]);
 	});

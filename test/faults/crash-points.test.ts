@@ -20,7 +20,7 @@ const script = {
 	],
 };
 
-/** What is done before the kill, and what lies there. */
+/** The actions before the kill, and the files that exist at the start. */
 interface Scenario {
 	prepare?: (world: World) => void;
 	flags: string[];
@@ -113,7 +113,7 @@ function storedIn(world: World): { all: Set<string>; contexts: AgentMessage[][] 
 	return { all, contexts };
 }
 
-/** A process that was killed while it wrote its lock leaves one that says nothing; it counts for a second. */
+/** A process that was killed while it wrote its lock leaves one without usable content, which counts for a second. */
 async function goesOn(world: World): Promise<Life> {
 	for (let attempt = 0; ; attempt++) {
 		const life = start(world, ["--continue"]);
@@ -132,7 +132,7 @@ async function survives(scenario: Scenario, kill: { at: number; how: "before" | 
 		// The kill may come before the first frame.
 		await first.until(({ type }) => type === "ready", patience);
 		await scenario.talk(first);
-		// One that comes when the process ends is behind the last word.
+		// A kill at the end of the process comes after its last frame.
 		await first.end("eof", patience);
 		expect(first.ending?.code, first.stderr).toBe(null);
 
@@ -143,7 +143,7 @@ async function survives(scenario: Scenario, kill: { at: number; how: "before" | 
 		next = await goesOn(world);
 		await prompt(next, "again");
 		expect(told(next).at(-1)).toMatchObject({ role: "assistant", stopReason: "stop" });
-		// Locks of sessions that nobody opens again are collected when a new one begins; one that says nothing when it is a second old.
+		// A new session collects the locks of sessions that are not opened again; a lock without usable content once it is a second old.
 		if (othersLocks(world, next).some((text) => !text.endsWith("}"))) await new Promise((resolve) => setTimeout(resolve, 1100));
 		await next.ask({ id: "new", type: "new_session" }, patience);
 		await prompt(next, "aside");
@@ -161,7 +161,7 @@ async function survives(scenario: Scenario, kill: { at: number; how: "before" | 
 	}
 }
 
-/** What stands in the locks that are not this process's. */
+/** The contents of the locks that are not this process's. */
 function othersLocks(world: World, life: Life): string[] {
 	const texts = world.litter().flatMap((name) => {
 		try {

@@ -1,4 +1,4 @@
-/** No file descriptor is to be had: what needs one fails in words, what was begun is ended, and later everything works again. */
+/** No file descriptor is available: operations that need one fail with a message, those under way are ended, and later everything works again. */
 import { execFileSync } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

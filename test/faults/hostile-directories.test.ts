@@ -1,4 +1,4 @@
-/** Directories made to stop the program: it always hears its host. A prompt ends, an abort is answered, SIGTERM ends the process. */
+/** Directories made to stop the program: it always responds to its host. A prompt ends, an abort is answered, SIGTERM ends the process. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ function inside(spoil: (directory: string) => void, options: AgentOptions = {}):
 	return agent;
 }
 
-/** The promise, in time of the thread that hears the host: a machine that is busy with other things does not change it. */
+/** The promised limit, in CPU time of the thread that reads from the host, so that a busy machine does not change it. */
 const mostBusyMs = 2000;
 
 /** How long the program's main thread has been computing. */

@@ -1,4 +1,4 @@
-/** A directory that somebody else made to do harm: opened without trust it runs nothing, changes nothing, stops nothing and shows nothing of the user's. */
+/** A directory made by an attacker: opened without trust it runs nothing, changes nothing, stops nothing and shows nothing of the user's. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import type { Frame } from "../wire/support/match.ts";
 
 const secret = "the user's own words";
 
-/** An agent in a directory that `spoil` has been at; `outside` is the user's. */
+/** An agent in a directory that `spoil` has changed; `outside` is the user's. */
 function inside(spoil: (repository: string, outside: string) => void, options: AgentOptions = {}): { agent: Agent; outside: string; pwned: string } {
 	const folder = mkdtempSync(join(tmpdir(), "bowline-hostile-"));
 	onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

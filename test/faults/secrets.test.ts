@@ -1,4 +1,4 @@
-/** Canaries in every place where credentials can be: whatever fails, and whoever says them aloud, they appear nowhere. */
+/** Canaries in every place where credentials can be: whatever fails, and whichever component prints them, they appear nowhere. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const canaries = {
 	proxy: "canary-proxy-Cc8Dd9Ee0Ff1",
 	quoted: 'canary-"quoted\\-Gg2Hh3Ii4Jj5',
 };
-/** What a command of the models file prints is known when it has been run. */
+/** The output of a command in the models file is known once the command has run. */
 const { command: _, ...known } = canaries;
 const all = Object.values(known);
 const wholeText = all.join(" ");
@@ -46,7 +46,7 @@ const env = {
 	HTTPS_PROXY: `http://user:${canaries.proxy}@127.0.0.1:9`,
 };
 
-/** Where the canaries lie about. */
+/** The places that contain the canaries. */
 const placed = {
 	"leak.txt": wholeText,
 	"long.txt": `${"x".repeat(51_000)}${wholeText}`,
@@ -81,7 +81,7 @@ function models(): string {
 	});
 }
 
-/** Everything that is left of the program, but the places where the canaries were put. */
+/** Everything that the program leaves, except the places where the canaries were put. */
 function everything(): Map<string, string> {
 	const texts = new Map([
 		["frames", JSON.stringify(agent.frames)],
@@ -195,7 +195,7 @@ describe.each(apis)("%s", (api) => {
 		await askAll();
 		expect(agent.frames.filter(({ type }) => type === "tool_execution_end")).toHaveLength(calls.length);
 		expectNoCanary();
-		// What was told to the provider holds none either, but where it belongs.
+		// The requests to the provider contain no canary either, except where it belongs.
 		for (const { body } of server.received) for (const canary of all) expect(body).not.toContain(canary);
 	});
 });

@@ -1,4 +1,4 @@
-/** Files that somebody damaged, or made to do damage: what can be read is read, the rest is refused in words, and nothing is lost. */
+/** Files that are damaged or malicious: readable parts are read, the rest is refused with a message, and nothing is lost. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -69,7 +69,7 @@ describe.each(Object.keys(asked) as ApiKind[])("%s: arguments that are nested a 
 			const message = end.type === "done" ? end.message : end.error;
 			const calls = message.content.filter((block) => block.type === "toolCall");
 			expect(JSON.stringify(calls).length).toBeLessThan(1000);
-			// Where the whole event cannot be read there is no call at all.
+			// If the whole event cannot be read, the reply contains no call.
 			if (api !== "google") expect(calls).toMatchObject([{ arguments: {}, argumentsError: expect.stringContaining("nested deeper than 256") }]);
 			else expect(message).toMatchObject({ stopReason: "error", errorMessage: expect.stringContaining("The provider sent a broken event") });
 		},

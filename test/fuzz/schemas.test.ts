@@ -48,7 +48,7 @@ test("schemas of all kinds", () =>
 				const outcome = await validateArguments({ name: "t", description: "", parameters }, args);
 				expect("args" in outcome || outcome.problems.length > 0).toBe(true);
 			} catch (error) {
-				// A schema that is none: the call fails with these words.
+				// The schema is not valid: the call fails with this message.
 				expect((error as Error).message).not.toBe("");
 			}
 		}

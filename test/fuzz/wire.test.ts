@@ -14,7 +14,7 @@ const patience = 120_000;
 const mb = 1024 * 1024;
 const rssMb = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${agent.child.pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 
-/** Nothing but frames came out, the next command is answered, and nobody noticed a bug. */
+/** The program sent only frames, answered the next command, and reported no bug. */
 async function expectAlive(): Promise<void> {
 	agent.send({ id: "alive", type: "get_state" });
 	expect(await agent.response("alive")).toMatchObject({ success: true });

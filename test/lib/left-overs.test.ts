@@ -1,4 +1,4 @@
-/** Halves of files of processes that were killed. */
+/** Partial files of processes that were killed. */
 import { readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

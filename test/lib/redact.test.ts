@@ -11,7 +11,7 @@ function streamed(redact: Redactor, text: string, cuts: number[]): string {
 	for (const place of [...places, bytes.length]) {
 		const chunk = Buffer.from(bytes.subarray(last, place));
 		parts.push(Buffer.from(filter.push(chunk)));
-		// Whoever reads may use the memory again at once.
+		// The reader may reuse the memory at once.
 		chunk.fill(0x21);
 		last = place;
 	}

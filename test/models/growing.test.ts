@@ -1,4 +1,4 @@
-/** What is made of a conversation in steps is what is made of it at once, however it grows and changes. */
+/** Converting a conversation in steps gives the same result as converting it at once, however it grows and changes. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ModelMessage } from "../../src/agent/contracts.ts";

@@ -13,7 +13,7 @@ test.each([
 	["anthropic", "messages.1.content.1.image.source.base64: invalid image", [two]],
 	["anthropic", "messages.9.content.1: Could not process image", [one, two]],
 	["anthropic", "messages.1.content.1: text is empty", []],
-	// Behind the system prompt, counted by a gateway and by the host itself.
+	// After the system prompt, counted by a gateway and by the host itself.
 	["chat", "messages.0.content.1: Could not process image", [one]],
 	["chat", "Invalid image in messages[2].content[1]", [two]],
 	["responses", "Invalid 'input[1].content[1].image_url'. Expected an image", [one]],

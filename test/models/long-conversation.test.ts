@@ -1,4 +1,4 @@
-/** Messages are turned into a provider's words once; a benchmark tells what that saves. */
+/** Messages are converted to a provider's format once; a benchmark shows how much that saves. */
 import { expect, test } from "vitest";
 import type { ModelMessage } from "../../src/agent/contracts.ts";
 import type { HttpClient, Post } from "../../src/lib/http/client.ts";

@@ -193,7 +193,7 @@ describe("a bad image", () => {
 		{ role: "user" as const, content: [text, good], timestamp: 2 },
 	];
 	const reply = stream(cassette("anthropic-thinking-tools"));
-	/** What each request carried: the bad one, the good one. */
+	/** The content of each request: the bad one, the good one. */
 	const carried = () => server.received.splice(0).map(({ body }) => [body.includes(bad.data), body.includes(good.data)]);
 	const asking = () => {
 		const asked = streamFunction({

@@ -35,7 +35,7 @@ interface Message {
 	reasoning_details?: unknown[];
 }
 type Body = { messages: Message[]; input: Record<string, unknown>[] } & Record<string, unknown>;
-/** What the host refuses: a status and a message, or nothing. */
+/** The refusal of the host: a status and a message, or nothing. */
 type Rule = (body: Body) => [status: number, message: string] | undefined;
 
 /** Answers with the next stream, unless a rule is broken. */

@@ -1,4 +1,4 @@
-/** What the tests of this room share: models, requests, and a stream function without a network. */
+/** Shared parts of the tests of models: models, requests, and a stream function without a network. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Flow, ModelMessage, ModelRequest, StreamEvent, ToolDefinition } from "../../src/agent/contracts.ts";

@@ -6,7 +6,7 @@ import type { Model } from "../../src/protocol/model.ts";
 
 const png = "iVBORw0KGgo=";
 
-/** What each API leaves in a reply for its own replay. */
+/** The data that each API leaves in a reply for its own replay. */
 interface Marks {
 	thinking: string;
 	text?: string;

@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 const env = { PATH: process.env.PATH };
-/** A command that never ends, with a child of its own; both tell their ids. */
+/** A command that never ends, with a child of its own; both print their ids. */
 const endless = () => `!(trap "" TERM; sh -c 'echo $$ > ${dir}/inner; exec sleep 600') & echo $$ > ${dir}/outer; wait`;
 const id = (name: string) => Number(readFileSync(join(dir, name), "utf8"));
 

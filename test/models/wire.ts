@@ -11,7 +11,7 @@ export interface Reply {
 	calls?: readonly Call[];
 	/** The reply reached its output limit. */
 	isCut?: boolean;
-	/** What the request cost. */
+	/** The cost of the request. */
 	inputTokens?: number;
 }
 

@@ -1,4 +1,4 @@
-/** The example of docs/budgets.md, run as it stands. */
+/** The example of docs/budgets.md, run unchanged. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

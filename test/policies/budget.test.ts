@@ -37,7 +37,7 @@ function bench(limits: BudgetLimits, warnAtRatio = 0.8, onExceeded: "stop" | "fi
 	return { budget, heard, emit: bus.emit };
 }
 
-/** What brings each dimension of a limit of 10 to 8, and what brings it to 10. */
+/** The events that bring each dimension of a limit of 10 to 8, and those that bring it to 10. */
 const steps: [BudgetReason, AgentEvent[], AgentEvent[]][] = [
 	["input_tokens", [turn(used({ input: 8 }))], [turn(used({ input: 2 }))]],
 	["output_tokens", [turn(used({ output: 8 }))], [turn(used({ output: 2 }))]],
@@ -65,7 +65,7 @@ describe("each dimension warns once and is exceeded once, right behind the event
 		const others = Object.fromEntries(steps.map(([name]) => [name, name === reason ? 10 : 1000]));
 		const { budget, heard, emit } = bench(others, 0.8);
 		budget.spend({ usage: used({ input: 850, output: 850, totalTokens: 850 }, 850), toolCalls: 850, subagents: 850 });
-		// The one in question has been passed by far: nothing but its end is told.
+		// The dimension in question is far past its limit: only its end is reported.
 		expect(heard).toEqual([`budget_exceeded session exceeded ${reason}`]);
 		for (const event of [...near, ...over]) emit(event);
 		expect(heard.filter((line) => line.startsWith("budget")).length).toBe(1);

@@ -19,7 +19,7 @@ function bench(heads: Heads, settings: Partial<StreamRuleSettings> = {}) {
 	return { rules, warnings, reply: () => reply(rules) };
 }
 
-/** A reply that is watched while it is written. What was cut for is in `cuts`: names, with the number of the event. */
+/** A reply that is watched while it is written. `cuts` contains the names of the rules that cut it, with the number of the event. */
 function reply(rules: StreamRules) {
 	const cuts: string[][] = [];
 	const listen = (event: StreamEvent) => {
@@ -204,7 +204,7 @@ describe("when a rule fires", () => {
 	test("a rule that was used is silent for good", () => {
 		const { rules, reply } = bench({ a: { condition: "bad" } });
 		expect(reply().say("bad").cuts).toEqual([["a"]]);
-		// Not told to the model, because the user aborted in between: then it was not used.
+		// The model did not get it, because the user aborted in between: then it was not used.
 		expect(reply().say("bad").cuts).toEqual([["a"]]);
 		rules.injectionFor([{ name: "a", path: "/r/a.md", content: "" }]);
 		for (let turn = 0; turn < 20; turn += 1) rules.turnEnded();
@@ -315,7 +315,7 @@ describe("expressions that explode", () => {
 		made.say(filling, 100_000);
 		const elapsed = performance.now() - before;
 		expect(warnings).toEqual([`Rule /r/bad.md: the condition ${JSON.stringify(condition)} took more than 50 ms and is not used any more.`]);
-		// The limit is 50 ms and may be met twice; without one this would not come to an end today.
+		// The limit is 50 ms and may be reached twice; without a limit this would practically never end.
 		expect(elapsed).toBeLessThan(5000);
 		made.say(`${filling} and food`, 1000);
 		expect([made.cuts, warnings.length]).toEqual([[["good"]], 1]);

@@ -1,4 +1,4 @@
-/** Directories that hold more than anybody writes by hand: the rest is skipped, and one line says so. */
+/** Directories that hold more than a person writes by hand: the rest is skipped, and one line says so. */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What a repository that is not trusted cannot make the agent read. */
+/** Files that an untrusted repository cannot make the agent read. */
 import { execFileSync } from "node:child_process";
 import { symlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";

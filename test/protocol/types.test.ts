@@ -10,7 +10,7 @@ import type { TaskArguments, TaskDetails } from "../../src/protocol/subagents.ts
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 
-/** Names of commands and events whose two tellings differ. */
+/** Names of commands and events whose two descriptions differ. */
 type DifferentParams = { [Name in CommandName]: Same<CommandParams<Name>, plain.CommandParams<Name>> extends true ? never : Name }[CommandName];
 type DifferentResults = { [Name in CommandName]: Same<CommandResult<Name>, plain.CommandResult<Name>> extends true ? never : Name }[CommandName];
 type DifferentEvents = { [Name in EventName]: Same<EventOf<Name>, plain.EventOf<Name>> extends true ? never : Name }[EventName];

@@ -7,7 +7,7 @@ let agent: Agent;
 afterEach(() => agent.dispose());
 
 const rssMb = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${agent.child.pid}/status`, "utf8"))?.[1]) / 1024;
-/** Resolves when the agent has written more than anybody takes. */
+/** Resolves when the agent has written more than its reader takes. */
 async function blocked(): Promise<void> {
 	while (agent.child.stdout.readableLength < 16_000) await settle(20);
 	await settle(300);

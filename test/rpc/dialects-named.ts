@@ -56,7 +56,7 @@ const budget: Members = {
 };
 const check = values("id attempt");
 
-/** Frames that are no responses, without `type`. */
+/** Frames that are not responses, without `type`. */
 export const frames: Record<string, Members> = {
 	agent_start: {},
 	agent_end: { messages: [message] },
@@ -93,7 +93,7 @@ export const frames: Record<string, Members> = {
 	host_tool_cancel: values("id targetId"),
 };
 
-/** Named in the documents as a frame; what is in it, only in the programs. */
+/** Frames that the documents name; only the programs show their members. */
 export const undocumented: Record<string, Members> = {
 	ttsr_triggered: { rules: [values("name")] },
 	todo_reminder: { todos: [todo], ...values("attempt maxAttempts") },
@@ -162,7 +162,7 @@ export const data: Record<string, Named | null> = {
 	set_session_name: nothing,
 };
 
-/** What of a frame nobody has named. */
+/** The members of a frame that no document names. */
 export function unnamed(frame: Record<string, unknown>): string[] {
 	const { type, ...rest } = frame as { type: string } & Record<string, unknown>;
 	if (type === "response") return unnamedInResponse(rest);

@@ -7,7 +7,7 @@ import { FrameWriter } from "../../src/rpc/stdio.ts";
 
 const key = "sk-ant-canary-0123456789";
 
-/** What a host reads of a reply that comes in these pieces. */
+/** The text that a host reads from a reply that comes in these pieces. */
 async function heard(pieces: string[], mode: UpdateMode, secrets: string[]) {
 	let text = "";
 	const stream = {

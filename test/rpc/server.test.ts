@@ -1,4 +1,4 @@
-/** Lanes: what overtakes what, and what a bug looks like from outside. */
+/** Lanes: which commands overtake which, and how a bug looks from outside. */
 import { expect, test } from "vitest";
 import { deferred } from "../../src/lib/deferred.ts";
 import type { Handlers } from "../../src/live/commands/contract.ts";

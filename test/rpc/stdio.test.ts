@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { FrameWriter } from "../../src/rpc/stdio.ts";
 
-/** A stream that takes a write when it is told to. */
+/** A stream that accepts a write when the test says so. */
 function slowStream() {
 	const writes: string[] = [];
 	const waiting: ((error?: Error) => void)[] = [];

@@ -13,7 +13,7 @@ type Act =
 	| { do: "abort" | "renew" | "steeringMode" | "followUpMode" | "interruptMode" }
 	| { do: "tick"; count: number };
 
-/** What the model does at its next call. */
+/** The behaviour of the model at its next call. */
 interface ReplyPlan {
 	ticks: number;
 	calls: number;

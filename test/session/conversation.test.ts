@@ -1,4 +1,4 @@
-/** A call whose result could not be stored gets one before anybody else speaks. */
+/** A call whose result could not be stored gets one before any other message. */
 import { expect, test } from "vitest";
 import type { AgentMessage } from "../../src/protocol/messages.ts";
 import { Conversation } from "../../src/session/conversation.ts";

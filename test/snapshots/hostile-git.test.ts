@@ -1,4 +1,4 @@
-/** Repositories whose configuration names programs for git to run: in an untrusted project none of them ever does. */
+/** Repositories whose configuration names programs for git to run: in an untrusted project git never runs them. */
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -96,7 +96,7 @@ class Traps {
 		}
 	}
 
-	/** What has run since the last time. */
+	/** The programs that have run since the last call. */
 	ran(): string[] {
 		const lines = existsSync(this.#log) ? readFileSync(this.#log, "utf8").trim().split("\n") : [];
 		rmSync(this.#log, { force: true });

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 const { signal } = new AbortController();
 
-/** A tree of agents, each of which sends so many below it. Gives the most that ever worked at once. */
+/** A tree of agents, each of which starts this many below it. Returns the highest number that worked at once. */
 async function mostAtWork(limit: number, sends: readonly number[]): Promise<number> {
 	let atWork = 0;
 	let most = 0;

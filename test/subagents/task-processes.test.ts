@@ -67,7 +67,7 @@ async function until<T>(look: () => T, isRight: (value: T) => boolean, patienceM
 	}
 }
 
-/** The process of a subagent: its conversation's file stands on its command line. */
+/** The process of a subagent, found by the path of its conversation file on the command line. */
 const childrenOf = (of: Agent, id = "") => holding("cmdline", of.cwd.replace(/work$/, "")).filter((pid) => readCommand(pid).includes(`${id}.jsonl`));
 const readCommand = (pid: number) => (existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, "latin1") : "");
 const started = async (of: Agent, id: string) =>
@@ -79,7 +79,7 @@ const started = async (of: Agent, id: string) =>
 	)[0] as number;
 
 let count = 0;
-/** A number that no other process sleeps for. */
+/** A duration that no other process sleeps for. */
 const nap = () => `8${process.pid}.${++count}`;
 
 test("credentials reach a subagent's models, but no command line, no environment and no command of it", async () => {
@@ -99,7 +99,7 @@ test("credentials reach a subagent's models, but no command line, no environment
 	expect(seen).toContain("--mode\nrpc\n--session\n");
 	expect(seen).not.toContain(secret);
 	expect(seen).not.toContain("flag-test");
-	// Of what a command sees, nothing tells of the descriptor.
+	// Nothing that a command sees reveals the descriptor.
 	expect(seen.split("BOWLINE_INHERIT_FD=3")).toHaveLength(2);
 	const artifacts = join(result?.outputPath ?? "", "..");
 	for (const name of readdirSync(artifacts)) expect(readFileSync(join(artifacts, name), "utf8")).not.toContain(secret);

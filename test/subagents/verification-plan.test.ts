@@ -1,4 +1,4 @@
-/** What `verify` means, in every shape it can have. */
+/** The meaning of `verify`, in every shape that it can have. */
 import { describe, expect, test } from "vitest";
 import { planVerification, type VerificationSettings } from "../../src/subagents/verification/index.ts";
 

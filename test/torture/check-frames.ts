@@ -1,9 +1,9 @@
-/** What must hold of the frames of one process, whatever was done to it. Pure. */
+/** Rules that the frames of one process must keep, whatever was done to it. Pure. */
 import type { Frame, Happening, Life } from "./host.ts";
 import { isCommand } from "./play.ts";
 
 export function checkFrames(life: Life): string[] {
-	// A process that was killed, or whose last words nobody took, may have left anything open.
+	// A process that was killed, or whose last output was not read, may have left anything open.
 	const isWhole = life.ending?.how === "eof" && life.ending.code === 0 && isRead(life.trace);
 	const balance = new Balance(life.hadTrouble);
 	for (const { way, frame } of life.trace) if (way === "<") balance.hear(frame);
@@ -17,7 +17,7 @@ function isRead(trace: readonly Happening[]): boolean {
 /** Every start has its end, in the right order. */
 class Balance {
 	readonly problems: string[] = [];
-	/** Results that cannot be stored are not told. */
+	/** Results that cannot be stored are not reported. */
 	#mayLackResults: boolean;
 	#isRunning = false;
 	#isInTurn = false;
@@ -115,7 +115,7 @@ class Balance {
 		}
 	}
 
-	/** What has begun and not ended. */
+	/** Everything that has begun and not ended. */
 	open(): string[] {
 		return [
 			...(this.#isRunning ? ["a run has no end"] : []),
@@ -129,7 +129,7 @@ class Balance {
 		];
 	}
 
-	/** Results come in the order of the calls. A result that could not be stored is not told. */
+	/** Results come in the order of the calls. A result that could not be stored is not reported. */
 	#result({ toolCallId }: { toolCallId: string }): void {
 		this.#expect(this.#resultsOwed[0] === toolCallId, `the result of ${toolCallId} came when that of ${this.#resultsOwed[0]} was due`);
 		this.#resultsOwed = this.#resultsOwed.filter((id) => id !== toolCallId);
@@ -143,7 +143,7 @@ class Balance {
 const responses = (life: Life, id: string | undefined) =>
 	life.trace.flatMap(({ way, frame }) => (way === "<" && frame.type === "response" && frame.id === id ? [frame] : []));
 
-/** Each command with an id is answered once; prompts may fail behind their success. */
+/** Each command with an id is answered once; prompts may fail after their success response. */
 function answers(life: Life, isWhole: boolean): string[] {
 	return life.trace.flatMap(({ way, frame }) => {
 		if (way !== ">" || !isCommand(frame)) return [];
@@ -162,7 +162,7 @@ const saying = new Set(["prompt", "abort_and_prompt", "steer", "follow_up"]);
 function prompts(life: Life, isWhole: boolean): string[] {
 	const problems: string[] = [];
 	const queued = lastQueues(life);
-	// An extension goes to another session without a word to the host, and what was queued stays behind.
+	// An extension goes to another session without notice to the host, and does not carry over the queued messages.
 	const mayDrop = life.trace.some(({ way, frame }) => way === ">" && /^\/move (new|fork|tree|summary)/.test(String(frame.message)));
 	const delivered = life.trace.flatMap(({ way, frame }) => (way === "<" && frame.type === "message_end" ? [textOf(frame.message)] : []));
 	for (const { way, frame } of life.trace) {
@@ -202,7 +202,7 @@ function textOf(message: unknown): string {
 	return typeof content === "string" ? content : (content[0]?.text ?? "");
 }
 
-/** What a program that was told to stop says and shows of itself. */
+/** The reported and visible state of a program that was stopped. */
 function calm(life: Life): string[] {
 	if (!life.wasCalmed) return [];
 	const problems: string[] = [];

@@ -1,4 +1,4 @@
-/** What must hold of session files and of what the provider was asked, whatever happened. */
+/** Rules that session files and the requests to the provider must keep, whatever happened. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ export function checkSessions({ lives, requests }: Played, world: World): string
 	return [...problems, ...requests.flatMap(asked)];
 }
 
-/** Every message that was told is in a file, but for the one that says that it could not be stored. */
+/** Every message that was reported is in a file, except the one that says that it could not be stored. */
 function told(life: Life, stored: Set<string>): string[] {
 	return life.trace.flatMap(({ way, frame }) => {
 		if (way !== "<" || frame.type !== "message_end") return [];
@@ -59,7 +59,7 @@ function told(life: Life, stored: Set<string>): string[] {
 	});
 }
 
-/** The file says what the program said last. Results that are owed to a crash are filled in on opening, and stored with the next entry. */
+/** The file matches the last state the program reported. Opening adds results that a crash left out, and the next entry stores them. */
 function sameContext(life: Life, contexts: Map<string, AgentMessage[]>): string[] {
 	const data = (id: string) =>
 		life.trace.findLast(({ way, frame }) => way === "<" && frame.id === id)?.frame.data as Record<string, unknown> | undefined;
@@ -77,7 +77,7 @@ function sameContext(life: Life, contexts: Map<string, AgentMessage[]>): string[
 
 const short = (message: AgentMessage) => `${message.role} ${JSON.stringify((message as { content?: unknown }).content ?? "").slice(0, 60)}`;
 
-/** Every call has its result behind it, in the order of the calls, before anybody speaks again. A last reply may wait for its results. */
+/** Results follow their calls, in the order of the calls, before any other message. A last reply may wait for its results. */
 export function pairing(messages: readonly AgentMessage[]): string[] {
 	const problems: string[] = [];
 	let owed: string[] = [];

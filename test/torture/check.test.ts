@@ -1,4 +1,4 @@
-/** The judge is judged: each promise that is broken is noticed. */
+/** Tests of the checks: they notice each broken promise. */
 import { expect, test } from "vitest";
 import { checkFrames } from "./check-frames.ts";
 import { pairing } from "./check-sessions.ts";

@@ -1,4 +1,4 @@
-/** Everything that must hold after a round. Gives what does not, in words. */
+/** Everything that must hold after a round. Returns the violations, in words. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { checkFrames } from "./check-frames.ts";
@@ -10,13 +10,13 @@ export function check(played: Played, world: World): string[] {
 	return [...played.problems, ...played.lives.flatMap(checkFrames), ...checkSessions(played, world), ...checkFiles(played, world)];
 }
 
-/** Nothing lies around but the logs that somebody was told of, and nobody else may read what was written. */
+/** No file is left except the logs that the program reported, and no other user may read what was written. */
 function checkFiles({ lives }: Played, world: World): string[] {
 	const everything = lives.flatMap(({ trace }) => trace.map(({ frame }) => JSON.stringify(frame))).join("\n");
 	const wasKilled = lives.some(({ ending }) => ending?.how === "SIGKILL");
 	const unknown = readdirSync(world.temp).filter((name) => !everything.includes(name) && !wasKilled);
 	const problems = unknown.map((name) => `a temporary file is left: ${name}`);
-	// Where nothing may be removed either, a lock stays until somebody opens the session again.
+	// If files cannot be removed either, a lock stays until a process opens the session again.
 	const wasReadOnly = lives.some(({ trace }) => trace.some(({ frame }) => (frame.disk as { fault?: string } | undefined)?.fault === "EROFS"));
 	const litter = world.litter().filter((name) => !(wasKilled && name.startsWith("temp/")) && !(wasReadOnly && name.endsWith(".lock")));
 	if (litter.length) problems.push(`left behind: ${litter}`);

@@ -1,4 +1,4 @@
-/** What the torture test has found, each as short as it could be made, and told in the words of who was hit by it. */
+/** The problems that the torture test has found, each as short as possible, described from the view of the affected user. */
 import type { Plan, Step } from "./plan.ts";
 
 const plan = (steps: Step[], more: Partial<Plan> = {}): Plan => ({ seed: 0, model: "scripted", flags: [], replies: [], steps, ...more });

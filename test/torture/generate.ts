@@ -175,7 +175,7 @@ function argumentsOf(tool: string, random: Random): Record<string, unknown> {
 	}
 }
 
-/** What subagents are told; the model of the plan answers them by these words. */
+/** The assignments of subagents; the model of the plan chooses its answer by these words. */
 const assignments = ["submit", "work", "stall", "fail", "stubborn", "silent", "change"];
 
 /** How the host answers a call of its tool. */

@@ -1,4 +1,4 @@
-/** A host with a memory: starts the program, talks to it, keeps every frame with its time, and answers as badly as it is told to. */
+/** A host with a memory: starts the program, talks to it, keeps every frame with its time, and answers as badly as the plan says. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { join } from "node:path";
 import { RecordReader } from "../../src/lib/jsonl.ts";
@@ -30,7 +30,7 @@ const now = () => performance.now();
 export class Life {
 	readonly child: ChildProcessWithoutNullStreams;
 	readonly trace: Happening[] = [];
-	/** Writes of session files were troubled at some time. */
+	/** Writes of session files failed at some time. */
 	hadTrouble = false;
 	/** Everything was stopped before the end, and nothing may be open. */
 	wasCalmed = false;
@@ -114,7 +114,7 @@ export class Life {
 		return answer;
 	}
 
-	/** Resolves when nothing has been heard for so long. */
+	/** Resolves when the program has sent nothing for this long. */
 	async quiet(ms: number): Promise<void> {
 		while (await this.until(() => true, ms));
 	}
@@ -134,7 +134,7 @@ export class Life {
 		});
 		if (how === "eof") this.child.stdin.end();
 		else this.child.kill(how);
-		// A process that waits for its reader is given up by itself, but its last words must be taken for its streams to close.
+		// A process that waits for its reader gives up automatically, but its last output must be read for its streams to close.
 		this.child.once("exit", () => this.child.stdout.resume());
 		return isOver;
 	}
@@ -146,14 +146,14 @@ export class Life {
 		} catch {
 			frame = { type: "not a frame", line };
 		}
-		// The reply so far stands in every update; what it says is said again at its end.
+		// Every update contains the reply so far; the end of the reply repeats the text.
 		if (frame.type === "message_update") frame = { type: frame.type, assistantMessageEvent: bare(frame.assistantMessageEvent) };
 		this.trace.push({ at: now(), way: "<", frame });
 		this.#answer(frame);
 		for (const listener of [...this.#listeners]) listener(frame);
 	}
 
-	/** What the program asks of its host. */
+	/** The requests of the program to its host. */
 	#answer(frame: Frame): void {
 		if (frame.type === "host_tool_call") this.#answerCall(String(frame.id), (frame.arguments as { mode?: string }).mode);
 		if (frame.type === "extension_ui_request") this.#answerDialog(String(frame.id), String(frame.title));

@@ -1,13 +1,13 @@
-/** What is done to the program in one round: a plain value, so that it can be printed, shortened and played again. */
+/** The actions on the program in one round: a plain value, so that it can be printed, shortened and played again. */
 import type { ApiKind } from "../models/wire.ts";
 
 export interface Plan {
 	seed: number;
-	/** Who answers: the scripted provider inside the process, or a server that speaks one of the real formats. */
+	/** The source of answers: the scripted provider inside the process, or a server that speaks one of the real formats. */
 	model: "scripted" | ApiKind;
 	/** How the program is started. */
 	flags: string[];
-	/** What the model says, request by request. Then it says a word and stops. */
+	/** The replies of the model, request by request. After them it says a word and stops. */
 	replies: ReplyPlan[];
 	steps: Step[];
 }
@@ -16,7 +16,7 @@ export interface ReplyPlan {
 	words: number;
 	calls: CallPlan[];
 	ending: Ending;
-	/** What the request is said to have cost: much of it leads to a compaction. */
+	/** The reported size of the request: a large one leads to a compaction. */
 	inputTokens?: number;
 	/** Milliseconds before the first byte and between the words. */
 	delayMs?: number;
@@ -34,9 +34,9 @@ export type Ending =
 	/** Silence: before anything, or when this share of the reply has been said. */
 	| { kind: "stall"; after: number }
 	| { kind: "cut"; after: number }
-	/** The arguments of the last call are no JSON. */
+	/** The arguments of the last call are not JSON. */
 	| { kind: "broken-json" }
-	/** Bytes that are no reply. */
+	/** Bytes that are not a reply. */
 	| { kind: "garbage"; sort: "html" | "bytes" | "json" | "nul" | "empty" };
 
 export type Step =
@@ -47,12 +47,12 @@ export type Step =
 	| { do: "flood"; frame: { type: string }; count: number }
 	/** Until an event of this type, or the end of what is going on. `quiet` is silence. */
 	| { do: "wait"; for: string }
-	/** Goes to another session: what stands behind these words is only known then. */
+	/** Goes to another session: the player resolves these words only when it plays the step. */
 	| { do: "switch"; id: string; to: "first" | "same" | "fresh" | "no session" | "no directory" }
 	| { do: "fork"; id: string; nth: number; command: "fork" | "branch" }
 	/** The host stops reading, or goes on. */
 	| { do: "reader"; reads: boolean }
-	/** What happens to writes of session files from the nth on; `none` is a disk in order. */
+	/** The fate of writes of session files from the nth on; `none` is a working disk. */
 	| { do: "disk"; fault: "none" | "ENOSPC" | "EIO" | "EROFS" | "half" | "stuck"; after: number }
 	| { do: "clock"; byMs: number }
 	/** Another process wants the same session. */

@@ -1,4 +1,4 @@
-/** Plays a plan against the real program. What comes of it is judged elsewhere. */
+/** Plays a plan against the real program. Other modules judge the outcome. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Received } from "../models/loopback.ts";
@@ -10,17 +10,17 @@ import { openFiles, type World } from "./world.ts";
 
 export interface Played {
 	lives: Life[];
-	/** What the provider was asked. */
+	/** The requests that the provider got. */
 	requests: Received[];
-	/** What the player itself found wrong. */
+	/** The problems that the player itself found. */
 	problems: string[];
-	/** How long things took that have a promise. */
+	/** The durations of operations that have a promised limit. */
 	took: { what: "abort" | "eof" | "SIGTERM" | "SIGKILL" | "children"; ms: number }[];
 }
 
 /** Longer than anything takes on a machine that is busy with other things: past this it hangs. */
 const patienceMs = 30_000;
-/** Silence after which nothing more is expected by itself. */
+/** Silence after which the program is not expected to send anything more unprompted. */
 const quietMs = 150;
 
 export async function play(root: string, plan: Plan, world: World): Promise<Played> {
@@ -81,7 +81,7 @@ class Player {
 		return life;
 	}
 
-	/** Gives the process that goes on, if it is another one. */
+	/** Returns the process that goes on, if it is another one. */
 	async #step(life: Life, step: Step): Promise<Life | undefined> {
 		switch (step.do) {
 			case "send":
@@ -196,7 +196,7 @@ class Player {
 		if (!state) return this.#problem("get_state was not answered behind an abort");
 		for (let waited = 0; unanswered(life).length && waited < patienceMs && !life.isOver; waited += 20) await sleep(20);
 		life.wasCalmed = true;
-		// What could not be written before is written with the next entry.
+		// Entries that could not be written before are written with the next entry.
 		await life.ask({ id: "calm name", type: "set_session_name", name: "calm" }, patienceMs);
 		await life.ask({ id: "calm messages", type: "get_messages" }, patienceMs);
 		await life.ask({ id: "calm entries", type: "get_entries" }, patienceMs);
@@ -205,7 +205,7 @@ class Player {
 		life.note("open", { files: openFiles(life.pid) });
 	}
 
-	/** What keeps the process awake. A timer of an extension may be about to end. */
+	/** The resources that keep the process awake. A timer of an extension may be about to end. */
 	async #resources(life: Life): Promise<void> {
 		for (let look = 1; look <= 10; look++) {
 			const told = life.until((frame) => String(frame.message).startsWith("resources ") || /budget exceeded/.test(String(frame.error)), patienceMs);
@@ -238,7 +238,7 @@ class Player {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The session file as it was told last. */
+/** The session file that the program reported last. */
 function fileOf(life: Life): string | undefined {
 	for (const { frame } of life.trace.toReversed()) {
 		const file = frame.type === "agent_end" ? frame.sessionFile : (frame.data as { sessionFile?: string } | null | undefined)?.sessionFile;

@@ -10,7 +10,7 @@ const lastWord = { text: "All said.", times: "always" };
 const submit = { tool: "submit_result", arguments: { result: { data: "done" } } };
 const stubborn = "trap '' TERM; sleep 300 & sleep 300";
 
-/** What subagents say, by their assignments. */
+/** The replies of subagents, by their assignments. */
 const ofSubagents = [
 	{ when: { depth: 1, tool: "bash" }, blocks: [submit] },
 	{ when: { depth: 1, tool: "write" }, blocks: [submit] },
@@ -81,7 +81,7 @@ export class Provider {
 	}
 }
 
-/** Subagents are told apart from the session by the tool that only they have. */
+/** The tool that only subagents have distinguishes them from the session. */
 function answerSubagent(api: ApiKind, body: string): Answer {
 	const says = (name: string, args: object) => whole(spoken(api, { call: { name, arguments: [JSON.stringify(args)] } }));
 	if (body.includes("stall")) return () => undefined;

@@ -20,7 +20,7 @@ export async function round(root: string, plan: Plan): Promise<Round> {
 	}
 }
 
-/** What a problem is about, without the names in it. */
+/** The subject of a problem, without the names in it. */
 const sortOf = (problem: string) => problem.replace(/["'`].*?["'`]|[/\w.-]*\d[/\w.-]*/g, "…").slice(0, 60);
 
 /** Leaves out whatever is not needed for the same sort of problem, until time is up. */
@@ -51,7 +51,7 @@ export async function shortest(found: Round, root: string, withinMs: number): Pr
 	return best;
 }
 
-/** What a person needs to understand and repeat it. */
+/** Everything that a person needs to understand and repeat it. */
 export function report({ plan, played, problems }: Round): string {
 	const lines = [`seed ${plan.seed}`, ...problems.map((problem) => `  ${problem}`), "plan:", JSON.stringify(plan), "trace:"];
 	for (const [index, { trace, pid, stderr }] of played.lives.entries()) {

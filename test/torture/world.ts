@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export class World {
-	/** Stands in the environment of everything that is started. */
+	/** A mark in the environment of every process that is started. */
 	readonly mark: string;
 	readonly root: string;
 	readonly cwd: string;
@@ -29,7 +29,7 @@ export class World {
 		this.#faults = { scope: this.sessions };
 	}
 
-	/** Changes what goes wrong inside the program. Gives the number under which it will have been seen. */
+	/** Changes what goes wrong inside the program. Returns the number that shows when the program has seen it. */
 	fault(change: Record<string, unknown>): number {
 		this.#faults = { ...this.#faults, ...change, sequence: ++this.#sequence };
 		writeFileSync(this.control, JSON.stringify(this.#faults));
@@ -60,7 +60,7 @@ export class World {
 		git("commit", "-qm", "first");
 	}
 
-	/** Copies of the repository that nobody took away. */
+	/** Copies of the repository that were not removed. */
 	worktrees(): string[] {
 		const place = join(this.root, "user/worktrees");
 		const own = existsSync(place) ? readdirSync(place, { recursive: true, encoding: "utf8" }).filter((name) => !name.startsWith("rescued")) : [];
@@ -75,7 +75,7 @@ export class World {
 			.map((name) => join(this.sessions, name));
 	}
 
-	/** Locks, halves of files that were to take another's place, and everything else that has no business anywhere. */
+	/** Locks, partial files that were meant to replace others, and everything else that should not exist. */
 	litter(): string[] {
 		const names = readdirSync(this.root, { recursive: true, encoding: "utf8" });
 		return names.filter((name) => /\.lock(\.|$)|\.tmp$|bowline-pipes/.test(name));
@@ -101,12 +101,12 @@ function about(pid: number, file: string): string {
 	try {
 		return readFileSync(`/proc/${pid}/${file}`, "latin1");
 	} catch {
-		// It ended while we looked, or is none of ours.
+		// It ended while we looked, or it is not ours.
 		return "";
 	}
 }
 
-/** What a process has open, as the system names it. */
+/** The files that a process has open, as the system names them. */
 export function openFiles(pid: number): string[] {
 	return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
 		try {

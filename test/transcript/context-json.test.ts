@@ -103,7 +103,7 @@ test("entries that were looked at, or added since, are there as well", () => {
 	transcript.find("a");
 	transcript.append(said(user("3")));
 	const json = contextJson(transcript.branch);
-	// What is added while the parts are being made is not in them.
+	// The parts do not contain entries that are added while the parts are being made.
 	transcript.append(said(assistant("4")));
 	expect(JSON.parse(Buffer.concat([...json.parts]).toString("utf8"))).toEqual([user("1"), assistant("2"), user("3")]);
 	transcript.close();

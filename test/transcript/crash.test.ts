@@ -35,7 +35,7 @@ function agentOn(path: string): Agent {
 	return new Agent({ flags: ["--session", path, "--updates", "delta"], files: { "a.txt": "content" }, script });
 }
 
-/** Runs the script and kills the agent when so many frames have come, or so long after its first. Gives the frames it had sent. */
+/** Runs the script and kills the agent after this many frames, or this long after its first. Returns the frames that it had sent. */
 async function killedAfter(path: string, { frames = 1, ms = 0 }): Promise<Frame[]> {
 	const agent = agentOn(path);
 	try {
@@ -176,7 +176,7 @@ test("a disk that gets full in the middle of a run: the run ends with the reason
 	const text = `Session file could not be written: ENOSPC ${path}`;
 	expect(ended(agent.frames).at(-1)).toMatchObject({ role: "assistant", stopReason: "error", errorMessage: text });
 	expect(agent.frames.some(({ type }) => type === "auto_retry_start")).toBe(false);
-	// What was told, but for the last word, is in the context and in the file, and nothing else.
+	// The context and the file contain exactly the messages that were reported, except the last one.
 	expect(await messages("2")).toEqual(ended(agent.frames).slice(0, -1));
 	expect(messagesIn(openTranscript(path, { ...partsOf("/"), mode: "read" }) as Transcript)).toEqual(ended(agent.frames).slice(0, -1));
 
@@ -215,7 +215,7 @@ test("where nothing may be written a session can be read, and a prompt is told w
 	expect(readFileSync(path, "utf8")).toBe(before);
 });
 
-/** Root may write everywhere but on a read-only mount; everybody else is kept out by the mode. */
+/** Root may write everywhere except on a read-only mount; the mode keeps out all other users. */
 function readOnly(place: string): (() => void) | undefined {
 	if (process.getuid?.() !== 0) {
 		chmodSync(join(place, "s.jsonl"), 0o400);

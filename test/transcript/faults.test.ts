@@ -1,4 +1,4 @@
-/** Runs on a disk that fails whenever it likes: what is told, what is in the context and what is in the file are the same. */
+/** Runs on a disk that fails at random: the reported messages, the context and the file are the same. */
 import { writeSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -26,7 +26,7 @@ const tool: Tool = {
 	execute: async () => ({ content: [{ type: "text", text: "done" }] }),
 };
 
-/** So many calls in each reply; the last reply has none. */
+/** The number of calls in each reply; the last reply has none. */
 function playing(calls: number[]): StreamFunction {
 	let next = 0;
 	return async (request, { onEvent }) => {

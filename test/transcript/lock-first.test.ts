@@ -1,4 +1,4 @@
-/** What another process wrote until it gave up its lock must be read: the lock comes first. */
+/** Opening takes the lock first, so that it reads everything another process wrote before it released its lock. */
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";

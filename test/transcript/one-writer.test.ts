@@ -1,4 +1,4 @@
-/** One writer: across containers and machines, under any name of the file, and noticed when somebody else touches it. */
+/** One writer: across containers and machines, under any name of the file, and it notices when another process touches the file. */
 import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ const isOutermost = namespaces && holderOf(1).space?.namespace === "pid:[4026531
 const bowline = (...args: string[]) => [process.execPath, program, "--provider", "scripted", "--model", "echo", "--session", "s.jsonl", ...args];
 const environment = (cwd: string) => ({ PATH: process.env.PATH, HOME: cwd, BOWLINE_DIR: join(cwd, "user") });
 
-/** A process that has the session, inside a command such as unshare. It is ready when it has answered. */
+/** A process that holds the session, inside a command such as unshare. It is ready when it has answered. */
 async function writer(
 	cwd: string,
 	...before: string[]

@@ -1,4 +1,4 @@
-/** Entries that lack what their type promises are made whole where they are read; everybody else may rely on it. */
+/** The parser completes entries that lack what their type promises; all other code may rely on it. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AgentMessage } from "../../src/protocol/messages.ts";

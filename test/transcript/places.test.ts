@@ -1,4 +1,4 @@
-/** Names of files: links lead to one session with one lock, and what is no file is left alone. */
+/** Names of files: links lead to one session with one lock, and paths that are not files are left alone. */
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -104,7 +104,7 @@ test("two sessions in one empty file: the second is refused", () => {
 	second.close();
 });
 
-/** In a process of its own: one that hangs can be ended. */
+/** Runs in a separate process, so that the test can end it if it hangs. */
 function bowline(cwd: string, ...args: string[]): { status: number; output: string } {
 	try {
 		const env = { ...process.env, HOME: cwd, BOWLINE_DIR: join(cwd, "user") };

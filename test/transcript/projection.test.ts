@@ -188,7 +188,7 @@ test("on any branch of any tree: the newest summary first, nothing twice, nothin
 			const missing = path.slice(start).filter((entry, index) => entry.type === "message" && !places.includes(start + index));
 			for (const entry of missing) {
 				const role = entry.type === "message" ? entry.message.role : "";
-				// Only a failed reply that was tried again, and results behind it.
+				// Only a failed reply that was tried again, and results after it.
 				expect(["assistant", "toolResult"]).toContain(role);
 				if (entry.type === "message" && entry.message.role === "assistant") expect(entry.message.stopReason).toBe("error");
 			}

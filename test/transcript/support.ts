@@ -1,4 +1,4 @@
-/** Transcripts for tests: ids that count up, a clock that stands still, a folder that is gone afterwards. */
+/** Transcripts for tests: ids that count up, a clock that does not move, a folder that is removed afterwards. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

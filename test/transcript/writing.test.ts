@@ -64,7 +64,7 @@ test("going back makes a branch; the file keeps both", () => {
 	expect(again.leafId).toBe(e);
 });
 
-/** A disk that does as it is told: a number is how many bytes it takes, a text how it fails. */
+/** A scripted disk: a number is how many bytes it accepts, a text is the error it fails with. */
 function disk(plans: (number | string)[]): Write {
 	return (descriptor, bytes) => {
 		const plan = plans.shift();
@@ -137,7 +137,7 @@ test("whatever fails whenever, the file holds what memory holds", () => {
 });
 
 test("a real full disk", () => {
-	// /dev/full takes nothing; where there is none, the other tests have to do.
+	// /dev/full accepts no bytes; if it does not exist, the other tests have to suffice.
 	if (!existsSync("/dev/full")) return;
 	const path = join(folder(), "s.jsonl");
 	const full = openSync("/dev/full", "w");
@@ -220,7 +220,7 @@ test("a lock of a living process is respected, one of a dead process or of anoth
 		expect(open).toThrow(`Session is in use by process ${other.pid}: ${path}`);
 		lock({ pid: other.pid, startTime: "1" });
 		open().close();
-		// A child that nobody waits for stays as a zombie.
+		// A child stays a zombie if no process waits for it.
 		const parent = spawn("bash", ["-c", "sleep 0.01 & echo $!; exec sleep 60"]);
 		try {
 			const pid = Number(await new Promise((resolve) => parent.stdout.once("data", (chunk) => resolve(String(chunk)))));

@@ -67,7 +67,7 @@ describe("what a command gives", () => {
 		const shell = makeShell();
 		for (let round = 0; round < 10; round += 1) await Promise.all(Array.from({ length: 6 }, () => shell.run({ command: "echo x" })));
 		await expect(shell.run({ command: `: ${"x".repeat(3_000_000)}` })).rejects.toThrow("too long");
-		// Six at once, and six whose end we have not heard of yet.
+		// Six at once, and six whose end has not been reported to us yet.
 		expect(await eventually(() => openPipes().length <= 12, 1000)).toBe(true);
 		await shell.close();
 		expect(await eventually(() => openPipes().length === 0, 1000)).toBe(true);

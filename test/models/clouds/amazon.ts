@@ -38,7 +38,7 @@ export function exception(type: string, payload: object): Buffer {
 	return frame({ ":exception-type": type, ":content-type": "application/json", ":message-type": "exception" }, JSON.stringify(payload));
 }
 
-/** The signature that a request ought to have, computed step by step as the documentation tells it. Nothing when it carries none. */
+/** The signature that a request should have, computed step by step as the documentation describes it. Nothing when it carries none. */
 export function rightSignature(received: Received, secret: string): { stated: string; right: string } | undefined {
 	const { headers, url, method, body } = received;
 	const found = /^AWS4-HMAC-SHA256 Credential=[^/]+\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(

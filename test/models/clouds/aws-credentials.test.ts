@@ -54,7 +54,7 @@ const json = (value: unknown): Answer => refuse(200, JSON.stringify(value));
 const instance = { Code: "Success", AccessKeyId: "AKI", SecretAccessKey: "secret-of-instance", Token: "token-of-instance", Expiration: inAnHour };
 const found = { accessKeyId: "AKI", secretAccessKey: "secret-of-instance", sessionToken: "token-of-instance", expiresAt: Date.parse(inAnHour) };
 
-/** What the token service answers. */
+/** The answer of the token service. */
 const assumed = (action: string): Answer => {
 	const body = `<${action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><${action}Result><Credentials>
 		<AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>secret-of-role</SecretAccessKey><SessionToken>token-of-role</SessionToken>

@@ -161,7 +161,7 @@ describe("a request", () => {
 		time += 60_000;
 		server.answer(expired, checking(bytes, "second-secret"));
 		expect(ending(await ask(models, sonnet)).type).toBe("done");
-		// Those were just read: there is no point in reading them again.
+		// Those were just read, so reading them again is pointless.
 		server.answer(expired);
 		expect(ending(await ask(models, sonnet))).toMatchObject({ failure: { kind: "permanent", status: 403 } });
 		expect(server.received).toHaveLength(4);

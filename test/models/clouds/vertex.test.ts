@@ -24,7 +24,7 @@ let home: string;
 let server: Loopback;
 let registry: ModelRegistry | undefined;
 let time: number;
-/** What answers each path; the models answer the rest. */
+/** The answer for each path; the models answer the rest. */
 let answers: Record<string, Answer>;
 let issued: number;
 beforeEach(async () => {
@@ -118,12 +118,12 @@ describe("a service account", () => {
 		time += 56 * 60_000;
 		expect((await ask(models, gemini)).type).toBe("done");
 		expect(tokens()).toBe(2);
-		// Google takes the token back before its time.
+		// Google revokes the token before it expires.
 		time += 60_000;
 		issued += 1;
 		expect((await ask(models, gemini)).type).toBe("done");
 		expect(tokens()).toBe(3);
-		// The new one is refused too: that is the end of it.
+		// The new one is refused too, and there is no further attempt.
 		answers[`/v1/projects/my-project/locations/global/publishers/google/models/${gemini}:streamGenerateContent`] = refuse(
 			401,
 			'{"error":{"code":401,"message":"no"}}',

@@ -101,11 +101,11 @@ describe("where a conversation is cut", () => {
 type Word = "user" | "reply" | "call" | "calls" | "bash" | "custom" | "branch" | "change" | "compact";
 const word = fc.constantFrom<Word>("user", "user", "reply", "reply", "call", "calls", "bash", "custom", "branch", "change", "compact");
 
-/** Grows a branch as a session would, condensing on the way, and checks each compaction. */
+/** Grows a branch as a session would, compacting on the way, and checks each compaction. */
 function grow(steps: readonly (readonly [Word, number, number])[]): void {
 	const path: Entry[] = [];
 	const add = (body: AgentMessage | EntryBody) => void path.push(entryOf(body, path.length));
-	/** Entries that a summary stands for. */
+	/** Entries that a summary replaces. */
 	const condensed = new Set<string>();
 	let call = 0;
 	for (const [what, size, keep] of steps) {
@@ -140,7 +140,7 @@ function check(path: readonly Entry[], cut: Cut, condensed: ReadonlySet<string>)
 	expect(cut.kept[0]?.id).toBe(cut.firstKeptEntryId);
 	expect(cut.kept.at(-1)).toBe(path.at(-1));
 	expect(cut.history.length + cut.prefix.length).toBeGreaterThan(0);
-	// Nothing is condensed twice, nor condensed and kept.
+	// No entry is compacted twice, or both compacted and kept.
 	for (const { id } of [...cut.history, ...cut.prefix, ...said]) expect(condensed.has(id)).toBe(false);
 	const made = new Set(
 		said.flatMap((entry) => (entry.type === "message" && entry.message.role === "assistant" ? callIds(entry.message.content) : [])),

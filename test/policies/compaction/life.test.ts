@@ -1,4 +1,4 @@
-/** Any session that is condensed in any way at any moment: every start has its end, every request is whole, and nothing that was said is lost. */
+/** Any session, compacted in any way at any moment: every start has its end, every request is whole, and no message is lost. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ModelRequest, StreamFunction, Tool } from "../../../src/agent/contracts.ts";
@@ -19,7 +19,7 @@ type Act = { do: "prompt" | "steer" | "followUp" | "compact" | "abort" | "switch
 interface Plan {
 	ticks: number;
 	calls: number;
-	/** How full the window is said to be. */
+	/** The reported fill level of the window. */
 	used: number;
 	ending: "stop" | "overflow" | "transient" | "error" | "speechless";
 	summary: "good" | "good" | "empty" | "error" | "transient" | "length";
@@ -44,7 +44,7 @@ function playedBy(plans: readonly Plan[], asked: (request: ModelRequest) => void
 		if (request.systemPrompt !== "") {
 			if (plan.summary === "error") return builder.fail("400 no", { kind: "permanent" });
 			if (plan.summary === "transient") return builder.fail("529 busy", { kind: "transient" });
-			// A perfect summary names everything that it was told.
+			// A perfect summary names everything in its request.
 			if (plan.summary !== "empty") say(marks(textOf(request.messages)).join(" "));
 			return builder.done(plan.summary === "length" ? "length" : "stop");
 		}
@@ -264,7 +264,7 @@ test("whatever is condensed whenever: balanced events, whole requests, nothing l
 				const { steering, followUp } = session.inbox.texts;
 				const delivered = [...said].filter((mark) => /^«(prompt|steer|followUp) /.test(mark));
 				expect([...delivered, ...steering, ...followUp].sort()).toEqual([...owed].sort());
-				// What was said is in the context, word for word or in the summary.
+				// The context contains every message, word for word or in the summary.
 				const context = textOf(session.messages);
 				expect([...said].filter((mark) => !context.includes(mark))).toEqual([]);
 			},

@@ -232,7 +232,7 @@ describe("when the newest messages take too much", () => {
 		];
 		const { settle, stored } = world({ messages, settings });
 		await settle(last);
-		// Half of it ends inside the turn, so that its large request is condensed too.
+		// Half of it ends inside the turn, so that its large request is compacted too.
 		expect(stored[0]?.firstKeptEntryId).toBe("e5");
 	});
 

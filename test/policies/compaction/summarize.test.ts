@@ -9,7 +9,7 @@ import { branch, calls, compaction, reply, result, usageOf, user, words } from "
 
 type Answer = string | { stop: "length"; text: string } | { fail: string; failure: ProviderFailure } | "stall" | "silence" | "throw";
 
-/** A model that says what it is told to, and remembers what it was asked. */
+/** A model that says what the test scripts, and remembers its requests. */
 function model(...answers: (Answer | ((text: string) => Answer))[]) {
 	const asked: ModelRequest[] = [];
 	const texts: string[] = [];

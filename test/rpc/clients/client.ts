@@ -1,4 +1,4 @@
-/** A client as they are all built: requests by id, listeners for the rest. What differs are the rules in the subclasses. */
+/** The common part of all clients: requests by id, listeners for the rest. The subclasses contain the rules that differ. */
 import { AgentProcess, type Frame, type Program, within } from "./process.ts";
 
 interface Pending {
@@ -8,9 +8,9 @@ interface Pending {
 }
 
 export abstract class Client {
-	/** What would have broken the client. */
+	/** Problems that would have broken the client. */
 	readonly faults: string[] = [];
-	/** What its listeners got. */
+	/** The frames that its listeners got. */
 	readonly heard: Frame[] = [];
 	readonly agent: AgentProcess;
 	protected readonly pending = new Map<string, Pending>();
@@ -30,7 +30,7 @@ export abstract class Client {
 		});
 	}
 
-	/** What has to come before the first request. */
+	/** The steps that have to come before the first request. */
 	start(): Promise<void> {
 		return Promise.resolve();
 	}
@@ -42,7 +42,7 @@ export abstract class Client {
 
 	protected abstract read(frame: Frame): void;
 
-	/** Whether this frame is the end of what a prompt set going. */
+	/** Whether this frame ends the work that a prompt started. */
 	protected abstract isEnd(frame: Frame): boolean;
 
 	protected tell(frame: Frame): void {
@@ -79,7 +79,7 @@ export abstract class Client {
 		return within(response, `the response to ${type}`);
 	}
 
-	/** Takes a response out of the pending ones. False when nobody waits for it. */
+	/** Takes a response out of the pending ones. False when no request waits for it. */
 	protected settle(response: Frame): boolean {
 		const pending = this.pending.get(String(response.id));
 		if (!pending) return false;
@@ -88,7 +88,7 @@ export abstract class Client {
 		return true;
 	}
 
-	/** Sends a prompt and waits for what the client takes for its end. */
+	/** Sends a prompt and waits for the frame that the client regards as its end. */
 	async promptAndWait(message: string): Promise<void> {
 		const end = this.next(`the end of ${message}`, (frame) => this.isEnd(frame));
 		await this.request("prompt", { message });

@@ -100,7 +100,7 @@ export class Omp18Client extends FamilyClient {
 		this.read(JSON.parse(whole.toString()) as Frame);
 	}
 
-	/** Its own end only: results are told apart by the id of the prompt. */
+	/** Its own end only: the id of the prompt distinguishes results. */
 	override async promptAndWait(message: string): Promise<void> {
 		if (this.protocolVersion === 1) return super.promptAndWait(message);
 		const sent = this.send("prompt", { message });

@@ -2,7 +2,7 @@
 import { Client } from "./client.ts";
 import type { Frame } from "./process.ts";
 
-/** pi 0.47 to 0.58: exact id echo, `agent_end` is the end, and whatever is no response of its own goes to listeners. */
+/** pi 0.47 to 0.58: exact id echo, `agent_end` is the end, and every frame that is not a response to it goes to listeners. */
 export class PiClient extends Client {
 	protected read(frame: Frame): void {
 		if (frame.type === "response" && frame.id && this.settle(frame)) return;
@@ -14,7 +14,7 @@ export class PiClient extends Client {
 	}
 }
 
-/** pi 1.5: waits for `agent_settled`, and throws when an acknowledgement does not tell the disposition. */
+/** pi 1.5: waits for `agent_settled`, and throws when an acknowledgement does not contain the disposition. */
 export class Pi15Client extends PiClient {
 	protected override isEnd(frame: Frame): boolean {
 		return frame.type === "agent_settled";

@@ -1,4 +1,4 @@
-/** What all clients share: a real agent process, lines out, lines in. Each client makes of the lines what its own rules say. */
+/** The part that all clients share: a real agent process, lines out, lines in. Each client interprets the lines by its own rules. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

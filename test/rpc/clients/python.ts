@@ -114,7 +114,7 @@ function state(data: Values): void {
 }
 
 export class PythonClient extends FamilyClient {
-	/** Failures that came behind an acknowledgement. */
+	/** Failures that came after an acknowledgement. */
 	readonly lateFailures: string[] = [];
 	#answered = new Set<string>();
 

@@ -98,7 +98,7 @@ export async function wholeSession(client: Client): Promise<void> {
 	await client.promptAndWait("fill up");
 	await client.idle();
 	const { messages } = (await client.request("get_messages")) as { messages: { summary?: string; content?: unknown }[] };
-	// What stands for the older part: a role of its own, or, where only four are known, something said.
+	// The summary of the older part: a role of its own, or an ordinary message for clients that know only four roles.
 	expect(messages[0]?.summary ?? messages[0]?.content).toContain("the gist");
 	await client.promptAndWait("keep walking");
 	await client.idle();

@@ -65,7 +65,7 @@ function apply(bench: Bench, top: string, edits: readonly Edit[]): void {
 	}
 }
 
-/** Whatever stands at the path or above it makes way. */
+/** Makes room at the path: removes whatever is at it or blocks a directory above it. */
 function makeRoom(top: string, path: string): void {
 	const place = (each: string) => Buffer.concat([Buffer.from(`${top}/`), Buffer.from(each, "latin1")]);
 	for (let above = dirname(path); above !== "."; above = dirname(above)) {

@@ -1,4 +1,4 @@
-/** What isolation refuses, and that nothing stays behind: after an abort, a crash, a failure. */
+/** The cases that isolation refuses, and that it leaves nothing after an abort, a crash or a failure. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -113,7 +113,7 @@ test("work that cannot be captured stays where it is, and is said to", async () 
 	expect(readFileSync(join(workspace.cwd, "a.txt"), "utf8")).toBe("b\n");
 	rmSync(artifacts);
 	expect(await workspace.capture()).toMatchObject({ patchPath: join(artifacts, "0-Fix.patch") });
-	// A copy that is gone is not the wish to delete everything.
+	// A missing copy does not mean that the subagent deleted everything.
 	const other = await frozen.checkOut("1-Gone", bench.signal);
 	rmSync(other.cwd, { recursive: true });
 	await expect(other.capture()).rejects.toThrow("is gone");
@@ -121,7 +121,7 @@ test("work that cannot be captured stays where it is, and is said to", async () 
 	bench.expectClean();
 });
 
-/** Another process; gives what it has printed so far. */
+/** Another process; returns its output so far. */
 function otherProcess(bench: Bench, what: string, name: string): { child: ChildProcess; output: () => string } {
 	const env = { PATH: process.env.PATH, HOME: bench.home };
 	const child = spawn(process.execPath, [program, bench.repo, bench.root, what, name], { stdio: ["ignore", "pipe", "inherit"], env });
@@ -159,7 +159,7 @@ test("what a killed process left is cleared away, and its work rescued", async (
 	expect(bench.git(["worktree", "list"]).trim().split("\n")).toHaveLength(3);
 	child.kill("SIGKILL");
 	await ended(child);
-	// As if it had been killed with the lock in its hand.
+	// As if the process had been killed while it held the lock.
 	writeFileSync(join(bench.repo, ".git/bowline.lock"), JSON.stringify({ pid: child.pid }));
 	const warnings = await collect(bench);
 	expect(warnings).toEqual([expect.stringMatching(/left the work of 1-Busy: it is in .*\.patch\.$/)]);

@@ -25,7 +25,7 @@ export class Bench {
 		PATH: process.env.PATH,
 		HOME: this.home,
 		GIT_CONFIG_NOSYSTEM: "1",
-		// What a caller's environment must not do to us.
+		// The caller's environment must not affect us.
 		GIT_DIR: "/nowhere",
 		GIT_INDEX_FILE: "/nowhere/index",
 	};
@@ -63,7 +63,7 @@ export class Bench {
 		return execFileSync("git", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 	}
 
-	/** Everything that is there becomes a commit. */
+	/** Commits all files in the directory. */
 	commit(message = "more", cwd = this.repo): void {
 		this.git(["add", "-A"], cwd);
 		this.git(["commit", "-q", "--allow-empty", "-m", message], cwd);
@@ -94,7 +94,7 @@ export class Bench {
 		return frozen;
 	}
 
-	/** What the model is told when it does not work. */
+	/** The message that the model gets when isolation fails. */
 	async problem(cwd = this.repo): Promise<string> {
 		const frozen = await this.isolation(cwd).freeze(this.signal);
 		return "problem" in frozen ? frozen.problem : "";

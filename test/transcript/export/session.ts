@@ -34,7 +34,7 @@ function png(width: number, height: number, colour: (x: number, y: number) => [n
 	return Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), ...parts]).toString("base64");
 }
 
-/** Builds entries one behind the other; `at` goes back to an earlier one. */
+/** Builds entries one after the other; `at` goes back to an earlier one. */
 export class SessionBuilder {
 	readonly entries: Entry[] = [];
 	#leaf: string | null = null;
@@ -233,7 +233,7 @@ export const fullPage = (): PageInput =>
 		],
 	});
 
-/** So many messages, in a plain row, about 400 bytes each. */
+/** This many messages, one after the other, about 400 bytes each. */
 export function longSession(messages: number): SessionBuilder {
 	const s = new SessionBuilder();
 	const filler = "The harbour lay quiet, and `tide.ts` compiled on the **first** attempt while gulls looked on. ";

@@ -1,4 +1,4 @@
-/** A real agent process for tests: frames in, frames out, nothing left behind. */
+/** A real agent process for tests: frames in, frames out, and it leaves nothing. */
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -52,7 +52,7 @@ export class Agent {
 		}
 		if (isRepository) commitAll(this.cwd);
 		const model = script ? ["--provider", "scripted", "--model", "script.jsonc"] : [];
-		// Long waits of retry are no use in a test; a transcript that needs others says so itself.
+		// Long retry waits are useless in a test; a transcript that needs others sets them itself.
 		const args = [program, "--mode", "rpc", "--set", "retry.baseDelayMs=20", ...model, ...flags];
 		const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
 		this.child = spawn(process.execPath, args, { cwd: this.cwd, env: { ...inherited, BOWLINE_DIR: join(this.#folder, "user"), ...env } });

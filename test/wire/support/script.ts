@@ -67,7 +67,7 @@ function reply(text: string): Reply {
 	return result;
 }
 
-/** Splits at a separator that stands outside strings. */
+/** Splits at a separator outside strings. */
 function split(text: string, separator: string): string[] {
 	const parts: string[] = [""];
 	let isString = false;
