@@ -7,7 +7,7 @@ import { Shell } from "../src/lib/shell/index.ts";
 import { gitIsolation } from "../src/subagents/isolation/index.ts";
 import type { Row } from "./row.ts";
 
-/** A copy of 10,000 files, some work in it, its patch and its end; beside a plain worktree that is added and removed. */
+/** A copy of 10,000 files, some work in it, its patch and its end; compared with adding and removing a plain worktree. */
 export const worktree: Row = {
 	name: "worktree",
 	rounds: 7,

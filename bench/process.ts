@@ -1,4 +1,4 @@
-/** Runs processes and tells what they cost, from the system's own books. */
+/** Runs processes and measures their cost, from the system's own accounting. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -81,7 +81,7 @@ export class Running {
 		await settled;
 	}
 
-	/** Sends a command and waits for its answer. Tells the milliseconds. */
+	/** Sends a command and waits for its answer. Returns the milliseconds. */
 	async ask(frame: { type: string; [key: string]: unknown }): Promise<number> {
 		const began = performance.now();
 		const answered = this.line(`"command":"${frame.type}"`);

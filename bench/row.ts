@@ -1,4 +1,4 @@
-/** What a row is: figures that are read from one program at a time, so that several programs can take turns. */
+/** A row: figures that are read from one program at a time, so that several programs can take turns. */
 
 export interface Contestant {
 	name: "this" | "other" | "floor";
@@ -12,7 +12,7 @@ export interface Trial {
 	program: string;
 	/** Empty at first, and removed after the trial. */
 	folder: string;
-	/** What `prepare` wrote: the same for all programs and rounds. */
+	/** The files that `prepare` wrote: the same for all programs and rounds. */
 	shared: string;
 }
 

@@ -17,7 +17,7 @@ interface Model {
 
 const echo: Model = { api: "scripted", provider: "scripted", model: "echo" };
 
-/** What a session has besides prompts, replies, calls and results in turn. */
+/** The contents of a session besides prompts, replies, calls and results in turn. */
 export interface SessionShape {
 	model?: Model;
 	/** So many times a summary replaces what was said before the last ten entries. */

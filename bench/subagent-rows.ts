@@ -78,7 +78,7 @@ function sample(root: number, result: Run): void {
 	result.treeMb = Math.max(result.treeMb, sum);
 }
 
-/** The process and everybody below it. */
+/** The process and all its descendants. */
 function treeOf(root: number): number[] {
 	const parents = new Map<number, number>();
 	for (const name of readdirSync("/proc")) {

@@ -8,7 +8,7 @@ const middle = (series: Series, name: "this" | "other" | "floor") => {
 	return values && median(values);
 };
 
-/** One program, beside the floor where there is one. */
+/** One program, next to the floor if there is one. */
 export function printTable(name: string, all: readonly Series[]): void {
 	console.log(`\n${name}`);
 	for (const series of all) {
@@ -23,7 +23,7 @@ export function printTable(name: string, all: readonly Series[]): void {
 	}
 }
 
-/** Two builds, and how they relate. Tells the verdicts. */
+/** Two builds, and how they relate. Returns the verdicts. */
 export function printComparison(name: string, all: readonly Series[]): Verdict[] {
 	console.log(`\n${name.padEnd(52)} ${"this".padStart(12)} ${"other".padStart(12)}  ratio (quartiles)      verdict`);
 	const verdicts: Verdict[] = [];

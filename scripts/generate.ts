@@ -1,4 +1,4 @@
-/** Writes everything that follows from the protocol's rows; with `--check` only tells what is stale. */
+/** Writes everything that follows from the protocol's rows; with `--check` it only reports what is stale. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inboundChecks } from "./generate/checks.ts";

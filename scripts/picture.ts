@@ -18,7 +18,7 @@ const colours: [RegExp, string][] = [
 ];
 const colourOf = (line: string) => colours.find(([pattern]) => pattern.test(line))?.[1] ?? "#8b949e";
 
-/** What says little to somebody who sees it for the first time. */
+/** Lines that say little to a first-time reader. */
 const isNoise = (line: string) => /turn_start|turn_end|message_end|"agent_start"|"response"|_command_start/.test(line);
 
 function picture(output: string): string {

@@ -18,7 +18,7 @@ interface DevModel {
 	cost?: { input?: number; output?: number; cache_read?: number; cache_write?: number };
 }
 
-/** models.dev names the npm package that speaks to a provider; that tells the API. */
+/** models.dev names the npm package that speaks to a provider; the package determines the API. */
 const apiOfPackage: Record<string, SourceModel["api"]> = {
 	"@ai-sdk/anthropic": "anthropic-messages",
 	"@ai-sdk/openai": "openai-responses",

@@ -52,7 +52,7 @@ function test(schema: Schema): Test {
 
 const constOf = (schema: Schema): unknown => (schema.properties?.type as { const?: unknown } | undefined)?.const;
 
-/** For a list of blocks that are told apart by their type: the condition that holds for a good one, and what they are called. */
+/** For a list of blocks that their type distinguishes: the condition that a good one meets, and what they are called. */
 function blocksOf({ type, items }: Schema): Test | undefined {
 	const kinds = items?.anyOf?.filter((kind) => constOf(kind) !== undefined) ?? [];
 	// Images have two spellings, and a text of their own when they are neither.
@@ -106,7 +106,7 @@ export function inboundChecks(): string {
 	});
 	for (const schema of [ExtensionUiResponse, HostToolUpdate, HostToolResult] as unknown as Schema[]) {
 		const name = String((schema.properties?.type as { const?: string } | undefined)?.const);
-		// A wrong answer to a dialog counts as cancelled; only a call without an id is nobody's.
+		// A wrong answer to a dialog counts as cancelled; only a call without an id belongs to no request.
 		const properties = name === "extension_ui_response" ? { id: schema.properties?.id as Schema } : (schema.properties ?? {});
 		rows.push(
 			row(

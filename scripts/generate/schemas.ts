@@ -11,7 +11,7 @@ import { TaskArguments, TaskDetails } from "../../src/protocol/subagents.ts";
 
 type Json = Record<string, unknown>;
 
-/** What the rows use of JSON Schema. */
+/** The part of JSON Schema that the rows use. */
 export interface Schema {
 	$ref?: string;
 	type?: string;

@@ -1,7 +1,7 @@
 /** The flags of the command line as options of a session inside another program. */
 import { flags } from "../../src/protocol/flags.ts";
 
-/** They speak of the process and its pipes, or stand for what `settings` says. */
+/** Flags that concern the process and its pipes, or that `settings` replaces. */
 const left = new Set(["mode", "print", "help", "version", "no-ready", "dialect", "set", "cwd", "resume", "list-models"]);
 
 const camelCase = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());

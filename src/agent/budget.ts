@@ -10,7 +10,7 @@ export interface Budget {
 	readonly snapshot: BudgetSnapshot;
 	/** The ceiling that is reached: nothing new may be started. */
 	readonly exceeded: BudgetReason | undefined;
-	/** Asked before a subagent is sent: the ceiling that forbids it. A ceiling of zero counts as reached once this is asked. */
+	/** Called before a subagent starts: the ceiling that forbids it. A ceiling of zero counts as reached once this is asked. */
 	gate(): BudgetReason | undefined;
 	/** What is left in each dimension that has a ceiling. */
 	remaining(): BudgetLimits;

@@ -48,7 +48,7 @@ export class Doors {
 		return this.#policies;
 	}
 
-	/** Replaces all policies. What is being asked at the moment goes on with the old ones. */
+	/** Replaces all policies. Requests in progress continue with the old ones. */
 	set(policies: readonly Policy[]): void {
 		this.#policies = policies;
 		const at = <Name extends keyof Policy>(name: Name) =>

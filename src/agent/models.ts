@@ -39,7 +39,7 @@ export interface ModelWithLevel {
 
 /** Which models there are. */
 export interface ModelCatalogue {
-	/** Those that can be asked with the credentials at hand. */
+	/** Those that can be asked with the available credentials. */
 	available(): Promise<Model[]>;
 	/** A model by its name, whether or not it can be asked. */
 	find(provider: string, id: string): Promise<Model | undefined>;

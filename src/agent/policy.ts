@@ -66,7 +66,7 @@ export interface Policy {
 	settle?(outcome: Outcome, gap: AbortSignal, signal?: AbortSignal): Promise<Again | undefined>;
 	/** Before a summary is made: cancel the compaction, or supply it. The first answer wins. */
 	compact?(plan: CompactionPlan, signal: AbortSignal): Promise<{ cancel: true } | { compaction: CompactionResult } | undefined>;
-	/** Before the session goes on elsewhere: another session, a fork, another entry. The first answer wins. */
+	/** Before the session continues elsewhere: another session, a fork, another entry. The first answer wins. */
 	leave?(departure: Departure): Promise<LeaveDecision | undefined>;
 	/** The host runs a command: its result, when the policy supplies it. Rejects when running it elsewhere fails. The first answer wins. */
 	shell?(command: string, signal: AbortSignal): Promise<BashResult | undefined>;
@@ -76,7 +76,7 @@ export interface Policy {
 export interface Halt {
 	/** What a host reads. */
 	message: string;
-	/** What becomes of the run that is going on: it comes to its own end; it ends after what has begun; it is aborted. */
+	/** What happens to the current run: it finishes normally; it ends after what has begun; it is aborted. */
 	run: "finish" | "stop" | "abort";
 }
 
@@ -99,7 +99,7 @@ export interface IncomingPrompt {
 export type Admission =
 	/** No run starts; the text is what the host reads. */
 	| { refused: string }
-	/** What to go on with. Nothing left means that the policy handled the prompt. */
+	/** The messages to continue with. An empty list means that the policy handled the prompt. */
 	| { messages: AgentMessage[] };
 
 export interface StartingPrompt {
@@ -184,7 +184,7 @@ export type SessionFact =
 	| { type: "session_tree"; newLeafId: string | null; oldLeafId: string | null }
 	| { type: "model_select"; model: Model; previousModel?: Model; source: "set" | "cycle" | "restore" };
 
-/** A summary is asked for again after a transient failure. Every streak that begins also finishes. */
+/** A summary is requested again after a transient failure. Every streak that begins also finishes. */
 export type SummaryRetry =
 	| { stage: "scheduled"; attempt: number; maxAttempts: number; delayMs: number; errorMessage: string }
 	| { stage: "started"; attempt: number }

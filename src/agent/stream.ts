@@ -55,7 +55,7 @@ export interface StreamOptions {
 /**
  * Asks a model. Must not throw and must not reject: a failure is the last event. Sends `start`, then per block `x_start`, `x_delta`*,
  * `x_end`, then exactly one `done` or `error`, and resolves after it. Ends promptly with `error`/`aborted` when the signal fires.
- * Waits on `flow` instead of reading on while the host is behind.
+ * Waits on `flow` instead of reading on while the host lags behind.
  */
 export type StreamFunction = (request: ModelRequest, options: StreamOptions) => Promise<void>;
 

@@ -12,7 +12,7 @@ export interface ToolExecution {
 	toolCallId: string;
 	/** Checked against `parameters`, with types coerced. */
 	args: Record<string, unknown>;
-	/** Fires on abort and when steering skips the call. A mutation under way is finished, not torn. */
+	/** Fires on abort and when steering skips the call. A mutation in progress is finished, not interrupted. */
 	signal: AbortSignal;
 	/** Progress: the whole partial result so far, not what was added. Ignored once the call has ended. */
 	onUpdate: (partial: ToolResult) => void;
@@ -38,7 +38,7 @@ export interface Tool extends ToolDefinition {
 	execute: (call: ToolExecution) => Promise<ToolResult>;
 }
 
-/** Checks arguments. Gives the coerced arguments, or a list of problems. */
+/** Checks arguments. Returns the coerced arguments, or a list of problems. */
 export type ValidateArguments = (
 	tool: ToolDefinition,
 	args: Record<string, unknown>,

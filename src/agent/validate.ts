@@ -7,7 +7,7 @@ import type { ToolDefinition, ValidateArguments } from "./contracts.ts";
 type Validator = ReturnType<typeof Compile>;
 interface Known {
 	validator: Validator;
-	/** Has regular expressions in it, which may take for ever. */
+	/** Contains regular expressions, which may never finish. */
 	hasPatterns: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The command. Prints help and version by itself; everything else is a mode or a subcommand. */
+/** The command. Prints help and version directly; everything else is a mode or a subcommand. */
 
 import { exitCodes } from "../lib/exit-codes.ts";
 import { printable, printableLine } from "../lib/printable.ts";
@@ -32,7 +32,7 @@ function say(text: string): void {
 	process.stderr.write(printable(text));
 }
 
-/** For what is printed to be read: nobody reads any more, as with `| head -1`, or the disk is full. */
+/** Handles errors of stdout: the reader has closed the pipe, as with `| head -1`, or the disk is full. */
 function mindReader(): void {
 	process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
 		if (code === "EPIPE") process.exit(exitCodes.brokenPipe);
@@ -41,7 +41,7 @@ function mindReader(): void {
 	});
 }
 
-/** Goes to the directory that --cwd names. Gives the reason when that is not possible. */
+/** Goes to the directory that --cwd names. Returns the reason when that is not possible. */
 function enter(directory: string): string | undefined {
 	try {
 		process.chdir(directory);

@@ -4,7 +4,7 @@ import { UsageError } from "../lib/usage-error.ts";
 import type { Options } from "../protocol/flags.ts";
 
 export interface Subcommand {
-	/** What stands behind the name, for the help. */
+	/** The text after the name, for the help. */
 	usage: string;
 	doc: string;
 	run: (words: readonly string[], options: Options) => Promise<void>;

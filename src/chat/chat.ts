@@ -1,4 +1,4 @@
-/** The chat: keys of a person to commands of the client, events of the client to the screen. */
+/** The chat: turns a person's keys into commands of the client, and events of the client into the screen. */
 import { type Client, type Dialog, type DialogAnswer, type Exit, ExitError, RequestError } from "../client/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { ExtensionUiRequest } from "../protocol/extension-ui.ts";
@@ -11,7 +11,7 @@ import type { Terminal } from "./terminal.ts";
 import { frameOf, pageOf, type Screen } from "./view.ts";
 import { Viewport } from "./viewport.ts";
 
-/** At most so often is the screen drawn, and for at most a third of the time; so often while a spinner turns. */
+/** The screen is drawn at most this often, and for at most a third of the time; this often while a spinner turns. */
 const frameMs = 16;
 const spinnerMs = 120;
 
@@ -44,7 +44,7 @@ export class Chat implements Desk {
 	#agentCommands: string[] = [];
 	/** The last prompt, until a run has begun. */
 	#sent: string | undefined;
-	/** Where to go on when the agent has to be started again. */
+	/** The session to continue when the agent has to be started again. */
 	#sessionFile: string | undefined;
 
 	constructor(client: Client, terminal: Terminal) {
@@ -63,7 +63,7 @@ export class Chat implements Desk {
 		return this.#screen.conversation.items.some(({ kind }) => kind === "user") ? this.#sessionFile : undefined;
 	}
 
-	/** `warnings`: what the agent had to say about its start. */
+	/** `warnings`: the agent's messages about its start. */
 	async start(warnings: string): Promise<void> {
 		const { client } = this;
 		client.on("event", (event) => this.#hear(event));
@@ -90,7 +90,7 @@ export class Chat implements Desk {
 		this.#terminal.leave();
 	}
 
-	// Arrows, for commands take these apart.
+	// Arrow functions, because commands detach these from the object.
 
 	say = (level: Level, text: string): void => {
 		this.#screen.conversation.notice(level, text);
@@ -177,10 +177,10 @@ export class Chat implements Desk {
 		}
 	}
 
-	/** What is sent while the agent works waits in one of its queues. */
+	/** Messages sent while the agent works wait in one of its queues. */
 	#send(streamingBehavior: "steer" | "followUp"): void {
 		const { editor, viewport } = this.#screen;
-		// Without an agent it stays where it is.
+		// Without an agent the text stays in the input.
 		if (editor.text.trim() === "" || this.#isDown) return;
 		const message = editor.take().trim();
 		viewport.follow();
@@ -200,13 +200,13 @@ export class Chat implements Desk {
 		});
 	}
 
-	/** Something was accepted and could not be done after all. */
+	/** A request was accepted and then failed. */
 	#refused(command: string, error: string): void {
 		if (command === "prompt") this.#giveBack();
 		this.say("error", error);
 	}
 
-	/** The prompt was not taken: nothing that was written is lost. */
+	/** The prompt was refused: the written text is not lost. */
 	#giveBack(): void {
 		if (this.#sent !== undefined && this.#screen.editor.text === "") this.write(this.#sent);
 		this.#sent = undefined;
@@ -228,7 +228,7 @@ export class Chat implements Desk {
 		else if (fitting.length > 1) this.say("info", fitting.map((name) => `/${name}`).join("  "));
 	}
 
-	/** Tells what goes wrong. That the agent is gone is told once, elsewhere. */
+	/** Shows failures. The exit of the agent is shown once, elsewhere. */
 	async #attempt(work: () => Promise<void>): Promise<void> {
 		try {
 			await work();
@@ -307,7 +307,7 @@ export class Chat implements Desk {
 		}
 	}
 
-	/** The agent has died: says so, and offers another one that goes on with the session. */
+	/** The agent has died: shows that, and offers another one that continues the session. */
 	async #mourn({ code, signal, stderr }: Exit): Promise<void> {
 		if (this.#isLeaving) return;
 		const screen = this.#screen;
@@ -319,7 +319,7 @@ export class Chat implements Desk {
 		this.say("error", `The agent ${how}.\n${stderr.trimEnd().split("\n").slice(-5).join("\n")}`.trimEnd());
 		const restart = (await this.choose("The agent is gone. What now?", ["Start it again and go on", "Leave"])) === 0;
 		if (!restart) return this.quit();
-		// One that dies again is mourned again.
+		// If the new one dies too, the same happens again.
 		await this.#attempt(() => this.during("starting the agent", this.#restart()));
 	}
 

@@ -1,9 +1,9 @@
-/** What `/name` does here. Everything else that begins with a slash is the agent's: skills, templates, commands of extensions. */
+/** The local commands `/name`. Everything else that begins with a slash is the agent's: skills, templates, commands of extensions. */
 import type { Client } from "../client/index.ts";
 import type { Level } from "./conversation.ts";
 import { savedSessions } from "./sessions.ts";
 
-/** What commands need of the chat. */
+/** What commands need from the chat. */
 export interface Desk {
 	client: Client;
 	say(level: Level, text: string): void;
@@ -19,7 +19,7 @@ export interface Desk {
 }
 
 export interface Command {
-	/** What may stand behind the name. */
+	/** The arguments that may follow the name. */
 	usage?: string;
 	doc: string;
 	run(argument: string, desk: Desk): void | Promise<void>;

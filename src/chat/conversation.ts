@@ -1,4 +1,4 @@
-/** What was said, as a list of things to show. Made of the messages of a session, then kept up by its events. */
+/** The conversation as a list of items to show. Built from the messages of a session, then updated by its events. */
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, ToolResult } from "../protocol/messages.ts";
 
@@ -30,11 +30,11 @@ type Update = EventOf<"message_update">["assistantMessageEvent"];
 
 export class Conversation {
 	items: Item[] = [];
-	/** The things that the blocks of the reply under way have become, by their index. */
+	/** The items for the blocks of the current reply, by block index. */
 	#live = new Map<number, Item>();
 	#calls = new Map<string, Item & ToolCallItem>();
 
-	/** Begins anew with the messages of a session. */
+	/** Starts again with the messages of a session. */
 	reset(messages: readonly AgentMessage[]): void {
 		this.items = [];
 		this.#live.clear();
@@ -73,7 +73,7 @@ export class Conversation {
 		}
 	}
 
-	/** A message is complete: what has grown of it is put right. */
+	/** A message is complete: corrects the item that has grown from its deltas. */
 	#add(message: AgentMessage): void {
 		switch (message.role) {
 			case "user":

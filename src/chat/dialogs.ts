@@ -1,4 +1,4 @@
-/** Questions that stand in the place of the input: a choice, yes or no, a text. One at a time; the others wait. */
+/** Questions that replace the input: a choice, yes or no, a text. One at a time; the others wait. */
 import { Editor } from "./editor.ts";
 import type { Key } from "./keys.ts";
 import { type Line, plainLines, shortened, span, wrapped } from "./text.ts";
@@ -11,12 +11,12 @@ export interface Question {
 
 type Done<T> = (answer: T | undefined) => void;
 
-/** An Enter that comes so soon was meant for what stood there before. */
+/** An Enter that comes this soon was meant for what was shown before. */
 const surpriseMs = 300;
 
 export class Questions {
 	#open: Question[] = [];
-	/** Since when the current one is there. */
+	/** When the current one appeared. */
 	#since = 0;
 	#onChange: () => void;
 
@@ -32,7 +32,7 @@ export class Questions {
 		if (key.name !== "enter" || performance.now() - this.#since > surpriseMs) this.current?.key(key);
 	}
 
-	/** Resolves with the answer; with nothing when the user would not say, or when the signal says that nobody wants to know any more. */
+	/** Resolves with the answer; with nothing when the user gives none, or when the signal fires because no answer is needed any more. */
 	ask<T>(make: (done: Done<T>) => Question, signal?: AbortSignal): Promise<T | undefined> {
 		return new Promise((resolve) => {
 			const close: Done<T> = (answer) => {
@@ -115,7 +115,7 @@ class Choice implements Question {
 	}
 }
 
-/** A letter and Enter: neither alone allows anything, for both may have been meant for something else. */
+/** A letter and Enter: neither alone allows anything, because either may have been meant for something else. */
 export class YesOrNo implements Question {
 	#text: string;
 	#done: Done<boolean>;
@@ -173,7 +173,7 @@ export class Writing implements Question {
 	}
 }
 
-/** The rows around the cursor, with a mark before the first. */
+/** The rows around the cursor, with a mark in front of the first. */
 export function editorRows(editor: Editor, width: number, height: number): { rows: Line[]; row: number; column: number } {
 	const { rows, row, column } = editor.rows(width - 3);
 	const first = Math.max(0, Math.min(row - Math.floor(height / 2), rows.length - height));

@@ -1,4 +1,4 @@
-/** A text that is being written: several lines, a cursor, and what was written before. */
+/** A text that is being written: several lines, a cursor, and a history. */
 import type { Key } from "./keys.ts";
 import { broken, characters, harmless, type Line, span, widthOf } from "./text.ts";
 
@@ -9,7 +9,7 @@ export class Editor {
 	#history: string[] = [];
 	/** Which entry of the history is shown; its length means none. */
 	#at = 0;
-	/** What was being written when somebody went back. */
+	/** The draft at the time the user went back in the history. */
 	#draft = "";
 
 	get text(): string {
@@ -21,7 +21,7 @@ export class Editor {
 		this.#cursor = this.#text.length;
 	}
 
-	/** Gives the text, remembers it and begins anew. */
+	/** Returns the text, remembers it and starts with an empty one. */
 	take(): string {
 		const text = this.#text;
 		this.remember(text);
@@ -43,7 +43,7 @@ export class Editor {
 		this.#replace(this.#cursor, this.#cursor, harmless(text));
 	}
 
-	/** False when the key means nothing here. */
+	/** False when the key has no meaning here. */
 	key({ name, text }: Key): boolean {
 		const [start, end] = this.#line();
 		switch (name) {
@@ -95,7 +95,7 @@ export class Editor {
 		}
 	}
 
-	/** The text in rows of a width, and where the cursor stands in them. */
+	/** The text in rows of a width, and the position of the cursor in them. */
 	rows(width: number): { rows: Line[]; row: number; column: number } {
 		const rows: Line[] = [];
 		let [row, column, from] = [0, 0, 0];
@@ -103,7 +103,7 @@ export class Editor {
 		for (const line of this.#text.replace(/\t/g, " ").split("\n")) {
 			const offset = this.#cursor - from;
 			if (offset >= 0 && offset <= line.length) {
-				// A character behind the cursor tells where it goes when a row is just full.
+				// A character after the cursor shows where it goes when a row is exactly full.
 				const before = broken([span(`${line.slice(0, offset)}x`)], width);
 				row = rows.length + before.length - 1;
 				column = widthOf((before.at(-1) as Line).map(({ text }) => text).join("")) - 1;
@@ -131,7 +131,7 @@ export class Editor {
 		return [this.#text.slice(0, this.#cursor).lastIndexOf("\n") + 1, end < 0 ? this.#text.length : end];
 	}
 
-	/** The place in the line at `position` that stands under or over the cursor. */
+	/** The position in the line at `position` that is below or above the cursor. */
 	#columnIn(position: number): number {
 		const start = this.#text.slice(0, position).lastIndexOf("\n") + 1;
 		const [line = ""] = this.#text.slice(start).split("\n", 1);
@@ -141,7 +141,7 @@ export class Editor {
 	}
 
 	#before(): number {
-		// No character is that long; looking at all of a long text would take its time.
+		// No character is that long; scanning all of a long text would be slow.
 		const near = this.#text.slice(Math.max(0, this.#cursor - 64), this.#cursor);
 		return this.#cursor - (characters(near).at(-1)?.length ?? 0);
 	}

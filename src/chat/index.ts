@@ -3,14 +3,14 @@ import { type Client, startClient } from "../client/index.ts";
 import { Chat } from "./chat.ts";
 import { Terminal } from "./terminal.ts";
 
-/** How politely the agent is asked to go when we leave. */
+/** The grace periods for the agent when we leave. */
 const closePatience = { endMs: 2000, termMs: 1000 };
 
-/** `program`: what to start; `flags`: those of the user, which are the agent's. Gives the exit code. */
+/** `program`: the command to start; `flags`: the user's flags, passed to the agent. Returns the exit code. */
 export async function chat(program: readonly string[], flags: readonly string[]): Promise<number> {
 	const terminal = new Terminal(process.env);
 	let client: Client | undefined;
-	/** Whatever happens: the terminal first, then the agent. */
+	/** In every case: restores the terminal first, then ends the agent. */
 	const crash = async (code: number, error?: unknown) => {
 		terminal.leave();
 		if (error !== undefined) console.error("bowline chat:", error);

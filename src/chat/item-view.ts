@@ -1,9 +1,9 @@
-/** How each thing of a conversation looks. */
+/** How each item of a conversation looks. */
 import type { Item, ToolCallItem } from "./conversation.ts";
 import { markdown } from "./markdown.ts";
 import { type Line, plainLines, type Span, type Style, shortened, span, widthOf, wrapped } from "./text.ts";
 
-/** More of a result than this is only in the session. */
+/** The rest of a longer result is only in the session. */
 const mostLines = 200;
 
 const signs: Record<ToolCallItem["state"], [string, Style]> = {
@@ -16,7 +16,7 @@ const levels = { info: "blue", warning: "yellow", error: "red" } as const;
 
 export interface Look {
 	width: number;
-	/** Tool calls with arguments and results, and what the model thought. */
+	/** Shows tool calls with arguments and results, and the model's thinking. */
 	isExpanded: boolean;
 }
 
@@ -35,7 +35,7 @@ export function linesOf(item: Item, { width, isExpanded }: Look): Line[] {
 	}
 }
 
-/** Lines with a mark before the first. */
+/** Lines with a mark in front of the first. */
 function marked(text: string, mark: Span, width: number, ...styles: Style[]): Line[] {
 	const margin = [span(" ".repeat(widthOf(mark.text)))];
 	return plainLines(text).flatMap((line, index) => wrapped([span(line, ...styles)], width, index === 0 ? [mark] : margin, margin));

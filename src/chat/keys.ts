@@ -7,7 +7,7 @@ export interface Key {
 	text?: string;
 }
 
-/** An escape that nothing follows for so long is the key itself, not the beginning of a sequence. */
+/** An escape with nothing after it for this long is the key itself, not the beginning of a sequence. */
 const escapeMs = 40;
 const pasteStart = "\x1b[200~";
 const pasteEnd = "\x1b[201~";
@@ -34,7 +34,7 @@ export class Keys {
 		clearTimeout(this.#timer);
 		this.#waiting += this.#decoder.write(chunk);
 		while (this.#waiting !== "" && this.#take());
-		// Of a sequence that stopped in the middle only the escape is left over.
+		// If a sequence stops in the middle, only the escape remains.
 		if (this.#waiting.startsWith("\x1b") && !this.#waiting.startsWith(pasteStart)) this.#timer = setTimeout(() => this.#giveUp(), escapeMs);
 	}
 

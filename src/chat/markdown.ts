@@ -1,7 +1,7 @@
-/** Markdown as models write it, for a terminal: headings, lists, quotes, code and the marks inside a line. The rest is shown as it stands. */
+/** Markdown as models write it, for a terminal: headings, lists, quotes, code and inline marks. The rest is shown unchanged. */
 import { broken, type Line, type Style, span, wrapped } from "./text.ts";
 
-/** Marks are not looked for in longer lines: that would take its time, and such lines are no prose. */
+/** Longer lines are not searched for marks: that would be slow, and such lines are not prose. */
 const longestLine = 4000;
 const fence = /^\s*(```+|~~~+)\s*(\S*)/;
 const heading = /^(#{1,6})\s+(.*?)\s*#*$/;
@@ -10,7 +10,7 @@ const quote = /^\s*>\s?(.*)$/;
 const rule = /^\s*([-*_])(\s*\1){2,}\s*$/;
 const table = /^\s*\|.*\|\s*$/;
 
-/** Works on a text that is still growing: what is open at its end is taken as it is so far. */
+/** Works on a text that is still growing: an open construct at its end is used as it is so far. */
 export function markdown(text: string, width: number): Line[] {
 	const rows: Line[] = [];
 	const lines = text.split("\n");

@@ -1,4 +1,4 @@
-/** The sessions beside the current one. Their files are the agent's own, as docs/sessions.md describes them. */
+/** The sessions other than the current one. Their files are the agent's own, as docs/sessions.md describes them. */
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -10,7 +10,7 @@ export interface SavedSession {
 
 /** More than a person looks through. */
 const most = 100;
-/** Name and first prompt stand near the beginning. */
+/** Name and first prompt are near the beginning. */
 const readBytes = 64 * 1024;
 
 /** Newest first, without the one that is open. */
@@ -33,7 +33,7 @@ export function savedSessions(current: string, now: number): SavedSession[] {
 		});
 }
 
-/** The name, else what it began with; nothing when the file is no session. */
+/** The name, else the first prompt; nothing when the file is not a session. */
 function aboutOf(path: string): string | undefined {
 	const entries = beginning(path)
 		.split("\n")

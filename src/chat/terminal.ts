@@ -1,4 +1,4 @@
-/** The terminal: taken over whole, and given back as it was, however the program ends. */
+/** The terminal: taken over completely, and restored however the program ends. */
 import type { Line, Style } from "./text.ts";
 
 const codes: Record<Style, number> = {
@@ -19,7 +19,7 @@ const codes: Record<Style, number> = {
 /** The other screen, no wrapping at the edge, pasted text in brackets. */
 const enter = "\x1b[?1049h\x1b[?7l\x1b[?2004h";
 const leave = "\x1b[?2004l\x1b[?7h\x1b[0m\x1b[?25h\x1b[?1049l";
-/** Between these a terminal shows nothing half done. Those that do not know them ignore them. */
+/** Between these a terminal shows no partial frame. Terminals that do not know them ignore them. */
 const beginUpdate = "\x1b[?2026h\x1b[?25l";
 const endUpdate = "\x1b[?2026l";
 
@@ -57,16 +57,16 @@ export class Terminal {
 			this.forget();
 			onResize();
 		});
-		// Behind a stop the screen is another's.
+		// After a stop the screen belongs to another program.
 		process.on("SIGCONT", () => {
 			this.#take();
 			onResize();
 		});
 	}
 
-	/** Gives the terminal to the shell until it calls us back. */
+	/** Gives the terminal to the shell until it resumes us. */
 	suspend(): void {
-		// Windows has no such thing.
+		// Windows does not support this.
 		if (process.platform === "win32") return;
 		this.leave();
 		// The whole group: the shell waits for all of it.
@@ -82,7 +82,7 @@ export class Terminal {
 			this.#output.write(leave);
 			this.#input.setRawMode(false);
 		} catch {
-			// Then there is no terminal any more.
+			// There is no terminal any more.
 		}
 		this.#input.pause();
 	}
@@ -102,7 +102,7 @@ export class Terminal {
 		this.#shown = [];
 	}
 
-	/** Writes only the rows that are different from what is there. */
+	/** Writes only the rows that have changed. */
 	draw({ rows, cursor }: Frame): void {
 		if (!this.#isOurs) return;
 		const lines = rows.map((row) => this.#painted(row));

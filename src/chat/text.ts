@@ -1,4 +1,4 @@
-/** Text as a terminal shows it: how wide it is, where it breaks, and what must not get there. */
+/** Text as a terminal shows it: how wide it is, where it breaks, and which characters must not get there. */
 import { controlStripper } from "../lib/shell/controls.ts";
 
 export type Style = "bold" | "dim" | "italic" | "underline" | "strike" | "reverse" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
@@ -15,14 +15,14 @@ export const span = (text: string, ...styles: Style[]): Span => ({ text, styles 
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const isPlain = /^[\x20-\x7e]*$/;
-/** Every unit is a character of its own: nothing combines, nothing needs two. Most of what is written in the world, and much faster. */
+/** Every unit is a single character: nothing combines, nothing needs two. True for most text, and much faster. */
 const isSimple =
 	/^[\x20-\x7e\xa0-\xac\xae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25ff\u3001-\u3029\u3030-\u3098\u309b-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
 const wide =
 	/^(?:\p{Emoji_Presentation}|\p{Regional_Indicator}|[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])/u;
 const invisible = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 
-/** What a person takes for single characters. */
+/** The characters as a person perceives them. */
 export function characters(text: string): string[] {
 	return isSimple.test(text) ? text.split("") : Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
@@ -42,7 +42,7 @@ export function widthOf(text: string): number {
 
 export const lineWidth = (line: Line) => line.reduce((sum, { text }) => sum + widthOf(text), 0);
 
-/** Nothing in it can act on the terminal: line ends and tabs are all that is left of control. */
+/** Removes everything that can act on the terminal: line ends and tabs are the only controls left. */
 export function harmless(text: string): string {
 	const cleaned = controlStripper()
 		.push(Buffer.from(text.replace(/\r\n?/g, "\n")))
@@ -74,7 +74,7 @@ export function broken(spans: Line, width: number): Line[] {
 	return rows.all();
 }
 
-/** Breaks between words, and inside those that are too long. `first` and `rest` stand at the beginning of the rows. */
+/** Breaks between words, and inside those that are too long. `first` and `rest` are put at the beginning of the rows. */
 export function wrapped(spans: Line, width: number, first: Line = [], rest: Line = first): Line[] {
 	const rows = new Rows(width, first, rest);
 	for (const word of wordsOf(spans)) {

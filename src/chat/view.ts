@@ -1,4 +1,4 @@
-/** The whole screen, from what is known: the conversation above, below it what is going on and the input. */
+/** The whole screen, from the current state: the conversation above, below it the activity and the input. */
 import type { Conversation } from "./conversation.ts";
 import { editorRows, type Questions } from "./dialogs.ts";
 import type { Editor } from "./editor.ts";
@@ -17,7 +17,7 @@ export interface Screen {
 	editor: Editor;
 	questions: Questions;
 	isExpanded: boolean;
-	/** What the agent does, in a word; nothing when it is idle. */
+	/** The agent's activity, in a word; nothing when it is idle. */
 	doing: string | undefined;
 	/** Messages that wait for their turn. */
 	queued: string[];
@@ -36,7 +36,7 @@ export function frameOf(screen: Screen, { width, height }: { width: number; heig
 	const queued = screen.queued.map((text): Line => [span(shortened(`↳ ${plainLines(text).join(" ")}`, width), "dim")]);
 	const below = widgetRows(screen, true, width);
 	const input = inputRows(screen, width, Math.max(1, Math.floor(height / 2) - 1));
-	// What does not fit is left out from the top; the input is always there.
+	// Rows that do not fit are omitted from the top; the input is always there.
 	const room = Math.max(0, height - 2 - input.rows.length);
 	const around = [...above, ...queued].slice(0, Math.floor(room / 2));
 	const tail = below.slice(0, Math.floor((room - around.length) / 2));

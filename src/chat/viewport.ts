@@ -1,10 +1,10 @@
-/** The part of a conversation that fits on the screen. Only what is near it is ever put into rows. */
+/** The part of a conversation that fits on the screen. Only items near it are laid out in rows. */
 import type { Item } from "./conversation.ts";
 import { type Look, linesOf } from "./item-view.ts";
 import type { Line } from "./text.ts";
 
 export class Viewport {
-	/** The last row that is shown, by its item: it stays where it is while more is said below. Nothing follows the end. */
+	/** The last row that is shown, by its item: it stays in place while more arrives below. Undefined follows the end. */
 	#anchor: { index: number; lines: number } | undefined;
 	#rendered = new WeakMap<Item, { version: number; width: number; isExpanded: boolean; lines: Line[] }>();
 
@@ -52,7 +52,7 @@ export class Viewport {
 		return rows.slice(-height);
 	}
 
-	/** An item with the empty row before it. Calls stand together. */
+	/** An item with the empty row in front of it. Calls are grouped together. */
 	#lines(items: readonly Item[], index: number, look: Look): Line[] {
 		const item = items[index];
 		if (!item) return [];

@@ -1,7 +1,7 @@
-/** What a client talks through: one agent, from its first frame to its end. A child process, or a session in this one. */
+/** The connection of a client to one agent, from its first frame to its end. A child process, or a session in this process. */
 import type { AgentEvent, ExtensionUiRequest, HostToolCall, HostToolCancel, Response } from "../protocol/types.generated.ts";
 
-/** A JSON object on a line of its own. Nobody has checked that it is what it says; of events there may be others. */
+/** A JSON object on a line of its own. Its content is not validated; there may be unknown events. */
 export type Frame = AgentEvent | Response | ExtensionUiRequest | HostToolCall | HostToolCancel;
 
 /** How an agent ended. */
@@ -23,11 +23,11 @@ export interface ChannelListener {
 }
 
 export interface Channel {
-	/** Says one line. Never throws: what cannot be said any more is followed by the exit. */
+	/** Sends one line. Never throws: if the line cannot be sent, the exit follows. */
 	send(line: string): void;
 	/** The last lines of diagnostics. */
 	readonly stderr: string;
-	/** Asks the agent to end, and sees to it that it does. Asked again, it gives the same answer. */
+	/** Asks the agent to end, and ensures that it does. A second call returns the same promise. */
 	close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The client: an agent as an object. What it talks through is a channel; which one is not its business. */
+/** The client: an agent as an object. It talks through a channel and does not know which kind. */
 import type { AgentEvent, CommandName, CommandResult } from "../protocol/types.generated.ts";
 import type { Exit, OpenChannel } from "./channel.ts";
 import { Connection } from "./connection.ts";
@@ -14,7 +14,7 @@ export interface ConversationOptions {
 	startTimeoutMs?: number;
 	/** How long a command may go unanswered; 0 waits as long as it takes. Commands that take their time, such as `bash`, `compact` and `abort`, have no limit. Default: 30000. */
 	requestTimeoutMs?: number;
-	/** Told of what listeners and dialog handlers throw. Default: it is thrown where nobody catches it, as from any listener. */
+	/** Receives the errors that listeners and dialog handlers throw. Default: they are thrown uncaught, as from any listener. */
 	onError?: (error: unknown) => void;
 }
 
@@ -23,7 +23,7 @@ export type Readiness = "ready" | "answer" | "none";
 
 const defaultTimeoutMs = 30_000;
 
-/** What a client has beside a method for every command. */
+/** The members of a client in addition to a method for every command. */
 export class Conversation {
 	#open: OpenChannel;
 	#readiness: Readiness;
@@ -54,7 +54,7 @@ export class Conversation {
 		return this.#connection.stderr;
 	}
 
-	/** Sends a command and gives the data of its answer. Rejects with a `RequestError`, a `TimeoutError` or an `ExitError`. */
+	/** Sends a command and returns the data of its answer. Rejects with a `RequestError`, a `TimeoutError` or an `ExitError`. */
 	request<Name extends CommandName>(command: Name, ...args: CommandArguments<Name>): Promise<CommandResult<Name>>;
 	/** A command that is not in the table, for agents that have others. */
 	request(command: string, params?: object, options?: RequestOptions): Promise<unknown>;
@@ -74,37 +74,37 @@ export class Conversation {
 		return this.#listeners.events();
 	}
 
-	/** Prompts, and resolves when the agent is idle again. Rejects when the prompt is refused, also when that turns out after it was accepted. */
+	/** Prompts, and resolves when the agent is idle again. Rejects when the prompt is refused, even after it was accepted. */
 	promptAndWait(message: string, options: PromptOptions = {}): Promise<PromptOutcome> {
 		return promptAndWait(this.#connection, message, options, this.#options.requestTimeoutMs ?? defaultTimeoutMs);
 	}
 
-	/** Resolves when nothing is going on and nothing will follow by itself. */
+	/** Resolves when nothing is going on and nothing will follow automatically. */
 	waitForIdle(options: WaitOptions = {}): Promise<void> {
 		return waitForIdle(this.#connection, options);
 	}
 
-	/** Replaces the tools that live in the host; gives their names. On failure the old ones stay. */
+	/** Replaces the tools that live in the host; returns their names. On failure the old ones stay. */
 	setCustomTools(tools: readonly CustomTool[]): Promise<string[]> {
 		const set = this.#settingTools.then(() => this.#setTools(tools));
 		this.#settingTools = set.catch(() => undefined);
 		return set;
 	}
 
-	/** Who answers dialogs of extensions; nobody (`undefined`) cancels them. */
+	/** Sets the handler for dialogs of extensions; `undefined` cancels them. */
 	onDialog(handler: DialogHandler | undefined): void {
 		this.#dialogHandler = handler;
 	}
 
 	/** Ends the agent: closes its stdin, then SIGTERM, then SIGKILL. Resolves when it is gone. */
 	async close(): Promise<Exit> {
-		// What is being started must not be left behind.
+		// An agent that is being started must not be left running.
 		await this.#restarting?.catch(() => undefined);
 		await this.#connection.close();
 		return this.exited;
 	}
 
-	/** Ends the agent and starts it anew. Listeners, the dialog handler and custom tools stay. */
+	/** Ends the agent and starts it again. Listeners, the dialog handler and custom tools stay. */
 	restart(): Promise<void> {
 		this.#restarting ??= this.#restart().finally(() => {
 			this.#restarting = undefined;
@@ -143,7 +143,7 @@ export class Conversation {
 
 	async #setTools(tools: readonly CustomTool[]): Promise<string[]> {
 		const before = this.#tools;
-		// The model may call as soon as the agent knows them, which is before we hear its answer.
+		// The model may call as soon as the agent knows them, which is before we receive its answer.
 		this.#tools = new Map([...before, ...byName(tools)]);
 		try {
 			const { toolNames } = await this.request("set_host_tools", { tools: tools.map(definitionOf) as never });
@@ -165,7 +165,7 @@ export class Conversation {
 	};
 }
 
-/** An agent as an object: a method for every command, and what a conversation needs beside them. */
+/** An agent as an object: a method for every command, and the other members that a conversation needs. */
 export type Client = Omit<Conversation, "start"> & CommandMethods;
 
 /** Resolves when the agent is ready. */

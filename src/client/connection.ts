@@ -1,4 +1,4 @@
-/** One agent from start to end: sorts its frames, and sees to it that nobody waits for one that is gone. */
+/** One agent from start to end: sorts its frames, and ensures that no caller waits for an agent that is gone. */
 import { toLine } from "../lib/jsonl.ts";
 import type { Channel, Exit, Frame, OpenChannel } from "./channel.ts";
 import { type CustomTool, ToolCalls } from "./custom-tools.ts";
@@ -14,7 +14,7 @@ export interface ConnectionParts {
 	newId: () => string;
 	tool: (name: string) => CustomTool | undefined;
 	dialogHandler: () => DialogHandler | undefined;
-	/** Told of what the host's own code threw. */
+	/** Receives the errors that the host's own code throws. */
 	report: (error: unknown) => void;
 }
 
@@ -61,7 +61,7 @@ export class Connection {
 		return problem ? { id: "", answer: Promise.reject(problem) } : this.#requests.ask(command, params, options);
 	}
 
-	/** Tells nothing before it has returned. The returned function ends the observation. */
+	/** Reports nothing until it has returned. The returned function ends the observation. */
 	observe(observer: Observer): () => void {
 		const exit = this.#exit;
 		if (exit) queueMicrotask(() => observer.exit(exit));
@@ -83,7 +83,7 @@ export class Connection {
 				frame: ({ type }) => (type === "ready" || (probe && type === "response") ? settle(resolve) : undefined),
 				exit: (exit) => settle(() => reject(new ExitError(exit, "before it was ready"))),
 			});
-			// Some agents of the family never say that they are ready. They answer when they are.
+			// Some agents of the family never send `ready`. They answer when they are ready.
 			if (probe) this.ask("get_state", undefined, {}).answer.then(undefined, () => undefined);
 		});
 	}

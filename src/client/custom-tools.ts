@@ -1,18 +1,18 @@
-/** Tools that live in the host: runs them when the model calls, and says how it went. */
+/** Tools that live in the host: runs them when the model calls, and reports the result. */
 import type { HostToolCall, HostToolDefinition, ToolResult } from "../protocol/types.generated.ts";
 
-/** What a tool may return: a text, or blocks for the model and details for whoever watches. */
+/** The result of a tool: a text, or blocks for the model and details for observers. */
 export type CustomToolResult = string | ToolResult;
 
 export interface CustomToolCall {
 	toolCallId: string;
 	/** Fires when the result is no longer wanted: the run was aborted, or the agent is gone. */
 	signal: AbortSignal;
-	/** Progress so far; each one takes the place of the one before. */
+	/** Progress so far; each update replaces the previous one. */
 	onUpdate(partial: CustomToolResult): void;
 }
 
-/** A tool of the host. What `execute` throws is told to the model as a failure. */
+/** A tool of the host. If `execute` throws, the model receives a failure. */
 export interface CustomTool<Args extends object = Record<string, unknown>> extends Omit<HostToolDefinition, "parameters"> {
 	/** JSON Schema of the arguments. Arguments that do not fit never reach `execute`. */
 	parameters: object;
@@ -51,7 +51,7 @@ export class ToolCalls {
 		try {
 			this.#send({ type: "host_tool_result", id, ...answer });
 		} catch (error) {
-			// A result that is no JSON, such as one that holds itself.
+			// A result that is not JSON, such as one that contains itself.
 			this.#send({ type: "host_tool_result", id, ...failure(error) });
 		}
 	}

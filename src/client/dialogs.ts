@@ -1,4 +1,4 @@
-/** Dialogs of extensions: the host's handler is asked, and the agent always gets an answer. */
+/** Dialogs of extensions: the host's handler answers them, and the agent always gets an answer. */
 import type { ExtensionUiRequest } from "../protocol/types.generated.ts";
 import { after } from "./timer.ts";
 
@@ -6,7 +6,7 @@ import { after } from "./timer.ts";
 export type Dialog = Extract<ExtensionUiRequest, { method: "select" | "confirm" | "input" | "editor" }>;
 
 /**
- * Answers a dialog: the chosen option, the text, or for `confirm` yes or no; nothing when the user would not say.
+ * Answers a dialog: the chosen option, the text, or for `confirm` yes or no; nothing when the user gives no answer.
  * The signal fires when the answer is no longer wanted.
  */
 export type DialogHandler = (dialog: Dialog, signal: AbortSignal) => DialogAnswer | Promise<DialogAnswer>;
@@ -22,14 +22,14 @@ export class Dialogs {
 		this.#report = report;
 	}
 
-	/** Never rejects. Without a handler the dialog is cancelled, so that nobody waits for a user who is not asked. */
+	/** Never rejects. Without a handler the dialog is cancelled, so that the agent does not wait for a user who is not asked. */
 	async receive(request: ExtensionUiRequest, handler: DialogHandler | undefined): Promise<void> {
 		if (request.method === "cancel") return this.#close(request.targetId);
 		if (!isDialog(request)) return;
 		const { id } = request;
 		const controller = new AbortController();
 		this.#open.set(id, controller);
-		// The agent goes on without us then, and says nothing.
+		// The agent then continues without an answer, and does not say so.
 		const timer = "timeout" in request ? after(request.timeout ?? 0, () => this.#close(id)) : undefined;
 		let answer: DialogAnswer;
 		try {

@@ -1,4 +1,4 @@
-/** What can go wrong between a host and an agent. Told apart by class or by `name`. */
+/** The errors between a host and an agent. Distinguish them by class or by `name`. */
 import type { Exit } from "./channel.ts";
 
 /** The agent refused a command, or failed it after it had accepted it. */
@@ -7,7 +7,7 @@ export class RequestError extends Error {
 	readonly command: string;
 	/** The agent's own words. */
 	readonly text: string;
-	/** A word for programs, where the agent gives one. */
+	/** A machine-readable code, where the agent gives one. */
 	readonly code: string | undefined;
 
 	constructor(command: string, given: unknown, code?: string) {

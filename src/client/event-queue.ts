@@ -1,7 +1,7 @@
-/** Events as an async iterator. A reader that is behind gets deltas joined, so that what waits stays small and nothing is lost. */
+/** Events as an async iterator. For a slow reader deltas are joined, so that the queue stays small and nothing is lost. */
 import type { AgentEvent } from "../protocol/types.generated.ts";
 
-/** So many events nobody reads are a mistake, even joined. */
+/** This many unread events are a mistake, even joined. */
 const maxWaiting = 10_000;
 
 export class EventQueue implements AsyncIterableIterator<AgentEvent> {
@@ -28,7 +28,7 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
 		this.end();
 	}
 
-	/** No more will come; what waits can still be read. */
+	/** No more events will come; queued ones can still be read. */
 	end(): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
@@ -57,7 +57,7 @@ export class EventQueue implements AsyncIterableIterator<AgentEvent> {
 	}
 }
 
-/** One event that says what both said, if there is one: the agent joins in the same way when its host is slow. */
+/** One event with the content of both, if possible: the agent joins events in the same way when its host is slow. */
 function join(earlier: AgentEvent, later: AgentEvent): AgentEvent | undefined {
 	if (earlier.type === "tool_execution_update" && later.type === "tool_execution_update") {
 		return earlier.toolCallId === later.toolCallId ? later : undefined;

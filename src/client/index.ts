@@ -25,7 +25,7 @@ export interface ClientOptions extends ConversationOptions {
 	waitForReady?: boolean;
 	/** Called instead of `spawn` of `node:child_process`, with the same arguments: to guard the child, or to give it more descriptors. */
 	spawn?: Spawn;
-	/** Told what the agent writes to stderr, as it comes. */
+	/** Receives the agent's stderr output as it arrives. */
 	onStderr?: (text: string) => void;
 	/** How long `close` waits before SIGTERM and SIGKILL. */
 	closePatience?: ClosePatience;
@@ -35,7 +35,7 @@ export interface ClientOptions extends ConversationOptions {
 
 const defaultMaxFrameBytes = 256 * 1024 * 1024;
 
-/** Starts an agent; resolves when it is ready. Rejects, and leaves no process behind, when it does not get there. */
+/** Starts an agent; resolves when it is ready. Rejects, and leaves no process running, when it does not get ready. */
 export async function startClient(options: ClientOptions = {}): Promise<Client> {
 	const { command, args = [], cwd, env, spawn, onStderr, closePatience: patience, maxFrameBytes = defaultMaxFrameBytes, waitForReady } = options;
 	const program = command ?? [process.execPath, ownProgram(), "--mode", "rpc", "--updates", "delta"];

@@ -1,11 +1,11 @@
-/** Who wants to hear what. Outlives the agent, so that a restart changes nothing for its listeners. */
+/** The registered listeners. They outlive the agent, so that a restart changes nothing for them. */
 import type { AgentEvent, EventName, EventOf, ExtensionUiRequest, Response } from "../protocol/types.generated.ts";
 import type { Exit } from "./channel.ts";
 import { EventQueue } from "./event-queue.ts";
 
-/** What can be listened to, and what a listener is given. */
+/** The things to listen to, and what each listener receives. */
 export type ListenerTypes = { [Name in EventName]: EventOf<Name> } & {
-	/** Every event, also of types that only other agents have. */
+	/** Every event, including types that only other agents have. */
 	event: AgentEvent;
 	/** Dialogs and notices of extensions. `onDialog` answers the dialogs among them. */
 	extension_ui_request: ExtensionUiRequest;
@@ -17,7 +17,7 @@ export type ListenerTypes = { [Name in EventName]: EventOf<Name> } & {
 
 type Listener = (value: never) => void;
 
-/** Names that are not those of events. An agent that has such an event is heard by those who listen to all. */
+/** Names that are not event names. If an agent has an event of such a name, only listeners to all events receive it. */
 const ownNames: ReadonlySet<string> = new Set(["event", "extension_ui_request", "response", "exit"]);
 
 export class Listeners {

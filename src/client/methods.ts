@@ -8,7 +8,7 @@ type Capitalised<Name extends string> = Name extends `${infer Head}_${infer Tail
 /** `get_state` is called `getState`. */
 export type MethodName<Name extends string> = Uncapitalize<Capitalised<Name>>;
 
-/** Parameters can be left out where none is required. */
+/** Parameters can be omitted if none is required. */
 export type CommandArguments<Name extends CommandName> =
 	Record<never, never> extends CommandParams<Name>
 		? [params?: CommandParams<Name>, options?: RequestOptions]
@@ -18,7 +18,7 @@ export type CommandMethods = { [Name in CommandName as MethodName<Name>]: (...ar
 
 export type Ask = (command: string, params?: object, options?: RequestOptions) => Promise<unknown>;
 
-/** Commands that end when they end: work in the background, and aborts, which wait for what they abort. */
+/** Commands without a time limit: work in the background, and aborts, which wait for what they abort. */
 export function takesItsTime(command: string): boolean {
 	const lanes: Record<string, string> = commandLanes;
 	const lane = Object.hasOwn(lanes, command) ? lanes[command] : undefined;

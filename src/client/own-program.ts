@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** Built, the program lies beside or above the client; in a checkout it lies in `dist`. */
+/** When built, the program is next to or above the client; in a checkout it is in `dist`. */
 const places = ["bowline.js", "../bowline.js", "../../dist/bowline.js"];
 
 export function ownProgram(): string {

@@ -1,4 +1,4 @@
-/** An agent in a child process: its pipes, its diagnostics and its end. Knows frames, not what they mean. */
+/** An agent in a child process: its pipes, its diagnostics and its exit. Handles frames without interpreting them. */
 import { type ChildProcess, spawn as nodeSpawn, type SpawnOptions } from "node:child_process";
 import { existsSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
@@ -9,7 +9,7 @@ import { after } from "./timer.ts";
 
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
-/** How long `close` waits before it becomes less polite. */
+/** How long `close` waits before each stronger step. */
 export interface ClosePatience {
 	/** After stdin was closed, before SIGTERM. Default: 5000. */
 	endMs?: number;
@@ -27,7 +27,7 @@ export interface ProcessOptions {
 	maxFrameBytes: number;
 }
 
-/** Descendants of the agent may keep its pipes open; what it said itself is read by then. */
+/** Descendants of the agent may keep its pipes open; the agent's own output has been read by then. */
 const drainMs = 1000;
 
 export class AgentProcess implements Channel {
@@ -68,7 +68,7 @@ export class AgentProcess implements Channel {
 	#listen(): void {
 		const { stdin, stdout, stderr } = this.#child;
 		if (!stdin || !stdout) throw new TypeError("spawn must give the child pipes for stdin and stdout");
-		// An agent that cannot be talked to any more is of no use; usually it is about to exit.
+		// An agent that no longer reads is useless; usually it is about to exit.
 		const abandon = () => void this.close();
 		stdin.on("error", abandon);
 		stdout.on("data", (chunk: Buffer) => this.#reader.push(chunk));
@@ -92,7 +92,7 @@ export class AgentProcess implements Channel {
 		try {
 			frame = JSON.parse(line);
 		} catch {
-			// Some program under the agent printed there. It is not for us, but a person may want to see it.
+			// A program under the agent printed this line. It is not for us, but a person may want to see it.
 			return this.#hear(`${line}\n`);
 		}
 		if (typeof frame === "object" && frame !== null && !Array.isArray(frame)) this.#listener.frame(frame as Frame);
@@ -136,7 +136,7 @@ export class AgentProcess implements Channel {
 		this.#listener.exit({ ...exit, stderr: this.stderr });
 	}
 
-	/** Node names the program also when it is the directory that is missing. */
+	/** Node names the program even when the directory is missing. */
 	#explain(error: Error): Error {
 		const { cwd } = this.#options;
 		return cwd !== undefined && !existsSync(cwd) ? new Error(`there is no directory ${cwd}`, { cause: error }) : error;

@@ -6,7 +6,7 @@ import { ExitError, RequestError, TimeoutError } from "./errors.ts";
 import { after } from "./timer.ts";
 
 export interface RequestOptions {
-	/** How long to wait for the answer; 0 waits as long as it takes. The agent is not told when we stop waiting. */
+	/** How long to wait for the answer; 0 waits as long as it takes. The agent is not informed when we stop waiting. */
 	timeoutMs?: number;
 	/** Stops waiting. */
 	signal?: AbortSignal;
@@ -53,7 +53,7 @@ export class Requests {
 		return { id, answer };
 	}
 
-	/** Whether the answer was for one of us. */
+	/** Whether the answer belongs to one of our requests. */
 	receive(response: Response): boolean {
 		const pending = this.#find(response);
 		if (!pending) return false;
@@ -71,8 +71,8 @@ export class Requests {
 	}
 
 	/**
-	 * By id. Agents of the family leave it out of failures of unknown commands, and of failures nobody foresaw (`parse`): then the name
-	 * decides, and a lone request knows itself meant.
+	 * By id. Agents of the family omit it from failures of unknown commands, and from unforeseen failures (`parse`): then the name
+	 * decides, and a failure goes to the only pending request.
 	 */
 	#find({ id, command, success }: Response): Pending | undefined {
 		if (id !== undefined && id !== null) return this.#pending.get(String(id));

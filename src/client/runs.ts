@@ -1,6 +1,6 @@
 /**
- * When is a prompt done? Agents that say `agent_settled` say so. Others only say `agent_end`, and a retry or a compaction may follow:
- * they are asked for their state. The same question finds out that a prompt led to no run at all.
+ * When is a prompt done? Some agents send `agent_settled`. Others only send `agent_end`, and a retry or a compaction may follow:
+ * the client asks these for their state. The same question detects a prompt that led to no run at all.
  */
 import type { AgentMessage, AssistantMessage, CommandParams, CommandResult, EventOf, Response, StopReason } from "../protocol/types.generated.ts";
 import type { Exit, Frame } from "./channel.ts";
@@ -17,7 +17,7 @@ export interface WaitOptions {
 /** `timeoutMs` and `signal` also abort the run. */
 export type PromptOptions = Omit<CommandParams<"prompt">, "message"> & WaitOptions;
 
-/** What became of a prompt. */
+/** The outcome of a prompt. */
 export interface PromptOutcome {
 	/** Every message of the runs until the agent was idle again. None when an extension took the prompt. */
 	messages: AgentMessage[];
@@ -29,13 +29,13 @@ export interface PromptOutcome {
 	errorMessage: string | undefined;
 }
 
-/** What is taken for the state when the answer got lost: to be asked for again. */
+/** Used as the state when the answer got lost: ask again. */
 const unknown = { isStreaming: true };
 
-/** When the state is asked for while no event tells: at first, and at most. */
+/** Intervals of asking for the state while no event reports it: the first, and the longest. */
 const firstLookMs = 300;
 const longestLookMs = 3000;
-/** An agent that does not tell what became of a prompt may need a moment before it shows that it is busy. */
+/** An agent that does not report the outcome of a prompt may need a moment before its state is busy. */
 const quietMs = 2000;
 
 class Watch {
@@ -45,14 +45,14 @@ class Watch {
 	readonly over: Promise<void>;
 	readonly messages: AgentMessage[] = [];
 	#promptId: string | undefined;
-	/** From here on events are about what we wait for. */
+	/** From here on events concern the awaited run. */
 	#isOn: boolean;
 	#isPrompt: boolean;
-	/** Its state can be believed at once. */
+	/** Its state can be trusted at once. */
 	#isFrank: boolean;
 	#hadRun = false;
 	#isRunning = false;
-	/** It said that it will go on by itself. */
+	/** The agent announced that it will continue automatically. */
 	#willGoOn = false;
 	#isLooking = false;
 	#heardAt = 0;
@@ -75,7 +75,7 @@ class Watch {
 				else reject(error);
 			};
 		});
-		// Whoever waits is told; before anybody does, nobody is.
+		// The waiting caller gets the error; without one, it is not reported.
 		this.over.catch(() => undefined);
 	}
 
@@ -96,7 +96,7 @@ class Watch {
 		const asked = performance.now();
 		const { answer } = this.#connection.ask("get_state", undefined, {});
 		answer.then(
-			// One that has no such command, or nothing to say, has told all it can.
+			// An agent without this command, or without an answer, can report nothing more.
 			(state) => this.#see((state ?? {}) as Partial<CommandResult<"get_state">>, asked),
 			(error) => this.#see(error instanceof RequestError ? {} : unknown, asked),
 		);
@@ -150,12 +150,12 @@ class Watch {
 			case "agent_end":
 				this.#isRunning = false;
 				this.messages.push(...messagesOf(event));
-				// Who says that it has settled does so next, and a failed reply may be followed by a retry.
+				// An agent that sends `agent_settled` does so next, and a retry may follow a failed reply.
 				if (this.#isFrank || lastReply(messagesOf(event))?.stopReason === "error") this.#lookLater();
 				else this.look();
 				return;
 			case "agent_settled":
-				// Whoever waits for idle also waits for a compaction that aborted the run.
+				// A caller that waits for idle also waits for a compaction that aborted the run.
 				return this.#isPrompt ? this.#done() : this.look();
 			case "auto_retry_start":
 			case "auto_compaction_start":
@@ -191,7 +191,7 @@ export async function promptAndWait(
 			answer.catch((error) => watch.fail(error));
 		});
 	} catch (error) {
-		// Nobody waits for it any more: the run must not go on behind our back.
+		// No caller waits for it any more: the run must not continue unobserved.
 		const mayRun = !(error instanceof RequestError || error instanceof ExitError);
 		if (mayRun) connection.ask("abort", undefined, {}).answer.catch(() => undefined);
 		throw error;

@@ -1,4 +1,4 @@
-/** Timers that can also be none. */
+/** Timers that can be disabled. */
 
 /** Longer waits overflow the clock's counter and would end at once. */
 const longestMs = 2 ** 31 - 1;

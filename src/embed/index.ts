@@ -11,17 +11,17 @@ import type { SessionFlags } from "./session-flags.generated.ts";
 export interface EmbedOptions extends SessionFlags {
 	/** Where the agent works. Default: the working directory of this process. */
 	cwd?: string;
-	/** What the agent takes for its environment. Default: that of this process. */
+	/** The agent's environment. Default: that of this process. */
 	env?: NodeJS.ProcessEnv;
 	/** Settings for this session, by their full names. */
 	settings?: Record<string, unknown>;
-	/** Further flags, as on the command line: those that extensions register. */
+	/** Additional flags, as on the command line: those that extensions register. */
 	args?: readonly string[];
-	/** Told of what a person should know: settings that are ignored, extensions that are slow. */
+	/** Receives warnings for a person: settings that are ignored, extensions that are slow. */
 	onWarning?: (text: string) => void;
 }
 
-/** Throws when the options make no sense. */
+/** Throws when the options are invalid. */
 export function embedded({ cwd: given, env = process.env, settings = {}, args = [], onWarning, ...flags }: EmbedOptions): OpenChannel {
 	const cwd = resolve(given ?? "");
 	if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`There is no directory ${cwd}`);
@@ -79,7 +79,7 @@ class EmbeddedSession implements Channel {
 
 	#read(text: string, done: () => void): void {
 		for (const line of text.split("\n")) if (line) this.#listener.frame(JSON.parse(line) as Frame);
-		// Not at once: what was said is heard before more is said.
+		// Not synchronously: the host handles these lines before the agent sends more.
 		setImmediate(done);
 	}
 

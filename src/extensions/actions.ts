@@ -1,4 +1,4 @@
-/** What extensions need of the session. The app provides it, after loading. */
+/** What extensions need from the session. The app provides it, after loading. */
 import type { ModelCatalogue, Ui } from "../agent/contracts.ts";
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { UserContent } from "../protocol/content.ts";
@@ -7,7 +7,7 @@ import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { CommandInfo, ContextUsage, ExecOptions, ExecResult, SendOptions, ToolInfo } from "./api.ts";
 import type { SessionFacts } from "./session-view.ts";
 
-/** A message as `sendMessage` and `before_agent_start` give it, with everything filled in but the time. */
+/** A message as `sendMessage` and `before_agent_start` give it, with everything filled in except the time. */
 export type OwnMessage = Pick<CustomMessage, "customType" | "content" | "display" | "details">;
 
 /** Handlers, tools, providers or commands of extensions. */
@@ -15,14 +15,14 @@ export type Change = "handlers" | "tools" | "providers" | "commands";
 
 export interface ExtensionActions {
 	ui: Ui;
-	/** Somebody may answer dialogs. */
+	/** Whether a host may answer dialogs. */
 	hasUI: boolean;
 	cwd: string;
-	/** Throws or rejects when it cannot be done; that becomes a failure frame of `extension_send`. */
+	/** Throws or rejects when it cannot send; the error becomes a failure frame of `extension_send`. */
 	sendMessage(message: OwnMessage, options: SendOptions): void | Promise<void>;
 	/** Likewise, of `extension_send_user`. */
 	sendUserMessage(content: string | UserContent, options: { deliverAs?: "steer" | "followUp" }): void | Promise<void>;
-	/** Tells the host that a message could not be sent: a failure frame without id. */
+	/** Reports to the host that a message could not be sent: a failure frame without id. */
 	sendFailed(command: "extension_send" | "extension_send_user", error: string): void;
 	appendEntry(customType: string, data: unknown): void;
 	setLabel(entryId: string, label: string | undefined): void;
@@ -37,7 +37,7 @@ export interface ExtensionActions {
 	getActiveTools(): string[];
 	setActiveTools(names: readonly string[]): void;
 	getAllTools(): ToolInfo[];
-	/** Those of extensions are known here already: templates and skills only. */
+	/** Templates and skills only: the caller already knows the commands of extensions. */
 	getCommands(): CommandInfo[];
 	abort(): void;
 	isIdle(): boolean;
@@ -54,7 +54,7 @@ export interface ExtensionActions {
 	sessionView(): SessionFacts;
 	/** Ends the program when the current command has been answered and the session is idle. */
 	shutdown(): void;
-	/** `execProgram` of this room over the session's shell. */
+	/** `execProgram` of this folder over the session's shell. */
 	exec(file: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
 	/** Something was registered or withdrawn after `bind`. */
 	changed?(what: Change): void;

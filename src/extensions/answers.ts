@@ -1,4 +1,4 @@
-/** Reads what handlers answer. They may be written without types, so every field is checked; what is wrong is thrown. */
+/** Reads the answers of handlers. Handlers may be written without types, so every field is checked; invalid answers throw. */
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { UserContent } from "../protocol/content.ts";
 import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
@@ -36,7 +36,7 @@ export const isMessage = (item: Answer) => typeof item.role === "string";
 export const isImage = (item: Answer) => item.type === "image" && typeof item.data === "string" && typeof item.mimeType === "string";
 export const isContent = (item: Answer) => isImage(item) || (item.type === "text" && typeof item.text === "string");
 
-/** Blocks of our own: what an extension does to its own later changes nothing. */
+/** Our own copies of the blocks: later changes by the extension have no effect. */
 export function contentIn(answer: Answer, key: string): UserContent | undefined {
 	const blocks = listIn<UserContent[number]>(answer, key, "a list of text and image blocks", isContent);
 	return blocks?.map((block) =>
@@ -68,7 +68,7 @@ export function jsonIn<Key extends string>(answer: Answer, key: Key, what: strin
 		if (json !== undefined && isNestedDeeperThan(maxNesting, json)) throw new TypeError(`nested deeper than ${maxNesting}`);
 		return (json === undefined ? {} : { [key]: JSON.parse(json) }) as { [K in Key]?: unknown };
 	} catch (error) {
-		// The engine draws circles over several lines.
+		// The engine's message draws circular references over several lines.
 		throw new TypeError(`${what} must be JSON: ${(error as Error).message.split("\n", 1)[0]}`);
 	}
 }
@@ -81,7 +81,7 @@ export function compactionOf(given: Record<string, unknown>): CompactionResult {
 	return { summary, firstKeptEntryId, tokensBefore: Number(given.tokensBefore) || 0, details };
 }
 
-/** What can be changed without anybody noticing. Messages and requests are JSON by nature. */
+/** A deep copy: changes to it do not affect the original. Messages and requests are JSON by nature. */
 export function copyOf<T>(value: T): T {
 	return value === undefined ? value : JSON.parse(JSON.stringify(value));
 }

@@ -1,4 +1,4 @@
-/** What extensions are written against: `import type { Extension } from "bowline"`. Types only; the words here are documentation. */
+/** The types that extensions are written against: `import type { Extension } from "bowline"`. These comments are documentation. */
 import type { Ui } from "../agent/contracts.ts";
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { UserContent } from "../protocol/content.ts";
@@ -16,12 +16,12 @@ export type * from "./events.ts";
 export type { SessionEntry, SessionManager } from "./session-view.ts";
 
 /**
- * The default export of an extension. Called once when the program starts. Here you register what you bring; the session does not exist
- * yet, so whatever acts on it (`sendMessage`, `exec`, `setModel`, ...) throws until `session_start`.
+ * The default export of an extension. Called once when the program starts. Register your features here; the session does not exist
+ * yet, so every member that acts on it (`sendMessage`, `exec`, `setModel`, ...) throws until `session_start`.
  */
 export type Extension = (api: ExtensionApi) => void | Promise<void>;
 
-/** May be asynchronous. What it throws is reported as `extension_error`, and the next handler goes on. */
+/** May be asynchronous. Errors that it throws are reported as `extension_error`, and the next handler goes on. */
 export type Handler<Name extends ExtensionEventName> = (
 	event: ExtensionEvent<Name>,
 	context: ExtensionContext,
@@ -30,21 +30,21 @@ export type Handler<Name extends ExtensionEventName> = (
 
 export interface ExtensionApi {
 	/**
-	 * Listens to an event. Handlers run one after another: extensions in the order they were loaded, inside one the order of registration.
-	 * A handler that is added while its event is being handled hears the next one.
+	 * Listens to an event. Handlers run one after another: extensions in load order, within one extension in order of registration.
+	 * A handler that is added while its event is being handled receives the next one.
 	 */
 	on<Name extends ExtensionEventName>(event: Name, handler: Handler<Name>): void;
 
 	/**
-	 * Gives the model a tool. It is active from the next model call on. It takes the place of a built-in tool of the same name; among
+	 * Gives the model a tool. It is active from the next model call on. It replaces a built-in tool of the same name; among
 	 * extensions the first one wins. Registering a name again replaces your own tool.
 	 */
 	registerTool<Args = Record<string, unknown>>(tool: ToolRegistration<Args>): void;
-	/** Gives the user `/name args`. It runs at once, also while the agent works, and starts no run by itself. */
+	/** Gives the user `/name args`. It runs at once, even while the agent works, and does not start a run automatically. */
 	registerCommand(name: string, command: CommandRegistration): void;
 	/** Adds `--name` to the command line. */
 	registerFlag(name: string, flag: FlagRegistration): void;
-	/** The value of your own flag: what was given on the command line, else its default. Known from `session_start` on. */
+	/** The value of your own flag: from the command line, else its default. Known from `session_start` on. */
 	getFlag(name: string): boolean | string | undefined;
 	/** Has no effect: there is no keyboard. */
 	registerShortcut(key: string, options: unknown): void;
@@ -57,13 +57,13 @@ export interface ExtensionApi {
 	 * `triggerTurn` starts a run. `nextTurn` keeps it until the next prompt in any case. A failure reaches the host, not you.
 	 */
 	sendMessage(message: MessageToSend, options?: SendOptions): void;
-	/** Says something in the user's name, which always starts a run. While the agent works, `deliverAs` must say how to queue it. */
+	/** Sends a message as the user, which always starts a run. While the agent works, `deliverAs` must say how to queue it. */
 	sendUserMessage(content: string | UserContent, options?: { deliverAs?: "steer" | "followUp" }): void;
 	/** Writes an entry of type `custom` into the session file. The model never sees it. */
 	appendEntry(customType: string, data?: unknown): void;
 	setSessionName(name: string): void;
 	getSessionName(): string | undefined;
-	/** Marks an entry; without a label the mark is taken away. */
+	/** Labels an entry; without a label, removes the existing one. */
 	setLabel(entryId: string, label: string | undefined): void;
 
 	/**
@@ -74,7 +74,7 @@ export interface ExtensionApi {
 
 	/** The names of the tools that the model has. */
 	getActiveTools(): string[];
-	/** From the next model call on the model has these tools only. Unknown names are left out. */
+	/** From the next model call on the model has these tools only. Unknown names are ignored. */
 	setActiveTools(names: readonly string[]): void;
 	getAllTools(): ToolInfo[];
 	/** The slash commands of extensions, templates and skills. */
@@ -83,11 +83,11 @@ export interface ExtensionApi {
 	/** Chooses a model for this session; false when there is no key for it. */
 	setModel(model: Model): Promise<boolean>;
 	getThinkingLevel(): ThinkingLevel;
-	/** Levels that the model does not have are moved to the nearest one. */
+	/** A level that the model does not have becomes the nearest one. */
 	setThinkingLevel(level: ThinkingLevel): void;
 	/** Adds a provider with its models, as an entry of `models.jsonc` would, or overrides parts of a known one. */
 	registerProvider(name: string, provider: ProviderRegistration): void;
-	/** Takes back your own registration. */
+	/** Removes your own registration. */
 	unregisterProvider(name: string): void;
 
 	/** Lets extensions talk to each other. */
@@ -102,14 +102,14 @@ export interface ToolRegistration<Args = Record<string, unknown>> {
 	label?: string;
 	/** For the model: what it does and when to use it. */
 	description: string;
-	/** JSON Schema of the arguments, an object; what TypeBox makes is one. Arguments are checked before `execute` sees them. */
+	/** JSON Schema of the arguments, an object; TypeBox produces one. Arguments are checked before `execute` sees them. */
 	parameters: object;
 	/** One line about the tool for the system prompt. */
 	hint?: string;
-	/** True when calls may run side by side with others. Without it a call waits for all earlier ones. */
+	/** True when calls may run in parallel with others. Without it a call waits for all earlier ones. */
 	parallel?: boolean;
 	/**
-	 * Does the work. The text of what is thrown is what the model reads as an error. `signal` fires on abort; `onUpdate` reports progress
+	 * Does the work. If it throws, the model reads the error's text. `signal` fires on abort; `onUpdate` reports progress
 	 * with the whole result so far.
 	 */
 	execute(
@@ -126,9 +126,9 @@ export type ToolOutcome = ToolResult & { isError?: boolean };
 
 export interface CommandRegistration {
 	description?: string;
-	/** `args` is the text behind the name. What is thrown is reported as `extension_error` of `command:<name>`. */
+	/** `args` is the text after the name. Errors that it throws are reported as `extension_error` of `command:<name>`. */
 	handler(args: string, context: CommandContext): void | Promise<void>;
-	/** Has no effect: hosts complete by themselves. */
+	/** Has no effect: hosts do their own completion. */
 	getArgumentCompletions?: unknown;
 }
 
@@ -172,7 +172,7 @@ export interface ExecResult {
 	stderr: string;
 	/** 128 + n after death by signal n. */
 	code: number;
-	/** It was ended by timeout or abort. */
+	/** Whether a timeout or an abort ended it. */
 	killed: boolean;
 }
 
@@ -202,18 +202,18 @@ export interface SourceInfo {
 export interface EventBus {
 	/** The returned function ends it. */
 	on(channel: string, handler: (data: unknown) => void | Promise<void>): () => void;
-	/** Calls everybody who listens, at once. */
+	/** Calls all listeners, synchronously. */
 	emit(channel: string, data?: unknown): void;
 }
 
-/** What a handler gets beside its event. Values are read at the moment you ask. */
+/** What a handler gets with its event. Values are read when you access them. */
 export interface ExtensionContext {
 	/** Dialogs and notices at the host. A dialog ends with its hook: an abort withdraws it and gives its default. */
 	readonly ui: Ui;
-	/** Somebody may answer dialogs. */
+	/** Whether a host may answer dialogs. */
 	readonly hasUI: boolean;
 	readonly cwd: string;
-	/** Fires when nobody waits for you any more: the user aborted, or the session is over. */
+	/** Fires when the result is no longer awaited: the user aborted, or the session is over. */
 	readonly signal: AbortSignal;
 	readonly sessionManager: SessionManager;
 	readonly modelRegistry: {
@@ -222,17 +222,17 @@ export interface ExtensionContext {
 		find(provider: string, id: string): Promise<Model | undefined>;
 	};
 	readonly model: Model | undefined;
-	/** No run is going on. */
+	/** Whether no run is going on. */
 	isIdle(): boolean;
 	/** Stops the run. */
 	abort(): void;
-	/** Messages are queued. */
+	/** Whether messages are queued. */
 	hasPendingMessages(): boolean;
 	/** Ends the program, once the current command has been answered and the session is idle. */
 	shutdown(): void;
 	/** How full the context window is; `tokens` is null until the first reply after a compaction. */
 	getContextUsage(): ContextUsage | undefined;
-	/** Condenses the conversation in the background. A running run is aborted first. */
+	/** Compacts the conversation in the background. A current run is aborted first. */
 	compact(options?: CompactOptions): void;
 	getSystemPrompt(): string;
 }
@@ -251,7 +251,7 @@ export interface CompactOptions {
 
 /** Commands can do more, because no run waits for them. */
 export interface CommandContext extends ExtensionContext {
-	/** Resolves when nothing runs any more and nothing automatic will follow. */
+	/** Resolves when nothing is running and nothing automatic will follow. */
 	waitForIdle(): Promise<void>;
 	newSession(options?: { parentSession?: string }): Promise<{ cancelled: boolean }>;
 	/** Goes on from just before a user message, in a new session. */

@@ -1,4 +1,4 @@
-/** Asks the handlers of an event, one after another. */
+/** Calls the handlers of an event, one after another. */
 import { linkedController, onAbort } from "../lib/abort.ts";
 import type { ExtensionContext } from "./api.ts";
 import { contextOf } from "./context.ts";
@@ -8,24 +8,24 @@ import type { AnyHandler, Registrations } from "./registrations.ts";
 
 export interface Question<Name extends ExtensionEventName> {
 	name: Name;
-	/** Made anew for each handler, so that it sees what the earlier ones changed. */
+	/** Created again for each handler, so that it sees the changes of the earlier ones. */
 	event: () => ExtensionEvent<Name>;
 	/** Ends the wait. */
 	signal?: AbortSignal;
-	/** Takes an answer; true ends the chain. What it throws counts as thrown by the handler. */
+	/** Takes an answer; true ends the chain. An error thrown here counts as thrown by the handler. */
 	take?: (answer: unknown, event: ExtensionEvent<Name>) => boolean | undefined;
 	/** After a handler threw; true ends the chain. */
 	onFailure?: (path: string, cause: unknown) => boolean;
 }
 
-/** Whether the chain went to its end, that is, was not cut by the signal. */
+/** Whether the chain ran to its end, that is, the signal did not cut it. */
 export async function ask<Name extends ExtensionEventName>(
 	extensions: readonly Registrations[],
 	link: Link,
 	question: Question<Name>,
 ): Promise<boolean> {
 	const { name, take, onFailure } = question;
-	// Listed before the first is called: a handler that is added meanwhile hears the next event.
+	// Listed before the first call: a handler that is added meanwhile receives the next event.
 	const asked = extensions.flatMap((own) => (own.handlers.get(name) ?? []).map((handler) => ({ own, handler })));
 	if (asked.length === 0 || !link.isBound || link.ended.aborted) return true;
 	const { signal, release } = untilEither(question.signal, link.ended);

@@ -1,4 +1,4 @@
-/** What handlers get beside their event: a view of the session, and the user. */
+/** What handlers get with their event: a view of the session, and the user. */
 import type { CommandContext, CompactOptions, ExtensionContext } from "./api.ts";
 import type { Link } from "./link.ts";
 import { sessionManager } from "./session-view.ts";
@@ -29,7 +29,7 @@ export function contextOf(link: Link, path: string, signal: AbortSignal): Extens
 export function commandContextOf(link: Link, path: string, signal: AbortSignal): CommandContext {
 	const actions = (what: string) => link.actionsFor(what);
 	const fork = (entryId: string) => actions("fork").fork(entryId);
-	// Copied by descriptor, so that what is read at the moment stays so.
+	// Copied by descriptor, so that getters stay getters and read the current value.
 	return Object.defineProperties({} as CommandContext, {
 		...Object.getOwnPropertyDescriptors(contextOf(link, path, signal)),
 		...Object.getOwnPropertyDescriptors({
@@ -52,7 +52,7 @@ export function commandContextOf(link: Link, path: string, signal: AbortSignal):
 	});
 }
 
-/** Nobody awaits it, so what goes wrong must not get lost. */
+/** No caller awaits it, so failures must be reported here. */
 async function compact(link: Link, path: string, options: CompactOptions = {}): Promise<void> {
 	try {
 		const result = await link.actionsFor("compact").compact(options.customInstructions);

@@ -10,10 +10,10 @@ export interface DiscoveryOptions {
 	cwd: string;
 	/** Searched one level deep, in this order. */
 	directories: readonly ExtensionDirectory[];
-	/** Files and directories from settings, and whose they are. */
+	/** Files and directories from settings, with their owner. */
 	settingsPaths?: readonly string[];
 	settingsScope?: SourceInfo["scope"];
-	/** Files and directories that packages bring. */
+	/** Files and directories from packages. */
 	packages?: readonly { directory: string; extensions: readonly string[] }[];
 	packagesScope?: SourceInfo["scope"];
 	/** Files and directories of `--extension`. */
@@ -32,9 +32,9 @@ export interface ExtensionDirectory {
 export interface Discovery {
 	/** In load order, each file once. */
 	found: SourceInfo[];
-	/** What was named but is not there, and packages that cannot be read. */
+	/** Named paths that do not exist, and packages that cannot be read. */
 	errors: ExtensionError[];
-	/** Left out because their directory is not trusted. */
+	/** Omitted because their directory is not trusted. */
 	untrusted: string[];
 }
 
@@ -96,7 +96,7 @@ function inDirectory(directory: string, origin: Origin, reported: Reported): Sou
 		});
 }
 
-/** Names in one directory; whatever comes after these is not looked at. */
+/** Maximum number of names in one directory; any further ones are ignored. */
 const maxNames = 1000;
 const maxManifestBytes = 1024 * 1024;
 
@@ -124,7 +124,7 @@ function inSubdirectory(directory: string, origin: Origin): SourceInfo[] | undef
 	return index === undefined ? undefined : [{ path: index, ...origin, origin: "top-level", baseDir: directory }];
 }
 
-/** What a package says it brings; nothing when it says nothing. */
+/** The extensions that a package declares; nothing when it declares none. */
 function listedIn(path: string): string[] | undefined {
 	if (!isFile(path)) return undefined;
 	let content: Record<string, { extensions?: unknown } | undefined>;
@@ -144,7 +144,7 @@ function listedIn(path: string): string[] | undefined {
 	return listed;
 }
 
-/** A file, a package or a directory with an index file; else a directory full of extensions. */
+/** A file, a package or a directory with an index file; otherwise a directory of extensions. */
 function byName(path: string, origin: Origin, reported: Reported): SourceInfo[] {
 	if (isFile(path)) return [{ path, ...origin, origin: "top-level" }];
 	if (!isDirectory(path)) throw new Error("There is no such file or directory");

@@ -1,4 +1,4 @@
-/** What an extension can listen to: each event with what it carries and what a handler may answer. Types and names only. */
+/** The events that an extension can listen to: each with its payload and the answers a handler may give. Types and names only. */
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { Image, UserContent } from "../protocol/content.ts";
 import type { AgentEvent, EventName } from "../protocol/events.ts";
@@ -6,18 +6,18 @@ import type { AgentMessage, CustomMessage } from "../protocol/messages.ts";
 import type { Model } from "../protocol/model.ts";
 import type { SessionEntry } from "./session-view.ts";
 
-/** The session is there: asked before the first command, and again when the extensions were loaded anew. */
+/** The session exists: asked before the first command, and again after the extensions were reloaded. */
 export interface SessionStartEvent {
 	type: "session_start";
 	reason: "startup" | "reload";
 }
 
-/** The process is about to end, or the extensions to be loaded anew. All handlers together have one second. */
+/** The process is about to end, or the extensions to be reloaded. All handlers together have one second. */
 export interface SessionShutdownEvent {
 	type: "session_shutdown";
 }
 
-/** Another session is about to take the place of this one. */
+/** Another session is about to replace this one. */
 export interface SessionBeforeSwitchEvent {
 	type: "session_before_switch";
 	reason: "new" | "resume";
@@ -26,11 +26,11 @@ export interface SessionBeforeSwitchEvent {
 }
 
 export interface SessionBeforeSwitchResult {
-	/** Nothing changes, and the host is told so. */
+	/** Nothing changes, and the host is informed. */
 	cancel?: boolean;
 }
 
-/** Another session has taken the place of the former one. */
+/** Another session has replaced the former one. */
 export interface SessionSwitchEvent {
 	type: "session_switch";
 	reason: "new" | "resume";
@@ -45,9 +45,9 @@ export interface SessionBeforeForkEvent {
 }
 
 export interface SessionBeforeForkResult {
-	/** Nothing changes, and the host is told so. */
+	/** Nothing changes, and the host is informed. */
 	cancel?: boolean;
-	/** The new session keeps the conversation as it is; only the text of the message is handed back. */
+	/** The new session keeps the conversation as it is; only the text of the message is returned. */
 	skipConversationRestore?: boolean;
 }
 
@@ -57,10 +57,10 @@ export interface SessionForkEvent {
 	previousSessionFile?: string;
 }
 
-/** The conversation is about to be condensed. */
+/** The conversation is about to be compacted. */
 export interface SessionBeforeCompactEvent {
 	type: "session_before_compact";
-	/** What the summary would replace. */
+	/** The messages that the summary would replace. */
 	preparation: CompactionPreparation;
 	/** The entries of the conversation, oldest first. */
 	branchEntries: readonly SessionEntry[];
@@ -84,7 +84,7 @@ export interface SessionBeforeCompactResult {
 	compaction?: Pick<CompactionResult, "summary" | "firstKeptEntryId" | "tokensBefore"> & { details?: Record<string, unknown> };
 }
 
-/** The conversation has been condensed. */
+/** The conversation has been compacted. */
 export interface SessionCompactEvent {
 	type: "session_compact";
 	compaction: CompactionResult;
@@ -104,11 +104,11 @@ export interface SessionCompactFailedEvent {
 	type: "session_compact_failed";
 	reason: "manual" | "threshold" | "overflow";
 	error: string;
-	/** It was called off, by an abort or by an extension. */
+	/** An abort or an extension cancelled it. */
 	aborted: boolean;
 }
 
-/** The session is about to go on from another entry of the same file. */
+/** The session is about to continue from another entry of the same file. */
 export interface SessionBeforeTreeEvent {
 	type: "session_before_tree";
 	targetId: string;
@@ -119,27 +119,27 @@ export interface SessionBeforeTreeEvent {
 
 export interface SessionBeforeTreeResult {
 	cancel?: boolean;
-	/** Stands for the branch that is left; no model is asked. */
+	/** Replaces the branch that is left; no model is asked. */
 	summary?: { summary: string; details?: unknown };
 	customInstructions?: string;
 	label?: string;
 }
 
-/** The session goes on from another entry. */
+/** The session continues from another entry. */
 export interface SessionTreeEvent {
 	type: "session_tree";
 	newLeafId: string | null;
 	oldLeafId: string | null;
 }
 
-/** Skills and templates are being looked for. */
+/** The agent is looking for skills and templates. */
 export interface ResourcesDiscoverEvent {
 	type: "resources_discover";
 	cwd: string;
 	reason: "startup" | "reload";
 }
 
-/** Further places to look in. All handlers' answers are joined. Themes have no effect here. */
+/** Additional directories to search. The answers of all handlers are merged. Themes have no effect here. */
 export interface ResourcesDiscoverResult {
 	skillPaths?: string[];
 	promptPaths?: string[];
@@ -151,11 +151,11 @@ export interface InputEvent {
 	type: "input";
 	text: string;
 	images: readonly Image[];
-	/** Who sent it. */
+	/** The sender. */
 	source: "interactive" | "rpc" | "extension";
 }
 
-/** `transform` goes on with another text or other images, `handled` ends here: no run starts. */
+/** `transform` continues with another text or other images, `handled` ends here: no run starts. */
 export type InputResult = { action: "continue" } | { action: "transform"; text?: string; images?: Image[] } | { action: "handled" };
 
 /** A prompt is about to start a run. */
@@ -169,7 +169,7 @@ export interface BeforeAgentStartEvent {
 }
 
 export interface BeforeAgentStartResult {
-	/** Goes into the conversation beside the prompt. Those of all handlers are kept. */
+	/** Goes into the conversation next to the prompt. Those of all handlers are kept. */
 	message?: Pick<CustomMessage, "customType" | "content" | "display" | "details">;
 	/** For this run only. The next handler sees it. */
 	systemPrompt?: string;
@@ -182,23 +182,23 @@ export interface ContextEvent {
 }
 
 export interface ContextResult {
-	/** What the model gets this time. The session keeps what it has. */
+	/** The messages that the model gets this time. The session keeps its own. */
 	messages?: AgentMessage[];
 }
 
-/** The request to the provider is made. `payload` is a copy of its body; an answer other than undefined takes its place. */
+/** The request to the provider is built. `payload` is a copy of its body; an answer other than undefined replaces it. */
 export interface BeforeProviderRequestEvent {
 	type: "before_provider_request";
 	payload: unknown;
 }
 
-/** A request to the provider is about to be sent. `headers` is a copy, with the key in it; an object in answer takes its place. */
+/** A request to the provider is about to be sent. `headers` is a copy and includes the key; an object as answer replaces it. */
 export interface BeforeProviderHeadersEvent {
 	type: "before_provider_headers";
 	headers: Record<string, string | null | undefined>;
 }
 
-/** A run has ended, and nothing would follow by itself. It is waited for; what is queued here is still part of the same work. */
+/** A run has ended, and nothing would follow automatically. Handlers are awaited; messages queued here are part of the same work. */
 export interface AgentBeforeSettleEvent {
 	type: "agent_before_settle";
 }
@@ -228,7 +228,7 @@ export interface ToolResultEvent {
 	isError: boolean;
 }
 
-/** What is given takes the place of the tool's own; the next handler sees it. */
+/** Given members replace the tool's own; the next handler sees them. */
 export interface ToolResultResult {
 	content?: UserContent;
 	details?: unknown;
@@ -268,8 +268,8 @@ export interface ModelSelectEvent {
 type Wire = { [Name in EventName]: { event: Extract<AgentEvent, { type: Name }>; result: undefined } };
 
 /**
- * Every event: what the handler gets, and what it may answer. Those with the result `undefined` are facts: they are told in order, nobody
- * waits for them, and what they carry belongs to the session, so do not change it. The events of the wire protocol are among them.
+ * Every event: what the handler gets, and what it may answer. Those with the result `undefined` are facts: reported in order, not awaited.
+ * The data they carry belongs to the session, so do not change it. The events of the wire protocol are among them.
  */
 export interface ExtensionEvents extends Omit<Wire, "ready" | "extension_error"> {
 	session_start: { event: SessionStartEvent; result: undefined };
@@ -303,12 +303,12 @@ export type ExtensionEventName = keyof ExtensionEvents;
 export type ExtensionEvent<Name extends ExtensionEventName> = ExtensionEvents[Name]["event"];
 export type ExtensionResult<Name extends ExtensionEventName> = ExtensionEvents[Name]["result"];
 
-/** The facts: told, not asked. */
+/** The facts: reported, not asked. */
 export type FactName = { [Name in ExtensionEventName]: [ExtensionEvents[Name]["result"]] extends [undefined] ? Name : never }[ExtensionEventName];
-/** Something that an extension is told and cannot answer. Those that are waited for all the same have their own methods. */
+/** An event that an extension receives and cannot answer. Those that are awaited all the same have their own methods. */
 export type Fact = ExtensionEvent<Exclude<FactName, "session_start" | "session_shutdown" | "agent_before_settle">>;
 
-/** Questions are asked and answered; facts are told; of the facts, updates may be skipped for a handler that does not keep up. */
+/** Questions are asked and answered; facts are reported; a handler that does not keep up may miss updates among the facts. */
 export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "fact" | "update" } = {
 	session_start: "fact",
 	session_shutdown: "fact",

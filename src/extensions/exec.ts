@@ -9,13 +9,13 @@ export interface ProgramStarter {
 }
 
 const killAfterMs = 1000;
-/** Of each stream; more would endanger the process. */
+/** Limit for each stream; more would endanger the process. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** A timer that counts further than this would end at once. */
+/** A longer timer would fire at once. */
 const isWait = (timeout: unknown) => typeof timeout === "number" && timeout > 0 && timeout < 2 ** 31;
 
-/** Gives what the program printed and how it ended. A program that cannot be started gives code 127, as a shell would. */
+/** Returns the program's output and how it ended. A program that cannot be started gives code 127, as in a shell. */
 export async function execProgram(shell: ProgramStarter, file: string, args: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
 	const { cwd, timeout, signal } = options;
 	if (signal?.aborted) return { stdout: "", stderr: "", code: 128 + constants.signals.SIGTERM, killed: true };
@@ -53,7 +53,7 @@ export async function execProgram(shell: ProgramStarter, file: string, args: rea
 	const timer = isWait(timeout) ? setTimeout(stop, timeout) : undefined;
 	const release = signal && onAbort(signal, stop);
 	const [code, name] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
-		// What it left in the background may hold the pipes open; the end of the program is the end of the call.
+		// Background processes of the program may hold the pipes open; the end of the program is the end of the call.
 		child.once("exit", (...how) => {
 			const settled = () => resolve(how);
 			const grace = setTimeout(settled, 100);
@@ -71,13 +71,13 @@ export async function execProgram(shell: ProgramStarter, file: string, args: rea
 	return { stdout: stdout(), stderr: stderr(), code: name === null ? (code ?? 1) : 128 + constants.signals[name], killed };
 }
 
-/** Asks the program, and what it started, to end. */
+/** Asks the program, and the processes it started, to end. */
 function terminate({ child, kill }: Program): void {
 	try {
 		if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, "SIGTERM");
 		else kill();
 	} catch (error) {
-		// It has ended by itself in the meantime.
+		// It has already ended on its own.
 		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
 	}
 }

@@ -1,4 +1,4 @@
-/** The object that a factory gets: registrations are written down, everything else goes to the session once there is one. */
+/** The object that a factory gets: it records registrations, and passes everything else to the session once there is one. */
 import type { Change, ExtensionActions } from "./actions.ts";
 import { contentOf, jsonIn, ownMessage, textsIn } from "./answers.ts";
 import type { CommandInfo, ExtensionApi } from "./api.ts";
@@ -35,7 +35,7 @@ export function extensionApi(own: Registrations, link: Link, commands: () => Com
 			requireLoaded("on");
 			requireThat(typeof handler === "function", `The handler of ${event} must be a function`);
 			if (!Object.hasOwn(eventKinds, event)) link.warn(`Extension ${own.path} listens to ${String(event)}, which never happens here.`);
-			// A new list each time: whoever is going through the old one is not disturbed.
+			// A new list each time, so that an iteration over the old one is not disturbed.
 			own.handlers.set(event, [...(own.handlers.get(event) ?? []), handler]);
 			changed("handlers");
 		},

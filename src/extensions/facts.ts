@@ -1,4 +1,4 @@
-/** Tells one extension what happened: in order, one handler after another, and without anybody waiting for it. */
+/** Reports events to one extension: in order, one handler after another, and without a caller waiting for it. */
 import { contextOf } from "./context.ts";
 import { eventKinds, type Fact } from "./events.ts";
 import { type Link, settle, slowAfterMs } from "./link.ts";
@@ -6,7 +6,7 @@ import type { AnyHandler } from "./registrations.ts";
 
 interface Told {
 	fact: Fact;
-	/** Those who listened when it happened. */
+	/** The listeners at the time of the event. */
 	handlers: readonly AnyHandler[];
 }
 
@@ -25,7 +25,7 @@ export class FactLine {
 	tell(told: Told): void {
 		if (!this.#isBusy) void this.#work(told);
 		else if (eventKinds[told.fact.type] === "update" && this.#waiting.at(-1)?.fact.type === told.fact.type) {
-			// An update says all that the one before it said; keeping each for a slow handler would fill the memory.
+			// An update contains everything from the previous one; keeping each for a slow handler would fill the memory.
 			this.#waiting[this.#waiting.length - 1] = told;
 		} else this.#waiting.push(told);
 	}
@@ -45,7 +45,7 @@ export class FactLine {
 					this.#link.ended,
 					() => this.#isSlow(fact.type),
 				);
-				// What is done at once is not awaited: the handler hears the next fact when it happens.
+				// A synchronous handler is not awaited: it receives the next fact when that happens.
 				const settled = settling instanceof Promise ? await settling : settling;
 				if ("failure" in settled) this.#link.report(this.#path, fact.type, settled.failure);
 				if (this.#link.ended.aborted) return;

@@ -1,4 +1,4 @@
-/** What extensions may import from "bowline" at run time: functions that give back what they get, for the types. */
+/** What extensions may import from "bowline" at run time: functions that return their argument, for the types. */
 import type { Extension, ToolRegistration } from "./api.ts";
 
 export function defineExtension(extension: Extension): Extension {

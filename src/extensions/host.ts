@@ -1,4 +1,4 @@
-/** The loaded extensions as the session meets them: facts are told, questions are asked, tools and commands are called. */
+/** The loaded extensions as the session uses them: it reports facts, asks questions, and calls tools and commands. */
 import type { Tool } from "../agent/contracts.ts";
 import { settleWithin } from "../lib/abort.ts";
 import type { BashResult } from "../protocol/commands/bash.ts";
@@ -29,9 +29,9 @@ import { treeAnswerOf } from "./tree-answer.ts";
 import { type BashAnswer, bashAnswerOf, cancelledResult, runElsewhere } from "./user-bash.ts";
 
 export interface HostOptions {
-	/** Told what extensions throw; the cause has the stack. */
+	/** Receives the errors that extensions throw; the cause has the stack. */
 	onError: OnError;
-	/** Commands that extensions cannot take. */
+	/** Command names that extensions cannot take. */
 	isReserved?: (command: string) => boolean;
 }
 
@@ -51,12 +51,12 @@ export class ExtensionHost {
 		link.onError = onError;
 	}
 
-	/** From now on extensions can act. Nothing is told or asked before. */
+	/** From now on extensions can act. No fact is reported and no question asked before. */
 	bind(actions: ExtensionActions): void {
 		this.#link.bind(actions);
 	}
 
-	/** Ends every wait; no handler, tool or command is called any more, and what extensions still try throws. */
+	/** Ends every wait; handlers, tools and commands are no longer called, and actions of extensions throw. */
 	dispose(): void {
 		this.#link.end();
 		for (const own of this.#extensions) own.clear();
@@ -64,12 +64,12 @@ export class ExtensionHost {
 
 	// ── Facts ───────────────────────────────────────────────────────────────────────────────────────
 
-	/** Whether anybody listens. */
+	/** Whether there are any listeners. */
 	wants(name: ExtensionEventName): boolean {
 		return this.#extensions.some((own) => own.handlers.has(name));
 	}
 
-	/** Tells a fact. Handlers are called at once, unless they are busy with an earlier one; nobody waits for them. */
+	/** Reports a fact. Handlers are called at once, unless they are busy with an earlier one; the session does not wait for them. */
 	notify(fact: Fact): void {
 		if (this.#link.ended.aborted || !this.#link.isBound) return;
 		for (const own of this.#extensions) {
@@ -85,7 +85,7 @@ export class ExtensionHost {
 		await this.#ask({ name: "session_start", event: () => ({ type: "session_start", reason }), signal });
 	}
 
-	/** Waits at most a second. Extensions do not wait for each other here, so that one that hangs takes nothing from the others. */
+	/** Waits at most a second. Extensions do not wait for each other here, so that one that hangs does not delay the others. */
 	async sessionShutdown(): Promise<void> {
 		const limit = new AbortController();
 		const timer = setTimeout(() => limit.abort(), shutdownLimitMs);
@@ -101,7 +101,7 @@ export class ExtensionHost {
 
 	// ── Questions ───────────────────────────────────────────────────────────────────────────────────
 
-	/** A message has arrived: `handled` when an extension took it, else what to go on with. */
+	/** A message has arrived: `handled` when an extension took it, else the message to continue with. */
 	async input(given: Payload<"input">, signal?: AbortSignal): Promise<{ action: "handled" } | { action: "continue"; text: string; images: Image[] }> {
 		let current: InputEvent = { type: "input", ...given };
 		let isHandled = false;
@@ -123,7 +123,7 @@ export class ExtensionHost {
 		return isHandled ? { action: "handled" } : { action: "continue", text: current.text, images: [...current.images] };
 	}
 
-	/** A run is about to start: messages to add beside the prompt, and the system prompt for this run. */
+	/** A run is about to start: messages to add next to the prompt, and the system prompt for this run. */
 	async beforeAgentStart(given: Payload<"before_agent_start">, signal?: AbortSignal): Promise<{ messages: OwnMessage[]; systemPrompt: string }> {
 		const messages: OwnMessage[] = [];
 		let { systemPrompt } = given;
@@ -144,12 +144,12 @@ export class ExtensionHost {
 		return { messages, systemPrompt };
 	}
 
-	/** The messages for one model call. The same list when nobody listens. */
+	/** The messages for one model call. The same list when there are no listeners. */
 	async context(messages: readonly AgentMessage[], signal?: AbortSignal): Promise<readonly AgentMessage[]> {
 		return this.wants("context") ? changedMessages(this.#ask, messages, signal) : messages;
 	}
 
-	/** The body of a request. The same one when nobody listens. */
+	/** The body of a request. The same one when there are no listeners. */
 	async beforeProviderRequest<Body>(payload: Body, signal?: AbortSignal): Promise<Body> {
 		return this.wants("before_provider_request") ? changedPayload(this.#ask, payload, signal) : payload;
 	}
@@ -159,7 +159,7 @@ export class ExtensionHost {
 		return changedHeaders(this.#ask, headers, signal);
 	}
 
-	/** Nothing would follow by itself: resolves when everybody has had the chance to queue something. */
+	/** Nothing would follow automatically: resolves when every handler has had the chance to queue something. */
 	async beforeSettle(signal?: AbortSignal): Promise<void> {
 		await this.#ask({ name: "agent_before_settle", event: () => ({ type: "agent_before_settle" }), signal });
 	}
@@ -224,7 +224,7 @@ export class ExtensionHost {
 		return { cancel };
 	}
 
-	/** Asked under both names that the family has for it. */
+	/** Asked under both names that the family uses. */
 	async beforeFork(given: { entryId: string }, signal?: AbortSignal): Promise<{ cancel: boolean; skipConversationRestore: boolean }> {
 		let cancel = false;
 		let skipConversationRestore = false;
@@ -245,7 +245,7 @@ export class ExtensionHost {
 		return { cancel, skipConversationRestore };
 	}
 
-	/** The first who cancels or brings a summary decides. */
+	/** The first handler that cancels or supplies a summary decides. */
 	async beforeCompact(given: Omit<SessionBeforeCompactEvent, "type">): Promise<{ cancel: true } | { compaction: CompactionResult } | undefined> {
 		let decision: { cancel: true } | { compaction: CompactionResult } | undefined;
 		await this.#ask({
@@ -263,7 +263,7 @@ export class ExtensionHost {
 		return decision;
 	}
 
-	/** The first who cancels decides; the other answers are joined, the later one wins. */
+	/** The first handler that cancels decides; the other answers are merged, and the later one wins. */
 	async beforeTree(given: Omit<SessionBeforeTreeEvent, "type">): Promise<SessionBeforeTreeResult> {
 		let joined: SessionBeforeTreeResult = {};
 		await this.#ask({
@@ -278,7 +278,7 @@ export class ExtensionHost {
 		return joined;
 	}
 
-	/** Further places for skills and templates. */
+	/** Additional directories for skills and templates. */
 	async discoverResources(given: Payload<"resources_discover">, signal?: AbortSignal): Promise<{ skillPaths: string[]; promptPaths: string[] }> {
 		const paths = { skillPaths: [] as string[], promptPaths: [] as string[] };
 		await this.#ask({
@@ -295,7 +295,7 @@ export class ExtensionHost {
 		return paths;
 	}
 
-	/** The result of a host's command, when an extension supplies it or runs it elsewhere; else nothing. Rejects when running it elsewhere fails. */
+	/** The result of a host's command if an extension supplies it or runs it elsewhere; else nothing. Rejects if that run fails. */
 	async userBash({ command, cwd }: Payload<"user_bash">, given: AbortSignal): Promise<BashResult | undefined> {
 		let answer: BashAnswer | undefined;
 		await this.#ask({
@@ -313,14 +313,14 @@ export class ExtensionHost {
 		return settleWithin(runElsewhere(operations, command, cwd, signal), signal, 0, cancelledResult).finally(release);
 	}
 
-	/** Who is waited for at the moment, and where. */
+	/** The handlers that are currently awaited, and where. */
 	get waits(): { extensionPath: string; what: string }[] {
 		return [...this.#link.waits];
 	}
 
 	// ── What they bring ─────────────────────────────────────────────────────────────────────────────
 
-	/** Of the same name the first one. They take the place of built-in tools. */
+	/** The first one of each name. They replace built-in tools. */
 	tools(): Tool[] {
 		return this.#merged("tool", ({ tools }) => tools).map(([, tool, own]) => toolOf(tool, own.path, this.#link));
 	}
@@ -336,7 +336,7 @@ export class ExtensionHost {
 		return !this.#isReserved(name) && this.#extensions.some(({ commands }) => commands.has(name));
 	}
 
-	/** Runs `/name args` to its end, or until the signal. Never rejects: what it throws is reported. */
+	/** Runs `/name args` to its end, or until the signal. Never rejects: errors are reported. */
 	async runCommand(name: string, args: string, given?: AbortSignal): Promise<void> {
 		const own = this.#extensions.find(({ commands }) => commands.has(name));
 		const command = own?.commands.get(name);
@@ -352,12 +352,12 @@ export class ExtensionHost {
 		if ("failure" in settled) this.#link.report(`command:${name}`, "command", settled.failure);
 	}
 
-	/** What the command line may have in addition. */
+	/** The additional flags that the command line accepts. */
 	flags(): (FlagRegistration & { name: string; extensionPath: string })[] {
 		return this.#merged("flag", ({ flags }) => flags).map(([name, flag, own]) => ({ ...flag, name, extensionPath: own.path }));
 	}
 
-	/** What the command line had. */
+	/** Takes the values from the command line. */
 	setFlags(values: Readonly<Record<string, boolean | string>>): void {
 		for (const [name, value] of Object.entries(values)) this.#link.flagValues.set(name, value);
 	}
@@ -367,7 +367,7 @@ export class ExtensionHost {
 		return new Map(this.#merged("provider", ({ providers }) => providers).map(([name, provider]) => [name, provider]));
 	}
 
-	/** All of a kind in load order, of the same name the first. The others are named once. */
+	/** All of a kind in load order, the first one of each name. The others are reported once. */
 	#merged<T>(kind: string, table: (own: Registrations) => ReadonlyMap<string, T>): Registered<T>[] {
 		return firstOfEach(this.#extensions, table, (name, own, first) =>
 			this.#link.warnOnce(`The ${kind} ${name} of extension ${own.path} is not used: ${first.path} has one of that name.`),

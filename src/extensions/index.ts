@@ -1,4 +1,4 @@
-/** What the app needs of extensions, in one lazy chunk; finding them is `discover.ts`, apart, because every start does it. */
+/** What the app needs from extensions, in one lazy chunk; `discover.ts` finds them and is separate, because every start runs it. */
 export type { ExtensionActions, OwnMessage } from "./actions.ts";
 export { execProgram } from "./exec.ts";
 export { ExtensionHost, type HostOptions } from "./host.ts";

@@ -1,10 +1,10 @@
-/** What the extensions of one process share: the session once it is there, the bus, the flags, and where errors go. */
+/** What the extensions of one process share: the session once it exists, the bus, the flags, and the error handler. */
 import { setMaxListeners } from "node:events";
 import { onAbort } from "../lib/abort.ts";
 import type { ExtensionActions } from "./actions.ts";
 import type { EventBus } from "./api.ts";
 
-/** As it goes over the wire in `extension_error`. */
+/** The form sent over the wire in `extension_error`. */
 export interface ExtensionError {
 	extensionPath: string;
 	event: string;
@@ -21,17 +21,17 @@ export class Link {
 	#ended = new AbortController();
 	#listeners = new Map<string, Set<Listener>>();
 	#warned = new Set<string>();
-	/** What is waited for, in words. */
+	/** Descriptions of the current waits. */
 	readonly waits = new Set<{ extensionPath: string; what: string }>();
 
 	constructor(onError: OnError, warn: (text: string) => void) {
 		this.onError = onError;
 		this.warn = warn;
-		// As many may wait as there are hooks under way.
+		// There may be as many listeners as hooks under way.
 		setMaxListeners(0, this.#ended.signal);
 	}
 
-	/** Fires when the extensions are let go. */
+	/** Fires when the extensions are released. */
 	get ended(): AbortSignal {
 		return this.#ended.signal;
 	}
@@ -60,7 +60,7 @@ export class Link {
 		this.#warned.add(text);
 	}
 
-	/** Notes that this is waited for until it settles. */
+	/** Records a wait until it settles. */
 	async waitingFor<T>(extensionPath: string, what: string, settling: T | Promise<T>): Promise<T> {
 		const wait = { extensionPath, what };
 		this.waits.add(wait);
@@ -111,12 +111,12 @@ export function textOf(error: unknown): string {
 	}
 }
 
-/** How long a hook may take before it is named. */
+/** How long a hook may take before it is reported by name. */
 export const slowAfterMs = 10_000;
 
 export type Settled = { answer: unknown } | { failure: unknown } | { isAborted: true };
 
-/** Calls a function of an extension. Never throws; gives a value at once when it does. `onSlow` may end the wait by returning true. */
+/** Calls a function of an extension. Never throws; returns a synchronous value directly. `onSlow` may end the wait by returning true. */
 export function settle(call: () => unknown, signal: AbortSignal, onSlow: () => boolean): Settled | Promise<Settled> {
 	let given: unknown;
 	try {

@@ -1,4 +1,4 @@
-/** Runs the factories of extensions, TypeScript or JavaScript, and writes down what they register. */
+/** Runs the factories of extensions, TypeScript or JavaScript, and records their registrations. */
 
 import { stderrLog } from "../lib/log.ts";
 import type { CommandInfo, Extension, SourceInfo } from "./api.ts";
@@ -14,7 +14,7 @@ export interface LoadOptions {
 	cacheDirectory?: string;
 	/** Diagnostics, one line each. */
 	warn?: (text: string) => void;
-	/** An extension that has not loaded after this is given up. */
+	/** An extension that has not loaded after this time is abandoned. */
 	limitMs?: number;
 }
 
@@ -61,7 +61,7 @@ async function start(load: Import, own: Registrations, link: Link, commands: () 
 	try {
 		factory = await load(own.path);
 	} catch (cause) {
-		// The parser's text has blanks before the line break and no mention of what went wrong when.
+		// The parser's text has blanks in front of the line break and does not mention what failed when.
 		throw new Error(
 			textOf(cause)
 				.replace(/\s*\n\s*/g, " at ")
@@ -73,20 +73,20 @@ async function start(load: Import, own: Registrations, link: Link, commands: () 
 	await (factory as Extension)(extensionApi(own, link, commands));
 }
 
-/** jiti compiles what Node cannot run; our own package, typebox and the family's packages are there without being installed. */
+/** jiti compiles what Node cannot run; our own package, typebox and the family's packages are available without installation. */
 async function importer(cacheDirectory: string | undefined, family: Readonly<Record<string, Module>>): Promise<Import> {
 	const [{ createJiti }, typebox] = await Promise.all([import("jiti"), import("typebox")]);
 	const jiti = createJiti(process.cwd(), {
-		// Never jiti's own choice: a directory that all users share could be filled with somebody else's code.
+		// Never jiti's own choice: other users could put their code into a shared directory.
 		fsCache: cacheDirectory ?? false,
-		// Loading again runs the code as it is then; files of one extension share their modules all the same.
+		// Loading again runs the current code; files of one extension still share their modules.
 		moduleCache: false,
 		virtualModules: { ...family, bowline: published, typebox, "@sinclair/typebox": typebox },
 	});
 	return (path) => jiti.import(path, { default: true });
 }
 
-/** The work, or an error when it takes too long. It is named before that. */
+/** The work, or an error when it takes too long. A slow extension is reported by name before that. */
 function within<T>(limitMs: number, path: string, warn: (text: string) => void, work: Promise<T>): Promise<T> {
 	const named = setTimeout(() => warn(`Extension ${path} has been loading for ${slowAfterMs / 1000} s.`), slowAfterMs);
 	let limit: NodeJS.Timeout | undefined;

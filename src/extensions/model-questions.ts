@@ -1,4 +1,4 @@
-/** Questions about one request to a model: its messages, the body that is made of them, and the headers. */
+/** Questions about one request to a model: its messages, the body built from them, and the headers. */
 import type { AgentMessage } from "../protocol/messages.ts";
 import { type Answer, copyOf, isMessage, listIn, objectOf } from "./answers.ts";
 import type { Question } from "./chain.ts";
@@ -6,7 +6,7 @@ import type { ExtensionEventName } from "./events.ts";
 
 export type Ask = <Name extends ExtensionEventName>(question: Question<Name>) => Promise<boolean>;
 
-/** The messages as handlers want them: a copy that they change in place, or others. */
+/** The messages after the handlers: a copy that they change in place, or a replacement. */
 export async function changedMessages(ask: Ask, messages: readonly AgentMessage[], signal?: AbortSignal): Promise<readonly AgentMessage[]> {
 	let current = copyOf(messages) as AgentMessage[];
 	const listOf = (holder: Answer) => listIn<AgentMessage>(holder, "messages", "a list of messages", isMessage);
@@ -24,7 +24,7 @@ export async function changedMessages(ask: Ask, messages: readonly AgentMessage[
 	return current;
 }
 
-/** The body likewise. */
+/** The same for the body. */
 export async function changedPayload<Body>(ask: Ask, payload: Body, signal?: AbortSignal): Promise<Body> {
 	let current: unknown = copyOf(payload);
 	await ask({
@@ -39,7 +39,7 @@ export async function changedPayload<Body>(ask: Ask, payload: Body, signal?: Abo
 	return current as Body;
 }
 
-/** The headers likewise; one that is set to null or undefined is left out. */
+/** The same for the headers; a header set to null or undefined is omitted. */
 export async function changedHeaders(ask: Ask, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Record<string, string>> {
 	let current = { ...headers };
 	await ask({

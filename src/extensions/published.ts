@@ -1,3 +1,3 @@
-/** The face of the package for authors of extensions: what `from "bowline"` gives them. */
+/** The package's interface for extension authors: the exports of `from "bowline"`. */
 export type * from "./api.ts";
 export { defineExtension, defineTool } from "./helpers.ts";

@@ -1,4 +1,4 @@
-/** What one extension has registered. */
+/** The registrations of one extension. */
 import type { CommandInfo, CommandRegistration, FlagRegistration, Handler, ProviderRegistration, SourceInfo, ToolRegistration } from "./api.ts";
 import type { ExtensionEventName } from "./events.ts";
 import { FactLine } from "./facts.ts";
@@ -16,7 +16,7 @@ export class Registrations {
 	readonly flags = new Map<string, FlagRegistration>();
 	readonly providers = new Map<string, ProviderRegistration>();
 	readonly facts: FactLine;
-	/** It did not load: whatever it still does has no effect. */
+	/** It did not load: its further actions have no effect. */
 	isDropped = false;
 
 	constructor(sourceInfo: SourceInfo, link: Link) {
@@ -33,7 +33,7 @@ export class Registrations {
 
 export type Registered<T> = [name: string, value: T, by: Registrations];
 
-/** All of a kind in load order, of the same name the first. */
+/** All of a kind in load order, the first one of each name. */
 export function firstOfEach<T>(
 	extensions: readonly Registrations[],
 	table: (own: Registrations) => ReadonlyMap<string, T>,

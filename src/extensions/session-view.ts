@@ -1,4 +1,4 @@
-/** The session as extensions may see it: everything can be read, nothing can be changed. */
+/** The session as extensions see it: they can read everything and change nothing. */
 import type { Entry, Header } from "../protocol/entries.ts";
 
 /** A line of the session file. `appendEntry` writes those of type `custom`. */
@@ -26,7 +26,7 @@ export interface SessionManager {
 	getSessionFile(): string | undefined;
 	getSessionName(): string | undefined;
 	getHeader(): SessionFacts["header"];
-	/** All entries in the order in which they were written, on whatever branch. */
+	/** All entries of all branches, in the order in which they were written. */
 	getEntries(): readonly SessionEntry[];
 	getEntry(id: string): SessionEntry | undefined;
 	/** The entries from the root to the given one, or to the current one. */
@@ -62,7 +62,7 @@ function branchTo(entries: readonly SessionEntry[], id: string): SessionEntry[] 
 	const branch: SessionEntry[] = [];
 	for (let entry = byId.get(id); entry; entry = byId.get(entry.parentId ?? "")) {
 		branch.push(entry);
-		// A damaged file may lead in a circle.
+		// A damaged file may contain a cycle.
 		byId.delete(entry.id);
 	}
 	return branch.reverse();

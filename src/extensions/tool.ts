@@ -1,4 +1,4 @@
-/** Makes a tool of what an extension registered. */
+/** Makes a tool from an extension's registration. */
 import type { Tool } from "../agent/contracts.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import type { ToolResult } from "../protocol/messages.ts";
@@ -14,7 +14,7 @@ export function toolOf(tool: ToolRegistration, path: string, link: Link): Tool {
 		name,
 		label,
 		description,
-		// As JSON, which is all that models and our own check know of it.
+		// As JSON, the only form that models and our own check understand.
 		parameters: JSON.parse(JSON.stringify(parameters)),
 		concurrency: parallel === true ? "shared" : "exclusive",
 		...(hint === undefined ? {} : { hint }),

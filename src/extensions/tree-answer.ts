@@ -1,8 +1,8 @@
-/** Reads what handlers of `session_before_tree` answer; what is wrong is thrown. */
+/** Reads the answers of `session_before_tree` handlers; throws on invalid ones. */
 import { jsonIn, objectIn, objectOf, textIn } from "./answers.ts";
 import type { SessionBeforeTreeResult } from "./events.ts";
 
-/** Without what is absent. */
+/** Omits absent members. */
 export function treeAnswerOf(answer: unknown): SessionBeforeTreeResult {
 	const given = objectOf(answer) ?? {};
 	const customInstructions = textIn(given, "customInstructions");

@@ -1,12 +1,12 @@
-/** The host's user, as an extension reaches them. What it gives is checked, because hosts may be strict; what only a terminal has does nothing. */
+/** The host's user, as an extension reaches them. Input is checked, because hosts may be strict; terminal-only members do nothing. */
 import type { DialogOptions, Ui } from "../agent/contracts.ts";
 
 const noThemes = { success: false, error: "Theme switching not supported in RPC mode" };
-/** `theme.fg("accent", text)` and the like: the text as it is. */
+/** `theme.fg("accent", text)` and similar: returns the text unchanged. */
 const paint = (...words: unknown[]) => words.findLast((word) => typeof word === "string") ?? "";
 const theme = new Proxy({}, { get: (_, member) => (member === "then" ? undefined : paint) });
 
-/** Of the family's terminal: there is none, and extensions that use it run all the same. */
+/** Members of the family's terminal: there is no terminal here, and extensions that use them still run. */
 const terminalOnly: Record<string, unknown> = {
 	theme,
 	getAllThemes: () => [],
@@ -20,7 +20,7 @@ const terminalOnly: Record<string, unknown> = {
 	setEditorComponent: () => undefined,
 };
 
-/** Dialogs end with the hook that opened them. `onUnknown` hears of members that there are nowhere. */
+/** Dialogs end with the hook that opened them. `onUnknown` is called for members that exist nowhere. */
 export function uiUntil(ui: Ui, signal: AbortSignal, onUnknown: (member: string) => void): Ui {
 	const until = (options?: DialogOptions): DialogOptions => {
 		const own = options?.signal instanceof AbortSignal ? options.signal : undefined;

@@ -1,4 +1,4 @@
-/** A host's command that an extension answered or runs elsewhere, as the result the host expects. */
+/** A host's command that an extension answered or runs elsewhere, in the form of the result that the host expects. */
 import { tmpdir } from "node:os";
 import { Output, type OutputView } from "../lib/shell/output.ts";
 import type { BashResult } from "../protocol/commands/bash.ts";
@@ -18,7 +18,7 @@ export function bashAnswerOf(given: unknown): BashAnswer | undefined {
 	return { operations: operations as unknown as BashOperations };
 }
 
-/** Runs the command with the extension's own means. Its output is kept and cut as that of any command. */
+/** Runs the command with the extension's own operations. Its output is kept and truncated like that of any command. */
 export async function runElsewhere(operations: BashOperations, command: string, cwd: string, signal: AbortSignal): Promise<BashResult> {
 	const output = new Output(tmpdir());
 	let isOpen = true;

@@ -1,7 +1,7 @@
-/** Working with abort signals without leaving listeners behind. */
+/** Helpers for abort signals that leave no listeners attached. */
 import { setMaxListeners } from "node:events";
 
-/** Calls `then` once when the signal fires (at once if it has). The returned function takes the listener off again. */
+/** Calls `then` once when the signal fires (at once if it has). The returned function removes the listener. */
 export function onAbort(signal: AbortSignal, then: () => void): () => void {
 	if (signal.aborted) {
 		then();
@@ -11,10 +11,10 @@ export function onAbort(signal: AbortSignal, then: () => void): () => void {
 	return () => signal.removeEventListener("abort", then);
 }
 
-/** A controller that many may listen to, and that also aborts when an outer signal does, until it is released. */
+/** A controller for many listeners that also aborts when an outer signal does, until it is released. */
 export function linkedController(...outer: AbortSignal[]): { controller: AbortController; release: () => void } {
 	const controller = new AbortController();
-	// As many may listen as there are calls in a reply.
+	// There may be as many listeners as calls in a reply.
 	setMaxListeners(0, controller.signal);
 	const releases = outer.map((signal) => onAbort(signal, () => controller.abort()));
 	const release = () => {
@@ -23,7 +23,7 @@ export function linkedController(...outer: AbortSignal[]): { controller: AbortCo
 	return { controller, release };
 }
 
-/** The work's result; but when it has not ended `graceMs` after the signal fired, what `giveUp` says. Leaves no timer and no listener. */
+/** The work's result; if it has not ended `graceMs` after the signal fired, the result of `giveUp`. Leaves no timer and no listener. */
 export function settleWithin<T>(work: Promise<T>, signal: AbortSignal, graceMs: number, giveUp: () => T | Promise<T>): Promise<T> {
 	return new Promise<T>((resolve, reject) => {
 		let timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-/** Reads small files at the start, where nothing else is going on yet. Apart from bounded-file.ts, whose modules a start does not need. */
+/** Reads small files during start, when nothing else runs yet. Separate from bounded-file.ts, whose modules a start does not need. */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { notRegular, readFlags, tooLarge } from "./unsuitable-file.ts";
 

@@ -1,4 +1,4 @@
-/** Reads files that somebody else may have put there: never more than a limit, never what is not a regular file, and never for ever. */
+/** Reads untrusted files: never more than a limit, only regular files, and never without end. */
 import { type FileHandle, open } from "node:fs/promises";
 import { notRegular, readFlags, tooLarge } from "./unsuitable-file.ts";
 
@@ -18,7 +18,7 @@ export async function openRegular(path: string): Promise<FileHandle> {
 	}
 }
 
-/** Everything in an open file. The size that the system tells says little: files in /proc have none and may never end. */
+/** Everything in an open file. The size that the system reports says little: files in /proc have none and may never end. */
 export async function readWhole(file: FileHandle, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
 	const { size } = await file.stat();
 	if (size > maxBytes) throw tooLarge(maxBytes);

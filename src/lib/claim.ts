@@ -1,11 +1,11 @@
-/** A file that says which process has something. A claim whose process is gone is taken over. */
+/** A file that says which process holds something. A claim whose process is gone is taken over. */
 import { closeSync, constants, linkSync, openSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { CommandError } from "./command-error.ts";
 
-/** Where the id of a process means something. Members are absent where the system does not say. */
+/** Where the id of a process is valid. Members are absent where the system does not provide them. */
 export interface ProcessSpace {
 	machine?: string;
-	/** Changes with every start of the system. */
+	/** Changes with every boot of the system. */
 	boot?: string;
 	/** The PID namespace: containers number their processes on their own. */
 	namespace?: string;
@@ -13,7 +13,7 @@ export interface ProcessSpace {
 
 export interface Holder {
 	pid: number;
-	/** When that process started, in the system's own count: ids of processes are used again. Absent where the system does not tell. */
+	/** When that process started, in the system's own count: process ids are reused. Absent where the system does not report it. */
 	startTime?: string;
 	/** Absent in claims of earlier versions. */
 	space?: ProcessSpace;
@@ -106,7 +106,7 @@ export function isHolderAlive(holder: Holder): boolean {
 		if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
 	}
 	const stat = statOf(pid);
-	// Killed, and its parent has not looked yet.
+	// Killed, and its parent has not reaped it yet.
 	if (stat[0] === "Z" || stat[0] === "X") return false;
 	return startTime === undefined || stat[19] === undefined || startTime === stat[19];
 }
@@ -203,7 +203,7 @@ function forgetAside(path: string): void {
 		const holder = text === undefined ? undefined : parseHolder(text);
 		if (text !== undefined && !(holder && isHolderAlive(holder))) rmSync(asideOf(path), { force: true });
 	} catch {
-		// Then it stays. It does no harm.
+		// It stays, which is harmless.
 	}
 }
 

@@ -1,9 +1,9 @@
 /** A refusal that a host can provoke and read. Its text is protocol. Anything else that is thrown is a bug. */
 export class CommandError extends Error {
 	override readonly name = "CommandError";
-	/** A word for programs, where the protocol has one. */
+	/** A machine-readable code, where the protocol has one. */
 	readonly code: string | undefined;
-	/** For callers inside: what kind of refusal it is. Not on the wire. */
+	/** For internal callers: the kind of refusal. Not on the wire. */
 	readonly kind: "cancelled" | undefined;
 
 	constructor(message: string, code?: string, kind?: "cancelled") {

@@ -1,4 +1,4 @@
-/** A promise with its handles outside. */
+/** A promise with its resolve and reject functions exposed. */
 export interface Deferred<T> {
 	promise: Promise<T>;
 	resolve: (value: T) => void;

@@ -3,15 +3,15 @@
 export interface EnvironmentPolicy {
 	/** Variables that hold credentials Bowline uses. */
 	secretNames: Iterable<string>;
-	/** Names that are passed on all the same, because the user said so. */
+	/** Names that are passed on all the same, because the user allowed them. */
 	allow: Iterable<string>;
 }
 
-/** A host hands these to us, not to what we run. */
+/** A host passes these to us, not to the commands we run. */
 const ownNames = new Set(["BOWLINE_SETTINGS", "BOWLINE_INHERIT_FD"]);
 const ownSecret = /^BOWLINE_.*(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)/;
 
-/** The environment without our own credentials. Others (`GH_TOKEN`, `AWS_*`) are what commands need to do their work. */
+/** The environment without our own credentials. Others (`GH_TOKEN`, `AWS_*`) stay, because commands need them. */
 export function childEnvironment(parent: Record<string, string | undefined>, policy: EnvironmentPolicy): Record<string, string> {
 	const secret = new Set(policy.secretNames);
 	const allowed = new Set(policy.allow);
@@ -24,7 +24,7 @@ export function childEnvironment(parent: Record<string, string | undefined>, pol
 	return result;
 }
 
-/** The rest of it, for one of our own kind: all but what was meant for this very process. */
+/** The variables withheld from commands, for another agent process: all except those meant for this very process. */
 export function withheldEnvironment(parent: Record<string, string | undefined>, policy: EnvironmentPolicy): Record<string, string> {
 	const seen = childEnvironment(parent, policy);
 	const rest = Object.entries(parent).filter(([name, value]) => value !== undefined && !Object.hasOwn(seen, name) && !ownNames.has(name));

@@ -10,12 +10,12 @@ export interface EventStreamMessage {
 /** Length of the message, length of its headers, checksum of these two. */
 const preludeSize = 12;
 const checksumSize = 4;
-/** More than Amazon allows a message to have. */
+/** More than Amazon allows for one message. */
 const largestMessage = 24 * 1024 * 1024;
 
 export class EventStreamReader {
 	#onMessage: (message: EventStreamMessage) => void;
-	/** Bytes that do not make a whole message yet. They are joined only when enough of them are there. */
+	/** Bytes that do not yet make a whole message. They are joined only when there are enough of them. */
 	#waiting: Buffer[] = [];
 	#size = 0;
 	#wanted = preludeSize;
@@ -32,8 +32,8 @@ export class EventStreamReader {
 	}
 
 	/**
-	 * Takes the next bytes and delivers every message that is complete with them. Throws a SyntaxError when a checksum is wrong. An answer
-	 * that does not even begin as an event stream, such as a page of a proxy, is ignored: `events` stays 0.
+	 * Takes the next bytes and delivers every message that they complete. Throws a SyntaxError when a checksum is wrong. An answer
+	 * that does not even begin as an event stream, such as a proxy's page, is ignored: `events` stays 0.
 	 */
 	push(chunk: Uint8Array): void {
 		if (this.#isForeign) return;
@@ -47,7 +47,7 @@ export class EventStreamReader {
 		}
 	}
 
-	/** The bytes are over. Part of a message is worth nothing. */
+	/** End of the bytes. An incomplete message is discarded. */
 	end(): void {
 		this.#waiting = [];
 		this.#size = 0;

@@ -6,7 +6,7 @@ export const exitCodes = {
 	usage: 2,
 	/** A ceiling of `task.budget.*` was reached. */
 	budget: 3,
-	/** Nobody reads what we write. As for a program that SIGPIPE ended, and likewise for the signals. */
+	/** The reader of our output is gone. Same code as a program that SIGPIPE ended, and likewise for the other signals. */
 	brokenPipe: 141,
 	SIGHUP: 129,
 	SIGINT: 130,

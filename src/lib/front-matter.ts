@@ -10,9 +10,9 @@ export interface FrontMatter {
 
 type Attributes = Record<string, unknown>;
 
-/** A head is a few lines. Whatever is longer could keep a YAML parser busy for a long time. */
+/** A head is a few lines. A longer one could keep a YAML parser busy for a long time. */
 const maxHeadLength = 32 * 1024;
-/** Values inside of a head, each alias counted with everything it repeats. */
+/** Values inside a head, each alias counted with everything it repeats. */
 const maxValues = 5000;
 const maxDepth = 64;
 
@@ -62,7 +62,7 @@ export async function readFrontMatter(text: string): Promise<FrontMatter> {
 
 class TooManyValues extends Error {}
 
-/** Aliases of aliases make few lines into millions of values as soon as somebody walks through them. */
+/** Aliases of aliases turn a few lines into millions of values as soon as code walks through them. */
 function requireFewValues(root: object): void {
 	let count = 0;
 	const visit = (value: unknown, depth: number): void => {

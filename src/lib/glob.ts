@@ -1,6 +1,6 @@
 /**
  * Globs in time that is at most the length of the pattern times the length of the path. A regular expression made of a glob can take
- * exponential time, and both the glob and the path may come from somebody who wants that.
+ * exponential time, and both the glob and the path may come from an attacker.
  */
 
 /** `*`, `?`, a character, or a class of characters. */
@@ -24,7 +24,7 @@ export function pathGlob(glob: string): PathGlob {
 	return { parts: parts.filter((part, index) => part !== "**" || parts[index - 1] !== "**") };
 }
 
-/** Whether the parts of a path fit. Goes back at most to the last `**`, because an earlier one can never help. */
+/** Whether the parts of a path match. Backtracks at most to the last `**`, because an earlier one can never help. */
 export function matchesParts({ parts }: PathGlob, path: readonly string[]): boolean {
 	let part = 0;
 	let at = 0;
@@ -49,7 +49,7 @@ export function matchesParts({ parts }: PathGlob, path: readonly string[]): bool
 	return part === parts.length;
 }
 
-/** The same for one name, going back to the last `*`. */
+/** The same for one name, backtracking to the last `*`. */
 function matchesName(wanted: readonly Token[], name: string): boolean {
 	let token = 0;
 	let at = 0;
@@ -132,7 +132,7 @@ const namedRanges: Record<string, [number, number][]> = {
 	],
 };
 
-/** No class where a closing bracket is missing: then the opening one is a character like others. */
+/** Not a class if the closing bracket is missing: then the opening one is an ordinary character. */
 function characterClass(part: string, start: number): { token: Token; end: number } | undefined {
 	const isNegated = part[start + 1] === "!" || part[start + 1] === "^";
 	const first = start + (isNegated ? 2 : 1);
@@ -162,7 +162,7 @@ function member(part: string, start: number): { code: number; end: number } {
 
 const maxAlternatives = 256;
 
-/** `a.{ts,js}` as `a.ts` and `a.js`. Nothing for ranges such as `{1..9}` and for more alternatives than anybody writes. */
+/** `a.{ts,js}` as `a.ts` and `a.js`. Nothing for ranges such as `{1..9}` and for an unreasonable number of alternatives. */
 export function expandBraces(glob: string): string[] | undefined {
 	let done = [""];
 	for (let at = 0; at < glob.length; ) {
@@ -189,7 +189,7 @@ export function expandBraces(glob: string): string[] | undefined {
 	return done;
 }
 
-/** Nothing where the brace has no end or holds no comma: then it is a character like others. */
+/** Nothing if the brace has no end or contains no comma: then it is an ordinary character. */
 function braceGroup(glob: string, start: number): { parts: string[]; end: number } | "range" | undefined {
 	const parts: string[] = [];
 	let depth = 0;

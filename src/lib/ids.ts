@@ -13,7 +13,7 @@ export function randomBytes(count: number): Buffer {
 	return bytes;
 }
 
-/** Nothing where there is none, or no descriptor is to be had: ids are needed even then. */
+/** Undefined if there is no such device, or no descriptor is available: ids are needed even then. */
 function urandom(): number | undefined {
 	if (process.platform === "win32") return undefined;
 	try {

@@ -1,4 +1,4 @@
-/** Rules of ignore files as git reads them, in linear time and with limits: the files belong to whoever made the directory. */
+/** Rules of ignore files as git reads them, in linear time and with limits: the files are untrusted. */
 import { matchesParts, type PathGlob, pathGlob } from "./glob.ts";
 
 const maxBytes = 256 * 1024;
@@ -9,12 +9,12 @@ interface Rule {
 	glob: PathGlob;
 	isNegated: boolean;
 	onlyDirectories: boolean;
-	/** `a/**` is about what is in the directory, not about the directory. */
+	/** `a/**` applies to the contents of the directory, not to the directory. */
 	onlyInside: boolean;
 }
 
 export interface IgnoreRules {
-	/** True: ignored. False: brought back by a rule with `!`. Nothing: no rule is about this path, relative and with slashes. */
+	/** True: ignored. False: a rule with `!` includes it again. Nothing: no rule matches this path, which is relative and has slashes. */
 	verdict(path: string, isDirectory: boolean): boolean | undefined;
 	/** Whether the directory or one that contains it is ignored. */
 	ignoresDirectory(path: string): boolean;
@@ -31,7 +31,7 @@ export function ignoreRules(text: string): IgnoreRules | { problem: string } {
 		if (rules.length > maxRules) return { problem: `it has more than ${maxRules} rules` };
 	}
 	const verdictOf = (parts: readonly string[], isDirectory: boolean): boolean | undefined => {
-		// The last rule that fits decides.
+		// The last matching rule decides.
 		for (let index = rules.length - 1; index >= 0; index -= 1) {
 			const { glob, isNegated, onlyDirectories, onlyInside } = rules[index] as Rule;
 			if (onlyDirectories && !isDirectory) continue;
@@ -48,7 +48,7 @@ export function ignoreRules(text: string): IgnoreRules | { problem: string } {
 	};
 }
 
-/** Whether the path fits also without the `**` at the end of the rule. */
+/** Whether the path also matches without the `**` at the end of the rule. */
 const isRootOf = ({ parts }: PathGlob, path: readonly string[]) => matchesParts({ parts: parts.slice(0, -1) }, path);
 
 function parseRule(line: string): Rule | undefined {
@@ -59,7 +59,7 @@ function parseRule(line: string): Rule | undefined {
 	const onlyDirectories = text.endsWith("/");
 	if (onlyDirectories) text = text.slice(0, -1);
 	if (text === "" || text === "/") return undefined;
-	// A slash ties the rule to the directory of its file; without one it is about names at any depth.
+	// A slash ties the rule to the directory of its file; without one it applies to names at any depth.
 	const isAnchored = text.includes("/");
 	const glob = pathGlob(isAnchored ? text.replace(/^\//, "") : `**/${text}`);
 	return { glob, isNegated, onlyDirectories, onlyInside: isAnchored && glob.parts.at(-1) === "**" && glob.parts.length > 1 };

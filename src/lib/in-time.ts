@@ -1,4 +1,4 @@
-/** Runs code that may never come to an end, such as a stranger's regular expression, under a limit of time. */
+/** Runs code that may never end, such as an untrusted regular expression, under a time limit. */
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 import { type Context, createContext, Script } from "node:vm";
@@ -12,7 +12,7 @@ export class TimeLimit {
 		this.#limitMs = limitMs;
 	}
 
-	/** False when it was stopped. Synchronous work only; what it throws is thrown. */
+	/** False when it was stopped. Synchronous work only; errors are rethrown. */
 	run(work: () => void): boolean {
 		requireDescriptors();
 		this.#context ??= createContext({ work }) as Context & { work: () => void };
@@ -28,7 +28,7 @@ export class TimeLimit {
 	}
 }
 
-/** What watches the time needs some; without them Node ends the whole process. */
+/** The time limit needs some file descriptors; without them Node ends the whole process. */
 const neededDescriptors = 8;
 
 function requireDescriptors(): void {

@@ -8,7 +8,7 @@ const cr = 0x0d;
 export interface RecordSink {
 	/** One record without its line ending; never empty or only whitespace. */
 	record(text: string): void;
-	/** A record was longer than the limit and has been thrown away. */
+	/** A record was longer than the limit and has been discarded. */
 	tooLong(limit: number): void;
 }
 
@@ -35,7 +35,7 @@ export class RecordReader {
 		this.#add(chunk, start, chunk.length);
 	}
 
-	/** End of input: what is left without LF is a last record. */
+	/** End of input: a rest without LF is a last record. */
 	end(): void {
 		this.#finish();
 	}
@@ -74,7 +74,7 @@ export class RecordReader {
 
 const separators = /[\u2028\u2029]/;
 
-/** JSON on one line. U+2028 and U+2029 are escaped for readers that take them for line ends. */
+/** JSON on one line. U+2028 and U+2029 are escaped for readers that treat them as line ends. */
 export function toLine(value: unknown): string {
 	const json = JSON.stringify(value);
 	// The search is many times cheaper than a replace that finds nothing.

@@ -1,11 +1,11 @@
-/** Halves of files that a process was killed over, before they could take the place of whole ones. */
+/** Partial files left by killed processes, before they could replace complete ones. */
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Nobody takes that long to write one. */
+/** No process takes that long to write one. */
 const minAgeMs = 10 * 60 * 1000;
 
-/** Removes files of these names that nobody can want any more. Failing is fine: there is a next time. */
+/** Removes files with these names that no process can need any more. Failure is harmless: a later call retries. */
 export async function removeLeftOvers(directory: string, isHalf: (name: string) => boolean, now: number): Promise<void> {
 	const [listing] = await Promise.allSettled([readdir(directory)]);
 	if (listing.status === "rejected") return;

@@ -39,12 +39,12 @@ export class PartialJsonReader {
 	#shown = 0;
 	#maxNesting: number;
 
-	/** What is nested deeper is read no further. */
+	/** Deeper nesting is not read. */
 	constructor(maxNesting = Number.POSITIVE_INFINITY) {
 		this.#maxNesting = maxNesting;
 	}
 
-	/** Everything that came, unread. */
+	/** Everything received, as raw text. */
 	get text(): string {
 		return this.#text;
 	}
@@ -54,7 +54,7 @@ export class PartialJsonReader {
 		return this.#state === "end";
 	}
 
-	/** Takes the next piece. Gives a new reading, or nothing when the last one still serves. */
+	/** Takes the next piece. Returns a new reading, or nothing when the last one is still good enough. */
 	push(piece: string): Record<string, Json> | undefined {
 		this.#text += piece;
 		if (this.#state === "broken" || this.#state === "end") return undefined;
@@ -69,7 +69,7 @@ export class PartialJsonReader {
 		return reading;
 	}
 
-	/** A long string that has grown by next to nothing, or wide containers that would be copied for little, can wait. */
+	/** A long string that has hardly grown, or wide containers that would be copied for little gain, can wait. */
 	#isWorthReading(): boolean {
 		if (!this.#hasMoved && (this.#open.length - this.#shown) * finestGrowth < this.#open.length) return false;
 		let cost = 0;
@@ -119,7 +119,7 @@ export class PartialJsonReader {
 		}
 	}
 
-	/** Runs to the next quote or backslash and gives the position behind it. */
+	/** Runs to the next quote or backslash and returns the position after it. */
 	#readString(piece: string, from: number): number {
 		let at = from;
 		for (; at < piece.length; at += 1) {
@@ -210,7 +210,7 @@ function isObject(value: Json): value is Record<string, Json> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What the finished text says: the object, or why it cannot be trusted. Nothing but blanks is an empty object. */
+/** The value of the finished text: the object, or why it cannot be trusted. Only blanks give an empty object. */
 export function parseObject(text: string): { value: Record<string, unknown> } | { problem: string } {
 	if (text.trim() === "") return { value: {} };
 	const strict = tryParse(text);
@@ -227,7 +227,7 @@ function tryParse(text: string): { value: Json } | { problem: string } {
 	}
 }
 
-/** Mends what models get wrong inside strings, raw control characters and unknown escapes. Closes nothing and adds nothing. */
+/** Repairs common mistakes of models inside strings: raw control characters and unknown escapes. Closes nothing and adds nothing. */
 export function repairStrings(text: string): string {
 	return text.replace(/"(?:[^"\\]|\\[\s\S])*"/g, (literal) =>
 		literal

@@ -1,4 +1,4 @@
-/** Takes secrets out of JSON without tearing it apart: a key that happens to be an ordinary word must not change the words of the protocol. */
+/** Removes secrets from JSON without breaking it: a key that is an ordinary word must not change the words of the protocol. */
 import { toLine } from "./jsonl.ts";
 
 type Redact = (text: string) => string;
@@ -20,7 +20,7 @@ const wordMembers = new Set([
 ]);
 const word = /^[A-Za-z][A-Za-z_/-]{0,39}$/;
 
-/** Members that refer to entries of the session file. Another value would lead nowhere. */
+/** Members that refer to entries of the session file. A changed value would refer to nothing. */
 const references = new Set(["parentId", "targetId", "firstKeptEntryId", "fromId", "entryId", "leafId"]);
 
 /** Members below which everything, names included, comes from models, tools, hosts and extensions. */

@@ -1,4 +1,4 @@
-/** Takes secret values out of texts, out of lines of JSON, and out of streams. */
+/** Removes secret values from texts, lines of JSON, and streams. */
 import { cleanJson } from "./redact-json.ts";
 
 export interface Redactor {
@@ -12,27 +12,27 @@ export interface Redactor {
 	stream(): ByteFilter;
 }
 
-/** Takes pieces and gives the text that may be shown so far. `end` gives the rest that was held. */
+/** Takes pieces and returns the text that may be shown so far. `end` returns the rest that was held. */
 export interface TextFilter {
 	push(piece: string): string;
 	end(): string;
 }
 
-/** Takes chunks and gives what may be shown so far. `end` gives what was held back. A given buffer may be the one that was pushed. */
+/** Takes chunks and returns what may be shown so far. `end` returns the rest. A returned buffer may be the one that was pushed. */
 export interface ByteFilter {
 	push(chunk: Buffer): Buffer;
 	end(): Buffer;
 }
 
 const replacement = "[redacted]";
-/** For how long an exit that writes many lines a second may use the same list of secrets. */
+/** For how long an output that writes many lines a second may use the same list of secrets. */
 export const secretsAgeMs = 100;
-/** Shorter values are not secrets but words, and would tear holes in ordinary output. */
+/** Shorter values are words, not secrets; redacting them would damage ordinary output. */
 const shortestSecret = 8;
-/** A run of overlapping secrets is replaced as one; past this length it is cut, so that nothing grows without end. */
+/** A run of overlapping secrets is replaced as one; past this length it is cut, so that memory stays bounded. */
 const longestHold = 64 * 1024;
 
-/** Of a longer secret its first half is one too: texts are cut to size. */
+/** The first half of a longer secret is a secret too: texts are cut to size. */
 const shortestStem = 16;
 
 type Span = { start: number; end: number };
@@ -60,7 +60,7 @@ function replacedIn(value: string, needles: readonly Needle[]): string {
 	return result + value.slice(last);
 }
 
-/** Holds the end of the text as long as it may be the beginning of a secret. Nearly every piece has nothing to do with one, and must cost next to nothing. */
+/** Holds the end of the text while it may begin a secret. Nearly every piece contains none, and must cost next to nothing. */
 function pieceFilter(needles: readonly Needle[]): TextFilter {
 	let held = "";
 	const secrets = needles.map(({ secret }) => secret);
@@ -90,7 +90,7 @@ function pieceFilter(needles: readonly Needle[]): TextFilter {
 	};
 }
 
-/** Whether the text from here on is like the first characters of a secret, as far as it goes. */
+/** Whether the text from here on matches the first characters of a secret, as far as it goes. */
 function mayBegin(secrets: readonly string[], text: string, from: number): boolean {
 	for (const secret of secrets) {
 		const length = Math.min(4, text.length - from);
@@ -182,10 +182,10 @@ function byteRedaction(needles: Buffer[]): ByteFilter {
 			const spans = occurrences(needles, (needle, from) => data.indexOf(needle, from));
 			let cut = beginningOfUnfinished(data, needles);
 			const last = spans.at(-1);
-			// What follows may overlap the last secret: keep the whole of it until that is known.
+			// The next bytes may overlap the last secret: keep all of it until that is known.
 			if (last && last.end > cut) cut = data.length - last.start <= longestHold ? last.start : last.end;
 			const clear = replaced(data, spans, cut);
-			// A copy: the chunk's memory belongs to whoever pushed it.
+			// A copy: the chunk's memory belongs to the caller that pushed it.
 			held = Buffer.from(data.subarray(cut));
 			return clear;
 		},
@@ -220,7 +220,7 @@ function occurrences<Needle extends { length: number }>(needles: Needle[], find:
 	return joined(found);
 }
 
-/** In order, those that overlap as one. */
+/** In order, with overlapping ones merged. */
 function joined(spans: Span[]): Span[] {
 	if (spans.length < 2) return spans;
 	spans.sort((a, b) => a.start - b.start);

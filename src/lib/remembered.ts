@@ -1,6 +1,6 @@
-/** Something that is loaded once. A failure is not remembered: what cannot be loaded now, for want of file descriptors, may be later. */
+/** A value that is loaded once. A failure is not remembered: a load that fails for lack of file descriptors may succeed later. */
 export function remembered<T>(loading: Promise<T>, forget: () => void): Promise<T> {
-	// Who asked for it hears of the failure; this is only about the next.
+	// The caller receives the failure; this only affects the next call.
 	loading.catch(forget);
 	return loading;
 }

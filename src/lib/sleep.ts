@@ -1,4 +1,4 @@
-/** Waits that end early when a signal fires, and leave no timer behind. */
+/** Waits that end early when a signal fires, and leave no timer running. */
 const longestMs = 2 ** 31 - 1;
 
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {

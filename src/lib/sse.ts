@@ -1,4 +1,4 @@
-/** Reads server-sent events from bytes cut anywhere. Knows nothing of what the events mean. */
+/** Reads server-sent events from bytes cut anywhere. Does not interpret the events. */
 import { StringDecoder } from "node:string_decoder";
 
 /** More than any provider sends in one event; a line that never ends is stopped here. */
@@ -19,7 +19,7 @@ export class SseReader {
 	#data: string | undefined;
 	#name = "";
 	#isFirst = true;
-	/** The last character was a carriage return; a line feed after it belongs to it. */
+	/** The last character was a carriage return; a line feed directly after it is part of the same line end. */
 	#isAfterReturn = false;
 	#events = 0;
 
@@ -34,7 +34,7 @@ export class SseReader {
 		return this.#events;
 	}
 
-	/** Takes the next bytes and delivers every event that is complete with them. Throws a RangeError past the size limit of one event. */
+	/** Takes the next bytes and delivers every event that they complete. Throws a RangeError past the size limit of one event. */
 	push(chunk: Uint8Array): void {
 		let text = this.#decoder.write(chunk as Buffer);
 		if (this.#isFirst && text !== "") {
@@ -59,7 +59,7 @@ export class SseReader {
 		if (this.#tail.length + (this.#data?.length ?? 0) > this.#limit) throw new RangeError(`An event is larger than ${this.#limit} characters`);
 	}
 
-	/** The bytes are over: an event without its closing blank line is delivered too. */
+	/** End of the bytes: an event without its closing blank line is delivered too. */
 	end(): void {
 		const rest = this.#tail + this.#decoder.end();
 		this.#tail = "";

@@ -1,8 +1,8 @@
-/** Keeps credentials out of stderr, whoever prints there. */
+/** Keeps credentials out of stderr, regardless of which code prints there. */
 
 type Redact = (text: string) => string;
 
-/** From now on everything that goes to stderr passes through the function that is given later. The stream is not made before it is used: it costs a start a millisecond. */
+/** From now on all stderr output passes through a function given later. The stream is created on first use: it costs a start 1 ms. */
 export function guardStderr(): (redact: Redact) => void {
 	let redact: Redact = (text) => text;
 	const own = Object.getOwnPropertyDescriptor(process, "stderr") as PropertyDescriptor & { get: () => NodeJS.WriteStream };

@@ -8,7 +8,7 @@ const maxDepth = 64;
 
 type Json = Record<string, unknown>;
 
-/** Why no provider accepts a tool of this name and these parameters, for the sentence after the tool's name; nothing when one does. */
+/** Why no provider accepts a tool with this name and these parameters, phrased to follow the tool's name; nothing when one does. */
 export function toolProblem(name: string, parameters: Json): string | undefined {
 	if (name.length > maxName) return `has a name of ${name.length} characters; models accept at most ${maxName}`;
 	if (!goodName.test(name)) return "has a name that no model accepts; use letters, digits, underscores and hyphens";

@@ -1,4 +1,4 @@
-/** A tool that failed and has more to say than a text: its whole result is passed on as an error. */
+/** A tool failure that carries more than a text: its whole result is passed on as an error. */
 export class ToolFailure<Result> extends Error {
 	override readonly name = "ToolFailure";
 	readonly result: Result;

@@ -8,7 +8,7 @@ export interface Limits {
 
 export const outputLimits: Limits = { maxLines: 2000, maxBytes: 50 * 1024 };
 
-/** What was cut, told to hosts as `details.truncation`. The text itself is not repeated here. */
+/** A description of the cut, sent to hosts as `details.truncation`. The text itself is not repeated here. */
 export interface Truncation {
 	truncated: boolean;
 	truncatedBy: "lines" | "bytes" | null;
@@ -29,7 +29,7 @@ export interface Truncated {
 	truncation: Truncation;
 }
 
-/** Size of the whole, when the text at hand is only the part of it that can matter. */
+/** Size of the whole text, when the given text is only the relevant part of it. */
 export interface Totals {
 	lines: number;
 	bytes: number;
@@ -73,7 +73,7 @@ export function truncateHead(text: string, limits: Limits = outputLimits, totals
 	};
 }
 
-/** Keeps the end. A last line that is too large by itself is cut to its last bytes, at a character boundary. */
+/** Keeps the end. A last line that is too large on its own is cut to its last bytes, at a character boundary. */
 export function truncateTail(text: string, limits: Limits = outputLimits, totals: Totals = measure(text)): Truncated {
 	if (totals.lines <= limits.maxLines && totals.bytes <= limits.maxBytes) return whole(text, limits, totals);
 	let start = text.length;
@@ -81,7 +81,7 @@ export function truncateTail(text: string, limits: Limits = outputLimits, totals
 	let bytes = 0;
 	let by: "lines" | "bytes" = "lines";
 	while (start > 0 && lines < limits.maxLines) {
-		// The newline that ends a line belongs to it, so that what is kept is exactly the end of the text.
+		// The newline that ends a line belongs to it, so that the kept part is exactly the end of the text.
 		const newline = start < 2 ? -1 : text.lastIndexOf("\n", start - 2);
 		const size = Buffer.byteLength(text.slice(newline + 1, start));
 		if (bytes + size > limits.maxBytes) {

@@ -1,7 +1,7 @@
-/** What files that somebody else may have put there must be: regular, and not too large. */
+/** Requirements for untrusted files: regular, and not too large. */
 import { constants } from "node:fs";
 
-/** Nothing that is opened with these flags holds us up: not a pipe, not a device, not a terminal. */
+/** Opening with these flags never blocks: not on a pipe, a device or a terminal. */
 export const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** Why a file is not used. */

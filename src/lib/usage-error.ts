@@ -1,4 +1,4 @@
-/** The command line, or what it names, cannot be used as it is. Exit code 2; RPC mode says 1 for every start that fails. */
+/** The command line, or a file it names, cannot be used. Exit code 2; RPC mode exits with 1 for every failed start. */
 export class UsageError extends Error {
 	override readonly name = "UsageError";
 }

@@ -7,7 +7,7 @@ export type { Options } from "../protocol/flags.ts";
 
 export interface Arguments {
 	options: Options;
-	/** What is no flag, in order. */
+	/** Words that are not flags, in order. */
 	words: string[];
 	/** Flags that are not in the table; extensions may know them. */
 	unknown: UnknownFlag[];
@@ -15,11 +15,11 @@ export interface Arguments {
 
 export interface UnknownFlag {
 	name: string;
-	/** What stands behind `=`. */
+	/** The text after `=`. */
 	value: string | undefined;
-	/** The word behind it, which may be its value, or the next of `words`. */
+	/** The word after it, which may be its value, or the next of `words`. */
 	following: string | undefined;
-	/** How many words stand before it. */
+	/** How many words precede it. */
 	at: number;
 }
 
@@ -31,7 +31,7 @@ const harmless: readonly string[] = ["no-color", "no-telemetry", "no-update-chec
 /** A switch is never followed by a value. */
 const isSwitch = (name: string) => name.startsWith("no-");
 
-/** What is to be said about flags that nobody knows. Throws for the first that is not harmless. */
+/** Warns about unknown flags. Throws for the first that is not harmless. */
 export function refuseUnknown(flags: readonly UnknownFlag[], warn: (text: string) => void): void {
 	const wrong = flags.find(({ name }) => !harmless.includes(name));
 	if (wrong) throw new UsageError(unknownFlagText(`--${wrong.name}`));

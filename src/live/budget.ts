@@ -1,4 +1,4 @@
-/** The session's ceilings as the settings have them. What watches over them is loaded only when there is one. */
+/** The session's ceilings as the settings have them. The code that enforces them is loaded only when there is one. */
 import type { BudgetLimits, Emit } from "../agent/contracts.ts";
 import type { BudgetPolicy } from "../policies/budget.ts";
 import type { BudgetReason } from "../protocol/budget.ts";
@@ -30,7 +30,7 @@ function limitsOf(settings: SettingsView, warn: (text: string) => void): BudgetL
 	return limits;
 }
 
-/** Nothing when there is no ceiling. A subagent is given those of the session that sent it. */
+/** Nothing when there is no ceiling. A subagent gets the ceilings of the session that started it. */
 export async function loadBudget(
 	settings: SettingsView,
 	warn: (text: string) => void,

@@ -30,7 +30,7 @@ export class Dispatch {
 	#lanes: Lanes;
 	/** Counts commands as they are read. */
 	#sequence = 0;
-	/** The last abort of each kind that was read: commands that were read before it must not start any more. */
+	/** The last abort of each kind that was read: commands that were read before it must no longer start. */
 	#abortedBefore = { abort: 0, abort_bash: 0 };
 
 	constructor(handlers: Handlers, lanes: Lanes) {
@@ -74,7 +74,7 @@ export class Dispatch {
 		});
 	}
 
-	/** No prompt and no command of the host that was read may start any more. */
+	/** Prompts and host commands that were read may no longer start. */
 	abortAll(): void {
 		this.#abortedBefore = { abort: Number.POSITIVE_INFINITY, abort_bash: Number.POSITIVE_INFINITY };
 	}

@@ -20,7 +20,7 @@ import type { Workspace } from "./workspace.ts";
 export interface ExtensionParts extends Pick<ActionParts, "front"> {
 	live: Pick<LiveSession, "commands" | "lanes">;
 	assembly: Assembly;
-	/** Resolves when the program ends and waits for no extension any more. */
+	/** Resolves when the program ends and no longer waits for extensions. */
 	leaving: Promise<void>;
 }
 
@@ -100,7 +100,7 @@ export class Extensions {
 		return { unknown: given.filter(({ name }) => !flags.has(name)), strays };
 	}
 
-	/** From now on they receive events, are asked and can act. Resolves when all have been told that the session has started. */
+	/** From now on they receive events, are asked and can act. Resolves when all have been notified of the session's start. */
 	async start(parts: ExtensionParts): Promise<void> {
 		const { assembly, live, front } = parts;
 		const { session, prompting, builtIn, sources, models, log } = assembly;
@@ -110,7 +110,7 @@ export class Extensions {
 			await models.setProviders(Object.fromEntries(providers));
 			return providers.size > 0;
 		};
-		// Models that extensions bring are known before one is chosen.
+		// Models that extensions add are known before one is chosen.
 		await assembly.chooseModel(this.#host.providers().size > 0 && (await takeProviders()));
 		await builtIn.load();
 		sources.put(this.#tools);
@@ -190,7 +190,7 @@ export class Extensions {
 		if (this.#host.wants(event.type)) this.#host.notify(event);
 	};
 
-	/** The extension's command that a text stands for. */
+	/** The extension command that a text invokes. */
 	findCommand(text: string): ExtensionCommand | undefined {
 		if (!text.startsWith("/")) return undefined;
 		const end = text.search(/\s/);
@@ -207,7 +207,7 @@ export class Extensions {
 		this.#host.dispose();
 	}
 
-	/** Which extensions are waited for at the moment, and where. */
+	/** The extensions that the session is waiting for, and where. */
 	get waits(): ExtensionHost["waits"] {
 		return this.#host.waits;
 	}

@@ -1,4 +1,4 @@
-/** What a front door brings to a session: the way to its host. Types only. */
+/** What a front provides to a session: the connection to its host. Types only. */
 import type { SummaryRetry } from "../agent/policy.ts";
 import type { Flow } from "../agent/stream.ts";
 import type { Ui } from "../agent/ui.ts";
@@ -20,7 +20,7 @@ export interface Front {
 	/** The host's own tools and its choice of events, where it has any. */
 	host?: Host;
 	warn: (text: string) => void;
-	/** Calls back when everything is over, whatever ended it. */
+	/** Calls back when everything has ended, for whatever reason. */
 	atExit: (then: () => void) => void;
 	/** A message of an extension could not be sent. */
 	sendFailed: (command: "extension_send" | "extension_send_user", error: string) => void;
@@ -42,7 +42,7 @@ export interface Host {
 export interface Variations {
 	/** The mode to start with where neither a flag nor a setting decides. */
 	readonly interruptMode?: InterruptMode;
-	/** Whether the level `max` is one of its own, above `xhigh`. */
+	/** Whether the level `max` is a separate one, above `xhigh`. */
 	readonly hasMaxLevel?: true;
 	/** Receives the output of a host's command while it runs. */
 	readonly bashOutput?: (id: RequestId | undefined) => (update: ShellUpdate) => void;
@@ -50,6 +50,6 @@ export interface Variations {
 	readonly awaitsCommands?: true;
 	/** Receives entries as they are added to the session. */
 	readonly onEntry?: (entry: object) => void;
-	/** Receives that a summary is asked for again. */
+	/** Called when a summary is requested again. */
 	readonly onSummaryRetry?: (retry: SummaryRetry) => void;
 }

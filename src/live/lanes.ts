@@ -52,7 +52,7 @@ export class Lanes {
 		this.enqueue(() => until, true);
 	}
 
-	/** Runs work in its turn among the serial commands. The lane goes on whether it succeeds or not. */
+	/** Runs work in its turn among the serial commands. The lane continues whether it succeeds or not. */
 	inTurn<T>(work: () => Promise<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			this.enqueue(async () => {
@@ -102,7 +102,7 @@ export class Lanes {
 		this.#isPumping = false;
 	}
 
-	/** Whether another command may start now. If not, the lane goes on when the host has read enough. */
+	/** Whether another command may start now. If not, the lane continues when the host has read enough. */
 	#hasRoom(): boolean {
 		const { flow } = this.#out;
 		if (flow.isOpen) return true;

@@ -59,7 +59,7 @@ export class LiveSession {
 		return commands.map(withPlace);
 	}
 
-	/** Resolves when the program ends and waits for nothing slow any more. */
+	/** Resolves when the program ends and no longer waits for anything slow. */
 	get leaving(): Promise<void> {
 		return this.#leaving.promise;
 	}
@@ -71,8 +71,8 @@ export class LiveSession {
 	}
 
 	/**
-	 * Ends everything. `finish`: what was read is answered, what runs is aborted, extensions are told. `kill`: the process is being ended by a
-	 * signal; nothing is answered any more.
+	 * Ends everything. `finish`: commands that were read get answers, runs abort, extensions are notified. `kill`: the process is being ended by a
+	 * signal; nothing more is answered.
 	 */
 	async close(how: "finish" | "kill"): Promise<void> {
 		// Before anything is aborted, so that calls that wait for the host end with the reason.

@@ -1,4 +1,4 @@
-/** All models of a process: scripts, and the providers behind them, which are loaded when somebody asks for them. */
+/** All models of a process: scripts, and the providers behind them, which are loaded on first use. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelCatalogue, ModelProblem, ModelWithLevel, RequestDoors, SessionModels, StreamEvent, StreamFunction } from "../agent/contracts.ts";
@@ -127,7 +127,7 @@ export class Models implements SessionModels, ModelCatalogue {
 		return access.stream(request, { ...options, onEvent: (event) => options.onEvent(this.#explain(event)) });
 	};
 
-	/** A wait that is too long to be retried is told to the user. */
+	/** Reports a wait that is too long to be retried to the user. */
 	#explain(event: StreamEvent): StreamEvent {
 		if (event.type !== "error" || event.failure.retryAfterMs === undefined) return event;
 		const { retryAfterMs } = event.failure;
@@ -169,7 +169,7 @@ export class Models implements SessionModels, ModelCatalogue {
 		return model.provider === scripted ? undefined : (await this.registry()).problem(model);
 	}
 
-	/** Providers that extensions bring. */
+	/** Providers that extensions add. */
 	async setProviders(providers: Readonly<Record<string, unknown>>): Promise<void> {
 		await (await this.registry()).setProviders(providers);
 	}

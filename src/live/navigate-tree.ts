@@ -16,7 +16,7 @@ export interface NavigateParts {
 }
 
 export interface NavigateOptions {
-	/** Put what is left into words, for the model. */
+	/** Summarize the branch that is left, for the model. */
 	summarize?: boolean;
 	customInstructions?: string;
 	/** For the summary, or for the target where there is none. */
@@ -30,10 +30,10 @@ interface BranchSummary {
 	usage?: Usage;
 }
 
-/** Either everything happens or nothing. A run is aborted first, whatever becomes of it; a prompt that comes meanwhile waits. */
+/** Either everything happens or nothing. A run is aborted first, whatever the outcome; a prompt that arrives meanwhile waits. */
 export async function navigateTree(parts: NavigateParts, targetId: string, options: NavigateOptions): Promise<{ cancelled: boolean }> {
 	const { session } = parts.assembly;
-	// What cannot be done must leave the run alone.
+	// An impossible request must not abort the run.
 	entryOf(session.transcript, targetId);
 	return session.runExclusively(async (signal) => {
 		const { transcript } = session;
@@ -58,7 +58,7 @@ export async function navigateTree(parts: NavigateParts, targetId: string, optio
 			const label = (wishes.label ?? options.label)?.trim();
 			if (label) session.conversation.append({ type: "label", targetId: noted?.id ?? targetId, label });
 		} catch (error) {
-			// A summary that is in the file is where the session goes on, with or without its label.
+			// The session continues from a summary that is in the file, with or without its label.
 			session.moveTo(noted?.id ?? oldLeafId);
 			throw error;
 		}

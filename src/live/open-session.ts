@@ -13,7 +13,7 @@ import type { Workspace } from "./workspace.ts";
 
 type Warn = (text: string) => void;
 
-/** Warns about settings and flags, and begins to load extensions. Gives nothing where there are none. */
+/** Warns about settings and flags, and begins to load extensions. Returns nothing when there are none. */
 export function loadExtensions(workspace: Workspace, warn: Warn): Promise<Extensions> | undefined {
 	workspace.settings.warnings.forEach(warn);
 	warnOfUnknownTools(workspace.options, warn);

@@ -1,4 +1,4 @@
-/** What the packages of the setting `packages` bring: directories with a package.json that says so, or with the usual folders. */
+/** What the packages of the setting `packages` provide: directories with a package.json that says so, or with the usual folders. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readRegularSync } from "../lib/bounded-file-sync.ts";
@@ -27,7 +27,7 @@ export function readPackages(directories: readonly string[]): { packages: Packag
 	return { packages, problems };
 }
 
-/** What it brings, or why it brings nothing. */
+/** What the package provides, or why it provides nothing. */
 function readPackage(directory: string): Package | string {
 	if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
 		return "There is no such directory. Bowline installs no packages: name the directory of one";
@@ -38,7 +38,7 @@ function readPackage(directory: string): Package | string {
 		const listed = manifest?.[kind];
 		if (listed !== undefined && !(Array.isArray(listed) && listed.every((path) => typeof path === "string")))
 			return `package.json: ${kind} must be a list of paths`;
-		// Who says nothing at all means the usual folders.
+		// Without a manifest, the usual folders apply.
 		const usual = manifest ? [] : [kind].filter((name) => existsSync(join(directory, name)));
 		found[kind] = (listed ?? usual).map((path: string) => resolve(directory, path));
 	}

@@ -46,7 +46,7 @@ export class Prompting {
 		return this.#resources;
 	}
 
-	/** What is asked for next is looked for again. */
+	/** The next access reads the resources again. */
 	forget(): void {
 		this.#resources = undefined;
 	}
@@ -68,7 +68,7 @@ export class Prompting {
 		});
 	}
 
-	/** The text that a prompt stands for. Only what starts with a slash can stand for another. */
+	/** Expands a prompt. Only a text that starts with a slash can be expanded. */
 	async expand(text: string): Promise<string> {
 		const [{ expandPrompt }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
 		return expandPrompt(text, resources, { enableSkillCommands: this.#workspace.settings.get("enableSkillCommands") });
@@ -114,7 +114,7 @@ export class Prompting {
 	}
 }
 
-/** A flag's value: text, or the name of a file that holds it. */
+/** A flag's value: text, or the name of a file that contains it. */
 function textOrFile(value: string, cwd: string): string {
 	if (value.length >= 4096) return value;
 	const path = resolve(cwd, value);
@@ -127,7 +127,7 @@ function textOrFile(value: string, cwd: string): string {
 	}
 }
 
-/** Our own documentation, which lies beside the program. */
+/** Our own documentation, which is next to the program. */
 function docsDirectory(): string | undefined {
 	const path = join(import.meta.dirname, "..", "docs");
 	return existsSync(join(path, "protocol.md")) ? path : undefined;

@@ -8,7 +8,7 @@ import type { Workspace } from "./workspace.ts";
 export class Shells {
 	#workspace: Workspace;
 	#secrets: Secrets;
-	/** What commands are told about the session. */
+	/** Variables that describe the session to commands. */
 	#facts: () => Record<string, string | undefined>;
 	#shell: Promise<Shell> | undefined;
 	#childShell: Promise<Shell> | undefined;
@@ -27,7 +27,7 @@ export class Shells {
 		return this.#shell;
 	}
 
-	/** For subagents, and for clearing away what they left when no command may be started any more. */
+	/** For subagents, and for clearing away what they left when no more commands may be started. */
 	childShell(): Promise<Shell> {
 		this.#childShell ??= remembered(this.#load(), () => {
 			this.#childShell = undefined;
@@ -35,13 +35,13 @@ export class Shells {
 		return this.#childShell;
 	}
 
-	/** Gives what commands see, at any time. */
+	/** Returns what commands see, at any time. */
 	async commandEnvironment(): Promise<() => Record<string, string | undefined>> {
 		const credentials = await this.#secrets.learn();
 		return () => this.#environment(credentials);
 	}
 
-	/** What commands do not see, and subagents need. */
+	/** Variables that subagents need, but commands must not see. */
 	async withheld(): Promise<Record<string, string>> {
 		return withheldEnvironment(this.#workspace.env, this.#policy(await this.#secrets.learn()));
 	}

@@ -34,7 +34,7 @@ export function openStore(workspace: Workspace, parts: Pick<TranscriptParts, "re
 		owner: randomBytes(4).toString("hex"),
 		newId: () => randomBytes(4).toString("hex"),
 		newSessionId: () => {
-			// The chosen one is given once. It is taken when the process goes on with the session that has it.
+			// The chosen one is given once. It is already taken when the process continues the session that has it.
 			const id = chosenId !== undefined && !store.withId(chosenId) ? chosenId : uuid(parts.now());
 			chosenId = undefined;
 			return id;
@@ -60,7 +60,7 @@ export function beginning({ session, fork, continue: goOn, "session-id": id }: O
 	return { transcript: store.open(named), isNew: named.id === undefined };
 }
 
-/** A new session with all that the branch of another holds. */
+/** A new session with everything that the branch of another contains. */
 function copyOf(store: SessionStore, word: string): Transcript {
 	const source = store.named(word);
 	const from = store.read(source);
@@ -79,7 +79,7 @@ export async function resumeChoice(
 	const isModelGiven = options.model !== undefined || options.provider !== undefined;
 	if (isModelGiven && !choice.model) choice.use(await start());
 	const problem = await restoreChoice(chosen, { model: !isModelGiven, level: options.thinking === undefined });
-	// The model is not there any more, or the file names none.
+	// The model no longer exists, or the file names none.
 	if (!choice.model) choice.use(await start());
 	if (problem) warn(`${problem}. The session goes on with ${choice.model?.id ?? "no model"}.`);
 	noteChoice(chosen);

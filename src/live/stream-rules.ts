@@ -1,17 +1,17 @@
-/** The stream rules of a process: read with what else people put beside it, and told which of them the session has used. */
+/** The stream rules of a process: read together with the other resources, and informed which of them the session has used. */
 import type { StreamRules } from "../policies/stream-rules/index.ts";
 import type { Resources } from "../prompting/index.ts";
 import type { SettingsView } from "../settings/settings.ts";
 
 export interface RuleParts {
 	resources: () => Promise<Resources>;
-	/** The rules that the conversation as it is now has been told of. */
+	/** The rules that the current conversation already contains. */
 	used: () => string[];
 	settings: SettingsView;
 	warn: (text: string) => void;
 }
 
-/** Gives the rules to watch with; nothing where there are none. */
+/** Returns the rules to watch with; nothing when there are none. */
 export function ruleLoader({ resources, used, settings, warn }: RuleParts): () => Promise<StreamRules | undefined> {
 	let known: Resources | undefined;
 	let rules: StreamRules | undefined;

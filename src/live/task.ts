@@ -83,7 +83,7 @@ async function askAsBash({ doors }: TaskInput, command: string, signal: AbortSig
 	return "denied" in decision ? { reason: decision.denied } : { command: String(decision.input.command) };
 }
 
-/** Copies of the repository. What a crashed process left of them is cleared away before the first. */
+/** Copies of the repository. Leftovers of a crashed process are removed before the first copy is made. */
 function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isolation> {
 	const { workspace, front, shells, conversation } = input;
 	const { cwd, settings } = workspace;

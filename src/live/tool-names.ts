@@ -14,7 +14,7 @@ export function toolNames({ tools }: Options): string[] | undefined {
 	return tools === undefined ? undefined : namesIn(tools);
 }
 
-/** The names given with `--exclude-tools`: tools that the model never gets, whoever brings them. */
+/** The names given with `--exclude-tools`: tools that the model never gets, no matter what provides them. */
 export function excludedTools({ "exclude-tools": excluded }: Options): readonly string[] {
 	return namesIn(excluded ?? "");
 }

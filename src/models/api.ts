@@ -1,4 +1,4 @@
-/** What the wire formats have in common: the call that each is given, and the request and reply that each makes of it. */
+/** What the wire formats have in common: the call that each receives, and the request and reply that each makes from it. */
 import type { ModelMessage, ProviderFailure, ToolDefinition } from "../agent/contracts.ts";
 import type { PlainLevel } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";

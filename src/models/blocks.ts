@@ -22,7 +22,7 @@ interface Entry {
 	reader: PartialJsonReader | undefined;
 }
 
-/** A reply that goes on for ever must end somewhere; models are cut off long before. */
+/** An endless reply must be cut somewhere; models are cut off long before. */
 const maxCharacters = 32 * 1024 * 1024;
 const maxBlocks = 2000;
 

@@ -31,7 +31,7 @@ export class Catalogue {
 		return models;
 	}
 
-	/** One model of a section, whoever offers it. */
+	/** One model of a section, regardless of its provider. */
 	async fact(provider: string, id: string): Promise<Model | undefined> {
 		return (await this.#section(provider, provider)).find((model) => model.id === id);
 	}

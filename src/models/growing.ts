@@ -1,4 +1,4 @@
-/** What is made from a conversation that mostly grows at its end: the part that did not change since the last time is taken over. */
+/** Converts a conversation that mostly grows at its end: the part that did not change since the last time is reused. */
 
 /** Makes elements from `source[from]` on and adds them to `made`. Calls `begin` at each place where it could have started as well. */
 export type Make<K, T> = (source: readonly K[], from: number, made: T[], begin: (index: number) => void) => void;

@@ -4,7 +4,7 @@ import type { Image } from "../protocol/content.ts";
 import type { WireRequest } from "./api.ts";
 import { list, object, text } from "./json.ts";
 
-/** `messages.2.content.1`, `input[2].content[1]`: where in the request the provider saw the trouble. */
+/** `messages.2.content.1`, `input[2].content[1]`: where in the request the provider found the problem. */
 const place = /\b(messages|input|contents)[.[]+(\d+)\]?\.(?:content|parts|output)[.[]+(\d+)/;
 
 /** The images at the place that the error names, else all that were sent. Nothing when the error is not about an image. */

@@ -24,7 +24,7 @@ export function pageMaker(): (owner: object | undefined, texts: readonly string[
 	};
 }
 
-/** Whether a page holds the same texts, and ends where it ended before. */
+/** Whether a page contains the same texts, and ends where it ended before. */
 function isSame(before: readonly string[], now: readonly string[], from: number, to: number): boolean {
 	if (to - from < pageSize && before.length !== now.length) return false;
 	for (let index = from; index < to; index += 1) if (before[index] !== now[index]) return false;

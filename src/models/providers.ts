@@ -44,7 +44,7 @@ export class Providers {
 		return this.loaded;
 	}
 
-	/** Replaces what was added before, for all later requests. Gives what is wrong with it. */
+	/** Replaces what was added before, for all later requests. Returns what is wrong with it. */
 	async add(providers: Readonly<Record<string, unknown>>): Promise<FileProblem[]> {
 		const reading = Promise.all([parseModelsFile(JSON.stringify({ providers }), "registerProvider"), loadModelsFile(this.#path)]);
 		this.#file = reading.then(([added, own]) => ({

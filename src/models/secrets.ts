@@ -30,7 +30,7 @@ export function addressesIn(custom: CustomProvider): (string | undefined)[] {
 	return [custom.baseUrl, ...[...custom.models, ...Object.values(custom.modelOverrides)].map((model) => model.fields.baseUrl)];
 }
 
-/** Beginnings of tokens, or so many letters and digits in a row that no person has written them. */
+/** Prefixes of tokens, or a run of letters and digits too long to be written by a person. */
 const tokenLike = /^(?:sk|pk|rk|key|ghp|gho|xox[abp]|AIza|eyJ)[-_A-Za-z0-9]{12,}$|^(?=.*\d)(?=.*[a-z])(?:(?=.*[A-Z])[A-Za-z0-9]{20,}|[0-9a-f]{32,})$/;
 
 interface AddressParts {
@@ -40,7 +40,7 @@ interface AddressParts {
 	segments: string[];
 }
 
-/** Looked at as text: an address that cannot be parsed holds its key all the same. */
+/** Examined as text: an address that cannot be parsed still contains its key. */
 function partsOf(url: string): AddressParts {
 	const [, authority = "", rest = ""] = addressOf(url) ?? [];
 	const [user = "", ...password] = authority.split(":");
@@ -82,7 +82,7 @@ function spellings(written: string): string[] {
 	}
 }
 
-/** An address for everybody to see: without user name and password, and without other credentials. `known`: values that are credentials. */
+/** An address that is safe to show: without user name and password, and without other credentials. `known`: values that are credentials. */
 export function publicAddress(url: string, known: readonly string[]): string {
 	const [, authority] = addressOf(url) ?? [];
 	const found = [...known, ...secretsInAddress(url)].filter((secret) => secret !== "" && url.includes(secret));

@@ -306,7 +306,7 @@ class Reading {
 	#headSize = 0;
 	#isEnding = false;
 	#wasCut = false;
-	/** An error that the stream reported outside of the format that its API defines. */
+	/** An error that the stream reported outside the format that its API defines. */
 	#error: Ending | undefined;
 
 	constructor(decoder: Decoder, reader: Api["reader"]) {
@@ -370,7 +370,7 @@ class Reading {
 
 const notStreamed = "The provider answered with a whole reply instead of an event stream; its address or a proxy in front of it does not stream";
 
-/** What an answer with status 200 means that has no event in it. */
+/** What a response with status 200 and no events means. */
 function withoutEvents(body: string): Ending {
 	if (body.trim() === "") return { cut: "The stream ended without any event" };
 	if (isHtml(body)) {

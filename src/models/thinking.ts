@@ -2,10 +2,10 @@
 import { type PlainLevel, type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
 
-/** Level to the provider's word; `null` is not offered. What is not named is offered under its own name, but for `xhigh`. */
+/** Level to the provider's word; `null` is not offered. A level that is not listed is offered under its own name, except `xhigh`. */
 export type ThinkingLevelMap = Partial<Record<ThinkingLevel, string | null>>;
 
-/** The map of a model travels in its `compat`, so that a Model on the wire tells the whole truth. */
+/** The map of a model travels in its `compat`, so that a Model on the wire is complete. */
 export function levelMap(model: Model): ThinkingLevelMap {
 	const map = model.compat?.thinkingLevelMap;
 	return typeof map === "object" && map !== null ? (map as ThinkingLevelMap) : {};
@@ -43,7 +43,7 @@ export function clampLevel(model: Model, level: ThinkingLevel, hasMax = false): 
 	return higher ?? supported.at(-1) ?? "off";
 }
 
-/** How a model is asked: `max` is `xhigh` with the strongest word that its provider has. */
+/** The level that a request uses: `max` is `xhigh` with the strongest word that its provider has. */
 export function askedLevel(model: Model, level: ThinkingLevel): { model: Model; level: PlainLevel } {
 	const { max } = levelMap(model);
 	if (level !== "max" || typeof max !== "string") return { model, level: clampLevel(model, level) as PlainLevel };

@@ -74,7 +74,7 @@ async function output(command: string, env: Environment, limitMs: number, signal
 		child.on("error", (error) => settle(`the command could not be run: ${error.message}`));
 		child.on("exit", (code, killer) => {
 			kill();
-			// A process that left the group may hold the output open for ever.
+			// A process that left the group may hold the output open forever.
 			grace = setTimeout(() => onClose(code, killer), graceMs);
 		});
 		child.on("close", onClose);

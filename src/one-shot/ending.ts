@@ -12,7 +12,7 @@ export class Ending {
 	hasBegun = false;
 	/** An extension asked for the end: no further prompt is sent. */
 	isLeaving = false;
-	/** The work waits for this in case nothing else happens. */
+	/** What the work is waiting for, reported if nothing happens any more. */
 	waits: () => { extensionPath: string; what: string }[] = () => [];
 	#log = stderrLog();
 

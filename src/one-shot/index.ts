@@ -91,7 +91,7 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 	live.observe(outcome.hear);
 	live.observe(isJson ? events.write : (event) => report(event, warn));
 	const result = await askAll({ live, ready }, prompts, { outcome, ending, refuse, warn });
-	// Whatever interrupted us ends the process, and needs no explanation.
+	// The interruption ends the process, and needs no explanation.
 	if (ending.hasBegun) return;
 	// A terminal obeys what a pipe passes on.
 	if (!isJson && result.answer) writer.write(process.stdout.isTTY ? printable(result.answer) : result.answer);
@@ -132,7 +132,7 @@ async function askAll({ live, ready }: OpenSession, prompts: readonly OneShotPro
 	return result;
 }
 
-/** A closed pipe needs no words. Everything else does, a full disk for example. */
+/** A closed pipe needs no message. Everything else does, a full disk for example. */
 function exitCodeOf(error: NodeJS.ErrnoException): number {
 	if (error.code === "EPIPE") return exitCodes.brokenPipe;
 	console.error(`Error: stdout could not be written: ${error.code ?? error.message}`);

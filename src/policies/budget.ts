@@ -1,4 +1,4 @@
-/** Ceilings for time, tokens, money, tool calls and subagents: a warning before each, and an end to new work at the first that is reached. */
+/** Ceilings for time, tokens, money, tool calls and subagents: warns before each, and stops new work at the first one reached. */
 import type { Budget, BudgetLimits } from "../agent/budget.ts";
 import type { Emit, Halt, Policy } from "../agent/policy.ts";
 import type { StreamFunction } from "../agent/stream.ts";
@@ -11,23 +11,23 @@ export interface BudgetParts {
 	limits: BudgetLimits;
 	/** The share of a ceiling at which it warns. */
 	warnAtRatio: number;
-	/** What becomes of the run that is going on: `stop` ends it after what has begun. */
+	/** What happens to the current run: `stop` ends it after the calls that have begun. */
 	onExceeded: "stop" | "finish";
 	/** Tokens and cost of a reply that its provider did not count. */
 	estimate?: (reply: AssistantMessage) => Usage;
 	emit: Emit;
-	/** Milliseconds that only ever grow. */
+	/** Monotonic milliseconds. */
 	clock: () => number;
 }
 
 export interface BudgetPolicy extends Policy, Budget {
-	/** The same model, for calls that no event reports: they count, and there are none once the budget has stopped the session. */
+	/** The same model, for calls that no event reports: they count, and they are refused once the budget has stopped the session. */
 	meter(stream: StreamFunction): StreamFunction;
 	/** Stops the clock. */
 	close(): void;
 }
 
-/** In the order in which they are looked at: the first that is reached is the reason. */
+/** In order of checking: the first one reached is the reason. */
 const dimensions = ["wall_time", "input_tokens", "output_tokens", "total_tokens", "cost", "tool_calls", "subagents"] as const;
 const longestPeriodMs = 5000;
 
@@ -47,7 +47,7 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 	const begun = new Set<string>();
 	let halted: Halt | undefined;
 	const isStopped = () => halted !== undefined && halted.run !== "finish";
-	/** The last subagent that was allowed must be able to finish, and the run to use what it did: that ceiling only refuses further ones. */
+	/** The last allowed subagent must be able to finish, and the run to use its result: this ceiling only refuses further subagents. */
 	const fateOfRun = (reason: BudgetReason): Halt["run"] => {
 		if (onExceeded === "finish" || reason === "subagents") return "finish";
 		return reason === "wall_time" ? "abort" : "stop";
@@ -55,7 +55,7 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 
 	const value = (dimension: BudgetReason): number => {
 		if (dimension === "wall_time") return startedAt === undefined ? 0 : clock() - startedAt;
-		// Sums of cents are never quite round.
+		// Sums of cents are never exact.
 		return dimension === "cost" ? Math.round(counters.cost * 1e9) / 1e9 : counters[dimension];
 	};
 	const snapshot = (reason = exceeded ?? dimensions.find((dimension) => warned.has(dimension))): BudgetSnapshot => ({
@@ -71,7 +71,7 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 		...(reason ? { reason } : {}),
 	});
 
-	/** Evaluates what has just been counted, and the clock. A ceiling of 0 is reached with the first count of its own. */
+	/** Evaluates the latest counts, and the clock. A ceiling of 0 is reached with the first count of its own. */
 	const evaluate = (counted: readonly BudgetReason[]): void => {
 		if (exceeded && exceeded !== "subagents") return;
 		const limited = dimensions.filter((dimension) => limits[dimension] !== undefined);
@@ -108,7 +108,7 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 		timer = setInterval(() => evaluate([]), Math.min(longestPeriodMs, Math.ceil(limits.wall_time / 10))).unref();
 		evaluate([]);
 	};
-	/** What a provider counted; where it counted nothing for a reply that says something, an estimate. */
+	/** The provider's count; if it counted nothing for a reply that has content, an estimate. */
 	const counted = (reply: AssistantMessage): Usage => {
 		const { totalTokens, input, output } = reply.usage;
 		if (!estimate || totalTokens + input + output > 0 || reply.content.length === 0) return reply.usage;
@@ -136,7 +136,7 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 			}
 		},
 		admit: async () => (halt.signal.aborted ? { refused: (halt.signal.reason as Halt).message } : undefined),
-		/** A check of a subagent's work has an id of its own and counts as a call that has not begun. */
+		/** A check of a subagent's work has its own id and counts as a call that has not begun. */
 		beforeTool: async ({ toolCallId }) => (isStopped() && !begun.has(toolCallId) ? { denied: `Budget exceeded (${exceeded})` } : undefined),
 		get halt() {
 			return halt.signal;
@@ -196,5 +196,5 @@ function tokensOf({ input, output, cacheRead, cacheWrite, totalTokens, cost }: U
 	return { input_tokens: input, output_tokens: output, total_tokens: amount(totalTokens) || sum, cost: cost.total };
 }
 
-/** Providers of the user's own may count strangely. */
+/** User-defined providers may return odd counts. */
 const amount = (given: number | undefined) => (given !== undefined && given > 0 && Number.isFinite(given) ? given : 0);

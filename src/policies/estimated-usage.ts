@@ -1,4 +1,4 @@
-/** Tokens and cost of a reply that its provider did not count, by the length of what was said. Pure. */
+/** Tokens and cost of a reply that its provider did not count, estimated from the length of the text. Pure. */
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import type { Model, Usage } from "../protocol/model.ts";
 import { estimateMessage, estimateMessages } from "./compaction/estimate.ts";

@@ -1,4 +1,4 @@
-/** Asks again after a passing failure of the provider. Every streak of failures is closed exactly once. */
+/** Retries after a transient provider failure. Every streak of failures is closed exactly once. */
 
 import type { Emit, Outcome, Policy, Sleep } from "../agent/contracts.ts";
 import { linkedController } from "../lib/abort.ts";
@@ -11,7 +11,7 @@ export interface RetrySettings {
 }
 
 export interface RetryPolicy extends Policy {
-	/** Ends a pending wait, and lets a failure of the run now going on be final. */
+	/** Ends a pending wait, and makes a failure of the current run final. */
 	cancel(): void;
 }
 

@@ -9,16 +9,16 @@ export interface TodoReminderOptions {
 	todos: () => readonly TodoPhase[];
 	/** Whether the model has `todo_write` to answer with. */
 	isToolActive: () => boolean;
-	/** Messages of the user wait: they come first. */
+	/** Queued user messages come first. */
 	hasQueued: () => boolean;
 	emit: Emit;
 	now: () => number;
 }
 
 export function todoReminderPolicy(options: TodoReminderOptions): Policy {
-	/** Reminders since the user last said something. */
+	/** Reminders since the last user message. */
 	let count = 0;
-	/** Whether a tool was called since the last reminder. Without work between two of them a third will not help either. */
+	/** Whether a tool was called since the last reminder. If two reminders led to no work, a third will not help either. */
 	let hasWorked = false;
 
 	const isDue = ({ last, failure }: Outcome): boolean => {
@@ -49,7 +49,7 @@ export function todoReminderPolicy(options: TodoReminderOptions): Policy {
 	};
 }
 
-/** A question at the end is for the user to answer, whatever marks stand behind it. */
+/** A question at the end is for the user to answer, whatever marks follow it. */
 function asksTheUser(message: AssistantMessage): boolean {
 	const text = message.content.findLast((block) => block.type === "text")?.text ?? "";
 	return /[?？؟][\s"'”’»*_)\]`~]*$/.test(text.slice(-64));

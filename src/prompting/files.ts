@@ -102,7 +102,7 @@ export interface Entry {
 	kind: "file" | "directory";
 }
 
-/** What is in a directory, links followed, in an order that is the same everywhere. Empty when it cannot be entered. */
+/** The contents of a directory, links followed, in the same order on every system. Empty when it cannot be read. */
 export async function entriesOf(directory: string, reading: Reading): Promise<Entry[]> {
 	const listing = await namesIn(directory, reading);
 	const entries = await Promise.all(

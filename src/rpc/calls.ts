@@ -7,7 +7,7 @@ interface Waiting<Reply> {
 
 export interface AskOptions<Reply> {
 	signal?: AbortSignal;
-	/** What stands for a reply when the signal fires. Called once, before the question is forgotten. */
+	/** Makes the reply to use when the signal fires. Called once, before the question is removed. */
 	onAbort: () => Reply;
 }
 
@@ -44,7 +44,7 @@ export class Calls<Reply> {
 		return this.#waiting.has(id);
 	}
 
-	/** Nobody will answer any more. */
+	/** No more replies will arrive. */
 	settleAll(reply: Reply): void {
 		for (const { settle } of [...this.#waiting.values()]) settle(reply);
 	}

@@ -32,7 +32,7 @@ export class Ending {
 		return this.#end(code, async ({ live }) => live.close("kill"));
 	}
 
-	/** What was read is answered, as long as the host reads. */
+	/** Answers all commands that were read, as long as the host reads. */
 	finish(): Promise<void> {
 		return this.#end(0, async ({ live, events, writer }) => {
 			const watch = new AbortController();
@@ -45,7 +45,7 @@ export class Ending {
 		});
 	}
 
-	/** What was read is answered, and what runs ends without an abort. */
+	/** Answers all commands that were read, and lets the current run end without an abort. */
 	async atRest(): Promise<void> {
 		const { live } = this.#served as Served;
 		await live.lanes.inTurn(async () => undefined);

@@ -1,5 +1,5 @@
 /**
- * Puts events on the wire. Deltas that come faster than a host can use are joined; everything else goes out as it is, in order.
+ * Puts events on the wire. Deltas that come faster than a host can use are joined; everything else is sent unchanged, in order.
  * In full mode each delta frame carries the reply so far twice, so the wait before the next one grows with its size.
  */
 import { toLine } from "../lib/jsonl.ts";
@@ -24,7 +24,7 @@ export class EventWriter {
 	#now: () => number;
 	/** The delta that waits; its update is the newest one of the block. */
 	#pending: { update: Update; delta: string } | undefined;
-	/** Progress of tools that waits while the host is far behind; the newest per call. */
+	/** Tool progress that waits while the host lags far behind; the newest per call. */
 	#progress = new Map<string, OutboundFrame>();
 	#nextFrameAt = 0;
 	/** Makes a filter that removes credentials from a block that comes in deltas; nothing when there are no credentials. */
@@ -69,7 +69,7 @@ export class EventWriter {
 		else this.#put(() => eventLine(event), this.#writer.isAccepting ? 0 : sizeOf(event), event.type === "agent_settled");
 	};
 
-	/** Writes a frame that is no event, in its order. */
+	/** Writes a frame that is not an event, in order. */
 	send = (frame: OutboundFrame): void => {
 		this.flush();
 		for (const spoken of this.#frames?.(frame) ?? [frame]) this.#writer.write(toLine(spoken));
@@ -92,7 +92,7 @@ export class EventWriter {
 		this.#frame(update, { ...(update.assistantMessageEvent as Delta), delta });
 	}
 
-	/** A key may come in several deltas: the end of one is held while it may be the beginning of a key. */
+	/** A key may arrive in several deltas: the end of one is held while it may be the beginning of a key. */
 	#filtered(update: Update, step: Delta): void {
 		if (!this.#filter) return this.#delta(update, step);
 		this.#newestUpdate = update;
@@ -124,7 +124,7 @@ export class EventWriter {
 		this.#timer = setTimeout(() => this.#resume(), Math.max(wait, 1));
 	}
 
-	/** The wait is over, or stdout takes bytes again. */
+	/** The wait has ended, or stdout accepts bytes again. */
 	#resume(): void {
 		if (!this.#pending && this.#progress.size === 0) return;
 		const wait = this.#nextFrameAt - this.#now();
@@ -150,7 +150,7 @@ export class EventWriter {
 	}
 }
 
-/** No string is longer than half a gigabyte. A run that said more is over all the same; its messages were told one by one. */
+/** No string is longer than half a gigabyte. A run that produced more has ended all the same; its messages were sent one by one. */
 function eventLine(event: OutboundFrame): string {
 	try {
 		return toLine(event);

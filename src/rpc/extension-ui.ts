@@ -109,7 +109,7 @@ export class Dialogs implements Ui {
 /** The longest wait that a timer can do. */
 const longestMs = 2 ** 31 - 1;
 
-/** A whole number of milliseconds, as strict clients want it. What is no number, and eternity, is no limit. */
+/** A whole number of milliseconds, as strict clients want it. Infinity, and any value that is not a number, means no limit. */
 function limit(timeout: unknown): { timeout?: number } {
 	if (typeof timeout !== "number" || !(timeout < Number.POSITIVE_INFINITY)) return {};
 	return { timeout: Math.max(0, Math.min(Math.round(timeout), longestMs)) };

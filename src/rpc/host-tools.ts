@@ -40,7 +40,7 @@ export class HostTools implements ToolSource {
 		return !isHidden;
 	}
 
-	/** Replaces the whole set, or refuses it and keeps the old one. Gives the names. `taken`: names of tools that are not the host's. */
+	/** Replaces the whole set, or refuses it and keeps the old one. Returns the names. `taken`: names of tools that are not the host's. */
 	set(definitions: readonly unknown[], taken: ReadonlySet<string>): string[] {
 		const checked = definitions.map(checkDefinition);
 		const names = checked.map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** A session served over lines of JSON, from the first byte to the exit code. Knows no process: its caller brings the pipes. */
+/** A session served over lines of JSON, from the first byte to the exit code. Does not know the process: the caller provides the pipes. */
 import { RecordReader } from "../lib/jsonl.ts";
 import type { UnknownFlag } from "../live/arguments.ts";
 import type { Subagent } from "../live/as-subagent.ts";
@@ -31,7 +31,7 @@ export interface Pipes {
 	pauseInput: (paused: boolean) => void;
 	/** Everything is over. */
 	exit: (code: number) => void;
-	/** Calls back when everything is over, whatever ended it. */
+	/** Calls back when everything has ended, for whatever reason. */
 	atExit: (then: () => void) => void;
 	/** Set when another agent of ours started this process. */
 	subagent?: Subagent;

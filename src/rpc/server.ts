@@ -45,7 +45,7 @@ export class Server {
 		this.#fail(parseFailure(`line longer than ${limit} bytes`), 0);
 	}
 
-	/** Answers a line that is not a command; in its turn when the host is behind, so that such lines are bounded like all others. */
+	/** Answers a line that is not a command. If the host reads slowly, the answer waits its turn, so that such lines are bounded like all others. */
 	#fail({ id, hidesId, command, error }: ParseFailure, size: number): void {
 		const { dialect, writer, lanes } = this.#parts;
 		const told = hidesId && !dialect.echoesIds ? undefined : id;

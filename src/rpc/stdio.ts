@@ -1,6 +1,6 @@
 /**
  * The only place that touches stdin and stdout. Frames are collected and written once per tick; while the host does not read,
- * they wait here and `flow` tells everyone who makes frames to wait too.
+ * they wait here and `flow` makes all producers of frames wait too.
  */
 import fs from "node:fs";
 import type { Flow } from "../agent/contracts.ts";
@@ -24,14 +24,14 @@ export interface OutputStream {
 	unsent(): number;
 }
 
-/** A frame that is put into words when its turn comes: while the host is behind, only the value is kept, which it shares with other frames. */
+/** A frame that is serialized when its turn comes: while the host lags behind, only the value is kept, which it shares with other frames. */
 export interface LateFrame {
 	/** Nearly its length. */
 	size: number;
 	line: () => string;
 }
 
-/** A frame whose parts are made one after the other, while it is written: it never is in memory as a whole. */
+/** A frame whose parts are made one by one while it is written: it is never in memory as a whole. */
 export interface LongFrame {
 	/** Nearly its length. */
 	size: number;
@@ -42,7 +42,7 @@ type Frame = string | LateFrame | LongFrame;
 
 const isLong = (frame: Frame | undefined): frame is LongFrame => typeof frame === "object" && "parts" in frame;
 
-/** What a frame costs while it waits: many small ones cost more than their letters. */
+/** What a frame costs while it waits: many small ones cost more than their characters. */
 const overhead = 64;
 const sizeOf = (frame: Frame) => (typeof frame === "string" ? frame.length : frame.size) + overhead;
 
@@ -68,7 +68,7 @@ export class FrameWriter implements Flow {
 	redact: ((line: string) => string) | undefined;
 	/** The same for one frame that comes in parts. */
 	redactParts: (() => ByteFilter) | undefined;
-	/** What a line is divided into from now on, each part a line. */
+	/** Splits every line from now on into parts, each of them a line. */
 	split: ((line: string) => string) | undefined;
 
 	constructor(stream: OutputStream, onError: (error: Error) => void) {
@@ -105,7 +105,7 @@ export class FrameWriter implements Flow {
 		return this.#waiting + this.#held;
 	}
 
-	/** Whether stdout takes bytes at the moment. */
+	/** Whether stdout currently accepts bytes. */
 	get isAccepting(): boolean {
 		return !this.#isWriting;
 	}
@@ -253,7 +253,7 @@ function* filtered(parts: Iterable<Uint8Array>, filter: ByteFilter): Generator<U
 	yield filter.end();
 }
 
-/** A frame that cannot be put into words must not take its neighbours along. */
+/** A frame that cannot be serialized must not make its neighbours fail. */
 function lineOf(frame: Exclude<Frame, LongFrame>): string[] {
 	if (typeof frame === "string") return [frame];
 	try {
@@ -272,7 +272,7 @@ function redirectDescriptor(): void {
 	}
 }
 
-/** Keeps stdout for frames: whatever else prints goes to stderr. Gives the one way to write frames. */
+/** Keeps stdout for frames: all other output goes to stderr. Returns the only way to write frames. */
 export function claimStdout(): OutputStream {
 	const { stdout } = process;
 	const write = stdout.write.bind(stdout);
@@ -281,7 +281,7 @@ export function claimStdout(): OutputStream {
 		if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => undefined);
 		return process.stderr.write(...words);
 	}) as typeof stdout.write;
-	// Whoever is done with printing has not ended the protocol.
+	// Code that ends stdout after printing must not end the protocol.
 	stdout.end = ((last?: unknown) => {
 		if (typeof last === "string" || last instanceof Uint8Array) stdout.write(last);
 		return stdout;
@@ -293,7 +293,7 @@ export function claimStdout(): OutputStream {
 	console.dir = (value: unknown) => console.error(value);
 	console.table = (value: unknown) => console.error(value);
 	redirectDescriptor();
-	// The write's own callback tells of a broken pipe; without a listener the event would end the process.
+	// The write's own callback reports a broken pipe; without a listener the event would end the process.
 	stdout.on("error", () => undefined);
 	const handle = (stdout as { _handle?: { writeQueueSize?: number } })._handle;
 	return {

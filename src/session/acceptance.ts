@@ -10,7 +10,7 @@ export type Acceptance =
 	| { act: "start" }
 	/** A run has ended and something may follow it: the prompt comes first. */
 	| { act: "take-over"; period: BusyPeriod; gap: AbortController }
-	/** Exclusive work, or an abort that was read before, is under way: the prompt runs when it has ended. */
+	/** Exclusive work, or an abort that was read before, is in progress: the prompt runs when it has ended. */
 	| { act: "succeed"; period: BusyPeriod }
 	| { act: "queue"; queue: QueueName; period: BusyPeriod }
 	| { act: "refuse"; refusal: Refusal };

@@ -1,6 +1,6 @@
 /**
  * A prompt on its way, as one value with states: accepted → acknowledged → decided. The host has its acknowledgement before anything happens;
- * what becomes of the prompt is decided exactly once.
+ * the outcome of the prompt is decided exactly once.
  */
 import type { IncomingPrompt } from "../agent/policy.ts";
 import { deferred } from "../lib/deferred.ts";
@@ -10,7 +10,7 @@ import type { Refusal } from "./refusal.ts";
 export type Disposition = "started" | "queued" | "handled";
 
 /**
- * Called at the very moment when it is clear what becomes of a prompt that is not refused: the next event is the first of its run, it waits
+ * Called at the very moment when the outcome of a prompt that is not refused is known: the next event is the first of its run, it waits
  * in a queue, or an extension handled it and nothing is left.
  */
 export type OnDisposition = (disposition: Disposition, messages: readonly AgentMessage[]) => void;

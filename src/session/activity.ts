@@ -1,4 +1,4 @@
-/** What the session is doing. `isStreaming` and the like are read from here; there are no flags besides it. */
+/** What the session is doing. `isStreaming` and the like are read from here; there are no other flags. */
 import { deferred } from "../lib/deferred.ts";
 import type { AcceptedPrompt } from "./accepted-prompt.ts";
 import { aborted } from "./refusal.ts";
@@ -49,7 +49,7 @@ export class Activity {
 		return this.#phase.name === "exclusive" ? this.#phase.period.successor !== undefined : this.isBusy;
 	}
 
-	/** While exclusive work is under way: when it has ended. */
+	/** While exclusive work is in progress: resolves when it has ended. */
 	get exclusiveUntil(): Promise<void> | undefined {
 		return this.#phase.name === "exclusive" ? this.#phase.period.done : undefined;
 	}

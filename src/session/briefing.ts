@@ -19,9 +19,9 @@ export interface BriefingParts {
 export class Briefing {
 	readonly choice: ModelChoice;
 	readonly models: SessionModels;
-	/** What the model was told last, or would be told. */
+	/** The system prompt that the model got last, or would get. */
 	systemPrompt = "";
-	/** Another system prompt, for the run that is going on. */
+	/** Another system prompt, for the current run. */
 	override: string | undefined;
 	#parts: BriefingParts;
 	#tools: readonly Tool[] = [];
@@ -37,7 +37,7 @@ export class Briefing {
 		return this.#tools.some((tool) => tool.name === name);
 	}
 
-	/** What the model would be told now, and with which tools. */
+	/** The system prompt and the tools that the model would get now. */
 	async preview(): Promise<Pick<Setup, "systemPrompt" | "tools">> {
 		const tools = await this.#parts.tools();
 		return { tools, systemPrompt: this.override ?? (await this.#parts.systemPrompt(tools)) };
@@ -51,7 +51,7 @@ export class Briefing {
 		return { model, thinkingLevel: level, tools: this.#tools, systemPrompt: this.systemPrompt };
 	}
 
-	/** Looks up the model's facts and credentials, and loads the tools. Gives the reason when the model cannot be asked. */
+	/** Looks up the model's facts and credentials, and loads the tools. Returns the reason when the model cannot be asked. */
 	async ensureModelReady(): Promise<Refusal | undefined> {
 		const { models, choice, emit } = this.#parts;
 		if (!choice.model) return { text: models.noModelText, code: "no_model" };

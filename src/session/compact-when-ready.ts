@@ -3,7 +3,7 @@ import { CommandError } from "../lib/command-error.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Session } from "./session.ts";
 
-/** Compacts with nothing else going on. */
+/** Compacts while nothing else runs. */
 export function compactWhenReady<T>(session: Session, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
 	return session.runExclusively(async (signal) => {
 		const problem = await summaryProblem(session, signal);
@@ -13,7 +13,7 @@ export function compactWhenReady<T>(session: Session, work: (signal: AbortSignal
 	}, true);
 }
 
-/** Why no summary can be asked for now; nothing when it can. */
+/** Why no summary can be requested now; nothing when it can. */
 export async function summaryProblem(session: Session, signal: AbortSignal): Promise<string | undefined> {
 	const { model } = session.choice;
 	if (!model) return "No model selected";

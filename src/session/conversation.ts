@@ -97,7 +97,7 @@ export class Conversation {
 		this.#length = undefined;
 	}
 
-	/** Goes on from another entry of the file. False when there is no such entry. */
+	/** Continues from another entry of the file. False when there is no such entry. */
 	moveTo(id: string | null): boolean {
 		if (!this.transcript.moveTo(id)) return false;
 		this.reproject();

@@ -24,7 +24,7 @@ export interface SessionParts {
 	todos: TodoList;
 	controls: Controls;
 	edges: Edges;
-	/** What a text that starts with a slash stands for. */
+	/** Expands a text that starts with a slash. */
 	expand: (text: string) => Promise<string>;
 }
 
@@ -41,7 +41,7 @@ export interface Edges {
 	flow: Flow;
 	/** Removes credentials from a text. */
 	redact: (text: string) => string;
-	/** Tells a person about something that went another way than asked. */
+	/** Warns the user about something that did not happen as requested. */
 	warn: (text: string) => void;
 	log: Log;
 	now: () => number;

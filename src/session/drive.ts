@@ -35,7 +35,7 @@ export async function drive(input: DriveInput): Promise<void> {
 	}
 }
 
-/** Asks the policies whether another run follows. Gives the answer when it is time to run. A prompt or an abort ends the wait. */
+/** Asks the policies whether another run follows. Returns the answer when it is time to run. A prompt or an abort ends the wait. */
 async function settle({ loop, period, activity, dropLastReply }: DriveInput, outcome: Outcome): Promise<Again | undefined> {
 	const { doors, signal } = loop;
 	const { halts } = doors;

@@ -43,7 +43,7 @@ export class ModelChoice {
 		return this.#model ? [{ type: "model_change", provider: this.#model.provider, modelId: this.#model.id }, level] : [level];
 	}
 
-	/** The same model with better facts. Tells whether the level had to change. */
+	/** Sets the same model with better facts. Returns whether the level had to change. */
 	refine(model: Model): boolean {
 		const before = this.#level;
 		this.#model = model;
@@ -73,14 +73,14 @@ export class ModelChoice {
 		return { model: next.model, isScoped: scope !== undefined };
 	}
 
-	/** Uses a model without a record of it. */
+	/** Uses a model without recording it. */
 	use(chosen: ModelWithLevel | undefined): void {
 		if (!chosen) return;
 		this.#model = chosen.model;
 		this.#level = this.#parts.clamp(chosen.model, chosen.level ?? this.#level);
 	}
 
-	/** Goes back to what a session was using, without a record of it. Tells why the model is another, if so. */
+	/** Restores what a session was using, without recording it. If the model is a different one, returns the reason. */
 	async restore(wanted: { provider: string; id: string } | undefined, word: string | undefined): Promise<string | undefined> {
 		let problem: string | undefined;
 		if (wanted && (wanted.provider !== this.#model?.provider || wanted.id !== this.#model.id)) {

@@ -11,15 +11,15 @@ import { aborted, type Refusal } from "./refusal.ts";
 
 type AdmitParts = Pick<SessionParts, "doors" | "expand">;
 
-/** What becomes of it. No messages are left when a policy handled it. */
+/** Decides the outcome of a prompt. No messages are left when a policy handled it. */
 export async function admit(prompt: IncomingPrompt, { doors, expand }: AdmitParts, signal: AbortSignal): Promise<Admission> {
 	const admission = (await doors.admit?.(prompt, signal)) ?? { messages: prompt.messages };
-	// Code means its text literally; only a host's text may stand for a skill or a template.
+	// Text from code is literal; only a host's text may name a skill or a template.
 	if ("refused" in admission || prompt.source !== "rpc") return admission;
 	return { messages: await Promise.all(admission.messages.map((message) => expandMessage(message, expand))) };
 }
 
-/** The message with the text that its slash command stands for. */
+/** The message with its slash command expanded. */
 export async function expandMessage<Message extends AgentMessage>(message: Message, expand: SessionParts["expand"]): Promise<Message> {
 	const [first, ...rest] = message.role === "user" && typeof message.content !== "string" ? (message.content as [Text]) : [];
 	if (!first?.text?.startsWith("/")) return message;
@@ -27,7 +27,7 @@ export async function expandMessage<Message extends AgentMessage>(message: Messa
 	return text === first.text ? message : { ...message, content: [{ ...first, text }, ...rest] };
 }
 
-/** Gets the prompt of a period ready, and tells its host what becomes of it. Gives nothing when no run starts. */
+/** Prepares the prompt of a period, and reports its outcome to the host. Returns nothing when no run starts. */
 export async function prepareRun(period: BusyPeriod, parts: SessionParts): Promise<Next | undefined> {
 	const { prompt } = period;
 	if (!prompt) return undefined;
@@ -69,7 +69,7 @@ async function getReady({ prompt, controller: { signal } }: BusyPeriod, parts: S
 	return undefined;
 }
 
-/** Makes sure that the model can be asked and that the conversation is one it accepts. Gives the reason when not. */
+/** Makes sure that the model can be asked and that the conversation is one it accepts. Otherwise returns the reason. */
 export async function ensureReady(
 	{ briefing, conversation }: Pick<SessionParts, "briefing" | "conversation">,
 	signal: AbortSignal,

@@ -60,7 +60,7 @@ export interface Page {
 	totalMessages: number;
 }
 
-/** A part of the context. A cursor holds as long as nothing is added. */
+/** A part of the context. A cursor is valid as long as nothing is added. */
 export function messagesPage(session: Session, cursor: string | undefined, limit: number = pageSize.default): Page {
 	if (limit < 1 || limit > pageSize.max) throw new CommandError(`get_messages_page: limit must be from 1 to ${pageSize.max}`);
 	if (session.isBusy) throw new CommandError("Messages are being added; ask again after agent_settled", "session_busy");

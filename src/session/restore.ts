@@ -5,19 +5,19 @@ import { levelOf, modelOf } from "../transcript/projection.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ModelChoice } from "./model-choice.ts";
 
-/** What goes on, and with which model. */
+/** The conversation that continues, and its model. */
 export interface Chosen {
 	choice: ModelChoice;
 	transcript: Conversation["transcript"];
 }
 
-/** Goes back to what the session was using, as far as the caller wants it and there is such a model. Gives the reason when the model is another. */
+/** Restores what the session was using, if the caller wants it and the model exists. Returns the reason when the model is a different one. */
 export async function restoreChoice({ choice, transcript }: Chosen, wanted: { model: boolean; level: boolean }): Promise<string | undefined> {
 	const { branch } = transcript;
 	return choice.restore(wanted.model ? modelOf(branch) : undefined, wanted.level ? levelOf(branch) : undefined);
 }
 
-/** Records in the session what it goes on with, where its entries say otherwise. */
+/** Records in the session what it continues with, where its entries say otherwise. */
 export function noteChoice({ choice, transcript }: Chosen): void {
 	const { branch } = transcript;
 	const last = modelOf(branch);

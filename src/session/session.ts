@@ -209,7 +209,7 @@ export class Session {
 	#leave(period: BusyPeriod): void {
 		this.activity.enter(period, { name: "idle" });
 		problemWith(() => this.conversation.addDeferred());
-		// A host that was told of a start waits for an end, also when an abort came first.
+		// A host that received a start waits for an end, even if an abort came first.
 		if (period.hasLostPrompt) this.#reportLostRun();
 		if (period.hadRun || period.hasLostPrompt) this.emit({ type: "agent_settled", aborted: period.controller.signal.aborted });
 		const { successor } = period;
@@ -232,7 +232,7 @@ export class Session {
 		this.emit({ type: "agent_settled", aborted: true });
 	}
 
-	/** Stops what is going on. Resolves when the session is idle; queues stay. */
+	/** Stops the current activity. Resolves when the session is idle; queues stay. */
 	abort(): Promise<void> {
 		return this.activity.stop();
 	}
@@ -242,7 +242,7 @@ export class Session {
 		return this.activity.settled();
 	}
 
-	/** Gives a way to add a message without any event: at once when idle, else after the run. It has no effect once the session has changed. */
+	/** Returns a function that adds a message without an event: at once when idle, else after the run. No effect once the session has changed. */
 	recorder(): (message: AgentMessage) => void {
 		const { transcript } = this;
 		return (message) => {
@@ -262,7 +262,7 @@ export class Session {
 
 	// ── Exclusive work ──────────────────────────────────────────────────────────────────────────────
 
-	/** Does something with nothing else going on: a run is aborted first, a prompt that comes meanwhile waits. An abort fires the signal. */
+	/** Runs exclusive work: a run is aborted first, a prompt that arrives meanwhile waits. An abort fires the signal. */
 	async runExclusively<T>(work: (signal: AbortSignal) => Promise<T>, isCompacting = false): Promise<T> {
 		const { phase, period: before } = this.activity;
 		if (phase.name === "exclusive") throw new CommandError(takenText(phase.period));
@@ -278,7 +278,7 @@ export class Session {
 		}
 	}
 
-	/** Makes sure that the model can be asked for a summary. Gives the reason when not. */
+	/** Makes sure that the model can be asked for a summary. Otherwise returns the reason. */
 	async ensureReady(signal: AbortSignal): Promise<Refusal | undefined> {
 		return (await import("./run.ts")).ensureReady(this.#parts, signal);
 	}
@@ -291,7 +291,7 @@ export class Session {
 		return this.adopt(transcript);
 	}
 
-	/** Goes on with another conversation. Nothing may be running. Gives the texts that were queued. */
+	/** Continues with another conversation. Nothing may be running. Returns the texts that were queued. */
 	adopt(transcript: Transcript): QueueTexts {
 		this.conversation.adopt(transcript);
 		this.#restoreTodos();
@@ -299,7 +299,7 @@ export class Session {
 		return this.inbox.clear();
 	}
 
-	/** Goes on from another entry of the file. Nothing may be running. False when there is no such entry. */
+	/** Continues from another entry of the file. Nothing may be running. False when there is no such entry. */
 	moveTo(id: string | null): boolean {
 		if (!this.conversation.moveTo(id)) return false;
 		this.#restoreTodos();

@@ -38,7 +38,7 @@ export class TodoList {
 		this.#schedule();
 	}
 
-	/** Takes a list from the host. Gives it as it was taken, or what is wrong with it; then the old one stays. */
+	/** Takes a list from the host. Returns it as it was taken, or what is wrong with it; then the old one stays. */
 	set(value: unknown): { phases: readonly TodoPhase[] } | { problem: string } {
 		const read = todosFromHost(value);
 		if ("phases" in read) this.replace(read.phases);
@@ -50,7 +50,7 @@ export class TodoList {
 		this.replace(withoutDone(phases));
 	}
 
-	/** No timer is left behind, and nothing is removed any more. */
+	/** Cancels the timer; nothing is removed after that. */
 	dispose(): void {
 		this.#due.clear();
 		this.#schedule();

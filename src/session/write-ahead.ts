@@ -16,7 +16,7 @@ export class WriteAhead {
 	#inbox: Inbox;
 	#emit: Emit;
 	#log: Log;
-	/** Why this run can store nothing any more. The next run tries again. */
+	/** Why this run can no longer store anything. The next run tries again. */
 	#problem: string | undefined;
 	/** The reply that was stored when its stream ended. */
 	#stored: AssistantMessage | undefined;

@@ -13,7 +13,7 @@ export interface SettingsView {
 	get<Name extends SettingName>(name: Name): SettingValue<Name>;
 	/** Where a value came from, in words. */
 	origin(name: SettingName): string;
-	/** Who set it: the user, the project, or whoever started this process. */
+	/** Who set it: the user, the project, or the caller that started this process. */
 	scope(name: SettingName): "user" | "project" | "temporary";
 	warnings: string[];
 	/** Settings in a file that have no effect, with the reason. */
@@ -131,7 +131,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	};
 }
 
-/** A stranger's settings must not make the agent ask a provider for ever, or without a pause. */
+/** A stranger's settings must not make the agent ask a provider forever, or without a pause. */
 function refusalForUntrusted(row: SettingRow, value: unknown): string | undefined {
 	if (!row.project) return "the project is not trusted (see --approve)";
 	const number = asKind(row, value);

@@ -64,7 +64,7 @@ const always = [
 ];
 
 const killAfterMs = 1000;
-/** A program that git left in the background, such as a filter's helper, may hold the pipes open for ever. */
+/** A program that git left in the background, such as a filter's helper, may hold the pipes open forever. */
 const pipesAfterMs = 10_000;
 
 export class Git {
@@ -153,7 +153,7 @@ async function finished(program: Program, input: string | ReadStream | undefined
 			child.kill("SIGTERM");
 			kill = setTimeout(() => program.kill(), killAfterMs);
 		});
-	// Git that fails before it has read everything closes the pipe; its exit code tells more.
+	// If git fails before it has read everything, it closes the pipe; its exit code says more.
 	child.stdin?.on("error", () => undefined);
 	if (typeof input === "string") child.stdin?.end(Buffer.from(input, "latin1"));
 	// Git complains about the early end of a file that cannot be read.

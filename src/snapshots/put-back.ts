@@ -29,7 +29,7 @@ interface Leaving {
 	files: Set<string>;
 }
 
-/** Looks at each path and extracts the new files. Gives the paths that are not as expected. */
+/** Checks each path and extracts the new files. Returns the paths that are not as expected. */
 export async function prepareChanges(input: ChangeInput, changes: readonly Change[]): Promise<PreparedChanges | { conflicts: RepositoryPath[] }> {
 	const conflicts: RepositoryPath[] = [];
 	const leaving: Leaving = { paths: new Set(), files: new Set() };
@@ -64,7 +64,7 @@ export async function prepareChanges(input: ChangeInput, changes: readonly Chang
 	};
 }
 
-/** Undoes those of the changes that were made, by this process or by one that was killed on the way. What is neither as before nor as planned stays. */
+/** Undoes the changes that were made, by this process or by one that was killed midway. Files in neither the old nor the planned state stay. */
 export async function undoChanges(input: ChangeInput, changes: readonly Change[]): Promise<void> {
 	const back = (await appliedChanges(input, changes)).map(
 		({ path, from, to }): Change => ({ path, ...(to ? { from: to } : {}), ...(from ? { to: from } : {}) }),
@@ -155,7 +155,7 @@ async function isAsSeen(top: string, { path, from }: Change, leaving: Leaving): 
 	}
 	const place = onDisk(top, path);
 	const stats = await lookAt(place);
-	// A directory that is in the way may be empty by then; if not, that is found on the way.
+	// A directory that is in the way may be empty by then; if not, a later step detects it.
 	if (!from) return !stats || stats.isDirectory() || leaving.files.has(fileId(stats));
 	if (!stats || (from.mode === "120000" ? !stats.isSymbolicLink() : !stats.isFile())) return false;
 	return (await oidOf(place, stats, from.oid.length)) === from.oid;

@@ -1,4 +1,4 @@
-/** Finds the repository that a directory is in, or says in words why there is none to work with. */
+/** Finds the repository that a directory is in, or says why there is none to work with. */
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Git, GitError } from "./git.ts";
@@ -69,7 +69,7 @@ export async function findRepository(git: Git, signal?: AbortSignal): Promise<Re
 	};
 }
 
-/** What `.git` in a directory leads to. The setting core.worktree can name any other directory, such as the user's home. */
+/** The git directory that `.git` in a directory points to. The setting core.worktree can name any other directory, such as the user's home. */
 function gitDirectoryOf(top: string): string | undefined {
 	const path = join(top, ".git");
 	const stats = statSync(path, { throwIfNoEntry: false });

@@ -17,7 +17,7 @@ export interface Entry {
 	oid: string;
 }
 
-/** What happens at a path: nothing there before, or nothing afterwards, where one is absent. */
+/** The change at a path. An absent side means that nothing was there before, or that nothing is there afterwards. */
 export interface Change {
 	path: RepositoryPath;
 	from?: Entry;

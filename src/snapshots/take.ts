@@ -130,7 +130,7 @@ async function convertedPaths(git: Git, list: readonly IndexEntry[], signal: Abo
 	return (path) => found.has(path);
 }
 
-/** Whether there is something at a path. A missing directory is looked at once. */
+/** Whether there is something at a path. A missing directory is checked once. */
 function presentIn(top: string): (path: RepositoryPath) => boolean {
 	const known = new Map<RepositoryPath, boolean>([["", true]]);
 	const parentOf = (path: RepositoryPath) => path.slice(0, Math.max(0, path.lastIndexOf("/")));

@@ -1,4 +1,4 @@
-/** Who can be sent: agents of the project and the user, which are Markdown files, and our own. The first with a name is taken. */
+/** The available agents: those of the project and the user, which are Markdown files, and our own. The first with a name is used. */
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { readRegular, UnsuitableFile } from "../lib/bounded-file.ts";

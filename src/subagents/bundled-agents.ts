@@ -3,7 +3,7 @@ import type { AgentDefinition } from "./agents.ts";
 
 const looking = ["read", "grep", "find", "ls"];
 
-/** What is true for everybody who is sent. */
+/** Instructions that apply to every subagent. */
 const alone =
 	"You work alone for another agent, which sees nothing of what you do but the result you submit. You cannot ask anybody: where the assignment leaves something open, take the most obvious reading and say in the result which one you took.";
 

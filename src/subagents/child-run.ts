@@ -26,9 +26,9 @@ export interface ChildInput {
 	inheritance: Inheritance;
 	/** Where its conversation goes. */
 	sessionFile: string | undefined;
-	/** Milliseconds; 0 is no limit. */
+	/** Milliseconds; 0 means no limit. */
 	maxRuntimeMs: number;
-	/** Requests to the model until it is asked to come to an end; 0 is no limit. */
+	/** Requests to the model until it is asked to finish; 0 means no limit. */
 	softRequestLimit: number;
 	budget: Budget | undefined;
 	signal: AbortSignal;
@@ -130,7 +130,7 @@ class ChildState {
 	/** Has no effect when the end is known already: commands to a child that is being ended fail. */
 	#fail = (error: Error) => this.#end.resolve({ how: "failed", error });
 
-	/** Resolves when the child is to be ended, or has ended. */
+	/** Resolves when the child must be ended, or has ended. */
 	async drive(client: Client): Promise<End> {
 		const { prompt, maxRuntimeMs, signal, watch, budget } = this.#input;
 		client.on("tool_execution_start", ({ toolName, args }) => {

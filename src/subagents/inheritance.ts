@@ -1,8 +1,8 @@
-/** What the process of a subagent is given when it starts: one JSON object, over a descriptor of its own. Types only. */
+/** What the process of a subagent receives when it starts: one JSON object, over a separate descriptor. Types only. */
 import type { BudgetLimits } from "../agent/contracts.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
 
-/** What every subagent of this process is given. */
+/** What every subagent of this process receives. */
 export interface InheritedDefaults {
 	credentials: {
 		/** Variables that commands do not see. */

@@ -34,7 +34,7 @@ const longestArguments = 80;
 
 export interface ProgressOptions {
 	tasks: readonly Pick<TaskProgress, "id" | "agent" | "description">[];
-	/** What else an update tells. */
+	/** What else an update contains. */
 	details: (progress: TaskProgress[]) => object;
 	onUpdate: (partial: ToolResult) => void;
 	now: () => number;
@@ -59,11 +59,11 @@ export class Progress {
 
 	end(index: number, status: TaskStatus): void {
 		this.#change(index, { ...this.#toolEnded(index), status });
-		// The result tells the rest.
+		// The result contains the rest.
 		if (this.#tasks.every(isOver)) this.close();
 	}
 
-	/** Follows a run of a child. What a repair run uses comes on top of what was used before it. */
+	/** Follows a run of a child. The usage of a repair run is added to the usage before it. */
 	watch(index: number): ChildWatch {
 		const { tokens, cost } = this.#task(index);
 		return {
@@ -128,7 +128,7 @@ export class Progress {
 
 const isOver = ({ status }: TaskProgress) => status !== "pending" && status !== "running";
 
-/** The text that tells most about a call, on one line. */
+/** The most informative text about a call, on one line. */
 function preview(args: Record<string, unknown>): string {
 	const value = Object.values(args).find((each) => typeof each === "string") ?? JSON.stringify(args);
 	const line = String(value).replace(/\s+/g, " ").trim();

@@ -9,7 +9,7 @@ const previewCharacters = 5000;
 const mostBytes = 500_000;
 const mostLines = 5000;
 
-/** As much of an answer as a result holds; the limits can be set in the environment. */
+/** The part of an answer that fits into a result; the limits can be set in the environment. */
 export function shownOutput(output: string, environment: Readonly<Record<string, string | undefined>>): { text: string; isTruncated: boolean } {
 	const limit = (name: string, usual: number) => {
 		const given = Number(environment[name]);

@@ -40,7 +40,7 @@ export type Verdict = Pick<ChildOutcome, "exitCode" | "output" | "error" | "abor
 
 export const budgetText = (reason: BudgetReason) => `Budget exceeded (${reason})`;
 
-/** Asked before money is spent. The host gets an event when the answer is no. */
+/** Checks the budget before money is spent. The host gets an event when the budget refuses. */
 export function refusedByBudget({ budget, emit }: TaskParts): BudgetReason | undefined {
 	const reason = budget?.gate();
 	if (budget && reason) emit({ type: "budget_exceeded", scope: "task", snapshot: budget.snapshot });
@@ -135,7 +135,7 @@ function verify(plan: VerificationPlan, attempt: number, { id, item }: PlannedTa
 	});
 }
 
-/** Runs a child to its end. `id` is also the name of its conversation; a repair has one of its own. */
+/** Runs a child to its end. `id` is also the name of its conversation; a repair has a separate one. */
 async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: string, prompt: string): Promise<ChildOutcome> {
 	const { parts, checked, args, defaults, directory, frozen, progress, signal } = call;
 	const { agent, model, thinkingLevel } = checked;

@@ -1,4 +1,4 @@
-/** Lets so many in at once, in the order they came. */
+/** Admits a limited number at once, in order of arrival. */
 import { onAbort } from "../lib/abort.ts";
 
 export class Semaphore {
@@ -6,7 +6,7 @@ export class Semaphore {
 	#inside = 0;
 	#waiting: (() => void)[] = [];
 
-	/** 0 is no limit. */
+	/** 0 means no limit. */
 	constructor(limit: () => number) {
 		this.#limit = limit;
 	}

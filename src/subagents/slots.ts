@@ -2,7 +2,7 @@
  * Limits how many subagents are at work at once, in a session and all processes below it. Each of them needs a slot: a file in a directory
  * that the whole tree shares. A file whose process was killed counts as free.
  *
- * A subagent that sends others waits for them, so it lends them its own slot, to one at a time. Whoever waits for a subagent can therefore
+ * A subagent that starts others waits for them, so it lends them its own slot, to one at a time. An agent that waits for a subagent can therefore
  * always go on, and no tree can block itself.
  */
 import { mkdirSync, rmdirSync } from "node:fs";
@@ -13,13 +13,13 @@ import { randomBytes } from "../lib/ids.ts";
 import { Semaphore } from "./semaphore.ts";
 
 export interface SlotsOptions {
-	/** 0 is no limit. */
+	/** 0 means no limit. */
 	limit: () => number;
 	/** Whether this process is a subagent, which has a slot to lend. */
 	isSubagent: boolean;
 }
 
-/** Slots of other processes are looked at this often. Those of this process are noticed at once. */
+/** Slots of other processes are checked this often. Those of this process are noticed at once. */
 const firstLookMs = 20;
 const longestLookMs = 250;
 
@@ -77,21 +77,21 @@ export class Slots {
 		const own = JSON.stringify({ ...holderOf(process.pid), token: randomBytes(8).toString("hex") });
 		try {
 			for (let number = 0; number < limit; number++) {
-				// Made again for each: whoever gives the last slot back removes it.
+				// Created again for each slot: the process that returns the last slot removes the directory.
 				mkdirSync(shared, { recursive: true, mode: 0o700 });
 				const path = join(shared, String(number));
 				if (!claim(path, own)) return () => giveBack(shared, path, own);
 			}
 			return undefined;
 		} catch (error) {
-			// Removed just now by another process; looked at again soon.
+			// Another process has just removed it; it is checked again soon.
 			if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-			// A full disk, for example. The limit then holds for this process alone.
+			// A full disk, for example. The limit then applies to this process alone.
 			return this.#inside < limit ? () => undefined : undefined;
 		}
 	}
 
-	/** Resolves when a slot of this process was given back, or after the time. */
+	/** Resolves when a slot of this process is returned, or after the time. */
 	#change(milliseconds: number, signal: AbortSignal): Promise<void> {
 		return new Promise((resolve) => {
 			const done = () => {

@@ -32,7 +32,7 @@ export function submission({ schema, validate, now }: { schema: unknown; validat
 
 function submitTool(shape: JsonSchema | undefined, validate: ValidateArguments, isSubmitted: () => boolean): Tool {
 	const error = { type: "string", description: "Why the assignment cannot be done. Only when it cannot." };
-	// References begin at the root, so that is where definitions have to stand.
+	// References begin at the root, so definitions must be there.
 	const { $defs, definitions, $schema: _, ...own } = shape ?? {};
 	const shared = { ...($defs ? { $defs } : {}), ...(definitions ? { definitions } : {}) };
 	const parameters = (data: JsonSchema) => ({
@@ -89,7 +89,7 @@ function parsed(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
-		return text; // It is no JSON: then it is the answer itself.
+		return text; // It is not JSON, so it is the answer itself.
 	}
 }
 

@@ -19,7 +19,7 @@ interface Hunk {
 }
 
 const context = 4;
-/** Nothing else gets its turn meanwhile. */
+/** Nothing else runs meanwhile. */
 const longestMs = 200;
 /** Larger texts are not compared line by line. */
 const maxComparedLength = 4 * 1024 * 1024;

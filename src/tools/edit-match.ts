@@ -26,7 +26,7 @@ const searchStep = 4 * 1024 * 1024;
 /** The number of occurrences that are counted. */
 const mostCounted = 1000;
 
-/** Lets everything else have its turn, and throws when the call was aborted. */
+/** Yields to other work, and throws when the call was aborted. */
 export type Breathe = () => Promise<void>;
 
 /** Every edit is looked for in the file as it is, not in what earlier ones made of it. Throws what the model should know. */
@@ -83,7 +83,7 @@ export function applyReplacements(file: string, replacements: readonly Replaceme
 	return result + file.slice(last);
 }
 
-/** Overlapping ones count too: which of them is meant cannot be known. */
+/** Overlapping ones count too: there is no way to know which of them is meant. */
 async function occurrences(
 	{ text, span }: View,
 	wanted: string,

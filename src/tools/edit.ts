@@ -93,7 +93,7 @@ function adapt(args: Record<string, unknown>): Record<string, unknown> {
 	return edits.length === 0 && rest.edits === undefined ? rest : { ...rest, edits };
 }
 
-/** Text that is not JSON is left to the validation, which tells the model what is wrong. */
+/** Text that is not JSON is left to the validation, which reports the mistake to the model. */
 function parsed(text: string): unknown {
 	try {
 		return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Chooses among the files that a search goes through those that the tool find is asked for. */
+/** Selects the files that the tool find is asked for from those that a search goes through. */
 import { globTest } from "./glob-filter.ts";
 
 export interface PathCollector {

@@ -1,4 +1,4 @@
-/** What a search is about and what it gives, the same with and without ripgrep. */
+/** The input and the result of a search, the same with and without ripgrep. */
 
 /** Longer lines are cut where they are shown. */
 export const longestLine = 500;

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { expandBraces, matchesParts, pathGlob } from "../lib/glob.ts";
 import { TimeLimit } from "../lib/in-time.ts";
 
-/** For all paths of a search together. Nothing else gets its turn meanwhile, not even an abort. */
+/** For all paths of a search together. Nothing else runs meanwhile, not even an abort. */
 const limitMs = 1000;
 /** For one path. */
 const pathLimitMs = 250;
@@ -66,7 +66,7 @@ export function ripgrepGlob(glob: string | undefined): string[] {
 	if (glob === undefined) return [];
 	if (glob.startsWith("!")) return [`--glob=${glob}`];
 	const name = glob.slice(glob.lastIndexOf("/") + 1);
-	// A slash inside of braces: the rest is not a glob of its own.
+	// A slash inside braces: the rest is not a glob of its own.
 	const isDivided = name.includes("}") && !name.includes("{");
 	return name === "" || name === "**" || isDivided ? [] : [`--type-add=wanted:${name}`, "--type=wanted"];
 }

@@ -55,7 +55,7 @@ export async function searchWithRipgrep(shell: Shell, program: string, search: S
 
 const decoded = (value: Value) => ("text" in value ? value.text : Buffer.from(value.bytes, "base64").toString());
 
-/** Removes the context of the match that is not shown any more. */
+/** Removes the context of the match that is no longer shown. */
 function withoutLooseContext(lines: readonly FoundLine[], context: number): FoundLine[] {
 	return lines.filter((line, at) => {
 		const near = lines.slice(Math.max(0, at - context), at + context + 1);

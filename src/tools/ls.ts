@@ -53,7 +53,7 @@ export function lsTool(options: { cwd: string }): Tool {
 	};
 }
 
-/** Nothing for an entry that cannot be looked at, such as a broken link. */
+/** Nothing for an entry that cannot be examined, such as a broken link. */
 async function described(directory: string, name: string): Promise<string | undefined> {
 	const [facts] = await Promise.allSettled([stat(join(directory, name))]);
 	if (facts.status === "rejected") return undefined;

@@ -38,7 +38,7 @@ export function readTool(options: ReadOptions): Tool {
 			const target = await resolveExisting(options.cwd, path);
 			const facts = await stat(target);
 			if (facts.isDirectory()) throw new Error(`${path} is a directory. List it with ls.`);
-			// A pipe or a device may never end, or block whoever opens it.
+			// A pipe or a device may never end, or block the process that opens it.
 			if (!facts.isFile()) throw new Error(`${path} is not a regular file.`);
 			const file = await openRegular(target);
 			try {

@@ -47,7 +47,7 @@ export interface RipgrepRun {
 	onRecord: (record: Buffer) => boolean;
 }
 
-/** Longer than a search of any repository takes. It may wait for ever for an ignore file that is a pipe. */
+/** Longer than a search of any repository takes. Ripgrep may wait forever for an ignore file that is a pipe. */
 const defaultLimitMs = 120_000;
 /** It reads ignore files to their end, and one that is a link to /dev/zero has none. Files that are searched do not count. */
 const limited = 'ulimit -d 1048576 2>/dev/null; exec "$0" "$@"';

@@ -1,6 +1,6 @@
 /**
- * Searches without ripgrep, in a thread of its own. Patterns of the model and directories of others can keep a search busy for as long as
- * they like: the thread that hears the host must not wait for it, and a thread can be terminated.
+ * Searches without ripgrep, in a thread of its own. Patterns of the model and directories of others can keep a search busy indefinitely:
+ * the thread that receives the host's commands must not wait for it, and a thread can be terminated.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { pathCollector } from "./find-collector.ts";

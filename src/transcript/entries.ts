@@ -31,7 +31,7 @@ export interface Branch {
 	size(index: number): number;
 }
 
-/** A branch of entries that are at hand. */
+/** A branch of entries that are in memory. */
 export function branchOf(entries: readonly Entry[]): Branch {
 	const at = (index: number) => entries[index] as Entry;
 	return {

@@ -1,4 +1,4 @@
-/** Opens a session file: checks that it is one, takes the lock, brings it to the present format. */
+/** Opens a session file: checks that it is one, takes the lock, migrates it to the current format. */
 import { CommandError } from "../lib/command-error.ts";
 import type { Header } from "./entries.ts";
 import { type FirstLine, headBytes, headerOf, headSize } from "./first-line.ts";
@@ -11,7 +11,7 @@ import { Transcript, type TranscriptParts } from "./transcript.ts";
 export const formatVersion = 3;
 
 export interface OpenOptions extends TranscriptParts {
-	/** `write`: this process goes on with the file. `memory`: what is added is kept in memory only. `read`: any version, nothing is added. */
+	/** `write`: this process continues with the file. `memory`: what is added is kept in memory only. `read`: any version, nothing is added. */
 	mode: "write" | "memory" | "read";
 }
 

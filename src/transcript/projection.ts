@@ -15,7 +15,7 @@ export function contextMessages(branch: Branch): AgentMessage[] {
 	return messages;
 }
 
-/** The live context as a JSON array, in parts that are made one after the other. */
+/** The live context as a JSON array, in parts that are made one by one. */
 export interface ContextJson {
 	/** Nearly the bytes of all parts. */
 	size: number;
@@ -62,7 +62,7 @@ export function contextLength(branch: Branch): number {
 	return contextPlaces(branch).length;
 }
 
-/** The message an entry stands for; nothing when it is not part of the conversation. */
+/** The message that an entry represents; nothing when it is not part of the conversation. */
 export function messageOf(entry: Entry): AgentMessage | undefined {
 	// Nearly all entries are messages, and have a time of their own.
 	if (entry.type === "message") return entry.message ?? undefined;
@@ -83,7 +83,7 @@ export function messageOf(entry: Entry): AgentMessage | undefined {
 	}
 }
 
-/** Where in the branch the messages of the live context stand, in their order. */
+/** The places of the live context's messages in the branch, in order. */
 export function contextPlaces(branch: Branch): number[] {
 	const compaction = lastPlace(branch, (place) => branch.kind(place) === "compaction");
 	let start = 0;
@@ -103,7 +103,7 @@ export function contextPlaces(branch: Branch): number[] {
 
 /**
  * Replies leave the context with their results when an entry says so; and, in files of others, when they failed and were followed by another attempt:
- * only that follows a reply without a word from anybody else.
+ * only that follows a reply without any other message in between.
  */
 function withoutDropped(branch: Branch, places: number[]): number[] {
 	const live: number[] = [];
@@ -168,7 +168,7 @@ export function levelOf(branch: Branch): string | undefined {
 	return place < 0 ? undefined : (branch.entry(place) as EntryOf<"thinking_level_change">).thinkingLevel;
 }
 
-/** The entry that holds the newest todo list: our own `custom` entry `todos`, or a `todo_write` that succeeded. */
+/** The entry that contains the newest todo list: our own `custom` entry `todos`, or a `todo_write` that succeeded. */
 export function todosEntry(branch: Branch): EntryOf<"custom"> | EntryOf<"message"> | undefined {
 	for (let place = branch.length - 1; place >= 0; place--) {
 		const kind = branch.kind(place);

@@ -7,7 +7,7 @@ import { stderrLog } from "../lib/log.ts";
 import { Lock } from "./lock.ts";
 import { identityOf, makeDirectory, nonBlocking } from "./place.ts";
 
-/** Writes bytes to a descriptor and returns how many were taken; tests put trouble here. */
+/** Writes bytes to a descriptor and returns how many were taken; tests inject failures here. */
 export type Write = (descriptor: number, bytes: Buffer) => number;
 
 export interface SessionFileOptions {
@@ -137,7 +137,7 @@ export class SessionFile {
 		this.#known = undefined;
 	}
 
-	/** The next write opens the file again. `keepLock`: another transcript of this process goes on with it. */
+	/** The next write opens the file again. `keepLock`: another transcript of this process continues with it. */
 	close(keepLock = false): void {
 		this.#close();
 		if (!keepLock) this.#lock?.release();
@@ -183,7 +183,7 @@ export class SessionFile {
 		}
 	}
 
-	/** Takes back what was written after `before`, unless there are bytes of others after it. */
+	/** Undoes what was written after `before`, unless another process has written after it. */
 	#undo(before: number | undefined, length: number): void {
 		const descriptor = this.#descriptor;
 		if (descriptor === undefined) return this.#releaseUnused();

@@ -61,7 +61,7 @@ function subagentUsages({ toolName, details }: ToolResultMessage): Partial<Usage
 	return Array.isArray(results) ? results.flatMap((result) => result?.usage ?? []) : [];
 }
 
-/** Tokens of the context as the provider counted them, and an estimate of what came after; null until the first reply behind a summary. */
+/** Tokens of the context as the provider counted them, and an estimate of what came after; null until the first reply after a summary. */
 export function contextTokens(messages: readonly AgentMessage[], branch: Branch): number | null {
 	const last = messages.findLastIndex((message) => message.role === "assistant" && isMeasured(message));
 	if (messages[0]?.role === "compactionSummary" && !isBehindSummary(messages[last], branch)) return null;
@@ -69,7 +69,7 @@ export function contextTokens(messages: readonly AgentMessage[], branch: Branch)
 	return messages.slice(last + 1).reduce((sum, message) => sum + estimate(message), counted);
 }
 
-/** Replies that a compaction kept still tell the size of what was before it. */
+/** Replies that a compaction kept still report the size of the context before it. */
 function isBehindSummary(message: AgentMessage | undefined, branch: Branch): boolean {
 	for (let place = branch.length - 1; place >= 0 && branch.kind(place) !== "compaction"; place--) {
 		if (branch.kind(place) === "message:assistant" && (branch.entry(place) as EntryOf<"message">).message === message) return true;

@@ -44,7 +44,7 @@ export interface SessionStore {
 	create(parentSession?: string): Transcript;
 	/** Opens a session, or begins one at a place where there is none. A text is a path. Throws a CommandError for what must not be opened. */
 	open(session: SessionReference | string): Transcript;
-	/** Whether a transcript is this session, whatever name leads to it. */
+	/** Whether a transcript is this session, under whatever name. */
 	isOpenAs(transcript: Transcript, session: SessionReference | string): boolean;
 	/** The session of a directory that was written to last; without a directory: of this working directory. */
 	latest(directory?: string): SessionReference | undefined;
@@ -52,7 +52,7 @@ export interface SessionStore {
 	named(word: string): SessionReference;
 	/** The session of this working directory with exactly this id. */
 	withId(id: string): SessionReference | undefined;
-	/** What a session holds, without a claim on its file; nothing when there is none. */
+	/** The contents of a session, without a lock on its file; nothing when there is none. */
 	read(session: SessionReference): Transcript | undefined;
 	/** The sessions of this working directory. Each costs a pass over its file, so at most `limit` are looked at. */
 	list(limit?: number): Promise<SessionList>;

@@ -176,7 +176,7 @@ export class Transcript implements TranscriptView {
 		this.#flush(this.#lines.all.some((line) => line.kind.startsWith("message:")));
 	}
 
-	/** `keepLock`: another transcript goes on with the file. */
+	/** `keepLock`: another transcript continues with the file. */
 	close(keepLock = false): void {
 		this.#file?.close(keepLock);
 	}

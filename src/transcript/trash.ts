@@ -15,7 +15,7 @@ export function belongingsOf(file: string): string[] {
 	return bare === file ? [file, `${file}.artifacts`, `${file}.events`] : [file, bare, `${bare}.events`];
 }
 
-/** Gives the directory in the trash. The session's file is moved last, so that a removal that was cut short can be repeated. */
+/** Returns the directory in the trash. The session's file is moved last, so that a removal that was cut short can be repeated. */
 export function moveToTrash(file: string, now: number): string {
 	const stats = fileStats(file);
 	if (!stats) throw new CommandError(`No session found: ${file}`);
@@ -32,7 +32,7 @@ export function moveToTrash(file: string, now: number): string {
 	}
 }
 
-/** `trash/<milliseconds>_<name>`: the name says when its time is over, because moving a file does not change its times. */
+/** `trash/<milliseconds>_<name>`: the name says when it expires, because moving a file does not change its times. */
 function newPlace(file: string, now: number): string {
 	const parent = join(dirname(file), trash);
 	mkdirSync(parent, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-/** The entries of a session as a tree, for those who draw it. */
+/** The entries of a session as a tree, for callers that draw it. */
 import { CommandError } from "../lib/command-error.ts";
 import type { Branch, Entry, EntryOf } from "./entries.ts";
 

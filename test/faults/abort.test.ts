@@ -125,7 +125,9 @@ async function play(state: State, env: Record<string, string>, modelFlags: strin
 		await expectNoTimers(life);
 		const ends = (type: string) => life.trace.filter(({ way, frame }) => way === "<" && frame.type === type).length;
 		// A prompt that was aborted before its run began has an end without messages and without a start.
-		const lost = life.trace.filter(({ way, frame }) => way === "<" && frame.type === "agent_end" && (frame.messages as unknown[]).length === 0).length;
+		const lost = life.trace.filter(
+			({ way, frame }) => way === "<" && frame.type === "agent_end" && (frame.messages as unknown[]).length === 0,
+		).length;
 		expect(ends("agent_end") - lost).toBe(ends("agent_start"));
 		expect(ends("tool_execution_end")).toBe(ends("tool_execution_start"));
 		if (modelFlags) return;

@@ -1,4 +1,4 @@
-/** Frames for a person: one line each, coloured on a terminal. */
+/** Shows frames to the user: one line each, coloured on a terminal. */
 import type { AgentEvent, Response } from "../../protocol/events.ts";
 import type { ToolResult } from "../../protocol/messages.ts";
 
@@ -102,7 +102,7 @@ function print(head: string, text: string): void {
 	console.log(`${head} ${clipped(text.replace(/\s*\n\s*/g, " ⏎ "), width() - 9)}`);
 }
 
-/** At most so many visible characters; colour codes take no room. */
+/** At most this many visible characters; colour codes take no room. */
 function clipped(text: string, room: number): string {
 	let visible = 0;
 	for (let index = 0; index < text.length; index++) {

@@ -1,4 +1,4 @@
-/** `bowline demo`: the main job end to end, for a person to watch. A real agent process repairs a real repository. */
+/** `bowline demo`: the main job end to end, for the user to watch. A real agent process repairs a real repository. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -50,13 +50,13 @@ function runTest(cwd: string): { passed: boolean; output: string } {
 	return { passed: status === 0, output: `${stdout}${stderr}` };
 }
 
-/** What is different in the working tree. */
+/** The changes in the working tree. */
 function changes(cwd: string): string {
 	const { stdout } = spawnSync("git", ["status", "--short"], { cwd, encoding: "utf8" });
 	return `The working tree: ${stdout?.trim().split("\n").join(", ") || "nothing changed"}`;
 }
 
-/** Runs the agent on the repository, one act after another, showing what passes. Gives its exit code. */
+/** Runs the agent on the repository, one act after another, and shows what happens. Returns its exit code. */
 function drive(cwd: string, folder: string, tally: Tally): Promise<number | null> {
 	const program = process.argv[1] as string;
 	const model = ["--provider", "scripted", "--model", "demo"];

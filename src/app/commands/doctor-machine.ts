@@ -1,4 +1,4 @@
-/** What the doctor looks at on the machine: programs, directories, settings. */
+/** What the doctor checks on the machine: programs, directories, settings. */
 import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -86,14 +86,14 @@ async function version(program: string): Promise<string | undefined> {
 	}
 }
 
-/** Why nothing can be written there. What is not there yet is made when it is needed, if its parent allows that. */
+/** Why the path is not writable. A missing directory is created when it is needed, if its parent allows that. */
 function unwritable(path: string): string | undefined {
 	let at = path;
 	while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
 	try {
 		if (!statSync(at).isDirectory()) return `${at} is no directory`;
 		accessSync(at, constants.W_OK | constants.X_OK);
-		// Only a try tells of a disk that is full or mounted read-only.
+		// Only an attempt to write detects a disk that is full or mounted read-only.
 		rmSync(mkdtempSync(join(at, ".bowline-doctor-")), { recursive: true });
 		return undefined;
 	} catch (error) {

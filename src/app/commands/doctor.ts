@@ -1,4 +1,4 @@
-/** `bowline doctor`: looks at what an agent needs here, tries one, and says what to do. */
+/** `bowline doctor`: checks what an agent needs here, tries one, and says what to do. */
 
 import { exitCodes } from "../../lib/exit-codes.ts";
 import { printableLine } from "../../lib/printable.ts";
@@ -9,7 +9,7 @@ import { directories, git, node, proxy, ripgrep, settingsFiles, shell, trust } f
 import { models } from "./doctor-models.ts";
 
 export interface Finding {
-	/** `note`: it works, but somebody may want to know. */
+	/** `note`: it works, but the user may want to know. */
 	state: "ok" | "note" | "fail";
 	text: string;
 	/** What to do, in a sentence. */

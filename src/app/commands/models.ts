@@ -1,4 +1,4 @@
-/** `bowline models [search]`: what can be asked, for a person. With a search, also what a key is missing for. */
+/** `bowline models [search]`: lists the models that can be asked. With a search, also those whose key is missing. */
 
 import { printable, printableLine } from "../../lib/printable.ts";
 import { openWorkspace } from "../../live/workspace.ts";

@@ -1,4 +1,4 @@
-/** `bowline sessions`: the sessions of this directory, for a person who wants to go on with one. */
+/** `bowline sessions`: the sessions of this directory, for a user who wants to continue one. */
 
 import { openStore } from "../../live/start-session.ts";
 import { openWorkspace } from "../../live/workspace.ts";
@@ -47,7 +47,7 @@ function title({ name, firstPrompt }: SessionSummary): string {
 	return name === undefined ? prompt : `${clean(name)}: ${prompt}`;
 }
 
-/** As much of each id as tells it from the others, at least eight characters. */
+/** The shortest prefix of each id that distinguishes it from the others, at least eight characters. */
 export function shortIds(ids: readonly string[]): string[] {
 	for (let length = 8; ; length++) {
 		const short = ids.map((id) => id.slice(0, length));

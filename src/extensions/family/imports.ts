@@ -21,13 +21,13 @@ export function importsIn(code: string): Import[] {
 	});
 }
 
-/** Types may be imported without saying so. What begins with a capital letter is a type unless it is called, extended or looked into. */
+/** Types may be imported without `type`. A name with a capital letter is a type unless it is called, extended or accessed. */
 function isValue(name: string, code: string): boolean {
 	if (!/^[A-Z][a-z]/.test(name)) return true;
 	return new RegExp(`\\b(?:new|extends)\\s+${name}\\b|\\b${name}\\s*[.(]`).test(code);
 }
 
-/** Puts a function that throws in the place of every name that is missing. Gives what is missing, in words. */
+/** Puts a function that throws in place of every missing name. Returns a description of the missing names. */
 export function fillMissing(path: string, modules: Readonly<Record<string, Module>>): string[] {
 	const missing = new Map<string, Set<string>>();
 	for (const { names, from } of allImports(path)) {
@@ -45,7 +45,7 @@ export function fillMissing(path: string, modules: Readonly<Record<string, Modul
 const mark = Symbol("not part of Bowline");
 const isSubstitute = (value: unknown) => typeof value === "function" && mark in value;
 
-/** A function that can be called, constructed and extended, and says then what is wrong. */
+/** A function that can be called, constructed and extended, and then reports the problem. */
 function substitute(name: string, from: string): unknown {
 	// biome-ignore lint/complexity/useArrowFunction: an arrow function cannot be a base class.
 	const missing = function () {
@@ -54,7 +54,7 @@ function substitute(name: string, from: string): unknown {
 	return Object.assign(missing, { [mark]: true });
 }
 
-/** Of a file and of the files beside it that it leads to. */
+/** The imports of a file and of the neighbouring files that it imports. */
 function allImports(path: string): Import[] {
 	const found: Import[] = [];
 	const files = [path];

@@ -1,4 +1,4 @@
-/** What extensions that were written for the family's agents import from their packages, as far as it makes sense without a terminal. */
+/** The modules that extensions written for the family's agents import from its packages, as far as useful without a terminal. */
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import typebox from "typebox";
@@ -34,7 +34,7 @@ const agent = {
 
 const ai = {
 	Type: typebox,
-	/** A choice of words in the form that every provider takes. */
+	/** A string enum in the form that every provider accepts. */
 	StringEnum: (values: readonly string[], options: object = {}) => typebox.Unsafe({ type: "string", enum: [...values], ...options }),
 };
 
@@ -61,7 +61,7 @@ export type Module = Record<string, unknown>;
 
 const scopes = ["@mariozechner", "@earendil-works", "@oh-my-pi"];
 
-/** The modules by the names of the packages. Each has members of its own, so that more can be added for one loader. */
+/** The modules by package name. Each has its own members, so that more can be added for one loader. */
 export function familyModules(): Record<string, Module> {
 	const byName: Record<string, Module> = { "pi-coding-agent": agent, "pi-ai": ai, "pi-tui": tui, "pi-agent-core": {} };
 	return Object.fromEntries(scopes.flatMap((scope) => Object.entries(byName).map(([name, members]) => [`${scope}/${name}`, { ...members }])));

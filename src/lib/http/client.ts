@@ -19,9 +19,9 @@ export interface Post {
 	signal: AbortSignal;
 	/** Reading pauses while it is closed, and so do the clocks. */
 	flow?: Gate;
-	/** Silence allowed until `onData` first answers anything but `waiting`; 0 is no limit. Any byte restarts the wait. */
+	/** Silence allowed until `onData` first answers anything but `waiting`; 0 means no limit. Any byte restarts the wait. */
 	firstEventTimeoutMs: number;
-	/** Silence allowed afterwards; 0 is no limit. */
+	/** Silence allowed afterwards; 0 means no limit. */
 	idleTimeoutMs: number;
 	/**
 	 * Takes a piece of a 2xx answer. Answers `waiting` while only keep-alive bytes came, `reading` once the reply began, `enough` when
@@ -42,23 +42,23 @@ export type Outcome =
 	| { type: "broken"; error: unknown };
 
 const errorBodyLimit = 64 * 1024;
-/** Silence allowed in the body of a refusal: the status says the most of it. */
+/** Silence allowed in the body of a refusal: its status is the most important part. */
 const errorSilenceMs = 2_000;
-/** And for all of it, however slowly it comes. */
+/** Limit for the whole body, however slowly it arrives. */
 const errorBodyMs = 5_000;
 /** Below what servers and load balancers usually allow an idle connection. */
 const idleSocketMs = 50_000;
-/** How long an answer that is not needed any more may go on, so that its connection can be kept. */
+/** How long an answer that is no longer needed may continue, so that its connection can be kept. */
 const drainMs = 1_000;
 
-/** What a request tells the agent that connects for it: Node gives up a request, but not the tunnel being opened for it. */
+/** What a request passes to the agent that connects for it: Node abandons a request, but not the tunnel being opened for it. */
 type Cancellable = { cancel?: AbortSignal };
 
 type Scheme = { request: (options: RequestOptions, onAnswer: (answer: IncomingMessage) => void) => ClientRequest; agent: HttpAgent };
 
 export interface ClientOptions {
 	env: Environment;
-	/** Certificates to trust besides Node's own; for tests. */
+	/** Certificates to trust in addition to Node's own; for tests. */
 	ca?: string;
 }
 
@@ -165,7 +165,7 @@ async function tunnelAgent(proxy: URL, settings: object): Promise<HttpAgent> {
 
 function failed(error: unknown, status?: number): Outcome {
 	const { message, code } = error as NodeJS.ErrnoException;
-	// Several addresses tried in vain: Node puts them into an error without a message of its own.
+	// Several addresses failed: Node puts them into an error without a message of its own.
 	const parts = error instanceof AggregateError ? error.errors.map((part: Error) => part.message).join("; ") : "";
 	const facts = { ...(typeof code === "string" ? { code } : {}), ...(status === undefined ? {} : { status }) };
 	return { type: "failed", message: message || parts || code || "Connection error", ...facts };
@@ -180,7 +180,7 @@ class Exchange {
 	#refusalTimer: NodeJS.Timeout | undefined;
 	#hasBegun = false;
 	#isSettled = false;
-	/** What a refusal has said so far. */
+	/** The body of a refusal so far. */
 	#refusal: (() => Outcome) | undefined;
 	#ended = new AbortController();
 	#resolve: (outcome: Outcome) => void = () => undefined;
@@ -200,7 +200,7 @@ class Exchange {
 					this.#onAnswer(answer),
 				);
 			} catch (error) {
-				// A header with characters that HTTP does not allow; its value must not be told.
+				// A header with characters that HTTP does not allow; its value must not be revealed.
 				const code = (error as NodeJS.ErrnoException).code;
 				const told = code === "ERR_INVALID_CHAR" ? new Error("A header or the API key contains characters that HTTP does not allow") : error;
 				this.#settle(failed(told));
@@ -305,7 +305,7 @@ class Exchange {
 
 	#stop(outcome: Outcome): void {
 		if (this.#isSettled) return;
-		// A refusal whose body stalls or breaks off is one all the same.
+		// A refusal whose body stalls or breaks off is still a refusal.
 		this.#settle(this.#refusal && outcome.type !== "aborted" ? this.#refusal() : outcome);
 		this.#request?.destroy();
 		this.#ended.abort();

@@ -1,4 +1,4 @@
-/** Fetches a small text from a plain http address, or gives nothing when it cannot be had in time. */
+/** Fetches a small text from a plain http address, or returns nothing when it does not arrive in time. */
 import { get } from "node:http";
 
 const sizeLimit = 4 * 1024 * 1024;

@@ -1,4 +1,4 @@
-/** Which proxy stands between us and an address, and tunnels through it. */
+/** Finds the proxy for an address, and opens tunnels through it. */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -40,7 +40,7 @@ export function proxyFor(target: URL, env: Environment): URL | undefined {
 	return proxy;
 }
 
-/** The header a proxy wants when its address carries a user name. */
+/** The header that a proxy needs when its address contains a user name. */
 export function proxyAuthorization(proxy: URL): Record<string, string> {
 	if (proxy.username === "") return {};
 	const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
@@ -62,7 +62,7 @@ function problem(message: string, code: string): Error {
 	return Object.assign(new Error(message), { code });
 }
 
-/** Opens a raw connection to `host:port` through the proxy, unless the signal comes first. */
+/** Opens a raw connection to `host:port` through the proxy, unless the signal fires first. */
 export async function tunnel(proxy: URL, host: string, port: number, signal?: AbortSignal): Promise<Socket> {
 	const socket = await reach(proxy);
 	const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;

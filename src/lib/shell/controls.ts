@@ -14,7 +14,7 @@ type Place = "ground" | "escape" | "intermediate" | "sequence" | "string" | "str
 export function controlStripper(): ByteFilter {
 	let place: Place = "ground";
 
-	/** Goes one byte on. True when the byte is to be shown. */
+	/** Advances by one byte. True when the byte is to be shown. */
 	function step(byte: number): boolean {
 		switch (place) {
 			case "escape":
@@ -31,7 +31,7 @@ export function controlStripper(): ByteFilter {
 			case "string":
 				if (byte === Bell) place = "ground";
 				else if (byte === Escape) place = "stringEscape";
-				// No title or link holds a newline: it is one that was never ended, and must not swallow the rest of the output.
+				// No title or link contains a newline: this one was never ended, and must not swallow the rest of the output.
 				else if (byte === Newline) return ground(byte);
 				return false;
 			case "stringEscape":
@@ -45,7 +45,7 @@ export function controlStripper(): ByteFilter {
 	function ground(byte: number): boolean {
 		place = "ground";
 		if (byte === Escape) place = "escape";
-		// Shown or not: that depends on the byte after it.
+		// Whether it is shown depends on the byte after it.
 		if (byte === c1Lead) place = "c1";
 		return place === "ground" && ((byte >= 0x20 && byte !== Delete) || byte === Newline || byte === Tab);
 	}
@@ -86,7 +86,7 @@ export function controlStripper(): ByteFilter {
 	};
 }
 
-/** A byte that cannot be part of an escape sequence ends it and counts for itself. */
+/** A byte that cannot be part of an escape sequence ends it and is handled on its own. */
 const isStray = (byte: number) => byte < 0x20 || byte >= 0x7f;
 
 function afterEscape(byte: number): Place {

@@ -10,7 +10,7 @@ export interface OutputView extends Truncated {
 	fullOutputProblem?: string;
 }
 
-/** Twice what is ever shown, so that the beginning of the shown part is always at hand. */
+/** Twice the maximum shown, so that the beginning of the shown part is always available. */
 const keep = 100 * 1024;
 const largest = 256 * 1024;
 const smallest = 4 * 1024;
@@ -97,7 +97,7 @@ export class Output {
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** After something was dropped from the front, the kept bytes may begin inside a character. */
+/** After bytes were dropped from the front, the kept bytes may begin inside a character. */
 function firstCharacter(bytes: Buffer, isCut: boolean): number {
 	let at = 0;
 	while (isCut && at < 3 && isContinuation(bytes[at])) at += 1;

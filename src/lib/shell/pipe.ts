@@ -1,14 +1,14 @@
-/** Reads the output of a command until it is really over. */
+/** Reads the output of a command until it has really ended. */
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 
 /** A background process may hold the pipe open for ever: this much silence after the exit is the end. */
 const silenceMs = 100;
-/** And it may also never be silent. */
+/** The limit for a background process that is never silent. */
 const longestMs = 1000;
 
 export interface PipeReader {
-	/** To be called when the command has exited. */
+	/** Call it when the command has exited. */
 	exited(): void;
 	/** Resolves at the end of the output. */
 	done: Promise<void>;

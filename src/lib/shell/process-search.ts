@@ -1,6 +1,6 @@
 /**
  * Finds every process of a command in /proc: members of its groups and sessions, processes that carry its mark in their environment, and
- * children of either. Repeated looks are cheap, because processes of others are looked at only once.
+ * children of either. Repeated scans are cheap, because foreign processes are inspected only once.
  */
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -13,7 +13,7 @@ export interface Doomed {
 
 export interface FoundProcess {
 	pid: number;
-	/** It belongs to one of the groups, so that a signal to the group reaches it. */
+	/** Whether it belongs to one of the groups, so that a signal to the group reaches it. */
 	isInGroup: boolean;
 }
 
@@ -29,7 +29,7 @@ export class ProcessSearch {
 	readonly #mark: Buffer;
 	/** Everything that was ever found. */
 	readonly #ours = new Set<number>();
-	/** Processes of others, with their parents: a parent may turn out to be ours later. */
+	/** Foreign processes, with their parents: a parent may turn out to be ours later. */
 	readonly #others = new Map<number, number>();
 	/** Zombies, which their parents may never collect. */
 	readonly #dead = new Set<number>();
@@ -40,8 +40,8 @@ export class ProcessSearch {
 	}
 
 	/**
-	 * The living processes, the newest first. `onFound` is called the moment that one is seen: a process that forks and exits all the time is
-	 * gone again when the look is over.
+	 * The living processes, the newest first. `onFound` is called as soon as one is seen: a process that constantly forks and exits is
+	 * gone again when the scan is over.
 	 */
 	look(onFound: (found: FoundProcess) => void = () => undefined): FoundProcess[] {
 		const found: FoundProcess[] = [];
@@ -58,7 +58,7 @@ export class ProcessSearch {
 			const status = statusOf(pid);
 			if (status && this.#isOurs(pid, status)) add(pid, status);
 		}
-		// A child can be looked at before its parent is known to be ours.
+		// A child can be inspected before its parent is known to be ours.
 		for (let isComplete = false; !isComplete; ) {
 			isComplete = true;
 			for (const [pid, parent] of this.#others) {
@@ -88,7 +88,7 @@ export class ProcessSearch {
 		return false;
 	}
 
-	/** The system may give the numbers of ended processes to others. */
+	/** The system may reuse the numbers of ended processes. */
 	#forgetEnded(alive: ReadonlySet<number>): void {
 		for (const known of [this.#ours, this.#others, this.#dead]) for (const pid of known.keys()) if (!alive.has(pid)) known.delete(pid);
 	}

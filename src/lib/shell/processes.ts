@@ -7,11 +7,11 @@ import { type Doomed, type FoundProcess, ProcessSearch } from "./process-search.
 const graceMs = 300;
 /** We stop trying after this, whatever is left. */
 const deadlineMs = 1800;
-/** A process can appear while we look, so one look that finds nothing proves nothing. */
+/** A process can appear during a scan, so one empty scan proves nothing. */
 const emptyLooks = 2;
-/** How many looks in a row may find new processes before those that are frozen are killed. */
+/** How many scans in a row may find new processes before the frozen ones are killed. */
 const freezingLooks = 20;
-/** How often we kill at least, however late it is on a machine that is too busy. */
+/** The minimum number of kills, however late it is on a busy machine. */
 const fewestKills = 3;
 
 /** Asks every process to end, then kills those that are left, until none is found. Resolves within two seconds. */
@@ -33,12 +33,12 @@ export async function endProcesses(doomed: Doomed): Promise<void> {
 	}
 }
 
-/** Kills what can be found now, without asking or waiting. */
+/** Kills the processes that can be found now, without asking or waiting. */
 export function killProcesses(doomed: Doomed): void {
 	killFound(searchFor(doomed), doomed);
 }
 
-/** True when there was something. A frozen process cannot fork, so the looks come to an end and nothing escapes the kill. */
+/** True when there was a process. A frozen process cannot fork, so the scans come to an end and nothing escapes the kill. */
 function killFound(search: Search, doomed: Doomed): boolean {
 	const frozen = new Set<number>();
 	let found: FoundProcess[] = [];
@@ -55,7 +55,7 @@ function killFound(search: Search, doomed: Doomed): boolean {
 	return signalAll(found, doomed, "SIGKILL");
 }
 
-/** Signals groups as a whole, and the processes outside of them one by one. True when any process is left that we may signal. */
+/** Signals groups as a whole, and the processes outside them one by one. True when any process is left that we may signal. */
 function signalAll(found: readonly FoundProcess[], { groups }: Doomed, signal: NodeJS.Signals): boolean {
 	for (const group of groups) signalProcess(-group, signal);
 	let isAnyAlive = false;

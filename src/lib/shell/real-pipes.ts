@@ -8,12 +8,12 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 
 export interface RealPipe {
-	/** For stdout and stderr of the child. To be closed as soon as it has started, or else the output never ends. */
+	/** For stdout and stderr of the child. Close it as soon as the child has started, or the output never ends. */
 	writer: number;
 	reader: Socket;
 }
 
-/** Making one costs a process, so several are made at once and used again. */
+/** Creating one costs a process, so several are created at once and reused. */
 const batch = 4;
 
 export class RealPipes {
@@ -26,7 +26,7 @@ export class RealPipes {
 		this.#tempDir = tempDir;
 	}
 
-	/** Nothing where pipes cannot be made: on other systems, without mkfifo, in a directory that takes none. */
+	/** Nothing if pipes cannot be created: on other systems, without mkfifo, in a directory that does not support them. */
 	take(): RealPipe | undefined {
 		try {
 			if (this.#unused.length === 0 && this.#isPossible) this.#make();
@@ -49,7 +49,7 @@ export class RealPipes {
 		const writer = openSync(again, constants.O_WRONLY);
 		const reader = new Socket({ fd: openSync(again, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false });
 		reader.once("close", () => {
-			// Only a pipe that has come to its end is empty and has no writer left.
+			// Only a pipe that has reached its end is empty and has no writer left.
 			if (reader.readableEnded && this.#isPossible) this.#unused.push(anchor);
 			else closeSync(anchor);
 		});

@@ -26,7 +26,7 @@ export interface ShellOptions {
 	/** The variables that commands may see; asked again for each command. */
 	environment: () => Record<string, string | undefined>;
 	redact: Redactor;
-	/** Where full outputs go; default the system's directory for temporary files. */
+	/** Directory for full outputs; default the system's directory for temporary files. */
 	tempDir?: string;
 }
 
@@ -39,13 +39,13 @@ export interface ShellRequest {
 	onUpdate?: (update: ShellUpdate) => void;
 	/** Remove terminal sequences and control characters other than tab and newline. */
 	stripControls?: boolean;
-	/** Where it runs, if not where commands usually do. */
+	/** Working directory, if not the usual one. */
 	cwd?: string;
 	/** The shell reads the user's login profile first. */
 	login?: boolean;
 	/** Also end the processes that it leaves in the background. */
 	sweep?: boolean;
-	/** Takes the whole output, however short, in place of a temporary file. */
+	/** Receives the whole output, however short, instead of a temporary file. */
 	log?: OutputLog;
 	/** Variables that it does not see. */
 	unset?: readonly string[];
@@ -64,7 +64,7 @@ export interface ShellUpdate {
 export interface ShellResult extends ShellUpdate {
 	/** 128 + n after death by signal n; null when we killed it. */
 	exitCode: number | null;
-	/** What it died of. */
+	/** The signal that ended it. */
 	signal: NodeJS.Signals | null;
 	timedOut: boolean;
 	aborted: boolean;
@@ -75,7 +75,7 @@ export interface Program {
 	child: ChildProcess;
 	/** Ends it at once, with everything it started. */
 	kill(): void;
-	/** Asks it and everything it started to end, then insists. Resolves within two seconds. */
+	/** Asks it and everything it started to end, then kills them. Resolves within two seconds. */
 	end(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export interface ProgramOptions {
 }
 
 interface Running {
-	/** Ends the command; `ending` is when its processes are gone. */
+	/** Ends the command; `ending` resolves when its processes are gone. */
 	stop(cause: "timeout" | "abort", ending: Promise<void>): void;
 	group: number;
 	result: Promise<unknown>;
@@ -172,7 +172,7 @@ export class Shell {
 		signal?.addEventListener("abort", onAbort, { once: true });
 		if (signal?.aborted) onAbort();
 		const result = (async (): Promise<ShellResult> => {
-			// After a kill the exit is not awaited alone: a process stuck in the kernel would never give one.
+			// After a kill, do not await the exit alone: a process stuck in the kernel would never exit.
 			const [code, name] = await Promise.race([exit, interrupted.then((): [null, null] => [null, null])]);
 			pipes.exited();
 			await pipes.done;
@@ -220,7 +220,7 @@ export class Shell {
 	/** Ends every running command, and the processes that finished commands left in the background. */
 	async abortAll(): Promise<void> {
 		const running = [...this.#running];
-		// A group whose leader's number is alive again belongs to another program by now.
+		// A group whose leader's number is alive again now belongs to another program.
 		const left = [...this.#background].filter((group) => !isAlive(group));
 		this.#background.clear();
 		if (this.#count === 0) return;
@@ -286,7 +286,7 @@ export class Shell {
 			throw new Error("The command is too long to be started. Write it to a file and run that.", { cause: error });
 		}
 		if (child.pid === undefined) return { child, mark };
-		// Later errors are about signals and messages, which we send and check by other means.
+		// Later errors concern signals and messages, which we send and check by other means.
 		child.on("error", () => undefined);
 		this.#watchdog.guard(child.pid);
 		this.#oldLogs ??= setTimeout(() => removeOldLogs(this.#tempDir, Date.now()), oldLogsAfterMs).unref();
@@ -296,7 +296,7 @@ export class Shell {
 	/** A finished command may have left processes in its group. */
 	#leave(group: number): void {
 		if (process.platform === "win32") return;
-		// The numbers of groups that have ended since are not ours any more.
+		// The numbers of groups that have ended since are no longer ours.
 		for (const each of [group, ...this.#background]) {
 			if (isAlive(-each)) this.#background.add(each);
 			else if (this.#background.delete(each) || each === group) this.#watchdog.release(each);
@@ -322,7 +322,7 @@ function shown({ text, ...facts }: OutputView): ShellUpdate {
 	return { output: text, ...facts };
 }
 
-/** At most one update per interval, and none when nothing is new. */
+/** At most one update per interval, and none without new output. */
 function throttledUpdates(output: Output, onUpdate: ((update: ShellUpdate) => void) | undefined) {
 	let timer: NodeJS.Timeout | undefined;
 	const send = () => {

@@ -4,7 +4,7 @@ import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A file that takes what a command prints. */
+/** A file that receives the output of a command. */
 export interface OutputLog {
 	/** Unset when the file could not be written. */
 	readonly path: string | undefined;
@@ -13,11 +13,11 @@ export interface OutputLog {
 	close(): void;
 }
 
-/** Logs, and directories that a process was killed over. */
+/** Logs, and directories left by killed processes. */
 const namePattern = /^bowline-(?:bash-[0-9a-f]+\.log|(?:pipes|tasks)-\w+)$/;
 const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
 
-/** Only the user may read it. A full disk costs the file, never the command. */
+/** Only the user may read it. A full disk loses the file, never the command. */
 export function temporaryLog(directory: string): OutputLog {
 	const file = join(directory, `bowline-bash-${randomBytes(8).toString("hex")}.log`);
 	let descriptor: number | undefined;
@@ -37,7 +37,7 @@ export function temporaryLog(directory: string): OutputLog {
 		if (descriptor !== undefined) closeSync(descriptor);
 		descriptor = undefined;
 	}
-	/** In a directory that cannot be used nothing can be removed either. */
+	/** If the directory cannot be used, nothing can be removed from it either. */
 	function giveUp(): void {
 		try {
 			close();
@@ -68,7 +68,7 @@ export function temporaryLog(directory: string): OutputLog {
 	};
 }
 
-/** Removes what is ours and older than a week. Failing is fine: another process may do the same at the same time, and there is a next time. */
+/** Removes our own files older than a week. Failure is harmless: another process may do the same now, and the next start retries. */
 export async function removeOldLogs(directory: string, now: number): Promise<void> {
 	const [listing] = await Promise.allSettled([readdir(directory)]);
 	if (listing.status === "rejected") return;

@@ -49,7 +49,7 @@ export class Watchdog {
 	/** Starts the shell unless it is running. */
 	start(): void {
 		if (process.platform === "win32" || (this.#child && this.#child.exitCode === null && this.#child.signalCode === null)) return;
-		// Nothing of ours in its environment: it must not carry the mark it looks for, nor keep a directory busy.
+		// Its environment has none of our variables: it must not carry the mark it looks for, nor keep a directory busy.
 		const child = spawn("/bin/sh", ["-c", script, "bowline-watchdog", this.#mark], {
 			cwd: "/",
 			detached: true,
@@ -75,7 +75,7 @@ export class Watchdog {
 		if (this.#groups.delete(group)) this.#tell();
 	}
 
-	/** Ends it. Everything it guards must have ended before. */
+	/** Ends it. Everything it guards must have ended first. */
 	dismiss(): void {
 		this.#child?.stdin?.end("done\n");
 		this.#child = undefined;

@@ -20,9 +20,9 @@ export interface HandlerParts {
 	front: Pick<Front, "host" | "variations">;
 	/** What paths are relative to. */
 	cwd: string;
-	/** Resolves when the program ends and waits for nothing slow any more. */
+	/** Resolves when the program ends and no longer waits for anything slow. */
 	leaving: Promise<void>;
-	/** The extension's command that a text stands for. */
+	/** The extension command that a text invokes. */
 	findCommand: (text: string) => ExtensionCommand | undefined;
 	slashCommands: () => Promise<CommandResult<"get_commands">["commands"]>;
 }

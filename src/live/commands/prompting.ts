@@ -15,11 +15,11 @@ export interface ExtensionCommand {
 
 export interface PromptingParts {
 	session: Session;
-	/** The extension's command that a text stands for. */
+	/** The extension command that a text invokes. */
 	findCommand: (text: string) => ExtensionCommand | undefined;
 	/** Whether the prompt that names a command of an extension is answered when the command has ended. */
 	awaitsCommands: boolean;
-	/** Resolves when the program ends and waits for no extension any more. */
+	/** Resolves when the program ends and no longer waits for extensions. */
 	leaving: Promise<void>;
 }
 

@@ -25,7 +25,7 @@ export function sessionHandlers(session: Session, cwd: string): Pick<Handlers, N
 	const { doors } = session;
 	const switching = () => import("../../session/switching.ts");
 	const queries = () => import("../../session/queries.ts");
-	/** Does something that leads to another session, and reports after the response what else is different there. */
+	/** Runs work that switches to another session, and reports after the response what else is different there. */
 	const moving = async <T extends { queues: QueueTexts }>(call: Call, how: How, move: () => Promise<T>): Promise<Omit<T, "queues">> => {
 		const { name, file } = session.transcript;
 		const { level, model: previousModel } = session.choice;

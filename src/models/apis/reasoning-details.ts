@@ -22,7 +22,7 @@ export class ReasoningDetails {
 	}
 }
 
-/** Text and summaries come in pieces of one detail; encrypted details come whole. */
+/** Text and summaries arrive in pieces of one detail; encrypted details arrive whole. */
 function continues(last: Json, piece: Json): boolean {
 	return last.type === piece.type && growing[text(piece.type)] !== undefined && last.index === piece.index && isSameId(last.id, piece.id);
 }

@@ -154,7 +154,7 @@ export class Renewed<T extends Expiring> {
 		this.#now = now;
 	}
 
-	/** Rejects when the signal comes first; the attempt goes on for the others. */
+	/** Rejects when the signal comes first; the attempt continues for the other callers. */
 	async get(signal: AbortSignal): Promise<T> {
 		if (this.#current && !this.#isDue(this.#current)) return this.#current.value;
 		this.#making ??= this.#renew().finally(() => {
@@ -178,7 +178,7 @@ export class Renewed<T extends Expiring> {
 			this.#current = { value, madeAt: this.#now() };
 			return value;
 		} catch (error) {
-			// The old ones serve as long as they last.
+			// The old ones are used until they expire.
 			if (old && (old.value.expiresAt ?? 0) > this.#now()) return old.value;
 			throw error;
 		}

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Cloud, Environment } from "../routes.ts";
 import { awsPaths, defaultFile, projectIn } from "./places.ts";
 
-/** What sets the cloud up on purpose, for this process. Its models are listed then. */
+/** Names what configures the cloud explicitly for this process. If there is something, its models are listed. */
 export function cloudOrigin(cloud: Cloud, env: Environment): string | undefined {
 	switch (cloud) {
 		case "aws":

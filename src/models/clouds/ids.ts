@@ -5,7 +5,7 @@ export interface Kin {
 	api?: ApiName;
 	/** Ids to look for, in sections of the catalogue; the first that is there is the same model. */
 	same: readonly { provider: string; id: string }[];
-	/** Times the price that the section tells. */
+	/** Factor on the price that the section states. */
 	priceFactor: number;
 }
 

@@ -29,7 +29,7 @@ export interface Refusal {
 export interface CloudAccess {
 	baseUrl: string;
 	headers: Record<string, string>;
-	/** Gives all headers of a request, with its signature. */
+	/** Returns all headers of a request, with its signature. */
 	sign?: (request: ToSign) => Record<string, string>;
 	/** The provider refused. Answers whether new credentials may help. */
 	renew?: (refusal: Refusal) => boolean;

@@ -21,7 +21,7 @@ export interface Signer {
 	now: number;
 }
 
-/** Headers that proxies and the transport may change on the way. */
+/** Headers that proxies and the transport may change in transit. */
 const unsigned = new Set(["authorization", "user-agent", "accept", "accept-encoding", "connection", "content-length", "expect", "x-amzn-trace-id"]);
 
 /** The headers of a request with its date, its session token and its signature. */

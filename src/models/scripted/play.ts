@@ -106,7 +106,7 @@ async function playPart(part: Part, staysOpen: boolean, builder: ReplyBuilder, p
 
 function finish(reply: Reply, parts: readonly Part[], request: ModelRequest, builder: ReplyBuilder): void {
 	const isBroken = Boolean(reply.cut || reply.fail);
-	// What a broken reply cost is not known, unless the script says so.
+	// The cost of a broken reply is unknown, unless the script states it.
 	if (!isBroken || reply.usage) {
 		const written = parts.reduce((sum, part) => part.pieces.reduce((length, piece) => length + piece.length, sum), 0);
 		const estimate = isBroken ? { input: 0, output: 0 } : { input: tokensOf(charactersAsked(request)), output: tokensOf(written) };

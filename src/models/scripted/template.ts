@@ -9,7 +9,7 @@ export interface Facts {
 	n: number;
 }
 
-/** One pass: what was filled in is not looked at again. */
+/** One pass: inserted text is not examined again. */
 export function fill(text: string, facts: Facts): string {
 	return text.replace(/\{\{(prompt|last|n)\}\}/g, (_, name: keyof Facts) => String(facts[name]));
 }

@@ -1,4 +1,4 @@
-/** The summary of a branch that is left. Loaded when somebody wants one. */
+/** The summary of a branch that is left. Loaded on demand. */
 import type { Entry } from "../../transcript/entries.ts";
 import { messageOf } from "../../transcript/projection.ts";
 import type { BranchInput } from "./policy.ts";
@@ -6,10 +6,10 @@ import { type FileLists, fileBlocks, fileLists, serialize } from "./serialize.ts
 import { charactersPerToken, condense, type Problem, type Summarizer, type Summary, UsageSum, unknownWindow, withoutOldest } from "./summarize.ts";
 
 const maxOutput = 2048;
-/** What is read at least, however small the window. */
+/** The minimum to read, however small the window. */
 const smallestRecord = 2000;
 
-/** One call: what does not fit into the window is left out, the oldest first. */
+/** One call: omits the oldest messages that do not fit into the window. */
 export async function summarizeBranch(parts: Summarizer, input: BranchInput): Promise<Summary | Problem | undefined> {
 	const { entries, model, reserveTokens, instructions, signal } = input;
 	const pieces = serialize(entries.map(spoken));
@@ -28,18 +28,18 @@ export async function summarizeBranch(parts: Summarizer, input: BranchInput): Pr
 function newest(pieces: readonly string[], room: number): string[] {
 	let left = room;
 	let first = pieces.length;
-	// What stands between two pieces counts too.
+	// The separator between two pieces counts too.
 	while (first > 0 && left >= (pieces[first - 1] as string).length + 2) left -= (pieces[--first] as string).length + 2;
 	return first < pieces.length ? pieces.slice(first) : withoutOldest(pieces.slice(-1), room);
 }
 
-/** A summary inside of the branch stands for what came before it. */
+/** A summary inside the branch replaces everything that came before it. */
 function spoken(entry: Entry): Entry {
 	const message = entry.type === "compaction" ? messageOf(entry) : undefined;
 	return message ? { type: "message", id: entry.id, parentId: entry.parentId, timestamp: entry.timestamp, message } : entry;
 }
 
-/** The files of summaries inside of the branch, save those that an extension made. */
+/** The files of summaries inside the branch, except those that an extension made. */
 function earlierLists(entries: readonly Entry[]): FileLists {
 	const lists: FileLists = { readFiles: [], modifiedFiles: [] };
 	for (const entry of entries) {

@@ -1,4 +1,4 @@
-/** Where to cut a conversation in two: what is condensed, and what stays word for word. Pure. */
+/** Where to cut a conversation in two: the part to compact, and the part to keep word for word. Pure. */
 import type { AgentMessage } from "../../protocol/messages.ts";
 import type { Branch, Entry, EntryOf } from "../../transcript/entries.ts";
 import { estimateEntry } from "./estimate.ts";
@@ -6,11 +6,11 @@ import { estimateEntry } from "./estimate.ts";
 export interface Cut {
 	/** The compaction before this one; its summary is brought up to date. */
 	previous: EntryOf<"compaction"> | undefined;
-	/** Whole turns that are condensed. */
+	/** Whole turns that are compacted. */
 	history: Entry[];
 	/** The beginning of the turn that the cut goes through; empty when it goes between two turns. */
 	prefix: Entry[];
-	/** What stays, with the entries between its messages. */
+	/** The kept part, with the entries between its messages. */
 	kept: Entry[];
 	firstKeptEntryId: string;
 }
@@ -23,7 +23,7 @@ export function chooseCut(branch: Branch, keepTokens: number): Cut | { problem: 
 	const previous = compaction < 0 ? undefined : (branch.entry(compaction) as EntryOf<"compaction">);
 	if (previous && lastPlace(branch, isSpoken) < compaction) return { problem: "Already compacted" };
 	const start = previous ? boundary(branch, compaction, previous.firstKeptEntryId) : 0;
-	// Only what is behind the boundary is read: the rest of a long session need not be parsed.
+	// Only entries after the boundary are read: the rest of a long session need not be parsed.
 	const path = Array.from({ length: branch.length - start }, (_, index) => branch.entry(start + index));
 
 	const cut = cutPoint(path, keepTokens);
@@ -39,12 +39,12 @@ export function chooseCut(branch: Branch, keepTokens: number): Cut | { problem: 
 }
 
 /**
- * The first entry that the last compaction did not condense. What it kept is neither new nor in its summary, so a second
- * compaction that began behind it would lose it.
+ * The first entry that the last compaction did not compact. What it kept is neither new nor in its summary, so a second
+ * compaction that began after it would lose it.
  */
 function boundary(branch: Branch, compaction: number, firstKeptEntryId: string): number {
 	for (let place = 0; place < compaction; place++) if (branch.id(place) === firstKeptEntryId) return place;
-	// An entry that is not on this branch: nothing was kept.
+	// The entry is not on this branch: nothing was kept.
 	return compaction + 1;
 }
 
@@ -84,7 +84,7 @@ function turnStart(path: readonly Entry[], reply: number): number {
 	return first;
 }
 
-/** Whether an entry of this kind stands in the context. */
+/** Whether an entry of this kind is in the context. */
 function isSpoken(kind: string): boolean {
 	return kind.startsWith("message") || kind === "custom_message" || kind === "branch_summary";
 }

@@ -1,11 +1,11 @@
-/** How many tokens a conversation takes: what the last good reply counted, and an estimate of the rest. Pure. */
+/** How many tokens a conversation takes: the count of the last good reply, plus an estimate of the rest. Pure. */
 import type { Setup } from "../../agent/contracts.ts";
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
 import type { Usage } from "../../protocol/model.ts";
 import type { Branch, Entry } from "../../transcript/entries.ts";
 
 const charactersPerToken = 4;
-/** What providers charge for a picture of common size: about 1200 tokens. */
+/** Providers charge about 1200 tokens for a picture of common size. */
 const charactersPerImage = 4800;
 
 export const tokensIn = (characters: number) => Math.ceil(characters / charactersPerToken);
@@ -18,13 +18,13 @@ export function estimateMessages(messages: readonly AgentMessage[]): number {
 	return messages.reduce((sum, message) => sum + estimateMessage(message), 0);
 }
 
-/** What a request carries besides messages. */
+/** The parts of a request other than messages. */
 export function estimateSetup({ systemPrompt, tools }: Pick<Setup, "systemPrompt" | "tools">): number {
 	const described = tools.reduce((sum, { name, description, parameters }) => sum + name.length + description.length + jsonLength(parameters), 0);
 	return tokensIn(systemPrompt.length + described);
 }
 
-/** Tokens of an entry that stands in the context, 0 for the others. */
+/** Tokens of an entry that is in the context, 0 for the others. */
 export function estimateEntry(entry: Entry): number {
 	switch (entry.type) {
 		case "message":
@@ -46,20 +46,20 @@ export function usedTokens(usage: Usage): number {
 export interface Filling {
 	/** The live context. */
 	messages: readonly AgentMessage[];
-	/** The entries behind it. */
+	/** The entries that it is built from. */
 	branch: Branch;
 	setup: Pick<Setup, "systemPrompt" | "tools">;
 }
 
 /**
- * Tokens of the context. A reply older than the newest compaction does not count: it was counted with what has since been condensed.
- * A reply that has failed counts nothing and must not hide what the last good one counted.
+ * Tokens of the context. A reply older than the newest compaction does not count: its count includes what has since been compacted.
+ * A failed reply has no count and must not hide the count of the last good one.
  */
 export function contextTokens({ messages, branch, setup }: Filling): number {
 	return countedTokens({ messages, branch }) ?? estimateSetup(setup) + estimateMessages(messages);
 }
 
-/** The same where a reply was counted; nothing where everything would be an estimate. */
+/** The same if a reply was counted; nothing if everything would be an estimate. */
 export function countedTokens({ messages, branch }: Omit<Filling, "setup">): number | undefined {
 	const counted = newestCounted(messages, branch);
 	return counted && usedTokens(counted.reply.usage) + estimateMessages(messages.slice(counted.index + 1));
@@ -122,7 +122,7 @@ function charactersOfBlock(block: AssistantMessage["content"][number]): number {
 	}
 }
 
-/** `unknown[]`, because session files of others are read too. */
+/** `unknown[]`, because session files of other programs are read too. */
 function charactersIn(content: string | readonly unknown[] | undefined): number {
 	if (typeof content === "string") return content.length;
 	return (content ?? []).reduce<number>((sum, block) => {

@@ -1,8 +1,8 @@
-/** When to condense, and how much stays. Pure. */
+/** When to compact, and how much to keep. Pure. */
 import type { Model } from "../../protocol/model.ts";
 
 export interface CompactionSettings {
-	/** Only of automatic compaction. */
+	/** Applies to automatic compaction only. */
 	enabled: boolean;
 	reserveTokens: number;
 	keepRecentTokens: number;
@@ -11,11 +11,11 @@ export interface CompactionSettings {
 }
 
 export interface Limits {
-	/** Above this many tokens it is time; infinite for a model whose window is not known. */
+	/** Compaction is due above this many tokens; infinite for a model with an unknown window. */
 	threshold: number;
-	/** How much of the end stays word for word. */
+	/** How much of the end is kept word for word. */
 	keep: number;
-	/** How long the summary may get. */
+	/** Maximum length of the summary. */
 	summary: number;
 }
 
@@ -23,7 +23,7 @@ const smallestSummary = 1024;
 
 export function limitsOf({ contextWindow, maxTokens }: Model, settings: CompactionSettings): Limits {
 	const window = contextWindow > 0 ? contextWindow : Number.POSITIVE_INFINITY;
-	// Half the window at most: else a small local model would be condensed at every turn.
+	// Half the window at most: otherwise a small local model would be compacted at every turn.
 	const reserve = Math.min(Math.max(settings.reserveTokens, 0), window / 2);
 	const threshold = Math.floor(thresholdOf(window, reserve, settings));
 	const keep = Math.floor(Math.min(Math.max(settings.keepRecentTokens, 0), window / 4, threshold / 2));

@@ -1,4 +1,4 @@
-/** Makes room: the older part of a conversation that has grown too long is replaced by a summary. The file keeps everything. */
+/** Makes room: replaces the older part of a conversation that has grown too long with a summary. The file keeps everything. */
 
 import type { Emit, Outcome, Policy, Setup } from "../../agent/contracts.ts";
 import type { Doors } from "../../agent/doors.ts";
@@ -13,16 +13,16 @@ import { contextTokens, countedTokens, estimateEntry, estimateMessages, estimate
 import { type CompactionSettings, type Limits, limitsOf } from "./limits.ts";
 import type { Problem, Summarizer, Summary } from "./summarize.ts";
 
-/** The conversation, as far as compaction has to do with it. */
+/** The part of the conversation that compaction needs. */
 export interface Conversation {
-	/** The entries behind the live context. */
+	/** The entries that the live context is built from. */
 	branch: () => Branch;
 	/** The live context. */
 	messages: () => readonly AgentMessage[];
 	model: () => Model | undefined;
-	/** What the next model call would be made with. */
+	/** The inputs of the next model call. */
 	setup: () => Promise<Setup>;
-	/** Writes the entry down and makes the live context anew. Throws when it cannot be written. */
+	/** Writes the entry and rebuilds the live context. Throws when the entry cannot be written. */
 	store: (body: CompactionBody) => void;
 }
 
@@ -37,7 +37,7 @@ export interface CompactionParts extends Summarizer {
 export interface CompactionPolicy extends Policy {
 	/** Compacts now, whatever the settings say. Refuses with a CommandError. */
 	compactNow(instructions: string | undefined, signal: AbortSignal): Promise<CompactionResult>;
-	/** Puts a branch that is being left into words; nothing when nothing was said on it. Stores nothing. */
+	/** Summarises a branch that is being left; returns nothing when the branch contains no text. Stores nothing. */
 	summarizeBranch(input: BranchInput): Promise<Summary | Problem | undefined>;
 }
 
@@ -62,11 +62,11 @@ export interface CompactionProblem {
 
 type Made = { result: CompactionResult; isTight: boolean } | CompactionProblem;
 
-/** What a summary will take, before it is known; less where there is little room for anything. */
+/** Reserved for a summary before its size is known; less where there is little room for anything. */
 const summaryAllowance = ({ threshold }: Limits) => Math.min(1000, threshold / 16);
-/** A compaction that leaves more than this is none, if the context is still too full. */
+/** A compaction that leaves more than this counts as failed if the context is still too full. */
 const worthwhile = 0.8;
-/** Lets a host draw breath between the end of a compaction and the run it made possible. */
+/** Gives a host time to react between the end of a compaction and the run it made possible. */
 const retryDelayMs = 100;
 const twiceText = "the conversation is still too long after it was condensed. Start a new session, or choose a model with a larger context window.";
 
@@ -74,7 +74,7 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 	const { conversation, settings, emit, sleep } = parts;
 	/** An overflow was answered with a compaction, and no good reply has come since. */
 	let hasRecovered = false;
-	/** The last attempt gave no room: not again before the user has said something. */
+	/** The last attempt freed no room: do not try again until the user has sent a message. */
 	let isResting = false;
 
 	const limits = (model: Model) => limitsOf(model, settings());
@@ -89,7 +89,7 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 		const model = conversation.model();
 		if (!settings().enabled || isResting || !model || !hasNewReply(branch)) return false;
 		const messages = conversation.messages();
-		// Asked at every turn: what the provider counted is known without making a system prompt.
+		// Called at every turn: the provider's count is known without building a system prompt.
 		const tokens = countedTokens({ messages, branch }) ?? contextTokens({ messages, branch, setup: await conversation.setup() });
 		return tokens + estimateMessages(pending) > limits(model).threshold && canCut(model);
 	};
@@ -168,7 +168,7 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 	};
 }
 
-/** Cuts, summarises and stores. Nothing is stored when the signal fires, nor when an automatic compaction would give no room. */
+/** Cuts, summarises and stores. Stores nothing when the signal fires, nor when an automatic compaction would free no room. */
 async function make(parts: CompactionParts, instructions: string | undefined, mustHelp: boolean, signal: AbortSignal): Promise<Made> {
 	const { conversation, settings } = parts;
 	const setup = await conversation.setup();
@@ -218,7 +218,7 @@ const keptTokens = ({ kept }: Cut) => kept.reduce((sum, entry) => sum + estimate
 const inVainText = (tokens: number) =>
 	`the newest messages alone take about ${tokens} tokens. Start a new session, or choose a model with a larger context window.`;
 
-/** What a reply counted describes the context of its time: without a reply since the last compaction nothing is known that is new. */
+/** A reply's token count describes the context of its time: without a reply since the last compaction there is no new count. */
 function hasNewReply(branch: Branch): boolean {
 	for (let place = branch.length - 1; place >= 0; place--) {
 		const kind = branch.kind(place);
@@ -228,7 +228,7 @@ function hasNewReply(branch: Branch): boolean {
 	return false;
 }
 
-/** The window was so full that not a word fitted in, and the provider did not call it an error. */
+/** The window was so full that no reply text fitted, and the provider did not report an error. */
 function isSpeechless({ stopReason, usage }: AssistantMessage, { contextWindow }: Model): boolean {
 	return stopReason === "length" && usage.output === 0 && contextWindow > 0 && usage.input + usage.cacheRead >= 0.99 * contextWindow;
 }
@@ -237,7 +237,7 @@ function isGood({ stopReason, content }: AssistantMessage): boolean {
 	return stopReason !== "error" && stopReason !== "aborted" && content.length > 0;
 }
 
-/** Whatever goes wrong inside, the end is announced. */
+/** Announces the end even when the work fails. */
 async function safely(work: () => Promise<Made>, log: Log): Promise<Made> {
 	try {
 		return await work();

@@ -1,4 +1,4 @@
-/** What the one who summarises is told. */
+/** The instructions for the summarising model. */
 
 export const summarySystemPrompt = `You keep the memory of a coding agent. Its conversation with a user has become too long, and you are given a record of the older part. Your summary takes the place of that part: the agent goes on with your summary and the most recent messages, and has nothing else of what you read.
 
@@ -58,13 +58,13 @@ export interface SummaryTask {
 	isPrefix: boolean;
 	/** A branch that was left. */
 	isBranch?: boolean;
-	/** What the user wants to have in it. */
+	/** The user's own instructions for the summary. */
 	focus: string | undefined;
-	/** About how long it may get. */
+	/** The approximate maximum length of the summary. */
 	words: number;
 }
 
-/** The record comes first and the order last: what is asked at the end of a long text is done best. */
+/** The record comes first and the instruction last: models follow an instruction best at the end of a long text. */
 export function summaryPrompt({ record, previous, isPrefix, isBranch = false, focus, words }: SummaryTask): string {
 	const before = previous === undefined ? "" : `<previous-summary>\n${previous}\n</previous-summary>\n\n`;
 	const emphasis = focus ? `\n\nThe user asks that the summary pay special attention to this:\n${focus}` : "";

@@ -1,13 +1,13 @@
-/** A conversation as text for the one who summarises it. As chat turns it would be continued instead. Pure. */
+/** A conversation as text for the summarising model. Given chat turns, the model would continue them instead. Pure. */
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
 import type { Entry } from "../../transcript/entries.ts";
 
-/** What a tool gave can be had again; its beginning says what it was. */
+/** The model can get a tool's output again; its beginning shows what it was. */
 const resultLimit = 2000;
-/** Whole files stand in the arguments of a write. */
+/** The arguments of a write contain whole files. */
 const argumentLimit = 800;
 
-/** One piece per message; those without words give none. Thinking is left out: it is long, and what came of it was said or done. */
+/** One piece per message; none for messages without text. Thinking is omitted: it is long, and its result was said or done. */
 export function serialize(entries: readonly Entry[]): string[] {
 	return entries.flatMap((entry) => {
 		switch (entry.type) {
@@ -48,13 +48,13 @@ export function fileLists(entries: readonly Entry[], earlier: unknown): FileList
 	return { readFiles: [...read].filter((path) => !modified.has(path)).sort(), modifiedFiles: [...modified].sort() };
 }
 
-/** The lists as they stand at the end of a summary. */
+/** The lists in the form used at the end of a summary. */
 export function fileBlocks({ readFiles, modifiedFiles }: FileLists): string {
 	const block = (tag: string, paths: string[]) => (paths.length ? `\n\n<${tag}>\n${paths.join("\n")}\n</${tag}>` : "");
 	return block("read-files", readFiles) + block("modified-files", modifiedFiles);
 }
 
-/** A summary without its lists, which are made anew. */
+/** A summary without its lists, which are rebuilt. */
 export function withoutFileBlocks(summary: string): string {
 	return summary.replace(/\n*<(read-files|modified-files)>\n[\s\S]*?\n<\/\1>/g, "").trim();
 }
@@ -124,7 +124,7 @@ function labelled(label: string, text: string): string[] {
 	return text.trim() === "" ? [] : [`[${label}]: ${text}`];
 }
 
-/** `unknown[]`, because session files of others are read too. */
+/** `unknown[]`, because session files of other programs are read too. */
 function textOf(content: string | readonly unknown[] | undefined): string {
 	if (typeof content === "string") return content;
 	return (content ?? [])

@@ -1,4 +1,4 @@
-/** Puts the older part of a conversation into words, with the model that holds the conversation. */
+/** Summarises the older part of a conversation, with the model that holds the conversation. */
 import type { Flow, ModelRequest, ProviderFailure, Sleep, StreamEvent, StreamFunction, SummaryRetry } from "../../agent/contracts.ts";
 import { linkedController, settleWithin } from "../../lib/abort.ts";
 import type { Model, Usage } from "../../protocol/model.ts";
@@ -12,9 +12,9 @@ export interface Summarizer {
 	flow: Flow;
 	sleep: Sleep;
 	retry: () => RetrySettings;
-	/** Who wants to hear of it. */
+	/** Called before each retry. */
 	onRetry?: (retry: SummaryRetry) => void;
-	/** A session id of its own: the provider's cache of the conversation stays untouched. */
+	/** A separate session id: the provider's cache of the conversation stays untouched. */
 	newSessionId: () => string;
 	now: () => number;
 }
@@ -39,9 +39,9 @@ export interface Problem {
 	failure?: ProviderFailure;
 }
 
-/** Rather forget the oldest part than ask this often. */
+/** Maximum number of calls; beyond it the oldest part is omitted. */
 const maxRounds = 8;
-/** Careful: code and tool output take more tokens per character than prose. */
+/** Deliberately low: code and tool output take more tokens per character than prose. */
 export const charactersPerToken = 3;
 const orderTokens = 1500;
 const smallestRound = 2000;
@@ -50,7 +50,7 @@ const abortGraceMs = 1000;
 /** No text has more characters per token: a summary beyond this ignores its limit, and each further round would grow with it. */
 const mostCharactersPerToken = 8;
 
-/** Asks for the summary of a cut. A summary that is empty or was cut off is a failure: it would stand for everything before it. */
+/** Asks for the summary of a cut. An empty or truncated summary is a failure: it would replace everything before it. */
 export async function summarize(parts: Summarizer, input: SummaryInput): Promise<Summary | Problem> {
 	const { cut, instructions } = input;
 	const usage = new UsageSum();
@@ -58,11 +58,11 @@ export async function summarize(parts: Summarizer, input: SummaryInput): Promise
 	const { controller, release } = linkedController(input.signal);
 	const work = async (task: Omit<Task, "instructions">) => {
 		const made = await condense({ ...parts, ...input, signal: controller.signal, usage }, { ...task, instructions });
-		// The other half is of no use without this one.
+		// The other half is useless without this one.
 		if (typeof made !== "string") controller.abort();
 		return made;
 	};
-	// A run that is condensed again and again has no other history than its summary: that is brought up to date, or there would be one section more each time.
+	// A run that is compacted repeatedly has only its summary as history. Update that summary, or each time would add a section.
 	const isLongRun = previous !== undefined && cut.history.length === 0;
 	const [whole, beginning] = isLongRun ? [cut.prefix, []] : [cut.history, cut.prefix];
 	const [history, prefix] = await Promise.all([
@@ -93,7 +93,7 @@ interface Task {
 
 type Work = Summarizer & Omit<SummaryInput, "cut" | "instructions"> & { usage: UsageSum; isBranch?: boolean };
 
-/** Summarises in as many rounds as the window makes necessary; each round brings the summary of the one before up to date. */
+/** Summarises in as many rounds as the window requires; each round updates the summary of the previous one. */
 export async function condense(work: Work, { pieces, previous, isPrefix, instructions }: Task): Promise<string | Problem> {
 	const { model, maxTokens, isBranch } = work;
 	const window = model.contextWindow || unknownWindow;
@@ -101,7 +101,7 @@ export async function condense(work: Work, { pieces, previous, isPrefix, instruc
 	let room = Math.max(smallestRound, (window - maxTokens - orderTokens) * charactersPerToken - (instructions?.length ?? 0));
 	let rest = withoutOldest(pieces, room * maxRounds);
 	let summary = previous;
-	// What has no words (a picture's caption, an empty reply) leaves what was known.
+	// Messages without text (a picture's caption, an empty reply) leave the previous summary unchanged.
 	while (rest.length > 0) {
 		const round = takeRound(rest, Math.max(smallestRound, room - (summary?.length ?? 0)));
 		const answer = await askPatiently(
@@ -134,7 +134,7 @@ export function withoutOldest(pieces: readonly string[], limit: number): string[
 	return [...pieces];
 }
 
-/** The oldest pieces that fit; one that does not fit by itself is taken in parts. */
+/** The oldest pieces that fit; a piece that does not fit on its own is split. */
 function takeRound(pieces: readonly string[], room: number): { record: string; rest: string[] } {
 	let length = 0;
 	let count = 0;
@@ -145,7 +145,7 @@ function takeRound(pieces: readonly string[], room: number): { record: string; r
 	return { record: first.slice(0, end), rest: [`[continued] ${first.slice(end)}`, ...others] };
 }
 
-/** Asks again after a passing failure, as the session does for its own replies. */
+/** Retries after a transient failure, as the session does for its own replies. */
 async function askPatiently(work: Work, prompt: string): Promise<string | Problem> {
 	const { onRetry } = work;
 	for (let attempt = 0; ; attempt++) {
@@ -199,7 +199,7 @@ async function ask({ stream, flow, newSessionId, now, model, maxTokens, signal, 
 	return text.trim() || { problem: "The model gave no summary." };
 }
 
-/** What all calls together cost. */
+/** The total cost of all calls. */
 export class UsageSum {
 	total: Usage = {
 		input: 0,

@@ -1,4 +1,4 @@
-/** Stream rules: watches a reply while it is written, and names the rules that it breaks. Cuts nothing itself. */
+/** Stream rules: watches a reply while it streams, and names the rules that it breaks. Cuts nothing itself. */
 import type { StreamEvent } from "../../agent/contracts.ts";
 import type { CustomMessage } from "../../protocol/messages.ts";
 import { type Pattern, PatternSearch, patternLimitMs } from "./pattern.ts";
@@ -16,7 +16,7 @@ export interface StreamRuleSettings {
 }
 
 export interface StreamRulesInput {
-	/** Rule files; those without a condition are no business of ours. */
+	/** Rule files; those without a condition are ignored here. */
 	rules: readonly RuleSource[];
 	settings: StreamRuleSettings;
 	warn: (text: string) => void;
@@ -26,18 +26,18 @@ export interface StreamRules {
 	/** Whether there is anything to watch for. */
 	readonly isEmpty: boolean;
 	/**
-	 * To be told every event of a reply's blocks, in order. Gives the rules for which the reply must be cut now, and then nothing more until the
+	 * Takes every event of a reply's blocks, in order. Returns the rules for which the reply must be cut now, and then nothing more until the
 	 * next reply. Rules that may not cut wait for `takePending`.
 	 */
 	watch(event: StreamEvent): Rule[] | undefined;
-	/** The rules that the reply broke without being cut for them. To be asked when it ended well; forgotten with the next reply. */
+	/** The rules that the reply broke without being cut for them. Call it when the reply ended well; the next reply clears them. */
 	takePending(): Rule[];
-	/** Forgets what the last reply said. */
+	/** Forgets the text of the last reply. */
 	replyStarted(): void;
 	turnEnded(): void;
-	/** The message that tells the model, hidden from the user. From now on the rules count as used. */
+	/** The message that informs the model, hidden from the user. From now on the rules count as used. */
 	injectionFor(rules: readonly Rule[]): Omit<CustomMessage, "role" | "timestamp">;
-	/** The rules that the conversation has been told of: another one may have taken its place. The gap of those that are news starts here. */
+	/** Takes the rules that the conversation already contains: it may have replaced another one. The gap of new ones starts here. */
 	restore(names: readonly string[]): void;
 }
 
@@ -57,7 +57,7 @@ export function streamRules({ rules: files, settings, warn }: StreamRulesInput):
 		const owner = rules.find((rule) => rule.triggers.some((trigger) => trigger.pattern === slow));
 		warn(`Rule ${owner?.rule.path}: the condition ${JSON.stringify(slow.source)} took more than ${patternLimitMs} ms and is not used any more.`);
 	});
-	/** By the block's place in the reply. */
+	/** By the block's index in the reply. */
 	const sources = new Map<number, Source>();
 	const pending = new Set<StreamRule>();
 	/** The turn in which a rule was last used, by name. */
@@ -92,7 +92,7 @@ export function streamRules({ rules: files, settings, warn }: StreamRulesInput):
 			source = new Source();
 			sources.set(event.contentIndex, source);
 		}
-		// At its end a block is told whole; that is news only when it came in no pieces.
+		// The end event carries the whole block; that is new only when no pieces came before.
 		if (!isEnd || source.length === 0) source.add(piece);
 		return look({ kind, source, isEnd, ...(event.call ? { call: event.call } : {}) });
 	};
@@ -171,7 +171,7 @@ function isReached({ reaches }: Trigger, { kind, call, isEnd }: Look): boolean {
 	return reaches.some(isHere);
 }
 
-/** A first look at the end, and a thorough one when that finds something or it is time. */
+/** Checks the end first, and everything when that finds something or a full check is due. */
 function occurring(patterns: readonly Pattern[], { source, isEnd, call }: Look, search: PatternSearch): Set<Pattern> {
 	const isDue = source.isDue(isEnd) || (isEnd && call !== undefined);
 	const likely = isDue ? patterns : [...search.find(patterns, call ? [source.tail, unescaped(source.tail)] : [source.tail])];

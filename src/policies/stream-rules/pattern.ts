@@ -1,23 +1,23 @@
-/** Regular expressions from rule files, under a limit of time: one that explodes costs a moment and is not used again. */
+/** Regular expressions from rule files, under a time limit: one that explodes costs a moment and is not used again. */
 import { TimeLimit } from "../../lib/in-time.ts";
 
 export interface Pattern {
 	source: string;
 	regex: RegExp;
-	/** Cannot explode, because it repeats nothing. Spares the limit, which costs more than the search. */
+	/** Cannot explode, because it repeats nothing. Skips the time limit, which costs more than the search. */
 	isPlain: boolean;
-	/** Words that every match contains, if that can be told. Looking for them first is a hundred times cheaper than the limit. */
+	/** Words that every match contains, if known. Searching for them first is a hundred times cheaper than the time limit. */
 	literal: string;
 }
 
-/** Longer than this for one look, and a pattern is not used any more. */
+/** A pattern that takes longer than this for one check is no longer used. */
 export const patternLimitMs = 50;
-/** How often patterns that are slow together may make a look late, before the slowest of them is not used any more. */
+/** How often patterns that are slow together may delay a check before the slowest of them is no longer used. */
 const mostLateLooks = 3;
-/** All patterns of one look together. Nothing else gets its turn meanwhile. */
+/** Limit for all patterns of one check together. Nothing else runs meanwhile. */
 const lookLimitMs = 300;
 
-/** JavaScript's syntax without flags, except that a leading `(?i)` and the like set some. */
+/** JavaScript's syntax without flags, except that a leading `(?i)` or similar sets some. */
 export function patternOf(source: string): Pattern | { problem: string } {
 	const found = /^\(\?([ims]+)\)/.exec(source);
 	const bare = found ? source.slice(found[0].length) : source;
@@ -28,7 +28,7 @@ export function patternOf(source: string): Pattern | { problem: string } {
 	}
 }
 
-/** Rather no than a wrong yes: repetition, back references and many alternatives may cost more than time in proportion. */
+/** Prefers a wrong no to a wrong yes: repetition, back references and many alternatives may take more than linear time. */
 function isPlain(source: string): boolean {
 	if (/\\[1-9k]/.test(source)) return false;
 	const bones = source
@@ -40,7 +40,7 @@ function isPlain(source: string): boolean {
 	return !/[*+{]/.test(bones) && optional <= 3 && (alternatives <= 3 || !bones.includes("("));
 }
 
-/** The longest run of characters outside of groups and alternatives that must occur; empty when in doubt. */
+/** The longest run of characters outside groups and alternatives that must occur; empty when in doubt. */
 export function literalOf(source: string): string {
 	let best = "";
 	let run = "";
@@ -50,11 +50,11 @@ export function literalOf(source: string): string {
 		run = "";
 	};
 	for (const [token] of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|./gs)) {
-		// Alternatives, and escapes that go on after their letter.
+		// Alternatives, and escapes that continue after their letter.
 		if (token === "|" || /^\\[0-9cukpPx]/.test(token)) return "";
 		if (token === "(") depth += 1;
 		else if (token === ")") depth -= 1;
-		// What is in front may be missing.
+		// The preceding character may be missing.
 		if (/^[*?{]/.test(token)) run = run.slice(0, -1);
 		const literal = /^\\[^\w]$/.test(token) ? token.charAt(1) : /^[^\\[\]^$.()*+?{}]$/.test(token) ? token : undefined;
 		if (depth > 0 || literal === undefined) cut();
@@ -74,7 +74,7 @@ export class PatternSearch {
 		this.#onTooSlow = onTooSlow;
 	}
 
-	/** Those of the patterns that occur in one of the texts. */
+	/** The patterns that occur in one of the texts. */
 	find(patterns: readonly Pattern[], texts: readonly string[]): Set<Pattern> {
 		const occurs = ({ regex }: Pattern) => texts.some((text) => regex.test(text));
 		const isPossible = ({ literal }: Pattern) => literal === "" || texts.some((text) => text.includes(literal));
@@ -90,7 +90,7 @@ export class PatternSearch {
 		for (const pattern of doubtful) {
 			const before = process.cpuUsage();
 			const isInTime = spent < lookLimitMs && this.#limit.run(() => collect([pattern]));
-			// Computing time: a machine that is busy with other things is not the pattern's fault.
+			// CPU time: a machine that is busy with other work is not the pattern's fault.
 			const ms = process.cpuUsage(before).user / 1000;
 			spent += ms;
 			if (!isInTime) this.#drop(pattern);

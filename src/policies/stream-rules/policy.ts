@@ -1,15 +1,15 @@
-/** Stream rules at the doors of the session: cuts a reply that breaks one, tells the model, and lets it start over. */
+/** Connects stream rules to the session: cuts a reply that breaks one, informs the model, and lets it start over. */
 import type { Emit, Policy } from "../../agent/contracts.ts";
 import type { CustomMessage } from "../../protocol/messages.ts";
 import { cutText } from "./cut-text.ts";
 import type { Rule, StreamRules } from "./index.ts";
 
 export interface StreamRulesPolicyOptions {
-	/** The rules, if there are any, with those marked that the conversation has been told of. Asked before a prompt's run. */
+	/** The rules, if there are any, with those marked that the conversation already contains. Called before a prompt's run. */
 	load: () => Promise<StreamRules | undefined>;
-	/** What becomes of a reply that was cut. */
+	/** What happens to a reply that was cut. */
 	contextMode: () => "discard" | "keep";
-	/** Notes in the session's file which rules were used. */
+	/** Records in the session's file which rules were used. */
 	note: (names: string[]) => void;
 	emit: Emit;
 	now: () => number;
@@ -17,7 +17,7 @@ export interface StreamRulesPolicyOptions {
 
 export function streamRulesPolicy({ load, contextMode, note, emit, now }: StreamRulesPolicyOptions): Policy {
 	let rules: StreamRules | undefined;
-	/** The rules for which the reply that streams now was cut. */
+	/** The rules for which the currently streaming reply was cut. */
 	let cut: Rule[] | undefined;
 	/** Rules that the last reply broke without being cut. */
 	let broken: Rule[] = [];

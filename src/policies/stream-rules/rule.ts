@@ -1,13 +1,13 @@
-/** Reads what the head of a rule file says about when the rule holds. */
+/** Reads from the head of a rule file when the rule applies. */
 import { TimeLimit } from "../../lib/in-time.ts";
 import { anyOf, type PathTest } from "./globs.ts";
 import { type Pattern, patternLimitMs, patternOf } from "./pattern.ts";
 
-/** What hosts and the model see of a rule. */
+/** The part of a rule that hosts and the model see. */
 export interface Rule {
 	name: string;
 	path: string;
-	/** The text that is put in front of the model. */
+	/** The text that the model gets. */
 	content: string;
 }
 
@@ -26,12 +26,12 @@ export interface Reach {
 	kind: SourceKind;
 	/** Only calls of this tool. */
 	tool?: string;
-	/** Only calls that name a file for which all of these hold. */
+	/** Only calls that name a file which matches all of these. */
 	paths: readonly PathTest[];
 }
 
 export interface Trigger {
-	/** Nothing stands for: as soon as the place is reached. */
+	/** Undefined means: as soon as the place is reached. */
 	pattern: Pattern | undefined;
 	reaches: readonly Reach[];
 }
@@ -47,7 +47,7 @@ const defaultReaches: readonly Reach[] = [
 	{ kind: "tool", paths: [] },
 ];
 
-/** The rules that watch a reply; other rule files are left out. */
+/** The rules that watch a reply; other rule files are omitted. */
 export function readRules(files: readonly RuleSource[], warn: (text: string) => void): StreamRule[] {
 	const limit = new TimeLimit(patternLimitMs);
 	return files.flatMap((file) => {
@@ -55,7 +55,7 @@ export function readRules(files: readonly RuleSource[], warn: (text: string) => 
 		try {
 			return readRule(file, warnOfRule, (globs) => anyOf(globs, limit, warnOfRule));
 		} catch (error) {
-			// Globs that are too long to be taken for globs, for example.
+			// For example, globs that are too long to be parsed as globs.
 			warn(`Rule ${file.path} is not used: ${(error as Error).message}`);
 			return [];
 		}
@@ -71,7 +71,7 @@ function readRule({ name, path, content, attributes }: RuleSource, warn: (text: 
 	const scopes = texts(attributes.scope).flatMap((text) => splitList(text));
 	const limit = globs.length === 0 ? [] : [testOf(globs)];
 	const given = scopes.length === 0 ? defaultReaches : scopes.flatMap((token) => reachOf(token, warn, testOf));
-	// A reply's words are about no file, so that a rule with globs is about calls alone.
+	// A reply's text is not about a file, so a rule with globs applies to calls only.
 	const reaches = limited(given, limit);
 	const triggers = conditions.flatMap((condition): Trigger[] => {
 		if (looksLikeGlob(condition)) {
@@ -110,14 +110,14 @@ function reachOf(token: string, warn: (text: string) => void, testOf: TestOf): R
 	return [{ kind: "tool", ...(tool ? { tool } : {}), paths: glob ? [testOf(splitList(glob))] : [] }];
 }
 
-/** `*.rs` and `src/**\/*.ts` are no regular expressions that anybody means. */
+/** `*.rs` and `src/**\/*.ts` are globs, not meant as regular expressions. */
 function looksLikeGlob(condition: string): boolean {
 	return !/[\\^$|+()]/.test(condition) && /(^|\/|\{|,)\*\*?(\/|\.[\w{[])/.test(condition);
 }
 
 const closing: Record<string, string> = { "(": ")", "{": "}", "[": "]" };
 
-/** At commas that are not inside of brackets. A bracket without its end is a character like others. */
+/** Splits at commas that are not inside brackets. An unclosed bracket is an ordinary character. */
 function splitList(text: string): string[] {
 	const parts: string[] = [];
 	const endless = new Set<string>();

@@ -1,15 +1,15 @@
-/** What has been said so far in one block of a reply, as far as rules look back. */
+/** The text so far of one block of a reply, as far as rules look back. */
 
 /** Rules look at the last part of a long block. */
 const longest = 64 * 1024;
-/** Up to here everything is looked at with every piece. */
+/** Up to this length every piece triggers a check of everything. */
 const short = 4 * 1024;
-/** Beyond, with every piece only the end is, and everything when this much has been added. */
+/** Beyond it, every piece triggers a check of the end only, and of everything once this much has been added. */
 const step = 512;
 const window = 2 * 1024;
 
 export class Source {
-	/** Everything that came, in characters. */
+	/** Total length received, in characters. */
 	length = 0;
 	#chunks: string[] = [];
 	#held = 0;
@@ -25,12 +25,12 @@ export class Source {
 		if (this.#tail.length > 2 * window) this.#tail = this.#tail.slice(-window);
 	}
 
-	/** The end of it: enough to see whether a closer look pays. */
+	/** The end of the text: enough to decide whether a full check pays. */
 	get tail(): string {
 		return this.#tail;
 	}
 
-	/** The last 64 KB. Joined only now, because to do so with every piece would cost the square of the length. */
+	/** The last 64 KB. Joined only now, because joining with every piece would cost the square of the length. */
 	whole(): string {
 		const text = this.#chunks.join("").slice(-longest);
 		this.#chunks = [text];
@@ -38,7 +38,7 @@ export class Source {
 		return text;
 	}
 
-	/** Whether it is time to look at everything. */
+	/** Whether a full check is due. */
 	isDue(isEnd: boolean): boolean {
 		const isDue = isEnd ? this.length > this.#lookedAt : this.length <= short || this.length - this.#lookedAt >= step;
 		if (isDue) this.#lookedAt = this.length;
@@ -46,7 +46,7 @@ export class Source {
 	}
 }
 
-/** The texts inside of a call's arguments, the newest first, as far as rules look back. */
+/** The texts inside a call's arguments, the newest first, as far as rules look back. */
 export function textsIn(args: unknown): string[] {
 	const found: string[] = [];
 	let room = longest;
@@ -64,7 +64,7 @@ export function textsIn(args: unknown): string[] {
 
 const escapes: Record<string, string> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-/** Raw JSON as it would read inside of a string. Good enough for a first look. */
+/** Raw JSON as it would read inside a string. Good enough for a first check. */
 export function unescaped(json: string): string {
 	return json.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_whole, code?: string, character?: string) =>
 		code === undefined ? (escapes[character as string] ?? (character as string)) : String.fromCharCode(Number.parseInt(code, 16)),

@@ -1,11 +1,11 @@
-/** What a command prints, piece by piece, for display: seldom and short. */
+/** Sends the output of a command in pieces, for display: few and short ones. */
 import type { ShellUpdate } from "../../lib/shell/index.ts";
 
 const largestPiece = 16 * 1024;
 /** Timers may fire a moment early. */
 const leastWaitMs = 99;
 
-/** Hears the whole output again and again, and tells what was added. What is too much for display is left out, its end is not. */
+/** Receives the whole output with each update and reports what was added. If a piece is too long for display, only its end is sent. */
 export function outputPieces(tell: (piece: string) => void, now: () => number = () => performance.now()): (update: ShellUpdate) => void {
 	let seen = 0;
 	let nextAt = 0;

@@ -8,7 +8,7 @@ export const maxReassembledFrameBytes = 64 * 1024 * 1024;
 /** Readers of omp take no larger parts. A multiple of 3, so that the base64 of all parts but the last has no padding. */
 const bytesPerChunk = 255 * 1024;
 
-/** The line itself, or the lines of its parts. What could not be put together again is told instead of sent. */
+/** The line itself, or the lines of its parts. A line that the host could not reassemble is reported instead of sent. */
 export function chunks(line: string): string {
 	// A character takes three bytes at most.
 	if (line.length * 3 <= maxFrameBytes) return line;

@@ -16,19 +16,19 @@ export interface Dialect extends Variations {
 	readonly emitsTitle?: true;
 	/** Whether failures of unknown commands, and of bugs, carry the id and the command. */
 	readonly echoesIds?: true;
-	/** What a frame becomes. Without it every frame goes out as it is. */
+	/** Maps a frame to the frames that are sent. Without it every frame is sent unchanged. */
 	readonly frames?: (frame: OutboundFrame) => readonly OutboundFrame[];
-	/** How a host learns what becomes of one prompt. Without it: accepted at once, a refusal after that. */
+	/** How a host learns the outcome of one prompt. Without it: accepted at once, a refusal after that. */
 	readonly prompt?: (id: RequestId | undefined, answer: Answer) => PromptReplies;
 	/** Commands that are served here otherwise, or only here. */
 	readonly handlers?: Override;
-	/** What a host receives without having asked, before its first command is served. */
+	/** Frames that a host receives unasked, before its first command is served. */
 	readonly greet?: (live: LiveSession) => Promise<void>;
 }
 
-/** How a dialect says something of its own. */
+/** How a dialect sends its own frames. */
 export interface Voice {
-	/** Goes out in its order, if the host wants such events. */
+	/** Sent in order, if the host wants such events. */
 	tell: (frame: OutboundFrame) => void;
 	readonly writer: Pick<FrameWriter, "split">;
 	/** How replies grow, where the host says it. */
@@ -37,5 +37,5 @@ export interface Voice {
 
 export type Answer = (outcome: { data?: unknown } | { error: string; code?: string }) => void;
 
-/** What a host reads as its prompt goes on. */
+/** What a host receives while its prompt is processed. */
 export type PromptReplies = Pick<Replies, "accept" | "onDisposition" | "refuse">;

@@ -17,7 +17,7 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 	let messageId = "";
 	const subagents = new Subagents();
 	let commandsTold = "";
-	/** Tells which slash commands there are, if that is news. */
+	/** Reports the available slash commands if they have changed. */
 	const tellCommands = async (live: LiveSession) => {
 		const commands = await live.slashCommands();
 		const text = JSON.stringify(commands);
@@ -25,7 +25,7 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 		commandsTold = text;
 	};
 	let onSettled: () => void = () => undefined;
-	/** Kept for the host; no provider is asked differently because of it. */
+	/** Kept for the host; it does not change requests to providers. */
 	let fastModeEnabled = false;
 	let tokensPerSecond: number | null = null;
 

@@ -41,7 +41,7 @@ export function piDialect({ tell, updates }: Voice): Dialect {
 					return [frame];
 			}
 		},
-		/** One answer, when it is known what becomes of the prompt. */
+		/** Sends one answer, once the outcome of the prompt is known. */
 		prompt: (_, answer) => {
 			let isPlainSuccess = false;
 			return {
@@ -105,7 +105,7 @@ function withPendingSnapshots(update: Extract<AgentEvent, { type: "message_updat
 	return partial ? { ...update, assistantMessageEvent: { ...update.assistantMessageEvent, partial: pending(partial) } } : update;
 }
 
-/** A fork that an extension prevented tells no text. */
+/** The response to a fork that an extension cancelled contains no text. */
 function withoutForkedText(response: Response): Response {
 	const { command, data } = response;
 	if ((command !== "fork" && command !== "branch") || !(data as { cancelled?: boolean } | undefined)?.cancelled) return response;

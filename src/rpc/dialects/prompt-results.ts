@@ -1,5 +1,5 @@
 /**
- * Keeps book of accepted prompts until each has its `prompt_result`: when the run that it started, or was delivered to, has come to its end;
+ * Keeps track of accepted prompts until each has its `prompt_result`: when the run that it started, or was delivered to, has ended;
  * when it is refused or taken by an extension; when the queue it waits in is emptied.
  */
 import type { CommandResult } from "../../protocol/commands/index.ts";
@@ -15,7 +15,7 @@ type Prompt = { id?: RequestId };
 
 export class PromptResults {
 	#tell: (frame: OmpEvent) => void;
-	/** Prompts of the run that is going on, or of those that follow it by themselves. */
+	/** Prompts of the current run, or of the runs that follow it automatically. */
 	#underWay: Prompt[] = [];
 	/** Prompts that wait in a queue, by their message. */
 	#queued = new Map<AgentMessage, Prompt>();
@@ -57,7 +57,7 @@ export class PromptResults {
 		else if (frame.type === "queue_update" && frame.steering.length + frame.followUp.length === 0) this.#missWhatIsGone();
 	}
 
-	/** Nothing follows any more: every prompt under way has come to its end. */
+	/** No further run follows: every pending prompt has ended. */
 	settled(aborted: boolean): Result[] {
 		this.#isBusy = false;
 		return this.#ended(aborted);

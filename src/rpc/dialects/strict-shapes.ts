@@ -2,7 +2,7 @@
 import type { AgentMessage } from "../../protocol/messages.ts";
 import { type Allowed, eachOf, members, pick } from "./pick.ts";
 
-/** Blocks keep their number, so that `contentIndex` leads to the same one. */
+/** Blocks keep their position, so that `contentIndex` refers to the same one. */
 const block: Allowed = (value) => {
 	const { type, data, mimeType } = value as Record<string, unknown>;
 	switch (type) {
@@ -32,7 +32,7 @@ export const toolResultMessage: Allowed = { ...members("role toolCallId toolName
 const user: Allowed = { ...members("role timestamp attachments"), content };
 const bashExecution: Allowed = members("role command output exitCode cancelled truncated fullOutputPath timestamp");
 
-/** There are four roles; what the agent itself and extensions say stands as the model sees it: as said by the user. */
+/** There are four roles. Messages of the agent itself and of extensions appear as the model sees them: as user messages. */
 export const anyMessage: Allowed = (value) => {
 	const message = value as AgentMessage;
 	switch (message.role) {

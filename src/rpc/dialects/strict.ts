@@ -72,7 +72,7 @@ const dialogs: Record<string, Allowed> = {
 	set_editor_text: members("id method text"),
 };
 
-/** The data of commands that the documents know. What a host asks for with a newer command it gets whole. */
+/** The data of documented commands. The host gets the result of a newer command unfiltered. */
 const results: Record<string, Allowed | undefined> = {
 	prompt: undefined,
 	steer: undefined,

@@ -1,4 +1,4 @@
-/** What hosts of omp are told about subagents: when they come and go, what they do, what they have said. */
+/** Reports subagents to hosts of omp: when they start and end, what they do, what they have said. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "../../lib/command-error.ts";
@@ -22,7 +22,7 @@ export class Subagents {
 	/** Where the session is stored: those of its subagents are in a directory of the same name. */
 	#sessionFile: () => string | undefined = () => undefined;
 
-	/** What else there is to tell with a frame, for those who want to know. */
+	/** The events to send along with a frame, if the host has subscribed. */
 	hear(frame: OutboundFrame): OmpEvent[] {
 		const news = this.#news(frame);
 		return this.#isSubscribed ? news : [];
@@ -74,7 +74,7 @@ export class Subagents {
 		return [{ type: "subagent_lifecycle", payload }];
 	}
 
-	/** An update tells of all tasks of a call; only those that have changed are told on. */
+	/** An update contains all tasks of a call; only those that have changed are forwarded. */
 	#progress({ partialResult }: EventOf<"tool_execution_update">): OmpEvent[] {
 		const { progress } = (partialResult.details ?? {}) as { progress?: { id: string }[] };
 		return (progress ?? []).flatMap((now): OmpEvent[] => {

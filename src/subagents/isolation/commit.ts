@@ -31,7 +31,7 @@ export interface Step {
 	new: string;
 }
 
-/** A filter that hangs must not hold the lock for ever. */
+/** A filter that hangs must not hold the lock forever. */
 const longestFilterMs = 600_000;
 
 /** Git in the user's repository whose new objects go to the shadow until it is clear that they are needed. */
@@ -138,7 +138,7 @@ async function refuseFiltered(git: Git, input: string, filters: readonly string[
 	);
 }
 
-/** The user's index after the step: what they have staged stays staged. Gives its tree. */
+/** The user's index after the step: what they have staged stays staged. Returns its tree. */
 export async function indexAfter(
 	part: Part,
 	step: Step,

@@ -11,7 +11,7 @@ import type { Part } from "../../snapshots/take.ts";
 import type { CopiedPart, CopyRecord } from "./capture.ts";
 import { forgetWorktree, recordOf } from "./worktrees.ts";
 
-/** The record of a copy that is to be made. `file` is where the record goes; the copy's indexes get names that start with it. */
+/** The record of a copy that will be made. `file` is where the record goes; the copy's indexes get names that start with it. */
 export function planCopy(parts: readonly Part[], given: { id: string; path: string; file: string }): CopyRecord {
 	const copied = parts.map((part, number): CopiedPart => {
 		const { at, shadow, tree, skipped, apart, repository } = part;

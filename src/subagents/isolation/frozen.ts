@@ -27,7 +27,7 @@ export interface FrozenInput extends GitOptions {
 interface Copy {
 	record: CopyRecord;
 	file: string;
-	/** What it held when it was looked at last; nothing before that, and after a look that failed. */
+	/** What it contained at the last check; nothing before the first check, and after a check that failed. */
 	captured?: Captured;
 }
 

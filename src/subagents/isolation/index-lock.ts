@@ -1,5 +1,5 @@
 /**
- * Git's own lock of the index, taken for a merge so that no git of the user writes in between. A process that is killed leaves it; the next
+ * Git's own lock of the index, taken for a merge so that the user's git cannot write in between. A process that is killed leaves it; the next
  * one recognizes it, because the same file has a second name in the staging directory.
  */
 import { constants, copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ export function lockIndex(index: string, content: string, staging: string): void
 	}
 }
 
-/** Gives the lock up, if it is still there. */
+/** Releases the lock, if it is still there. */
 export function unlockIndex(index: string, staging: string): void {
 	rmSync(lockOf(index), { force: true });
 	forget(staging);

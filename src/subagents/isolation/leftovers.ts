@@ -16,7 +16,7 @@ export interface LeftOversInput extends GitOptions {
 	/** `<user dir>/worktrees`. */
 	root: string;
 	now: () => number;
-	/** Reports where rescued work is, and what could not be cleared away. */
+	/** Reports where rescued work is, and what could not be removed. */
 	warn: (text: string) => void;
 }
 
@@ -77,7 +77,7 @@ const workFiles = (directory: string) => filesIn(directory, /^work-\d+\.json$/).
 
 const unsettled = (directory: string) => workFiles(directory).filter(({ record }) => !record.isSettled);
 
-/** While another process is at the same directory, this waits as long as the signal allows, and without a signal not at all. */
+/** While another process works on the same directory, this waits as long as the signal allows, and without a signal not at all. */
 async function withClaim(directory: string, work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
 	const lock = join(directory, "collect.lock");
 	const own = JSON.stringify({ ...holderOf(process.pid), token: randomBytes(8).toString("hex") });

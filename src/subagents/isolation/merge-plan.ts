@@ -163,7 +163,7 @@ export async function undoMerge(git: Git, record: MergeRecord): Promise<boolean>
 /** A lock that is not ours is gone, or a different one, after this long. */
 const refLockMs = 1000;
 
-/** Git that was killed while it moved HEAD leaves locks, empty or with the new commit, and no git of the user can commit any more. */
+/** Git that was killed while it moved HEAD leaves locks, empty or with the new commit, and the user's git can no longer commit. */
 async function removeOwnRefLocks(git: Git, { old, new: next, startedAt }: CommitRecord): Promise<void> {
 	const { code, output: branch } = await git.ask(["symbolic-ref", "-q", "HEAD"], { codes: [0, 1] });
 	for (const ref of ["HEAD", ...(code === 0 ? [branch.trim()] : [])]) {

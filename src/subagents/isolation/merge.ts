@@ -130,7 +130,7 @@ async function mergeBranch(captured: Task): Promise<Merged> {
 
 const guardedPart = async (part: Part): Promise<Part> => ({ ...part, repository: await guardAgain(part.repository) });
 
-/** Plans everything before the first file is touched. Gives the conflicting paths. */
+/** Plans everything before the first file is touched. Returns the conflicting paths. */
 async function mergeAll(
 	{ works, file }: Task,
 	plan: (work: Work) => Promise<PlannedMerge | { conflicts: RepositoryPath[] }>,
@@ -183,7 +183,7 @@ async function makeBranch(main: Part, id: string, step: Step, scratch: string): 
 	});
 }
 
-/** What has to be done before anything can be committed. */
+/** Why nothing can be committed now, and what to do first. */
 async function whyNoCommit(part: Part): Promise<string | undefined> {
 	const busy = inProgress(part.repository.gitDir);
 	if (busy) return `a ${busy} is in progress. Finish it`;

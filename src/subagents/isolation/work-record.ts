@@ -54,7 +54,7 @@ export class WorkFile {
 		return this.#record;
 	}
 
-	/** The file on the disk has all of the change or nothing of it. */
+	/** The file on disk contains all of the change or none of it. */
 	note(change: Partial<WorkRecord>): void {
 		this.#record = { ...this.#record, ...change };
 		writeFileSync(`${this.#path}.new`, JSON.stringify(this.#record), { mode: 0o600 });
@@ -67,7 +67,7 @@ export class WorkFile {
 	}
 }
 
-/** Undoes the merges of a killed process that are not complete. Gives what there is to report, once. */
+/** Undoes the merges of a killed process that are not complete. Returns what there is to report, once. */
 export async function settleWork(options: GitOptions, file: WorkFile, signal?: AbortSignal): Promise<string | undefined> {
 	const { id, patches, repositories = [], staging = [], branch, merges = [], isMerged, isSettled } = file.record;
 	if (isSettled) return undefined;

@@ -23,7 +23,7 @@ interface Wish {
 
 class Mistake extends Error {}
 
-/** No plan when nothing is to be verified. A problem is a sentence for the model, with a remedy. */
+/** No plan when there is nothing to verify. A problem is a sentence for the model, with a remedy. */
 export function planVerification(verify: unknown, given: { isolated: boolean; settings: VerificationSettings }): Planned {
 	try {
 		const plan = resolve(verify ?? undefined, given);

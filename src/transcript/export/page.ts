@@ -7,7 +7,7 @@ import { frame } from "./template.ts";
 
 const longestTitle = 80;
 
-/** The page in pieces, for writing without one string that holds it all. */
+/** The page in pieces, for writing without one string that contains it all. */
 export function* pageChunks(input: PageInput): Generator<string> {
 	const title = titleOf(input.entries);
 	const { before, after } = frame({ title: input.redact?.(title) ?? title, style, script });

@@ -68,7 +68,7 @@ const delegation: Script["replies"] = [
 	{ when: { depth: 0, tool: "task" }, pieceDelayMs, text: "Nothing was merged; the reason stands above." },
 ];
 
-/** What the subagent does: it forgets that 100 itself counts, and the one who repairs reads that from the failed check. */
+/** What the subagent does: it forgets that 100 itself counts, and the repair run learns that from the failed check. */
 const subagent: Script["replies"] = [
 	{
 		when: { depth: 1, text: "What failed:" },

@@ -1,4 +1,4 @@
-/** Colours code. The highlighter reports what it finds, and elements are made of it; no markup in between. */
+/** Colours code. The highlighter reports what it finds, and elements are made from it; no markup in between. */
 import highlighter from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import c from "highlight.js/lib/languages/c";

@@ -16,7 +16,7 @@ const linesPerPiece = 400;
 const charactersPerPiece = 32 * 1024;
 
 export class Folds {
-	/** Everything is to be open from the start. */
+	/** Everything is open from the start. */
 	areAllOpen = false;
 	#fills = new WeakMap<Element, () => void>();
 	#cuts = new WeakMap<Element, CutText>();
@@ -56,7 +56,7 @@ export class Folds {
 		return holder;
 	}
 
-	/** Opens whatever inside holds the text that is looked for. */
+	/** Opens every fold inside that contains the searched text. */
 	reveal(root: Element, wanted: string): void {
 		for (const details of root.querySelectorAll("details.fold")) this.#fillDeep(details as HTMLDetailsElement);
 		for (const holder of root.querySelectorAll(".cut")) {

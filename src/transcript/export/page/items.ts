@@ -63,7 +63,7 @@ export function leafFor(node: Node, leaf: Node | undefined): Node {
 
 export type Kind = "prompt" | "reply" | "calls" | "result" | "shell" | "summary" | "aside" | "change";
 
-/** What an entry is to a reader; colours and filters go by it. */
+/** What an entry is to a reader; colours and filters depend on it. */
 export function kindOf({ type, message }: Node): Kind {
 	if (type === "compaction" || type === "branch_summary") return "summary";
 	if (type === "custom_message") return "aside";

@@ -17,7 +17,7 @@ export function drawItem(pen: Pen, item: Item, continues: boolean): HTMLElement 
 	try {
 		for (const child of drawEntry(pen, item)) if (child) article.append(child);
 	} catch (error) {
-		// Whatever a file holds, one entry never takes the page with it.
+		// Whatever a file contains, one entry must not break the whole page.
 		console.warn("Shown as data:", error);
 		article.append(h("pre", { class: "plain" }, cut(pretty(node.entry), 20_000)));
 	}

@@ -1,4 +1,4 @@
-/** A tool call with what came of it, as one card. */
+/** A tool call with its result, as one card. */
 import { languageOf } from "./code.ts";
 import { countChanges, type DiffLine, readNumbered, readPatch, replacement } from "./diff.ts";
 import { type Child, h } from "./dom.ts";

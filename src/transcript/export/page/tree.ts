@@ -1,4 +1,4 @@
-/** The entries as a tree, whatever a file holds: missing parents, double ids, circles. */
+/** The entries as a tree, whatever a file contains: missing parents, duplicate ids, cycles. */
 import { type Fields, fieldsOf, textOf } from "./values.ts";
 
 export interface Node {
@@ -41,7 +41,7 @@ function nodeOf(value: unknown): Node {
 	return { entry, id: textOf(entry.id), type: textOf(entry.type), message: fieldsOf(entry.message), parent: undefined, children: [] };
 }
 
-/** What no root leads to hangs on itself somewhere; its first entry becomes a root. */
+/** Entries that no root leads to belong to a cycle or hang on one; its first entry becomes a root. */
 function breakCircles(nodes: readonly Node[], roots: Node[]): void {
 	const seen = new Set<Node>();
 	const visit = (from: Node) => {

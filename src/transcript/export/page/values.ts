@@ -50,7 +50,7 @@ export const plainText = (content: unknown): string =>
 		.map((block) => textOf(block.text))
 		.join("\n");
 
-/** At most so many characters, never half of one. */
+/** At most this many characters, never half of one. */
 export function cut(text: string, most: number): string {
 	if (text.length <= most) return text;
 	const code = text.charCodeAt(most - 1);
