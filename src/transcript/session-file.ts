@@ -113,7 +113,10 @@ export class SessionFile {
 			this.#confirm(descriptor, before + length);
 			this.isTorn = false;
 			// Where it cannot even be loaded there is a next time.
-			if (!this.exists) import("./orphans.ts").then(({ cleanUp }) => cleanUp(dirname(this.path))).catch(() => undefined);
+			if (!this.exists)
+				import("./orphans.ts")
+					.then(({ cleanUp }) => cleanUp(dirname(this.path)))
+					.catch((error) => stderrLog().error("left-over session files could not be removed", error));
 			this.#isEmpty = false;
 			this.#isLeftover = false;
 			this.exists = true;
