@@ -115,10 +115,10 @@ function beginningOfSecret(text: string, needles: readonly Needle[]): number {
 }
 
 /**
- * Made from a function because credentials come and go while a session lives. `maxAgeMs`: for how long an answer of the function is used;
- * without it, it is called each time.
+ * Made from a function because credentials come and go while a session lives; it returns nothing while nobody has read them yet.
+ * `maxAgeMs`: for how long an answer of the function is used; without it, it is called each time.
  */
-export function redactor(secrets: () => readonly string[], maxAgeMs = 0): Redactor {
+export function redactor(secrets: () => readonly string[] | undefined, maxAgeMs = 0): Redactor {
 	let list: readonly string[] | undefined;
 	let needles: readonly Needle[] = [];
 	let askedAt = Number.NEGATIVE_INFINITY;
@@ -130,6 +130,11 @@ export function redactor(secrets: () => readonly string[], maxAgeMs = 0): Redact
 			askedAt = now;
 		}
 		const asked = secrets();
+		if (!asked) {
+			// The first reply may follow the credentials within the age, so this answer is not kept.
+			askedAt = Number.NEGATIVE_INFINITY;
+			return needles;
+		}
 		if (!list || asked.length !== list.length || asked.some((secret, index) => secret !== list?.[index])) {
 			list = [...asked];
 			needles = spelled(usable(asked)).map((secret) => ({ secret, stem: stemOf(secret) }));
@@ -147,7 +152,7 @@ export function redactor(secrets: () => readonly string[], maxAgeMs = 0): Redact
 			return known.length === 0 ? undefined : pieceFilter(known);
 		},
 		stream() {
-			const needles = usable(secrets()).map((secret) => Buffer.from(secret));
+			const needles = usable(secrets() ?? []).map((secret) => Buffer.from(secret));
 			return needles.length === 0 ? passThrough() : byteRedaction(needles);
 		},
 	};

@@ -174,8 +174,8 @@ export class Models implements SessionModels, ModelCatalogue {
 		await (await this.registry()).setProviders(providers);
 	}
 
-	/** The credentials that are known so far, without looking for them. */
-	knownSecrets = (): readonly string[] => this.#loaded?.secrets() ?? [];
+	/** The credentials, without looking for them: nothing while nobody has. */
+	knownSecrets = (): readonly string[] | undefined => this.#loaded?.secrets();
 
 	registry(): Promise<ModelRegistry> {
 		this.#registry ??= remembered(this.#load(), () => {

@@ -14,7 +14,7 @@ export class Secrets {
 	readonly redactor: Redactor;
 
 	/** `early`: the values that are known before the first run. */
-	constructor(load: () => Promise<Credentials>, early: () => readonly string[]) {
+	constructor(load: () => Promise<Credentials>, early: () => readonly string[] | undefined) {
 		this.#load = load;
 		this.redactor = redactor(() => this.#known?.secrets() ?? early());
 	}

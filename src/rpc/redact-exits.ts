@@ -11,7 +11,7 @@ export interface Exits {
 }
 
 /** `isText`: the writer prints text, not frames. */
-export function redactExits({ writer, events, redactStderr }: Exits, knownSecrets: () => readonly string[], isText = false): void {
+export function redactExits({ writer, events, redactStderr }: Exits, knownSecrets: () => readonly string[] | undefined, isText = false): void {
 	const exits = redactor(knownSecrets, secretsAgeMs);
 	writer.redact = isText ? exits.text : exits.line;
 	writer.redactParts = exits.stream;

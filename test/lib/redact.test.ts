@@ -54,6 +54,16 @@ test("secrets are asked for anew each time", () => {
 	expect(redact.text("later-secret")).toBe("[redacted]");
 });
 
+test("secrets that become known within the age of the list are removed at once", () => {
+	let secrets: string[] | undefined;
+	const redact = redactor(() => secrets, 60_000);
+	expect(redact.text("later-secret")).toBe("later-secret");
+	secrets = ["later-secret"];
+	expect(redact.text("later-secret")).toBe("[redacted]");
+	secrets = [];
+	expect(redact.text("later-secret")).toBe("[redacted]");
+});
+
 test("without secrets the very same buffer comes back", () => {
 	const chunk = Buffer.from("anything");
 	expect(
