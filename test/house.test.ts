@@ -126,6 +126,6 @@ test("every command that is served has a wire test", () => {
 
 test("every command has a handler", async () => {
 	const { handlers } = await import("../src/live/commands/index.ts");
-	const table = handlers({ assembly: { session: {} }, front: {} } as never);
+	const table = handlers({ assembly: { session: {} }, front: {}, identity: {} } as never);
 	expect(Object.keys(table).sort()).toEqual(Object.keys(commands).sort());
 });

@@ -23,6 +23,8 @@ function typeName(schema: Schema): string {
 		);
 		return `{ ${members.join(", ")} }`;
 	}
+	const [value] = Object.values(schema.patternProperties ?? {});
+	if (value?.type) return `object of ${typeName(value)}`;
 	return schema.type ?? "any";
 }
 

@@ -28,7 +28,10 @@ class Shapes {
 		if (schema.enum) return `Literal[${schema.enum.map(literal).join(", ")}]`;
 		if (schema.anyOf) return this.union(schema.anyOf, name);
 		if (schema.type === "array") return `List[${this.type(schema.items ?? {}, `${name}Item`)}]`;
-		if (schema.type === "object") return schema.properties ? this.shape(name, schema) : "Dict[str, Any]";
+		if (schema.type === "object") {
+			const [value = {}] = Object.values(schema.patternProperties ?? {});
+			return schema.properties ? this.shape(name, schema) : `Dict[str, ${this.type(value, `${name}Value`)}]`;
+		}
 		return scalars[schema.type ?? ""] ?? "Any";
 	}
 

@@ -2,6 +2,7 @@
 import { deferred } from "../lib/deferred.ts";
 import { sleep } from "../lib/sleep.ts";
 import type { CommandResult } from "../protocol/commands/index.ts";
+import type { Identity } from "../protocol/identity.ts";
 import type { Observer } from "../session/bus.ts";
 import type { Session } from "../session/session.ts";
 import type { Assembly } from "./assemble.ts";
@@ -33,7 +34,7 @@ export class LiveSession {
 	#leaving = deferred();
 	#gone: Promise<void> | undefined;
 
-	constructor(assembly: Assembly, front: Front, cwd: string, override?: Override) {
+	constructor(assembly: Assembly, front: Front, identity: Identity, override?: Override) {
 		this.assembly = assembly;
 		this.session = assembly.session;
 		this.#front = front;
@@ -41,7 +42,7 @@ export class LiveSession {
 		const table = handlers({
 			assembly,
 			front,
-			cwd,
+			identity,
 			leaving: this.leaving,
 			findCommand: (text) => this.extensions?.findCommand(text),
 			slashCommands: () => this.slashCommands(),

@@ -7,6 +7,7 @@ import { loadBudget } from "./budget.ts";
 import { mayHaveExtensions } from "./extension-places.ts";
 import type { Extensions } from "./extensions.ts";
 import type { Front } from "./front.ts";
+import { identityOf } from "./identity.ts";
 import { LiveSession, type Override } from "./live-session.ts";
 import { warnOfUnknownTools } from "./tool-names.ts";
 import type { Workspace } from "./workspace.ts";
@@ -43,13 +44,13 @@ export async function openSession(
 	loading: Promise<Extensions> | undefined,
 	override?: Override,
 ): Promise<OpenSession> {
-	const { settings, subagent, cwd } = workspace;
+	const { settings, subagent } = workspace;
 	const budget = await loadBudget(settings, front.warn, subagent?.inheritance.budget);
 	const assembly = assemble(workspace, front, budget);
 	const { session, log } = assembly;
 	// Whatever ends the process, save a kill: no other process finds a lock of ours.
 	front.atExit(() => session.transcript.close());
-	const live = new LiveSession(assembly, front, cwd, override);
+	const live = new LiveSession(assembly, front, identityOf(workspace), override);
 	const start = async (extensions: Extensions) => {
 		live.extensions = extensions;
 		await extensions.start({ live, assembly, front, leaving: live.leaving });

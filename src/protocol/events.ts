@@ -3,6 +3,7 @@ import Type, { type Static } from "typebox";
 import { BudgetScope, BudgetSnapshot } from "./budget.ts";
 import { CompactionResult } from "./commands/compaction.ts";
 import { event, type Fields, flag, integer, jsonObject, list, number, optional, orNull, text, words } from "./define.ts";
+import { optionalIdentity } from "./identity.ts";
 import { AgentMessage, AssistantMessage, ToolResult, ToolResultMessage } from "./messages.ts";
 import { ThinkingLevelWord, Usage } from "./model.ts";
 import { AssistantMessageEvent } from "./stream.ts";
@@ -22,8 +23,8 @@ const budget = { scope: BudgetScope, snapshot: BudgetSnapshot };
 
 export const events = {
 	ready: event("The first frame: commands are read. They are also read before it.", {
-		version: optional(text()),
-		protocolVersion: optional(integer()),
+		...optionalIdentity,
+		protocolVersion: optional(integer({ description: "Dialect `omp`, like the members that follow: of its framing." })),
 		supportedProtocolVersions: optional(list(integer())),
 		maxFrameBytes: optional(integer()),
 		maxReassembledFrameBytes: optional(integer()),

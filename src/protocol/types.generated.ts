@@ -615,6 +615,14 @@ export interface SessionState {
 		description: string;
 		parameters: Record<string, unknown>;
 	}>;
+	/** Of Bowline. */
+	version?: string;
+	/** Version of this protocol: 1. */
+	protocol?: number;
+	/** The agent's working directory. */
+	cwd?: string;
+	/** What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered. */
+	capabilities?: Record<string, number>;
 	/** Dialect `omp`: nothing runs, and nothing will start automatically. */
 	isSettled?: boolean;
 	contextUsage?: ContextUsage;
@@ -1281,7 +1289,15 @@ export type Command = { [Name in CommandName]: { id?: string | number; type: Nam
 export interface EventTable {
 	/** The first frame: commands are read. They are also read before it. */
 	ready: {
+		/** Of Bowline. */
 		version?: string;
+		/** Version of this protocol: 1. */
+		protocol?: number;
+		/** The agent's working directory. */
+		cwd?: string;
+		/** What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered. */
+		capabilities?: Record<string, number>;
+		/** Dialect `omp`, like the members that follow: of its framing. */
 		protocolVersion?: number;
 		supportedProtocolVersions?: number[];
 		maxFrameBytes?: number;

@@ -1,8 +1,9 @@
 /** A session served over lines of JSON, from the first byte to the exit code. Does not know the process: the caller provides the pipes. */
-import { RecordReader } from "../lib/jsonl.ts";
+import { RecordReader, toLine } from "../lib/jsonl.ts";
 import type { UnknownFlag } from "../live/arguments.ts";
 import type { Subagent } from "../live/as-subagent.ts";
 import type { Front } from "../live/front.ts";
+import { identityOf } from "../live/identity.ts";
 import { checkFlags, loadExtensions, openSession } from "../live/open-session.ts";
 import { openWorkspace } from "../live/workspace.ts";
 import type { Options } from "../protocol/flags.ts";
@@ -57,7 +58,7 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 	const asked = options.updates as UpdateMode | undefined;
 	const voice = { writer, updates: asked, tell: (frame: OutboundFrame) => events.tell(frame) };
 	const dialect = options.dialect === undefined ? classic : await loadDialect(options.dialect, voice);
-	if (dialect.ready && !options["no-ready"]) writer.write(dialect.ready);
+	if (dialect.ready && !options["no-ready"]) writer.write(toLine({ type: "ready", ...identityOf(workspace), ...dialect.ready }));
 	const updates = asked ?? dialect.updates;
 	const events: EventWriter = new EventWriter(writer, updates, () => performance.now(), dialect.frames);
 	const hostTools = new HostTools({ send: events.send, now: Date.now });

@@ -348,6 +348,14 @@ class SessionState(_SessionState, total=False):
     systemPrompt: str
     # The same for its tools.
     dumpTools: List[SessionStateDumpToolsItem]
+    # Of Bowline.
+    version: str
+    # Version of this protocol: 1.
+    protocol: int
+    # The agent's working directory.
+    cwd: str
+    # What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered.
+    capabilities: Dict[str, int]
     # Dialect `omp`: nothing runs, and nothing will start automatically.
     isSettled: bool
     contextUsage: ContextUsage
@@ -395,7 +403,7 @@ class Model(_Model, total=False):
     """A model that can be asked."""
 
     # Extra request headers; secrets are never sent here.
-    headers: Dict[str, Any]
+    headers: Dict[str, str]
     compat: Dict[str, Any]
     thinking: ModelThinking
 
@@ -792,7 +800,15 @@ class _ReadyEvent(TypedDict):
 class ReadyEvent(_ReadyEvent, total=False):
     """The first frame: commands are read. They are also read before it."""
 
+    # Of Bowline.
     version: str
+    # Version of this protocol: 1.
+    protocol: int
+    # The agent's working directory.
+    cwd: str
+    # What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered.
+    capabilities: Dict[str, int]
+    # Dialect `omp`, like the members that follow: of its framing.
     protocolVersion: int
     supportedProtocolVersions: List[int]
     maxFrameBytes: int

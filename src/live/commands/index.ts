@@ -1,6 +1,7 @@
 /** One handler per command. */
 import { CommandError } from "../../lib/command-error.ts";
 import type { CommandName, CommandResult } from "../../protocol/commands/index.ts";
+import type { Identity } from "../../protocol/identity.ts";
 import type { Assembly } from "../assemble.ts";
 import type { Front } from "../front.ts";
 import { bashHandlers } from "./bash.ts";
@@ -18,8 +19,8 @@ import { stateHandlers } from "./state.ts";
 export interface HandlerParts {
 	assembly: Pick<Assembly, "session" | "bash" | "retry" | "compaction" | "models" | "sources">;
 	front: Pick<Front, "host" | "variations">;
-	/** What paths are relative to. */
-	cwd: string;
+	/** What the agent says about itself. Paths are relative to its directory. */
+	identity: Identity;
 	/** Resolves when the program ends and no longer waits for anything slow. */
 	leaving: Promise<void>;
 	/** The extension command that a text invokes. */
@@ -27,11 +28,12 @@ export interface HandlerParts {
 	slashCommands: () => Promise<CommandResult<"get_commands">["commands"]>;
 }
 
-export function handlers({ assembly, front, cwd, leaving, findCommand, slashCommands }: HandlerParts): Handlers {
+export function handlers({ assembly, front, identity, leaving, findCommand, slashCommands }: HandlerParts): Handlers {
 	const { session, retry, compaction, bash, models, sources } = assembly;
+	const { cwd } = identity;
 	return {
 		...promptingHandlers({ session, findCommand, awaitsCommands: front.variations?.awaitsCommands ?? false, leaving }),
-		...stateHandlers(session),
+		...stateHandlers(session, identity),
 		...sessionHandlers(session, cwd),
 		...exportHandlers(session, cwd),
 		...retryHandlers(session.controls, retry),

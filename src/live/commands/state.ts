@@ -1,4 +1,5 @@
 import type { SessionState } from "../../protocol/commands/state.ts";
+import type { Identity } from "../../protocol/identity.ts";
 import type { Session } from "../../session/session.ts";
 import type { Handlers } from "./contract.ts";
 
@@ -12,9 +13,9 @@ type Names =
 	| "clear_queue"
 	| "set_todos";
 
-export function stateHandlers(session: Session): Pick<Handlers, Names> {
+export function stateHandlers(session: Session, identity: Identity): Pick<Handlers, Names> {
 	return {
-		get_state: ({ full }) => (full ? fullState(session) : session.state),
+		get_state: ({ full }) => (full ? fullState(session, identity) : { ...session.state, ...identity }),
 		get_messages: () => ({ messages: [...session.messages] }),
 		get_last_assistant_text: () => ({ text: session.conversation.lastText }),
 		set_steering_mode({ mode }) {
@@ -36,9 +37,9 @@ export function stateHandlers(session: Session): Pick<Handlers, Names> {
 	};
 }
 
-/** The state with what the model would be told now. */
-async function fullState(session: Session): Promise<SessionState> {
+/** The state with the system prompt and tools that a request to the model would have now. */
+async function fullState(session: Session, identity: Identity): Promise<SessionState> {
 	const { systemPrompt, tools } = await session.briefing.preview();
 	const dumpTools = tools.map(({ name, description, parameters }) => ({ name, description, parameters: parameters as Record<string, unknown> }));
-	return { ...session.state, systemPrompt, dumpTools };
+	return { ...session.state, ...identity, systemPrompt, dumpTools };
 }

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { command, flag, integer, jsonObject, list, number, optional, orNull, shape, text } from "../define.ts";
+import { optionalIdentity } from "../identity.ts";
 import { AgentMessage } from "../messages.ts";
 import { Model, ThinkingLevelWord } from "../model.ts";
 import { TodoPhase } from "../todos.ts";
@@ -32,6 +33,7 @@ export const SessionState = shape("SessionState", "What is going on now.", {
 		...list(Type.Object({ name: text(), description: text(), parameters: jsonObject })),
 		description: "The same for its tools.",
 	}),
+	...optionalIdentity,
 	isSettled: omp(flag(), "nothing runs, and nothing will start automatically."),
 	contextUsage: optional(ContextUsage),
 	tokensPerSecond: omp(orNull(number()), "speed of the last measured reply."),

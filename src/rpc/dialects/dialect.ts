@@ -3,13 +3,15 @@
 import type { Replies } from "../../live/dispatch.ts";
 import type { Variations } from "../../live/front.ts";
 import type { LiveSession, Override } from "../../live/live-session.ts";
+import type { EventOf } from "../../protocol/events.ts";
 import type { OutboundFrame, RequestId } from "../../protocol/frames.ts";
+import type { Identity } from "../../protocol/identity.ts";
 import type { UpdateMode } from "../event-writer.ts";
 import type { FrameWriter } from "../stdio.ts";
 
 export interface Dialect extends Variations {
-	/** The line that announces readiness, where there is one. */
-	readonly ready?: string;
+	/** What the frame that announces readiness has in addition to the agent's identity. Without it no such frame is sent. */
+	readonly ready?: Readonly<Omit<EventOf<"ready">, "type" | keyof Identity>>;
 	/** How replies grow on the wire, unless the host says otherwise. */
 	readonly updates: UpdateMode;
 	/** Whether `setTitle` is sent to hosts that did not ask for it. */

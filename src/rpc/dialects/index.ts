@@ -3,7 +3,7 @@ import type { dialectNames } from "../../protocol/flags.ts";
 import type { Dialect, Voice } from "./dialect.ts";
 
 /** Spoken unless a host asks for another: frames go out as they are. */
-export const classic: Dialect = { ready: '{"type":"ready"}', updates: "full" };
+export const classic: Dialect = { ready: {}, updates: "full" };
 
 type Name = (typeof dialectNames)[number];
 

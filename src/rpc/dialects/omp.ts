@@ -30,13 +30,7 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 	let tokensPerSecond: number | null = null;
 
 	return {
-		ready: JSON.stringify({
-			type: "ready",
-			protocolVersion: 1,
-			supportedProtocolVersions: versions,
-			maxFrameBytes,
-			maxReassembledFrameBytes,
-		}),
+		ready: { protocolVersion: 1, supportedProtocolVersions: versions, maxFrameBytes, maxReassembledFrameBytes },
 		updates: "full",
 		echoesIds: true,
 		frames(frame): OutboundFrame[] {

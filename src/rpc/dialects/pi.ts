@@ -15,7 +15,7 @@ export function piDialect({ tell, updates }: Voice): Dialect {
 	const hasSnapshots = updates === "full";
 	let reason: Reason = "threshold";
 	return {
-		ready: '{"type":"ready"}',
+		ready: {},
 		updates: "delta",
 		interruptMode: "wait",
 		emitsTitle: true,
