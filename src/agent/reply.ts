@@ -1,5 +1,7 @@
 /** One model call: its stream events become message events, and it always ends in exactly one message. */
+
 import { linkedController, settleWithin } from "../lib/abort.ts";
+import { emptyReply } from "../protocol/empty-reply.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import { abortedText } from "../protocol/texts.ts";
 import { toModelMessages } from "./convert.ts";
@@ -17,7 +19,7 @@ const abortGraceMs = 1000;
 
 export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): Promise<Reply> {
 	const { watch } = input.doors;
-	const empty = emptyReply(setup, input.now());
+	const empty = emptyReply(setup.model, input.now());
 	let partial: AssistantMessage | undefined;
 	let reply: Reply | undefined;
 
@@ -84,18 +86,4 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 	begin({ ...message, content: [], stopReason: "stop", errorMessage: undefined });
 	emit({ type: "message_end", message });
 	return { message, failure };
-}
-
-function emptyReply({ model }: Setup, timestamp: number): AssistantMessage {
-	const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-	return {
-		role: "assistant",
-		content: [],
-		api: model.api,
-		provider: model.provider,
-		model: model.id,
-		usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost },
-		stopReason: "stop",
-		timestamp,
-	};
 }

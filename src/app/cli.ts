@@ -33,7 +33,7 @@ function say(text: string): void {
 }
 
 /** Handles errors of stdout: the reader has closed the pipe, as with `| head -1`, or the disk is full. */
-function mindReader(): void {
+function handleClosedStdout(): void {
 	process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
 		if (code === "EPIPE") process.exit(exitCodes.brokenPipe);
 		say(`Error: stdout could not be written: ${code ?? message}\n`);
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
 	const [name, ...rest] = words;
 	const isSubcommand = name !== undefined && Object.hasOwn(subcommands, name);
 	if (options.help || options.version) {
-		mindReader();
+		handleClosedStdout();
 		return void process.stdout.write(options.help ? helpText(isSubcommand ? name : undefined) : `${versionText(process.env)}\n`);
 	}
 	if (options.cwd !== undefined) {
@@ -70,7 +70,7 @@ async function main(): Promise<void> {
 	const { "list-models": search } = options;
 	if (search !== undefined) {
 		refuseUnknown(unknown, warn);
-		mindReader();
+		handleClosedStdout();
 		return runSubcommand("models", search === true ? words : [search, ...words], options);
 	}
 	// `bowline config --mode rpc` shows what a host gets.
@@ -86,7 +86,7 @@ async function main(): Promise<void> {
 	}
 	refuseUnknown(unknown, warn);
 	if (isSubcommand) {
-		mindReader();
+		handleClosedStdout();
 		return runSubcommand(name, rest, options);
 	}
 	if (words.length) return refuse(`Unknown command: ${words[0]}. To ask a model: bowline -p "prompt". See bowline --help.`);

@@ -38,12 +38,7 @@ export interface OpenSession {
 	ready: Promise<void>;
 }
 
-export async function openSession(
-	workspace: Workspace,
-	front: Front,
-	loading: Promise<Extensions> | undefined,
-	override?: Override,
-): Promise<OpenSession> {
+export async function openSession(workspace: Workspace, front: Front, loading?: Promise<Extensions>, override?: Override): Promise<OpenSession> {
 	const { settings, subagent } = workspace;
 	const budget = await loadBudget(settings, front.warn, subagent?.inheritance.budget);
 	const assembly = assemble(workspace, front, budget);

@@ -1,11 +1,13 @@
 /** Ceilings for time, tokens, money, tool calls and subagents: warns before each, and stops new work at the first one reached. */
+
 import type { Budget, BudgetLimits } from "../agent/budget.ts";
 import type { Emit, Halt, Policy } from "../agent/policy.ts";
 import type { StreamFunction } from "../agent/stream.ts";
 import { linkedController } from "../lib/abort.ts";
 import type { BudgetReason, BudgetSnapshot } from "../protocol/budget.ts";
+import { emptyReply } from "../protocol/empty-reply.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
-import type { Model, Usage } from "../protocol/model.ts";
+import type { Usage } from "../protocol/model.ts";
 
 export interface BudgetParts {
 	limits: BudgetLimits;
@@ -169,7 +171,8 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 		spend,
 		meter: (stream) => async (request, options) => {
 			if (isStopped()) {
-				const error = emptyReply(request.model, `Session budget exceeded (${exceeded})`);
+				const errorMessage = `Session budget exceeded (${exceeded})`;
+				const error: AssistantMessage = { ...emptyReply(request.model, Date.now()), stopReason: "error", errorMessage };
 				return options.onEvent({ type: "error", reason: "error", error, failure: { kind: "permanent" } });
 			}
 			return stream(request, {
@@ -183,12 +186,6 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 		},
 		close: () => clearInterval(timer),
 	};
-}
-
-function emptyReply({ api, provider, id }: Model, errorMessage: string): AssistantMessage {
-	const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-	const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
-	return { role: "assistant", content: [], api, provider, model: id, usage, stopReason: "error", errorMessage, timestamp: Date.now() };
 }
 
 function tokensOf({ input, output, cacheRead, cacheWrite, totalTokens, cost }: Usage): Partial<Counters> {

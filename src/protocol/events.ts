@@ -77,7 +77,7 @@ export const events = {
 		action: compactionAction,
 	}),
 	compaction_start: event(
-		"`compact` is about to condense the conversation. Dialect `pi` says so of every compaction, in place of `auto_compaction_start`; `omp` and `strict` never do.",
+		"`compact` is about to compact the conversation. Dialect `pi` says so of every compaction, in place of `auto_compaction_start`; `omp` and `strict` never do.",
 		{ reason: compactionReason },
 	),
 	compaction_end: event("That compaction is over; there is no `result` when it was aborted or failed.", {

@@ -1386,7 +1386,7 @@ export interface EventTable {
 		errorMessage?: string;
 		action?: "context-full" | "handoff";
 	};
-	/** `compact` is about to condense the conversation. Dialect `pi` says so of every compaction, in place of `auto_compaction_start`; `omp` and `strict` never do. */
+	/** `compact` is about to compact the conversation. Dialect `pi` says so of every compaction, in place of `auto_compaction_start`; `omp` and `strict` never do. */
 	compaction_start: {
 		reason: "manual" | "threshold" | "overflow";
 	};

@@ -1,6 +1,8 @@
 /** Whatever happens inside a run, a bug included: every event that opens something has its end. */
+
 import type { Emit, Outcome } from "../agent/policy.ts";
 import type { Log } from "../lib/log.ts";
+import { emptyReply } from "../protocol/empty-reply.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
 
@@ -93,7 +95,7 @@ class OpenEvents {
 		}
 		if (this.#turnIndex !== undefined) {
 			if (this.#partial || !this.#reply) {
-				const shell = this.#partial ?? emptyReply(timestamp);
+				const shell = this.#partial ?? emptyReply({ api: "", provider: "", id: "" }, timestamp);
 				if (!this.#partial) yield { type: "message_start", message: shell };
 				this.#reply = { ...shell, stopReason: "error", errorMessage };
 				yield this.#ended(this.#reply);
@@ -107,10 +109,4 @@ class OpenEvents {
 		this.messages.push(message);
 		return { type: "message_end", message };
 	}
-}
-
-function emptyReply(timestamp: number): AssistantMessage {
-	const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-	const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
-	return { role: "assistant", content: [], api: "", provider: "", model: "", usage, stopReason: "stop", timestamp };
 }

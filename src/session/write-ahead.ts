@@ -2,11 +2,13 @@
  * Between the loop and all observers: a message is in the session file before an observer receives it. When a message cannot be stored, no
  * observer receives it, and the run ends with an error that says so. The loop itself knows no files; it only sees a model that fails.
  */
+
 import type { Queues } from "../agent/loop.ts";
 import type { Emit, Policy } from "../agent/policy.ts";
 import type { StreamEvent, StreamFunction } from "../agent/stream.ts";
 import { isCommandError } from "../lib/command-error.ts";
 import type { Log } from "../lib/log.ts";
+import { emptyReply } from "../protocol/empty-reply.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Inbox, Queued, QueueName } from "./inbox.ts";
@@ -92,8 +94,7 @@ export class WriteAhead {
 				options.onEvent(event);
 			};
 			if (this.#problem === undefined) return stream(request, { ...options, onEvent });
-			const { provider, id, api } = request.model;
-			options.onEvent(failure(failed(emptyReply(provider, id, api), this.#problem)));
+			options.onEvent(failure(failed(emptyReply(request.model, Date.now()), this.#problem)));
 		};
 	}
 
@@ -138,10 +139,4 @@ function failure(error: AssistantMessage): StreamEvent {
 /** The calls of a reply that is not stored do not run, and have no results. */
 function failed(message: AssistantMessage, errorMessage: string | undefined): AssistantMessage {
 	return { ...message, content: message.content.filter((block) => block.type !== "toolCall"), stopReason: "error", errorMessage };
-}
-
-function emptyReply(provider: string, model: string, api: string): AssistantMessage {
-	const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-	const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
-	return { role: "assistant", content: [], api, provider, model, usage, stopReason: "stop", timestamp: Date.now() };
 }

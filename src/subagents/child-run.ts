@@ -81,7 +81,7 @@ export async function runChild(input: ChildInput): Promise<ChildOutcome> {
 	let program: Program;
 	try {
 		const session = sessionFile === undefined ? ["--no-session"] : ["--session", sessionFile];
-		const options = { stdin: "pipe", hasGift: true, added: { [inheritVariable]: "3" }, unset } as const;
+		const options = { stdin: "pipe", hasHandoffPipe: true, added: { [inheritVariable]: "3" }, unset } as const;
 		program = await shell.start(process.execPath, [path, "--mode", "rpc", ...session], cwd, options);
 	} catch (error) {
 		return state.outcome({ how: "failed", error: error as Error }, "");

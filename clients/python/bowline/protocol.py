@@ -1089,7 +1089,7 @@ class AutoCompactionEndEvent(_AutoCompactionEndEvent, total=False):
 
 
 class CompactionStartEvent(TypedDict):
-    """`compact` is about to condense the conversation. Dialect `pi` says so of every compaction, in place of `auto_compaction_start`; `omp` and `strict` never do."""
+    """`compact` is about to compact the conversation. Dialect `pi` says so of every compaction, in place of `auto_compaction_start`; `omp` and `strict` never do."""
 
     type: Literal["compaction_start"]
     reason: Literal["manual", "threshold", "overflow"]

@@ -89,7 +89,7 @@ export interface ProgramOptions {
 	/** Variables that it does not see. */
 	unset?: readonly string[];
 	/** A pipe to be read at descriptor 3. */
-	hasGift?: boolean;
+	hasHandoffPipe?: boolean;
 }
 
 interface Running {
@@ -202,9 +202,9 @@ export class Shell {
 		file: string,
 		args: readonly string[],
 		cwd = this.#options.cwd,
-		{ environment = this.#options.environment(), stdin = "ignore", added = {}, unset, hasGift = false }: ProgramOptions = {},
+		{ environment = this.#options.environment(), stdin = "ignore", added = {}, unset, hasHandoffPipe = false }: ProgramOptions = {},
 	): Promise<Program> {
-		const stdio = [stdin, "pipe", "pipe", ...(hasGift ? (["pipe"] as const) : [])] satisfies SpawnOptions["stdio"];
+		const stdio = [stdin, "pipe", "pipe", ...(hasHandoffPipe ? (["pipe"] as const) : [])] satisfies SpawnOptions["stdio"];
 		const { child, mark } = this.#spawn(file, args, { cwd, stdio }, { ...without(environment, unset), ...added });
 		if (child.pid === undefined) throw await startError(child);
 		const group = child.pid;

@@ -3,7 +3,16 @@ import type { Entry } from "../../transcript/entries.ts";
 import { messageOf } from "../../transcript/projection.ts";
 import type { BranchInput } from "./policy.ts";
 import { type FileLists, fileBlocks, fileLists, serialize } from "./serialize.ts";
-import { charactersPerToken, condense, type Problem, type Summarizer, type Summary, UsageSum, unknownWindow, withoutOldest } from "./summarize.ts";
+import {
+	charactersPerToken,
+	type Problem,
+	type Summarizer,
+	type Summary,
+	summarizePieces,
+	UsageSum,
+	unknownWindow,
+	withoutOldest,
+} from "./summarize.ts";
 
 const maxOutput = 2048;
 /** The minimum to read, however small the window. */
@@ -18,7 +27,7 @@ export async function summarizeBranch(parts: Summarizer, input: BranchInput): Pr
 	const usage = new UsageSum();
 	const maxTokens = Math.min(maxOutput, model.maxTokens || maxOutput);
 	const work = { ...parts, model, maxTokens, signal, usage, isBranch: true };
-	const text = await condense(work, { pieces: newest(pieces, room), previous: undefined, isPrefix: false, instructions });
+	const text = await summarizePieces(work, { pieces: newest(pieces, room), previous: undefined, isPrefix: false, instructions });
 	if (typeof text !== "string") return text;
 	const details = fileLists(entries, earlierLists(entries));
 	return { text: text + fileBlocks(details), details, usage: usage.total };

@@ -68,7 +68,7 @@ const summaryAllowance = ({ threshold }: Limits) => Math.min(1000, threshold / 1
 const worthwhile = 0.8;
 /** Gives a host time to react between the end of a compaction and the run it made possible. */
 const retryDelayMs = 100;
-const twiceText = "the conversation is still too long after it was condensed. Start a new session, or choose a model with a larger context window.";
+const twiceText = "the conversation is still too long after it was compacted. Start a new session, or choose a model with a larger context window.";
 
 export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 	const { conversation, settings, emit, sleep } = parts;

@@ -57,7 +57,7 @@ export async function summarize(parts: Summarizer, input: SummaryInput): Promise
 	const previous = cut.previous && withoutFileBlocks(cut.previous.summary);
 	const { controller, release } = linkedController(input.signal);
 	const work = async (task: Omit<Task, "instructions">) => {
-		const made = await condense({ ...parts, ...input, signal: controller.signal, usage }, { ...task, instructions });
+		const made = await summarizePieces({ ...parts, ...input, signal: controller.signal, usage }, { ...task, instructions });
 		// The other half is useless without this one.
 		if (typeof made !== "string") controller.abort();
 		return made;
@@ -94,7 +94,7 @@ interface Task {
 type Work = Summarizer & Omit<SummaryInput, "cut" | "instructions"> & { usage: UsageSum; isBranch?: boolean };
 
 /** Summarises in as many rounds as the window requires; each round updates the summary of the previous one. */
-export async function condense(work: Work, { pieces, previous, isPrefix, instructions }: Task): Promise<string | Problem> {
+export async function summarizePieces(work: Work, { pieces, previous, isPrefix, instructions }: Task): Promise<string | Problem> {
 	const { model, maxTokens, isBranch } = work;
 	const window = model.contextWindow || unknownWindow;
 	const words = Math.max(150, Math.min(1500, Math.floor(maxTokens * 0.4)));

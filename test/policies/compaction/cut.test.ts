@@ -66,7 +66,7 @@ describe("where a conversation is cut", () => {
 		["right after a compaction", branch(...turn(10), ...turn(10), compaction("e2")), 5, { problem: "Already compacted" }],
 		["after a compaction and a mere change", branch(...turn(10), compaction("e1"), change), 5, { problem: "Already compacted" }],
 		[
-			"what a compaction kept is condensed by the next",
+			"the next compaction summarizes what one kept",
 			branch(...turn(10), ...turn(10), compaction("e2"), ...turn(10), ...turn(10)),
 			20,
 			{ history: [2, 3, 5, 6], prefix: [], kept: [7, 8] },
@@ -96,7 +96,7 @@ describe("where a conversation is cut", () => {
 	});
 });
 
-// ── Any conversation, condensed any number of times ────────────────────────────────────────────────────
+// ── Any conversation, compacted any number of times ────────────────────────────────────────────────────
 
 type Word = "user" | "reply" | "call" | "calls" | "bash" | "custom" | "branch" | "change" | "compact";
 const word = fc.constantFrom<Word>("user", "user", "reply", "reply", "call", "calls", "bash", "custom", "branch", "change", "compact");

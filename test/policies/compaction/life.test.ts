@@ -209,7 +209,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 	summary: fc.constantFrom("good", "good", "good", "empty", "error", "transient", "length"),
 });
 
-test("whatever is condensed whenever: balanced events, whole requests, nothing lost, and an end", async () => {
+test("whatever is compacted whenever: balanced events, whole requests, nothing lost, and an end", async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(act, { maxLength: 25 }),

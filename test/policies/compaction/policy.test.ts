@@ -129,7 +129,7 @@ describe("after a run", () => {
 		expect(names()).toEqual(both);
 	});
 
-	test("a model whose window is not known is never condensed by a threshold", async () => {
+	test("a model whose window is not known is never compacted by a threshold", async () => {
 		const last = full(1e9);
 		const { settle, names } = world({ messages: [...turns, last], model: { contextWindow: 0 } });
 		await settle(last);
@@ -262,7 +262,7 @@ describe("when the newest messages take too much", () => {
 describe("an overflow", () => {
 	const messages = [...turns, failed];
 
-	test("is foreseen, condensed, and repeated without the reply that failed", async () => {
+	test("is foreseen, compacted, and repeated without the reply that failed", async () => {
 		const { policy, settle, events } = world({ messages });
 		expect(policy.foresee?.({ messages: [], last: failed, failure: overflow })).toBe(true);
 		const again = await settle(failed, overflow);
@@ -302,7 +302,7 @@ describe("an overflow", () => {
 		}
 	});
 
-	test("does nothing where there is nothing to condense", async () => {
+	test("does nothing where there is nothing to compact", async () => {
 		const { policy, settle, names } = world({ messages: [user("x"), failed] });
 		expect(policy.foresee?.({ messages: [], last: failed, failure: overflow })).toBe(false);
 		expect(await settle(failed, overflow)).toBeUndefined();
