@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inboundChecks } from "./generate/checks.ts";
-import { protocolPage, settingsPage } from "./generate/pages.ts";
+import { settingsPage } from "./generate/pages.ts";
+import { protocolPage } from "./generate/protocol-page.ts";
 import { pythonCommands, pythonProtocol } from "./generate/python.ts";
 import { protocolSchema, scriptSchema, settingsSchema, taskParameters } from "./generate/schemas.ts";
 import { sessionFlags } from "./generate/session-flags.ts";

@@ -24,9 +24,13 @@ export interface Schema {
 	required?: string[];
 	description?: string;
 	title?: string;
+	examples?: unknown[];
 }
 
 const draft = "https://json-schema.org/draft/2020-12/schema";
+
+/** Members of a schema that hold values, not schemas. */
+const isPlain = new Set(["enum", "required", "examples"]);
 
 /** Moves every titled shape into `$defs` and leaves a reference in its place. */
 export class Definitions {
@@ -46,25 +50,39 @@ export class Definitions {
 	}
 
 	private inner(schema: Json): Json {
-		return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, key === "enum" || key === "required" ? value : this.use(value)]));
+		return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, isPlain.has(key) ? value : this.use(value)]));
 	}
 }
 
-const frame = (type: string, description: string, fields: TProperties, title: string): TSchema =>
-	Type.Object({ type: Type.Literal(type), ...fields }, { title, description });
+const frame = (type: string, description: string, fields: TProperties, title: string, example: object): TSchema =>
+	Type.Object({ type: Type.Literal(type), ...fields }, { title, description, examples: [example] });
+
+/** One command, its answer, and one event, as they go over the wire. */
+export const commandExample = (type: string, { example }: { example: { send: object } }) => ({ id: "1", type, ...example.send });
+export const answerExample = (command: string, { example, unsupported }: { example: { data?: unknown }; unsupported?: true }) => ({
+	id: "1",
+	type: "response",
+	command,
+	success: !unsupported,
+	...(example.data !== undefined && { data: example.data }),
+	...(unsupported && { error: `${command} is not supported` }),
+});
+export const eventExample = (type: string, { example }: { example: object }) => ({ type, ...example });
 
 export const isVoid = (schema: TSchema): boolean => (schema as { type?: string }).type === "void";
 
 export function protocolSchema(): Json {
 	const definitions = new Definitions();
 	const id = Type.Optional(Type.Union([Type.String(), Type.Number()], { description: "Echoed in the response." }));
-	const inbound = Object.entries(commands).map(([name, row]) => definitions.use(frame(name, row.doc, { id, ...row.params }, `command:${name}`)));
+	const inbound = Object.entries(commands).map(([name, row]) =>
+		definitions.use(frame(name, row.doc, { id, ...row.params }, `command:${name}`, commandExample(name, row))),
+	);
 	const control = [ExtensionUiResponse, HostToolUpdate, HostToolResult].map((schema) => definitions.use(schema));
 	const results = Object.fromEntries(
 		Object.entries(commands).map(([name, row]) => [name, isVoid(row.result) ? { description: "no data" } : definitions.use(row.result)]),
 	);
 	const rows = Object.entries({ ...events, ...piEvents, ...ompEvents });
-	const outbound = rows.map(([name, row]) => definitions.use(frame(name, row.doc, row.fields, `event:${name}`)));
+	const outbound = rows.map(([name, row]) => definitions.use(frame(name, row.doc, row.fields, `event:${name}`, eventExample(name, row))));
 	const asks = [Response, ExtensionUiRequest, HostToolCall, HostToolCancel].map((schema) => definitions.use(schema));
 	definitions.use(TaskArguments);
 	definitions.use(TaskDetails);

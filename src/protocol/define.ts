@@ -1,5 +1,5 @@
-/** The two words the protocol is written in: `command()` and `event()`. Types, validation, schema and docs derive from the rows. */
-import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
+/** The words the protocol is written in: `command()`, `event()` and `frame()`. Types, validation, schema and docs derive from the rows. */
+import Type, { type Static, type TObject, type TProperties, type TSchema, type TVoid } from "typebox";
 
 /**
  * How a command is scheduled.
@@ -15,26 +15,49 @@ export interface CommandRow<P extends TProperties = TProperties, R extends TSche
 	lane: Lane;
 	params: P;
 	result: R;
+	/** What a host sends in addition to `id` and `type`, and the data of the answer. The protocol page shows it; a test checks it. */
+	example: { readonly send: object; readonly data?: unknown };
 	/** A command of a newer dialect that Bowline names but does not serve: it answers `<command> is not supported`. */
 	unsupported?: true;
 }
 
-export function command<P extends TProperties, R extends TSchema>(row: CommandRow<P, R>): CommandRow<P, R> {
+/** The same with types: a success without data has none here either. */
+interface CommandExample<P extends TProperties, R extends TSchema> {
+	send: Static<TObject<P>>;
+	data: Static<R>;
+}
+type NamedExample<P extends TProperties, R extends TSchema> = R extends TVoid ? Pick<CommandExample<P, R>, "send"> : CommandExample<P, R>;
+
+export function command<P extends TProperties, R extends TSchema>(
+	row: Omit<CommandRow<P, R>, "example"> & { example: NamedExample<P, R> },
+): CommandRow<P, R> {
 	return row;
 }
 
 export interface EventRow<P extends TProperties = TProperties> {
 	doc: string;
 	fields: P;
+	/** The members of one such event. The protocol page shows it; a test checks it. */
+	example: object;
 }
 
-export function event<P extends TProperties>(doc: string, fields: P): EventRow<P> {
-	return { doc, fields };
+export function event<P extends TProperties>(doc: string, fields: P, example: Static<TObject<P>>): EventRow<P> {
+	return { doc, fields, example };
 }
 
 /** A shape with a name of its own: it becomes a definition in the JSON Schema and a section in the docs. */
 export function shape<P extends TProperties>(title: string, description: string, properties: P): TObject<P> {
 	return Type.Object(properties, { title, description });
+}
+
+/** A frame of a conversation between the agent and the host, which is neither a command nor an event. */
+export function frame<const T extends string, P extends TProperties>(
+	type: T,
+	names: { title: string; description: string },
+	fields: P,
+	example: Static<TObject<P>>,
+) {
+	return Type.Object({ type: Type.Literal(type), ...fields }, { ...names, examples: [{ type, ...example }] });
 }
 
 /** One of a few words. */
@@ -59,6 +82,6 @@ export const orNothing = <T extends TSchema>(schema: T) => Type.Unsafe<Static<T>
 /** The result of a command that is answered by a bare success. */
 export const ack = Type.Void();
 
-export type Params<Row> = Row extends CommandRow<infer P, TSchema> ? Static<TObject<P>> : never;
-export type Result<Row> = Row extends CommandRow<TProperties, infer R> ? Static<R> : never;
-export type Fields<Row> = Row extends EventRow<infer P> ? Static<TObject<P>> : never;
+export type Params<Row> = Row extends { params: infer P extends TProperties } ? Static<TObject<P>> : never;
+export type Result<Row> = Row extends { result: infer R extends TSchema } ? Static<R> : never;
+export type Fields<Row> = Row extends { fields: infer P extends TProperties } ? Static<TObject<P>> : never;

@@ -1,56 +1,87 @@
 /** The conversation in which extensions ask the host's user. */
-import Type, { type Static, type TProperties } from "typebox";
-import { flag, integer, list, optional, shape, text, words } from "./define.ts";
+import Type, { type Static, type TObject, type TProperties } from "typebox";
+import { flag, frame, integer, list, optional, text, words } from "./define.ts";
+import { samples } from "./examples.ts";
 
 const timeout = optional(integer({ description: "Milliseconds, enforced by the agent." }));
 
-function request<const M extends string, P extends TProperties>(method: M, description: string, fields: P) {
-	return shape(`ui_${method}`, description, {
-		type: Type.Literal("extension_ui_request"),
-		id: text({ description: "A UUID." }),
-		method: Type.Literal(method),
-		...fields,
-	});
+/** The name is the value of `method`; `example` has the members that only this method has. */
+function request<const M extends string, P extends TProperties>(method: M, description: string, fields: P, example: Static<TObject<P>>) {
+	const members = { type: Type.Literal("extension_ui_request"), id: text({ description: "A UUID." }), method: Type.Literal(method), ...fields };
+	const examples = [{ type: "extension_ui_request", id: samples.dialogId, method, ...example }];
+	return Type.Object(members, { title: `ui_${method}`, description, examples });
 }
 
 export const ExtensionUiRequest = Type.Union(
 	[
-		request("select", "Choose one option. Answer: `value`; default: nothing chosen.", { title: text(), options: list(text()), timeout }),
-		request("confirm", "Yes or no. Answer: `confirmed`; default: false.", { title: text(), message: text(), timeout }),
-		request("input", "A line of text. Answer: `value`; default: nothing.", { title: text(), placeholder: optional(text()), timeout }),
-		request("editor", "A longer text. Answer: `value`; default: nothing; never times out.", {
-			title: text(),
-			prefill: optional(text()),
-			promptStyle: optional(flag()),
-		}),
-		request("notify", "Tell the user something. No answer.", {
-			message: text(),
-			notifyType: optional(words("info", "warning", "error")),
-		}),
-		request("setStatus", "Show or clear a status text. No answer.", { statusKey: text(), statusText: optional(text()) }),
-		request("setWidget", "Show or remove lines of text. No answer.", {
-			widgetKey: text(),
-			widgetLines: optional(list(text())),
-			widgetPlacement: optional(words("aboveEditor", "belowEditor")),
-		}),
-		request("setTitle", "Set the window title; only sent when `PI_RPC_EMIT_TITLE` is set, or in dialect `pi`. No answer.", { title: text() }),
-		request("set_editor_text", "Put text into the host's editor. No answer.", { text: text() }),
-		request("cancel", "Withdraw the open dialog `targetId`. No answer.", { targetId: text() }),
+		request(
+			"select",
+			"Choose one option. Answer: `value`; default: nothing chosen.",
+			{ title: text(), options: list(text()), timeout },
+			{ title: "Which database?", options: ["test", "staging"], timeout: 30000 },
+		),
+		request(
+			"confirm",
+			"Yes or no. Answer: `confirmed`; default: false.",
+			{ title: text(), message: text(), timeout },
+			{ title: "Deploy?", message: "This changes the running shop." },
+		),
+		request(
+			"input",
+			"A line of text. Answer: `value`; default: nothing.",
+			{ title: text(), placeholder: optional(text()), timeout },
+			{ title: "Name of the branch", placeholder: "feature/…" },
+		),
+		request(
+			"editor",
+			"A longer text. Answer: `value`; default: nothing; never times out.",
+			{ title: text(), prefill: optional(text()), promptStyle: optional(flag()) },
+			{ title: "Release notes", prefill: "- Search is faster\n" },
+		),
+		request(
+			"notify",
+			"Tell the user something. No answer.",
+			{ message: text(), notifyType: optional(words("info", "warning", "error")) },
+			{ message: "The index is ready.", notifyType: "info" },
+		),
+		request(
+			"setStatus",
+			"Show a status text, or clear it (without `statusText`). No answer.",
+			{ statusKey: text(), statusText: optional(text()) },
+			{ statusKey: "indexer", statusText: "indexing 40 %" },
+		),
+		request(
+			"setWidget",
+			"Show lines of text, or remove them (without `widgetLines`). No answer.",
+			{ widgetKey: text(), widgetLines: optional(list(text())), widgetPlacement: optional(words("aboveEditor", "belowEditor")) },
+			{ widgetKey: "plan", widgetLines: ["1. find the cause", "2. repair it"], widgetPlacement: "aboveEditor" },
+		),
+		request(
+			"setTitle",
+			"Set the window title; only sent when `PI_RPC_EMIT_TITLE` is set, or in dialect `pi`. No answer.",
+			{ title: text() },
+			{ title: "shop: repairing the search" },
+		),
+		request("set_editor_text", "Put text into the host's editor. No answer.", { text: text() }, { text: "Now run the tests." }),
+		request("cancel", "Withdraw the open dialog `targetId`. No answer.", { targetId: text() }, { targetId: "0198c0de-7a11-7000-8000-0000000000d0" }),
 	],
 	{ title: "ExtensionUiRequest", description: "An extension asks the user or shows something." },
 );
 export type ExtensionUiRequest = Static<typeof ExtensionUiRequest>;
 
-export const ExtensionUiResponse = shape(
-	"ExtensionUiResponse",
-	"The answer to a dialog. `cancelled` wins over other members; unknown ids are ignored.",
+export const ExtensionUiResponse = frame(
+	"extension_ui_response",
 	{
-		type: Type.Literal("extension_ui_response"),
-		id: text(),
-		value: optional(text()),
-		confirmed: optional(flag()),
-		cancelled: optional(flag()),
+		title: "ExtensionUiResponse",
+		description: "The answer to a dialog. `cancelled` wins over other members; unknown ids are ignored.",
+	},
+	{
+		id: text({ description: "The `id` of the `extension_ui_request`." }),
+		value: optional(text({ description: "To `select`, `input` and `editor`." })),
+		confirmed: optional(flag({ description: "To `confirm`." })),
+		cancelled: optional(flag({ description: "The user closed the dialog." })),
 		timedOut: optional(flag()),
 	},
+	{ id: samples.dialogId, value: "staging" },
 );
 export type ExtensionUiResponse = Static<typeof ExtensionUiResponse>;

@@ -1,6 +1,7 @@
 /** The conversation in which the model calls tools that live in the host. */
 import Type, { type Static } from "typebox";
-import { flag, jsonObject, optional, shape, text } from "./define.ts";
+import { flag, frame, jsonObject, optional, shape, text } from "./define.ts";
+import { samples } from "./examples.ts";
 import { ToolResult } from "./messages.ts";
 
 export const HostToolDefinition = shape("HostToolDefinition", "A tool that the host offers.", {
@@ -12,32 +13,33 @@ export const HostToolDefinition = shape("HostToolDefinition", "A tool that the h
 });
 export type HostToolDefinition = Static<typeof HostToolDefinition>;
 
-export const HostToolCall = shape("HostToolCall", "The model calls a host tool; answer with `host_tool_result` and the same id.", {
-	type: Type.Literal("host_tool_call"),
-	id: text({ description: "A UUID." }),
-	toolCallId: text(),
-	toolName: text(),
-	arguments: jsonObject,
-});
+export const HostToolCall = frame(
+	"host_tool_call",
+	{ title: "HostToolCall", description: "The model calls a host tool; answer with `host_tool_result` and the same id." },
+	{ id: text({ description: "A UUID." }), toolCallId: text(), toolName: text(), arguments: jsonObject },
+	{ id: samples.callId, toolCallId: "call_2", toolName: "ask_stock", arguments: { article: "A-17" } },
+);
 
-export const HostToolCancel = shape("HostToolCancel", "The call `targetId` is no longer wanted; a later result is ignored.", {
-	type: Type.Literal("host_tool_cancel"),
-	id: text(),
-	targetId: text(),
-});
+export const HostToolCancel = frame(
+	"host_tool_cancel",
+	{ title: "HostToolCancel", description: "The call `targetId` is no longer wanted; a later result is ignored." },
+	{ id: text({ description: "Of this frame." }), targetId: text({ description: "The `id` of the `host_tool_call`." }) },
+	{ id: "0198c0de-7a11-7000-8000-0000000000c2", targetId: samples.callId },
+);
 
-export const HostToolUpdate = shape("HostToolUpdate", "Progress of a call; `partialResult` is forwarded as it is.", {
-	type: Type.Literal("host_tool_update"),
-	id: text(),
-	partialResult: ToolResult,
-});
+export const HostToolUpdate = frame(
+	"host_tool_update",
+	{ title: "HostToolUpdate", description: "Progress of a call, optional and as often as the host likes; `partialResult` is forwarded as it is." },
+	{ id: text({ description: "The `id` of the `host_tool_call`." }), partialResult: ToolResult },
+	{ id: samples.callId, partialResult: { content: [{ type: "text", text: "asking the warehouse" }] } },
+);
 
-export const HostToolResult = shape("HostToolResult", "The end of a call.", {
-	type: Type.Literal("host_tool_result"),
-	id: text(),
-	result: ToolResult,
-	isError: optional(flag()),
-});
+export const HostToolResult = frame(
+	"host_tool_result",
+	{ title: "HostToolResult", description: "The end of a call." },
+	{ id: text({ description: "The `id` of the `host_tool_call`." }), result: ToolResult, isError: optional(flag()) },
+	{ id: samples.callId, result: { content: [{ type: "text", text: "12 in stock" }] } },
+);
 
 export type HostToolCall = Static<typeof HostToolCall>;
 export type HostToolCancel = Static<typeof HostToolCancel>;

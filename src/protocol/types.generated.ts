@@ -696,7 +696,7 @@ export interface UiNotify {
 	notifyType?: "info" | "warning" | "error";
 }
 
-/** Show or clear a status text. No answer. */
+/** Show a status text, or clear it (without `statusText`). No answer. */
 export interface UiSetStatus {
 	type: "extension_ui_request";
 	/** A UUID. */
@@ -706,7 +706,7 @@ export interface UiSetStatus {
 	statusText?: string;
 }
 
-/** Show or remove lines of text. No answer. */
+/** Show lines of text, or remove them (without `widgetLines`). No answer. */
 export interface UiSetWidget {
 	type: "extension_ui_request";
 	/** A UUID. */
@@ -747,9 +747,13 @@ export interface UiCancel {
 /** The answer to a dialog. `cancelled` wins over other members; unknown ids are ignored. */
 export interface ExtensionUiResponse {
 	type: "extension_ui_response";
+	/** The `id` of the `extension_ui_request`. */
 	id: string;
+	/** To `select`, `input` and `editor`. */
 	value?: string;
+	/** To `confirm`. */
 	confirmed?: boolean;
+	/** The user closed the dialog. */
 	cancelled?: boolean;
 	timedOut?: boolean;
 }
@@ -767,7 +771,9 @@ export interface HostToolCall {
 /** The call `targetId` is no longer wanted; a later result is ignored. */
 export interface HostToolCancel {
 	type: "host_tool_cancel";
+	/** Of this frame. */
 	id: string;
+	/** The `id` of the `host_tool_call`. */
 	targetId: string;
 }
 
@@ -787,14 +793,16 @@ export interface HostToolDefinition {
 /** The end of a call. */
 export interface HostToolResult {
 	type: "host_tool_result";
+	/** The `id` of the `host_tool_call`. */
 	id: string;
 	result: ToolResult;
 	isError?: boolean;
 }
 
-/** Progress of a call; `partialResult` is forwarded as it is. */
+/** Progress of a call, optional and as often as the host likes; `partialResult` is forwarded as it is. */
 export interface HostToolUpdate {
 	type: "host_tool_update";
+	/** The `id` of the `host_tool_call`. */
 	id: string;
 	partialResult: ToolResult;
 }
@@ -1321,6 +1329,7 @@ export interface EventTable {
 	};
 	/** A turn begins: one reply and the tool results it causes. */
 	turn_start: {
+		/** From 0. */
 		turnIndex?: number;
 		timestamp?: number;
 	};
@@ -1336,7 +1345,7 @@ export interface EventTable {
 		messageId?: string;
 		message: AgentMessage;
 	};
-	/** A reply grew. */
+	/** A reply grew. This example is of `--updates delta`; otherwise `message` and `assistantMessageEvent.partial` have the whole reply so far. */
 	message_update: {
 		/** Dialect `omp`: the same for all events of a message. */
 		messageId?: string;
@@ -1398,7 +1407,7 @@ export interface EventTable {
 		willRetry: boolean;
 		errorMessage?: string;
 	};
-	/** The provider failed in a way that may pass; waiting to ask again. */
+	/** The provider failed in a way that may be transient; waiting to ask again. */
 	auto_retry_start: {
 		/** From 1. */
 		attempt: number;

@@ -238,22 +238,27 @@ class HostToolDefinition(_HostToolDefinition, total=False):
 
 class _ExtensionUiResponse(TypedDict):
     type: Literal["extension_ui_response"]
+    # The `id` of the `extension_ui_request`.
     id: str
 
 
 class ExtensionUiResponse(_ExtensionUiResponse, total=False):
     """The answer to a dialog. `cancelled` wins over other members; unknown ids are ignored."""
 
+    # To `select`, `input` and `editor`.
     value: str
+    # To `confirm`.
     confirmed: bool
+    # The user closed the dialog.
     cancelled: bool
     timedOut: bool
 
 
 class HostToolUpdate(TypedDict):
-    """Progress of a call; `partialResult` is forwarded as it is."""
+    """Progress of a call, optional and as often as the host likes; `partialResult` is forwarded as it is."""
 
     type: Literal["host_tool_update"]
+    # The `id` of the `host_tool_call`.
     id: str
     partialResult: ToolResult
 
@@ -291,6 +296,7 @@ class Image(TypedDict):
 
 class _HostToolResult(TypedDict):
     type: Literal["host_tool_result"]
+    # The `id` of the `host_tool_call`.
     id: str
     result: ToolResult
 
@@ -851,6 +857,7 @@ class _TurnStartEvent(TypedDict):
 class TurnStartEvent(_TurnStartEvent, total=False):
     """A turn begins: one reply and the tool results it causes."""
 
+    # From 0.
     turnIndex: int
     timestamp: int
 
@@ -885,7 +892,7 @@ class _MessageUpdateEvent(TypedDict):
 
 
 class MessageUpdateEvent(_MessageUpdateEvent, total=False):
-    """A reply grew."""
+    """A reply grew. This example is of `--updates delta`; otherwise `message` and `assistantMessageEvent.partial` have the whole reply so far."""
 
     # Dialect `omp`: the same for all events of a message.
     messageId: str
@@ -1110,7 +1117,7 @@ class CompactionEndEvent(_CompactionEndEvent, total=False):
 
 
 class AutoRetryStartEvent(TypedDict):
-    """The provider failed in a way that may pass; waiting to ask again."""
+    """The provider failed in a way that may be transient; waiting to ask again."""
 
     type: Literal["auto_retry_start"]
     # From 1.
@@ -1592,7 +1599,7 @@ class _UiSetStatus(TypedDict):
 
 
 class UiSetStatus(_UiSetStatus, total=False):
-    """Show or clear a status text. No answer."""
+    """Show a status text, or clear it (without `statusText`). No answer."""
 
     statusText: str
 
@@ -1606,7 +1613,7 @@ class _UiSetWidget(TypedDict):
 
 
 class UiSetWidget(_UiSetWidget, total=False):
-    """Show or remove lines of text. No answer."""
+    """Show lines of text, or remove them (without `widgetLines`). No answer."""
 
     widgetLines: List[str]
     widgetPlacement: Literal["aboveEditor", "belowEditor"]
@@ -1657,7 +1664,9 @@ class HostToolCancel(TypedDict):
     """The call `targetId` is no longer wanted; a later result is ignored."""
 
     type: Literal["host_tool_cancel"]
+    # Of this frame.
     id: str
+    # The `id` of the `host_tool_call`.
     targetId: str
 
 

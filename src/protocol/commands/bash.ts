@@ -24,6 +24,19 @@ export const bashCommands = {
 			excludeFromContext: optional(flag({ description: "Keep the record, but never show it to the model." })),
 		},
 		result: BashResult,
+		example: {
+			send: { command: "git status --short" },
+			data: {
+				output: " M src/search.ts\n",
+				exitCode: 0,
+				cancelled: false,
+				truncated: false,
+				totalLines: 1,
+				totalBytes: 17,
+				outputLines: 1,
+				outputBytes: 17,
+			},
+		},
 	}),
-	abort_bash: command({ doc: "Kill every running `bash` command.", lane: "interrupt", params: {}, result: ack }),
+	abort_bash: command({ doc: "Kill every running `bash` command.", lane: "interrupt", params: {}, result: ack, example: { send: {} } }),
 };

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { ack, command, flag, integer, optional, shape, text } from "../define.ts";
+import { samples } from "../examples.ts";
 import { Usage } from "../model.ts";
 
 export const CompactionResult = shape("CompactionResult", "A summary took the place of older messages.", {
@@ -20,11 +21,13 @@ export const compactionCommands = {
 		lane: "background",
 		params: { customInstructions: optional(text()) },
 		result: CompactionResult,
+		example: { send: { customInstructions: "Keep the names of all files." }, data: samples.compaction },
 	}),
 	set_auto_compaction: command({
 		doc: "Automatic compaction on or off, for this session.",
 		lane: "serial",
 		params: { enabled: flag() },
 		result: ack,
+		example: { send: { enabled: false } },
 	}),
 };

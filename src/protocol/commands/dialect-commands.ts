@@ -1,10 +1,18 @@
 /** Commands of newer dialects: served in one of them, or named so that a host gets a plain answer with its id. */
-import Type, { type TProperties } from "typebox";
+import Type, { type Static, type TObject, type TProperties } from "typebox";
 import { ack, command, flag, integer, jsonObject, list, optional, shape, text, words } from "../define.ts";
+import { samples } from "../examples.ts";
 import { AgentMessage } from "../messages.ts";
 
-const unsupported = <P extends TProperties>(params: P) =>
-	command({ doc: "Not served; answers `is not supported`.", lane: "serial", params, result: ack, unsupported: true });
+const unsupported = <P extends TProperties>(params: P, send: Static<TObject<P>>) =>
+	command<P, typeof ack>({
+		doc: "Not served; answers `is not supported`.",
+		lane: "serial",
+		params,
+		result: ack,
+		example: { send },
+		unsupported: true,
+	});
 
 export const Subagent = shape("Subagent", "A subagent, as hosts of dialect `omp` see it.", {
 	id: text(),
@@ -23,32 +31,37 @@ export const newerCommands = {
 		lane: "serial",
 		params: { protocolVersion: integer() },
 		result: Type.Object({ protocolVersion: integer() }),
+		example: { send: { protocolVersion: 2 }, data: { protocolVersion: 2 } },
 	}),
-	set_locale: unsupported({ locale: text() }),
-	get_integrations: unsupported({}),
+	set_locale: unsupported({ locale: text() }, { locale: "en" }),
+	get_integrations: unsupported({}, {}),
 	set_fast_mode: command({
 		doc: "Accepted in dialect `omp` only, without effect.",
 		lane: "serial",
 		params: { enabled: flag() },
 		result: Type.Object({ enabled: flag(), active: flag({ description: "Always false." }) }),
+		example: { send: { enabled: true }, data: { enabled: true, active: false } },
 	}),
 	set_host_uri_schemes: command({
 		doc: "Accepted in dialect `omp` only, without effect: the agent never asks for such an address.",
 		lane: "serial",
 		params: { schemes: list(jsonObject) },
 		result: Type.Object({ schemes: list(jsonObject) }),
+		example: { send: { schemes: [{ scheme: "shop" }] }, data: { schemes: [{ scheme: "shop" }] } },
 	}),
 	set_subagent_subscription: command({
 		doc: "Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only.",
 		lane: "serial",
 		params: { level: text() },
 		result: Type.Object({ level: text() }),
+		example: { send: { level: "progress" }, data: { level: "progress" } },
 	}),
 	get_subagents: command({
 		doc: "The subagents of this process; served in dialect `omp` only.",
 		lane: "serial",
 		params: {},
 		result: Type.Object({ subagents: list(Subagent) }),
+		example: { send: {}, data: { subagents: [{ id: "0-Search", taskId: "Search", agent: "task", isolated: false, status: "running" }] } },
 	}),
 	get_subagent_messages: command({
 		doc: "What a subagent has said, from a place in its session file on; served in dialect `omp` only.",
@@ -62,8 +75,19 @@ export const newerCommands = {
 			entries: list(jsonObject),
 			messages: list(AgentMessage),
 		}),
+		example: {
+			send: { subagentId: "0-Search", fromByte: 0 },
+			data: {
+				sessionFile: "/home/ada/.bowline/sessions/shop/0-Search.jsonl",
+				fromByte: 0,
+				nextByte: 2113,
+				reset: false,
+				entries: [],
+				messages: [samples.assistant],
+			},
+		},
 	}),
-	handoff: unsupported({}),
-	get_login_providers: unsupported({}),
-	login: unsupported({ providerId: text() }),
+	handoff: unsupported({}, {}),
+	get_login_providers: unsupported({}, {}),
+	login: unsupported({ providerId: text() }, { providerId: "anthropic" }),
 };

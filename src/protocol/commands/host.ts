@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { command, list, optional, orNull, shape, text, words } from "../define.ts";
+import { samples } from "../examples.ts";
 import { HostToolDefinition } from "../host-tools.ts";
 import { TodoPhase, TodoPhaseInput } from "../todos.ts";
 
@@ -23,25 +24,47 @@ export const SlashCommands = list(
 );
 const Commands = Type.Object({ commands: SlashCommands });
 
+const slashExample = {
+	send: {},
+	data: { commands: [{ name: "review", description: "Review the last commit", source: "prompt" as const }] },
+};
+
 export const hostCommands = {
 	set_todos: command({
 		doc: "Replace the todo list. Answers with the normalised list.",
 		lane: "serial",
 		params: { phases: list(TodoPhaseInput) },
 		result: Type.Object({ todoPhases: list(TodoPhase) }),
+		example: {
+			send: { phases: [{ name: "Repair", tasks: [{ content: "Find the cause", status: "in_progress" }] }] },
+			data: { todoPhases: samples.todoPhases },
+		},
 	}),
 	set_host_tools: command({
 		doc: "Replace the tools that live in the host. All or nothing: on failure the old set stays.",
 		lane: "serial",
 		params: { tools: list(HostToolDefinition) },
 		result: Type.Object({ toolNames: list(text()) }),
+		example: {
+			send: {
+				tools: [
+					{
+						name: "ask_stock",
+						description: "How many of an article are in stock.",
+						parameters: { type: "object", properties: { article: { type: "string" } }, required: ["article"] },
+					},
+				],
+			},
+			data: { toolNames: ["ask_stock"] },
+		},
 	}),
-	get_commands: command({ doc: "The slash commands of this session.", lane: "serial", params: {}, result: Commands }),
-	get_available_commands: command({ doc: "Another name for `get_commands`.", lane: "serial", params: {}, result: Commands }),
+	get_commands: command({ doc: "The slash commands of this session.", lane: "serial", params: {}, result: Commands, example: slashExample }),
+	get_available_commands: command({ doc: "Another name for `get_commands`.", lane: "serial", params: {}, result: Commands, example: slashExample }),
 	set_event_filter: command({
 		doc: "Send only the named events; `null` sends all again. Responses, dialogs and host tool calls always pass.",
 		lane: "serial",
 		params: { events: orNull(list(text())) },
 		result: Type.Object({ events: orNull(list(text())) }),
+		example: { send: { events: ["message_end", "agent_settled"] }, data: { events: ["message_end", "agent_settled"] } },
 	}),
 };

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { ack, command, flag, list, orNull, shape, text } from "../define.ts";
+import { samples } from "../examples.ts";
 import { Model, ThinkingLevelWord } from "../model.ts";
 
 export const modelCommands = {
@@ -8,35 +9,41 @@ export const modelCommands = {
 		lane: "serial",
 		params: { provider: text(), modelId: text() },
 		result: Model,
+		example: { send: { provider: "anthropic", modelId: "claude-sonnet-4-5" }, data: samples.model },
 	}),
 	cycle_model: command({
 		doc: "The next model of the scope, or of all available ones. `null` when there is at most one.",
 		lane: "serial",
 		params: {},
 		result: orNull(shape("CycledModel", "The model that was chosen.", { model: Model, thinkingLevel: ThinkingLevelWord, isScoped: flag() })),
+		example: { send: {}, data: { model: samples.model, thinkingLevel: "medium", isScoped: false } },
 	}),
 	get_available_models: command({
 		doc: "The models that can be used with the credentials at hand.",
 		lane: "serial",
 		params: {},
 		result: Type.Object({ models: list(Model) }),
+		example: { send: {}, data: { models: [samples.model] } },
 	}),
 	set_thinking_level: command({
 		doc: "How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has.",
 		lane: "serial",
 		params: { level: text() },
 		result: ack,
+		example: { send: { level: "high" } },
 	}),
 	cycle_thinking_level: command({
 		doc: "The next level the model has. `null` when it does not reason.",
 		lane: "serial",
 		params: {},
 		result: orNull(Type.Object({ level: ThinkingLevelWord })),
+		example: { send: {}, data: { level: "high" } },
 	}),
 	get_available_thinking_levels: command({
 		doc: "The levels the model has; only `off` when it does not reason.",
 		lane: "serial",
 		params: {},
 		result: Type.Object({ levels: list(text()) }),
+		example: { send: {}, data: { levels: ["off", "minimal", "low", "medium", "high"] } },
 	}),
 };

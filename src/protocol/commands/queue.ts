@@ -12,23 +12,27 @@ export const queueCommands = {
 		lane: "serial",
 		params: { mode: QueueMode },
 		result: ack,
+		example: { send: { mode: "all" } },
 	}),
 	set_follow_up_mode: command({
 		doc: "How many follow-ups one delivery takes.",
 		lane: "serial",
 		params: { mode: QueueMode },
 		result: ack,
+		example: { send: { mode: "one-at-a-time" } },
 	}),
 	set_interrupt_mode: command({
 		doc: "`immediate`: steering is looked for after every tool call, and skips the rest of the turn's calls. `wait`: only after the turn.",
 		lane: "serial",
 		params: { mode: InterruptMode },
 		result: ack,
+		example: { send: { mode: "wait" } },
 	}),
 	clear_queue: command({
 		doc: "Empty both queues; answers with the texts that were in them.",
 		lane: "serial",
 		params: {},
 		result: Type.Object({ steering: list(text()), followUp: list(text()) }),
+		example: { send: {}, data: { steering: ["Leave the database alone."], followUp: [] } },
 	}),
 };

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { command, flag, integer, jsonObject, list, number, optional, orNull, shape, text } from "../define.ts";
+import { samples } from "../examples.ts";
 import { optionalIdentity } from "../identity.ts";
 import { AgentMessage } from "../messages.ts";
 import { Model, ThinkingLevelWord } from "../model.ts";
@@ -49,17 +50,42 @@ export const stateCommands = {
 		lane: "serial",
 		params: { full: optional(flag()) },
 		result: SessionState,
+		example: {
+			send: {},
+			data: {
+				model: samples.model,
+				thinkingLevel: "medium",
+				isStreaming: false,
+				isCompacting: false,
+				steeringMode: "one-at-a-time",
+				followUpMode: "one-at-a-time",
+				interruptMode: "immediate",
+				sessionFile: samples.sessionFile,
+				sessionId: samples.sessionId,
+				autoCompactionEnabled: true,
+				messageCount: 2,
+				pendingMessageCount: 0,
+				queuedMessageCount: 0,
+				todoPhases: [],
+				version: "0.1.0",
+				protocol: 1,
+				cwd: samples.cwd,
+				capabilities: {},
+			},
+		},
 	}),
 	get_messages: command({
 		doc: "The current context. After compaction it starts with a summary.",
 		lane: "serial",
 		params: {},
 		result: Type.Object({ messages: list(AgentMessage) }),
+		example: { send: {}, data: { messages: [samples.user, samples.assistant] } },
 	}),
 	get_last_assistant_text: command({
 		doc: "The text of the last reply, `null` when there is none.",
 		lane: "serial",
 		params: {},
 		result: Type.Object({ text: orNull(text()) }),
+		example: { send: {}, data: { text: "A small web shop." } },
 	}),
 };
