@@ -5,7 +5,10 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { isBuilt } from "./fingerprint.mjs";
 import { inlineBundles } from "./inline.mjs";
+
+if (process.argv.includes("--if-changed") && isBuilt()) process.exit();
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
