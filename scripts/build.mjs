@@ -128,6 +128,8 @@ async function buildDoors() {
 		define: {},
 		plugins: [lazyImports("../")],
 	});
+	// For require(): the same module, so that there is one copy of its classes, and without Node's warning that this is new.
+	for (const name of ["index", "client", "protocol"]) writeFileSync(join(lib, `${name}.cjs`), `module.exports = require("./${name}.js");\n`);
 }
 
 function pending() {

@@ -31,7 +31,7 @@ const canRun = new Set(["ts", "js", "python", "bash", "sh"]);
 
 /** Blocks that need more around them than a folder with `bowline` on its path. */
 const ownTests: Record<string, string> = {
-	"README.md ts": "test/docs.test.ts",
+	"README.md js": "test/package.test.ts",
 	"README.md python": "test/docs.test.ts",
 	"README.md bash": "test/docs.test.ts",
 	"clients/python/README.md python": "test/clients/python.test.ts",
@@ -42,7 +42,7 @@ const ownTests: Record<string, string> = {
 	"docs/migration.md js": "test/rpc/dialects.test.ts",
 };
 /** For each of these, the test uses the first block. */
-const single = ["README.md ts", "README.md python", "README.md bash", "docs/budgets.md js", "docs/migration.md js"];
+const single = ["README.md js", "README.md python", "README.md bash", "docs/budgets.md js", "docs/migration.md js"];
 const key = ({ page, language }: Block) => `${page} ${language}`;
 
 test("every block that can run has a test, or says why not", () => {

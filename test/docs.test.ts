@@ -1,12 +1,13 @@
 /** The commands that the documentation tells people to run work. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { transformSync } from "esbuild";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { brokenLinks } from "./links.ts";
 
 const root = join(import.meta.dirname, "..");
-const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
@@ -16,11 +17,11 @@ function blocks(page: string, language: string): string[] {
 	return [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"))].map((found) => found[1] as string);
 }
 
-test("the README's first host in TypeScript prints the reply", () => {
-	const [program = ""] = blocks("README.md", "ts");
-	const { code } = transformSync(program, { loader: "ts", format: "esm", target: "node20" });
-	expect(execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: root, env, encoding: "utf8" })).toBe("hello");
-});
+/** The pages expect `bowline` on the PATH. */
+const bin = mkdtempSync(join(tmpdir(), "bowline-docs-"));
+writeFileSync(join(bin, "bowline"), `#!/bin/sh\nexec '${process.execPath}' '${join(root, "dist/bowline.js")}' "$@"\n`, { mode: 0o755 });
+const env = { ...inherited, PATH: `${bin}:${inherited.PATH}` };
+afterAll(() => rmSync(bin, { recursive: true, force: true }));
 
 test.skipIf(!hasPython)("the README's first host in Python prints the reply", () => {
 	const [program = ""] = blocks("README.md", "python");
@@ -41,15 +42,14 @@ test("the picture of a run shows what the demo prints", () => {
 		expect(picture).toContain(words);
 });
 
-test("links between the pages lead somewhere", () => {
-	const pages = ["README.md", "CONTRIBUTING.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)];
-	const broken = pages.flatMap((page) => {
-		const text = readFileSync(join(root, page), "utf8");
-		const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map((found) => found[1] as string);
-		const here = join(root, page, "..");
-		return targets.filter((target) => !existsSync(join(here, target))).map((target) => `${page}: ${target}`);
-	});
-	expect(broken).toEqual([]);
+test("links between the pages of the repository lead somewhere", () => {
+	expect(brokenLinks(root)).toEqual([]);
+});
+
+test("the npm package and the Python client have the same version", () => {
+	const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+	expect(readFileSync(join(root, "clients/python/pyproject.toml"), "utf8")).toContain(`\nversion = "${version}"\n`);
+	expect(readFileSync(join(root, "clients/python/bowline/__init__.py"), "utf8")).toContain(`\n__version__ = "${version}"\n`);
 });
 
 test("bowline --help names every flag in a line and how to go on", () => {

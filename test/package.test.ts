@@ -1,12 +1,13 @@
 /** The published package: packed, installed into an empty folder without a network, and used as an outside user would use it. */
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { brokenLinks } from "./links.ts";
 
 const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "bowline-package-"));
@@ -43,14 +44,18 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("the package holds the program, its doors, schemas and pages for users, and nothing else", () => {
-	const places = filesIn(installed).map((path) => path.replace(/^(dist\/lib\/types|dist\/lib|dist|docs|examples|schema)\/.*/, "$1/"));
+test("the package holds the program, its entry points, schemas, pages and the Python client, and nothing else", () => {
+	const folders = /^(dist\/lib\/types-cjs|dist\/lib\/types|dist\/lib|dist|docs|examples|schema|clients\/python)\/.*/;
+	const places = filesIn(installed).map((path) => path.replace(folders, "$1/"));
 	expect([...new Set(places)].sort()).toEqual([
 		"CHANGELOG.md",
+		"CONTRIBUTING.md",
 		"LICENSE",
 		"README.md",
+		"clients/python/",
 		"dist/",
 		"dist/lib/",
+		"dist/lib/types-cjs/",
 		"dist/lib/types/",
 		"docs/",
 		"examples/",
@@ -59,19 +64,42 @@ test("the package holds the program, its doors, schemas and pages for users, and
 	]);
 	const built = filesIn(join(installed, "dist"));
 	expect(built.filter((name) => !/^[\w.-]+\.(js|cache|gz)$|^package\.json$|^THIRD_PARTY_NOTICES$|^lib\//.test(name))).toEqual([]);
-	expect(built.filter((name) => name.startsWith("lib/") && !/^lib\/(types\/.*\.d\.ts|[\w.-]+\.js|package\.json)$/.test(name))).toEqual([]);
+	const library = /^lib\/(types(-cjs)?\/.*\.d\.ts|[\w.-]+\.c?js|(types-cjs\/)?package\.json)$/;
+	expect(built.filter((name) => name.startsWith("lib/") && !library.test(name))).toEqual([]);
+	expect(filesIn(join(installed, "clients")).filter((name) => /tests|__pycache__/.test(name))).toEqual([]);
 });
 
-test("what its pages lead to is there", () => {
-	/** For people who have the repository. */
-	const ofRepository = new Set(["clients/python/README.md", "docs/architecture.md", "CONTRIBUTING.md"]);
-	const pages = ["README.md", ...readdirSync(join(installed, "docs")).map((name) => `docs/${name}`)];
-	const missing = pages.flatMap((page) => {
-		const links = readFileSync(join(installed, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g);
-		const targets = [...links].map(([, target = ""]) => join(page, "..", target));
-		return targets.filter((target) => !ofRepository.has(target) && !existsSync(join(installed, target))).map((target) => `${page}: ${target}`);
-	});
-	expect(missing).toEqual([]);
+test("links between its pages lead to files and headings in the package", () => {
+	expect(existsSync(join(installed, "docs/architecture.md"))).toBe(true);
+	expect(brokenLinks(installed)).toEqual([]);
+});
+
+test("it has what registries show", () => {
+	const shown = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+	for (const field of ["description", "keywords", "license", "author", "engines", "main", "types"]) expect(shown[field], field).toBeTruthy();
+});
+
+test("the first host of its README runs as printed", () => {
+	const [, host = ""] = /^```js\n(.*?)^```/ms.exec(readFileSync(join(installed, "README.md"), "utf8")) as RegExpExecArray;
+	writeFileSync(join(consumer, "host.mjs"), host);
+	expect(run(process.execPath, ["host.mjs"])).toBe("hello");
+});
+
+const hasPip = spawnSync("python3", ["-m", "pip", "--version"]).status === 0;
+
+test.skipIf(!hasPip)("pip installs the Python client without a network", () => {
+	const place = join(folder, "site");
+	const flags = ["--no-index", "--disable-pip-version-check", "--no-compile", "--quiet", "--target", place];
+	// A copy: pip must not leave files in the package.
+	const source = join(folder, "python");
+	cpSync(join(installed, "clients/python"), source, { recursive: true });
+	run("python3", ["-m", "pip", "install", ...flags, source]);
+	const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+	const use = `import sys; sys.path.insert(0, ${JSON.stringify(place)})
+import bowline, importlib.metadata
+print(bowline.__file__, importlib.metadata.version("bowline"), bowline.protocol.__name__)`;
+	expect(run("python3", ["-c", use]).trim()).toBe(`${join(place, "bowline/__init__.py")} ${version} bowline.protocol`);
+	expect(filesIn(join(place, "bowline"))).toContain("py.typed");
 });
 
 test("installed, it is small and brings nothing along", () => {
@@ -114,9 +142,11 @@ test("the doors open, from modules and from require, and a program that is done 
 	`;
 	const refused = "hello\nSession name cannot be empty\n";
 	expect(run(process.execPath, ["--input-type=module", "-e", program])).toBe(`${refused}${refused}interrupt true off\n`);
-	// Node 20 says that requiring modules is new.
-	const required = ["--disable-warning=ExperimentalWarning", "--input-type=commonjs", "-e", 'console.log(typeof require("bowline").createSession)'];
-	expect(run(process.execPath, required)).toBe("function\n");
+	const required = `
+		const { createSession, RequestError } = require("bowline");
+		console.log(typeof createSession, RequestError === require("bowline/client").RequestError, require("bowline/protocol").thinkingLevels[0]);`;
+	const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=commonjs", "-e", required], { cwd: consumer, env, encoding: "utf8" });
+	expect([stdout, stderr]).toEqual(["function true off\n", ""]);
 });
 
 const program = `
@@ -211,7 +241,25 @@ test.each([
 	expect(run(process.execPath, [`${name}.mjs`, ...args])).toBe(prints);
 });
 
-test.each(["bundler", "nodenext"])("its types hold in a project with moduleResolution %s, as do the examples", (moduleResolution) => {
+const viaRequire = `
+	import { createSession, RequestError, type PromptOutcome } from "bowline";
+	import { type Client, startClient } from "bowline/client";
+	import type { AgentEvent } from "bowline/protocol";
+	export async function use(): Promise<PromptOutcome> {
+		const client: Client = await startClient({ args: [] });
+		client.on("event", (event: AgentEvent) => event.type);
+		await (await createSession({ noSession: true })).close();
+		// @ts-expect-error a message is a text
+		return client.promptAndWait(1).catch((error: unknown) => { throw error instanceof RequestError ? error.text : error; });
+	}
+`;
+
+/** A module resolution, and the module formats that go with it. Compilers before TypeScript 5.8 treat nodenext as node16 is treated now. */
+test.each([
+	["bundler", "esnext"],
+	["nodenext", "nodenext"],
+	["node16", "node16"],
+])("its types hold in a project with moduleResolution %s, as do the examples", (moduleResolution, module) => {
 	const project = join(consumer, moduleResolution);
 	mkdirSync(project);
 	// The types of Node, and none of ours.
@@ -219,10 +267,12 @@ test.each(["bundler", "nodenext"])("its types hold in a project with moduleResol
 	symlinkSync(join(root, "node_modules/@types"), join(project, "node_modules/@types"));
 	symlinkSync(join(root, "node_modules/undici-types"), join(project, "node_modules/undici-types"));
 	const sources: Record<string, string> = { "use.ts": program };
-	for (const [index, block] of shown("docs/embedding.md").entries()) sources[`block-${index + 1}.ts`] = whole(block.program);
-	for (const name of ["client.ts", "inside.ts"]) sources[name] = readFileSync(join(root, "examples/hosts", name), "utf8");
+	if (module !== "esnext") sources["require.cts"] = viaRequire;
+	if (module !== "node16") {
+		for (const [index, block] of shown("docs/embedding.md").entries()) sources[`block-${index + 1}.ts`] = whole(block.program);
+		for (const name of ["client.ts", "inside.ts"]) sources[name] = readFileSync(join(root, "examples/hosts", name), "utf8");
+	}
 	for (const [name, text] of Object.entries(sources)) writeFileSync(join(project, name), text);
-	const module = moduleResolution === "nodenext" ? "nodenext" : "esnext";
 	// Declarations are checked too: they must not need a package that is not there.
 	const compilerOptions = { target: "es2022", module, moduleResolution, strict: true, noEmit: true, skipLibCheck: false, types: ["node"] };
 	writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: Object.keys(sources) }));

@@ -1,8 +1,9 @@
 /**
- * A host on the client: it streams the reply, offers a tool of its own, and answers questions.
+ * A host built on the client. It streams the reply, offers a tool of its own, and answers questions.
  *
- *   npm install bowline, then run it with a script that plays the model, or with a model of your own:
- *   node client.ts --provider scripted --model weather.jsonc
+ * Run `npm install` with the package, then start it with a script in place of a model, or with a model of your own:
+ *   npx tsx client.ts --provider scripted --model weather.jsonc
+ * Node 22.18 and newer run TypeScript without tsx: node client.ts …
  */
 import { startClient } from "bowline/client";
 

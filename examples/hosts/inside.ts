@@ -1,4 +1,8 @@
-/** An agent inside your own process: it reads this directory and tells what it found. No child process, no pipes. */
+/**
+ * An agent inside your own process. There is no child process and no pipe.
+ *
+ *   npx tsx inside.ts (Node 22.18 and newer: node inside.ts)
+ */
 import { createSession } from "bowline";
 
 const session = await createSession({ noSession: true, tools: "read,ls", provider: "scripted", model: "echo" });

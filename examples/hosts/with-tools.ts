@@ -1,7 +1,9 @@
 /**
- * A host with a tool of its own, in TypeScript. The model asks the host for the weather; the host answers; the model says it.
+ * A host with a tool of its own, in TypeScript, without the client. The model asks the host for the weather, the host answers, and the model
+ * passes the answer on.
  *
- *   bowline must be on the PATH, or name the built program: BOWLINE=./dist/bowline.js
+ * Run it in a clone after `npm install`: npx tsx examples/hosts/with-tools.ts (Node 22.18 and newer: node …)
+ * The variable BOWLINE names another program than dist/bowline.js.
  */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -14,7 +16,7 @@ interface Frame {
 	assistantMessageEvent?: { type: string; delta?: string };
 }
 
-// The script plays the model, so that the example needs no key. With a real one: drop --provider and --model.
+// A script takes the place of the model, so the example needs no key. For a real model, remove --provider and --model.
 const flags = ["--mode", "rpc", "--no-session", "--updates", "delta", "--provider", "scripted", "--model", "examples/scripts/weather.jsonc"];
 const agent = spawn(process.execPath, [process.env.BOWLINE ?? "dist/bowline.js", ...flags], { stdio: ["pipe", "pipe", "inherit"] });
 const send = (frame: object) => agent.stdin.write(`${JSON.stringify(frame)}\n`);

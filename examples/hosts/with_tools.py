@@ -1,6 +1,6 @@
-"""A host with a tool of its own, in Python, with nothing but the standard library.
+"""A host with a tool of its own, in Python, with only the standard library.
 
-Run it from the repository: python3 examples/hosts/with_tools.py
+Run it in a clone after `npm install`: python3 examples/hosts/with_tools.py
 """
 
 import json
@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 
-# The script plays the model, so that the example needs no key. With a real one: drop --provider and --model.
+# A script takes the place of the model, so the example needs no key. For a real model, remove --provider and --model.
 FLAGS = ["--mode", "rpc", "--no-session", "--updates", "delta", "--provider", "scripted", "--model", "examples/scripts/weather.jsonc"]
 
 WEATHER = {
