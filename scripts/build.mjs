@@ -137,7 +137,8 @@ function pending() {
 }
 
 // Large, and loaded by people and exports, never by a start or a prompt.
-for (const name of ["jiti", "transcript-export-index", "app-commands-models", "app-commands-doctor", "chat-index"]) compress(name);
+const commands = ["models", "doctor", "export", "sessions", "config"].map((name) => `app-commands-${name}`);
+for (const name of ["jiti", "transcript-export-index", "chat-index", ...commands]) compress(name);
 chmodSync(join(outdir, "bowline.js"), 0o755);
 cacheCode();
 writeFileSync(join(outdir, "THIRD_PARTY_NOTICES"), [...bundled].sort().map(notice).join("\n"));
