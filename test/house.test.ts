@@ -24,6 +24,7 @@ const belowLive = [
 	"extensions",
 	"snapshots",
 	"subagents",
+	"answers",
 	"session",
 ];
 const mayImport: Record<string, string[]> = {
@@ -39,7 +40,8 @@ const mayImport: Record<string, string[]> = {
 	extensions: ["protocol", "lib", "contracts", "node:", "jiti", "typebox"],
 	client: ["protocol", "lib", "node:"],
 	snapshots: ["protocol", "lib", "node:"],
-	subagents: ["protocol", "lib", "contracts", "client", "snapshots", "node:"],
+	answers: ["protocol", "lib", "contracts"],
+	subagents: ["protocol", "lib", "contracts", "client", "snapshots", "answers", "node:"],
 	session: ["protocol", "lib", "agent", "transcript"],
 	live: [...belowLive, "client", "node:"],
 	rpc: ["protocol", "lib", "contracts", "session", "live", "node:"],

@@ -75,6 +75,7 @@ async function main(): Promise<void> {
 	}
 	// `bowline config --mode rpc` shows what a host gets.
 	if (options.mode === "rpc" && !isSubcommand) {
+		if (options["output-schema"] !== undefined) return refuse("--output-schema is for -p. In RPC mode, send outputSchema with the prompt.");
 		if (options.print) return refuse("--print answers once, --mode rpc waits for commands: pass only one of them.");
 		if (words.some((word) => word.startsWith("@"))) return refuse("@file arguments are not supported in RPC mode");
 		if (words.length) return refuse(unexpectedText(words[0] as string));

@@ -8,6 +8,7 @@ import { Listeners, type ListenerTypes } from "./listeners.ts";
 import { type CommandArguments, type CommandMethods, commandMethods, takesItsTime } from "./methods.ts";
 import type { RequestOptions } from "./requests.ts";
 import { type PromptOptions, type PromptOutcome, promptAndWait, type WaitOptions, waitForIdle } from "./runs.ts";
+import type { FromSchema, JsonSchema } from "./schema-types.ts";
 
 export interface ConversationOptions {
 	/** How long the agent may take until it is ready; 0 waits as long as it takes. Default: 30000. */
@@ -75,6 +76,12 @@ export class Conversation {
 	}
 
 	/** Prompts, and resolves when the agent is idle again. Rejects when the prompt is refused, even after it was accepted. */
+	promptAndWait<const Schema extends JsonSchema>(
+		message: string,
+		options: PromptOptions & { schema: Schema },
+	): Promise<PromptOutcome<FromSchema<Schema>>>;
+	promptAndWait<Output>(message: string, options: PromptOptions & { schema: JsonSchema }): Promise<PromptOutcome<Output>>;
+	promptAndWait(message: string, options?: PromptOptions): Promise<PromptOutcome>;
 	promptAndWait(message: string, options: PromptOptions = {}): Promise<PromptOutcome> {
 		return promptAndWait(this.#connection, message, options, this.#options.requestTimeoutMs ?? defaultTimeoutMs);
 	}

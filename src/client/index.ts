@@ -12,6 +12,7 @@ export type { ListenerTypes } from "./listeners.ts";
 export type { ClosePatience, Spawn } from "./process.ts";
 export type { RequestOptions } from "./requests.ts";
 export type { PromptOptions, PromptOutcome, WaitOptions } from "./runs.ts";
+export type { FromSchema, JsonSchema } from "./schema-types.ts";
 
 export interface ClientOptions extends ConversationOptions {
 	/** The program and its first arguments, with everything that makes it speak the protocol. Default: our own, in its RPC mode, sending deltas only. */

@@ -6,6 +6,7 @@ import type { AgentMessage, AssistantMessage, CommandParams, CommandResult, Even
 import type { Exit, Frame } from "./channel.ts";
 import type { Connection } from "./connection.ts";
 import { ExitError, RequestError, TimeoutError } from "./errors.ts";
+import type { JsonSchema } from "./schema-types.ts";
 import { after } from "./timer.ts";
 
 export interface WaitOptions {
@@ -15,10 +16,13 @@ export interface WaitOptions {
 }
 
 /** `timeoutMs` and `signal` also abort the run. */
-export type PromptOptions = Omit<CommandParams<"prompt">, "message"> & WaitOptions;
+export interface PromptOptions extends Omit<CommandParams<"prompt">, "message" | "outputSchema">, WaitOptions {
+	/** JSON Schema of a value to answer with. The outcome has it as `output`. */
+	schema?: JsonSchema;
+}
 
 /** The outcome of a prompt. */
-export interface PromptOutcome {
+export interface PromptOutcome<Output = unknown> {
 	/** Every message of the runs until the agent was idle again. None when an extension took the prompt. */
 	messages: AgentMessage[];
 	/** The text of the last reply. */
@@ -27,10 +31,17 @@ export interface PromptOutcome {
 	stopReason: StopReason | undefined;
 	/** Why, when it ended in an error or was aborted. */
 	errorMessage: string | undefined;
+	/** The value that fits `schema`, where one was asked for. */
+	output?: Output;
+	/** Why there is no such value. */
+	outputError?: string;
 }
 
 /** Used as the state when the answer got lost: ask again. */
 const unknown = { isStreaming: true };
+
+/** The prompt led to no run, or the agent does not know `outputSchema`. */
+const noValueText = "The agent reported no value.";
 
 /** Intervals of asking for the state while no event reports it: the first, and the longest. */
 const firstLookMs = 300;
@@ -44,6 +55,8 @@ class Watch {
 	/** Resolves when the agent is idle. */
 	readonly over: Promise<void>;
 	readonly messages: AgentMessage[] = [];
+	/** What the last run said about the value that the prompt asked for. */
+	concluded: Pick<PromptOutcome, "output" | "outputError"> = {};
 	#promptId: string | undefined;
 	/** From here on events concern the awaited run. */
 	#isOn: boolean;
@@ -150,6 +163,8 @@ class Watch {
 			case "agent_end":
 				this.#isRunning = false;
 				this.messages.push(...messagesOf(event));
+				if ("output" in event) this.concluded = { output: event.output };
+				else if (event.outputError !== undefined) this.concluded = { outputError: event.outputError };
 				// An agent that sends `agent_settled` does so next, and a retry may follow a failed reply.
 				if (this.#isFrank || lastReply(messagesOf(event))?.stopReason === "error") this.#lookLater();
 				else this.look();
@@ -180,13 +195,17 @@ export async function waitForIdle(connection: Connection, options: WaitOptions):
 export async function promptAndWait(
 	connection: Connection,
 	message: string,
-	{ timeoutMs, signal, ...params }: PromptOptions,
+	{ timeoutMs, signal, schema, ...params }: PromptOptions,
 	ackTimeoutMs: number,
 ): Promise<PromptOutcome> {
 	const watch = new Watch(connection, true);
 	try {
 		await within({ timeoutMs, signal }, "The prompt was not done", watch, () => {
-			const { id, answer } = connection.ask("prompt", { ...params, message }, { timeoutMs: ackTimeoutMs });
+			const { id, answer } = connection.ask(
+				"prompt",
+				{ ...params, message, ...(schema ? { outputSchema: schema } : {}) },
+				{ timeoutMs: ackTimeoutMs },
+			);
 			watch.follow(id);
 			answer.catch((error) => watch.fail(error));
 		});
@@ -196,7 +215,10 @@ export async function promptAndWait(
 		if (mayRun) connection.ask("abort", undefined, {}).answer.catch(() => undefined);
 		throw error;
 	}
-	return outcomeOf(watch.messages);
+	const outcome = outcomeOf(watch.messages);
+	if (!schema) return outcome;
+	const { concluded } = watch;
+	return { ...outcome, ...("output" in concluded || concluded.outputError !== undefined ? concluded : { outputError: noValueText }) };
 }
 
 async function within(options: WaitOptions, what: string, watch: Watch, begin: () => void): Promise<void> {

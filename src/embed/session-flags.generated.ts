@@ -35,6 +35,8 @@ export interface SessionFlags {
 	systemPrompt?: string;
 	/** Add to the system prompt (text or a file). */
 	appendSystemPrompt?: readonly string[];
+	/** With -p: answer with a value that fits this JSON Schema, and print nothing else. */
+	outputSchema?: string;
 	/** Load an extension. */
 	extension?: readonly string[];
 	/** Load no extension but those named. */

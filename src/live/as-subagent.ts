@@ -1,11 +1,12 @@
 /** This process was sent by another one of ours: who it is, and what it was given. Loaded only then. */
 import { closeSync, readFileSync } from "node:fs";
 import type { Policy, Tool } from "../agent/contracts.ts";
+import { answerSchema } from "../answers/answer-schema.ts";
+import { submission } from "../answers/submit-result.ts";
 import { settings as rows } from "../protocol/settings.ts";
 import { userDirectory } from "../settings/directories.ts";
 import { projectDirectoryOf, type SettingsView } from "../settings/settings.ts";
 import { type Inheritance, inheritVariable } from "../subagents/inheritance.ts";
-import { submission } from "../subagents/submit-result.ts";
 import type { Options, UnknownFlag } from "./arguments.ts";
 import { allowedTools, builtInNames } from "./tool-names.ts";
 
@@ -20,6 +21,9 @@ export interface Subagent {
 	offer: (tools: readonly Tool[]) => Tool[];
 }
 
+/** A subagent's second answer counts, whatever its shape: the sender judges it. */
+const limits = { refusals: 1, mayOverride: true, reminders: 3 };
+
 /** Takes what the sender left at the descriptor. From then on the process is as if it had been started with it. */
 export async function inherited(given: Options, cwd: string, env: NodeJS.ProcessEnv): Promise<Subagent> {
 	const descriptor = Number(env[inheritVariable]);
@@ -30,7 +34,7 @@ export async function inherited(given: Options, cwd: string, env: NodeJS.Process
 	const { flags, model, thinkingLevel, systemPrompt, tools, allowedTools: allowed, schema } = inheritance;
 	const validate = async (...args: Parameters<typeof import("../agent/validate.ts").validateArguments>) =>
 		(await import("../agent/validate.ts")).validateArguments(...args);
-	const { tool, policy, contract } = submission({ schema, validate, now: Date.now });
+	const { tool, policy, contract } = submission({ shape: answerSchema(schema), limits, validate, now: Date.now });
 	const names = allowedTools(tools, allowed);
 	const { unknown = [], ...passed } = flags as Options & { unknown?: UnknownFlag[] };
 	return {

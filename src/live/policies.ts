@@ -13,6 +13,7 @@ import type { Briefing } from "../session/briefing.ts";
 import type { Conversation } from "../session/conversation.ts";
 import type { Controls, Edges } from "../session/dependencies.ts";
 import type { Inbox } from "../session/inbox.ts";
+import { answerPolicy } from "../session/required-answer.ts";
 import { usedRules } from "../session/restore.ts";
 import type { TodoList } from "../session/todo-list.ts";
 import { announcing } from "./announce-compaction.ts";
@@ -46,7 +47,15 @@ export function policies(parts: PolicyParts): Policies {
 	const { workspace, budget } = parts;
 	const retry = retryPolicy(() => retrySettings(parts), parts.edges.bus.emit, sleep);
 	const compaction = compactionOf(parts);
-	const list: (Policy | undefined)[] = [budget, retry, compaction, rulesOf(parts), reminderOf(parts), preludeOf(parts), workspace.subagent?.policy];
+	const list: (Policy | undefined)[] = [
+		budget,
+		retry,
+		compaction,
+		rulesOf(parts),
+		reminderOf(parts),
+		preludeOf(parts),
+		workspace.subagent?.policy ?? answerPolicy(() => parts.briefing.answer),
+	];
 	return { list: list.filter((policy) => policy !== undefined), retry, compaction: announcing(compaction, parts.edges.bus.emit) };
 }
 

@@ -18,6 +18,7 @@ import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
 import { ask } from "./ask.ts";
 import { Ending } from "./ending.ts";
 import { Outcome, type Result } from "./outcome.ts";
+import { readSchema } from "./output-schema.ts";
 import { type OneShotPrompt, promptsOf } from "./prompts.ts";
 import { unattended } from "./unattended.ts";
 
@@ -35,6 +36,8 @@ export async function runOneShot({ options, words, unknown }: Arguments, stdout:
 	// A word after a switch of an extension is a prompt, not the switch's value.
 	for (const { at, following } of flags.strays.reverse()) words.splice(at, 0, following as string);
 	const prompts = await promptsOf({ words, cwd: workspace.cwd, mayResize: workspace.settings.get("images.autoResize"), warn });
+	// Earlier prompts lead up to the value.
+	if (options["output-schema"] !== undefined) (prompts.at(-1) as OneShotPrompt).outputSchema = readSchema(workspace.cwd, options["output-schema"]);
 	// Subagents get the flags of extensions without the words that do not belong to them.
 	const own = unknown.map((flag) => (flags.strays.includes(flag) ? { ...flag, following: undefined } : flag));
 	await converse({ workspace: { ...workspace, unknown: own }, extensions, prompts, stdout, ending, warn });
@@ -94,7 +97,8 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 	// The interruption ends the process, and needs no explanation.
 	if (ending.hasBegun) return;
 	// A terminal obeys what a pipe passes on.
-	if (!isJson && result.answer) writer.write(process.stdout.isTTY ? printable(result.answer) : result.answer);
+	const text = result.output ?? result.answer;
+	if (!isJson && text) writer.write(process.stdout.isTTY ? printable(text) : text);
 	if (result.problem !== undefined) console.error(`Error: ${printable(result.problem)}`);
 	await ending.regular(result.code);
 }
@@ -119,7 +123,7 @@ async function askAll({ live, ready }: OpenSession, prompts: readonly OneShotPro
 			outcome.begin();
 			const refusal = await ask(prompt, live);
 			if (refusal !== undefined) refuse("prompt", refusal);
-			result = outcome.result(refusal);
+			result = outcome.result(refusal, prompt.outputSchema !== undefined);
 			if (result.code === exitCodes.done) continue;
 			const left = prompts.length - index - 1;
 			if (left > 0) warn(`${left === 1 ? "One more prompt was" : `${left} more prompts were`} not sent.`);

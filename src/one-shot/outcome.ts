@@ -2,32 +2,50 @@
 
 import { exitCodes } from "../lib/exit-codes.ts";
 import type { BudgetReason } from "../protocol/budget.ts";
-import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 
 export interface Result {
 	code: number;
 	/** The answer, even if it was cut or cost too much. */
 	answer?: string;
+	/** The value that the prompt asked for, as JSON. */
+	output?: string;
 	problem?: string;
 }
 
 export class Outcome {
 	#last: AssistantMessage | undefined;
+	/** The value that the prompt asked for, or why there is none. */
+	#output: Pick<EventOf<"agent_end">, "output" | "outputError"> = {};
 	#exceeded: BudgetReason | "limit" | undefined;
 
 	hear = (event: AgentEvent): void => {
 		if (event.type === "message_end" && event.message.role === "assistant") this.#last = event.message;
+		else if (event.type === "agent_end") this.#output = { output: event.output, outputError: event.outputError };
 		else if (event.type === "budget_exceeded" && event.scope === "session") this.#exceeded = event.snapshot.reason ?? "limit";
 	};
 
 	/** The next prompt is asked. */
 	begin(): void {
 		this.#last = undefined;
+		this.#output = {};
 	}
 
-	/** `refusal`: why no run began. No reply, because an extension took the prompt, counts as success. */
-	result(refusal?: string): Result {
+	/** `refusal`: why no run began. No reply, because an extension took the prompt, counts as success, unless a value was asked for. */
+	result(refusal: string | undefined, isValue: boolean): Result {
+		const { output, outputError = "An extension handled the prompt." } = this.#output;
+		const result = this.#plain(refusal);
+		if (!isValue) return result;
+		if (output !== undefined) return { ...result, answer: undefined, output: JSON.stringify(output) };
+		const hasFailed = result.code !== exitCodes.done;
+		return {
+			code: hasFailed ? result.code : exitCodes.noOutput,
+			problem: hasFailed ? result.problem : `There is no value that fits the schema. ${outputError}`,
+		};
+	}
+
+	#plain(refusal: string | undefined): Result {
 		const reply = this.#last;
 		const hasAnswer = refusal === undefined && reply && reply.stopReason !== "error" && reply.stopReason !== "aborted";
 		const answer = hasAnswer ? textOf(reply) : undefined;

@@ -11,6 +11,8 @@ export interface OneShotPrompt {
 	/** The piped input and the files: they come in front of the text. */
 	context: string;
 	images: Image[];
+	/** The JSON Schema of the value to answer with. */
+	outputSchema?: Record<string, unknown>;
 }
 
 export interface PromptSources {

@@ -46,6 +46,8 @@ export const events = {
 			isTerminal: optional(flag({ description: "Dialect `omp`: the opposite of `willRetry`." })),
 			sessionId: optional(text()),
 			sessionFile: optional(text()),
+			output: optional(Type.Unknown({ description: "The value that `outputSchema` of the prompt asked for." })),
+			outputError: optional(text({ description: "Why there is no such value." })),
 		},
 		{ messages: [samples.user, samples.assistant], willRetry: false, sessionId: samples.sessionId, sessionFile: samples.sessionFile },
 	),

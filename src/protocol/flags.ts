@@ -57,6 +57,7 @@ export const flags = {
 	"no-builtin-tools": { means: "no-tools", hidden: true, doc: "The same as --no-tools" },
 	"system-prompt": { value: "text", doc: "Replace the system prompt (text or a file)" },
 	"append-system-prompt": { value: "text", doc: "Add to the system prompt (text or a file)", repeats: true },
+	"output-schema": { value: "file", doc: "With -p: answer with a value that fits this JSON Schema, and print nothing else" },
 	extension: { value: "path", short: "e", doc: "Load an extension", repeats: true },
 	"no-extensions": { short: "ne", doc: "Load no extension but those named" },
 	skill: { value: "path", doc: "Load a skill", repeats: true },

@@ -16,6 +16,8 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 			if (frame.images !== undefined && !(Array.isArray(frame.images))) return "images must be array";
 			if (frame.streamingBehavior === null) delete frame.streamingBehavior;
 			if (frame.streamingBehavior !== undefined && !((frame.streamingBehavior === "steer" || frame.streamingBehavior === "followUp"))) return "streamingBehavior must be \"steer\" or \"followUp\"";
+			if (frame.outputSchema === null) delete frame.outputSchema;
+			if (frame.outputSchema !== undefined && !(isObject(frame.outputSchema))) return "outputSchema must be object";
 			return undefined;
 		},
 	},

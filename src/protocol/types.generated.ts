@@ -869,6 +869,8 @@ export interface CommandTable {
 			message: string;
 			images?: ImageInput[];
 			streamingBehavior?: "steer" | "followUp";
+			/** JSON Schema (draft 7 or 2020-12, at most 64 KB) of a value to answer with. It comes in `output` of the last `agent_end`; `outputError` says why there is none. Such a prompt cannot be queued. */
+			outputSchema?: Record<string, unknown>;
 		};
 		result: Disposition | undefined;
 	};
@@ -1322,6 +1324,10 @@ export interface EventTable {
 		isTerminal?: boolean;
 		sessionId?: string;
 		sessionFile?: string;
+		/** The value that `outputSchema` of the prompt asked for. */
+		output?: unknown;
+		/** Why there is no such value. */
+		outputError?: string;
 	};
 	/** Nothing automatic will follow: the session is idle. Once per busy period that had a run. */
 	agent_settled: {

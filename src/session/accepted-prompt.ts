@@ -6,6 +6,13 @@ import type { IncomingPrompt } from "../agent/policy.ts";
 import { deferred } from "../lib/deferred.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
 import type { Refusal } from "./refusal.ts";
+import type { RequiredAnswer } from "./required-answer.ts";
+
+/** What a session accepts as a prompt. */
+export interface PromptToAccept extends IncomingPrompt {
+	/** The value that the prompt asks for, if any. */
+	answer?: RequiredAnswer;
+}
 
 export type Disposition = "started" | "queued" | "handled";
 
@@ -22,6 +29,7 @@ export class AcceptedPrompt {
 	readonly known: Refusal | undefined;
 	messages: AgentMessage[];
 	readonly source: IncomingPrompt["source"];
+	readonly answer: RequiredAnswer | undefined;
 	/** The tool that the first reply must call. */
 	toolChoice: string | undefined;
 	#goOn: (prompt: AcceptedPrompt) => void;
@@ -32,10 +40,16 @@ export class AcceptedPrompt {
 	refusal: Refusal | undefined;
 
 	/** `goOn` runs once the host has been answered. */
-	constructor({ messages, source }: IncomingPrompt, expected: Disposition | undefined, goOn: (prompt: AcceptedPrompt) => void, known?: Refusal) {
+	constructor(
+		{ messages, source, answer }: PromptToAccept,
+		expected: Disposition | undefined,
+		goOn: (prompt: AcceptedPrompt) => void,
+		known?: Refusal,
+	) {
 		this.known = known;
 		this.messages = messages;
 		this.source = source;
+		this.answer = answer;
 		this.expected = expected;
 		this.#goOn = goOn;
 	}

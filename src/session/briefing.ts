@@ -6,6 +6,7 @@ import type { Tool } from "../agent/tool.ts";
 import { problemWith } from "./conversation.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { Refusal } from "./refusal.ts";
+import type { RequiredAnswer } from "./required-answer.ts";
 
 export interface BriefingParts {
 	models: SessionModels;
@@ -23,6 +24,8 @@ export class Briefing {
 	systemPrompt = "";
 	/** Another system prompt, for the current run. */
 	override: string | undefined;
+	/** The value that the current prompt asks for, if any. */
+	answer: RequiredAnswer | undefined;
 	#parts: BriefingParts;
 	#tools: readonly Tool[] = [];
 
@@ -39,15 +42,26 @@ export class Briefing {
 
 	/** The system prompt and the tools that the model would get now. */
 	async preview(): Promise<Pick<Setup, "systemPrompt" | "tools">> {
+		const tools = await this.#offered();
+		return { tools, systemPrompt: await this.#instructions(tools) };
+	}
+
+	async #offered(): Promise<readonly Tool[]> {
 		const tools = await this.#parts.tools();
-		return { tools, systemPrompt: this.override ?? (await this.#parts.systemPrompt(tools)) };
+		const { answer } = this;
+		return answer ? [...tools.filter(({ name }) => name !== answer.tool.name), answer.tool] : tools;
+	}
+
+	async #instructions(tools: readonly Tool[]): Promise<string> {
+		const own = this.override ?? (await this.#parts.systemPrompt(tools));
+		return this.answer ? `${own}\n\n${this.answer.contract}` : own;
 	}
 
 	async setup(): Promise<Setup> {
-		this.#tools = await this.#parts.tools();
+		this.#tools = await this.#offered();
 		const { model, level } = this.choice;
 		if (!model) throw new Error("No model selected.");
-		this.systemPrompt = this.override ?? (await this.#parts.systemPrompt(this.#tools));
+		this.systemPrompt = await this.#instructions(this.#tools);
 		return { model, thinkingLevel: level, tools: this.#tools, systemPrompt: this.systemPrompt };
 	}
 
@@ -61,7 +75,7 @@ export class Briefing {
 			if (choice.refine(prepared.model)) emit({ type: "thinking_level_changed", level: choice.level });
 		});
 		if (unstored !== undefined) return { text: unstored, code: "not_stored" };
-		this.#tools = await this.#parts.tools();
+		this.#tools = await this.#offered();
 		return undefined;
 	}
 }

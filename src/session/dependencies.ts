@@ -10,6 +10,7 @@ import type { Briefing } from "./briefing.ts";
 import type { Bus } from "./bus.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Inbox } from "./inbox.ts";
+import type { RequiredAnswer } from "./required-answer.ts";
 import type { TodoList } from "./todo-list.ts";
 import type { WriteAhead } from "./write-ahead.ts";
 
@@ -51,6 +52,8 @@ export interface PromptInput {
 	text: string;
 	images: Image[];
 	streamingBehavior?: "steer" | "followUp";
+	/** The value that the prompt asks for, if any. */
+	answer?: RequiredAnswer;
 	/** Default `rpc`. */
 	source?: PromptSource;
 }

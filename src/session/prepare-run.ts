@@ -47,6 +47,7 @@ export async function prepareRun(period: BusyPeriod, parts: SessionParts): Promi
 async function getReady({ prompt, controller: { signal } }: BusyPeriod, parts: SessionParts): Promise<Refusal | undefined> {
 	const { doors, briefing } = parts;
 	briefing.override = undefined;
+	briefing.answer = prompt?.answer;
 	if (!prompt) return undefined;
 	const admission = await admit(prompt, parts, signal);
 	if ("refused" in admission) return { text: admission.refused, code: "not_admitted" };

@@ -9,3 +9,7 @@ export interface Refusal {
 
 export const aborted: Refusal = { text: abortedText, code: "aborted" };
 export const busy: Refusal = { text: busyText, code: "busy" };
+export const notQueued: Refusal = {
+	text: "The agent is working, and a prompt with outputSchema cannot be queued. Send it after agent_settled, or abort first.",
+	code: "busy",
+};

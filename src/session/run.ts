@@ -19,7 +19,7 @@ export function runPeriod(period: BusyPeriod, activity: Activity, parts: Session
 		activity,
 		prepareRun: () => prepareRun(period, parts),
 		dropLastReply: () => conversation.dropLastReply(),
-		emit: writeAhead.emit,
+		emit: (event) => writeAhead.emit(event.type === "agent_end" && briefing.answer ? briefing.answer.concluded(event, doors.haltReason) : event),
 		log,
 		loop: {
 			context: () => conversation.messages,

@@ -10,14 +10,14 @@ import type { TodoPhase } from "../protocol/todos.ts";
 import type { SessionStore } from "../transcript/store.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { acceptanceOf, isPlain, type StreamingBehavior } from "./acceptance.ts";
-import { AcceptedPrompt } from "./accepted-prompt.ts";
+import { AcceptedPrompt, type PromptToAccept } from "./accepted-prompt.ts";
 import { Activity, type BusyPeriod } from "./activity.ts";
 import type { Briefing } from "./briefing.ts";
 import { type Conversation, problemWith } from "./conversation.ts";
 import type { Controls, Edges, PromptInput, SessionParts } from "./dependencies.ts";
 import type { Inbox, Queued, QueueName, QueueTexts } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
-import { aborted, type Refusal } from "./refusal.ts";
+import { aborted, notQueued, type Refusal } from "./refusal.ts";
 import { sessionName } from "./restore.ts";
 import { replaceTodos, storedTodos } from "./todos.ts";
 
@@ -94,12 +94,12 @@ export class Session {
 	// ── Acceptance ──────────────────────────────────────────────────────────────────────────────────
 
 	/** Accepts a prompt. Nothing is written and no run starts before the prompt is acknowledged. */
-	prompt({ text, images, streamingBehavior, source = "rpc" }: PromptInput): AcceptedPrompt {
-		return this.accept({ messages: [this.userMessage(text, images)], source }, streamingBehavior);
+	prompt({ text, images, streamingBehavior, source = "rpc", answer }: PromptInput): AcceptedPrompt {
+		return this.accept({ messages: [this.userMessage(text, images)], source, answer }, streamingBehavior);
 	}
 
 	/** The same for messages that exist already. */
-	accept(incoming: IncomingPrompt, streamingBehavior?: StreamingBehavior): AcceptedPrompt {
+	accept(incoming: PromptToAccept, streamingBehavior?: StreamingBehavior): AcceptedPrompt {
 		const acceptance = acceptanceOf(this.activity.phase, streamingBehavior, this.doors.haltReason);
 		switch (acceptance.act) {
 			case "start": {
@@ -120,6 +120,7 @@ export class Session {
 				return prompt;
 			}
 			case "queue":
+				if (incoming.answer) return AcceptedPrompt.refused(notQueued);
 				return this.#queuePrompt(acceptance.queue, incoming, acceptance.period);
 			case "refuse":
 				return AcceptedPrompt.refused(acceptance.refusal, streamingBehavior && "queued");
@@ -198,7 +199,8 @@ export class Session {
 		period.prompt?.refuse(aborted);
 		if (prompt?.refusal?.code === "aborted") period.hasLostPrompt = true;
 		this.briefing.override = undefined;
-		this.#leave(period);
+		this.briefing.answer = undefined;
+		this.#leave(period, prompt);
 	}
 
 	#unexpected(error: unknown): Refusal {
@@ -206,11 +208,12 @@ export class Session {
 		return { text: `The prompt could not be run: ${error instanceof Error ? error.message : String(error)}`, code: "failed" };
 	}
 
-	#leave(period: BusyPeriod): void {
+	/** `prompt`: the one that opened the period. */
+	#leave(period: BusyPeriod, prompt?: AcceptedPrompt): void {
 		this.activity.enter(period, { name: "idle" });
 		problemWith(() => this.conversation.addDeferred());
 		// A host that received a start waits for an end, even if an abort came first.
-		if (period.hasLostPrompt) this.#reportLostRun();
+		if (period.hasLostPrompt) this.#reportLostRun(prompt);
 		if (period.hadRun || period.hasLostPrompt) this.emit({ type: "agent_settled", aborted: period.controller.signal.aborted });
 		const { successor } = period;
 		if (!successor) return;
@@ -220,15 +223,16 @@ export class Session {
 	}
 
 	/** The end of a run that an abort kept from beginning. */
-	#reportLostRun(): void {
+	#reportLostRun(prompt?: AcceptedPrompt): void {
 		const { sessionId, file: sessionFile } = this.transcript;
-		this.emit({ type: "agent_end", messages: [], willRetry: false, sessionId, sessionFile });
+		const end = { type: "agent_end" as const, messages: [], willRetry: false, sessionId, sessionFile };
+		this.emit(prompt?.answer ? prompt.answer.concluded(end, undefined) : end);
 	}
 
 	/** An accepted prompt was aborted before its turn came. Its host still gets the end of a run, unless another run will end. */
-	reportAborted(): void {
+	reportAborted(prompt: AcceptedPrompt): void {
 		if (this.isBusy) return;
-		this.#reportLostRun();
+		this.#reportLostRun(prompt);
 		this.emit({ type: "agent_settled", aborted: true });
 	}
 

@@ -2,6 +2,7 @@
 import { constants } from "node:os";
 import type { Writable } from "node:stream";
 import type { Budget } from "../agent/contracts.ts";
+import { type Submitted, submitToolName } from "../answers/submit-result.ts";
 import { type Client, ExitError, RequestError, startClient } from "../client/index.ts";
 import { after } from "../client/timer.ts";
 import { onAbort } from "../lib/abort.ts";
@@ -13,7 +14,6 @@ import type { Usage } from "../protocol/model.ts";
 import type { TaskDetails } from "../protocol/subagents.ts";
 import { taskToolName } from "./dependencies.ts";
 import { type Inheritance, inheritVariable } from "./inheritance.ts";
-import { type Submitted, submitToolName } from "./submit-result.ts";
 import { addUsage, noUsage } from "./usage.ts";
 
 export interface ChildInput {

@@ -338,3 +338,49 @@ describe("extensions", () => {
 		expect(await extended(body, ["-p", "first"])).toMatchObject(done("and now this\n"));
 	});
 });
+
+describe("a value by schema", () => {
+	const files = { "schema.json": '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}' };
+	const args = ["-p", "--output-schema", "schema.json", "count"];
+
+	test("is alone on stdout", async () => {
+		const model = 'say "I think." + call bash {"command":"true"} · call submit_result {"result":{"data":{"n":3}}}';
+		expect(await once(args, { model, files })).toMatchObject(done('{"n":3}\n'));
+	});
+
+	test("belongs to the last of several prompts", async () => {
+		const model = 'say "ready" · call submit_result {"result":{"data":{"n":4}}}';
+		expect(await once([...args.slice(0, 3), "get ready", "count"], { model, files })).toMatchObject(done('{"n":4}\n'));
+	});
+
+	test("that is not obtained leaves stdout empty, a reason on stderr and code 5", async () => {
+		const ended = await once(args, { model: 'always + say "4"', files });
+		expect(ended).toMatchObject({
+			code: 5,
+			stdout: "",
+			stderr: expect.stringContaining("There is no value that fits the schema. The model stopped"),
+		});
+	});
+
+	test("a failed reply keeps its own code", async () => {
+		expect(await once(args, { model: 'fail "400 no"', files })).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("400 no") });
+	});
+
+	test("is in agent_end of --mode json, which has the same codes", async () => {
+		const ended = await once(["--mode", "json", ...args.slice(1)], { model: 'call submit_result {"result":{"data":{"n":5}}}', files });
+		expect(ended.code).toBe(0);
+		expect(frames(ended.stdout).findLast(({ type }) => type === "agent_end")).toMatchObject({ output: { n: 5 } });
+	});
+
+	test.each([
+		[{ "schema.json": "{" }, "schema.json is not JSON"],
+		[{ "schema.json": "[]" }, "a JSON Schema is an object"],
+		[{}, "schema.json cannot be read"],
+	])("a schema file that is wrong is wrong use: %j", async (wrong, text) => {
+		expect(await once(args, { files: wrong as Record<string, string> })).toMatchObject({
+			code: 2,
+			stdout: "",
+			stderr: expect.stringContaining(text),
+		});
+	});
+});

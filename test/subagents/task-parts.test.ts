@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { validateArguments } from "../../src/agent/validate.ts";
+import { answerSchema } from "../../src/answers/answer-schema.ts";
+import { submission } from "../../src/answers/submit-result.ts";
 import { type AgentPlaces, loadAgents, onlyReads, parseAgent } from "../../src/subagents/agents.ts";
-import { answerSchema } from "../../src/subagents/answer-schema.ts";
 import { Artifacts } from "../../src/subagents/artifacts.ts";
 import { Semaphore } from "../../src/subagents/semaphore.ts";
-import { submission } from "../../src/subagents/submit-result.ts";
 
 function folder(files: Record<string, string> = {}): string {
 	const root = realpathSync(mkdtempSync(join(tmpdir(), "bowline-task-")));
@@ -133,7 +133,12 @@ test("schemas: a type definition becomes a JSON Schema, a JSON Schema stays", ()
 });
 
 function submitter(schema?: unknown) {
-	const { tool, policy } = submission({ schema, validate: validateArguments, now: () => 0 });
+	const { tool, policy } = submission({
+		shape: answerSchema(schema),
+		limits: { refusals: 1, mayOverride: true, reminders: 3 },
+		validate: validateArguments,
+		now: () => 0,
+	});
 	const submit = async (args: Record<string, unknown>) => {
 		const held = await validateArguments({ ...tool, parameters: tool.accepted as Record<string, unknown> }, tool.adapt?.(args) ?? args);
 		if ("problems" in held) return held;

@@ -28,10 +28,11 @@ class AsyncCommands:
         *,
         images: Optional[List[protocol.ImageInput]] = None,
         streaming_behavior: Optional[Literal["steer", "followUp"]] = None,
+        output_schema: Optional[Dict[str, Any]] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.Disposition:
         """Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is a failure."""
-        return await self._call("prompt", _given({"message": message}, images=images, streamingBehavior=streaming_behavior), timeout)
+        return await self._call("prompt", _given({"message": message}, images=images, streamingBehavior=streaming_behavior, outputSchema=output_schema), timeout)
 
     async def steer(
         self,
@@ -333,10 +334,11 @@ class Commands:
         *,
         images: Optional[List[protocol.ImageInput]] = None,
         streaming_behavior: Optional[Literal["steer", "followUp"]] = None,
+        output_schema: Optional[Dict[str, Any]] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.Disposition:
         """Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is a failure."""
-        return self._call("prompt", _given({"message": message}, images=images, streamingBehavior=streaming_behavior), timeout)
+        return self._call("prompt", _given({"message": message}, images=images, streamingBehavior=streaming_behavior, outputSchema=output_schema), timeout)
 
     def steer(
         self,

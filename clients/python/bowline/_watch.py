@@ -40,6 +40,8 @@ class Watch:
         self._timer: Optional[asyncio.TimerHandle] = None
         self._looking: Optional["asyncio.Task[None]"] = None
         self.result = RunResult()
+        # The agent reported a value, or why there is none.
+        self.has_output = False
         self.over: "asyncio.Future[RunResult]" = self._loop.create_future()
 
     def accepted(self, data: Any) -> None:
@@ -92,6 +94,10 @@ class Watch:
             run = RunResult(messages if isinstance(messages, list) else [])
             self.result.messages.extend(run.messages)
             self.result.aborted = run.stop_reason == "aborted"
+            if "output" in event or "outputError" in event:
+                self.has_output = True
+                self.result.output = event.get("output")
+                self.result.output_error = event.get("outputError")
             # Who says that it has settled does so next, and a failed reply may be followed by a retry.
             if self._is_frank or run.stop_reason == "error":
                 self._look_later()

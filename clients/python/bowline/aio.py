@@ -163,10 +163,12 @@ class AsyncClient(AsyncCommands):
         *,
         images: Optional[List[ImageInput]] = None,
         streaming_behavior: Optional[StreamingBehavior] = None,
+        schema: Optional[Mapping[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> RunResult:
         """Sends a prompt and waits until nothing more will follow from it by itself. Raises RequestError when it is refused.
 
+        With ``schema``, a JSON Schema, the model answers with a value: ``result.output``, or ``result.output_error`` when there is none.
         A wait that is over before the run is (``timeout``, or a cancelled task) aborts the run.
         """
         params: Dict[str, Any] = {"message": message}
@@ -174,11 +176,15 @@ class AsyncClient(AsyncCommands):
             params["images"] = images
         if streaming_behavior:
             params["streamingBehavior"] = streaming_behavior
+        if schema is not None:
+            params["outputSchema"] = schema
         prompt_id = self._next_id()
         watch = self._watches[prompt_id] = Watch(self._state, is_prompt=True)
         try:
             await self._ask("prompt", params, DEFAULT, prompt_id)
             result: RunResult = await _within(timeout, watch.over, "prompt")
+            if schema is not None and not watch.has_output:
+                result.output_error = "The agent reported no value."
             return result
         except (RequestTimeout, asyncio.CancelledError):
             # Nobody waits for it any more: the run must not go on behind our back.

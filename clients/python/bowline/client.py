@@ -119,10 +119,11 @@ class Client(Commands):
         *,
         images: Optional[List[ImageInput]] = None,
         streaming_behavior: Optional[StreamingBehavior] = None,
+        schema: Optional[Mapping[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> RunResult:
         """Sends a prompt and waits until nothing more will follow from it by itself; listeners have heard everything then."""
-        prompt = self._client.prompt_and_wait(message, images=images, streaming_behavior=streaming_behavior, timeout=timeout)
+        prompt = self._client.prompt_and_wait(message, images=images, streaming_behavior=streaming_behavior, schema=schema, timeout=timeout)
         result: RunResult = self._wait(prompt)
         self._flush()
         return result

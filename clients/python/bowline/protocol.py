@@ -841,6 +841,10 @@ class AgentEndEvent(_AgentEndEvent, total=False):
     isTerminal: bool
     sessionId: str
     sessionFile: str
+    # The value that `outputSchema` of the prompt asked for.
+    output: Any
+    # Why there is no such value.
+    outputError: str
 
 
 class AgentSettledEvent(TypedDict):

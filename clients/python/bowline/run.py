@@ -16,6 +16,10 @@ class RunResult:
     # True when an extension's command took the prompt and no model was asked.
     handled: bool = False
     aborted: bool = False
+    # The value that `schema` asked for. It may be None: `output_error` says whether there is one.
+    output: Any = None
+    # Why there is no such value.
+    output_error: Optional[str] = None
 
     @property
     def last(self) -> Optional[Dict[str, Any]]:

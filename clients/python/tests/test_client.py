@@ -27,6 +27,14 @@ export default (bowline) => {
 
 
 class Talking(unittest.TestCase):
+    def test_a_prompt_with_a_schema_ends_with_a_value(self):
+        submit = {"blocks": [{"tool": "submit_result", "arguments": {"result": {"data": {"verdict": "approve"}}}}]}
+        with Client(scripted(submit, {"text": "no"}, {"text": "no"}, {"text": "no"})) as client:
+            result = client.prompt_and_wait("Review the last commit", schema={"type": "object", "required": ["verdict"]})
+            self.assertEqual((result.output, result.output_error), ({"verdict": "approve"}, None))
+            result = client.prompt_and_wait("and?", schema={"type": "integer"})
+            self.assertIn("after 2 reminders", result.output_error)
+
     def test_a_prompt_is_answered_and_listeners_have_heard_everything(self):
         with Client(ECHO) as client:
             heard = []

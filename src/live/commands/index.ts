@@ -32,7 +32,13 @@ export function handlers({ assembly, front, identity, leaving, findCommand, slas
 	const { session, retry, compaction, bash, models, sources } = assembly;
 	const { cwd } = identity;
 	return {
-		...promptingHandlers({ session, findCommand, awaitsCommands: front.variations?.awaitsCommands ?? false, leaving }),
+		...promptingHandlers({
+			session,
+			findCommand,
+			awaitsCommands: front.variations?.awaitsCommands ?? false,
+			leaving,
+			requireAnswer: async (schema) => (await import("../require-answer.ts")).requireAnswer(schema),
+		}),
 		...stateHandlers(session, identity),
 		...sessionHandlers(session, cwd),
 		...exportHandlers(session, cwd),

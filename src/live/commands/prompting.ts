@@ -2,8 +2,12 @@ import { CommandError } from "../../lib/command-error.ts";
 import type { Image, ImageInput } from "../../protocol/content.ts";
 import { AcceptedPrompt } from "../../session/accepted-prompt.ts";
 import { aborted } from "../../session/refusal.ts";
+import type { RequiredAnswer } from "../../session/required-answer.ts";
 import type { Session } from "../../session/session.ts";
 import type { Call, Handlers } from "./contract.ts";
+
+/** Makes the answer that a schema asks for. Loaded when a prompt brings one. */
+export type RequireAnswer = (schema: Record<string, unknown>) => Promise<RequiredAnswer>;
 
 type Names = "prompt" | "steer" | "follow_up" | "abort" | "abort_and_prompt";
 
@@ -21,9 +25,10 @@ export interface PromptingParts {
 	awaitsCommands: boolean;
 	/** Resolves when the program ends and no longer waits for extensions. */
 	leaving: Promise<void>;
+	requireAnswer: RequireAnswer;
 }
 
-export function promptingHandlers({ session, findCommand, awaitsCommands, leaving }: PromptingParts): Pick<Handlers, Names> {
+export function promptingHandlers({ session, findCommand, awaitsCommands, leaving, requireAnswer }: PromptingParts): Pick<Handlers, Names> {
 	/** A command of an extension is refused whenever a prompt is. */
 	const commandPrompt = ({ run }: ExtensionCommand) =>
 		new AcceptedPrompt({ messages: [] }, "handled", (prompt) => {
@@ -35,11 +40,11 @@ export function promptingHandlers({ session, findCommand, awaitsCommands, leavin
 			void run();
 		});
 	/** An abort that was read later came first. */
-	const lostPrompt = () =>
-		new AcceptedPrompt({ messages: [] }, "started", (prompt) => {
+	const lostPrompt = (answer?: RequiredAnswer) =>
+		new AcceptedPrompt({ messages: [], answer }, "started", (prompt) => {
 			prompt.refuse(aborted);
 			// After the failure has been written.
-			setImmediate(() => session.reportAborted());
+			setImmediate(() => session.reportAborted(prompt));
 		});
 	/** Goes on with a prompt, once it is acknowledged. A prompt that comes while the agent works, and may not be queued, is refused instead. */
 	const goOn = (prompt: AcceptedPrompt, call: Call) => {
@@ -55,15 +60,19 @@ export function promptingHandlers({ session, findCommand, awaitsCommands, leavin
 		return queued ? queued.then(() => answer) : answer;
 	};
 	return {
-		prompt({ message, images, streamingBehavior }, call) {
-			const accept = () => {
-				if (call.isAborted()) return lostPrompt();
+		prompt({ message, images, streamingBehavior, outputSchema }, call) {
+			const accept = (answer?: RequiredAnswer) => {
+				if (call.isAborted()) return lostPrompt(answer);
 				const command = findCommand(message);
-				return command ? commandPrompt(command) : session.prompt({ text: message, images: flatImages(images), streamingBehavior });
+				if (command && answer)
+					throw new CommandError(`outputSchema: ${message.split(/\s/, 1)[0]} is a command of an extension, which gives no value`);
+				return command ? commandPrompt(command) : session.prompt({ text: message, images: flatImages(images), streamingBehavior, answer });
 			};
-			const prompt = accept();
-			goOn(prompt, call);
-			return prompt.expected && { disposition: prompt.expected };
+			const finish = (prompt: AcceptedPrompt) => {
+				goOn(prompt, call);
+				return prompt.expected && { disposition: prompt.expected };
+			};
+			return outputSchema ? requireAnswer(outputSchema).then((answer) => finish(accept(answer))) : finish(accept());
 		},
 		steer: queue("steering"),
 		follow_up: queue("followUp"),

@@ -1,8 +1,16 @@
+import Type from "typebox";
 import { ImageInput } from "../content.ts";
 import { ack, command, flag, list, optional, orNothing, shape, text, words } from "../define.ts";
 
 const message = text();
 const images = optional(list(ImageInput));
+
+const outputSchema = optional(
+	Type.Record(text(), Type.Unknown(), {
+		description:
+			"JSON Schema (draft 7 or 2020-12, at most 64 KB) of a value to answer with. It comes in `output` of the last `agent_end`; `outputError` says why there is none. Such a prompt cannot be queued.",
+	}),
+);
 
 export const Disposition = shape("Disposition", "What became of a message: a run starts, it waits in a queue, or an extension took it.", {
 	disposition: words("started", "queued", "handled"),
@@ -13,7 +21,7 @@ export const promptingCommands = {
 	prompt: command({
 		doc: "Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is a failure.",
 		lane: "serial",
-		params: { message, images, streamingBehavior: optional(words("steer", "followUp")) },
+		params: { message, images, streamingBehavior: optional(words("steer", "followUp")), outputSchema },
 		result: orNothing(Disposition),
 		example: { send: { message: "What is this?" }, data: { disposition: "started" } },
 	}),

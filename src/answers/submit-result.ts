@@ -1,7 +1,8 @@
-/** How a subagent hands in its answer: the tool, the instructions for it, and the reminder when it forgets. */
-import type { Policy, Tool, ValidateArguments } from "../agent/contracts.ts";
+/** How a model hands in a value instead of a text: the tool, the instructions for it, and the reminder when it forgets. */
+import type { Policy } from "../agent/policy.ts";
+import type { Tool, ValidateArguments } from "../agent/tool.ts";
 import type { DeveloperMessage, ToolResult } from "../protocol/messages.ts";
-import { answerSchema, type JsonSchema } from "./answer-schema.ts";
+import type { JsonSchema } from "./answer-schema.ts";
 
 export const submitToolName = "submit_result";
 
@@ -11,36 +12,65 @@ export type Submitted = { status: "success"; data: unknown; schemaOverridden?: t
 export interface Submission {
 	tool: Tool;
 	policy: Policy;
-	/** What the system prompt says about it. */
+	/** The system prompt's text about it. */
 	contract: string;
+	/** What was handed in; nothing yet otherwise. */
+	submitted(): Submitted | undefined;
 }
 
-const maxReminders = 3;
+export interface SubmissionLimits {
+	/** How often a value of the wrong shape is sent back with the reasons. */
+	refusals: number;
+	/** Whether a wrong value after those is accepted and marked; otherwise it counts as a failure. */
+	mayOverride: boolean;
+	/** How often a model that stops without a value is reminded. */
+	reminders: number;
+}
 
-/** `schema` is the required shape of the answer as the sender or the agent's file gave it. */
-export function submission({ schema, validate, now }: { schema: unknown; validate: ValidateArguments; now: () => number }): Submission {
-	const shape = answerSchema(schema);
-	let isSubmitted = false;
-	const tool = submitTool(shape, validate, () => isSubmitted);
+export interface SubmissionParts {
+	/** The required shape of the value; any when absent. */
+	shape: JsonSchema | undefined;
+	limits: SubmissionLimits;
+	validate: ValidateArguments;
+	now: () => number;
+}
+
+export function submission({ shape, limits, validate, now }: SubmissionParts): Submission {
+	let submitted: Submitted | undefined;
+	const tool = submitTool(shape, limits, validate, () => submitted !== undefined);
 	const execute: Tool["execute"] = async (call) => {
 		const result = await tool.execute(call);
-		isSubmitted = true;
+		submitted = result.details as Submitted;
 		return result;
 	};
-	return { tool: { ...tool, execute }, policy: reminderPolicy(() => isSubmitted, now), contract: contractOf(shape) };
+	return {
+		tool: { ...tool, execute },
+		policy: reminderPolicy(() => submitted !== undefined, limits.reminders, now),
+		contract: contractOf(shape),
+		submitted: () => submitted,
+	};
 }
 
-function submitTool(shape: JsonSchema | undefined, validate: ValidateArguments, isSubmitted: () => boolean): Tool {
+/** What checks a value: the same schema as the tool's, which holds it as a member. */
+export function valueChecker(shape: JsonSchema): JsonSchema {
+	const { own, shared } = split(shape);
+	return { type: "object", properties: { data: own }, required: ["data"], ...shared };
+}
+
+/** References begin at the root, so definitions must be there. */
+function split({ $defs, definitions, $schema: _, ...own }: JsonSchema) {
+	return { own, shared: { ...($defs ? { $defs } : {}), ...(definitions ? { definitions } : {}) } };
+}
+
+function submitTool(shape: JsonSchema | undefined, limits: SubmissionLimits, validate: ValidateArguments, isSubmitted: () => boolean): Tool {
 	const error = { type: "string", description: "Why the assignment cannot be done. Only when it cannot." };
-	// References begin at the root, so definitions must be there.
-	const { $defs, definitions, $schema: _, ...own } = shape ?? {};
-	const shared = { ...($defs ? { $defs } : {}), ...(definitions ? { definitions } : {}) };
+	const { own, shared } = split(shape ?? {});
 	const parameters = (data: JsonSchema) => ({
 		type: "object",
 		properties: { result: { type: "object", properties: { data, error }, description: "Either data or error." } },
 		required: ["result"],
 	});
-	const checked = { type: "object", properties: { data: own }, required: ["data"], ...shared };
+	const checked = valueChecker(shape ?? {});
 	let mismatches = 0;
 	return {
 		name: submitToolName,
@@ -48,7 +78,7 @@ function submitTool(shape: JsonSchema | undefined, validate: ValidateArguments, 
 		description: "Hand in the result of the assignment. Call it exactly once, as your last act: nothing you do afterwards counts.",
 		hint: "Hand in the result, exactly once, at the end",
 		parameters: { ...parameters({ description: "The result.", ...own }), ...shared },
-		// A wrong shape is answered here, not by the general check: the second one is taken as it is.
+		// A wrong shape is answered here and not by the general check, because it is refused only so often.
 		accepted: parameters({}),
 		concurrency: "exclusive",
 		endsRun: true,
@@ -62,12 +92,12 @@ function submitTool(shape: JsonSchema | undefined, validate: ValidateArguments, 
 			const found = await problemsWith(data, checked, validate);
 			if (!("problems" in found)) return answered({ status: "success", data: found.data }, "The result has been submitted.");
 			mismatches += 1;
-			if (mismatches > 1)
-				return answered(
-					{ status: "success", data, schemaOverridden: true },
-					"The result has been submitted, though it does not have the required shape.",
-				);
-			throw new Error(`The result does not have the required shape. Correct it and submit it again:\n${found.problems.join("\n")}`);
+			const problems = found.problems.join("\n");
+			if (mismatches <= limits.refusals) throw new Error(`The result does not have the required shape. Correct it and submit it again:\n${problems}`);
+			const text = "The result has been submitted, though it does not have the required shape.";
+			if (limits.mayOverride) return answered({ status: "success", data, schemaOverridden: true }, text);
+			const failure = `The value does not have the required shape, after ${mismatches} attempts:\n${problems}`;
+			return answered({ status: "error", error: failure }, failure);
 		},
 	};
 }
@@ -112,8 +142,8 @@ function contractOf(shape: JsonSchema | undefined): string {
 	].join("\n");
 }
 
-/** A subagent that stops without a result is asked for it a few times. */
-function reminderPolicy(isSubmitted: () => boolean, now: () => number): Policy {
+/** A model that stops without a result is asked for it a few times. */
+function reminderPolicy(isSubmitted: () => boolean, maxReminders: number, now: () => number): Policy {
 	let count = 0;
 	const isDue = ({ failure }: { failure: unknown }) => !failure && !isSubmitted() && count < maxReminders;
 	return {
