@@ -82,6 +82,15 @@ const options = {
 	metafile: true,
 };
 
+/**
+ * A bundle is a function, in parentheses so that V8 compiles it at once. Node's loader calls it. `scripts/start.cjs` runs the file as a script,
+ * where `this` is the global object, and receives the function: it needs no second copy of the text to put a function around it.
+ */
+const callable = {
+	banner: { js: "(f=>this===globalThis?f:f.call(exports,exports,require,module,__filename,__dirname))((function(exports,require,module,__filename,__dirname){" },
+	footer: { js: "}))" },
+};
+
 mkdirSync(outdir, { recursive: true });
 // The package is ESM; what the command runs is not.
 writeFileSync(join(outdir, "package.json"), '{ "type": "commonjs" }\n');
@@ -91,6 +100,18 @@ async function bundle(settings) {
 	noteInputs(Object.keys(metafile.inputs));
 }
 
+async function bundleCallable(settings) {
+	await bundle({ ...settings, ...callable });
+	escapeLetters(settings.outfile);
+}
+
+/** One letter outside ASCII makes V8 keep a whole bundle with two bytes per letter. esbuild leaves those of regular expressions. */
+function escapeLetters(path) {
+	const text = readFileSync(path, "utf8");
+	const escaped = text.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+	if (escaped !== text) writeFileSync(path, escaped);
+}
+
 function noteInputs(inputs) {
 	for (const input of inputs) {
 		const found = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input);
@@ -98,7 +119,7 @@ function noteInputs(inputs) {
 	}
 }
 
-await bundle({ entryPoints: ["src/app/cli.ts"], outfile: join(outdir, "core.js") });
+await bundleCallable({ entryPoints: ["src/app/cli.ts"], outfile: join(outdir, "core.js") });
 writeFileSync(join(outdir, "bowline.js"), `#!/usr/bin/env node\n${readFileSync(join(root, "scripts/start.cjs"), "utf8")}`);
 await buildDoors();
 const built = new Set();
@@ -107,8 +128,8 @@ for (let next = pending(); next.length; next = pending()) {
 		next.map(([name, { file, contents }]) => {
 			built.add(name);
 			const outfile = join(outdir, `${name}.js`);
-			if (file) return bundle({ entryPoints: [file], outfile });
-			return bundle({ stdin: { contents, resolveDir: root }, outfile, plugins: name === shared ? [] : options.plugins });
+			if (file) return bundleCallable({ entryPoints: [file], outfile });
+			return bundleCallable({ stdin: { contents, resolveDir: root }, outfile, plugins: name === shared ? [] : options.plugins });
 		}),
 	);
 }
@@ -153,7 +174,7 @@ function compress(name) {
 	const parameters = ["exports", "require", "module", "__filename", "__dirname"];
 	const source = `require("node:zlib").gunzipSync(require("node:fs").readFileSync(__dirname + "/${name}.gz")).toString()`;
 	const compiled = `require("node:vm").compileFunction(${source}, ${JSON.stringify(parameters)}, { filename: "bowline/${name}.js" })`;
-	writeFileSync(path, `${compiled}(${parameters.join(", ")});\n`);
+	writeFileSync(path, `${callable.banner.js}\n${compiled}.call(exports, ${parameters.join(", ")});\n${callable.footer.js}\n`);
 }
 
 /** Keeps what V8 compiled: of the core what a start needs, of the chunks what a first prompt and a call of a tool need. */

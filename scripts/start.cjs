@@ -18,16 +18,15 @@ function load(id) {
 	if (known) return known.exports;
 	const name = id.slice(2);
 	const path = `${__dirname}/${name}`;
-	const source = `(function(exports,require,module,__filename,__dirname){${readFileSync(path, "utf8")}\n})`;
-	// V8 keeps the name in its cache: one that holds for every place the program is installed in.
-	const script = new Script(source, { filename: `bowline/${name}`, cachedData: read(path.replace(/\.js$/, ".cache")) });
+	// A chunk as a script is the function of the chunk, see `scripts/build.mjs`. V8 keeps the name in its cache: one that holds for every place the program is installed in.
+	const script = new Script(readFileSync(path, "utf8"), { filename: `bowline/${name}`, cachedData: read(path.replace(/\.js$/, ".cache")) });
 	scripts.set(name, script);
 	const loaded = { exports: {} };
 	modules.set(id, loaded);
 	try {
-		script.runInThisContext()(loaded.exports, load, loaded, path, __dirname);
+		script.runInThisContext().call(loaded.exports, loaded.exports, load, loaded, path, __dirname);
 	} catch (error) {
-		// As with `require`: who asks again is told again.
+		// As with `require`: the next call tries again.
 		modules.delete(id);
 		throw error;
 	}
