@@ -59,6 +59,18 @@ const lazyImports = (place) => ({
 	},
 });
 
+/** Of our own package file the program reads a few members. */
+const manifest = {
+	name: "manifest",
+	setup({ onLoad }) {
+		onLoad({ filter: /[\\/]package\.json$/ }, ({ path }) => {
+			if (path !== join(root, "package.json")) return undefined;
+			const { name, version, engines } = JSON.parse(readFileSync(path, "utf8"));
+			return { contents: JSON.stringify({ name, version, engines }), loader: "json" };
+		});
+	},
+};
+
 const options = {
 	bundle: true,
 	platform: "node",
@@ -76,7 +88,7 @@ const options = {
 	external,
 	// Its ESM entry asks for import.meta.url, which a CommonJS bundle does not have.
 	alias: { jiti: "./node_modules/jiti/lib/jiti.cjs" },
-	plugins: [sharing, lazyImports("./"), inlineBundles(noteInputs)],
+	plugins: [manifest, sharing, lazyImports("./"), inlineBundles(noteInputs)],
 	absWorkingDir: root,
 	logLevel: "warning",
 	metafile: true,

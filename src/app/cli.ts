@@ -5,10 +5,7 @@ import { printable, printableLine } from "../lib/printable.ts";
 import { isUsageError } from "../lib/usage-error.ts";
 import { parseArguments, refuseUnknown, unexpectedText } from "../live/arguments.ts";
 import { claimStdout } from "../rpc/stdio.ts";
-import { helpText } from "./help.ts";
 import { runRpc } from "./process-host.ts";
-import { runSubcommand, subcommands } from "./subcommands.ts";
-import { versionText } from "./version.ts";
 
 const argv = process.argv.slice(2);
 /** Looked for without parsing, because what cannot be parsed must end with the right code too. */
@@ -56,10 +53,12 @@ async function main(): Promise<void> {
 	if ("problem" in parsed) return refuse(parsed.problem);
 	const { options, words, unknown } = parsed;
 	const [name, ...rest] = words;
-	const isSubcommand = name !== undefined && Object.hasOwn(subcommands, name);
+	// Loaded for people: a host's start has no words.
+	const subcommand = name === undefined ? undefined : (await import("./subcommands.ts")).subcommandOf(name);
 	if (options.help || options.version) {
+		const { helpText, versionText } = await import("./help.ts");
 		handleClosedStdout();
-		return void process.stdout.write(options.help ? helpText(isSubcommand ? name : undefined) : `${versionText(process.env)}\n`);
+		return void process.stdout.write(options.help ? helpText(subcommand && name) : `${versionText(process.env)}\n`);
 	}
 	if (options.cwd !== undefined) {
 		const problem = enter(options.cwd);
@@ -71,10 +70,10 @@ async function main(): Promise<void> {
 	if (search !== undefined) {
 		refuseUnknown(unknown, warn);
 		handleClosedStdout();
-		return runSubcommand("models", search === true ? words : [search, ...words], options);
+		return (await import("./subcommands.ts")).subcommandOf("models")?.(search === true ? words : [search, ...words], options);
 	}
 	// `bowline config --mode rpc` shows what a host gets.
-	if (options.mode === "rpc" && !isSubcommand) {
+	if (options.mode === "rpc" && !subcommand) {
 		if (options["output-schema"] !== undefined) return refuse("--output-schema is for -p. In RPC mode, send outputSchema with the prompt.");
 		if (options.print) return refuse("--print answers once, --mode rpc waits for commands: pass only one of them.");
 		if (words.some((word) => word.startsWith("@"))) return refuse("@file arguments are not supported in RPC mode");
@@ -86,9 +85,9 @@ async function main(): Promise<void> {
 		return (await import("../one-shot/index.ts")).runOneShot(parsed, stdout, warn);
 	}
 	refuseUnknown(unknown, warn);
-	if (isSubcommand) {
+	if (subcommand) {
 		handleClosedStdout();
-		return runSubcommand(name, rest, options);
+		return subcommand(rest, options);
 	}
 	if (words.length) return refuse(`Unknown command: ${words[0]}. To ask a model: bowline -p "prompt". See bowline --help.`);
 	refuse('Nothing to do. Try bowline chat. Pass -p "prompt" for one answer, --mode rpc to be driven by a program, or see bowline --help.');

@@ -1,7 +1,9 @@
-/** The help of the command line, from the table of flags. */
+/** The help of the command line, from the table of flags. Loaded when someone asks. */
 import { join } from "node:path";
 import { type Flag, flags } from "../protocol/flags.ts";
 import { type Subcommand, subcommands } from "./subcommands.ts";
+
+export { versionText } from "./version.ts";
 
 /** Of one subcommand, or of everything. */
 export function helpText(subcommand?: string): string {

@@ -54,10 +54,14 @@ export const subcommands: Record<string, Subcommand> = {
 	},
 };
 
-export async function runSubcommand(name: string, words: readonly string[], options: Options): Promise<void> {
+/** Runs the subcommand of this name; nothing when there is none. */
+export function subcommandOf(name: string): Subcommand["run"] | undefined {
+	if (!Object.hasOwn(subcommands, name)) return undefined;
 	const { usage, run } = subcommands[name] as Subcommand;
-	if (usage === "" && words.length) throw new UsageError(`Unexpected argument: ${words[0]}. bowline ${name} takes none. See bowline --help.`);
-	await run(words, options);
+	return async (words, options) => {
+		if (usage === "" && words.length) throw new UsageError(`Unexpected argument: ${words[0]}. bowline ${name} takes none. See bowline --help.`);
+		await run(words, options);
+	};
 }
 
 /** Options as they were on the command line. Those that say how to talk are not the user's to choose. */

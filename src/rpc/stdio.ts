@@ -2,7 +2,6 @@
  * The only place that touches stdin and stdout. Frames are collected and written once per tick; while the host does not read,
  * they wait here and `flow` makes all producers of frames wait too.
  */
-import fs from "node:fs";
 import type { Flow } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
 import { deferred } from "../lib/deferred.ts";
@@ -50,7 +49,7 @@ export class FrameWriter implements Flow {
 	#stream: OutputStream;
 	#onError: (error: Error) => void;
 	#frames: Frame[] = [];
-	/** Index in `#frames` of frames that want a write of their own. */
+	/** Index in `#frames` of frames that need a write of their own; long ones always do. */
 	#alone = new Set<number>();
 	#waiting = 0;
 	#held = 0;
@@ -83,7 +82,7 @@ export class FrameWriter implements Flow {
 		if (isLong(frame) && this.redactParts) frame = { size: frame.size, parts: filtered(frame.parts, this.redactParts()) };
 		if (this.redact && !isClean) frame = mapped(frame, this.redact);
 		if (this.split) frame = mapped(frame, this.split);
-		if (alone) this.#alone.add(this.#frames.length);
+		if (alone || isLong(frame)) this.#alone.add(this.#frames.length);
 		this.#frames.push(frame);
 		this.#add(sizeOf(frame));
 		if (this.#isScheduled || this.#isWriting) return;
@@ -200,12 +199,11 @@ export class FrameWriter implements Flow {
 	#nextBatch(): { text: string; length: number } {
 		let count = 0;
 		let length = 0;
-		if (this.#alone.size === 0 && this.#waiting <= batchSize && !this.#frames.some(isLong)) {
+		if (this.#alone.size === 0 && this.#waiting <= batchSize) {
 			count = this.#frames.length;
 			length = this.#waiting;
 		} else {
 			for (; count < this.#frames.length && length < batchSize; count++) {
-				if (isLong(this.#frames[count])) break;
 				const isAlone = this.#alone.has(count);
 				if (isAlone && count > 0) break;
 				length += sizeOf(this.#frames[count] as Frame);
@@ -266,6 +264,8 @@ function lineOf(frame: Exclude<Frame, LongFrame>): string[] {
 
 /** Writes to descriptor 1 that go around `process.stdout` go to stderr too. Frames do not come this way: `process.stdout` has its own. */
 function redirectDescriptor(): void {
+	// The module itself: a bundled import would copy every one of its members, at every start.
+	const fs = process.getBuiltinModule("node:fs");
 	for (const name of ["write", "writeSync", "writev", "writevSync"] as const) {
 		const original = fs[name] as (descriptor: number, ...rest: unknown[]) => unknown;
 		Object.assign(fs, { [name]: (descriptor: number, ...rest: unknown[]) => original(descriptor === 1 ? 2 : descriptor, ...rest) });

@@ -1,7 +1,6 @@
 /** The scripted provider as the session sees it. Scripts are loaded when the first prompt needs them, once per process. */
 import type { ModelAccess, StreamFunction } from "../../agent/contracts.ts";
 import type { Model } from "../../protocol/model.ts";
-import { ReplyBuilder } from "../builder.ts";
 import { scriptedModel } from "./model.ts";
 
 export interface Asker {
@@ -34,6 +33,7 @@ export function scriptedAccess(cwd: string, asker: Asker): ModelAccess {
 		async stream(request, options) {
 			const result = await player(request.model.id);
 			if (!("problem" in result)) return result.stream(request, options);
+			const { ReplyBuilder } = await import("./index.ts");
 			new ReplyBuilder(request.model, Date.now(), options.onEvent).fail(result.problem, { kind: "permanent" });
 		},
 	};
