@@ -151,8 +151,16 @@ const state = () => ({
 	thinkingLevel: "off",
 	isStreaming: false,
 	isCompacting: false,
+	steeringMode: "one-at-a-time",
+	followUpMode: "one-at-a-time",
+	interruptMode: "immediate",
 	sessionFile: session,
+	sessionId: "00000000-0000-7000-8000-000000000000",
+	autoCompactionEnabled: true,
 	messageCount: branch.length,
+	pendingMessageCount: 0,
+	queuedMessageCount: 0,
+	todoPhases: [],
 });
 
 function handle({ id, type, ...rest }) {

@@ -99,7 +99,9 @@ const options = {
  * where `this` is the global object, and receives the function: it needs no second copy of the text to put a function around it.
  */
 const callable = {
-	banner: { js: "(f=>this===globalThis?f:f.call(exports,exports,require,module,__filename,__dirname))((function(exports,require,module,__filename,__dirname){" },
+	banner: {
+		js: "(f=>this===globalThis?f:f.call(exports,exports,require,module,__filename,__dirname))((function(exports,require,module,__filename,__dirname){",
+	},
 	footer: { js: "}))" },
 };
 

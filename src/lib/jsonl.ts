@@ -26,13 +26,28 @@ export class RecordReader {
 	}
 
 	push(chunk: Buffer): void {
+		const last = chunk.lastIndexOf(lf);
 		let start = 0;
-		for (let end = chunk.indexOf(lf); end >= 0; end = chunk.indexOf(lf, start)) {
+		if (this.#length === 0 && !this.#discarding && chunk.length <= this.#limit) {
+			this.#pushWhole(chunk.toString("utf8", 0, last + 1));
+			start = last + 1;
+		}
+		while (start <= last) {
+			const end = chunk.indexOf(lf, start);
 			this.#add(chunk, start, end);
 			this.#finish();
 			start = end + 1;
 		}
 		this.#add(chunk, start, chunk.length);
+	}
+
+	/** Takes records with their line ends. Many short ones are decoded at once, which is cheaper: LF is never a part of another character. */
+	#pushWhole(text: string): void {
+		for (let start = 0; start < text.length; ) {
+			const end = text.indexOf("\n", start);
+			this.#give(text.slice(start, end > start && text.charCodeAt(end - 1) === cr ? end - 1 : end));
+			start = end + 1;
+		}
 	}
 
 	/** End of input: a rest without LF is a last record. */
@@ -63,7 +78,10 @@ export class RecordReader {
 			return;
 		}
 		const bytes = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-		let text = bytes.toString("utf8", 0, bytes[bytes.length - 1] === cr ? bytes.length - 1 : bytes.length);
+		this.#give(bytes.toString("utf8", 0, bytes[bytes.length - 1] === cr ? bytes.length - 1 : bytes.length));
+	}
+
+	#give(text: string): void {
 		if (this.#isFirst) {
 			this.#isFirst = false;
 			if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);

@@ -124,9 +124,9 @@ export function redactor(secrets: () => readonly string[] | undefined, maxAgeMs 
 	let askedAt = Number.NEGATIVE_INFINITY;
 	const current = (): readonly Needle[] => {
 		if (maxAgeMs > 0) {
-			// Monotonic, and unlike `performance` there without loading anything at a start.
-			const now = process.uptime() * 1000;
-			if (now - askedAt < maxAgeMs) return needles;
+			// Called for every line: no other clock is as cheap. One that was set back counts as old.
+			const now = Date.now();
+			if (now >= askedAt && now - askedAt < maxAgeMs) return needles;
 			askedAt = now;
 		}
 		const asked = secrets();
@@ -145,7 +145,7 @@ export function redactor(secrets: () => readonly string[] | undefined, maxAgeMs 
 		text: (value) => replacedIn(value, current()),
 		line(json) {
 			const known = current();
-			return known.some(({ stem }) => json.includes(stem)) ? cleanJson(json, (value) => replacedIn(value, known)) : json;
+			return known.length > 0 && known.some(({ stem }) => json.includes(stem)) ? cleanJson(json, (value) => replacedIn(value, known)) : json;
 		},
 		pieces() {
 			const known = current();

@@ -79,37 +79,68 @@ export class Dispatch {
 		this.#abortedBefore = { abort: Number.POSITIVE_INFINITY, abort_bash: Number.POSITIVE_INFINITY };
 	}
 
+	/** Whether an abort of this kind was read after a command. */
+	isAborted(sequence: number, by: "abort" | "abort_bash"): boolean {
+		return sequence < this.#abortedBefore[by];
+	}
+
 	/** Runs a handler and answers. Synchronous as long as the handler is. */
 	#handle({ id, name, params }: Command, sequence: number, replies: Replies): void | Promise<void> {
-		const afterwards: (() => void)[] = [];
-		let prompt: AcceptedPrompt | undefined;
-		const call: Call = {
-			id,
-			afterResponse: (then) => void afterwards.push(then),
-			continueAfterAck: (accepted) => {
-				prompt = accepted;
-			},
-			isAborted: (by = "abort") => sequence < this.#abortedBefore[by],
-			inSerialLane: (work) => this.#lanes.inTurn(work),
-		};
-		const goOn = async (accepted: AcceptedPrompt) => {
-			const refusal = await accepted.acknowledge(replies.onDisposition);
-			if (refusal) replies.refuse(refusal);
-		};
-		const succeed = (data: unknown) => {
-			if (prompt) {
-				replies.accept(data);
-				this.#lanes.track(goOn(prompt).catch(replies.fail));
-			} else replies.succeed(data);
-			for (const then of afterwards) then();
-		};
+		const call = new DispatchedCall(id, sequence, this, this.#lanes);
 		try {
 			const handler = this.#handlers[name] as (params: unknown, call: Call) => unknown;
 			const result = handler(params, call);
-			if (!(result instanceof Promise)) return succeed(result);
-			return result.then(succeed).catch(replies.fail);
+			if (!(result instanceof Promise)) return this.#succeed(result, call, replies);
+			return result.then((data) => this.#succeed(data, call, replies)).catch((error) => replies.fail(error));
 		} catch (error) {
 			replies.fail(error);
 		}
+	}
+
+	#succeed(data: unknown, { prompt, afterwards }: DispatchedCall, replies: Replies): void {
+		if (prompt) {
+			replies.accept(data);
+			this.#lanes.track(goOn(prompt, replies).catch((error) => replies.fail(error)));
+		} else replies.succeed(data);
+		if (afterwards) for (const then of afterwards) then();
+	}
+}
+
+async function goOn(prompt: AcceptedPrompt, replies: Replies): Promise<void> {
+	const refusal = await prompt.acknowledge(replies.onDisposition);
+	if (refusal) replies.refuse(refusal);
+}
+
+/** Made for every command, so it is one small object without closures. */
+class DispatchedCall implements Call {
+	readonly id: RequestId | undefined;
+	afterwards: (() => void)[] | undefined;
+	prompt: AcceptedPrompt | undefined;
+	#sequence: number;
+	#dispatch: Dispatch;
+	#lanes: Lanes;
+
+	constructor(id: RequestId | undefined, sequence: number, dispatch: Dispatch, lanes: Lanes) {
+		this.id = id;
+		this.#sequence = sequence;
+		this.#dispatch = dispatch;
+		this.#lanes = lanes;
+	}
+
+	afterResponse(then: () => void): void {
+		this.afterwards ??= [];
+		this.afterwards.push(then);
+	}
+
+	continueAfterAck(accepted: AcceptedPrompt): void {
+		this.prompt = accepted;
+	}
+
+	isAborted(by: "abort" | "abort_bash" = "abort"): boolean {
+		return this.#dispatch.isAborted(this.#sequence, by);
+	}
+
+	inSerialLane<T>(work: () => Promise<T>): Promise<T> {
+		return this.#lanes.inTurn(work);
 	}
 }

@@ -42,6 +42,14 @@ export class Lanes {
 
 	/** Starts work in its turn. `size`: what it costs in bytes while it waits. */
 	enqueue(run: () => void | Promise<void>, holdsLane: boolean, size = 0): void {
+		// Nearly every command starts at once.
+		if (this.#jobs.length === 0 && !this.#isPumping && !this.#isLaneHeld && this.#out.flow.isOpen) {
+			this.#isPumping = true;
+			this.#start(run, holdsLane);
+			this.#isPumping = false;
+			if (this.#jobs.length) this.#pump();
+			return;
+		}
 		this.#jobs.push({ run, holdsLane, size });
 		this.#count(size + jobOverhead);
 		this.#pump();
@@ -88,18 +96,22 @@ export class Lanes {
 		while (done < this.#jobs.length && !this.#isLaneHeld && this.#hasRoom()) {
 			const job = this.#jobs[done++] as Job;
 			this.#count(-job.size - jobOverhead);
-			const work = job.run();
-			if (!work) continue;
-			this.track(work);
-			if (!job.holdsLane) continue;
-			this.#isLaneHeld = true;
-			void work.then(() => {
-				this.#isLaneHeld = false;
-				this.#pump();
-			});
+			this.#start(job.run, job.holdsLane);
 		}
 		if (done) this.#jobs = this.#jobs.slice(done);
 		this.#isPumping = false;
+	}
+
+	#start(run: Job["run"], holdsLane: boolean): void {
+		const work = run();
+		if (!work) return;
+		this.track(work);
+		if (!holdsLane) return;
+		this.#isLaneHeld = true;
+		void work.then(() => {
+			this.#isLaneHeld = false;
+			this.#pump();
+		});
 	}
 
 	/** Whether another command may start now. If not, the lane continues when the host has read enough. */

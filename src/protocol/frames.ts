@@ -38,7 +38,8 @@ export function parseFailure(reason: string): ParseFailure {
 }
 
 export function parseInbound(line: string): InboundFrame {
-	if (isNestedDeeperThan(maxNesting, line)) return parseFailure(`nested deeper than ${maxNesting}`);
+	// A level takes two characters at least: most lines are too short to be too deep.
+	if (line.length > 2 * maxNesting && isNestedDeeperThan(maxNesting, line)) return parseFailure(`nested deeper than ${maxNesting}`);
 	let frame: unknown;
 	try {
 		frame = JSON.parse(line);

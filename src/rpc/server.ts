@@ -14,6 +14,7 @@ import {
 	parseInbound,
 	type RequestId,
 } from "../protocol/frames.ts";
+import type { Refusal } from "../session/refusal.ts";
 import type { Answer, Dialect, PromptReplies } from "./dialects/dialect.ts";
 import { LongAnswer } from "./long-answers.ts";
 import type { FrameWriter } from "./stdio.ts";
@@ -29,6 +30,7 @@ export interface ServerParts {
 
 export class Server {
 	#parts: ServerParts;
+	#frozen: { data: unknown; json: string } | undefined;
 
 	constructor(parts: ServerParts) {
 		this.#parts = parts;
@@ -38,7 +40,7 @@ export class Server {
 		const frame = parseInbound(line);
 		if (frame.kind === "failure") return this.#fail(frame, line.length);
 		if (frame.kind === "control") return this.#parts.onControl(frame.frame);
-		this.#parts.commands.receive(frame, this.#replies(frame), line.length);
+		this.#parts.commands.receive(frame, new CommandReplies(this, this.#parts.dialect, frame), line.length);
 	}
 
 	receiveTooLong(limit: number): void {
@@ -49,50 +51,102 @@ export class Server {
 	#fail({ id, hidesId, command, error }: ParseFailure, size: number): void {
 		const { dialect, writer, lanes } = this.#parts;
 		const told = hidesId && !dialect.echoesIds ? undefined : id;
-		const answer = () => this.#answer(told, command, { error });
+		const answer = () => this.answer(told, command, { error });
 		if (writer.isOpen) answer();
 		else lanes.enqueue(answer, true, size);
 	}
 
-	#replies({ id, name }: CommandFrame): Replies {
-		const answer: Answer = (outcome) => this.#answer(id, name, outcome);
-		let replies: PromptReplies | undefined;
-		/** Made for prompts only. */
-		const prompt = () => {
-			replies ??= this.#parts.dialect.prompt?.(id, answer) ?? plainReplies(answer);
-			return replies;
-		};
-		return {
-			succeed: (data) => (data instanceof LongAnswer ? this.#answerLong(id, name, data) : answer({ data })),
-			accept: (data) => prompt().accept(data),
-			get onDisposition() {
-				return prompt().onDisposition;
-			},
-			refuse: (refusal) => prompt().refuse(refusal),
-			fail: (error) => this.#refuse(id, name, error),
-		};
-	}
-
-	#refuse(id: RequestId | undefined, name: string, error: unknown): void {
-		if (isCommandError(error)) return this.#answer(id, name, { error: error.message, code: error.code });
+	refuse(id: RequestId | undefined, name: string, error: unknown): void {
+		if (isCommandError(error)) return this.answer(id, name, { error: error.message, code: error.code });
 		this.#parts.log.error(`${name} failed unexpectedly`, error);
-		this.#answer(id, name, { error: error instanceof Error ? error.message : String(error) });
+		this.answer(id, name, { error: error instanceof Error ? error.message : String(error) });
 	}
 
-	#answerLong(id: RequestId | undefined, command: string, { member, json }: LongAnswer): void {
-		const head = toLine({ id, type: "response", command, success: true, data: {} }).slice(0, -2);
+	answerLong(id: RequestId | undefined, command: string, { member, json }: LongAnswer): void {
 		const { writer, lanes } = this.#parts;
-		writer.write({ size: json.size, parts: enclosed(`${head}${JSON.stringify(member)}:`, json.parts, "}}") });
+		writer.write({ size: json.size, parts: enclosed(`${headOf(id, command)}{${JSON.stringify(member)}:`, json.parts, "}}") });
 		if (!writer.isOpen) lanes.weigh();
 	}
 
-	#answer(id: RequestId | undefined, command: string, outcome: { data?: unknown } | { error: string; code?: string }): void {
+	answer(id: RequestId | undefined, command: string, outcome: Outcome): void {
+		const { writer, dialect, lanes } = this.#parts;
+		if (!dialect.frames && "data" in outcome && isFrozenObject(outcome.data)) {
+			writer.write(`${headOf(id, command)}${this.#jsonOf(outcome.data)}}`);
+			if (!writer.isOpen) lanes.weigh();
+			return;
+		}
 		const isFailure = "error" in outcome;
 		const response: Response = { id, type: "response", command, success: !isFailure, ...outcome };
-		const { writer, dialect, lanes } = this.#parts;
 		for (const line of linesOf(dialect.frames?.(response) ?? [response], command)) writer.write(line);
 		if (!writer.isOpen) lanes.weigh();
 	}
+
+	/** Frozen data never changes. A host that asks for the same again gets the JSON that was made before. */
+	#jsonOf(data: unknown): string {
+		const known = this.#frozen;
+		if (known !== undefined && known.data === data) return known.json;
+		const json = toLine(data);
+		this.#frozen = { data, json };
+		return json;
+	}
+}
+
+type Outcome = Parameters<Answer>[0];
+
+/** Made for every command, so it is one small object without closures. */
+class CommandReplies implements Replies {
+	#server: Server;
+	#dialect: Dialect;
+	#id: RequestId | undefined;
+	#name: string;
+	#prompt: PromptReplies | undefined;
+
+	constructor(server: Server, dialect: Dialect, { id, name }: CommandFrame) {
+		this.#server = server;
+		this.#dialect = dialect;
+		this.#id = id;
+		this.#name = name;
+	}
+
+	succeed(data: unknown): void {
+		if (data instanceof LongAnswer) this.#server.answerLong(this.#id, this.#name, data);
+		else this.#server.answer(this.#id, this.#name, { data });
+	}
+
+	accept(data: unknown): void {
+		this.#replies.accept(data);
+	}
+
+	get onDisposition(): PromptReplies["onDisposition"] {
+		return this.#replies.onDisposition;
+	}
+
+	refuse(refusal: Refusal): void {
+		this.#replies.refuse(refusal);
+	}
+
+	fail(error: unknown): void {
+		this.#server.refuse(this.#id, this.#name, error);
+	}
+
+	/** Made for prompts only. */
+	get #replies(): PromptReplies {
+		if (!this.#prompt) {
+			const answer: Answer = (outcome) => this.#server.answer(this.#id, this.#name, outcome);
+			this.#prompt = this.#dialect.prompt?.(this.#id, answer) ?? plainReplies(answer);
+		}
+		return this.#prompt;
+	}
+}
+
+/** A successful response up to its data. */
+function headOf(id: RequestId | undefined, command: string): string {
+	return `${id === undefined ? "{" : `{"id":${toLine(id)},`}"type":"response","command":"${command}","success":true,"data":`;
+}
+
+/** An object whose JSON cannot change any more. */
+function isFrozenObject(data: unknown): boolean {
+	return typeof data === "object" && data !== null && Object.isFrozen(data);
 }
 
 function* enclosed(before: string, parts: Iterable<Uint8Array>, after: string): Generator<Uint8Array> {

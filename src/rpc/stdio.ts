@@ -78,11 +78,14 @@ export class FrameWriter implements Flow {
 	/** Queues one frame. `alone`: in a write of its own, not together with its neighbours. `isClean`: there are no credentials in it. */
 	write(frame: Frame, alone = false, isClean = false): void {
 		if (this.#hasFailed) return;
-		if (isLong(frame) && (this.split || !this.#stream.writeBytes)) frame = Buffer.concat([...frame.parts]).toString("utf8");
-		if (isLong(frame) && this.redactParts) frame = { size: frame.size, parts: filtered(frame.parts, this.redactParts()) };
-		if (this.redact && !isClean) frame = mapped(frame, this.redact);
-		if (this.split) frame = mapped(frame, this.split);
-		if (alone || isLong(frame)) this.#alone.add(this.#frames.length);
+		if (typeof frame === "string") {
+			if (this.redact && !isClean) frame = this.redact(frame);
+			if (this.split) frame = this.split(frame);
+		} else {
+			frame = this.#prepared(frame, isClean);
+			alone ||= isLong(frame);
+		}
+		if (alone) this.#alone.add(this.#frames.length);
 		this.#frames.push(frame);
 		this.#add(sizeOf(frame));
 		if (this.#isScheduled || this.#isWriting) return;
@@ -91,6 +94,14 @@ export class FrameWriter implements Flow {
 			this.#isScheduled = false;
 			this.#flush();
 		});
+	}
+
+	/** A frame that is made later, with what has to be done to its lines. */
+	#prepared(frame: Frame, isClean: boolean): Frame {
+		if (isLong(frame) && (this.split || !this.#stream.writeBytes)) frame = Buffer.concat([...frame.parts]).toString("utf8");
+		if (isLong(frame) && this.redactParts) frame = { size: frame.size, parts: filtered(frame.parts, this.redactParts()) };
+		if (this.redact && !isClean) frame = mapped(frame, this.redact);
+		return this.split ? mapped(frame, this.split) : frame;
 	}
 
 	/** Counts bytes that wait elsewhere to become frames (or, negative, no longer do). */
@@ -213,9 +224,12 @@ export class FrameWriter implements Flow {
 				}
 			}
 		}
-		const lines = this.#drop(count).flatMap((frame) => (isLong(frame) ? [] : lineOf(frame)));
-		lines.push("");
-		return { text: lines.join("\n"), length };
+		let text = "";
+		for (const frame of this.#drop(count)) {
+			const line = typeof frame === "string" ? frame : lineOf(frame as LateFrame);
+			if (line !== undefined) text += `${line}\n`;
+		}
+		return { text, length };
 	}
 
 	/** Removes the first frames from the queue. */
@@ -252,13 +266,12 @@ function* filtered(parts: Iterable<Uint8Array>, filter: ByteFilter): Generator<U
 }
 
 /** A frame that cannot be serialized must not make its neighbours fail. */
-function lineOf(frame: Exclude<Frame, LongFrame>): string[] {
-	if (typeof frame === "string") return [frame];
+function lineOf(frame: LateFrame): string | undefined {
 	try {
-		return [frame.line()];
+		return frame.line();
 	} catch (error) {
 		stderrLog().error("a frame could not be written", error);
-		return [];
+		return undefined;
 	}
 }
 

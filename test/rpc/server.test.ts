@@ -137,3 +137,23 @@ test("stdin is paused above 32 MiB of commands that have not started, and goes o
 	await tick();
 	expect(pauses).toEqual([true, false]);
 });
+
+test("data that cannot change is answered under every id, and other data after it", async () => {
+	const state = Object.freeze({ text: "one\u2028" });
+	let current: { text: string } = state;
+	const { send, lines } = serve({ get_last_assistant_text: () => current });
+	send({ id: "a\u2028", type: "get_last_assistant_text" });
+	send({ id: 2, type: "get_last_assistant_text" });
+	send({ type: "get_last_assistant_text" });
+	current = Object.freeze({ text: "two" });
+	send({ id: 4, type: "get_last_assistant_text" });
+	await tick();
+	const rest = { type: "response", command: "get_last_assistant_text", success: true };
+	expect(lines.map((line) => JSON.parse(line))).toEqual([
+		{ id: "a\u2028", ...rest, data: { text: "one\u2028" } },
+		{ id: 2, ...rest, data: { text: "one\u2028" } },
+		{ ...rest, data: { text: "one\u2028" } },
+		{ id: 4, ...rest, data: { text: "two" } },
+	]);
+	expect(lines.join("")).not.toContain("\u2028");
+});
