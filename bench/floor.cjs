@@ -161,6 +161,10 @@ const state = () => ({
 	pendingMessageCount: 0,
 	queuedMessageCount: 0,
 	todoPhases: [],
+	version: "0.0.0",
+	protocol: 1,
+	cwd: process.cwd(),
+	capabilities: {},
 });
 
 function handle({ id, type, ...rest }) {

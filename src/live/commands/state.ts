@@ -14,8 +14,14 @@ type Names =
 	| "set_todos";
 
 export function stateHandlers(session: Session, identity: Identity): Pick<Handlers, Names> {
+	/** Made again when the state is another one, so that the server can answer with the same JSON until then. */
+	let known: { state: object; answer: SessionState } | undefined;
+	const withIdentity = (state: Readonly<SessionState>): SessionState => {
+		if (known?.state !== state) known = { state, answer: Object.freeze({ ...state, ...identity }) };
+		return known.answer;
+	};
 	return {
-		get_state: ({ full }) => (full ? fullState(session, identity) : { ...session.state, ...identity }),
+		get_state: ({ full }) => (full ? fullState(session, identity) : withIdentity(session.state)),
 		get_messages: () => ({ messages: [...session.messages] }),
 		get_last_assistant_text: () => ({ text: session.conversation.lastText }),
 		set_steering_mode({ mode }) {
