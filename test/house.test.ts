@@ -25,6 +25,7 @@ const belowLive = [
 	"snapshots",
 	"subagents",
 	"answers",
+	"mcp",
 	"session",
 ];
 const mayImport: Record<string, string[]> = {
@@ -42,6 +43,7 @@ const mayImport: Record<string, string[]> = {
 	snapshots: ["protocol", "lib", "node:"],
 	answers: ["protocol", "lib", "contracts"],
 	subagents: ["protocol", "lib", "contracts", "client", "snapshots", "answers", "node:"],
+	mcp: ["protocol", "lib", "contracts", "node:"],
 	session: ["protocol", "lib", "agent", "transcript"],
 	live: [...belowLive, "client", "node:"],
 	rpc: ["protocol", "lib", "contracts", "session", "live", "node:"],

@@ -31,6 +31,8 @@ export interface Tool extends ToolDefinition {
 	adapt?: (args: Record<string, unknown>) => Record<string, unknown>;
 	/** The schema arguments are held to, where the tool checks the rest of `parameters` itself. */
 	accepted?: Record<string, unknown>;
+	/** Arguments go through unchecked where the schema is not one that can be compiled: what answers the call checks them. */
+	checksArguments?: true;
 	/** A successful call ends the run: the model is not asked again. */
 	endsRun?: true;
 	/** How long a call may take to end after its signal fired, where the usual two seconds would lose its result. */

@@ -2,7 +2,7 @@
 import { Compile } from "typebox/compile";
 import { TimeLimit } from "../lib/in-time.ts";
 import { coerce } from "./coerce.ts";
-import type { ToolDefinition, ValidateArguments } from "./contracts.ts";
+import type { Tool, ToolDefinition, ValidateArguments } from "./contracts.ts";
 
 type Validator = ReturnType<typeof Compile>;
 interface Known {
@@ -16,7 +16,9 @@ const known = new WeakMap<object, Known>();
 const limitMs = 1000;
 
 export const validateArguments: ValidateArguments = async (tool: ToolDefinition, args) => {
-	const { validator, hasPatterns } = compiled(tool);
+	const known = compiled(tool);
+	if (!known) return { args: structuredClone(args) };
+	const { validator, hasPatterns } = known;
 	if (!hasPatterns) return checked(validator, tool, args);
 	const message = `could not be checked: a pattern of the schema of ${tool.name} took longer than ${limitMs} ms`;
 	let outcome: Awaited<ReturnType<ValidateArguments>> = { problems: [{ path: "arguments", message }] };
@@ -26,7 +28,9 @@ export const validateArguments: ValidateArguments = async (tool: ToolDefinition,
 	return outcome;
 };
 
-function compiled({ name, parameters }: ToolDefinition): Known {
+/** Nothing where the schema cannot be compiled and the tool checks its arguments. */
+function compiled(tool: ToolDefinition & Pick<Tool, "checksArguments">): Known | undefined {
+	const { name, parameters } = tool;
 	const before = known.get(parameters);
 	if (before) return before;
 	try {
@@ -35,6 +39,7 @@ function compiled({ name, parameters }: ToolDefinition): Known {
 		known.set(parameters, found);
 		return found;
 	} catch (error) {
+		if (tool.checksArguments) return undefined;
 		// The model can do nothing about it; who made the tool can.
 		throw new Error(`The tool ${name} cannot be called: its parameters are no JSON Schema that can be used (${(error as Error).message}).`);
 	}

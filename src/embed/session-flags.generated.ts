@@ -25,12 +25,16 @@ export interface SessionFlags {
 	name?: string;
 	/** Write nothing to disk. */
 	noSession?: boolean;
-	/** Only these built-in tools. */
+	/** Only these built-in tools; names with mcp__ choose among MCP tools. */
 	tools?: string;
 	/** None of these tools, whoever brings them. */
 	excludeTools?: string;
 	/** No built-in tools. */
 	noTools?: boolean;
+	/** MCP servers for this process: a file, or the JSON itself. */
+	mcpConfig?: readonly string[];
+	/** No MCP server but those of --mcp-config and of the host. */
+	noMcp?: boolean;
 	/** Replace the system prompt (text or a file). */
 	systemPrompt?: string;
 	/** Add to the system prompt (text or a file). */

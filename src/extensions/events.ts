@@ -363,6 +363,7 @@ export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "
 	subagent_verification_end: "fact",
 	budget_warning: "fact",
 	budget_exceeded: "fact",
+	mcp_server_update: "fact",
 	queue_update: "fact",
 	session_info_changed: "fact",
 	thinking_level_changed: "fact",

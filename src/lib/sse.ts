@@ -22,6 +22,10 @@ export class SseReader {
 	/** The last character was a carriage return; a line feed directly after it is part of the same line end. */
 	#isAfterReturn = false;
 	#events = 0;
+	/** The `id` of the last event that had one. */
+	lastId: string | undefined;
+	/** How long to wait before connecting again, as the server asks. */
+	retryMs: number | undefined;
 
 	constructor(onEvent: OnSseEvent, limit = defaultLimit, onError?: OnSseError) {
 		this.#onEvent = onEvent;
@@ -74,6 +78,8 @@ export class SseReader {
 			this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
 		} else if (line.startsWith("event:")) this.#name = line.slice(line.charCodeAt(6) === 32 ? 7 : 6);
 		else if (line.startsWith("error:")) this.#onError?.(line.slice(6).trim());
+		else if (line.startsWith("id:")) this.lastId = line.slice(line.charCodeAt(3) === 32 ? 4 : 3);
+		else if (line.startsWith("retry:")) this.retryMs = /^ ?\d{1,7}$/.test(line.slice(6)) ? Number(line.slice(6)) : this.retryMs;
 		else if (line === "data") this.#data = this.#data === undefined ? "" : `${this.#data}\n`;
 	}
 

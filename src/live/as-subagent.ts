@@ -73,6 +73,8 @@ async function settingsOf({ settings: given, trusted }: Inheritance, cwd: string
 		get: (name) => (Object.hasOwn(values, name) ? values[name] : rows[name].default) as never,
 		origin: () => "the sender",
 		scope: () => "temporary",
+		layers: () => [],
+		refused: () => [],
 		warnings: [],
 		unused: [],
 		isTrusted: trusted,

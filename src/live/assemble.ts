@@ -1,6 +1,7 @@
 /** Puts a session together, downwards: transcript, conversation, models, tools, policies, session. Each part exists before the next needs it. */
 import type { Budget } from "../agent/budget.ts";
 import { Doors } from "../agent/doors.ts";
+import type { Tool } from "../agent/tool.ts";
 import { type Log, stderrLog } from "../lib/log.ts";
 import type { CompactionPolicy } from "../policies/compaction/policy.ts";
 import { estimatedUsage } from "../policies/estimated-usage.ts";
@@ -18,6 +19,7 @@ import type { MakeBudget } from "./budget.ts";
 import { BuiltInTools } from "./built-in-tools.ts";
 import { startControls } from "./controls.ts";
 import type { Front } from "./front.ts";
+import { Mcp } from "./mcp.ts";
 import { modelChoice } from "./model-choice.ts";
 import { Models } from "./models.ts";
 import { policies } from "./policies.ts";
@@ -41,7 +43,10 @@ export interface Assembly {
 	compaction: CompactionPolicy;
 	bash: UserBash;
 	budget: Budget | undefined;
+	mcp: Mcp;
 	log: Log;
+	/** Values that must not leave the process. */
+	knownSecrets: () => readonly string[] | undefined;
 	/** Chooses the model to start with. Resolves at once where nothing has to be looked up. */
 	chooseModel(hasMoreProviders?: boolean): Promise<void> | undefined;
 	/** Kills every process we started, closes every connection. */
@@ -81,13 +86,20 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	const taskParts = { workspace, front, models, shells, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
 	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, warn, taskTool });
-	const sources = new ToolSources(front.host ? [builtIn, front.host.tools] : [builtIn], excludedTools(options));
+	const mcp: Mcp = new Mcp({ workspace, front, shells, secrets, emit: bus.emit, warn, taken: () => sources.takenFor("mcp") });
+	const sources = new ToolSources(front.host ? [builtIn, front.host.tools, mcp] : [builtIn, mcp], excludedTools(options));
 	const prompting = new Prompting(workspace, warn, now);
-	const offered = async () => {
+	const offered = async (starting?: AbortSignal) => {
 		await builtIn.load();
+		if (starting) await mcp.prepare(starting);
 		return subagent ? subagent.offer(sources.active()) : sources.active();
 	};
-	const briefing = new Briefing({ models, choice, tools: offered, systemPrompt: (tools) => prompting.systemPrompt(tools), emit: bus.emit });
+	const systemPrompt = async (tools: readonly Tool[]) => {
+		const text = await prompting.systemPrompt(tools);
+		const instructions = mcp.instructions();
+		return instructions ? `${text}\n\n${instructions}` : text;
+	};
+	const briefing = new Briefing({ models, choice, tools: offered, systemPrompt, emit: bus.emit });
 
 	const { list, retry, compaction } = policies({
 		workspace,
@@ -118,14 +130,16 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		compaction,
 		bash: new UserBash({ shell: () => shells.shell(), recorder: () => session.recorder(), doors, log, now }),
 		budget,
+		mcp,
 		log,
+		knownSecrets: secrets.known,
 		chooseModel(hasMoreProviders = false) {
 			if (!isNew) return resumeChoice({ choice, transcript }, options, () => models.start(), warn);
 			return !script && (hasMoreProviders || models.mayHaveStart) ? models.startWith(choice, log) : undefined;
 		},
 		async close() {
 			budget?.close();
-			await Promise.all([shells.close(() => session.abort()), models.close()]);
+			await Promise.all([shells.close(() => session.abort()), mcp.close(), models.close()]);
 		},
 	};
 }

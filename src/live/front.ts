@@ -5,6 +5,7 @@ import type { Ui } from "../agent/ui.ts";
 import type { ShellUpdate } from "../lib/shell/index.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { RequestId } from "../protocol/frames.ts";
+import type { McpServers } from "../protocol/mcp.ts";
 import type { LaneFlow } from "./lanes.ts";
 import type { ToolSource } from "./tool-sources.ts";
 
@@ -19,6 +20,8 @@ export interface Front {
 	hasUI: boolean;
 	/** The host's own tools and its choice of events, where it has any. */
 	host?: Host;
+	/** MCP servers for this session alone, by name or as a list with names. Opening the session fails when an entry is wrong. */
+	mcpServers?: McpServers;
 	warn: (text: string) => void;
 	/** Calls back when everything has ended, for whatever reason. */
 	atExit: (then: () => void) => void;

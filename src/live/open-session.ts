@@ -46,6 +46,7 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 	// Whatever ends the process, save a kill: no other process finds a lock of ours.
 	front.atExit(() => session.transcript.close());
 	const live = new LiveSession(assembly, front, identityOf(workspace), override);
+	if (front.mcpServers && Object.keys(front.mcpServers).length > 0) await assembly.mcp.set(front.mcpServers);
 	const start = async (extensions: Extensions) => {
 		live.extensions = extensions;
 		await extensions.start({ live, assembly, front, leaving: live.leaving });

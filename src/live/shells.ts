@@ -12,6 +12,7 @@ export class Shells {
 	#facts: () => Record<string, string | undefined>;
 	#shell: Promise<Shell> | undefined;
 	#childShell: Promise<Shell> | undefined;
+	#serverShell: Promise<Shell> | undefined;
 	#isClosed = false;
 
 	constructor(workspace: Workspace, secrets: Secrets, facts: () => Record<string, string | undefined>) {
@@ -33,6 +34,18 @@ export class Shells {
 			this.#childShell = undefined;
 		});
 		return this.#childShell;
+	}
+
+	/** For MCP servers, which live as long as the session and end in a way of their own. */
+	serverShell(): Promise<Shell> {
+		this.#serverShell ??= remembered(this.#load(), () => {
+			this.#serverShell = undefined;
+		});
+		return this.#serverShell;
+	}
+
+	async closeServers(): Promise<void> {
+		await (await this.#serverShell)?.close();
 	}
 
 	/** Returns what commands see, at any time. */

@@ -27,7 +27,7 @@ function namesIn(list: string): string[] {
 }
 
 export function warnOfUnknownTools(options: Options, warn: (text: string) => void): void {
-	const unknown = toolNames(options)?.filter((name) => !builtInNames.includes(name)) ?? [];
+	const unknown = toolNames(options)?.filter((name) => !builtInNames.includes(name) && !name.startsWith("mcp__")) ?? [];
 	if (unknown.length) warn(`--tools: there is no tool ${unknown.join(", ")}. There are ${builtInNames.join(", ")}.`);
 }
 

@@ -5,7 +5,7 @@
 import type { Tool } from "../agent/tool.ts";
 
 export interface ToolSource {
-	readonly name: "built-in" | "extension" | "host";
+	readonly name: "built-in" | "extension" | "host" | "mcp";
 	/** All its tools, in a stable order. */
 	tools(): readonly Tool[];
 	/** Whether the model is offered a tool unless an extension switches it off. */
@@ -34,11 +34,10 @@ export class ToolSources {
 		this.#excluded = new Set(excluded);
 	}
 
-	/** Replaces the source of the same name, or adds it in front of the host's, whose names must not hide others. */
+	/** Replaces the source of the same name, or adds it directly after the built-in one: names of the others must not hide its own. */
 	put(source: ToolSource): void {
-		const others = this.#sources.filter(({ name }) => name !== source.name);
-		const at = source.name === "extension" ? others.findIndex(({ name }) => name === "host") : -1;
-		this.#sources = at < 0 ? [...others, source] : [...others.slice(0, at), source, ...others.slice(at)];
+		const [builtIn, ...rest] = this.#sources.filter(({ name }) => name !== source.name);
+		this.#sources = [...(builtIn ? [builtIn] : []), source, ...rest];
 	}
 
 	/** All tools, each name once, in a stable order. */

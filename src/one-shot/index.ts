@@ -81,7 +81,7 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 		variations: dialect,
 	};
 	const { live, ready } = await openSession(workspace, front, extensions && Promise.resolve(extensions), dialect.handlers);
-	redactExits({ writer, events, redactStderr }, live.assembly.models.knownSecrets, !isJson);
+	redactExits({ writer, events, redactStderr }, live.assembly.knownSecrets, !isJson);
 	ending.waits = () => extensions?.waits ?? [];
 	ending.finish = async () => {
 		await live.close("finish");

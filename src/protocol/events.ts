@@ -5,6 +5,7 @@ import { CompactionResult } from "./commands/compaction.ts";
 import { event, type Fields, flag, integer, jsonObject, list, number, optional, orNull, text, words } from "./define.ts";
 import { samples } from "./examples.ts";
 import { optionalIdentity } from "./identity.ts";
+import { McpStatus } from "./mcp.ts";
 import { AgentMessage, AssistantMessage, ToolResult, ToolResultMessage } from "./messages.ts";
 import { ThinkingLevelWord, Usage } from "./model.ts";
 import { AssistantMessageEvent } from "./stream.ts";
@@ -243,6 +244,11 @@ export const events = {
 		{ name: "repair the search" },
 	),
 	thinking_level_changed: event("The thinking level changed.", { level: ThinkingLevelWord }, { level: "high" }),
+	mcp_server_update: event(
+		"The status of an MCP server changed, or its list of tools.",
+		{ name: text(), status: McpStatus, error: optional(text()), toolCount: optional(integer()) },
+		{ name: "files", status: "ready", toolCount: 14 },
+	),
 	extension_error: event(
 		"Code of an extension threw.",
 		{ extensionPath: text(), event: text(), error: text() },

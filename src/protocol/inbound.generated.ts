@@ -221,6 +221,21 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 			return undefined;
 		},
 	},
+	set_mcp_servers: {
+		lane: "serial",
+		check(frame) {
+			if (!((isObject(frame.servers) || Array.isArray(frame.servers)))) return "servers must be object or array";
+			return undefined;
+		},
+	},
+	get_mcp_servers: { lane: "serial", check: none },
+	restart_mcp_server: {
+		lane: "background",
+		check(frame) {
+			if (!(typeof frame.name === "string")) return "name must be string";
+			return undefined;
+		},
+	},
 	get_commands: { lane: "serial", check: none },
 	get_available_commands: { lane: "serial", check: none },
 	set_event_filter: {

@@ -43,6 +43,9 @@ export const commandLanes = {
 	open_session: "serial",
 	set_todos: "serial",
 	set_host_tools: "serial",
+	set_mcp_servers: "serial",
+	get_mcp_servers: "serial",
+	restart_mcp_server: "background",
 	get_commands: "serial",
 	get_available_commands: "serial",
 	set_event_filter: "serial",
@@ -92,5 +95,6 @@ export const eventNames = [
 	"queue_update",
 	"session_info_changed",
 	"thinking_level_changed",
+	"mcp_server_update",
 	"extension_error",
 ] as const;

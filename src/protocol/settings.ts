@@ -13,11 +13,13 @@ export interface SettingRow<K extends Kind = Kind, D = unknown> {
 	project?: true | readonly [least: number, most: number];
 	/** Paths. Those of a file are relative to its directory. */
 	isPath?: true;
+	/** An object whose members come from all places: one in a higher place replaces the whole member of the same name. */
+	byMember?: true;
 	/** A host gets the default whatever the user's or project's file says. */
 	resetInRpc?: true;
 }
 
-type Extra = Pick<SettingRow, "project" | "isPath" | "resetInRpc">;
+type Extra = Pick<SettingRow, "project" | "isPath" | "byMember" | "resetInRpc">;
 
 function setting<K extends Kind>(kind: K, value: Kinds[K], doc: string, extra: Extra = {}): SettingRow<K, Kinds[K]> {
 	return { doc, kind, default: value, ...extra };
@@ -62,6 +64,13 @@ export const settings = {
 	"bash.env.allow": setting("strings", [], "Variables that commands may see although they hold credentials Bowline uses."),
 	"bash.autoBackground.enabled": setting("boolean", false, "Accepted for the family's files; no effect.", reset),
 	"bash.autoBackground.thresholdMs": setting("number", 60000, "Accepted for the family's files; no effect.", reset),
+	mcpServers: setting("record", {}, "MCP servers by name; each place adds its own, and the same name replaces the whole entry. See docs/mcp.md.", {
+		byMember: true,
+	}),
+	"mcp.enabled": setting("boolean", true, "Use the MCP servers of settings and of .mcp.json; those of --mcp-config and of a host are used anyway."),
+	"mcp.waitMs": setting("number", 10000, "How long the first model call waits for MCP servers to be ready."),
+	"mcp.env.allow": setting("strings", [], "Variables that MCP servers may see besides the usual ones and those of their entries."),
+	"mcp.instructions": setting("boolean", true, "Put what MCP servers say about their tools into the system prompt."),
 	"images.autoResize": setting("boolean", true, "Shrink large images before they go to the model.", project),
 	"images.blockImages": setting("boolean", false, "Send no image to the model at all.", project),
 	shellPath: unset("string", "The shell for commands; default: bash, else sh."),

@@ -827,6 +827,23 @@ export interface ForkPoint {
 	text: string;
 }
 
+/** An MCP server of this session. Its variables, headers and arguments are never shown. */
+export interface McpServer {
+	name: string;
+	/** Who names it: the user's settings, the project, a flag, the host. */
+	source: "user" | "project" | "explicit" | "host";
+	transport: "stdio" | "http" | "sse";
+	status: "waiting" | "starting" | "ready" | "failed" | "disabled" | "untrusted";
+	/** What it speaks, once it has answered. */
+	protocolVersion?: string;
+	tools: string[];
+	prompts: string[];
+	/** Why it is not used. */
+	error?: string;
+	/** What it wrote to stderr. */
+	logFile?: string;
+}
+
 /** A name that may follow `/` in a prompt. */
 export interface SlashCommand {
 	name: string;
@@ -1170,6 +1187,31 @@ export interface CommandTable {
 		};
 		result: {
 			toolNames: string[];
+		};
+	};
+	/** Replace the host's MCP servers of this session, by name or as a list with names; `{}` removes them. All or nothing: on failure the old set stays. Answered when the entries are checked, before the servers are connected. */
+	set_mcp_servers: {
+		params: {
+			servers: Record<string, unknown> | Array<Record<string, unknown>>;
+		};
+		result: {
+			serverNames: string[];
+		};
+	};
+	/** The MCP servers of this session and what became of them. */
+	get_mcp_servers: {
+		params: {};
+		result: {
+			servers: McpServer[];
+		};
+	};
+	/** End an MCP server and start it again. Answered when it is ready or has failed. */
+	restart_mcp_server: {
+		params: {
+			name: string;
+		};
+		result: {
+			server: McpServer;
 		};
 	};
 	/** The slash commands of this session. */
@@ -1524,6 +1566,13 @@ export interface EventTable {
 	/** The thinking level changed. */
 	thinking_level_changed: {
 		level: "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+	};
+	/** The status of an MCP server changed, or its list of tools. */
+	mcp_server_update: {
+		name: string;
+		status: "waiting" | "starting" | "ready" | "failed" | "disabled" | "untrusted";
+		error?: string;
+		toolCount?: number;
 	};
 	/** Code of an extension threw. */
 	extension_error: {

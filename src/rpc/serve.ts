@@ -82,7 +82,7 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 		variations: dialect,
 	};
 	const { live } = await openSession(workspace, front, loading, dialect.handlers ?? (dialect.frames ? undefined : longAnswers));
-	redactExits({ writer, events, redactStderr: pipes.redactStderr }, live.assembly.models.knownSecrets);
+	redactExits({ writer, events, redactStderr: pipes.redactStderr }, live.assembly.knownSecrets);
 	ending.attach({ live, events, writer });
 	live.observe(events.write);
 	const onControl = (frame: ControlFrame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame));

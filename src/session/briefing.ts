@@ -11,8 +11,11 @@ import type { RequiredAnswer } from "./required-answer.ts";
 export interface BriefingParts {
 	models: SessionModels;
 	choice: ModelChoice;
-	/** The active tools, in their stable order. Loaded before the first run. */
-	tools: () => Promise<readonly Tool[]>;
+	/**
+	 * The active tools, in their stable order. Loaded before the first run. With a signal a run is about to start: what brings tools is started
+	 * then, and waited for until the signal fires.
+	 */
+	tools: (starting?: AbortSignal) => Promise<readonly Tool[]>;
 	systemPrompt: (tools: readonly Tool[]) => Promise<string>;
 	emit: Emit;
 }
@@ -46,8 +49,8 @@ export class Briefing {
 		return { tools, systemPrompt: await this.#instructions(tools) };
 	}
 
-	async #offered(): Promise<readonly Tool[]> {
-		const tools = await this.#parts.tools();
+	async #offered(starting?: AbortSignal): Promise<readonly Tool[]> {
+		const tools = await this.#parts.tools(starting);
 		const { answer } = this;
 		return answer ? [...tools.filter(({ name }) => name !== answer.tool.name), answer.tool] : tools;
 	}
@@ -66,7 +69,7 @@ export class Briefing {
 	}
 
 	/** Looks up the model's facts and credentials, and loads the tools. Returns the reason when the model cannot be asked. */
-	async ensureModelReady(): Promise<Refusal | undefined> {
+	async ensureModelReady(signal: AbortSignal): Promise<Refusal | undefined> {
 		const { models, choice, emit } = this.#parts;
 		if (!choice.model) return { text: models.noModelText, code: "no_model" };
 		const prepared = await models.prepare(choice.model);
@@ -75,7 +78,7 @@ export class Briefing {
 			if (choice.refine(prepared.model)) emit({ type: "thinking_level_changed", level: choice.level });
 		});
 		if (unstored !== undefined) return { text: unstored, code: "not_stored" };
-		this.#tools = await this.#offered();
+		this.#tools = await this.#offered(signal);
 		return undefined;
 	}
 }

@@ -75,7 +75,7 @@ export async function ensureReady(
 	{ briefing, conversation }: Pick<SessionParts, "briefing" | "conversation">,
 	signal: AbortSignal,
 ): Promise<Refusal | undefined> {
-	const refusal = await briefing.ensureModelReady();
+	const refusal = await briefing.ensureModelReady(signal);
 	if (refusal) return refusal;
 	if (signal.aborted) return aborted;
 	const problem = problemWith(() => {

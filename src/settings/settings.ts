@@ -15,6 +15,10 @@ export interface SettingsView {
 	origin(name: SettingName): string;
 	/** Who set it: the user, the project, or the caller that started this process. */
 	scope(name: SettingName): "user" | "project" | "temporary";
+	/** What each place adds to a setting whose members come from all of them, the lowest first. */
+	layers(name: SettingName): readonly Layer[];
+	/** What an untrusted project would add to it. */
+	refused(name: SettingName): readonly Layer[];
 	warnings: string[];
 	/** Settings in a file that have no effect, with the reason. */
 	unused: string[];
@@ -22,6 +26,17 @@ export interface SettingsView {
 	isTrusted: boolean;
 	/** `.bowline` of the project; absent where that is the user's own. */
 	projectDirectory: string | undefined;
+}
+
+/** One place's part of a setting. */
+export interface Layer {
+	name: SettingName;
+	scope: "user" | "project" | "temporary";
+	/** In words. */
+	source: string;
+	/** What paths in it are relative to. */
+	directory: string;
+	value: Values;
 }
 
 export interface SettingsPlaces {
@@ -59,6 +74,8 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	const values: Values = {};
 	const origins: Record<string, string> = {};
 	const unused: string[] = [];
+	const layers: Layer[] = [];
+	const refused: Layer[] = [];
 	const lay = (layer: Values, source: string, refusal: Refusal = () => undefined, directory = places.cwd) => {
 		let more = 0;
 		for (const [key, value] of Object.entries(flatten(layer))) {
@@ -67,8 +84,19 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			const reason = address ? refusal(address.row, value) : "there is no such setting";
 			if (reason && unused.length < maxUnused) unused.push(`${source}: ${shortened(key)} has no effect: ${reason}.`);
 			else if (reason) more += 1;
+			if (address?.row.byMember && reason && isObject(value)) refused.push({ name: address.name, scope: "project", source, directory, value });
 			if (!address || reason) continue;
 			const { name, row, members } = address;
+			if (row.byMember) {
+				const own = members.length > 0 ? withMember(undefined, members, value) : asKind(row, value);
+				if (own === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
+				else {
+					values[name] = { ...(values[name] as Values | undefined), ...(own as Values) };
+					origins[name] = source;
+					layers.push({ name, scope: scopeOf(source), source, directory, value: own as Values });
+				}
+				continue;
+			}
 			const typed = members.length > 0 ? withMember(values[name], members, value) : asKind(row, value);
 			if (typed === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
 			else {
@@ -123,7 +151,9 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	return {
 		get: (name) => (Object.hasOwn(values, name) ? values[name] : settings[name].default) as never,
 		origin: (name) => origins[name] ?? "default",
-		scope: (name) => (origins[name] === userSource ? "user" : origins[name] === projectSource ? "project" : "temporary"),
+		scope: (name) => scopeOf(origins[name]),
+		layers: (name) => layers.filter((layer) => layer.name === name),
+		refused: (name) => refused.filter((layer) => layer.name === name),
 		warnings,
 		unused,
 		isTrusted: trusted,
@@ -139,6 +169,8 @@ function refusalForUntrusted(row: SettingRow, value: unknown): string | undefine
 	const [least, most] = row.project;
 	return number >= least && number <= most ? undefined : `a project that is not trusted may set ${least} to ${most} (see --approve)`;
 }
+
+const scopeOf = (source: string | undefined) => (source === userSource ? "user" : source === projectSource ? "project" : "temporary");
 
 const shortened = (key: string) => (key.length > longestShownKey ? `${key.slice(0, longestShownKey)}…` : key);
 
@@ -183,7 +215,8 @@ function readJsonc(path: string): Promise<Values> {
 	return readJsoncText(text, path);
 }
 
-async function readJsoncText(text: string, source: string): Promise<Values> {
+/** Throws SettingsProblem when it is not JSON with comments, or not an object. */
+export async function readJsoncText(text: string, source: string): Promise<Values> {
 	const { parse, printParseErrorCode } = await import("jsonc-parser");
 	const problems: ParseError[] = [];
 	const value = flat(() => parse(text, problems, { allowTrailingComma: true }), source);

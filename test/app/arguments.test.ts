@@ -44,7 +44,6 @@ describe("flags that clients pass", () => {
 
 	test.each([
 		["--approval-mode", "yolo", /^--approval-mode: This version has no approvals yet/],
-		["--mcp-config", "a.json", /^--mcp-config: This version has no MCP servers yet/],
 		["--mode", "rpc-uis", /^--mode must be text or json or rpc/],
 	])("%s %s is refused in words", (flag, value, words) => {
 		expect(optionsOf(flag, value)).toMatch(words);

@@ -9,7 +9,7 @@ from . import protocol
 from ._defaults import DEFAULT, Timeout
 
 # They end when they end: work in the background, and aborts, which wait for what they abort.
-UNHURRIED = frozenset(("abort", "abort_and_prompt", "compact", "abort_retry", "bash", "abort_bash", "export_html"))
+UNHURRIED = frozenset(("abort", "abort_and_prompt", "compact", "abort_retry", "bash", "abort_bash", "export_html", "restart_mcp_server"))
 
 
 def _given(needed: Dict[str, Any], **free: Any) -> Dict[str, Any]:
@@ -257,6 +257,23 @@ class AsyncCommands:
     ) -> protocol.SetHostToolsResult:
         """Replace the tools that live in the host. All or nothing: on failure the old set stays."""
         return await self._call("set_host_tools", {"tools": tools}, timeout)
+
+    async def set_mcp_servers(
+        self,
+        servers: Union[Dict[str, Any], List[Dict[str, Any]]],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetMcpServersResult:
+        """Replace the host's MCP servers of this session, by name or as a list with names; `{}` removes them. All or nothing: on failure the old set stays. Answered when the entries are checked, before the servers are connected."""
+        return await self._call("set_mcp_servers", {"servers": servers}, timeout)
+
+    async def get_mcp_servers(self, *, timeout: Timeout = DEFAULT) -> protocol.GetMcpServersResult:
+        """The MCP servers of this session and what became of them."""
+        return await self._call("get_mcp_servers", {}, timeout)
+
+    async def restart_mcp_server(self, name: str, *, timeout: Timeout = DEFAULT) -> protocol.RestartMcpServerResult:
+        """End an MCP server and start it again. Answered when it is ready or has failed."""
+        return await self._call("restart_mcp_server", {"name": name}, timeout)
 
     async def get_commands(self, *, timeout: Timeout = DEFAULT) -> protocol.GetCommandsResult:
         """The slash commands of this session."""
@@ -550,6 +567,23 @@ class Commands:
     ) -> protocol.SetHostToolsResult:
         """Replace the tools that live in the host. All or nothing: on failure the old set stays."""
         return self._call("set_host_tools", {"tools": tools}, timeout)
+
+    def set_mcp_servers(
+        self,
+        servers: Union[Dict[str, Any], List[Dict[str, Any]]],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetMcpServersResult:
+        """Replace the host's MCP servers of this session, by name or as a list with names; `{}` removes them. All or nothing: on failure the old set stays. Answered when the entries are checked, before the servers are connected."""
+        return self._call("set_mcp_servers", {"servers": servers}, timeout)
+
+    def get_mcp_servers(self, *, timeout: Timeout = DEFAULT) -> protocol.GetMcpServersResult:
+        """The MCP servers of this session and what became of them."""
+        return self._call("get_mcp_servers", {}, timeout)
+
+    def restart_mcp_server(self, name: str, *, timeout: Timeout = DEFAULT) -> protocol.RestartMcpServerResult:
+        """End an MCP server and start it again. Answered when it is ready or has failed."""
+        return self._call("restart_mcp_server", {"name": name}, timeout)
 
     def get_commands(self, *, timeout: Timeout = DEFAULT) -> protocol.GetCommandsResult:
         """The slash commands of this session."""

@@ -53,6 +53,7 @@ __all__ = [
     "ForkPoint",
     "SessionStatsTokens",
     "SessionStats",
+    "McpServer",
     "SlashCommand",
     "SourceInfo",
     "Subagent",
@@ -103,6 +104,7 @@ __all__ = [
     "QueueUpdateEvent",
     "SessionInfoChangedEvent",
     "ThinkingLevelChangedEvent",
+    "McpServerUpdateEvent",
     "ExtensionErrorEvent",
     "SummarizationRetryScheduledEvent",
     "SummarizationRetryAttemptStartEvent",
@@ -154,6 +156,9 @@ __all__ = [
     "OpenSessionResult",
     "SetTodosResult",
     "SetHostToolsResult",
+    "SetMcpServersResult",
+    "GetMcpServersResult",
+    "RestartMcpServerResult",
     "GetCommandsResult",
     "GetAvailableCommandsResult",
     "SetEventFilterResult",
@@ -751,6 +756,27 @@ class SessionStats(_SessionStats, total=False):
     sessionFile: str
     premiumRequests: int
     contextUsage: ContextUsage
+
+
+class _McpServer(TypedDict):
+    name: str
+    # Who names it: the user's settings, the project, a flag, the host.
+    source: Literal["user", "project", "explicit", "host"]
+    transport: Literal["stdio", "http", "sse"]
+    status: Literal["waiting", "starting", "ready", "failed", "disabled", "untrusted"]
+    tools: List[str]
+    prompts: List[str]
+
+
+class McpServer(_McpServer, total=False):
+    """An MCP server of this session. Its variables, headers and arguments are never shown."""
+
+    # What it speaks, once it has answered.
+    protocolVersion: str
+    # Why it is not used.
+    error: str
+    # What it wrote to stderr.
+    logFile: str
 
 
 class _SlashCommand(TypedDict):
@@ -1371,6 +1397,19 @@ class ThinkingLevelChangedEvent(TypedDict):
     level: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
+class _McpServerUpdateEvent(TypedDict):
+    type: Literal["mcp_server_update"]
+    name: str
+    status: Literal["waiting", "starting", "ready", "failed", "disabled", "untrusted"]
+
+
+class McpServerUpdateEvent(_McpServerUpdateEvent, total=False):
+    """The status of an MCP server changed, or its list of tools."""
+
+    error: str
+    toolCount: int
+
+
 class ExtensionErrorEvent(TypedDict):
     """Code of an extension threw."""
 
@@ -1864,6 +1903,18 @@ class SetHostToolsResult(TypedDict):
     toolNames: List[str]
 
 
+class SetMcpServersResult(TypedDict):
+    serverNames: List[str]
+
+
+class GetMcpServersResult(TypedDict):
+    servers: List[McpServer]
+
+
+class RestartMcpServerResult(TypedDict):
+    server: McpServer
+
+
 class GetCommandsResult(TypedDict):
     commands: List[SlashCommand]
 
@@ -1942,6 +1993,7 @@ EventName = Literal[
     "queue_update",
     "session_info_changed",
     "thinking_level_changed",
+    "mcp_server_update",
     "extension_error",
     "summarization_retry_scheduled",
     "summarization_retry_attempt_start",
@@ -1989,6 +2041,7 @@ Event = Union[
     "QueueUpdateEvent",
     "SessionInfoChangedEvent",
     "ThinkingLevelChangedEvent",
+    "McpServerUpdateEvent",
     "ExtensionErrorEvent",
     "SummarizationRetryScheduledEvent",
     "SummarizationRetryAttemptStartEvent",

@@ -11,7 +11,7 @@ interface Gate {
 
 export interface Post {
 	/** `POST` unless said otherwise. */
-	method?: "GET" | "POST" | "PUT";
+	method?: "GET" | "POST" | "PUT" | "DELETE";
 	url: string;
 	headers: Record<string, string>;
 	/** Sent as it is, piece by piece. */
@@ -28,6 +28,8 @@ export interface Post {
 	 * nothing more is wanted: the outcome is then `ended` at once and the rest is drained in the background.
 	 */
 	onData: (chunk: Buffer) => "waiting" | "reading" | "enough";
+	/** Receives the head of a 2xx answer before its first byte. */
+	onHead?: (status: number, headers: IncomingHttpHeaders) => void;
 }
 
 export type Outcome =
@@ -229,6 +231,7 @@ class Exchange {
 			this.#collect(answer, status);
 			return;
 		}
+		this.#post.onHead?.(status, answer.headers);
 		answer.on("data", (chunk: Buffer) => this.#onData(answer, chunk));
 		answer.on("end", () => this.#settle({ type: "ended", status, headers: answer.headers }));
 	}

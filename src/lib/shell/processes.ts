@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Doomed, type FoundProcess, ProcessSearch } from "./process-search.ts";
 
 /** How long SIGTERM may take to work. */
-const graceMs = 300;
+const usualGraceMs = 300;
 /** We stop trying after this, whatever is left. */
 const deadlineMs = 1800;
 /** A process can appear during a scan, so one empty scan proves nothing. */
@@ -15,7 +15,7 @@ const freezingLooks = 20;
 const fewestKills = 3;
 
 /** Asks every process to end, then kills those that are left, until none is found. Resolves within two seconds. */
-export async function endProcesses(doomed: Doomed): Promise<void> {
+export async function endProcesses(doomed: Doomed, graceMs = usualGraceMs): Promise<void> {
 	const start = performance.now();
 	const search = searchFor(doomed);
 	signalAll(search.look(), doomed, "SIGTERM");

@@ -75,8 +75,8 @@ export interface Program {
 	child: ChildProcess;
 	/** Ends it at once, with everything it started. */
 	kill(): void;
-	/** Asks it and everything it started to end, then kills them. Resolves within two seconds. */
-	end(): Promise<void>;
+	/** Asks it and everything it started to end, and kills them after a grace. Resolves within two seconds. */
+	end(graceMs?: number): Promise<void>;
 }
 
 export interface ProgramOptions {
@@ -90,6 +90,8 @@ export interface ProgramOptions {
 	unset?: readonly string[];
 	/** A pipe to be read at descriptor 3. */
 	hasHandoffPipe?: boolean;
+	/** It sees `environment` and our mark, and no variable that commands get from us. */
+	isPlain?: boolean;
 }
 
 interface Running {
@@ -202,10 +204,10 @@ export class Shell {
 		file: string,
 		args: readonly string[],
 		cwd = this.#options.cwd,
-		{ environment = this.#options.environment(), stdin = "ignore", added = {}, unset, hasHandoffPipe = false }: ProgramOptions = {},
+		{ environment = this.#options.environment(), stdin = "ignore", added = {}, unset, hasHandoffPipe = false, isPlain }: ProgramOptions = {},
 	): Promise<Program> {
 		const stdio = [stdin, "pipe", "pipe", ...(hasHandoffPipe ? (["pipe"] as const) : [])] satisfies SpawnOptions["stdio"];
-		const { child, mark } = this.#spawn(file, args, { cwd, stdio }, { ...without(environment, unset), ...added });
+		const { child, mark } = this.#spawn(file, args, { cwd, stdio }, { ...without(environment, unset), ...added }, isPlain);
 		if (child.pid === undefined) throw await startError(child);
 		const group = child.pid;
 		this.#programs.add(group);
@@ -214,7 +216,7 @@ export class Shell {
 			this.#leave(group);
 		});
 		const doomed = { groups: [group], mark };
-		return { child, kill: () => killProcesses(doomed), end: () => endProcesses(doomed) };
+		return { child, kill: () => killProcesses(doomed), end: (graceMs) => endProcesses(doomed, graceMs) };
 	}
 
 	/** Ends every running command, and the processes that finished commands left in the background. */
@@ -271,13 +273,14 @@ export class Shell {
 		args: readonly string[],
 		options: SpawnOptions,
 		environment: Record<string, string | undefined>,
+		isPlain = false,
 	): { child: ChildProcess; mark: string } {
 		if (this.#isClosed) throw new Error("The session is over; nothing can be started any more.");
 		requireDirectory(String(options.cwd));
 		this.#watchdog.start();
 		this.#count += 1;
 		const mark = `${this.#id}${this.#count};`;
-		const env = commandEnvironment(environment, mark);
+		const env = isPlain ? { ...environment, BOWLINE_RUN: `${environment.BOWLINE_RUN ?? ""}${mark}` } : commandEnvironment(environment, mark);
 		let child: ChildProcess;
 		try {
 			child = spawn(file, args, { ...options, env, detached: true, windowsHide: true });

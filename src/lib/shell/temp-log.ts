@@ -14,7 +14,7 @@ export interface OutputLog {
 }
 
 /** Logs, and directories left by killed processes. */
-const namePattern = /^bowline-(?:bash-[0-9a-f]+\.log|(?:pipes|tasks)-\w+)$/;
+const namePattern = /^bowline-(?:(?:bash|mcp)-[0-9a-f]+\.log|(?:pipes|tasks)-\w+)$/;
 const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Only the user may read it. A full disk loses the file, never the command. */
@@ -69,12 +69,12 @@ export function temporaryLog(directory: string): OutputLog {
 }
 
 /** Removes our own files older than a week. Failure is harmless: another process may do the same now, and the next start retries. */
-export async function removeOldLogs(directory: string, now: number): Promise<void> {
+export async function removeOldLogs(directory: string, now: number, pattern = namePattern): Promise<void> {
 	const [listing] = await Promise.allSettled([readdir(directory)]);
 	if (listing.status === "rejected") return;
 	const removeIfOld = async (path: string) => {
 		const facts = await lstat(path);
 		if (facts.uid === process.getuid?.() && now - facts.mtimeMs > maxAgeMs) await rm(path, { recursive: true, force: true });
 	};
-	await Promise.allSettled(listing.value.filter((name) => namePattern.test(name)).map((name) => removeIfOld(join(directory, name))));
+	await Promise.allSettled(listing.value.filter((name) => pattern.test(name)).map((name) => removeIfOld(join(directory, name))));
 }

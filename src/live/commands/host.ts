@@ -1,13 +1,22 @@
 import { CommandError } from "../../lib/command-error.ts";
 import type { CommandResult } from "../../protocol/commands/index.ts";
+import type { McpServers } from "../../protocol/mcp.ts";
 import type { Host } from "../front.ts";
+import type { Mcp } from "../mcp.ts";
 import type { ToolSources } from "../tool-sources.ts";
 import type { Handlers } from "./contract.ts";
 
-type Names = "set_host_tools" | "set_event_filter" | "get_commands" | "get_available_commands";
+type Names =
+	| "set_mcp_servers"
+	| "get_mcp_servers"
+	| "restart_mcp_server"
+	| "set_host_tools"
+	| "set_event_filter"
+	| "get_commands"
+	| "get_available_commands";
 type Commands = CommandResult<"get_commands">["commands"];
 
-export function hostHandlers(host: Host | undefined, sources: ToolSources, slashCommands: () => Promise<Commands>): Pick<Handlers, Names> {
+export function hostHandlers(host: Host | undefined, sources: ToolSources, mcp: Mcp, slashCommands: () => Promise<Commands>): Pick<Handlers, Names> {
 	const getCommands = async () => ({ commands: await slashCommands() });
 	return {
 		get_commands: getCommands,
@@ -18,6 +27,9 @@ export function hostHandlers(host: Host | undefined, sources: ToolSources, slash
 			host?.setEventFilter(names ?? undefined);
 			return { events: names };
 		},
+		set_mcp_servers: async ({ servers }) => ({ serverNames: await mcp.set(servers as McpServers) }),
+		get_mcp_servers: async () => ({ servers: await mcp.describe() }),
+		restart_mcp_server: async ({ name }) => ({ server: await mcp.restart(name) }),
 		set_host_tools({ tools }) {
 			if (!host) throw new CommandError("set_host_tools is not supported");
 			return { toolNames: host.tools.set(tools, sources.takenFor("host")) };

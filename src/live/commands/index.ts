@@ -17,7 +17,7 @@ import { stateHandlers } from "./state.ts";
 
 /** What handlers act on. */
 export interface HandlerParts {
-	assembly: Pick<Assembly, "session" | "bash" | "retry" | "compaction" | "models" | "sources">;
+	assembly: Pick<Assembly, "session" | "bash" | "retry" | "compaction" | "models" | "sources" | "mcp">;
 	front: Pick<Front, "host" | "variations">;
 	/** What the agent says about itself. Paths are relative to its directory. */
 	identity: Identity;
@@ -29,7 +29,7 @@ export interface HandlerParts {
 }
 
 export function handlers({ assembly, front, identity, leaving, findCommand, slashCommands }: HandlerParts): Handlers {
-	const { session, retry, compaction, bash, models, sources } = assembly;
+	const { session, retry, compaction, bash, models, sources, mcp } = assembly;
 	const { cwd } = identity;
 	return {
 		...promptingHandlers({
@@ -46,7 +46,7 @@ export function handlers({ assembly, front, identity, leaving, findCommand, slas
 		...compactionHandlers(session, compaction),
 		...bashHandlers(bash, front.variations?.bashOutput),
 		...modelHandlers(session, models),
-		...hostHandlers(front.host, sources, slashCommands),
+		...hostHandlers(front.host, sources, mcp, slashCommands),
 		...unserved,
 	};
 }

@@ -4,6 +4,7 @@ import { bashCommands } from "./bash.ts";
 import { compactionCommands } from "./compaction.ts";
 import { newerCommands } from "./dialect-commands.ts";
 import { hostCommands } from "./host.ts";
+import { mcpCommands } from "./mcp.ts";
 import { modelCommands } from "./model.ts";
 import { promptingCommands } from "./prompting.ts";
 import { queueCommands } from "./queue.ts";
@@ -21,6 +22,7 @@ export const commands = {
 	...bashCommands,
 	...sessionCommands,
 	...hostCommands,
+	...mcpCommands,
 	...newerCommands,
 };
 

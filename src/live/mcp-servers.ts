@@ -1,0 +1,143 @@
+/** Collects the entries of MCP servers from all places and makes the registry of a session. A lazy chunk, with the client in it. */
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { readRegular } from "../lib/bounded-file.ts";
+import { HttpClient } from "../lib/http/client.ts";
+import { removeOldLogs } from "../lib/shell/temp-log.ts";
+import { UsageError } from "../lib/usage-error.ts";
+import { version } from "../lib/version.ts";
+import { type Entry, isWrong, type Origin, Registry, readEntries } from "../mcp/index.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import { readJsoncText } from "../settings/settings.ts";
+import type { Front } from "./front.ts";
+import type { Secrets } from "./secrets.ts";
+import type { Shells } from "./shells.ts";
+import { toolNames } from "./tool-names.ts";
+import type { Workspace } from "./workspace.ts";
+
+export interface McpParts {
+	workspace: Workspace;
+	front: Pick<Front, "ui" | "hasUI">;
+	shells: Shells;
+	secrets: Secrets;
+	emit: (event: AgentEvent) => void;
+	warn: (text: string) => void;
+	/** Names of tools that are not of MCP. */
+	taken: () => Iterable<string>;
+}
+
+const largestFile = 1024 * 1024;
+const projectFile = ".mcp.json";
+
+export async function makeRegistry(parts: McpParts): Promise<Registry> {
+	const { workspace, shells, secrets, emit, warn, taken } = parts;
+	const { options, settings, cwd, env, userDirectory } = workspace;
+	const { entries, untrusted } = await collect(workspace, warn);
+	const logDirectory = options["no-session"] ? undefined : join(userDirectory, "logs");
+	if (logDirectory !== undefined) void removeOldLogs(logDirectory, Date.now(), /^mcp-.*\.log$/);
+	let http: HttpClient | undefined;
+	const offered = toolNames(options)?.filter((name) => name.startsWith("mcp__"));
+	return new Registry({
+		entries,
+		untrusted,
+		version,
+		env,
+		cwd,
+		home: env.HOME,
+		allowedVariables: settings.get("mcp.env.allow"),
+		startProgram: async (file, args, place, environment) =>
+			(await shells.serverShell()).start(file, args, place, { environment, stdin: "pipe", isPlain: true }),
+		http() {
+			http ??= new HttpClient({ env });
+			return http;
+		},
+		logDirectory,
+		redactor: secrets.redactor,
+		addSecrets: (values) => secrets.add(values),
+		roots: () => [{ uri: pathToFileURL(cwd).href, name: basename(cwd) }],
+		emit,
+		warn,
+		waitMs: settings.get("mcp.waitMs"),
+		taken,
+		offered: offered?.length ? offered : undefined,
+		hasInstructions: settings.get("mcp.instructions"),
+		tempDir: tmpdir(),
+		redact: secrets.redact,
+		async closePrograms() {
+			await Promise.all([shells.closeServers(), http?.close()]);
+		},
+	});
+}
+
+interface Collected {
+	entries: Entry[];
+	untrusted: { name: string; transport: Entry["transport"] }[];
+}
+
+/** The lowest place first: user, project, explicit. */
+async function collect({ options, settings, cwd }: Workspace, warn: (text: string) => void): Promise<Collected> {
+	const isEnabled = !options["no-mcp"] && settings.get("mcp.enabled");
+	const found: Collected = { entries: [], untrusted: [] };
+	const take = (value: unknown, origin: Origin, from: string) => {
+		const { entries, problems, warnings } = readEntries(value, origin);
+		for (const problem of problems) warn(`${from}: ${problem}.`);
+		for (const warning of warnings) warn(warning);
+		for (const entry of entries) if (isWrong(entry)) warn(`${from}: ${entry.problem}.`);
+		found.entries.push(...entries);
+	};
+	const distrust = (value: unknown, file: string) => {
+		const { entries } = readEntries(value, { source: "project", directory: cwd });
+		if (entries.length === 0) return;
+		found.untrusted.push(...entries.map(({ name, transport }) => ({ name, transport })));
+		const names = entries.map(({ name }) => name).join(", ");
+		warn(`${file} names MCP servers (${names}). They are not started: this project is not trusted (--approve, or trust.projects).`);
+	};
+	const layers = settings.layers("mcpServers");
+	const ofScope = (scope: string) => layers.filter((layer) => layer.scope === scope);
+	if (isEnabled) {
+		for (const { value, directory, source } of ofScope("user")) take(value, { source: "user", directory }, source);
+		const file = options.hermetic ? undefined : await readProjectFile(cwd, warn);
+		if (file !== undefined && settings.isTrusted) take(file, { source: "project", directory: cwd }, projectFile);
+		else if (file !== undefined) distrust(file, projectFile);
+		for (const { value, directory, source } of ofScope("project")) take(value, { source: "project", directory }, source);
+		for (const { value, source } of settings.refused("mcpServers")) distrust(value, source);
+		for (const { value, directory, source } of ofScope("temporary")) take(value, { source: "explicit", directory }, source);
+	}
+	for (const given of options["mcp-config"] ?? []) found.entries.push(...(await readFlag(given, cwd, warn)));
+	return found;
+}
+
+/** The project's file as it is, or nothing. A broken one is reported and left out. */
+async function readProjectFile(cwd: string, warn: (text: string) => void): Promise<unknown> {
+	try {
+		return await readJsoncText(textOf(await readRegular(join(cwd, projectFile), largestFile)), projectFile);
+	} catch (error) {
+		const { code, message } = error as NodeJS.ErrnoException;
+		if (code !== "ENOENT" && code !== "ENOTDIR")
+			warn(`${code === undefined ? message : `${projectFile} cannot be read: ${code}.`} No MCP server of it is used.`);
+		return undefined;
+	}
+}
+
+/** Entries of `--mcp-config`: whoever names them there wants all of them. */
+export async function readFlag(given: string, cwd: string, warn: (text: string) => void): Promise<Entry[]> {
+	const isText = given.trimStart().startsWith("{");
+	const path = resolve(cwd, given);
+	let text = given;
+	if (!isText) {
+		try {
+			text = textOf(await readRegular(path, largestFile));
+		} catch (error) {
+			throw new UsageError(`--mcp-config ${given} cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`);
+		}
+	}
+	const value = await readJsoncText(text, isText ? "--mcp-config" : given);
+	const { entries, problems, warnings } = readEntries(value, { source: "explicit", directory: isText ? cwd : dirname(path) });
+	const problem = problems[0] ?? entries.find(isWrong)?.problem;
+	if (problem !== undefined) throw new UsageError(`--mcp-config: ${problem}.`);
+	warnings.forEach(warn);
+	return entries;
+}
+
+const textOf = (bytes: Buffer) => bytes.toString("utf8").replace(/^\uFEFF/, "");

@@ -1,0 +1,81 @@
+/** The MCP servers of a session, as a source of tools. What reads entries and speaks the protocol is loaded where there are any. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Tool } from "../agent/tool.ts";
+import { CommandError } from "../lib/command-error.ts";
+import { remembered } from "../lib/remembered.ts";
+import type { Registry } from "../mcp/index.ts";
+import type { McpServer, McpServers } from "../protocol/mcp.ts";
+import type { McpParts } from "./mcp-servers.ts";
+import type { ToolSource } from "./tool-sources.ts";
+
+export class Mcp implements ToolSource {
+	readonly name = "mcp";
+	#parts: McpParts;
+	#loading: Promise<Registry> | undefined;
+	#registry: Registry | undefined;
+	#isClosed = false;
+
+	constructor(parts: McpParts) {
+		this.#parts = parts;
+	}
+
+	tools(): readonly Tool[] {
+		return this.#registry?.tools() ?? [];
+	}
+
+	isOffered({ name }: Tool): boolean {
+		return this.#registry?.isOffered(name) ?? false;
+	}
+
+	/** Before the first model call of a run: starts servers and waits for them, but not for long. */
+	async prepare(signal: AbortSignal): Promise<void> {
+		if (!this.#loading && !this.#mayHaveServers()) return;
+		await (await this.#load()).prepare(signal);
+	}
+
+	/** What servers say about their tools, for the system prompt. */
+	instructions(): string {
+		return this.#registry?.instructions() ?? "";
+	}
+
+	async set(servers: McpServers): Promise<string[]> {
+		return (await this.#load()).setHost(servers);
+	}
+
+	async describe(): Promise<McpServer[]> {
+		if (!this.#loading && !this.#mayHaveServers()) return [];
+		return (await this.#load()).describe();
+	}
+
+	async restart(name: string): Promise<McpServer> {
+		const registry = await this.#load();
+		await registry.restart(name);
+		return registry.describe().find((server) => server.name === name) as McpServer;
+	}
+
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		await (await this.#loading)?.close();
+	}
+
+	#mayHaveServers(): boolean {
+		const { workspace } = this.#parts;
+		const { options, settings, cwd } = workspace;
+		const isNamed = options["mcp-config"] !== undefined || settings.layers("mcpServers").length + settings.refused("mcpServers").length > 0;
+		return isNamed || (!options.hermetic && existsSync(join(cwd, ".mcp.json")));
+	}
+
+	async #load(): Promise<Registry> {
+		this.#loading ??= remembered(
+			import("./mcp-servers.ts").then(({ makeRegistry }) => makeRegistry(this.#parts)),
+			() => {
+				this.#loading = undefined;
+			},
+		);
+		const registry = await this.#loading;
+		this.#registry = registry;
+		if (this.#isClosed) throw new CommandError("The session is over");
+		return registry;
+	}
+}

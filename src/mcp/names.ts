@@ -1,0 +1,44 @@
+/** Names for the model. The same servers and tools have the same names on every machine. */
+import { createHash } from "node:crypto";
+
+export const namePrefix = "mcp__";
+const longest = 64;
+const hashDigits = 6;
+
+/** `mcp__<server>__<tool>` in letters that every provider accepts, at most 64 of them. */
+export function toolName(server: string, tool: string): string {
+	const full = `${namePrefix}${clean(server)}__${clean(tool)}`;
+	if (full.length <= longest) return full;
+	const digest = createHash("sha256").update(full).digest("hex").slice(0, hashDigits);
+	return `${full.slice(0, longest - hashDigits - 1)}_${digest}`;
+}
+
+/** The name itself, or the first of `name_2`, `name_3` that is free. It is taken from then on. */
+export function freeName(name: string, taken: Set<string>): string {
+	let free = name;
+	for (let number = 2; taken.has(free); number += 1) {
+		const suffix = `_${number}`;
+		free = `${name.slice(0, longest - suffix.length)}${suffix}`;
+	}
+	taken.add(free);
+	return free;
+}
+
+const clean = (text: string) => text.replace(/[^A-Za-z0-9_-]/g, "_");
+
+/** Whether a name fits a pattern in which `*` stands for any text. Takes time that grows with both lengths only. */
+export function fits(pattern: string, name: string): boolean {
+	const parts = pattern.split("*");
+	const [first = "", ...rest] = parts;
+	if (rest.length === 0) return pattern === name;
+	const last = rest.pop() as string;
+	if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false;
+	let at = first.length;
+	const end = name.length - last.length;
+	for (const part of rest) {
+		const found = name.indexOf(part, at);
+		if (found < 0 || found + part.length > end) return false;
+		at = found + part.length;
+	}
+	return true;
+}

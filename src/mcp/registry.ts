@@ -1,0 +1,229 @@
+/** The servers of one session. A call is looked up here and nowhere else. */
+import type { Tool } from "../agent/contracts.ts";
+import { onAbort } from "../lib/abort.ts";
+import { CommandError } from "../lib/command-error.ts";
+import type { EventOf } from "../protocol/events.ts";
+import type { McpServer, McpServers } from "../protocol/mcp.ts";
+import { type Entry, isWrong, readEntries, type ServerConfig, type WrongEntry } from "./config.ts";
+import { fits, freeName, namePrefix, toolName } from "./names.ts";
+import { Server, type ServerParts } from "./server.ts";
+import { resourceTool, serverTool } from "./tools.ts";
+
+export interface RegistryParts extends Omit<ServerParts, "onChange"> {
+	/** Entries of files and flags, the lowest place first. */
+	entries: readonly Entry[];
+	/** Servers that an untrusted project names. They are listed and never used. */
+	untrusted: readonly { name: string; transport: McpServer["transport"] }[];
+	emit: (event: EventOf<"mcp_server_update">) => void;
+	/** How long the first model call waits for servers. */
+	waitMs: number;
+	/** Names that other tools have. */
+	taken: () => Iterable<string>;
+	/** Patterns of the tools that the model is offered; all when absent. */
+	offered: readonly string[] | undefined;
+	/** Whether what servers say about their use goes into the system prompt. */
+	hasInstructions: boolean;
+	tempDir: string;
+	redact: (text: string) => string;
+	/** Closes what servers were started with. */
+	closePrograms: () => Promise<void>;
+}
+
+/** Processes that start at a time. */
+const mostStarting = 8;
+const longestInstructions = 2000;
+const longestAllInstructions = 8000;
+
+export class Registry {
+	#parts: RegistryParts;
+	#serverParts: ServerParts;
+	/** By name, in the order of their tools. */
+	#servers = new Map<string, Server>();
+	#wrong = new Map<string, WrongEntry>();
+	/** Servers that the first model call has waited for. */
+	#awaited = new WeakSet<Server>();
+	#starting = 0;
+	#queue: (() => void)[] = [];
+	#tools: readonly Tool[] | undefined;
+	/** Name for the model to the server's. */
+	#names = new Map<Server, string[]>();
+	#isClosed = false;
+
+	constructor(parts: RegistryParts) {
+		this.#parts = parts;
+		this.#serverParts = { ...parts, onChange: (server, isStatus) => this.#changed(server, isStatus) };
+		this.#adopt(parts.entries);
+	}
+
+	/** Begins to start every server that waits. Resolves when all are ready or have failed, when time is up, or at the signal. */
+	async prepare(signal: AbortSignal): Promise<void> {
+		const servers = [...this.#servers.values()];
+		// A server that died is started again by a run, which does not wait for it.
+		for (const server of servers) if (server.status === "failed") void server.revive();
+		const fresh = servers.filter((server) => !this.#awaited.has(server));
+		for (const server of fresh) this.#awaited.add(server);
+		const started = Promise.all(fresh.map((server) => this.#start(server)));
+		if (fresh.length === 0) return;
+		let timer: NodeJS.Timeout | undefined;
+		let release: () => void = () => undefined;
+		const enough = new Promise<void>((resolve) => {
+			timer = setTimeout(resolve, this.#parts.waitMs);
+			release = onAbort(signal, resolve);
+		});
+		await Promise.race([started, enough]);
+		clearTimeout(timer);
+		release();
+	}
+
+	/** Replaces the host's servers, or refuses all of them and keeps the old ones. They start at once, in the background. */
+	async setHost(servers: McpServers): Promise<string[]> {
+		const { entries, problems, warnings } = readEntries(servers, { source: "host", directory: this.#parts.cwd });
+		const problem = problems[0] ?? entries.find(isWrong)?.problem;
+		if (problem !== undefined) throw new CommandError(problem);
+		warnings.forEach(this.#parts.warn);
+		const files = this.#parts.entries.filter(({ name }) => !entries.some((each) => each.name === name));
+		this.#adopt([...files, ...entries]);
+		for (const server of this.#servers.values()) if (server.config.source === "host") void this.#start(server);
+		return entries.map(({ name }) => name);
+	}
+
+	async restart(name: string): Promise<void> {
+		const server = this.#servers.get(name);
+		if (!server) throw new CommandError(`There is no MCP server ${JSON.stringify(name)}`);
+		if (server.status === "disabled") throw new CommandError(`MCP server ${JSON.stringify(name)} is disabled`);
+		await server.restart();
+	}
+
+	/** The tools of servers that are ready, or that died and may be started again. */
+	tools(): readonly Tool[] {
+		this.#tools ??= this.#makeTools();
+		return this.#tools;
+	}
+
+	/** Whether the flags offer this tool to the model. */
+	isOffered(name: string): boolean {
+		const { offered } = this.#parts;
+		return !offered || !name.startsWith(namePrefix) || offered.some((pattern) => fits(pattern, name));
+	}
+
+	/** Whether a tool is declared read-only by a server whose declarations the user trusts. */
+	isReadOnly(name: string): boolean {
+		for (const [server, names] of this.#names) {
+			const index = names.indexOf(name);
+			if (index >= 0) return server.config.trustAnnotations && server.config.source !== "project" && (server.tools[index]?.isReadOnly ?? false);
+		}
+		return false;
+	}
+
+	describe(): McpServer[] {
+		this.tools();
+		const known = [...this.#servers.values()].map((server) =>
+			server.describe({
+				tools: server.status === "ready" ? (this.#names.get(server) ?? []) : [],
+				prompts: server.status === "ready" ? server.prompts.map((prompt) => toolName(server.name, prompt.name)) : [],
+			}),
+		);
+		const nothing = { tools: [], prompts: [] };
+		const wrong = [...this.#wrong.values()].map(
+			({ name, source, transport, problem }): McpServer => ({ name, source, transport, status: "failed", ...nothing, error: problem }),
+		);
+		const untrusted = this.#parts.untrusted
+			.filter(({ name }) => !this.#servers.has(name) && !this.#wrong.has(name))
+			.map(({ name, transport }): McpServer => ({ name, source: "project", transport, status: "untrusted", ...nothing }));
+		return [...known, ...wrong, ...untrusted];
+	}
+
+	/** What servers say about their use, for the system prompt. */
+	instructions(): string {
+		if (!this.#parts.hasInstructions) return "";
+		let left = longestAllInstructions;
+		const parts: string[] = [];
+		for (const server of this.#servers.values()) {
+			const text = (server.greeting?.instructions ?? "").trim().slice(0, Math.min(longestInstructions, left));
+			if (text === "") continue;
+			left -= text.length;
+			parts.push(`## ${server.name}\n${text}`);
+		}
+		return parts.length === 0 ? "" : `# What the MCP servers of this session say about their tools\n\n${parts.join("\n\n")}`;
+	}
+
+	get servers(): readonly Server[] {
+		return [...this.#servers.values()];
+	}
+
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		await Promise.all([...this.#servers.values()].map((server) => server.close()));
+		await this.#parts.closePrograms();
+	}
+
+	/** Keeps the servers whose entries are equal, and ends the others. */
+	#adopt(entries: readonly Entry[]): void {
+		const latest = new Map<string, Entry>();
+		for (const entry of entries) {
+			latest.delete(entry.name);
+			latest.set(entry.name, entry);
+		}
+		const before = this.#servers;
+		this.#servers = new Map();
+		this.#wrong = new Map();
+		for (const entry of latest.values()) {
+			if (isWrong(entry)) {
+				this.#wrong.set(entry.name, entry);
+				continue;
+			}
+			const kept = before.get(entry.name);
+			const isSame = kept !== undefined && isEqual(kept.config, entry);
+			this.#servers.set(entry.name, isSame ? kept : new Server(entry, this.#serverParts));
+			if (isSame) before.delete(entry.name);
+		}
+		this.#tools = undefined;
+		for (const server of before.values()) void server.close();
+	}
+
+	async #start(server: Server): Promise<void> {
+		if (server.status !== "waiting" || this.#isClosed) return server.start();
+		if (this.#starting >= mostStarting) await new Promise<void>((resolve) => this.#queue.push(resolve));
+		this.#starting += 1;
+		try {
+			if (!this.#isClosed) await server.start();
+		} finally {
+			this.#starting -= 1;
+			this.#queue.shift()?.();
+		}
+	}
+
+	#changed(server: Server, isStatus: boolean): void {
+		if (this.#servers.get(server.name) !== server || this.#isClosed) return;
+		this.#tools = undefined;
+		const { name, status, error, tools } = server;
+		if (status === "failed" && isStatus && error !== undefined) this.#parts.warn(error);
+		this.#parts.emit({
+			type: "mcp_server_update",
+			name,
+			status,
+			...(error === undefined ? {} : { error }),
+			...(status === "ready" ? { toolCount: tools.length } : {}),
+		});
+	}
+
+	#makeTools(): Tool[] {
+		const taken = new Set(this.#parts.taken());
+		const made: Tool[] = [];
+		this.#names = new Map();
+		for (const server of this.#servers.values()) {
+			const names = server.tools.map((tool) => {
+				const name = freeName(toolName(server.name, tool.name), taken);
+				made.push(serverTool(name, tool, server, this.#parts));
+				return name;
+			});
+			this.#names.set(server, names);
+		}
+		const withResources = () => this.servers.filter((server) => server.hasResources);
+		return withResources().length > 0 ? [...made, resourceTool(withResources, this.#parts)] : made;
+	}
+}
+
+function isEqual(one: ServerConfig, other: ServerConfig): boolean {
+	return JSON.stringify(one) === JSON.stringify(other);
+}
