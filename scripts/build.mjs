@@ -171,9 +171,9 @@ function pending() {
 	return [...chunks].filter(([name]) => !built.has(name));
 }
 
-// Large, and loaded by people and exports, never by a start or a prompt.
+// Large, and loaded by people, exports and sessions with MCP servers, never by a plain start or prompt.
 const commands = ["models", "doctor", "export", "sessions", "config"].map((name) => `app-commands-${name}`);
-for (const name of ["jiti", "transcript-export-index", "chat-index", ...commands]) compress(name);
+for (const name of ["jiti", "transcript-export-index", "chat-index", "live-mcp-servers", ...commands]) compress(name);
 chmodSync(join(outdir, "bowline.js"), 0o755);
 cacheCode();
 writeFileSync(join(outdir, "THIRD_PARTY_NOTICES"), [...bundled].sort().map(notice).join("\n"));

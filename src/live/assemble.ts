@@ -15,6 +15,7 @@ import { Session } from "../session/session.ts";
 import { TodoList } from "../session/todo-list.ts";
 import { UserBash } from "../session/user-bash.ts";
 import { WriteAhead } from "../session/write-ahead.ts";
+import { readJsoncText } from "../settings/settings.ts";
 import type { MakeBudget } from "./budget.ts";
 import { BuiltInTools } from "./built-in-tools.ts";
 import { startControls } from "./controls.ts";
@@ -86,7 +87,16 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	const taskParts = { workspace, front, models, shells, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
 	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, warn, taskTool });
-	const mcp: Mcp = new Mcp({ workspace, front, shells, secrets, emit: bus.emit, warn, taken: () => sources.takenFor("mcp") });
+	const mcp: Mcp = new Mcp({
+		workspace,
+		front,
+		shells,
+		secrets,
+		emit: bus.emit,
+		warn,
+		readJsonc: readJsoncText,
+		taken: () => sources.takenFor("mcp"),
+	});
 	const sources = new ToolSources(front.host ? [builtIn, front.host.tools, mcp] : [builtIn, mcp], excludedTools(options));
 	const prompting = new Prompting(workspace, warn, now);
 	const offered = async (starting?: AbortSignal) => {

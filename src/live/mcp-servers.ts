@@ -9,7 +9,6 @@ import { UsageError } from "../lib/usage-error.ts";
 import { version } from "../lib/version.ts";
 import { type Entry, isWrong, type Origin, Registry, readEntries } from "../mcp/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
-import { readJsoncText } from "../settings/settings.ts";
 import type { Front } from "./front.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Shells } from "./shells.ts";
@@ -23,6 +22,8 @@ export interface McpParts {
 	secrets: Secrets;
 	emit: (event: AgentEvent) => void;
 	warn: (text: string) => void;
+	/** Reads JSON with comments. Throws when it is not an object. */
+	readJsonc: (text: string, source: string) => Promise<Record<string, unknown>>;
 	/** Names of tools that are not of MCP. */
 	taken: () => Iterable<string>;
 }
@@ -33,7 +34,7 @@ const projectFile = ".mcp.json";
 export async function makeRegistry(parts: McpParts): Promise<Registry> {
 	const { workspace, shells, secrets, emit, warn, taken } = parts;
 	const { options, settings, cwd, env, userDirectory } = workspace;
-	const { entries, untrusted } = await collect(workspace, warn);
+	const { entries, untrusted } = await collect(parts);
 	const logDirectory = options["no-session"] ? undefined : join(userDirectory, "logs");
 	if (logDirectory !== undefined) void removeOldLogs(logDirectory, Date.now(), /^mcp-.*\.log$/);
 	let http: HttpClient | undefined;
@@ -76,7 +77,8 @@ interface Collected {
 }
 
 /** The lowest place first: user, project, explicit. */
-async function collect({ options, settings, cwd }: Workspace, warn: (text: string) => void): Promise<Collected> {
+async function collect({ workspace, warn, readJsonc }: McpParts): Promise<Collected> {
+	const { options, settings, cwd } = workspace;
 	const isEnabled = !options["no-mcp"] && settings.get("mcp.enabled");
 	const found: Collected = { entries: [], untrusted: [] };
 	const take = (value: unknown, origin: Origin, from: string) => {
@@ -97,21 +99,21 @@ async function collect({ options, settings, cwd }: Workspace, warn: (text: strin
 	const ofScope = (scope: string) => layers.filter((layer) => layer.scope === scope);
 	if (isEnabled) {
 		for (const { value, directory, source } of ofScope("user")) take(value, { source: "user", directory }, source);
-		const file = options.hermetic ? undefined : await readProjectFile(cwd, warn);
+		const file = options.hermetic ? undefined : await readProjectFile(cwd, readJsonc, warn);
 		if (file !== undefined && settings.isTrusted) take(file, { source: "project", directory: cwd }, projectFile);
 		else if (file !== undefined) distrust(file, projectFile);
 		for (const { value, directory, source } of ofScope("project")) take(value, { source: "project", directory }, source);
 		for (const { value, source } of settings.refused("mcpServers")) distrust(value, source);
 		for (const { value, directory, source } of ofScope("temporary")) take(value, { source: "explicit", directory }, source);
 	}
-	for (const given of options["mcp-config"] ?? []) found.entries.push(...(await readFlag(given, cwd, warn)));
+	for (const given of options["mcp-config"] ?? []) found.entries.push(...(await readFlag(given, { cwd, readJsonc, warn })));
 	return found;
 }
 
 /** The project's file as it is, or nothing. A broken one is reported and left out. */
-async function readProjectFile(cwd: string, warn: (text: string) => void): Promise<unknown> {
+async function readProjectFile(cwd: string, readJsonc: McpParts["readJsonc"], warn: (text: string) => void): Promise<unknown> {
 	try {
-		return await readJsoncText(textOf(await readRegular(join(cwd, projectFile), largestFile)), projectFile);
+		return await readJsonc(textOf(await readRegular(join(cwd, projectFile), largestFile)), projectFile);
 	} catch (error) {
 		const { code, message } = error as NodeJS.ErrnoException;
 		if (code !== "ENOENT" && code !== "ENOTDIR")
@@ -120,8 +122,15 @@ async function readProjectFile(cwd: string, warn: (text: string) => void): Promi
 	}
 }
 
+type FlagParts = Pick<McpParts, "readJsonc" | "warn"> & { cwd: string };
+
+/** Throws UsageError for the first flag that names an entry that cannot be used. */
+export async function checkFlags(given: readonly string[], parts: Omit<FlagParts, "warn">): Promise<void> {
+	for (const each of given) await readFlag(each, { ...parts, warn: () => undefined });
+}
+
 /** Entries of `--mcp-config`: whoever names them there wants all of them. */
-export async function readFlag(given: string, cwd: string, warn: (text: string) => void): Promise<Entry[]> {
+export async function readFlag(given: string, { cwd, readJsonc, warn }: FlagParts): Promise<Entry[]> {
 	const isText = given.trimStart().startsWith("{");
 	const path = resolve(cwd, given);
 	let text = given;
@@ -132,7 +141,7 @@ export async function readFlag(given: string, cwd: string, warn: (text: string) 
 			throw new UsageError(`--mcp-config ${given} cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`);
 		}
 	}
-	const value = await readJsoncText(text, isText ? "--mcp-config" : given);
+	const value = await readJsonc(text, isText ? "--mcp-config" : given);
 	const { entries, problems, warnings } = readEntries(value, { source: "explicit", directory: isText ? cwd : dirname(path) });
 	const problem = problems[0] ?? entries.find(isWrong)?.problem;
 	if (problem !== undefined) throw new UsageError(`--mcp-config: ${problem}.`);

@@ -1,5 +1,6 @@
 /** Opens a session for a front door: extensions, budget, policies, tools and model. */
 
+import { readJsoncText } from "../settings/settings.ts";
 import type { UnknownFlag } from "./arguments.ts";
 import { refuseUnknown, unexpectedText } from "./arguments.ts";
 import { assemble } from "./assemble.ts";
@@ -25,11 +26,18 @@ export function loadExtensions(workspace: Workspace, warn: Warn): Promise<Extens
 /** Throws for flags that neither we nor an extension know: they are right or wrong before anything is announced. */
 export async function checkFlags(workspace: Workspace, loading: Promise<Extensions> | undefined, warn: Warn): Promise<void> {
 	const { unknown, subagent } = workspace;
+	await checkMcpConfig(workspace);
 	if (unknown.length === 0) return;
 	const flags = (await loading)?.setFlags(unknown) ?? { unknown, strays: [] as UnknownFlag[] };
 	// A subagent may work where an extension of its sender is missing; the extension's flags then have no effect.
 	if (!subagent) refuseUnknown(flags.unknown, warn);
 	if (flags.strays[0]) throw new Error(unexpectedText(flags.strays[0].following as string));
+}
+
+/** Throws UsageError when `--mcp-config` names what cannot be used. */
+export async function checkMcpConfig({ options, cwd }: Workspace): Promise<void> {
+	const given = options["mcp-config"];
+	if (given) await (await import("./mcp-servers.ts")).checkFlags(given, { cwd, readJsonc: readJsoncText });
 }
 
 export interface OpenSession {

@@ -7,7 +7,7 @@ import { UsageError } from "../lib/usage-error.ts";
 import { type Arguments, refuseUnknown } from "../live/arguments.ts";
 import type { Extensions } from "../live/extensions.ts";
 import type { Front } from "../live/front.ts";
-import { loadExtensions, type OpenSession, openSession } from "../live/open-session.ts";
+import { checkMcpConfig, loadExtensions, type OpenSession, openSession } from "../live/open-session.ts";
 import { openWorkspace, type Workspace } from "../live/workspace.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
@@ -33,6 +33,7 @@ export async function runOneShot({ options, words, unknown }: Arguments, stdout:
 	if (extensions?.hasThoseNamed === false) throw new UsageError("Nothing was asked: an extension that --extension names could not be loaded.");
 	const flags = extensions?.setFlags(unknown) ?? { unknown, strays: [] };
 	refuseUnknown(flags.unknown, warn);
+	await checkMcpConfig(workspace);
 	// A word after a switch of an extension is a prompt, not the switch's value.
 	for (const { at, following } of flags.strays.reverse()) words.splice(at, 0, following as string);
 	const prompts = await promptsOf({ words, cwd: workspace.cwd, mayResize: workspace.settings.get("images.autoResize"), warn });

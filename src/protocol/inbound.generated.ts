@@ -221,6 +221,15 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 			return undefined;
 		},
 	},
+	get_commands: { lane: "serial", check: none },
+	get_available_commands: { lane: "serial", check: none },
+	set_event_filter: {
+		lane: "serial",
+		check(frame) {
+			if (!((Array.isArray(frame.events) || frame.events === null))) return "events must be array or null";
+			return undefined;
+		},
+	},
 	set_mcp_servers: {
 		lane: "serial",
 		check(frame) {
@@ -233,15 +242,6 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 		lane: "background",
 		check(frame) {
 			if (!(typeof frame.name === "string")) return "name must be string";
-			return undefined;
-		},
-	},
-	get_commands: { lane: "serial", check: none },
-	get_available_commands: { lane: "serial", check: none },
-	set_event_filter: {
-		lane: "serial",
-		check(frame) {
-			if (!((Array.isArray(frame.events) || frame.events === null))) return "events must be array or null";
 			return undefined;
 		},
 	},

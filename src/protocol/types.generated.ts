@@ -827,23 +827,6 @@ export interface ForkPoint {
 	text: string;
 }
 
-/** An MCP server of this session. Its variables, headers and arguments are never shown. */
-export interface McpServer {
-	name: string;
-	/** Who names it: the user's settings, the project, a flag, the host. */
-	source: "user" | "project" | "explicit" | "host";
-	transport: "stdio" | "http" | "sse";
-	status: "waiting" | "starting" | "ready" | "failed" | "disabled" | "untrusted";
-	/** What it speaks, once it has answered. */
-	protocolVersion?: string;
-	tools: string[];
-	prompts: string[];
-	/** Why it is not used. */
-	error?: string;
-	/** What it wrote to stderr. */
-	logFile?: string;
-}
-
 /** A name that may follow `/` in a prompt. */
 export interface SlashCommand {
 	name: string;
@@ -862,6 +845,23 @@ export interface SourceInfo {
 	scope: "user" | "project" | "temporary";
 	origin: "top-level" | "package";
 	baseDir?: string;
+}
+
+/** An MCP server of this session. Its variables, headers and arguments are never shown. */
+export interface McpServer {
+	name: string;
+	/** Who names it: the user's settings, the project, a flag, the host. */
+	source: "user" | "project" | "explicit" | "host";
+	transport: "stdio" | "http" | "sse";
+	status: "waiting" | "starting" | "ready" | "failed" | "disabled" | "untrusted";
+	/** What it speaks, once it has answered. */
+	protocolVersion?: string;
+	tools: string[];
+	prompts: string[];
+	/** Why it is not used. */
+	error?: string;
+	/** What it wrote to stderr. */
+	logFile?: string;
 }
 
 /** A subagent, as hosts of dialect `omp` see it. */
@@ -1189,6 +1189,29 @@ export interface CommandTable {
 			toolNames: string[];
 		};
 	};
+	/** The slash commands of this session. */
+	get_commands: {
+		params: {};
+		result: {
+			commands: SlashCommand[];
+		};
+	};
+	/** Another name for `get_commands`. */
+	get_available_commands: {
+		params: {};
+		result: {
+			commands: SlashCommand[];
+		};
+	};
+	/** Send only the named events; `null` sends all again. Responses, dialogs and host tool calls always pass. */
+	set_event_filter: {
+		params: {
+			events: string[] | null;
+		};
+		result: {
+			events: string[] | null;
+		};
+	};
 	/** Replace the host's MCP servers of this session, by name or as a list with names; `{}` removes them. All or nothing: on failure the old set stays. Answered when the entries are checked, before the servers are connected. */
 	set_mcp_servers: {
 		params: {
@@ -1212,29 +1235,6 @@ export interface CommandTable {
 		};
 		result: {
 			server: McpServer;
-		};
-	};
-	/** The slash commands of this session. */
-	get_commands: {
-		params: {};
-		result: {
-			commands: SlashCommand[];
-		};
-	};
-	/** Another name for `get_commands`. */
-	get_available_commands: {
-		params: {};
-		result: {
-			commands: SlashCommand[];
-		};
-	};
-	/** Send only the named events; `null` sends all again. Responses, dialogs and host tool calls always pass. */
-	set_event_filter: {
-		params: {
-			events: string[] | null;
-		};
-		result: {
-			events: string[] | null;
 		};
 	};
 	/** Agree on a protocol version; served in dialect `omp` only. */

@@ -258,23 +258,6 @@ class AsyncCommands:
         """Replace the tools that live in the host. All or nothing: on failure the old set stays."""
         return await self._call("set_host_tools", {"tools": tools}, timeout)
 
-    async def set_mcp_servers(
-        self,
-        servers: Union[Dict[str, Any], List[Dict[str, Any]]],
-        *,
-        timeout: Timeout = DEFAULT,
-    ) -> protocol.SetMcpServersResult:
-        """Replace the host's MCP servers of this session, by name or as a list with names; `{}` removes them. All or nothing: on failure the old set stays. Answered when the entries are checked, before the servers are connected."""
-        return await self._call("set_mcp_servers", {"servers": servers}, timeout)
-
-    async def get_mcp_servers(self, *, timeout: Timeout = DEFAULT) -> protocol.GetMcpServersResult:
-        """The MCP servers of this session and what became of them."""
-        return await self._call("get_mcp_servers", {}, timeout)
-
-    async def restart_mcp_server(self, name: str, *, timeout: Timeout = DEFAULT) -> protocol.RestartMcpServerResult:
-        """End an MCP server and start it again. Answered when it is ready or has failed."""
-        return await self._call("restart_mcp_server", {"name": name}, timeout)
-
     async def get_commands(self, *, timeout: Timeout = DEFAULT) -> protocol.GetCommandsResult:
         """The slash commands of this session."""
         return await self._call("get_commands", {}, timeout)
@@ -291,6 +274,23 @@ class AsyncCommands:
     ) -> protocol.SetEventFilterResult:
         """Send only the named events; `null` sends all again. Responses, dialogs and host tool calls always pass."""
         return await self._call("set_event_filter", {"events": events}, timeout)
+
+    async def set_mcp_servers(
+        self,
+        servers: Union[Dict[str, Any], List[Dict[str, Any]]],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetMcpServersResult:
+        """Replace the host's MCP servers of this session, by name or as a list with names; `{}` removes them. All or nothing: on failure the old set stays. Answered when the entries are checked, before the servers are connected."""
+        return await self._call("set_mcp_servers", {"servers": servers}, timeout)
+
+    async def get_mcp_servers(self, *, timeout: Timeout = DEFAULT) -> protocol.GetMcpServersResult:
+        """The MCP servers of this session and what became of them."""
+        return await self._call("get_mcp_servers", {}, timeout)
+
+    async def restart_mcp_server(self, name: str, *, timeout: Timeout = DEFAULT) -> protocol.RestartMcpServerResult:
+        """End an MCP server and start it again. Answered when it is ready or has failed."""
+        return await self._call("restart_mcp_server", {"name": name}, timeout)
 
     async def negotiate_protocol(
         self,
@@ -568,23 +568,6 @@ class Commands:
         """Replace the tools that live in the host. All or nothing: on failure the old set stays."""
         return self._call("set_host_tools", {"tools": tools}, timeout)
 
-    def set_mcp_servers(
-        self,
-        servers: Union[Dict[str, Any], List[Dict[str, Any]]],
-        *,
-        timeout: Timeout = DEFAULT,
-    ) -> protocol.SetMcpServersResult:
-        """Replace the host's MCP servers of this session, by name or as a list with names; `{}` removes them. All or nothing: on failure the old set stays. Answered when the entries are checked, before the servers are connected."""
-        return self._call("set_mcp_servers", {"servers": servers}, timeout)
-
-    def get_mcp_servers(self, *, timeout: Timeout = DEFAULT) -> protocol.GetMcpServersResult:
-        """The MCP servers of this session and what became of them."""
-        return self._call("get_mcp_servers", {}, timeout)
-
-    def restart_mcp_server(self, name: str, *, timeout: Timeout = DEFAULT) -> protocol.RestartMcpServerResult:
-        """End an MCP server and start it again. Answered when it is ready or has failed."""
-        return self._call("restart_mcp_server", {"name": name}, timeout)
-
     def get_commands(self, *, timeout: Timeout = DEFAULT) -> protocol.GetCommandsResult:
         """The slash commands of this session."""
         return self._call("get_commands", {}, timeout)
@@ -601,6 +584,23 @@ class Commands:
     ) -> protocol.SetEventFilterResult:
         """Send only the named events; `null` sends all again. Responses, dialogs and host tool calls always pass."""
         return self._call("set_event_filter", {"events": events}, timeout)
+
+    def set_mcp_servers(
+        self,
+        servers: Union[Dict[str, Any], List[Dict[str, Any]]],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.SetMcpServersResult:
+        """Replace the host's MCP servers of this session, by name or as a list with names; `{}` removes them. All or nothing: on failure the old set stays. Answered when the entries are checked, before the servers are connected."""
+        return self._call("set_mcp_servers", {"servers": servers}, timeout)
+
+    def get_mcp_servers(self, *, timeout: Timeout = DEFAULT) -> protocol.GetMcpServersResult:
+        """The MCP servers of this session and what became of them."""
+        return self._call("get_mcp_servers", {}, timeout)
+
+    def restart_mcp_server(self, name: str, *, timeout: Timeout = DEFAULT) -> protocol.RestartMcpServerResult:
+        """End an MCP server and start it again. Answered when it is ready or has failed."""
+        return self._call("restart_mcp_server", {"name": name}, timeout)
 
     def negotiate_protocol(
         self,

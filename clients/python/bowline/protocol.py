@@ -53,9 +53,9 @@ __all__ = [
     "ForkPoint",
     "SessionStatsTokens",
     "SessionStats",
-    "McpServer",
     "SlashCommand",
     "SourceInfo",
+    "McpServer",
     "Subagent",
     "ReadyEvent",
     "AgentStartEvent",
@@ -156,12 +156,12 @@ __all__ = [
     "OpenSessionResult",
     "SetTodosResult",
     "SetHostToolsResult",
-    "SetMcpServersResult",
-    "GetMcpServersResult",
-    "RestartMcpServerResult",
     "GetCommandsResult",
     "GetAvailableCommandsResult",
     "SetEventFilterResult",
+    "SetMcpServersResult",
+    "GetMcpServersResult",
+    "RestartMcpServerResult",
     "NegotiateProtocolResult",
     "SetFastModeResult",
     "SetHostUriSchemesResult",
@@ -758,27 +758,6 @@ class SessionStats(_SessionStats, total=False):
     contextUsage: ContextUsage
 
 
-class _McpServer(TypedDict):
-    name: str
-    # Who names it: the user's settings, the project, a flag, the host.
-    source: Literal["user", "project", "explicit", "host"]
-    transport: Literal["stdio", "http", "sse"]
-    status: Literal["waiting", "starting", "ready", "failed", "disabled", "untrusted"]
-    tools: List[str]
-    prompts: List[str]
-
-
-class McpServer(_McpServer, total=False):
-    """An MCP server of this session. Its variables, headers and arguments are never shown."""
-
-    # What it speaks, once it has answered.
-    protocolVersion: str
-    # Why it is not used.
-    error: str
-    # What it wrote to stderr.
-    logFile: str
-
-
 class _SlashCommand(TypedDict):
     name: str
     source: Literal["extension", "prompt", "skill"]
@@ -805,6 +784,27 @@ class SourceInfo(_SourceInfo, total=False):
     """Where a slash command comes from."""
 
     baseDir: str
+
+
+class _McpServer(TypedDict):
+    name: str
+    # Who names it: the user's settings, the project, a flag, the host.
+    source: Literal["user", "project", "explicit", "host"]
+    transport: Literal["stdio", "http", "sse"]
+    status: Literal["waiting", "starting", "ready", "failed", "disabled", "untrusted"]
+    tools: List[str]
+    prompts: List[str]
+
+
+class McpServer(_McpServer, total=False):
+    """An MCP server of this session. Its variables, headers and arguments are never shown."""
+
+    # What it speaks, once it has answered.
+    protocolVersion: str
+    # Why it is not used.
+    error: str
+    # What it wrote to stderr.
+    logFile: str
 
 
 class _Subagent(TypedDict):
@@ -1903,18 +1903,6 @@ class SetHostToolsResult(TypedDict):
     toolNames: List[str]
 
 
-class SetMcpServersResult(TypedDict):
-    serverNames: List[str]
-
-
-class GetMcpServersResult(TypedDict):
-    servers: List[McpServer]
-
-
-class RestartMcpServerResult(TypedDict):
-    server: McpServer
-
-
 class GetCommandsResult(TypedDict):
     commands: List[SlashCommand]
 
@@ -1925,6 +1913,18 @@ class GetAvailableCommandsResult(TypedDict):
 
 class SetEventFilterResult(TypedDict):
     events: Union[List[str], None]
+
+
+class SetMcpServersResult(TypedDict):
+    serverNames: List[str]
+
+
+class GetMcpServersResult(TypedDict):
+    servers: List[McpServer]
+
+
+class RestartMcpServerResult(TypedDict):
+    server: McpServer
 
 
 class NegotiateProtocolResult(TypedDict):
