@@ -2,10 +2,11 @@
 import { type Client, type Dialog, type DialogAnswer, type Exit, ExitError, RequestError } from "../client/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { ExtensionUiRequest } from "../protocol/extension-ui.ts";
-import { commands, type Desk } from "./commands.ts";
+import { commands, type Desk, ownCommands } from "./commands.ts";
+import { Composer, type KnownCommand } from "./composer.ts";
 import { Conversation, type Level } from "./conversation.ts";
 import { Questions, Writing, YesOrNo } from "./dialogs.ts";
-import { Editor } from "./editor.ts";
+import { gitBranch } from "./git-branch.ts";
 import { type Key, Keys } from "./keys.ts";
 import type { Terminal } from "./terminal.ts";
 import { frameOf, pageOf, type Screen } from "./view.ts";
@@ -25,12 +26,18 @@ export class Chat implements Desk {
 	#screen: Screen = {
 		conversation: new Conversation(),
 		viewport: new Viewport(),
-		editor: new Editor(),
+		composer: new Composer({
+			cwd: () => this.#screen.facts.cwd,
+			commands: () => [...ownCommands(), ...this.#agentCommands],
+			say: (level, text) => this.say(level, text),
+			onChange: () => this.#change(),
+		}),
 		questions: new Questions(() => this.#change()),
 		isExpanded: false,
 		doing: undefined,
 		queued: [],
-		facts: "",
+		name: "",
+		facts: { cwd: process.cwd() },
 		statuses: new Map(),
 		widgets: new Map(),
 	};
@@ -40,12 +47,19 @@ export class Chat implements Desk {
 	#isLeaving = false;
 	/** There is no agent at the moment, or not yet with the right session. */
 	#isDown = true;
-	/** The commands of the agent, for Tab and for typing errors. */
-	#agentCommands: string[] = [];
+	/** The commands of the agent, for the menu and for typing errors. */
+	#agentCommands: readonly KnownCommand[] = [];
+	/** What the agent does, and what we do ourselves; the latest of the latter is shown. */
+	#agentDoing: string | undefined;
+	#ownDoing: string[] = [];
+	/** How many commands of the user are running. */
+	#shells = 0;
+	#lastShell = 0;
 	/** The last prompt, until a run has begun. */
 	#sent: string | undefined;
 	/** The session to continue when the agent has to be started again. */
 	#sessionFile: string | undefined;
+	#sessionId = "";
 
 	constructor(client: Client, terminal: Terminal) {
 		this.client = client;
@@ -58,9 +72,10 @@ export class Chat implements Desk {
 		});
 	}
 
-	/** The file of the session, once something was said. */
-	get sessionFile(): string | undefined {
-		return this.#screen.conversation.items.some(({ kind }) => kind === "user") ? this.#sessionFile : undefined;
+	/** The session, once something was said and if it is stored. */
+	get session(): { file: string; id: string } | undefined {
+		const isBegun = this.#screen.conversation.items.some(({ kind }) => kind === "user");
+		return isBegun && this.#sessionFile !== undefined ? { file: this.#sessionFile, id: this.#sessionId } : undefined;
 	}
 
 	/** `warnings`: the agent's messages about its start. */
@@ -79,7 +94,8 @@ export class Chat implements Desk {
 		await this.#attempt(this.reload);
 		this.#isDown = false;
 		if (warnings.trim()) this.say("warning", warnings);
-		if (this.#screen.conversation.items.length === 0) this.say("info", "Type what you want and press Enter. /help lists keys and commands.");
+		if (this.#screen.conversation.items.length === 0)
+			this.say("info", "Type what you want and press Enter. / lists commands, @ files, /help the keys.");
 	}
 
 	stop(): void {
@@ -97,17 +113,23 @@ export class Chat implements Desk {
 		this.#change();
 	};
 
-	choose = (title: string, options: readonly string[]): Promise<number | undefined> => {
-		return this.#screen.questions.choose(title, options);
+	show = (markdown: string): void => {
+		this.#screen.conversation.show(markdown);
+		this.#change();
+	};
+
+	choose = (title: string, options: readonly string[], selected = 0): Promise<number | undefined> => {
+		return this.#screen.questions.choose(title, options, { selected });
 	};
 
 	write = (text: string): void => {
-		this.#screen.editor.text = text;
+		this.#screen.composer.text = text;
 		this.#change();
 	};
 
 	reload = async (): Promise<void> => {
-		const { conversation, editor, viewport } = this.#screen;
+		const { conversation, viewport } = this.#screen;
+		const { editor } = this.#screen.composer;
 		const [{ messages }] = await Promise.all([this.client.getMessages(), this.refresh()]);
 		conversation.reset(messages);
 		viewport.follow();
@@ -117,31 +139,47 @@ export class Chat implements Desk {
 	};
 
 	refresh = async (): Promise<void> => {
-		const [state, { commands: known }] = await Promise.all([this.client.getState(), this.client.getCommands()]);
+		const [state, { commands: known }] = await Promise.all([this.client.getState(), this.client.getCommands(), this.#measure()]);
 		this.#sessionFile = state.sessionFile;
-		this.#agentCommands = known.map(({ name }) => name);
-		this.#screen.facts = factsOf(state);
+		this.#sessionId = state.sessionId;
+		this.#agentCommands = known;
+		this.#screen.name = state.sessionName ?? "";
+		const { model, thinkingLevel, cwd = process.cwd() } = state;
+		const facts = { cwd, branch: gitBranch(cwd), model: model ?? undefined, level: model?.reasoning ? thinkingLevel : undefined };
+		this.#screen.facts = { ...this.#screen.facts, ...facts };
 		this.#change();
 	};
 
 	during = async <T>(doing: string, work: Promise<T>): Promise<T> => {
-		this.#screen.doing = doing;
-		this.#change();
+		this.#ownDoing.push(doing);
+		this.#showDoing();
 		try {
 			return await work;
 		} finally {
-			this.#screen.doing = undefined;
-			this.#change();
+			this.#ownDoing.splice(this.#ownDoing.indexOf(doing), 1);
+			this.#showDoing();
 		}
+	};
+
+	/** How full the context is, and what the session has cost. */
+	#measure = async (): Promise<void> => {
+		const { cost, contextUsage } = await this.client.getSessionStats();
+		const context = contextUsage && { percent: contextUsage.percent, window: contextUsage.contextWindow };
+		const { cwd } = this.#screen.facts;
+		this.#screen.facts = { ...this.#screen.facts, cost, context, branch: gitBranch(cwd) };
+		this.#change();
 	};
 
 	// ── From the person ────────────────────────────────────────────────────────────────────────────────
 
 	#key(key: Key): void {
-		const { questions, editor, viewport, conversation } = this.#screen;
+		const { questions, composer, viewport, conversation } = this.#screen;
+		const { editor } = composer;
 		this.#change();
 		if (key.name === "ctrl+l") return this.#terminal.forget();
 		if (questions.current) return questions.key(key);
+		const chosen = composer.menuKey(key);
+		if (chosen) return chosen === "send" ? this.#send("steer") : undefined;
 		const scroll = (pages: number) => {
 			const { width, height } = this.#terminal.size;
 			const page = pageOf(height);
@@ -153,14 +191,14 @@ export class Chat implements Desk {
 			case "alt+enter":
 				return this.#send("followUp");
 			case "escape":
-				return void (this.#screen.doing && this.#attempt(() => this.#abort()));
+				return this.#stop();
 			case "ctrl+c":
-				if (editor.text !== "") editor.text = "";
-				else if (this.#screen.doing) void this.#attempt(() => this.#abort());
+				if (editor.text !== "") composer.text = "";
+				else if (this.#screen.doing) this.#stop();
 				else this.quit();
 				return;
 			case "ctrl+d":
-				return editor.text === "" ? this.quit() : void editor.key(key);
+				return editor.text === "" ? this.quit() : composer.key(key);
 			case "ctrl+z":
 				return this.#terminal.suspend();
 			case "ctrl+o":
@@ -170,34 +208,71 @@ export class Chat implements Desk {
 				return scroll(1);
 			case "pagedown":
 				return scroll(-1);
-			case "tab":
-				return this.#complete();
+			case "shift+tab":
+				return void this.#attempt(() => this.#cycleThinking());
 			default:
-				editor.key(key);
+				composer.key(key);
 		}
+	}
+
+	async #cycleThinking(): Promise<void> {
+		if (!(await this.client.cycleThinkingLevel())) return this.say("info", "The model has no thinking levels.");
+		await this.refresh();
+	}
+
+	/** Ends what the user has started last: a command of their own, else the agent's work. */
+	#stop(): void {
+		if (this.#shells > 0) void this.#attempt(async () => void (await this.client.abortBash()));
+		else if (this.#screen.doing) void this.#attempt(() => this.#abort());
 	}
 
 	/** Messages sent while the agent works wait in one of its queues. */
 	#send(streamingBehavior: "steer" | "followUp"): void {
-		const { editor, viewport } = this.#screen;
+		const { composer, viewport } = this.#screen;
 		// Without an agent the text stays in the input.
-		if (editor.text.trim() === "" || this.#isDown) return;
-		const message = editor.take().trim();
+		if (composer.editor.text.trim() === "" || this.#isDown) return;
+		const written = composer.editor.take().trimEnd();
 		viewport.follow();
-		const [, name, argument = ""] = /^\/(\S+)\s*(.*)$/s.exec(message) ?? [];
+		const [, name, argument = ""] = /^\/(\S+)\s*(.*)$/s.exec(written) ?? [];
 		const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
-		if (command) return void this.#attempt(async () => command.run(argument.trim(), this));
-		if (name !== undefined && /^[\w:-]+$/.test(name) && !this.#agentCommands.includes(name))
-			return this.say("warning", `There is no command /${name}: see /help. To send it as it stands, begin with a space.`);
-		void this.#attempt(async () => {
-			this.#sent = message;
-			try {
-				await this.client.prompt({ message, streamingBehavior });
-			} catch (error) {
-				this.#giveBack();
-				throw error;
-			}
-		});
+		if (command) return void this.#attempt(async () => command.run(argument, this));
+		if (name !== undefined && /^[\w:-]+$/.test(name) && !this.#agentCommands.some((known) => known.name === name)) {
+			this.say("warning", `There is no command /${name}: see /help. To send it as it is, begin with a space.`);
+			return this.write(written);
+		}
+		const [, signs, shellCommand = ""] = /^(!!?)\s*(.*)$/s.exec(written) ?? [];
+		if (signs) return shellCommand ? void this.#attempt(() => this.#run(shellCommand, signs === "!!")) : undefined;
+		// A space in front of a sign makes it a message like any other, also for the agent.
+		void this.#attempt(() => this.#prompt(/^\s+[/!]/.test(written) ? written : written.trim(), streamingBehavior));
+	}
+
+	async #prompt(message: string, streamingBehavior: "steer" | "followUp"): Promise<void> {
+		const images = this.#screen.composer.imagesIn(message);
+		if (images.length && this.#screen.facts.model?.input?.includes("image") === false) this.say("warning", "This model does not take images.");
+		this.#sent = message;
+		try {
+			await this.client.prompt({ message, ...(images.length ? { images } : {}), streamingBehavior });
+		} catch (error) {
+			this.#giveBack();
+			throw error;
+		}
+	}
+
+	/** Runs a command of the user's own; the model sees it with the next prompt, unless it is kept from it. */
+	async #run(command: string, excludeFromContext: boolean): Promise<void> {
+		const { conversation } = this.#screen;
+		const id = `own-${++this.#lastShell}`;
+		conversation.shell(id, command);
+		this.#shells++;
+		try {
+			conversation.shell(id, command, await this.during("running", this.client.bash({ command, excludeFromContext })));
+		} catch (error) {
+			conversation.shell(id, command, { output: "It was not run.", cancelled: false, exitCode: 1 });
+			throw error;
+		} finally {
+			this.#shells--;
+		}
+		await this.#measure();
 	}
 
 	/** A request was accepted and then failed. */
@@ -208,7 +283,7 @@ export class Chat implements Desk {
 
 	/** The prompt was refused: the written text is not lost. */
 	#giveBack(): void {
-		if (this.#sent !== undefined && this.#screen.editor.text === "") this.write(this.#sent);
+		if (this.#sent !== undefined && this.#screen.composer.editor.text === "") this.write(this.#sent);
 		this.#sent = undefined;
 	}
 
@@ -216,16 +291,7 @@ export class Chat implements Desk {
 		// Both at once: an abort does not wait for its turn.
 		const [{ steering, followUp }] = await Promise.all([this.client.clearQueue(), this.client.abort()]);
 		const queued = [...steering, ...followUp];
-		if (queued.length) this.write([...queued, this.#screen.editor.text].filter(Boolean).join("\n"));
-	}
-
-	#complete(): void {
-		const { editor } = this.#screen;
-		const [, begun] = /^\/(\S*)$/.exec(editor.text) ?? [];
-		if (begun === undefined) return;
-		const fitting = [...Object.keys(commands), ...this.#agentCommands].filter((name) => name.startsWith(begun));
-		if (fitting.length === 1) editor.text = `/${fitting[0]} `;
-		else if (fitting.length > 1) this.say("info", fitting.map((name) => `/${name}`).join("  "));
+		if (queued.length) this.write([...queued, this.#screen.composer.editor.text].filter(Boolean).join("\n"));
 	}
 
 	/** Shows failures. The exit of the agent is shown once, elsewhere. */
@@ -246,19 +312,23 @@ export class Chat implements Desk {
 		switch (event.type) {
 			case "agent_start":
 				this.#sent = undefined;
-				screen.doing = "working";
+				this.#agentDoing = "working";
 				break;
 			case "auto_retry_start":
-				screen.doing = "waiting to try again";
+				this.#agentDoing = "waiting to try again";
 				break;
 			case "auto_compaction_start":
-				screen.doing = "condensing";
+				this.#agentDoing = "compacting";
 				break;
 			case "auto_compaction_end":
-				screen.doing &&= "working";
+				this.#agentDoing &&= "working";
+				break;
+			case "turn_end":
+				void this.#attempt(this.#measure);
 				break;
 			case "agent_settled":
-				screen.doing = undefined;
+				this.#agentDoing = undefined;
+				void this.#attempt(this.#measure);
 				break;
 			case "queue_update":
 				screen.queued = [...event.steering, ...event.followUp];
@@ -268,6 +338,11 @@ export class Chat implements Desk {
 				void this.#attempt(this.refresh);
 				break;
 		}
+		this.#showDoing();
+	}
+
+	#showDoing(): void {
+		this.#screen.doing = this.#ownDoing.at(-1) ?? this.#agentDoing;
 		this.#change();
 	}
 
@@ -278,7 +353,7 @@ export class Chat implements Desk {
 		const signal = AbortSignal.any([unwanted, ...limit]);
 		switch (dialog.method) {
 			case "select":
-				return dialog.options[(await questions.choose(dialog.title, dialog.options, signal)) ?? -1];
+				return dialog.options[(await questions.choose(dialog.title, dialog.options, { signal })) ?? -1];
 			case "confirm":
 				return questions.ask<boolean>((done) => new YesOrNo(dialog.title, dialog.message, done), signal);
 			case "input":
@@ -312,7 +387,9 @@ export class Chat implements Desk {
 		if (this.#isLeaving) return;
 		const screen = this.#screen;
 		this.#isDown = true;
-		Object.assign(screen, { doing: undefined, queued: [] });
+		this.#agentDoing = undefined;
+		screen.queued = [];
+		this.#showDoing();
 		screen.statuses.clear();
 		screen.widgets.clear();
 		const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
@@ -324,9 +401,9 @@ export class Chat implements Desk {
 	}
 
 	async #restart(): Promise<void> {
-		const path = this.sessionFile;
+		const { session } = this;
 		await this.client.restart();
-		if (path !== undefined) await this.client.switchSession({ sessionPath: path });
+		if (session) await this.client.switchSession({ sessionPath: session.file });
 		await this.reload();
 		this.#isDown = false;
 	}
@@ -346,9 +423,4 @@ export class Chat implements Desk {
 		clearTimeout(this.#spinner);
 		if (this.#screen.doing) this.#spinner = setTimeout(() => this.#change(), spinnerMs);
 	}
-}
-
-function factsOf({ model, thinkingLevel, sessionName }: Awaited<ReturnType<Client["getState"]>>): string {
-	const name = model ? `${model.provider}/${model.id}` : "no model: /model";
-	return [sessionName, name, model?.reasoning ? thinkingLevel : undefined].filter(Boolean).join(" · ");
 }

@@ -1,5 +1,6 @@
 /** The local commands `/name`. Everything else that begins with a slash is the agent's: skills, templates, commands of extensions. */
 import type { Client } from "../client/index.ts";
+import type { KnownCommand } from "./composer.ts";
 import type { Level } from "./conversation.ts";
 import { savedSessions } from "./sessions.ts";
 
@@ -7,7 +8,10 @@ import { savedSessions } from "./sessions.ts";
 export interface Desk {
 	client: Client;
 	say(level: Level, text: string): void;
-	choose(title: string, options: readonly string[]): Promise<number | undefined>;
+	/** Shows a text of our own, in Markdown. */
+	show(markdown: string): void;
+	/** `selected` is the option that is marked at first. */
+	choose(title: string, options: readonly string[], selected?: number): Promise<number | undefined>;
 	write(text: string): void;
 	/** Shows the session that the agent has now. */
 	reload(): Promise<void>;
@@ -28,33 +32,52 @@ export interface Command {
 export const commands: Record<string, Command> = {
 	help: { doc: "Keys and commands", run: help },
 	model: { usage: "[name]", doc: "Choose the model", run: chooseModel },
-	new: { doc: "Begin a new session", run: async (_, { client, reload }) => void ((await client.newSession()).cancelled || (await reload())) },
+	thinking: { usage: "[level]", doc: "Choose how much the model thinks", run: chooseThinking },
+	new: { doc: "Begin a new session", run: begin },
+	clear: { doc: "Begin with an empty conversation, as /new", run: begin },
 	resume: { doc: "Go on with another session of this directory", run: resume },
 	fork: { doc: "Go back to an earlier message, in a new session", run: fork },
-	compact: { usage: "[what matters]", doc: "Condense the conversation", run: compact },
+	compact: { usage: "[what matters]", doc: "Compact the conversation", run: compact },
 	stats: { doc: "Messages, tokens, cost", run: stats },
 	export: { usage: "[file]", doc: "Write the session as an HTML page", run: exportPage },
 	quit: { doc: "Leave", run: (_, { quit }) => quit() },
 };
 
-const keys = `Enter          send; while the agent works: steer it
-Alt+Enter      send behind what the agent is doing
-Esc            abort; what was queued comes back
-Ctrl+J         new line (Shift+Enter where the terminal tells)
-Up, Down       what was sent before
-PgUp, PgDn     look back
-Ctrl+O         tool calls and thoughts in full, or folded
-Tab            complete a command
-Ctrl+L         draw the screen again
-Ctrl+C         clear the input; abort; leave
-Ctrl+D         leave
-Ctrl+Z         back to the shell for a while`;
+/** As a menu lists them. */
+export const ownCommands = () => Object.entries(commands).map(([name, { usage, doc }]) => ({ name, usage, description: doc }));
 
-async function help(_: string, { client, say }: Desk): Promise<void> {
-	const own = Object.entries(commands).map(([name, { usage, doc }]) => ({ name: usage ? `${name} ${usage}` : name, description: doc }));
+const keys = [
+	["Enter", "send; while the agent works: steer it"],
+	["Alt+Enter", "send when the agent has done what it is doing"],
+	["Esc", "abort; what was queued comes back"],
+	["`/` `@`", "commands, files; Tab or Enter takes one, Esc closes the menu"],
+	["`!command`", "run a command; the model sees it with your next message"],
+	["`!!command`", "run a command that the model does not see"],
+	["Ctrl+V", "attach the image in the clipboard; the path of an image can be pasted, too"],
+	["Shift+Tab", "the next thinking level"],
+	["Ctrl+J", "new line (Shift+Enter where the terminal tells it from Enter)"],
+	["Up, Down", "what was sent before"],
+	["PgUp, PgDn", "look back"],
+	["Ctrl+O", "tool calls and thoughts in full, or folded"],
+	["Ctrl+L", "draw the screen again"],
+	["Ctrl+C", "clear the input; abort; leave"],
+	["Ctrl+D", "leave"],
+	["Ctrl+Z", "back to the shell for a while"],
+];
+
+async function help(_: string, { client, show }: Desk): Promise<void> {
 	const { commands: others } = await client.getCommands();
-	const line = ({ name, description }: { name: string; description?: string }) => `/${name.padEnd(22)} ${description ?? ""}`;
-	say("info", [keys, "", ...own.map(line), ...others.map(line)].join("\n"));
+	const named = [...ownCommands(), ...others].map(({ name, usage, description }: KnownCommand) => [
+		`\`/${usage ? `${name} ${usage}` : name}\``,
+		description ?? "",
+	]);
+	show(`${table("key", keys)}\n\n${table("command", named)}`);
+}
+
+/** Pairs as a table of Markdown. */
+function table(title: string, rows: readonly (readonly string[])[]): string {
+	const cell = (text: string) => text.replace(/\s+/g, " ").replaceAll("|", "\\|");
+	return [`| ${title} | |`, "|---|---|", ...rows.map((row) => `| ${row.map(cell).join(" | ")} |`)].join("\n");
 }
 
 async function chooseModel(argument: string, { client, say, choose, refresh }: Desk): Promise<void> {
@@ -69,6 +92,21 @@ async function chooseModel(argument: string, { client, say, choose, refresh }: D
 	if (!model) return;
 	await client.setModel({ provider: model.provider, modelId: model.id });
 	await refresh();
+}
+
+async function chooseThinking(argument: string, { client, say, choose, refresh }: Desk): Promise<void> {
+	const [{ levels }, { thinkingLevel }] = await Promise.all([client.getAvailableThinkingLevels(), client.getState()]);
+	if (argument && argument !== "max" && !levels.includes(argument))
+		return say("warning", `No such level: ${argument}. There are ${levels.join(", ")}.`);
+	if (!argument && levels.length < 2) return say("info", "The model has no thinking levels.");
+	const level = argument || levels[(await choose("How much should it think?", levels, levels.indexOf(thinkingLevel))) ?? -1];
+	if (!level) return;
+	await client.setThinkingLevel({ level });
+	await refresh();
+}
+
+async function begin(_: string, { client, reload }: Desk): Promise<void> {
+	if (!(await client.newSession()).cancelled) await reload();
 }
 
 async function resume(_: string, { client, say, choose, reload }: Desk): Promise<void> {
@@ -104,19 +142,22 @@ async function fork(_: string, { client, say, choose, write, reload }: Desk): Pr
 }
 
 async function compact(argument: string, { client, say, during, reload }: Desk): Promise<void> {
-	const { tokensBefore } = await during("condensing", client.compact(argument ? { customInstructions: argument } : {}));
+	const { tokensBefore } = await during("compacting", client.compact(argument ? { customInstructions: argument } : {}));
 	await reload();
-	say("info", `${tokensBefore} tokens were condensed.`);
+	say("info", `${tokensBefore} tokens were compacted.`);
 }
 
-async function stats(_: string, { client, say }: Desk): Promise<void> {
+async function stats(_: string, { client, show }: Desk): Promise<void> {
 	const { sessionId, sessionFile, userMessages, assistantMessages, toolCalls, tokens, cost, contextUsage } = await client.getSessionStats();
-	const full = contextUsage?.percent == null ? "" : `\ncontext    ${Math.round(contextUsage.percent)} % of ${contextUsage.contextWindow}`;
-	say(
-		"info",
-		`session    ${sessionId}\nfile       ${sessionFile ?? "none"}\nmessages   ${userMessages} of yours, ${assistantMessages} replies, ${toolCalls} tool calls
-tokens     ${tokens.input} in, ${tokens.output} out, ${tokens.cacheRead} from caches\ncost       $${cost.toFixed(4)}${full}`,
-	);
+	const full = contextUsage?.percent == null ? [] : [["context", `${Math.round(contextUsage.percent)} % of ${contextUsage.contextWindow}`]];
+	const rows = [
+		["file", sessionFile === undefined ? "none" : `\`${sessionFile}\``],
+		["messages", `${userMessages} of yours, ${assistantMessages} replies, ${toolCalls} tool calls`],
+		["tokens", `${tokens.input} in, ${tokens.output} out, ${tokens.cacheRead} from caches`],
+		["cost", `$${cost.toFixed(4)}`],
+		...full,
+	];
+	show(`| session | ${sessionId} |\n|---|---|\n${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}`);
 }
 
 async function exportPage(argument: string, { client, say }: Desk): Promise<void> {

@@ -11,6 +11,8 @@ export interface ToolCallItem {
 	args: unknown;
 	state: "waiting" | "running" | "done" | "failed";
 	output: string;
+	/** What the tool says beyond its text: a patch, the subagents of a task. */
+	details?: unknown;
 }
 
 export type Item = (
@@ -26,6 +28,7 @@ export type Item = (
 
 type Content = Extract<AgentMessage, { role: "user" }>["content"];
 type Block = AssistantMessage["content"][number];
+type ShellResult = Pick<Extract<AgentMessage, { role: "bashExecution" }>, "output" | "exitCode" | "cancelled">;
 type Update = EventOf<"message_update">["assistantMessageEvent"];
 
 export class Conversation {
@@ -46,6 +49,20 @@ export class Conversation {
 		this.#push({ kind: "notice", level, text, version: 0 });
 	}
 
+	/** A text of the chat itself, in Markdown. */
+	show(text: string): void {
+		this.#push({ kind: "text", text, version: 0 });
+	}
+
+	/** A command of the user's own; without a result it is running. */
+	shell(id: string, command: string, result?: ShellResult): void {
+		if (!result) return this.#call(id, "$", { command }, "running");
+		const { output, exitCode, cancelled } = result;
+		const ending = cancelled ? "Aborted." : exitCode ? `Exit code ${exitCode}` : "";
+		const text = [output.trimEnd(), ending].filter(Boolean).join("\n");
+		this.#call(id, "$", { command }, ending ? "failed" : "done", { content: [{ type: "text", text }] });
+	}
+
 	hear(event: AgentEvent): void {
 		switch (event.type) {
 			case "message_start":
@@ -64,8 +81,8 @@ export class Conversation {
 			case "auto_retry_start":
 				return this.notice("warning", `${event.errorMessage} Trying again in ${event.delayMs / 1000} s (${event.attempt} of ${event.maxAttempts}).`);
 			case "auto_compaction_end":
-				if (event.result) return this.notice("info", "The conversation was condensed.");
-				return event.errorMessage ? this.notice("warning", `It could not be condensed: ${event.errorMessage}`) : undefined;
+				if (event.result) return this.notice("info", "The conversation was compacted.");
+				return event.errorMessage ? this.notice("warning", `It could not be compacted: ${event.errorMessage}`) : undefined;
 			case "budget_exceeded":
 				return this.notice("error", `The budget is used up (${event.snapshot.reason}).`);
 			case "extension_error":
@@ -89,7 +106,7 @@ export class Conversation {
 			case "toolResult":
 				return this.#call(message.toolCallId, message.toolName, undefined, message.isError ? "failed" : "done", message);
 			case "bashExecution":
-				return this.notice("info", `$ ${message.command}\n${message.output}`);
+				return this.shell(`bash-${message.timestamp}-${this.items.length}`, message.command, message);
 			case "custom":
 				return message.display ? this.notice("info", textOf(message.content)) : undefined;
 			case "compactionSummary":
@@ -132,7 +149,12 @@ export class Conversation {
 			this.#calls.set(id, item);
 			this.#push(item);
 		}
-		change(item, { state, args: args ?? item.args, output: result ? textOf(result.content) : item.output });
+		change(item, {
+			state,
+			args: args ?? item.args,
+			output: result ? textOf(result.content) : item.output,
+			details: result?.details ?? item.details,
+		});
 	}
 
 	#push(item: Item): Item {

@@ -45,9 +45,13 @@ export class Questions {
 		});
 	}
 
-	/** One of several. */
-	choose(title: string, options: readonly string[], signal?: AbortSignal): Promise<number | undefined> {
-		return this.ask<number>((done) => new Choice(title, options, done), signal);
+	/** One of several; `selected` is the one that is marked at first. */
+	choose(
+		title: string,
+		options: readonly string[],
+		{ signal, selected = 0 }: { signal?: AbortSignal; selected?: number } = {},
+	): Promise<number | undefined> {
+		return this.ask<number>((done) => new Choice(title, options, selected, done), signal);
 	}
 
 	#set(open: Question[]): void {
@@ -62,10 +66,11 @@ class Choice implements Question {
 	#options: { label: string; index: number }[];
 	#done: Done<number>;
 	#filter = "";
-	#selected = 0;
+	#selected: number;
 
-	constructor(title: string, options: readonly string[], done: Done<number>) {
+	constructor(title: string, options: readonly string[], selected: number, done: Done<number>) {
 		this.#title = title;
+		this.#selected = Math.max(0, selected);
 		this.#options = options.map((text, index) => ({ label: plainLines(text).join(" "), index }));
 		this.#done = done;
 	}

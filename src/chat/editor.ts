@@ -21,6 +21,19 @@ export class Editor {
 		this.#cursor = this.#text.length;
 	}
 
+	get beforeCursor(): string {
+		return this.#text.slice(0, this.#cursor);
+	}
+
+	get afterCursor(): string {
+		return this.#text.slice(this.#cursor);
+	}
+
+	/** Puts a text in the place of what is between a position and the cursor. */
+	complete(from: number, text: string): void {
+		this.#replace(from, this.#cursor, harmless(text));
+	}
+
 	/** Returns the text, remembers it and starts with an empty one. */
 	take(): string {
 		const text = this.#text;

@@ -1,6 +1,7 @@
 /** `bowline chat`: a terminal client, and an example of a host. It knows nothing of the agent but the client and the protocol. */
 import { type Client, startClient } from "../client/index.ts";
 import { Chat } from "./chat.ts";
+import { howToGoOn } from "./sessions.ts";
 import { Terminal } from "./terminal.ts";
 
 /** The grace periods for the agent when we leave. */
@@ -40,7 +41,7 @@ export async function chat(program: readonly string[], flags: readonly string[])
 	await conversation.left;
 	conversation.stop();
 	await client.close();
-	const file = conversation.sessionFile;
-	if (file) console.log(`Saved. Go on with: bowline chat --session '${file}'`);
+	const { session } = conversation;
+	if (session) console.log(howToGoOn(session, flags));
 	return 0;
 }

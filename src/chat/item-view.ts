@@ -1,24 +1,10 @@
 /** How each item of a conversation looks. */
-import type { Item, ToolCallItem } from "./conversation.ts";
+import type { Item } from "./conversation.ts";
 import { markdown } from "./markdown.ts";
-import { type Line, plainLines, type Span, type Style, shortened, span, widthOf, wrapped } from "./text.ts";
+import { type Line, plainLines, type Span, type Style, span, widthOf, wrapped } from "./text.ts";
+import { type Look, toolLines } from "./tool-view.ts";
 
-/** The rest of a longer result is only in the session. */
-const mostLines = 200;
-
-const signs: Record<ToolCallItem["state"], [string, Style]> = {
-	waiting: ["·", "dim"],
-	running: ["▸", "yellow"],
-	done: ["✓", "green"],
-	failed: ["✗", "red"],
-};
-const levels = { info: "blue", warning: "yellow", error: "red" } as const;
-
-export interface Look {
-	width: number;
-	/** Shows tool calls with arguments and results, and the model's thinking. */
-	isExpanded: boolean;
-}
+const levels = { info: "cyan", warning: "yellow", error: "red" } as const;
 
 export function linesOf(item: Item, { width, isExpanded }: Look): Line[] {
 	switch (item.kind) {
@@ -39,27 +25,4 @@ export function linesOf(item: Item, { width, isExpanded }: Look): Line[] {
 function marked(text: string, mark: Span, width: number, ...styles: Style[]): Line[] {
 	const margin = [span(" ".repeat(widthOf(mark.text)))];
 	return plainLines(text).flatMap((line, index) => wrapped([span(line, ...styles)], width, index === 0 ? [mark] : margin, margin));
-}
-
-function toolLines(item: ToolCallItem, { width, isExpanded }: Look): Line[] {
-	const [sign, style] = signs[item.state];
-	const summary = plainLines(gist(item.args)).join(" ");
-	const title: Line = [span(`${sign} `, style), span(item.name, "bold"), span(" ")];
-	const room = width - 3 - widthOf(item.name);
-	if (!isExpanded) {
-		const [reason] = item.state === "failed" ? plainLines(item.output.trim()) : [];
-		return [[...title, span(shortened(reason ? `${summary}: ${reason}` : summary, room), "dim")]];
-	}
-	const shown = plainLines(item.output.trimEnd());
-	const rows = [...plainLines(JSON.stringify(item.args ?? {}, undefined, 2)), "", ...shown.slice(0, mostLines)];
-	if (shown.length > mostLines) rows.push(`… ${shown.length - mostLines} more lines`);
-	return [[...title, span(shortened(summary, room), "dim")], ...rows.flatMap((row) => wrapped([span(row, "dim")], width, [span("    ")]))];
-}
-
-/** What a call is about, in a few words: the argument that says most. */
-function gist(args: unknown): string {
-	if (typeof args !== "object" || args === null) return "";
-	const given = args as Record<string, unknown>;
-	const telling = ["command", "path", "pattern", "query", "url", "task"].flatMap((name) => (typeof given[name] === "string" ? [given[name]] : []));
-	return telling.length ? telling.join(" ") : JSON.stringify(args);
 }

@@ -5,6 +5,8 @@ import { StringDecoder } from "node:string_decoder";
 export interface Key {
 	name: string;
 	text?: string;
+	/** The text was pasted as a whole. */
+	isPaste?: true;
 }
 
 /** An escape with nothing after it for this long is the key itself, not the beginning of a sequence. */
@@ -52,14 +54,14 @@ export class Keys {
 		const text = this.#waiting;
 		if (text.startsWith(pasteStart)) return this.#paste();
 		if (!text.startsWith("\x1b")) return this.#plain();
-		const behind = text.slice(1);
-		if (unfinished.test(behind)) return false;
-		const found = sequence.exec(behind);
+		const rest = text.slice(1);
+		if (unfinished.test(rest)) return false;
+		const found = sequence.exec(rest);
 		if (found) {
 			const [whole, parameters = "", final = "", application] = found;
 			return this.#consume(1 + whole.length, { name: application ? (letters[application] ?? "unknown") : nameOf(parameters, final) });
 		}
-		const next = [...behind][0] as string;
+		const next = [...rest][0] as string;
 		if (next === "\x1b") return this.#consume(1, { name: "escape" });
 		return this.#consume(1 + next.length, { name: `alt+${controls[next] ?? next.toLowerCase()}` });
 	}
@@ -76,7 +78,7 @@ export class Keys {
 		const end = this.#waiting.indexOf(pasteEnd);
 		if (end < 0) return false;
 		const text = this.#waiting.slice(pasteStart.length, end).replace(/\r\n?/g, "\n");
-		return this.#consume(end + pasteEnd.length, { name: "text", text });
+		return this.#consume(end + pasteEnd.length, { name: "text", text, isPaste: true });
 	}
 
 	#consume(length: number, key: Key): true {

@@ -8,6 +8,27 @@ export interface SavedSession {
 	title: string;
 }
 
+/** The shortest beginning of a session's id, at least eight characters, that no other session next to it has. */
+export function shortId({ file, id }: { file: string; id: string }): string {
+	const others = readdirSync(dirname(file)).flatMap((name) =>
+		name.endsWith(".jsonl") && !name.endsWith(`${id}.jsonl`) ? [name.slice(name.indexOf("_") + 1)] : [],
+	);
+	for (let length = 8; length < id.length; length++) {
+		const short = id.slice(0, length);
+		if (!others.some((other) => other.startsWith(short))) return short;
+	}
+	return id;
+}
+
+/** What to type to continue a session. A session that was named by its path, or is in a directory of its own, is found by its path. */
+export function howToGoOn(session: { file: string; id: string }, flags: readonly string[]): string {
+	const isElsewhere = flags.some((flag) => /^--session-dir=|^--session=.*([/\\]|\.jsonl$)/.test(flag));
+	const quoted = (text: string) => (/^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+	const place = flags.filter((flag) => flag.startsWith("--cwd=")).map(quoted);
+	const name = isElsewhere ? quoted(session.file) : shortId(session);
+	return `Saved as ${shortId(session)}. Go on with: ${["bowline chat", ...place, "--session", name].join(" ")}`;
+}
+
 /** More than a person looks through. */
 const most = 100;
 /** Name and first prompt are near the beginning. */

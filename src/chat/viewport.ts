@@ -1,7 +1,8 @@
 /** The part of a conversation that fits on the screen. Only items near it are laid out in rows. */
 import type { Item } from "./conversation.ts";
-import { type Look, linesOf } from "./item-view.ts";
+import { linesOf } from "./item-view.ts";
 import type { Line } from "./text.ts";
+import type { Look } from "./tool-view.ts";
 
 export class Viewport {
 	/** The last row that is shown, by its item: it stays in place while more arrives below. Undefined follows the end. */
@@ -52,13 +53,14 @@ export class Viewport {
 		return rows.slice(-height);
 	}
 
-	/** An item with the empty row in front of it. Calls are grouped together. */
+	/** An item with the empty row in front of it. Calls of one row each are grouped together. */
 	#lines(items: readonly Item[], index: number, look: Look): Line[] {
 		const item = items[index];
 		if (!item) return [];
 		const before = items[index - 1];
 		const lines = this.#itemLines(item, look);
-		const isClose = !before || (item.kind === "tool" && before.kind === "tool" && !look.isExpanded);
+		const areCalls = item.kind === "tool" && before?.kind === "tool";
+		const isClose = !before || (areCalls && lines.length === 1 && this.#itemLines(before, look).length === 1);
 		return isClose ? lines : [[], ...lines];
 	}
 

@@ -1,10 +1,10 @@
 /** Files and pipes as parts of a prompt: text is put into it, images are sent with it. */
 import { readFile, stat } from "node:fs/promises";
+import { imageType } from "../lib/image-format.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import type { Image } from "../protocol/content.ts";
 import { binaryKind } from "../tools/binary-kind.ts";
 import { fitImage, loadSharp } from "../tools/image-fit.ts";
-import { imageType } from "../tools/image-format.ts";
 import { resolveExisting } from "../tools/paths.ts";
 import { mostBytes } from "./stdin.ts";
 

@@ -1,6 +1,7 @@
 /** Makes an image small enough for a model, with the optional package sharp when it is there. */
+
+import { type ImageType, imageSize, type Size } from "../lib/image-format.ts";
 import { formatSize } from "../lib/truncate.ts";
-import { type ImageType, imageSize, type Size } from "./image-format.ts";
 
 export interface FittedImage {
 	/** Nothing when the image cannot be shown. */

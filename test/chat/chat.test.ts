@@ -1,8 +1,9 @@
 /** `bowline chat`, through a real terminal. */
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { eventually } from "../lib/shell/processes.ts";
 import { program } from "../wire/support/agent.ts";
 import { missing, Pane } from "./pane.ts";
@@ -14,11 +15,26 @@ test("without a terminal it says what to use instead", () => {
 	expect([status, stderr]).toEqual([2, 'Error: bowline chat needs a terminal. Without one: bowline -p "prompt".\n']);
 });
 
+describe.skipIf(missing)("the terminal of these tests", () => {
+	test("is started again when its server does not start at first", async () => {
+		const folder = mkdtempSync(join(tmpdir(), "bowline-tmux-"));
+		onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+		const real = execFileSync("sh", ["-c", "command -v tmux"], { encoding: "utf8" }).trim();
+		const failing = `#!/bin/sh\ncase "$*" in *new-session*) mkdir ${folder}/failed 2>/dev/null && exit 1;; esac\nexec ${real} "$@"\n`;
+		writeFileSync(join(folder, "tmux"), failing, { mode: 0o755 });
+		vi.stubEnv("PATH", `${folder}:${process.env.PATH}`);
+		onTestFinished(() => void vi.unstubAllEnvs());
+		const pane = new Pane({ shell: true });
+		await pane.until("$");
+		expect(existsSync(join(folder, "failed"))).toBe(true);
+	});
+});
+
 describe.skipIf(missing)("what is shown", () => {
 	test("a reply streams in as markdown, calls are folded to a line each and unfold", async () => {
 		const text = "# Title\\n\\nSome **bold** and `code`.\\n\\n- one\\n- two\\n\\n```ts\\nconst x = 1;\\n```";
 		const model = `think "Hm." + say "${text}" + call bash {"command":"echo out of it"} + call read {"path":"none.txt"} · say "All done."`;
-		const pane = await new Pane({ model }).ready();
+		const pane = await new Pane({ model, height: 30 }).ready();
 		pane.type("go");
 		pane.keys("Enter");
 		const screen = await pane.until("All done.");
@@ -28,7 +44,7 @@ describe.skipIf(missing)("what is shown", () => {
 				.split("\n")
 				.map((line) => line.trimEnd())
 				.filter(Boolean)
-				.slice(1, -2),
+				.slice(1, -3),
 		).toEqual([
 			"› go",
 			"∴ thought",
@@ -39,12 +55,13 @@ describe.skipIf(missing)("what is shown", () => {
 			"  ts",
 			"  const x = 1;",
 			"✓ bash echo out of it",
+			"    out of it",
 			"✗ read none.txt: No such file or directory: none.txt",
 			"All done.",
 		]);
 		expect(pane.screen(true)).toContain("\x1b[1mbold");
 		pane.keys("C-o");
-		await pane.until((text) => text.includes('"command": "echo out of it"') && text.includes("\n    out of it\n"));
+		await pane.until((text) => text.includes("\n    echo out of it\n") && text.includes("\n    out of it\n"));
 		pane.keys("PPage");
 		await pane.until("∴ Hm.");
 		pane.keys("C-o");
@@ -55,7 +72,7 @@ describe.skipIf(missing)("what is shown", () => {
 		const pane = await new Pane({ width: 20, height: 12 }).ready();
 		pane.type("日本語日本語日本語日本");
 		await pane.until("日本語日本語日本\n");
-		expect(pane.cursor).toEqual({ column: 8, row: 11 });
+		expect(pane.cursor).toEqual({ column: 8, row: 10 });
 		pane.keys("BSpace", "Left");
 		await pane.until((screen) => !screen.includes("本\n\n") && pane.cursor.column === 4);
 		pane.keys("Enter");
@@ -87,7 +104,7 @@ describe.skipIf(missing)("what is shown", () => {
 		expect(pane.raw.split("\x1b[2J").length - 1).toBe(1);
 	});
 
-	test("a terminal that changes its size shows everything anew", async () => {
+	test("a terminal that changes its size shows everything again", async () => {
 		const pane = await new Pane().ready();
 		pane.type("a line that is long enough to be wrapped when the window gets narrow");
 		pane.keys("Enter");
@@ -115,7 +132,7 @@ describe.skipIf(missing)("the input", () => {
 		pane.keys("Up", "Up");
 		await pane.until("> pasted 1\n");
 		pane.keys("C-c");
-		await pane.until(/\n>\s*$/);
+		await pane.until(/─\n>\n/);
 	});
 
 	test("steering and follow-ups wait while it works, and come back with Esc", async () => {
@@ -148,17 +165,126 @@ describe.skipIf(missing)("the input", () => {
 		await pane.until("stop that it is.");
 	});
 
-	test("a command that does not exist is not sent; Tab completes", async () => {
+	test("a command that does not exist comes back into the input; Tab completes; a space sends it", async () => {
 		const pane = await new Pane({ files: { ".bowline/prompts/review.md": "Review $1 now." }, flags: ["--approve"] }).ready();
-		pane.type("/nothing");
+		pane.type("/nothing at all");
 		pane.keys("Enter");
-		await pane.until("There is no command /nothing: see /help.");
+		await pane.until((screen) => screen.includes("There is no command /nothing: see /help.") && screen.includes("\n> /nothing at all\n"));
+		pane.keys("Home");
+		pane.type(" ");
+		pane.keys("Enter");
+		await pane.until((screen) => screen.split("/nothing at all\n").length > 2);
 		pane.type("/rev");
 		pane.keys("Tab");
 		await pane.until("> /review");
 		pane.type("this");
 		pane.keys("Enter");
 		await pane.until("› Review this now.");
+	});
+});
+
+describe.skipIf(missing)("what a call did", () => {
+	test("edits are diffs, output shows its end, and the line below the input says where and how much", async () => {
+		const lines = Array.from({ length: 30 }, (_, index) => `row ${index + 1}`).join("\\n");
+		const edit = 'call edit {"path":"a.ts","edits":[{"oldText":"const b = 2;","newText":"const b = 20;"}]}';
+		const model = `${edit} + call bash {"command":"printf '${lines}'"} · used 50000 + say "All done."`;
+		const files = { "a.ts": "const a = 1;\nconst b = 2;\nconst c = 3;\n", ".git/HEAD": "ref: refs/heads/fix/tides\n" };
+		const pane = await new Pane({ model, files, height: 30 }).ready();
+		pane.type("go");
+		pane.keys("Enter");
+		const screen = await pane.until((text) => text.includes("All done.") && text.includes("25%"));
+		expect(screen).toContain(
+			"✓ edit a.ts +1 −1\n    1   const a = 1;\n    2 − const b = 2;\n    2 + const b = 20;\n    3   const c = 3;\n\n✓ bash printf",
+		);
+		expect(screen).toContain("\n    … 25 lines above\n    row 26\n    row 27\n    row 28\n    row 29\n    row 30\n");
+		expect(screen).toMatch(/\n>\nwork \(fix\/tides\) +25%.* · \$0\.00 · \S*script\.json · medium\n/);
+		const styled = pane.screen(true);
+		expect(styled).toContain("\x1b[31m\x1b[49m− const b = 2;");
+		expect(styled).toContain("\x1b[32m\x1b[49m+ const b = 2\x1b[7m0");
+	});
+
+	test("! runs a command that the model sees, !! one that it does not", async () => {
+		const pane = await new Pane({ model: 'sees "seen" + say "I saw it." · say "Nothing."' }).ready();
+		const send = (text: string) => {
+			pane.type(text);
+			pane.keys("Enter");
+		};
+		send("!!echo se''en; exit 3");
+		await pane.until("✗ $ echo se''en; exit 3\n    seen\n    Exit code 3\n");
+		send("what?");
+		await pane.until("\nNothing.\n");
+		send("! echo se''en");
+		await pane.until("✓ $ echo se''en\n    seen\n");
+		send("and now?");
+		await pane.until("\nI saw it.\n");
+		send("!sleep 60");
+		await pane.until("▸ $ sleep 60");
+		pane.keys("Escape");
+		await pane.until("✗ $ sleep 60: Aborted.");
+	});
+});
+
+describe.skipIf(missing)("menus", () => {
+	test("/ lists commands and @ files", async () => {
+		const files = { "src/tide table.ts": "", "src/tide.ts": "", "notes/tidy.md": "", ".gitignore": "*.log\n", "tide.log": "" };
+		const pane = await new Pane({ files }).ready();
+		pane.type("/");
+		await pane.until(/▸ \/help +Keys and commands\n {2}\/model \[name\] +Choose the model\n/);
+		pane.keys("Down", "Down");
+		await pane.until("▸ /thinking");
+		pane.keys("Escape");
+		await pane.until((screen) => !screen.includes("▸") && screen.includes("\n> /\n"));
+		pane.type("st");
+		await pane.until("▸ /stats");
+		pane.keys("Enter");
+		await pane.until("0 of yours, 0 replies, 0 tool calls");
+		pane.type("look at @tid");
+		await pane.until("▸ src/tide.ts\n  notes/tidy.md\n  src/tide table.ts\n");
+		pane.keys("Tab");
+		await pane.until("\n> look at @src/tide.ts\n");
+		pane.type("and @table");
+		await pane.until("▸ src/tide table.ts");
+		pane.keys("Enter");
+		await pane.until('\n> look at @src/tide.ts and "src/tide table.ts"\n');
+		pane.keys("Enter");
+		await pane.until('› look at @src/tide.ts and "src/tide table.ts"\n');
+	});
+});
+
+describe.skipIf(missing)("images", () => {
+	const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+	test("go along when they are pasted: as a path, from the clipboard, from the menu", async () => {
+		const clipboard = `#!/bin/sh\ncase "$*" in *image/png*) base64 -d ${"$"}{0%/*}/picture;; esac\n`;
+		const files = { "bin/wl-paste": clipboard, "bin/picture": picture, "prepare.sh": "base64 -d bin/picture > 'a b.png'; cp 'a b.png' chart.png" };
+		const pane = new Pane({ files, shell: true });
+		chmodSync(join(pane.cwd, "bin/wl-paste"), 0o755);
+		pane.type("sh prepare.sh; PATH=$PWD/bin:$PATH; clear");
+		pane.keys("Enter");
+		pane.type(pane.command);
+		pane.keys("Enter");
+		await pane.ready();
+		pane.paste("'a b.png'");
+		await pane.until("\n> [image 1]\n");
+		pane.keys("C-v");
+		await pane.until("\n> [image 1] [image 2]\n");
+		pane.type("@chart");
+		await pane.until("▸ chart.png");
+		pane.keys("Tab");
+		await pane.until("\n> [image 1] [image 2] [image 3]\n");
+		pane.keys("BSpace", "BSpace");
+		pane.type(": what is this?");
+		pane.keys("Enter");
+		await pane.until("› [image 1] [image 2] [image 3: what is this?\n");
+		pane.type("/stats");
+		pane.keys("Enter");
+		const screen = await pane.until("/sessions/");
+		const file = /\S*\/sessions\/[^│]*?jsonl/.exec(screen.replace(/\n\s*│ /g, ""))?.[0] as string;
+		const said = readFileSync(file, "utf8")
+			.split("\n")
+			.find((line) => line.includes('"role":"user"'));
+		// The mark of the third was deleted in part, so it does not go along.
+		expect(JSON.parse(said as string).message.content.map(({ type }: { type: string }) => type)).toEqual(["text", "image", "image"]);
 	});
 });
 
@@ -243,17 +369,19 @@ describe.skipIf(missing)("commands", () => {
 		await pane.until("Before which message?\n▸ first question\n");
 		await pane.calm();
 		pane.keys("Enter");
-		await pane.until(/─ scripted\/echo.*\n> first question/);
+		await pane.until(/─\n> first question/);
 		pane.keys("C-u");
+		send("/clear");
+		await pane.until((screen) => !screen.includes("first question"));
 		send("/help");
-		await pane.until("/stats                  Messages, tokens, cost");
+		await pane.until(/\/stats +│ Messages, tokens, cost/);
 		send("/quit");
 		await pane.until("EXIT 0");
 	});
 
 	test("the model is chosen from a list, or by its name", async () => {
 		const pane = await new Pane({ flags: ["--api-key", "k".repeat(20), "--provider", "anthropic", "--model", "claude-haiku-4-5"] });
-		await pane.until("─ anthropic/");
+		await pane.until("anthropic/claude-haiku");
 		pane.type("/model");
 		pane.keys("Enter");
 		await pane.until("Which model?");
@@ -261,10 +389,25 @@ describe.skipIf(missing)("commands", () => {
 		await pane.until("search: opus");
 		await pane.calm();
 		pane.keys("Enter");
-		await pane.until(/─ anthropic\/claude-opus.*\n>/);
+		await pane.until(/─\n>\n.*claude-opus/);
 		pane.type("/model claude-haiku-4-5");
 		pane.keys("Enter");
-		await pane.until(/─ anthropic\/claude-haiku.*\n>/);
+		await pane.until(/─\n>\n.*claude-haiku/);
+		pane.type("/thinking");
+		pane.keys("Enter");
+		await pane.until("How much should it think?");
+		pane.type("low");
+		await pane.calm();
+		pane.keys("Enter");
+		await pane.until(/claude-haiku\S* · low/);
+		pane.type("/thinking medium");
+		pane.keys("Enter");
+		await pane.until(/claude-haiku\S* · medium/);
+		pane.keys("BTab");
+		await pane.until(/claude-haiku\S* · high/);
+		pane.type("/thinking deep");
+		pane.keys("Enter");
+		await pane.until("No such level: deep. There are off, ");
 	});
 
 	test("--continue shows what was said before", async () => {
@@ -296,16 +439,19 @@ describe.skipIf(missing)("the end", () => {
 	const restored = (code: number) => (screen: string) =>
 		screen.includes(`EXIT ${code}\n`) && screen.includes("\nicanon\necho\n") && !screen.includes("─");
 
-	test("leaving tells how to go on", async () => {
+	test("leaving tells the short id and how to go on", async () => {
 		const pane = await new Pane().ready();
 		pane.type("hello");
 		pane.keys("Enter");
 		await pane.until("\nhello\n");
 		pane.keys("C-c");
 		const screen = await pane.until(restored(0));
-		const [, path] = /Go on with: bowline chat --session '([^']*)'/.exec(screen.replaceAll("\n", "")) ?? [];
-		expect(existsSync(path as string)).toBe(true);
+		const [, id] = /Saved as ([0-9a-f-]+)\. Go on with: bowline chat --session \1\n/.exec(screen) ?? [];
+		expect(id?.length).toBe(8);
 		expect(pane.pids("--mode rpc")).toEqual([]);
+		pane.stop();
+		const next = await new Pane({ folder: pane.folder, flags: ["--session", id as string] }).ready();
+		await next.until("› hello\n\nhello\n");
 	});
 
 	test.each([

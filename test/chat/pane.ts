@@ -11,6 +11,7 @@ import { toScript } from "../wire/support/script.ts";
 export const missing = spawnSync("tmux", ["-V"]).error ? "tmux is not installed: apt-get install tmux" : undefined;
 
 const patienceMs = 25_000;
+const startAttempts = 3;
 
 export interface PaneOptions {
 	/** As the `model:` line of a wire test; without it the model echoes. */
@@ -51,7 +52,7 @@ export class Pane {
 		this.command = `env -u NODE_EXTRA_CA_CERTS ${assignments.join(" ")} ${[process.execPath, program, "chat", ...words].map(quoted).join(" ")}`;
 		const after = "echo EXIT $?; stty -a | tr ' ;' '\\n\\n' | grep -x -e '-*icanon' -e '-*echo'; exec sleep 600";
 		const started = shell ? "env PS1='$ ' bash --norc --noprofile -i" : `sh -c ${quoted(`${this.command}; ${after}`)}`;
-		this.#tmux("new-session", "-d", "-s", "chat", "-x", String(width), "-y", String(height), "-c", this.cwd, started);
+		this.#start("new-session", "-d", "-s", "chat", "-x", String(width), "-y", String(height), "-c", this.cwd, started);
 		this.#tmux("pipe-pane", "-t", "chat", `cat >> ${quoted(this.#raw)}`);
 	}
 
@@ -104,7 +105,7 @@ export class Pane {
 
 	/** The input is there. */
 	async ready(): Promise<this> {
-		await this.until(/scripted\/\S+.*\n>/);
+		await this.until(/\n>.*\n.*(?:echo|script)/);
 		return this;
 	}
 
@@ -134,6 +135,19 @@ export class Pane {
 	close(): void {
 		this.stop();
 		rmSync(this.folder, { recursive: true, force: true });
+	}
+
+	/** On a busy machine a terminal server may fail to start, which says nothing about the chat. */
+	#start(...words: string[]): void {
+		for (let attempt = 1; ; attempt++) {
+			try {
+				return void this.#tmux(...words);
+			} catch (error) {
+				if (attempt === startAttempts) throw error;
+				this.stop();
+				Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, attempt * 300);
+			}
+		}
 	}
 
 	#tmux(...words: string[]): string {

@@ -63,7 +63,7 @@ describe("markdown", () => {
 			"[dim:│ ][dim:said]",
 			`[dim:${"─".repeat(40)}]`,
 			"[dim:  js]",
-			"  [cyan:**x**]",
+			"  **x**",
 			"end",
 		]);
 	});

@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { imageSize, imageType } from "../../src/lib/image-format.ts";
 import { fitImage, type Sharp } from "../../src/tools/image-fit.ts";
-import { imageSize, imageType } from "../../src/tools/image-format.ts";
 import { workbench } from "./workbench.ts";
 
 /** A real one-pixel PNG, or one that only says that it is larger. */

@@ -1,8 +1,8 @@
 /** The parts of the page that need no browser. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { countChanges, readNumbered, readPatch, replacement } from "../../../src/lib/read-diff.ts";
 import { editDiff } from "../../../src/tools/edit-diff.ts";
-import { countChanges, readNumbered, readPatch, replacement } from "../../../src/transcript/export/page/diff.ts";
 import { callSummary, itemsOf, kindOf, leafFor } from "../../../src/transcript/export/page/items.ts";
 import { decodeEntities, pictureAddress, safeLink } from "../../../src/transcript/export/page/links.ts";
 import { SearchIndex, titleOf } from "../../../src/transcript/export/page/search.ts";

@@ -1,6 +1,7 @@
 /** Pieces that messages are made of: pictures, output, code, diffs. */
+
+import type { DiffLine } from "../../../lib/read-diff.ts";
 import type { Colour } from "./code.ts";
-import type { DiffLine } from "./diff.ts";
 import { type Child, h } from "./dom.ts";
 import type { Folds } from "./folds.ts";
 import { pictureAddress } from "./links.ts";

@@ -1,6 +1,7 @@
 /** A tool call with its result, as one card. */
+
+import { countChanges, type DiffLine, readNumbered, readPatch, replacement } from "../../../lib/read-diff.ts";
 import { languageOf } from "./code.ts";
-import { countChanges, type DiffLine, readNumbered, readPatch, replacement } from "./diff.ts";
 import { type Child, h } from "./dom.ts";
 import { callSummary } from "./items.ts";
 import { code, content, diffView, output, type Pen, prose } from "./parts.ts";
