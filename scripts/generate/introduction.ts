@@ -1,10 +1,69 @@
 /** The hand-written head of the protocol page. */
+import { conversationText, script } from "./conversation.ts";
+
 export const introduction = `# The wire protocol
 
-This page is generated from the rows in \`src/protocol/\`; \`schema/protocol.json\` says the same to programs.
-
 A host starts \`bowline --mode rpc\`, writes one JSON object per line to its stdin and reads one JSON object per line from its stdout.
-stderr carries diagnostics for people, never protocol data.
+stderr carries diagnostics for people, never protocol data. Closing stdin ends the agent: it aborts what runs, answers the commands it has read,
+and exits with code 0. A host that sends a prompt and closes stdin at once therefore sees it aborted.
+
+This page is generated from the rows in \`src/protocol/\`; [\`schema/protocol.json\`](../schema/protocol.json) says the same to programs. Everything a host
+needs is here: a whole conversation, the order of events, the rules for lines and answers, and then each frame with its members and an example.
+
+## A whole conversation
+
+The host (\`→\`) offers a tool, asks a question, runs the tool when the model calls it, and reads the answer from the agent's frames (\`←\`). The frames are one line
+each and in this order; \`…\` marks members that are left out here. To play it without a model, save this script as \`shop.jsonc\` and start
+\`bowline --mode rpc --no-session --updates delta --provider scripted --model shop.jsonc\`:
+
+\`\`\`jsonc
+${script}\`\`\`
+
+\`\`\`text
+${conversationText()}
+\`\`\`
+
+After \`agent_settled\` the session is idle and waits for the next prompt. The host closes stdin when it is done.
+
+## The smallest host
+
+1. Start the process with pipes for stdin and stdout. Read stdout all the time, cut it at LF only, and parse each line.
+2. Wait for \`ready\`. Send \`prompt\` with an \`id\` of your own.
+3. Match each \`response\` to its command by \`id\`. Answers to several commands may come in another order than the commands.
+   A \`success: false\` with the prompt's id is the end of that prompt, also when a success came before it.
+4. Act on frames by \`type\`, and ignore types and members that you do not know: new versions add some.
+   For a text as it grows, append \`assistantMessageEvent.delta\` of \`message_update\` frames whose \`assistantMessageEvent.type\` is \`text_delta\`.
+   \`message_end\` has the complete message. A reply with \`stopReason\` \`error\` has the reason in \`errorMessage\`.
+5. Answer every \`host_tool_call\` with \`host_tool_result\`, and every \`extension_ui_request\` with method \`select\`, \`confirm\`, \`input\` or \`editor\`
+   with \`extension_ui_response\` (\`{"cancelled":true}\` if you cannot ask anyone): the agent waits for them.
+6. \`agent_settled\` ends the work on a prompt. Do not stop at \`agent_end\`: with \`willRetry: true\` another run follows.
+
+## The order of events
+
+\`\`\`text
+prompt ─→ response              accepted (or refused: then nothing below comes)
+          agent_start           a run begins
+          ┌ turn_start          one reply of the model and its tool calls
+          │ ┌ message_start     the prompt; in later turns messages that were steered in
+          │ └ message_end
+          │ ┌ message_start     the reply, empty
+          │ │ message_update    it grows: thinking_*, text_*, toolcall_* (_start, _delta…, _end)
+          │ └ message_end       it is complete, and on disk
+          │ ┌ tool_execution_start     each tool call; several may run at the same time
+          │ │ tool_execution_update    progress, any number; host_tool_call goes out here
+          │ └ tool_execution_end
+          │ ┌ message_start     the results as messages, in the order of the calls
+          │ └ message_end
+          └ turn_end
+            …                   more turns while there are tool calls, steering or follow-ups
+          agent_end             the run is over
+            …                   with willRetry: true: auto_retry_start or auto_compaction_start/_end, then another run from agent_start on
+          agent_settled         idle; nothing follows automatically
+\`\`\`
+
+Every frame that starts something has its end, also after an abort or an error. The exception is a prompt that is aborted before its run begins: it has an \`agent_end\` and an
+\`agent_settled\` without an \`agent_start\`. \`response\`, \`queue_update\`, \`extension_ui_request\`, \`extension_error\`, \`budget_*\`, \`subagent_*\` and changes of
+names and levels may come at any place in between.
 
 ## Framing
 
