@@ -30,7 +30,8 @@ After \`agent_settled\` the session is idle and waits for the next prompt. The h
 1. Start the process with pipes for stdin and stdout. Read stdout all the time, cut it at LF only, and parse each line.
 2. Wait for \`ready\`. Send \`prompt\` with an \`id\` of your own.
 3. Match each \`response\` to its command by \`id\`. Answers to several commands may come in another order than the commands.
-   A \`success: false\` with the prompt's id is the end of that prompt, also when a success came before it.
+   A \`success: false\` with the prompt's id is the end of that prompt, also when a success came before it; no
+   \`agent_settled\` follows then.
 4. Act on frames by \`type\`, and ignore types and members that you do not know: new versions add some.
    For a text as it grows, append \`assistantMessageEvent.delta\` of \`message_update\` frames whose \`assistantMessageEvent.type\` is \`text_delta\`.
    \`message_end\` has the complete message. A reply with \`stopReason\` \`error\` has the reason in \`errorMessage\`.
@@ -49,10 +50,10 @@ prompt ─→ response              accepted (or refused: then nothing below com
           │ ┌ message_start     the reply, empty
           │ │ message_update    it grows: thinking_*, text_*, toolcall_* (_start, _delta…, _end)
           │ └ message_end       it is complete, and on disk
-          │ ┌ tool_execution_start     each tool call; several may run at the same time
-          │ │ tool_execution_update    progress, any number; host_tool_call goes out here
+          │ ┌ tool_execution_start     for each tool call; calls that only read may run at the same time
+          │ │ tool_execution_update    progress, any number; for your own tools host_tool_call comes here
           │ └ tool_execution_end
-          │ ┌ message_start     the results as messages, in the order of the calls
+          │ ┌ message_start     its result as a message; results come in the order of the calls
           │ └ message_end
           └ turn_end
             …                   more turns while there are tool calls, steering or follow-ups
