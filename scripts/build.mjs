@@ -173,7 +173,17 @@ function pending() {
 
 // Large, and loaded by people, exports, and sessions with MCP servers, copies, clouds or stream rules: never by a plain start or prompt.
 const commands = ["models", "doctor", "export", "sessions", "config"].map((name) => `app-commands-${name}`);
-for (const name of ["jiti", "transcript-export-index", "chat-index", "live-mcp-servers", "subagents-isolation-index", "models-clouds-index", "policies-stream-rules-index", ...commands]) compress(name);
+for (const name of [
+	"jiti",
+	"transcript-export-index",
+	"chat-index",
+	"live-mcp-servers",
+	"subagents-isolation-index",
+	"models-clouds-index",
+	"policies-stream-rules-index",
+	...commands,
+])
+	compress(name);
 chmodSync(join(outdir, "bowline.js"), 0o755);
 cacheCode();
 writeFileSync(join(outdir, "THIRD_PARTY_NOTICES"), [...bundled].sort().map(notice).join("\n"));

@@ -27,6 +27,7 @@ const belowLive = [
 	"answers",
 	"mcp",
 	"session",
+	"permissions",
 ];
 const mayImport: Record<string, string[]> = {
 	protocol: ["typebox"],
@@ -44,6 +45,7 @@ const mayImport: Record<string, string[]> = {
 	answers: ["protocol", "lib", "contracts"],
 	subagents: ["protocol", "lib", "contracts", "client", "snapshots", "answers", "node:"],
 	mcp: ["protocol", "lib", "contracts", "node:"],
+	permissions: ["protocol", "lib", "contracts", "node:"],
 	session: ["protocol", "lib", "agent", "transcript"],
 	live: [...belowLive, "client", "node:"],
 	rpc: ["protocol", "lib", "contracts", "session", "live", "node:"],

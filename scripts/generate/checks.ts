@@ -4,6 +4,7 @@ import { commands } from "../../src/protocol/commands/index.ts";
 import type { Lane } from "../../src/protocol/define.ts";
 import { ExtensionUiResponse } from "../../src/protocol/extension-ui.ts";
 import { HostToolResult, HostToolUpdate } from "../../src/protocol/host-tools.ts";
+import { PermissionResponse } from "../../src/protocol/permissions.ts";
 
 type Schema = TSchema & {
 	type?: string;
@@ -104,10 +105,13 @@ export function inboundChecks(): string {
 			statements(properties, (member) => !properties[member]?.["~optional"], "frame", ""),
 		);
 	});
-	for (const schema of [ExtensionUiResponse, HostToolUpdate, HostToolResult] as unknown as Schema[]) {
+	for (const schema of [ExtensionUiResponse, HostToolUpdate, HostToolResult, PermissionResponse] as unknown as Schema[]) {
 		const name = String((schema.properties?.type as { const?: string } | undefined)?.const);
 		// A wrong answer to a dialog counts as cancelled; only a call without an id belongs to no request.
-		const properties = name === "extension_ui_response" ? { id: schema.properties?.id as Schema } : (schema.properties ?? {});
+		// A wrong digest or rule is a decision about something else: the request is closed, not left open.
+		const checked: Record<string, string[]> = { extension_ui_response: ["id"], permission_response: ["id", "decision", "scope"] };
+		const all = Object.entries(schema.properties ?? {});
+		const properties = Object.fromEntries(all.filter(([member]) => checked[name]?.includes(member) ?? true));
 		rows.push(
 			row(
 				name,

@@ -5,12 +5,19 @@ const cell = (text: string) => text.replaceAll("|", "\\|");
 
 function projectMark({ project }: SettingRow): string {
 	if (!project) return "";
+	if (project === "stricter") return "project: stricter";
 	return project === true ? "any project" : `any project: ${project[0]} to ${project[1]}`;
 }
 
 export function settingsPage(): string {
 	const rows = Object.entries(settings as Record<string, SettingRow>).map(([name, row]) => {
-		const kind = row.values ? row.values.map((value) => `\`${value}\``).join(", ") : row.kind === "strings" ? "list of strings" : row.kind;
+		const kind = row.values
+			? row.values.map((value) => `\`${value}\``).join(", ")
+			: row.kind === "strings"
+				? "list of strings"
+				: row.kind === "rules"
+					? "list of rules"
+					: row.kind;
 		const marks = [projectMark(row), row.resetInRpc ? "reset" : ""].filter(Boolean).join(", ");
 		return `| \`${name}\` | ${kind} | ${row.default === undefined ? "unset" : `\`${JSON.stringify(row.default)}\``} | ${cell(row.doc)} | ${marks} |`;
 	});
@@ -23,7 +30,8 @@ the project, the file named by \`--config\`, the JSON object in \`BOWLINE_SETTIN
 Relative paths are relative to the file that names them, and on the command line to the working directory; \`~\` is the home directory.
 \`bowline config\` shows every setting with its value and where it came from. A file that cannot be read is reported and left as it is.
 
-In the last column, *any project* means that a project that is not trusted may set it too, a number within the limits that follow; *reset* means that an embedding host gets
+In the last column, *any project* means that a project that is not trusted may set it too, a number within the limits that follow; *project: stricter* means
+that any project may set it, but only to a stricter value than the one in effect; *reset* means that an embedding host gets
 the default whatever the user's and the project's files say (the explicit ways still count).
 
 | Setting | Type | Default | | |

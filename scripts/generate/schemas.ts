@@ -6,6 +6,7 @@ import { ompEvents, piEvents } from "../../src/protocol/dialect-events.ts";
 import { events, Response } from "../../src/protocol/events.ts";
 import { ExtensionUiRequest, ExtensionUiResponse } from "../../src/protocol/extension-ui.ts";
 import { HostToolCall, HostToolCancel, HostToolResult, HostToolUpdate } from "../../src/protocol/host-tools.ts";
+import { PermissionResponse, PermissionRule } from "../../src/protocol/permissions.ts";
 import { type SettingRow, settings } from "../../src/protocol/settings.ts";
 import { TaskArguments, TaskDetails } from "../../src/protocol/subagents.ts";
 
@@ -77,7 +78,7 @@ export function protocolSchema(): Json {
 	const inbound = Object.entries(commands).map(([name, row]) =>
 		definitions.use(frame(name, row.doc, { id, ...row.params }, `command:${name}`, commandExample(name, row))),
 	);
-	const control = [ExtensionUiResponse, HostToolUpdate, HostToolResult].map((schema) => definitions.use(schema));
+	const control = [ExtensionUiResponse, HostToolUpdate, HostToolResult, PermissionResponse].map((schema) => definitions.use(schema));
 	const results = Object.fromEntries(
 		Object.entries(commands).map(([name, row]) => [name, isVoid(row.result) ? { description: "no data" } : definitions.use(row.result)]),
 	);
@@ -107,6 +108,7 @@ function settingSchema(row: SettingRow): Json {
 		string: row.values ? { enum: [...row.values, null] } : { type: ["string", "null"] },
 		strings: { type: ["array", "null"], items: { type: "string" } },
 		record: { type: ["object", "null"] },
+		rules: { type: ["array", "null"], items: { ...PermissionRule, additionalProperties: false } },
 	};
 	return { ...kinds[row.kind], description: row.doc, ...(row.default === undefined ? {} : { default: row.default }) };
 }

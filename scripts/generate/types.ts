@@ -14,6 +14,7 @@ import * as extensionUi from "../../src/protocol/extension-ui.ts";
 import * as hostTools from "../../src/protocol/host-tools.ts";
 import * as messages from "../../src/protocol/messages.ts";
 import * as model from "../../src/protocol/model.ts";
+import * as permissions from "../../src/protocol/permissions.ts";
 import * as stream from "../../src/protocol/stream.ts";
 import * as subagents from "../../src/protocol/subagents.ts";
 import * as todos from "../../src/protocol/todos.ts";
@@ -49,6 +50,7 @@ const modules = [
 	state,
 	extensionUi,
 	hostTools,
+	permissions,
 ];
 const named: Record<string, unknown> = Object.assign({ Response, ThinkingLevel }, ...modules);
 

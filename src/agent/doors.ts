@@ -71,10 +71,12 @@ export class Doors {
 		this.shell = someone(at("shell"), firstAnswer);
 	}
 
-	/** Adds a policy at the end, or puts it in the place of the one with its name. */
+	/** Adds a policy at the end, in front of those that judge last, or puts it in the place of the one with its name. */
 	put(policy: Policy): void {
 		const has = this.#policies.some(({ name }) => name === policy.name);
-		this.set(has ? this.#policies.map((each) => (each.name === policy.name ? policy : each)) : [...this.#policies, policy]);
+		if (has) return this.set(this.#policies.map((each) => (each.name === policy.name ? policy : each)));
+		const all = [...this.#policies, policy];
+		this.set([...all.filter(({ isLast }) => !isLast), ...all.filter(({ isLast }) => isLast)]);
 	}
 
 	observe = (event: AgentEvent): void => {

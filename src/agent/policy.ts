@@ -20,6 +20,8 @@ export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<"ela
 /** Doors must not throw, and must end promptly when their signal fires. */
 export interface Policy {
 	name: string;
+	/** It judges what others may change: policies that are added later come in front of it. */
+	isLast?: true;
 
 	// ── Facts ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -122,9 +124,12 @@ export interface PendingCall {
 	toolName: string;
 	toolCallId: string;
 	input: Record<string, unknown>;
+	/** Its place among the calls of the reply. Absent for commands that no reply contains. */
+	batch?: { index: number; count: number };
 }
 
-export type ToolDecision = { denied: string } | { input: Record<string, unknown> };
+/** `details` go into the failed result. */
+export type ToolDecision = { denied: string; details?: unknown } | { input: Record<string, unknown> };
 
 export interface ToolOutcome {
 	content: UserContent;

@@ -40,10 +40,15 @@ export async function runToolCalls(calls: readonly Call[], batch: Batch): Promis
 
 	const run = async (call: Call, index: number, tool: Tool | undefined): Promise<void> => {
 		report.start(call);
-		const outcome = await execute(call, tool, { ...batch, signal, onUpdate: (partial) => report.update(call, index, partial) });
+		const outcome = await execute(call, tool, {
+			...batch,
+			signal,
+			place: { index, count: calls.length },
+			onUpdate: (partial) => report.update(call, index, partial),
+		});
 		const wasSkipped = outcome.isError && signal.aborted && !batch.signal.aborted;
 		report.end(call, index, wasSkipped ? failed(skipText, outcome.result.details) : outcome);
-		if (batch.isInterrupted()) stop.abort();
+		if (batch.isInterrupted()) stop.abort("steer");
 	};
 
 	for (const [index, call] of calls.entries()) {
@@ -91,7 +96,7 @@ function failed(text: string, details: unknown = {}): CallOutcome {
 	return { result: { content: [{ type: "text", text }], details }, isError: true };
 }
 
-type Updating = Batch & { onUpdate: (partial: ToolResult) => void };
+type Updating = Batch & { place: { index: number; count: number }; onUpdate: (partial: ToolResult) => void };
 
 async function execute(call: Call, tool: Tool | undefined, batch: Updating): Promise<CallOutcome> {
 	if (!tool) return failed(unknownTool(call.name, batch.tools));
@@ -103,14 +108,14 @@ async function execute(call: Call, tool: Tool | undefined, batch: Updating): Pro
 		const checked = await batch.validate(held, tool.adapt ? tool.adapt(structuredClone(call.arguments)) : call.arguments);
 		if ("problems" in checked) return failed(badArguments(`The arguments of ${call.name}`, call.arguments, checked.problems));
 		if (signal.aborted) return failed(abortText);
-		const pending: PendingCall = { toolName: call.name, toolCallId: call.id, input: checked.args };
+		const pending: PendingCall = { toolName: call.name, toolCallId: call.id, input: checked.args, batch: batch.place };
 		if (doors.beforeTool) {
 			const decision = await doors.beforeTool(pending, signal, async (input) => {
 				const again = await batch.validate(held, input);
 				if ("problems" in again) throw new Error(badArguments(`The arguments of ${call.name}, as an extension changed them,`, input, again.problems));
 				return again.args;
 			});
-			if ("denied" in decision) return failed(decision.denied);
+			if ("denied" in decision) return failed(decision.denied, decision.details);
 			if (signal.aborted) return failed(abortText);
 			pending.input = decision.input;
 		}

@@ -33,6 +33,8 @@ export interface Tool extends ToolDefinition {
 	accepted?: Record<string, unknown>;
 	/** Arguments go through unchecked where the schema is not one that can be compiled: what answers the call checks them. */
 	checksArguments?: true;
+	/** It changes nothing: a session that only plans may call it. */
+	readOnly?: true;
 	/** A successful call ends the run: the model is not asked again. */
 	endsRun?: true;
 	/** How long a call may take to end after its signal fired, where the usual two seconds would lose its result. */

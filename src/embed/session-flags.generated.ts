@@ -63,6 +63,8 @@ export interface SessionFlags {
 	approve?: boolean;
 	/** Do not trust them. */
 	noApprove?: boolean;
+	/** What runs without an approval: plan, ask, edit or full (default). */
+	permissionMode?: "plan" | "ask" | "edit" | "full";
 	/** A settings file for this process. */
 	config?: string;
 	/** Whether steering skips tool calls: immediate or wait. */

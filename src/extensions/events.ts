@@ -367,4 +367,7 @@ export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "
 	queue_update: "fact",
 	session_info_changed: "fact",
 	thinking_level_changed: "fact",
+	permission_request: "fact",
+	permission_resolved: "fact",
+	permission_mode_changed: "fact",
 };

@@ -6,6 +6,8 @@ export const exitCodes = {
 	usage: 2,
 	/** A ceiling of `task.budget.*` was reached. */
 	budget: 3,
+	/** A tool call needed an approval, and nobody could be asked. */
+	unapproved: 4,
 	/** There is no value that fits --output-schema. */
 	noOutput: 5,
 	/** The reader of our output is gone. Same code as a program that SIGPIPE ended, and likewise for the other signals. */

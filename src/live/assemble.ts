@@ -23,6 +23,7 @@ import type { Front } from "./front.ts";
 import { Mcp } from "./mcp.ts";
 import { modelChoice } from "./model-choice.ts";
 import { Models } from "./models.ts";
+import { Permissions } from "./permissions.ts";
 import { policies } from "./policies.ts";
 import { Prompting } from "./prompting.ts";
 import { Secrets } from "./secrets.ts";
@@ -45,6 +46,7 @@ export interface Assembly {
 	bash: UserBash;
 	budget: Budget | undefined;
 	mcp: Mcp;
+	permissions: Permissions;
 	log: Log;
 	/** Values that must not leave the process. */
 	knownSecrets: () => readonly string[] | undefined;
@@ -84,7 +86,8 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		BOWLINE_MODEL: choice.model?.id,
 	}));
 	const budget = makeBudget?.(bus.emit, (reply) => estimatedUsage(reply, conversation.messages, choice.model));
-	const taskParts = { workspace, front, models, shells, conversation, choice, controls, doors, budget, edges };
+	const permissions = new Permissions({ workspace, front, conversation, shells, controls, doors, edges });
+	const taskParts = { permissions, workspace, front, models, shells, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
 	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, warn, taskTool });
 	const mcp: Mcp = new Mcp({
@@ -141,6 +144,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		bash: new UserBash({ shell: () => shells.shell(), recorder: () => session.recorder(), doors, log, now }),
 		budget,
 		mcp,
+		permissions,
 		log,
 		knownSecrets: secrets.known,
 		chooseModel(hasMoreProviders = false) {

@@ -3,6 +3,7 @@ import type { SummaryRetry } from "../agent/policy.ts";
 import type { Flow } from "../agent/stream.ts";
 import type { Ui } from "../agent/ui.ts";
 import type { ShellUpdate } from "../lib/shell/index.ts";
+import type { OptionDialog } from "../permissions/index.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { RequestId } from "../protocol/frames.ts";
 import type { McpServers } from "../protocol/mcp.ts";
@@ -18,6 +19,8 @@ export interface Front {
 	ui: Ui;
 	/** Whether a person may answer dialogs. */
 	hasUI: boolean;
+	/** Asks hosts about tool calls that do not know typed questions. Absent where nobody can be asked. */
+	approvals?: Approvals;
 	/** The host's own tools and its choice of events, where it has any. */
 	host?: Host;
 	/** MCP servers for this session alone, by name or as a list with names. Opening the session fails when an entry is wrong. */
@@ -33,6 +36,12 @@ export interface Front {
 	disconnect?: () => void;
 	/** How this door differs from the others inside the agent. */
 	variations?: Variations;
+}
+
+export interface Approvals {
+	choose: OptionDialog;
+	/** Whether the host has ever answered a dialog. */
+	hasAnswered(): boolean;
 }
 
 export interface Host {

@@ -15,5 +15,5 @@ export function identityOf(workspace: Pick<Workspace, "cwd" | "settings" | "opti
  * A feature that settings or flags turn off is not offered.
  */
 function capabilitiesOf(_workspace: Pick<Workspace, "settings" | "options">): Record<string, number> {
-	return { mcp: 1 };
+	return { mcp: 1, permissions: 1 };
 }

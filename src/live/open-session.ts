@@ -53,6 +53,8 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 	const { session, log } = assembly;
 	// Whatever ends the process, save a kill: no other process finds a lock of ours.
 	front.atExit(() => session.transcript.close());
+	const { permissions, sources, prompting } = assembly;
+	await permissions.attach({ sources, prompting, abortRun: () => void session.abort() });
 	const live = new LiveSession(assembly, front, identityOf(workspace), override);
 	if (front.mcpServers && Object.keys(front.mcpServers).length > 0) await assembly.mcp.set(front.mcpServers);
 	const start = async (extensions: Extensions) => {

@@ -45,6 +45,12 @@ export class ToolSources {
 		return this.#resolve().map(({ tool }) => tool);
 	}
 
+	/** A tool by its name, and who brings it. */
+	find(name: string): { tool: Tool; source: ToolSource["name"] } | undefined {
+		const found = this.#resolve().find(({ tool }) => tool.name === name);
+		return found && { tool: found.tool, source: found.source.name };
+	}
+
 	/** The tools that the model is offered. */
 	active(): Tool[] {
 		return this.#resolve().flatMap(({ tool, source }) => (this.#isOn(tool, source) ? [tool] : []));

@@ -43,6 +43,7 @@ export async function openWorkspace(input: WorkspaceInput): Promise<Workspace> {
 			assignments: options.set ?? [],
 			environment: env.BOWLINE_SETTINGS,
 			isRpc,
+			permissionMode: options["permission-mode"],
 		}));
 	return { cwd, userDirectory: directory, env, options, unknown, settings, ...(subagent && { subagent }) };
 }

@@ -8,6 +8,7 @@ import { type Arguments, refuseUnknown } from "../live/arguments.ts";
 import type { Extensions } from "../live/extensions.ts";
 import type { Front } from "../live/front.ts";
 import { checkMcpConfig, loadExtensions, type OpenSession, openSession } from "../live/open-session.ts";
+import type { UnaskedCall } from "../live/permissions.ts";
 import { openWorkspace, type Workspace } from "../live/workspace.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
@@ -100,8 +101,17 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 	// A terminal obeys what a pipe passes on.
 	const text = result.output ?? result.answer;
 	if (!isJson && text) writer.write(process.stdout.isTTY ? printable(text) : text);
+	const { unasked } = live.assembly.permissions;
+	for (const call of unasked) warn(unaskedText(call));
 	if (result.problem !== undefined) console.error(`Error: ${printable(result.problem)}`);
-	await ending.regular(result.code);
+	await ending.regular(result.code === exitCodes.done && unasked.length > 0 ? exitCodes.unapproved : result.code);
+}
+
+/** The call, shortened, and what would have allowed it. */
+function unaskedText({ tool, text, remedy }: UnaskedCall): string {
+	const [line = ""] = text.split("\n", 1);
+	const shown = line.length > 200 || line !== text ? `${line.slice(0, 200)}…` : line;
+	return `Denied, because nobody can be asked here: ${tool} ${shown}. It would be allowed by ${remedy}.`;
 }
 
 interface Asking {

@@ -8,6 +8,7 @@ import { optionalIdentity } from "./identity.ts";
 import { McpStatus } from "./mcp.ts";
 import { AgentMessage, AssistantMessage, ToolResult, ToolResultMessage } from "./messages.ts";
 import { ThinkingLevelWord, Usage } from "./model.ts";
+import { PermissionMode, permissionRequest, permissionResolved, permissionSamples } from "./permissions.ts";
 import { AssistantMessageEvent } from "./stream.ts";
 import { VerificationResult } from "./subagents.ts";
 import { TodoItem } from "./todos.ts";
@@ -249,6 +250,17 @@ export const events = {
 		{ name: text(), status: McpStatus, error: optional(text()), toolCount: optional(integer()) },
 		{ name: "files", status: "ready", toolCount: 14 },
 	),
+	permission_request: event(
+		"A tool call needs an approval. Answer with `permission_response`. Only for hosts that said `hello` with `permissions: 1`; `set_event_filter` does not hide it.",
+		permissionRequest,
+		permissionSamples.request,
+	),
+	permission_resolved: event(
+		"A question about a tool call is closed: every `permission_request` has exactly one, before the call runs or ends. Close its dialog now.",
+		permissionResolved,
+		permissionSamples.resolved,
+	),
+	permission_mode_changed: event("`set_permission_mode` changed the mode.", { mode: PermissionMode }, { mode: "ask" }),
 	extension_error: event(
 		"Code of an extension threw.",
 		{ extensionPath: text(), event: text(), error: text() },

@@ -1,5 +1,6 @@
 /** One table of flags, from which parsing, help and the options of embedded sessions follow. */
 import { thinkingLevels } from "./levels.ts";
+import { permissionModes } from "./permission-modes.ts";
 import { settings } from "./settings.ts";
 
 export interface Flag {
@@ -71,6 +72,11 @@ export const flags = {
 	hermetic: { doc: "Take nothing from the user's home or the project that is not named here" },
 	approve: { short: "a", doc: "Trust this project's own code and settings" },
 	"no-approve": { doc: "Do not trust them" },
+	"permission-mode": {
+		value: "mode",
+		doc: "What runs without an approval: plan, ask, edit or full (default)",
+		oneOf: permissionModes,
+	},
 	config: { value: "file", doc: "A settings file for this process" },
 	set: { value: "key=value", doc: "One setting", repeats: true },
 	"interrupt-mode": {
@@ -95,8 +101,20 @@ export const flags = {
 	"approval-mode": {
 		value: "mode",
 		hidden: true,
-		doc: "Refused",
-		refusal: "This version has no approvals yet: every tool call would run unasked. Leave the flag out, or restrict the agent with --tools.",
+		means: "permission-mode",
+		doc: "Another spelling of --permission-mode, with the words of other agents",
+		oneOf: permissionModes,
+		synonyms: {
+			"always-ask": "ask",
+			default: "ask",
+			"auto-edit": "edit",
+			"accept-edits": "edit",
+			write: "edit",
+			"read-only": "plan",
+			yolo: "full",
+			never: "full",
+			bypass: "full",
+		},
 	},
 	"provider-session-id": { value: "id", hidden: true, doc: "Cache key for the provider" },
 } satisfies Record<string, Flag>;

@@ -7,8 +7,9 @@ import type { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts"
 import type { HostToolCall, HostToolCancel, HostToolResult, HostToolUpdate } from "./host-tools.ts";
 import { checks } from "./inbound.generated.ts";
 import { isNestedDeeperThan, maxNesting } from "./nesting.ts";
+import type { PermissionResponse } from "./permissions.ts";
 
-export type ControlFrame = ExtensionUiResponse | HostToolUpdate | HostToolResult;
+export type ControlFrame = ExtensionUiResponse | HostToolUpdate | HostToolResult | PermissionResponse;
 export type OutboundFrame = AgentEvent | DialectEvent | Response | ExtensionUiRequest | HostToolCall | HostToolCancel;
 export type RequestId = string | number;
 

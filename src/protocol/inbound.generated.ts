@@ -245,6 +245,32 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 			return undefined;
 		},
 	},
+	hello: {
+		lane: "serial",
+		check(frame) {
+			if (frame.client === null) delete frame.client;
+			if (frame.client !== undefined && !(isObject(frame.client))) return "client must be object";
+			if (frame.capabilities === null) delete frame.capabilities;
+			if (frame.capabilities !== undefined && !(isObject(frame.capabilities))) return "capabilities must be object";
+			return undefined;
+		},
+	},
+	set_permission_mode: {
+		lane: "serial",
+		check(frame) {
+			if (!((frame.mode === "plan" || frame.mode === "ask" || frame.mode === "edit" || frame.mode === "full"))) return "mode must be \"plan\" or \"ask\" or \"edit\" or \"full\"";
+			return undefined;
+		},
+	},
+	get_permissions: { lane: "serial", check: none },
+	revoke_permission: {
+		lane: "serial",
+		check(frame) {
+			if (frame.permissionId === null) delete frame.permissionId;
+			if (frame.permissionId !== undefined && !(typeof frame.permissionId === "string")) return "permissionId must be string";
+			return undefined;
+		},
+	},
 	negotiate_protocol: {
 		lane: "serial",
 		check(frame) {
@@ -333,6 +359,16 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 			if (bad >= 0) return `result.content[${bad}] must be a text or image block`;
 			if (frame.isError === null) delete frame.isError;
 			if (frame.isError !== undefined && !(typeof frame.isError === "boolean")) return "isError must be boolean";
+			return undefined;
+		},
+	},
+	permission_response: {
+		lane: "control",
+		check(frame) {
+			if (!(typeof frame.id === "string")) return "id must be string";
+			if (!((frame.decision === "allow" || frame.decision === "deny"))) return "decision must be \"allow\" or \"deny\"";
+			if (frame.scope === null) delete frame.scope;
+			if (frame.scope !== undefined && !((frame.scope === "once" || frame.scope === "session" || frame.scope === "always"))) return "scope must be \"once\" or \"session\" or \"always\"";
 			return undefined;
 		},
 	},

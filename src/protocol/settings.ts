@@ -1,7 +1,19 @@
 /** Every setting: type, default, one sentence. The only home of defaults. Knows no schema library: the program reads it at start. */
 import { thinkingLevels } from "./levels.ts";
+import { permissionModes } from "./permission-modes.ts";
 
-type Kinds = { boolean: boolean; number: number; string: string; strings: string[]; record: Record<string, unknown> };
+/** A rule about tool calls, with the place that it comes from: the lists of all places are joined. */
+export interface RuleLine {
+	action: "allow" | "ask" | "deny";
+	tool?: string;
+	command?: string;
+	path?: string;
+	host?: string;
+	because?: string;
+	source: "user" | "project" | "config" | "flags";
+}
+
+type Kinds = { boolean: boolean; number: number; string: string; strings: string[]; record: Record<string, unknown>; rules: readonly RuleLine[] };
 export type Kind = keyof Kinds;
 
 export interface SettingRow<K extends Kind = Kind, D = unknown> {
@@ -9,8 +21,11 @@ export interface SettingRow<K extends Kind = Kind, D = unknown> {
 	kind: K;
 	default: D;
 	values?: readonly string[];
-	/** An untrusted project may set it; a number only from the first of these to the last, or to the default. */
-	project?: true | readonly [least: number, most: number];
+	/**
+	 * An untrusted project may set it; a number only from the first of these to the last, or to the default. `stricter`: no project, trusted or
+	 * not, may set a value that comes later in `values` than the one in effect.
+	 */
+	project?: true | "stricter" | readonly [least: number, most: number];
 	/** Paths. Those of a file are relative to its directory. */
 	isPath?: true;
 	/** An object whose members come from all places: one in a higher place replaces the whole member of the same name. */
@@ -138,6 +153,16 @@ export const settings = {
 	"task.budget.maxSubagents": unset("number", "Ceiling for subagents."),
 	"task.budget.warnAtRatio": setting("number", 0.8, "Share of a ceiling at which a warning is given."),
 	"task.budget.onExceeded": choice(["stop", "finish"], "stop", "What becomes of the run that is going on when a ceiling is reached."),
+	"permissions.mode": choice(permissionModes, "full", "How much is allowed without asking; see docs/permissions.md.", { project: "stricter" }),
+	"permissions.rules": setting(
+		"rules",
+		[],
+		"Rules about tool calls: allow, ask or deny. The lists of all places are joined; a project that is not trusted adds only ask and deny.",
+		project,
+	),
+	"permissions.timeoutMs": setting("number", 300000, "How long a question about a tool call waits for an answer; 0 is no limit."),
+	"permissions.onTimeout": choice(["deny", "abort"], "deny", "What happens without an answer: the call is denied, or the run is aborted."),
+	"permissions.dialogs": setting("boolean", true, "Ask hosts that do not know typed approvals with a dialog."),
 	"trust.projects": setting("strings", [], "Directories whose own code and settings are trusted; read from the user's file only."),
 };
 

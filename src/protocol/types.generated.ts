@@ -623,6 +623,10 @@ export interface SessionState {
 	cwd?: string;
 	/** What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered. */
 	capabilities?: Record<string, number>;
+	permissionMode?: "plan" | "ask" | "edit" | "full";
+	/** Open questions about tool calls. */
+	pendingPermissions?: number;
+	sandbox?: SandboxState;
 	/** Dialect `omp`: nothing runs, and nothing will start automatically. */
 	isSettled?: boolean;
 	contextUsage?: ContextUsage;
@@ -634,6 +638,13 @@ export interface SessionState {
 	fastModeEnabled?: boolean;
 	/** Dialect `omp`: always false. */
 	fastModeActive?: boolean;
+}
+
+/** The walls around commands. */
+export interface SandboxState {
+	mode: "off" | "read-only" | "workspace-write" | "external";
+	active: boolean;
+	verified: boolean;
 }
 
 /** An extension asks the user or shows something. */
@@ -806,6 +817,141 @@ export interface HostToolUpdate {
 	id: string;
 	partialResult: ToolResult;
 }
+
+export type PermissionBy = "host" | "session" | "always" | "rule" | "timeout" | "digest" | "mode" | "changed" | "gone" | "nobody" | "abort" | "steer";
+
+/** A rule that came from an answer. */
+export interface PermissionGrant {
+	id: string;
+	rule: PermissionRule;
+	scope: "session" | "always";
+	createdAt: string;
+}
+
+/** A line of `permissions.rules`. The strictest rule that matches wins. */
+export interface PermissionRule {
+	action: "allow" | "ask" | "deny";
+	/** A tool's name; `*` stands for any characters. `read` means read, grep, find and ls; `write` means edit and write. */
+	tool?: string;
+	/** For `bash`: a pattern of words. Without it: every command. */
+	command?: string;
+	/** For `read` and `write`: a glob on the real path. */
+	path?: string;
+	/** For connections: `name`, `*.name` or an address, with `:port` or `:*`; without a port 443 and 80. */
+	host?: string;
+	/** The reason. The person sees it on ask, the model on deny. */
+	because?: string;
+}
+
+export type PermissionKind = "read" | "write" | "protected" | "command" | "network" | "escalation" | "tool";
+
+export type PermissionMode = "plan" | "ask" | "edit" | "full";
+
+/** A subagent that a question comes from. */
+export interface PermissionOrigin {
+	/** Its id, as in `subagent_start`. */
+	id: string;
+	agent: string;
+	/** The call of the task tool that sent it. */
+	toolCallId: string;
+}
+
+export type PermissionOutcome = "allowed" | "denied" | "cancelled";
+
+/** An open question about a tool call. */
+export interface PermissionRequest {
+	/** A UUID. */
+	id: string;
+	toolCallId: string;
+	subject: PermissionSubject;
+	/** `sha256:` and the hash of the canonical subject. */
+	digest: string;
+	/** What it is, in a few words. */
+	title: string;
+	/** The command, the paths, `host:port`, or the arguments as JSON. Raw: escape it before a terminal shows it. */
+	text: string;
+	/** For commands: the words of each one; `null` when the script is opaque. */
+	words?: Array<string[]> | null;
+	/** For `write` and `protected`: what would change, the first 64 KiB. */
+	diff?: string;
+	diffTruncated?: boolean;
+	/** Why it is asked. */
+	reason: string;
+	rule?: SourcedRule;
+	/** The scopes that an answer may have. */
+	choices: Array<"once" | "session" | "always">;
+	proposal?: PermissionRule;
+	/** 0: no deadline. */
+	timeoutMs: number;
+	/** Milliseconds since 1970. Absent without a deadline. */
+	expiresAt?: number;
+	onTimeout: "deny" | "abort";
+	/** Its place among the calls of the reply. */
+	batch: {
+		index: number;
+		count: number;
+	};
+	/** Empty for the session itself; else the subagents, outermost first. */
+	origin: PermissionOrigin[];
+}
+
+/** Exactly what is asked about and will run. The digest covers it. */
+export interface PermissionSubject {
+	v: 1;
+	kind: "read" | "write" | "protected" | "command" | "network" | "escalation" | "tool";
+	tool: string;
+	args: Record<string, unknown>;
+	cwd: string;
+	/** Real paths, or `host:port`. */
+	targets: string[];
+	sandbox: "off" | "read-only" | "workspace-write" | "external" | "outside";
+}
+
+/** The ask rule. */
+export interface SourcedRule {
+	action: "allow" | "ask" | "deny";
+	/** A tool's name; `*` stands for any characters. `read` means read, grep, find and ls; `write` means edit and write. */
+	tool?: string;
+	/** For `bash`: a pattern of words. Without it: every command. */
+	command?: string;
+	/** For `read` and `write`: a glob on the real path. */
+	path?: string;
+	/** For connections: `name`, `*.name` or an address, with `:port` or `:*`; without a port 443 and 80. */
+	host?: string;
+	/** The reason. The person sees it on ask, the model on deny. */
+	because?: string;
+	source: "user" | "project" | "config" | "flags";
+}
+
+/** How a question ended. */
+export interface PermissionResolved {
+	id: string;
+	toolCallId: string;
+	digest: string;
+	outcome: "allowed" | "denied" | "cancelled";
+	by: "host" | "session" | "always" | "rule" | "timeout" | "digest" | "mode" | "changed" | "gone" | "nobody" | "abort" | "steer";
+	scope?: "once" | "session" | "always";
+	/** `rule_not_covering`: the rule of the answer does not cover the call, so the answer counts as `once`. */
+	note?: string;
+	waitedMs: number;
+}
+
+/** The answer to a `permission_request`. Unknown and closed ids are ignored. A digest that is missing or different denies. */
+export interface PermissionResponse {
+	type: "permission_response";
+	id: string;
+	/** As in the request. */
+	digest?: string;
+	decision: "allow" | "deny";
+	scope?: "once" | "session" | "always";
+	rule?: PermissionRule;
+	/** On deny: at most 2000 characters, for the model. */
+	message?: string;
+	/** From an agent to its subagent only: who decided. */
+	by?: "host" | "session" | "always" | "rule" | "timeout" | "digest" | "mode" | "changed" | "gone" | "nobody" | "abort" | "steer";
+}
+
+export type PermissionScope = "once" | "session" | "always";
 
 /** The model that was chosen. */
 export interface CycledModel {
@@ -1237,6 +1383,52 @@ export interface CommandTable {
 			server: McpServer;
 		};
 	};
+	/** Say who the host is and what it can do. The last one counts; `capabilities: {}` takes it back. Unknown names are ignored; of a version the lower of both is answered. */
+	hello: {
+		params: {
+			/** `name` and `version` of the host, for logs. */
+			client?: Record<string, unknown>;
+			/** `permissions: 1`: the host answers `permission_request`. */
+			capabilities?: Record<string, number>;
+		};
+		result: {
+			/** Of Bowline. */
+			version: string;
+			/** Version of this protocol: 1. */
+			protocol: number;
+			/** The agent's working directory. */
+			cwd: string;
+			/** What both sides can do. */
+			capabilities: Record<string, number>;
+			permissionMode: "plan" | "ask" | "edit" | "full";
+			sandbox: SandboxState;
+		};
+	};
+	/** Change how much is allowed without asking, for this session and its subagents. Open questions are decided again at once. */
+	set_permission_mode: {
+		params: {
+			mode: "plan" | "ask" | "edit" | "full";
+		};
+		result: void;
+	};
+	/** Mode, rules, grants and open questions. A host that reconnects sees here what is open. */
+	get_permissions: {
+		params: {};
+		result: {
+			mode: "plan" | "ask" | "edit" | "full";
+			rules: SourcedRule[];
+			grants: PermissionGrant[];
+			pending: PermissionRequest[];
+		};
+	};
+	/** Take a grant back. Without `permissionId` the command's own `id` names it. Fails with `Permission not found: <id>`. */
+	revoke_permission: {
+		params: {
+			/** As in `get_permissions`. */
+			permissionId?: string;
+		};
+		result: void;
+	};
 	/** Agree on a protocol version; served in dialect `omp` only. */
 	negotiate_protocol: {
 		params: {
@@ -1573,6 +1765,58 @@ export interface EventTable {
 		status: "waiting" | "starting" | "ready" | "failed" | "disabled" | "untrusted";
 		error?: string;
 		toolCount?: number;
+	};
+	/** A tool call needs an approval. Answer with `permission_response`. Only for hosts that said `hello` with `permissions: 1`; `set_event_filter` does not hide it. */
+	permission_request: {
+		/** A UUID. */
+		id: string;
+		toolCallId: string;
+		subject: PermissionSubject;
+		/** `sha256:` and the hash of the canonical subject. */
+		digest: string;
+		/** What it is, in a few words. */
+		title: string;
+		/** The command, the paths, `host:port`, or the arguments as JSON. Raw: escape it before a terminal shows it. */
+		text: string;
+		/** For commands: the words of each one; `null` when the script is opaque. */
+		words?: Array<string[]> | null;
+		/** For `write` and `protected`: what would change, the first 64 KiB. */
+		diff?: string;
+		diffTruncated?: boolean;
+		/** Why it is asked. */
+		reason: string;
+		rule?: SourcedRule;
+		/** The scopes that an answer may have. */
+		choices: Array<"once" | "session" | "always">;
+		proposal?: PermissionRule;
+		/** 0: no deadline. */
+		timeoutMs: number;
+		/** Milliseconds since 1970. Absent without a deadline. */
+		expiresAt?: number;
+		onTimeout: "deny" | "abort";
+		/** Its place among the calls of the reply. */
+		batch: {
+			index: number;
+			count: number;
+		};
+		/** Empty for the session itself; else the subagents, outermost first. */
+		origin: PermissionOrigin[];
+	};
+	/** A question about a tool call is closed: every `permission_request` has exactly one, before the call runs or ends. Close its dialog now. */
+	permission_resolved: {
+		id: string;
+		toolCallId: string;
+		digest: string;
+		outcome: "allowed" | "denied" | "cancelled";
+		by: "host" | "session" | "always" | "rule" | "timeout" | "digest" | "mode" | "changed" | "gone" | "nobody" | "abort" | "steer";
+		scope?: "once" | "session" | "always";
+		/** `rule_not_covering`: the rule of the answer does not cover the call, so the answer counts as `once`. */
+		note?: string;
+		waitedMs: number;
+	};
+	/** `set_permission_mode` changed the mode. */
+	permission_mode_changed: {
+		mode: "plan" | "ask" | "edit" | "full";
 	};
 	/** Code of an extension threw. */
 	extension_error: {

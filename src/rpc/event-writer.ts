@@ -17,6 +17,9 @@ type Delta = Extract<Update["assistantMessageEvent"], { delta: string }>;
 const frameIntervalMs = 16;
 const snapshotBytesPerMs = 8000;
 
+/** A host that hides these would wait for something that it never hears of. */
+const unfiltered: ReadonlySet<string> = new Set(["prompt_result", "permission_request", "permission_resolved"]);
+
 export class EventWriter {
 	#writer: FrameWriter;
 	#mode: UpdateMode;
@@ -57,7 +60,7 @@ export class EventWriter {
 
 	/** Writes an event in the words of the dialect. */
 	tell = (event: OutboundFrame): void => {
-		if (this.#wanted && !this.#wanted.has(event.type) && event.type !== "prompt_result") return;
+		if (this.#wanted && !this.#wanted.has(event.type) && !unfiltered.has(event.type)) return;
 		if (event.type === "message_update" && "delta" in event.assistantMessageEvent) return this.#filtered(event, event.assistantMessageEvent);
 		if (event.type === "message_update" || event.type === "message_end") this.#changeBlock(event.type === "message_update");
 		if (event.type === "tool_execution_update" && !this.#writer.isOpen) {

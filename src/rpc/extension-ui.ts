@@ -21,6 +21,7 @@ export class Dialogs implements Ui {
 	#parts: DialogsParts;
 	#calls: Calls<Answer>;
 	#isClosed = false;
+	#hasAnswered = false;
 
 	constructor(parts: DialogsParts) {
 		this.#parts = parts;
@@ -30,6 +31,18 @@ export class Dialogs implements Ui {
 	async select(title: string, options: string[], { timeout, signal }: DialogOptions = {}): Promise<string | undefined> {
 		const chosen = textOf(await this.#ask({ method: "select", title, options, ...limit(timeout) }, signal));
 		return chosen !== undefined && options.includes(chosen) ? chosen : undefined;
+	}
+
+	/** The same, for callers that must know why nothing was chosen. */
+	async choose(title: string, options: string[], { timeout, signal }: { timeout: number; signal: AbortSignal }) {
+		const answer = await this.#ask({ method: "select", title, options, ...limit(timeout) }, signal);
+		const chosen = textOf(answer);
+		return { ...(chosen !== undefined && options.includes(chosen) && { chosen }), hasTimedOut: answer.timedOut === true };
+	}
+
+	/** Whether the host has ever answered, in time or late. */
+	hasAnswered(): boolean {
+		return this.#hasAnswered;
 	}
 
 	async confirm(title: string, message: string, { timeout, signal }: DialogOptions = {}): Promise<boolean> {
@@ -66,6 +79,7 @@ export class Dialogs implements Ui {
 	}
 
 	receive(response: ExtensionUiResponse): void {
+		this.#hasAnswered = true;
 		this.#calls.reply(response.id, response);
 	}
 

@@ -70,6 +70,7 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 		pauseInput,
 		ui: dialogs,
 		hasUI: true,
+		approvals: { choose: (...question) => dialogs.choose(...question), hasAnswered: () => dialogs.hasAnswered() },
 		host: { tools: hostTools, setEventFilter: (names) => events.setFilter(names) },
 		warn,
 		atExit,
@@ -85,7 +86,11 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 	redactExits({ writer, events, redactStderr: pipes.redactStderr }, live.assembly.knownSecrets);
 	ending.attach({ live, events, writer });
 	live.observe(events.write);
-	const onControl = (frame: ControlFrame) => (frame.type === "extension_ui_response" ? dialogs.receive(frame) : hostTools.receive(frame));
+	const onControl = (frame: ControlFrame) => {
+		if (frame.type === "permission_response") live.assembly.permissions.receive(frame);
+		else if (frame.type === "extension_ui_response") dialogs.receive(frame);
+		else hostTools.receive(frame);
+	};
 	const server = new Server({ commands: live.commands, lanes: live.lanes, writer, dialect, onControl, log: live.assembly.log });
 	if (dialect.greet) void live.lanes.inTurn(async () => dialect.greet?.(live));
 	const limit = Number(env.BOWLINE_MAX_LINE_BYTES) || maxLineBytes;

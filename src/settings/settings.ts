@@ -6,7 +6,8 @@ import { readRegularSync } from "../lib/bounded-file-sync.ts";
 import { UnsuitableFile } from "../lib/unsuitable-file.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
-import { type SettingName, type SettingRow, type SettingValue, settings } from "../protocol/settings.ts";
+import { type RuleLine, type SettingName, type SettingRow, type SettingValue, settings } from "../protocol/settings.ts";
+import { problemOfRules } from "./rules.ts";
 import { addressOf, asKind, flatten, isObject, kindName, type Values, withMember } from "./values.ts";
 
 export interface SettingsView {
@@ -54,6 +55,8 @@ export interface SettingsPlaces {
 	environment: string | undefined;
 	/** A host is on the other side: it gets the same behaviour on every machine. */
 	isRpc: boolean;
+	/** `--permission-mode`. */
+	permissionMode?: string;
 }
 
 const userSource = "user settings";
@@ -66,7 +69,7 @@ const longestShownKey = 100;
 export class SettingsProblem extends UsageError {}
 
 /** Why a value of a source has no effect. */
-type Refusal = (row: SettingRow, value: unknown) => string | undefined;
+type Refusal = (row: SettingRow, value: unknown, current: unknown) => string | undefined;
 
 /** Throws SettingsProblem for what was named explicitly and cannot be used. A bad user or project file is only reported. */
 export async function loadSettings(places: SettingsPlaces): Promise<SettingsView> {
@@ -76,12 +79,14 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	const unused: string[] = [];
 	const layers: Layer[] = [];
 	const refused: Layer[] = [];
+	/** A file may have held rules that cannot be read. */
+	let mayLackRules = false;
 	const lay = (layer: Values, source: string, refusal: Refusal = () => undefined, directory = places.cwd) => {
 		let more = 0;
 		for (const [key, value] of Object.entries(flatten(layer))) {
 			if (value === null || key === "$schema") continue;
 			const address = addressOf(key);
-			const reason = address ? refusal(address.row, value) : "there is no such setting";
+			const reason = address ? refusal(address.row, value, values[address.name] ?? address.row.default) : "there is no such setting";
 			if (reason && unused.length < maxUnused) unused.push(`${source}: ${shortened(key)} has no effect: ${reason}.`);
 			else if (reason) more += 1;
 			if (address?.row.byMember && reason && isObject(value)) refused.push({ name: address.name, scope: "project", source, directory, value });
@@ -97,6 +102,16 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 				}
 				continue;
 			}
+			if (row.kind === "rules") {
+				const { kept, dropped } = usableRules(value as RuleLine[], sourceOf(source), source === projectSource && !trusted);
+				if (dropped > 0)
+					unused.push(
+						`${source}: ${dropped === 1 ? "an allow rule has" : `${dropped} allow rules have`} no effect: the project is not trusted (see --approve).`,
+					);
+				values[name] = [...((values[name] as RuleLine[] | undefined) ?? []), ...kept];
+				origins[name] = origins[name] === undefined ? source : `${origins[name]}, ${source}`;
+				continue;
+			}
 			const typed = members.length > 0 ? withMember(values[name], members, value) : asKind(row, value);
 			if (typed === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
 			else {
@@ -108,13 +123,14 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	};
 	const fromFile = async (directory: string): Promise<Values> => {
 		const path = join(directory, "settings.jsonc");
+		let text = "";
 		try {
-			return await readJsoncText(
-				readRegularSync(path, maxFileBytes)
-					.toString("utf8")
-					.replace(/^\uFEFF/, ""),
-				path,
-			);
+			text = readRegularSync(path, maxFileBytes)
+				.toString("utf8")
+				.replace(/^\uFEFF/, "");
+			const layer = await readJsoncText(text, path);
+			refuseBrokenPermissions(layer, path);
+			return layer;
 		} catch (error) {
 			const { code, message } = error as NodeJS.ErrnoException;
 			if (code === "ENOENT" || code === "ENOTDIR") {
@@ -124,6 +140,8 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			}
 			const problem = error instanceof UnsuitableFile ? `${path}: ${message}.` : code === undefined ? message : `${path} cannot be read: ${code}.`;
 			warnings.push(`${problem} The file is ignored and left as it is.`);
+			// A file with a broken rule must not be read as a file without it.
+			if (text.includes("permissions")) mayLackRules = true;
 			return {};
 		}
 	};
@@ -137,16 +155,28 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		trusted = places.approve ?? isTrusted(flatten(user)["trust.projects"], places);
 		lay(user, userSource, isReset, userDirectory);
 		const project = projectDirectory === undefined ? {} : await fromFile(projectDirectory);
-		const refusal: Refusal = (row, value) => {
+		const refusal: Refusal = (row, value, current) => {
 			if (row === settings["trust.projects"]) return "only the user's own file decides that";
+			if (row.project === "stricter") return isWeaker(row, value, current) ? "a project may only make it stricter" : undefined;
 			return (trusted ? undefined : refusalForUntrusted(row, value)) ?? isReset(row);
 		};
 		lay(project, projectSource, refusal, projectDirectory);
 	}
+	const layExplicit = (layer: Values, source: string, refusal?: Refusal, directory?: string) => {
+		refuseBrokenPermissions(layer, source);
+		lay(layer, source, refusal, directory);
+	};
 	if (places.config !== undefined)
-		lay(await readExplicit(places.config), `--config ${places.config}`, undefined, dirname(resolve(places.cwd, places.config)));
-	if (places.environment) lay(await readJsoncText(places.environment, "BOWLINE_SETTINGS"), "BOWLINE_SETTINGS");
+		layExplicit(await readExplicit(places.config), `--config ${places.config}`, undefined, dirname(resolve(places.cwd, places.config)));
+	if (places.environment) layExplicit(await readJsoncText(places.environment, "BOWLINE_SETTINGS"), "BOWLINE_SETTINGS");
 	for (const assignment of places.assignments) lay(parseAssignment(assignment), `--set ${assignment}`);
+	if (places.permissionMode !== undefined) lay({ "permissions.mode": places.permissionMode }, `--permission-mode ${places.permissionMode}`);
+	const mode = settings["permissions.mode"];
+	if (mayLackRules && isWeaker(mode, values["permissions.mode"] ?? mode.default, "ask")) {
+		values["permissions.mode"] = "ask";
+		origins["permissions.mode"] = "a settings file that cannot be used";
+		warnings.push('That file may contain rules about tool calls, so permissions.mode is "ask" until it is repaired.');
+	}
 
 	return {
 		get: (name) => (Object.hasOwn(values, name) ? values[name] : settings[name].default) as never,
@@ -161,11 +191,33 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	};
 }
 
+/** Whether a value comes after the other in a list that begins with the strictest. */
+function isWeaker({ values = [] }: SettingRow, value: unknown, than: unknown): boolean {
+	return values.indexOf(String(value)) > values.indexOf(String(than));
+}
+
+const sourceOf = (source: string): RuleLine["source"] =>
+	source === userSource ? "user" : source === projectSource ? "project" : source.startsWith("--set ") ? "flags" : "config";
+
+function usableRules(rules: readonly RuleLine[], source: RuleLine["source"], onlyStrict: boolean): { kept: RuleLine[]; dropped: number } {
+	const kept = rules.filter(({ action }) => !onlyStrict || action !== "allow").map((rule) => ({ ...rule, source }));
+	return { kept, dropped: rules.length - kept.length };
+}
+
+/** Throws for a mode or rules that cannot be used: what was meant to restrict the agent must not be ignored. */
+function refuseBrokenPermissions(layer: Values, source: string): void {
+	const { "permissions.mode": mode, "permissions.rules": rules } = flatten(layer);
+	const row = settings["permissions.mode"];
+	const problem =
+		mode != null && asKind(row, mode) === undefined ? `permissions.mode must be ${kindName(row)}` : rules == null ? undefined : problemOfRules(rules);
+	if (problem) throw new SettingsProblem(`${source}: ${problem}.`);
+}
+
 /** A stranger's settings must not make the agent ask a provider forever, or without a pause. */
 function refusalForUntrusted(row: SettingRow, value: unknown): string | undefined {
 	if (!row.project) return "the project is not trusted (see --approve)";
 	const number = asKind(row, value);
-	if (row.project === true || typeof number !== "number" || number === row.default) return undefined;
+	if (row.project === true || row.project === "stricter" || typeof number !== "number" || number === row.default) return undefined;
 	const [least, most] = row.project;
 	return number >= least && number <= most ? undefined : `a project that is not trusted may set ${least} to ${most} (see --approve)`;
 }

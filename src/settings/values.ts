@@ -1,5 +1,6 @@
 /** Names and values of settings as people write them: dotted or nested, in a type that is nearly right. */
 import { type SettingName, type SettingRow, settings } from "../protocol/settings.ts";
+import { problemOfRules } from "./rules.ts";
 
 export type Values = Record<string, unknown>;
 
@@ -56,6 +57,8 @@ export function asKind(row: SettingRow, value: unknown): unknown {
 			return typeof value === "string" && (!row.values || row.values.includes(value)) ? value : undefined;
 		case "strings":
 			return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined;
+		case "rules":
+			return problemOfRules(value) === undefined ? value : undefined;
 		case "record":
 			return isObject(value) ? value : undefined;
 	}
@@ -63,7 +66,14 @@ export function asKind(row: SettingRow, value: unknown): unknown {
 
 export function kindName(row: SettingRow): string {
 	if (row.values) return row.values.map((value) => JSON.stringify(value)).join(" or ");
-	return { boolean: "true or false", number: "a number", string: "a text", strings: "a list of texts", record: "an object" }[row.kind];
+	return {
+		boolean: "true or false",
+		number: "a number",
+		string: "a text",
+		strings: "a list of texts",
+		record: "an object",
+		rules: "a list of rules",
+	}[row.kind];
 }
 
 export const isObject = (value: unknown): value is Values => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -53,6 +53,15 @@ export function editTool(options: { cwd: string }, queue: MutationQueue): Tool {
 	};
 }
 
+/** The file before and after the edits, without changing it. Throws what the call would fail with. */
+export async function plannedEdit(cwd: string, args: Record<string, unknown>): Promise<{ path: string; before: string; after: string }> {
+	const { path, edits } = args as Static<typeof parameters>;
+	const { signal } = new AbortController();
+	const before = await contentOf(await resolveExisting(cwd, path), path, signal);
+	const after = await edited(before, edits, path, signal);
+	return { path, before: before.toString(), after: after.toString() };
+}
+
 const byteOrderMark = "\ufeff";
 
 async function contentOf(target: string, path: string, signal: AbortSignal): Promise<Buffer> {

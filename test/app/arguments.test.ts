@@ -38,12 +38,26 @@ describe("flags that clients pass", () => {
 		expect(optionsOf(...argv)).toEqual(options);
 	});
 
+	test.each([
+		["always-ask", "ask"],
+		["default", "ask"],
+		["auto-edit", "edit"],
+		["accept-edits", "edit"],
+		["write", "edit"],
+		["read-only", "plan"],
+		["yolo", "full"],
+		["never", "full"],
+		["bypass", "full"],
+	])("--approval-mode %s means --permission-mode %s", (word, mode) => {
+		expect(optionsOf("--approval-mode", word)).toEqual({ "permission-mode": mode });
+	});
+
 	test("a prompt behind --resume stays a prompt", () => {
 		expect(parseArguments(["-p", "--resume", "a prompt"])).toMatchObject({ words: ["a prompt"] });
 	});
 
 	test.each([
-		["--approval-mode", "yolo", /^--approval-mode: This version has no approvals yet/],
+		["--approval-mode", "sometimes", /^--approval-mode must be plan or ask or edit or full, not "sometimes"/],
 		["--mode", "rpc-uis", /^--mode must be text or json or rpc/],
 	])("%s %s is refused in words", (flag, value, words) => {
 		expect(optionsOf(flag, value)).toMatch(words);

@@ -292,6 +292,33 @@ class AsyncCommands:
         """End an MCP server and start it again. Answered when it is ready or has failed."""
         return await self._call("restart_mcp_server", {"name": name}, timeout)
 
+    async def hello(
+        self,
+        *,
+        client: Optional[Dict[str, Any]] = None,
+        capabilities: Optional[Dict[str, int]] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.HelloResult:
+        """Say who the host is and what it can do. The last one counts; `capabilities: {}` takes it back. Unknown names are ignored; of a version the lower of both is answered."""
+        return await self._call("hello", _given({}, client=client, capabilities=capabilities), timeout)
+
+    async def set_permission_mode(
+        self,
+        mode: Literal["plan", "ask", "edit", "full"],
+        *,
+        timeout: Timeout = DEFAULT,
+    ) -> None:
+        """Change how much is allowed without asking, for this session and its subagents. Open questions are decided again at once."""
+        await self._call("set_permission_mode", {"mode": mode}, timeout)
+
+    async def get_permissions(self, *, timeout: Timeout = DEFAULT) -> protocol.GetPermissionsResult:
+        """Mode, rules, grants and open questions. A host that reconnects sees here what is open."""
+        return await self._call("get_permissions", {}, timeout)
+
+    async def revoke_permission(self, *, permission_id: Optional[str] = None, timeout: Timeout = DEFAULT) -> None:
+        """Take a grant back. Without `permissionId` the command's own `id` names it. Fails with `Permission not found: <id>`."""
+        await self._call("revoke_permission", _given({}, permissionId=permission_id), timeout)
+
     async def negotiate_protocol(
         self,
         protocol_version: int,
@@ -601,6 +628,28 @@ class Commands:
     def restart_mcp_server(self, name: str, *, timeout: Timeout = DEFAULT) -> protocol.RestartMcpServerResult:
         """End an MCP server and start it again. Answered when it is ready or has failed."""
         return self._call("restart_mcp_server", {"name": name}, timeout)
+
+    def hello(
+        self,
+        *,
+        client: Optional[Dict[str, Any]] = None,
+        capabilities: Optional[Dict[str, int]] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.HelloResult:
+        """Say who the host is and what it can do. The last one counts; `capabilities: {}` takes it back. Unknown names are ignored; of a version the lower of both is answered."""
+        return self._call("hello", _given({}, client=client, capabilities=capabilities), timeout)
+
+    def set_permission_mode(self, mode: Literal["plan", "ask", "edit", "full"], *, timeout: Timeout = DEFAULT) -> None:
+        """Change how much is allowed without asking, for this session and its subagents. Open questions are decided again at once."""
+        self._call("set_permission_mode", {"mode": mode}, timeout)
+
+    def get_permissions(self, *, timeout: Timeout = DEFAULT) -> protocol.GetPermissionsResult:
+        """Mode, rules, grants and open questions. A host that reconnects sees here what is open."""
+        return self._call("get_permissions", {}, timeout)
+
+    def revoke_permission(self, *, permission_id: Optional[str] = None, timeout: Timeout = DEFAULT) -> None:
+        """Take a grant back. Without `permissionId` the command's own `id` names it. Fails with `Permission not found: <id>`."""
+        self._call("revoke_permission", _given({}, permissionId=permission_id), timeout)
 
     def negotiate_protocol(
         self,

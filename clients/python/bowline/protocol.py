@@ -19,6 +19,8 @@ __all__ = [
     "Text",
     "Image",
     "HostToolResult",
+    "PermissionResponse",
+    "PermissionRule",
     "Disposition",
     "SessionStateDumpToolsItem",
     "SessionState",
@@ -27,6 +29,7 @@ __all__ = [
     "Model",
     "TodoPhase",
     "TodoItem",
+    "SandboxState",
     "ContextUsage",
     "AgentMessage",
     "UserMessage",
@@ -56,6 +59,12 @@ __all__ = [
     "SlashCommand",
     "SourceInfo",
     "McpServer",
+    "SourcedRule",
+    "PermissionGrant",
+    "PermissionRequestBatch",
+    "PermissionRequest",
+    "PermissionSubject",
+    "PermissionOrigin",
     "Subagent",
     "ReadyEvent",
     "AgentStartEvent",
@@ -105,6 +114,10 @@ __all__ = [
     "SessionInfoChangedEvent",
     "ThinkingLevelChangedEvent",
     "McpServerUpdateEvent",
+    "PermissionRequestEventBatch",
+    "PermissionRequestEvent",
+    "PermissionResolvedEvent",
+    "PermissionModeChangedEvent",
     "ExtensionErrorEvent",
     "SummarizationRetryScheduledEvent",
     "SummarizationRetryAttemptStartEvent",
@@ -162,6 +175,8 @@ __all__ = [
     "SetMcpServersResult",
     "GetMcpServersResult",
     "RestartMcpServerResult",
+    "HelloResult",
+    "GetPermissionsResult",
     "NegotiateProtocolResult",
     "SetFastModeResult",
     "SetHostUriSchemesResult",
@@ -312,6 +327,44 @@ class HostToolResult(_HostToolResult, total=False):
     isError: bool
 
 
+class _PermissionResponse(TypedDict):
+    type: Literal["permission_response"]
+    id: str
+    decision: Literal["allow", "deny"]
+
+
+class PermissionResponse(_PermissionResponse, total=False):
+    """The answer to a `permission_request`. Unknown and closed ids are ignored. A digest that is missing or different denies."""
+
+    # As in the request.
+    digest: str
+    scope: Literal["once", "session", "always"]
+    rule: PermissionRule
+    # On deny: at most 2000 characters, for the model.
+    message: str
+    # From an agent to its subagent only: who decided.
+    by: Literal["host", "session", "always", "rule", "timeout", "digest", "mode", "changed", "gone", "nobody", "abort", "steer"]
+
+
+class _PermissionRule(TypedDict):
+    action: Literal["allow", "ask", "deny"]
+
+
+class PermissionRule(_PermissionRule, total=False):
+    """Instead of the proposal. It must cover the call."""
+
+    # A tool's name; `*` stands for any characters. `read` means read, grep, find and ls; `write` means edit and write.
+    tool: str
+    # For `bash`: a pattern of words. Without it: every command.
+    command: str
+    # For `read` and `write`: a glob on the real path.
+    path: str
+    # For connections: `name`, `*.name` or an address, with `:port` or `:*`; without a port 443 and 80.
+    host: str
+    # The reason. The person sees it on ask, the model on deny.
+    because: str
+
+
 class _Disposition(TypedDict):
     disposition: Literal["started", "queued", "handled"]
 
@@ -367,6 +420,10 @@ class SessionState(_SessionState, total=False):
     cwd: str
     # What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered.
     capabilities: Dict[str, int]
+    permissionMode: Literal["plan", "ask", "edit", "full"]
+    # Open questions about tool calls.
+    pendingPermissions: int
+    sandbox: SandboxState
     # Dialect `omp`: nothing runs, and nothing will start automatically.
     isSettled: bool
     contextUsage: ContextUsage
@@ -440,6 +497,14 @@ class TodoItem(_TodoItem, total=False):
     details: str
     # What it waits for.
     blocker: str
+
+
+class SandboxState(TypedDict):
+    """The walls around commands."""
+
+    mode: Literal["off", "read-only", "workspace-write", "external"]
+    active: bool
+    verified: bool
 
 
 class ContextUsage(TypedDict):
@@ -805,6 +870,103 @@ class McpServer(_McpServer, total=False):
     error: str
     # What it wrote to stderr.
     logFile: str
+
+
+class _SourcedRule(TypedDict):
+    action: Literal["allow", "ask", "deny"]
+    source: Literal["user", "project", "config", "flags"]
+
+
+class SourcedRule(_SourcedRule, total=False):
+    """A rule and where it comes from."""
+
+    # A tool's name; `*` stands for any characters. `read` means read, grep, find and ls; `write` means edit and write.
+    tool: str
+    # For `bash`: a pattern of words. Without it: every command.
+    command: str
+    # For `read` and `write`: a glob on the real path.
+    path: str
+    # For connections: `name`, `*.name` or an address, with `:port` or `:*`; without a port 443 and 80.
+    host: str
+    # The reason. The person sees it on ask, the model on deny.
+    because: str
+
+
+class PermissionGrant(TypedDict):
+    """A rule that came from an answer."""
+
+    id: str
+    rule: PermissionRule
+    scope: Literal["session", "always"]
+    createdAt: str
+
+
+class PermissionRequestBatch(TypedDict):
+    """Its place among the calls of the reply."""
+
+    index: int
+    count: int
+
+
+class _PermissionRequest(TypedDict):
+    # A UUID.
+    id: str
+    toolCallId: str
+    subject: PermissionSubject
+    # `sha256:` and the hash of the canonical subject.
+    digest: str
+    # What it is, in a few words.
+    title: str
+    # The command, the paths, `host:port`, or the arguments as JSON. Raw: escape it before a terminal shows it.
+    text: str
+    # Why it is asked.
+    reason: str
+    # The scopes that an answer may have.
+    choices: List[Literal["once", "session", "always"]]
+    # 0: no deadline.
+    timeoutMs: int
+    onTimeout: Literal["deny", "abort"]
+    # Its place among the calls of the reply.
+    batch: PermissionRequestBatch
+    # Empty for the session itself; else the subagents, outermost first.
+    origin: List[PermissionOrigin]
+
+
+class PermissionRequest(_PermissionRequest, total=False):
+    """An open question about a tool call."""
+
+    # For commands: the words of each one; `null` when the script is opaque.
+    words: Union[List[List[str]], None]
+    # For `write` and `protected`: what would change, the first 64 KiB.
+    diff: str
+    diffTruncated: bool
+    rule: SourcedRule
+    proposal: PermissionRule
+    # Milliseconds since 1970. Absent without a deadline.
+    expiresAt: int
+
+
+class PermissionSubject(TypedDict):
+    """Exactly what is asked about and will run. The digest covers it."""
+
+    v: Literal[1]
+    kind: Literal["read", "write", "protected", "command", "network", "escalation", "tool"]
+    tool: str
+    args: Dict[str, Any]
+    cwd: str
+    # Real paths, or `host:port`.
+    targets: List[str]
+    sandbox: Literal["off", "read-only", "workspace-write", "external", "outside"]
+
+
+class PermissionOrigin(TypedDict):
+    """A subagent that a question comes from."""
+
+    # Its id, as in `subagent_start`.
+    id: str
+    agent: str
+    # The call of the task tool that sent it.
+    toolCallId: str
 
 
 class _Subagent(TypedDict):
@@ -1410,6 +1572,77 @@ class McpServerUpdateEvent(_McpServerUpdateEvent, total=False):
     toolCount: int
 
 
+class PermissionRequestEventBatch(TypedDict):
+    """Its place among the calls of the reply."""
+
+    index: int
+    count: int
+
+
+class _PermissionRequestEvent(TypedDict):
+    type: Literal["permission_request"]
+    # A UUID.
+    id: str
+    toolCallId: str
+    subject: PermissionSubject
+    # `sha256:` and the hash of the canonical subject.
+    digest: str
+    # What it is, in a few words.
+    title: str
+    # The command, the paths, `host:port`, or the arguments as JSON. Raw: escape it before a terminal shows it.
+    text: str
+    # Why it is asked.
+    reason: str
+    # The scopes that an answer may have.
+    choices: List[Literal["once", "session", "always"]]
+    # 0: no deadline.
+    timeoutMs: int
+    onTimeout: Literal["deny", "abort"]
+    # Its place among the calls of the reply.
+    batch: PermissionRequestEventBatch
+    # Empty for the session itself; else the subagents, outermost first.
+    origin: List[PermissionOrigin]
+
+
+class PermissionRequestEvent(_PermissionRequestEvent, total=False):
+    """A tool call needs an approval. Answer with `permission_response`. Only for hosts that said `hello` with `permissions: 1`; `set_event_filter` does not hide it."""
+
+    # For commands: the words of each one; `null` when the script is opaque.
+    words: Union[List[List[str]], None]
+    # For `write` and `protected`: what would change, the first 64 KiB.
+    diff: str
+    diffTruncated: bool
+    rule: SourcedRule
+    proposal: PermissionRule
+    # Milliseconds since 1970. Absent without a deadline.
+    expiresAt: int
+
+
+class _PermissionResolvedEvent(TypedDict):
+    type: Literal["permission_resolved"]
+    id: str
+    toolCallId: str
+    digest: str
+    outcome: Literal["allowed", "denied", "cancelled"]
+    by: Literal["host", "session", "always", "rule", "timeout", "digest", "mode", "changed", "gone", "nobody", "abort", "steer"]
+    waitedMs: int
+
+
+class PermissionResolvedEvent(_PermissionResolvedEvent, total=False):
+    """A question about a tool call is closed: every `permission_request` has exactly one, before the call runs or ends. Close its dialog now."""
+
+    scope: Literal["once", "session", "always"]
+    # `rule_not_covering`: the rule of the answer does not cover the call, so the answer counts as `once`.
+    note: str
+
+
+class PermissionModeChangedEvent(TypedDict):
+    """`set_permission_mode` changed the mode."""
+
+    type: Literal["permission_mode_changed"]
+    mode: Literal["plan", "ask", "edit", "full"]
+
+
 class ExtensionErrorEvent(TypedDict):
     """Code of an extension threw."""
 
@@ -1927,6 +2160,26 @@ class RestartMcpServerResult(TypedDict):
     server: McpServer
 
 
+class HelloResult(TypedDict):
+    # Of Bowline.
+    version: str
+    # Version of this protocol: 1.
+    protocol: int
+    # The agent's working directory.
+    cwd: str
+    # What both sides can do.
+    capabilities: Dict[str, int]
+    permissionMode: Literal["plan", "ask", "edit", "full"]
+    sandbox: SandboxState
+
+
+class GetPermissionsResult(TypedDict):
+    mode: Literal["plan", "ask", "edit", "full"]
+    rules: List[SourcedRule]
+    grants: List[PermissionGrant]
+    pending: List[PermissionRequest]
+
+
 class NegotiateProtocolResult(TypedDict):
     protocolVersion: int
 
@@ -1994,6 +2247,9 @@ EventName = Literal[
     "session_info_changed",
     "thinking_level_changed",
     "mcp_server_update",
+    "permission_request",
+    "permission_resolved",
+    "permission_mode_changed",
     "extension_error",
     "summarization_retry_scheduled",
     "summarization_retry_attempt_start",
@@ -2042,6 +2298,9 @@ Event = Union[
     "SessionInfoChangedEvent",
     "ThinkingLevelChangedEvent",
     "McpServerUpdateEvent",
+    "PermissionRequestEvent",
+    "PermissionResolvedEvent",
+    "PermissionModeChangedEvent",
     "ExtensionErrorEvent",
     "SummarizationRetryScheduledEvent",
     "SummarizationRetryAttemptStartEvent",

@@ -10,6 +10,7 @@ import type { Handlers } from "./contract.ts";
 import { exportHandlers } from "./export.ts";
 import { hostHandlers } from "./host.ts";
 import { modelHandlers } from "./model.ts";
+import { permissionHandlers } from "./permissions.ts";
 import { type ExtensionCommand, promptingHandlers } from "./prompting.ts";
 import { retryHandlers } from "./retry.ts";
 import { sessionHandlers } from "./session.ts";
@@ -17,7 +18,7 @@ import { stateHandlers } from "./state.ts";
 
 /** What handlers act on. */
 export interface HandlerParts {
-	assembly: Pick<Assembly, "session" | "bash" | "retry" | "compaction" | "models" | "sources" | "mcp">;
+	assembly: Pick<Assembly, "session" | "bash" | "retry" | "compaction" | "models" | "sources" | "mcp" | "permissions">;
 	front: Pick<Front, "host" | "variations">;
 	/** What the agent says about itself. Paths are relative to its directory. */
 	identity: Identity;
@@ -29,7 +30,7 @@ export interface HandlerParts {
 }
 
 export function handlers({ assembly, front, identity, leaving, findCommand, slashCommands }: HandlerParts): Handlers {
-	const { session, retry, compaction, bash, models, sources, mcp } = assembly;
+	const { session, retry, compaction, bash, models, sources, mcp, permissions } = assembly;
 	const { cwd } = identity;
 	return {
 		...promptingHandlers({
@@ -39,7 +40,8 @@ export function handlers({ assembly, front, identity, leaving, findCommand, slas
 			leaving,
 			requireAnswer: async (schema) => (await import("../require-answer.ts")).requireAnswer(schema),
 		}),
-		...stateHandlers(session, identity),
+		...stateHandlers(session, identity, permissions),
+		...permissionHandlers(permissions, identity),
 		...sessionHandlers(session, cwd),
 		...exportHandlers(session, cwd),
 		...retryHandlers(session.controls, retry),

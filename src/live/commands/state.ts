@@ -1,6 +1,7 @@
 import type { SessionState } from "../../protocol/commands/state.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { Session } from "../../session/session.ts";
+import type { Permissions } from "../permissions.ts";
 import type { Handlers } from "./contract.ts";
 
 type Names =
@@ -13,15 +14,17 @@ type Names =
 	| "clear_queue"
 	| "set_todos";
 
-export function stateHandlers(session: Session, identity: Identity): Pick<Handlers, Names> {
+export function stateHandlers(session: Session, identity: Identity, permissions: Pick<Permissions, "state">): Pick<Handlers, Names> {
 	/** Made again when the state is another one, so that the server can answer with the same JSON until then. */
-	let known: { state: object; answer: SessionState } | undefined;
-	const withIdentity = (state: Readonly<SessionState>): SessionState => {
-		if (known?.state !== state) known = { state, answer: Object.freeze({ ...state, ...identity }) };
+	let known: { state: object; approvals: object; answer: SessionState } | undefined;
+	const current = (): SessionState => {
+		const [state, approvals] = [session.state, permissions.state];
+		if (known?.state !== state || known.approvals !== approvals)
+			known = { state, approvals, answer: Object.freeze({ ...state, ...identity, ...approvals }) };
 		return known.answer;
 	};
 	return {
-		get_state: ({ full }) => (full ? fullState(session, identity) : withIdentity(session.state)),
+		get_state: ({ full }) => (full ? fullState(session, current) : current()),
 		get_messages: () => ({ messages: [...session.messages] }),
 		get_last_assistant_text: () => ({ text: session.conversation.lastText }),
 		set_steering_mode({ mode }) {
@@ -44,8 +47,8 @@ export function stateHandlers(session: Session, identity: Identity): Pick<Handle
 }
 
 /** The state with the system prompt and tools that a request to the model would have now. */
-async function fullState(session: Session, identity: Identity): Promise<SessionState> {
+async function fullState(session: Session, state: () => SessionState): Promise<SessionState> {
 	const { systemPrompt, tools } = await session.briefing.preview();
 	const dumpTools = tools.map(({ name, description, parameters }) => ({ name, description, parameters: parameters as Record<string, unknown> }));
-	return { ...session.state, ...identity, systemPrompt, dumpTools };
+	return { ...state(), systemPrompt, dumpTools };
 }

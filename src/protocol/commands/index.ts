@@ -6,6 +6,7 @@ import { newerCommands } from "./dialect-commands.ts";
 import { hostCommands } from "./host.ts";
 import { mcpCommands } from "./mcp.ts";
 import { modelCommands } from "./model.ts";
+import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
 import { queueCommands } from "./queue.ts";
 import { retryCommands } from "./retry.ts";
@@ -23,6 +24,7 @@ export const commands = {
 	...sessionCommands,
 	...hostCommands,
 	...mcpCommands,
+	...permissionCommands,
 	...newerCommands,
 };
 

@@ -4,6 +4,7 @@ import { samples } from "../examples.ts";
 import { optionalIdentity } from "../identity.ts";
 import { AgentMessage } from "../messages.ts";
 import { Model, ThinkingLevelWord } from "../model.ts";
+import { PermissionMode, SandboxState } from "../permissions.ts";
 import { TodoPhase } from "../todos.ts";
 import { InterruptMode, QueueMode } from "./queue.ts";
 import { ContextUsage } from "./session.ts";
@@ -35,6 +36,9 @@ export const SessionState = shape("SessionState", "What is going on now.", {
 		description: "The same for its tools.",
 	}),
 	...optionalIdentity,
+	permissionMode: optional(PermissionMode),
+	pendingPermissions: optional(integer({ description: "Open questions about tool calls." })),
+	sandbox: optional(SandboxState),
 	isSettled: omp(flag(), "nothing runs, and nothing will start automatically."),
 	contextUsage: optional(ContextUsage),
 	tokensPerSecond: omp(orNull(number()), "speed of the last measured reply."),

@@ -91,9 +91,15 @@ const results: Record<string, Allowed | undefined> = {
 	compact: compaction,
 	bash: members("output exitCode cancelled truncated fullOutputPath"),
 	get_session_stats: stats,
+	hello: members("capabilities permissionMode sandbox"),
 };
 
-export const strict: Dialect = { updates: "full", frames };
+export const strict: Dialect = {
+	updates: "full",
+	frames,
+	// Nothing that the documents do not describe is offered: questions about tool calls stay dialogs.
+	handlers: (table) => ({ hello: (params, call) => table.hello({ ...params, capabilities: {} }, call) }),
+};
 
 function frames(frame: OutboundFrame): OutboundFrame[] {
 	const allowed = frame.type === "extension_ui_request" ? dialogs[frame.method] : events[frame.type];

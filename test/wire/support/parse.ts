@@ -9,7 +9,7 @@ export type Step =
 	| { kind: "exit"; code: number; at: number }
 	| { kind: "stderr"; text: string; at: number }
 	| { kind: "silence"; ms: number; at: number }
-	| { kind: "answer"; type: string; members: object; at: number };
+	| { kind: "answer"; type: string; members: object; back: number; at: number };
 
 export type Token =
 	| { kind: "gap" }
@@ -64,8 +64,8 @@ function read(line: string, at: number, current: Case): void {
 	else if (line.startsWith("exit ")) steps.push({ kind: "exit", code: Number(rest("exit")), at });
 	else if (line.startsWith("stderr ")) steps.push({ kind: "stderr", text: JSON.parse(rest("stderr")), at });
 	else if (line.startsWith("answer ")) {
-		const [, type = "", json = "{}"] = /^answer (\S+) ?(.*)$/.exec(line) as RegExpExecArray;
-		steps.push({ kind: "answer", type, members: JSON.parse(json), at });
+		const [, type = "", back = "0", json = "{}"] = /^answer ([a-z_]+)(?:-(\d))? ?(.*)$/.exec(line) as RegExpExecArray;
+		steps.push({ kind: "answer", type, members: JSON.parse(json), back: Number(back), at });
 	} else if (line.startsWith("silence ")) steps.push({ kind: "silence", ms: Number(rest("silence")), at });
 	else throw new Error(`line ${at}: cannot read ${JSON.stringify(line)}`);
 }

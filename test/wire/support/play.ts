@@ -57,8 +57,10 @@ async function perform(agent: Agent, step: Step): Promise<void> {
 			if (!agent.stderr.includes(step.text)) throw new Error(`line ${step.at}: stderr does not say ${JSON.stringify(step.text)}: ${agent.stderr}`);
 			return;
 		case "answer": {
-			const asked = agent.frames.findLast((frame) => frame.type === "host_tool_call" || frame.type === "extension_ui_request");
-			return agent.send({ ...step.members, type: step.type, id: asked?.id });
+			const questions = ["host_tool_call", "extension_ui_request", "permission_request"];
+			const asked = agent.frames.filter((frame) => questions.includes(frame.type)).at(-1 - step.back);
+			const digest = step.type === "permission_response" ? { digest: asked?.digest } : {};
+			return agent.send({ ...digest, ...step.members, type: step.type, id: asked?.id });
 		}
 		case "silence": {
 			const next = await agent.next(step.ms);

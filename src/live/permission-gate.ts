@@ -1,0 +1,98 @@
+/** Makes the gate of a session: where calls run, which paths the model was given, what a change would look like. Loaded with the gate. */
+import { realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { uuid } from "../lib/ids.ts";
+import { findShell } from "../lib/shell/find-shell.ts";
+import { Gate, type GateParts, grantsFileName, type Surroundings } from "../permissions/index.ts";
+import { resolveExisting, resolvePath } from "../tools/paths.ts";
+import { changePreview } from "../tools/preview.ts";
+import type { Prompting } from "./prompting.ts";
+import type { Shells } from "./shells.ts";
+import type { ToolSources } from "./tool-sources.ts";
+import type { Workspace } from "./workspace.ts";
+
+export interface GateInput {
+	workspace: Workspace;
+	shells: Shells;
+	sources: ToolSources;
+	prompting: Prompting;
+	warn: (text: string) => void;
+	parts: Pick<
+		GateParts,
+		| "mode"
+		| "route"
+		| "dialog"
+		| "onSilence"
+		| "hasOuterDeadline"
+		| "halts"
+		| "skipsOnSteering"
+		| "record"
+		| "onUnasked"
+		| "emit"
+		| "abortRun"
+		| "now"
+	>;
+}
+
+/** Shells that read the small language of accepted scripts as bash does. */
+const knownShells = ["bash", "sh", "dash", "ksh", "ash"];
+
+export async function makeGate({ workspace, shells, sources, prompting, warn, parts }: GateInput): Promise<Gate> {
+	const { settings, options, env, userDirectory } = workspace;
+	const cwd = realPath(workspace.cwd);
+	const isHermetic = options.hermetic ?? false;
+	// Subagents keep no grants: they ask the agent that sent them, which has them.
+	const grantsFile = isHermetic || workspace.subagent ? undefined : join(userDirectory, grantsFileName);
+	const place: Surroundings = {
+		cwd,
+		roots: () => [cwd],
+		given: async () => (await givenPaths(prompting)).map(realPath),
+		protectedFiles: async () => [],
+		sandbox: () => ({ mode: "off", isVerified: false }),
+		toolOf: (name) => {
+			const found = sources.find(name);
+			return found && { source: found.source, readOnly: found.tool.readOnly === true };
+		},
+		pathOf: async (tool, path) => {
+			if (tool === "write") return resolvePath(workspace.cwd, path);
+			return resolveExisting(workspace.cwd, path).catch(() => resolvePath(workspace.cwd, path));
+		},
+		searchPath: async () => (await shells.commandEnvironment())().PATH,
+		isKnownShell: knownShells.includes(shellName(settings.get("shellPath"), env.PATH)),
+		grantsFile: realPath(join(userDirectory, grantsFileName)),
+	};
+	return new Gate({
+		...parts,
+		place,
+		rules: settings.get("permissions.rules"),
+		grants: { file: grantsFile, project: cwd },
+		home: env.HOME === undefined ? undefined : realPath(env.HOME),
+		settings: { timeoutMs: settings.get("permissions.timeoutMs"), onTimeout: settings.get("permissions.onTimeout") },
+		isHermetic,
+		preview: (tool, args) => changePreview(workspace.cwd, tool, args),
+		warn,
+		newId: () => uuid(parts.now()),
+	});
+}
+
+/** Skills, and our own documentation: the system prompt tells the model to read them. */
+async function givenPaths(prompting: Prompting): Promise<string[]> {
+	const { skills } = await prompting.resources();
+	return skills.map(({ path }) => dirname(path));
+}
+
+function shellName(configured: string | undefined, path: string | undefined): string {
+	try {
+		return basename(realPath(findShell(configured, path)));
+	} catch {
+		return "";
+	}
+}
+
+function realPath(path: string): string {
+	try {
+		return realpathSync(path);
+	} catch {
+		return path;
+	}
+}

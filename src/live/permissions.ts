@@ -1,0 +1,210 @@
+/**
+ * Approvals of a session: the mode, who can be asked, and the gate. The gate itself is loaded only where a mode or a rule restricts
+ * something: a session in mode `full` without rules has none, and pays nothing.
+ */
+import type { Doors } from "../agent/doors.ts";
+import { CommandError } from "../lib/command-error.ts";
+import type { ForeignAnswer, ForeignQuestion, Gate, Route } from "../permissions/index.ts";
+import type { CommandResult } from "../protocol/commands/index.ts";
+import { permissionEntry } from "../protocol/permission-modes.ts";
+import type { PermissionMode, PermissionResponse, SandboxState } from "../protocol/permissions.ts";
+import type { Conversation } from "../session/conversation.ts";
+import type { Controls, Edges } from "../session/dependencies.ts";
+import type { Front } from "./front.ts";
+import type { Prompting } from "./prompting.ts";
+import type { Shells } from "./shells.ts";
+import type { ToolSources } from "./tool-sources.ts";
+import type { Workspace } from "./workspace.ts";
+
+export interface PermissionsParts {
+	workspace: Workspace;
+	front: Pick<Front, "approvals">;
+	conversation: Conversation;
+	shells: Shells;
+	controls: Controls;
+	doors: Doors;
+	edges: Edges;
+}
+
+/** What exists only once the session is put together. */
+export interface PermissionsSession {
+	sources: ToolSources;
+	prompting: Prompting;
+	abortRun: () => void;
+}
+
+/** What `get_state` says about approvals. */
+export interface PermissionState {
+	permissionMode: PermissionMode;
+	pendingPermissions: number;
+	sandbox: SandboxState;
+}
+
+/** A call that was denied because nobody could be asked. */
+export interface UnaskedCall {
+	tool: string;
+	text: string;
+	/** The rule or the mode that would have allowed it. */
+	remedy: string;
+}
+
+/** A subagent that runs now. */
+export interface ModeFollower {
+	setMode(mode: PermissionMode): void;
+}
+
+/** Where the sandbox is not built in, there are no walls. */
+const noWalls: SandboxState = { mode: "off", active: false, verified: false };
+
+export class Permissions {
+	readonly #parts: PermissionsParts;
+	#session: PermissionsSession | undefined;
+	#mode: PermissionMode;
+	#gate: Gate | undefined;
+	#loading: Promise<Gate> | undefined;
+	/** The host said that it answers typed questions. */
+	#isTyped = false;
+	/** The host was asked by dialog, did not answer, and had never answered before. */
+	#isSilent = false;
+	#isGone = false;
+	#state: PermissionState | undefined;
+	#followers = new Set<ModeFollower>();
+	readonly unasked: UnaskedCall[] = [];
+
+	constructor(parts: PermissionsParts) {
+		this.#parts = parts;
+		this.#mode = parts.workspace.settings.get("permissions.mode");
+	}
+
+	/** Everything the gate needs exists now. Resolves when it stands where it is needed. */
+	attach(session: PermissionsSession): Promise<unknown> | undefined {
+		this.#session = session;
+		return this.#mode !== "full" || this.#parts.workspace.settings.get("permissions.rules").length > 0 ? this.load() : undefined;
+	}
+
+	get mode(): PermissionMode {
+		return this.#mode;
+	}
+
+	/** The same object until something in it changes. */
+	get state(): PermissionState {
+		const [permissionMode, pendingPermissions, sandbox] = [this.#mode, this.#gate?.pending.length ?? 0, this.sandbox];
+		const known = this.#state;
+		if (known?.permissionMode !== permissionMode || known.pendingPermissions !== pendingPermissions || known.sandbox !== sandbox)
+			this.#state = { permissionMode, pendingPermissions, sandbox };
+		return this.#state as PermissionState;
+	}
+
+	get sandbox(): SandboxState {
+		return noWalls;
+	}
+
+	/** The gate, in its place behind all policies that may change arguments. */
+	load(): Promise<Gate> {
+		this.#loading ??= this.#load();
+		return this.#loading;
+	}
+
+	/** What both sides can do, of what the host says. */
+	hello(offered: Record<string, number>, capabilities: Readonly<Record<string, number>>): Record<string, number> {
+		const common = Object.entries(capabilities).flatMap(([name, version]): [string, number][] => {
+			const own = offered[name];
+			return own !== undefined && Number.isInteger(version) && version > 0 ? [[name, Math.min(own, version)]] : [];
+		});
+		const agreed = Object.fromEntries(common);
+		this.#isTyped = agreed.permissions !== undefined;
+		this.#isSilent = false;
+		// Nobody is left to answer what was asked.
+		if (!this.#isTyped) this.#gate?.disconnect();
+		return agreed;
+	}
+
+	async setMode(mode: PermissionMode): Promise<() => void> {
+		if (mode !== "full") await this.load();
+		this.#mode = mode;
+		for (const follower of this.#followers) follower.setMode(mode);
+		return () => {
+			this.#parts.edges.bus.emit({ type: "permission_mode_changed", mode });
+			this.#gate?.reconsider();
+		};
+	}
+
+	async list(): Promise<CommandResult<"get_permissions">> {
+		const gate = await this.load();
+		return { mode: this.#mode, rules: [...gate.rules], grants: gate.grants, pending: gate.pending };
+	}
+
+	async revoke(id: string): Promise<void> {
+		const gate = await this.load();
+		if (!gate.revoke(id)) throw new CommandError(`Permission not found: ${id}`);
+	}
+
+	/** The host's answer to a question. */
+	receive(response: PermissionResponse): void {
+		this.#gate?.receive(response);
+	}
+
+	/** The host is gone: its open questions end before anything else does. */
+	disconnect(): void {
+		this.#isGone = true;
+		this.#gate?.close();
+	}
+
+	/** A subagent asks through this agent. */
+	async answer(question: ForeignQuestion, signal: AbortSignal): Promise<ForeignAnswer> {
+		return (await this.load()).permitFor(question, signal);
+	}
+
+	/** Tells a subagent about changes of the mode, until the returned function is called. */
+	follow(follower: ModeFollower): () => void {
+		this.#followers.add(follower);
+		return () => void this.#followers.delete(follower);
+	}
+
+	#route(): Route {
+		const { workspace, front } = this.#parts;
+		if (this.#isGone) return "nobody";
+		if (workspace.subagent || this.#isTyped) return "typed";
+		const { approvals } = front;
+		if (!approvals || !workspace.settings.get("permissions.dialogs")) return "nobody";
+		return this.#isSilent && !approvals.hasAnswered() ? "nobody" : "dialog";
+	}
+
+	async #load(): Promise<Gate> {
+		const { workspace, front, conversation, shells, controls, doors, edges } = this.#parts;
+		const session = this.#session as PermissionsSession;
+		const { makeGate } = await import("./permission-gate.ts");
+		const gate = await makeGate({
+			workspace,
+			shells,
+			sources: session.sources,
+			prompting: session.prompting,
+			warn: edges.warn,
+			parts: {
+				mode: () => this.#mode,
+				route: () => this.#route(),
+				dialog: async (...question) => (await front.approvals?.choose(...question)) ?? { hasTimedOut: false },
+				onSilence: () => {
+					this.#isSilent = front.approvals?.hasAnswered() === false;
+				},
+				hasOuterDeadline: workspace.subagent !== undefined,
+				halts: () => doors.halts,
+				skipsOnSteering: () => controls.interruptMode === "immediate",
+				record: (record) => {
+					try {
+						conversation.append({ type: "custom", customType: permissionEntry, data: record });
+					} catch (error) {
+						edges.log.error("the record of an approval could not be stored", error);
+					}
+				},
+				onUnasked: (call) => void this.unasked.push(call),
+				emit: edges.bus.emit,
+				abortRun: session.abortRun,
+				now: edges.now,
+			},
+		});
+		this.#gate = gate;
+		doors.put(gate.policy);
+		return gate;
+	}
+}

@@ -1,0 +1,51 @@
+/** What happens to a call: rules first, then grants, then the mode. */
+
+import { digestOf } from "../lib/canonical-json.ts";
+import type { PermissionMode, PermissionRule, SourcedRule } from "../protocol/permissions.ts";
+import type { Grant } from "./grants.ts";
+import { answerOfMode, type CallFacts, staysDenied } from "./modes.ts";
+import { type CompiledRule, catches, coveredBy, type JudgedCall } from "./rules.ts";
+
+export type Decision =
+	| { answer: "allow"; by: "rule" | "session" | "always" | "mode"; rule?: PermissionRule }
+	| { answer: "deny"; by: "rule" | "mode"; rule?: SourcedRule }
+	| { answer: "ask"; rule?: SourcedRule };
+
+export interface RuleBook {
+	deny: readonly CompiledRule[];
+	ask: readonly CompiledRule[];
+	allow: readonly CompiledRule[];
+}
+
+export type Call = JudgedCall & CallFacts;
+
+export function decide(call: Call, book: RuleBook, grants: readonly Grant[], mode: PermissionMode): Decision {
+	const denied = book.deny.find((rule) => catches(rule, call));
+	if (denied) return { answer: "deny", by: "rule", rule: denied.rule };
+	const answer = answerOfMode(mode, call);
+	if (answer === "deny" && staysDenied(mode, call.subject)) return { answer: "deny", by: "mode" };
+	const asked = book.ask.find((rule) => catches(rule, call));
+	if (asked) return { answer: "ask", rule: asked.rule };
+	return allowedBy(call, book, grants) ?? (answer === "allow" ? { answer, by: "mode" } : answer === "deny" ? { answer, by: "mode" } : { answer });
+}
+
+/** Neither rules nor grants cover a protected path or a way out of the walls: each one is asked about. */
+function allowedBy(call: Call, book: RuleBook, grants: readonly Grant[]): Extract<Decision, { answer: "allow" }> | undefined {
+	const { subject, script } = call;
+	if (subject.kind === "protected" || subject.kind === "escalation") return undefined;
+	const rule = coveredBy(book.allow, call);
+	if (rule) return { answer: "allow", by: "rule", rule: rule.rule };
+	const exact = grants.find((grant) => isExactly(grant, call));
+	if (exact) return { answer: "allow", by: exact.scope, rule: exact.rule };
+	const patterns = grants.filter((grant) => grant.script === undefined && grant.argsDigest === undefined);
+	// Rules and grants may each cover some of the commands of a script.
+	const found = patterns.length ? coveredBy([...patterns.map(({ compiled }) => compiled), ...book.allow], call) : undefined;
+	const grant = patterns.find(({ compiled }) => compiled === found) ?? (script && found ? patterns[0] : undefined);
+	return grant ? { answer: "allow", by: grant.scope, rule: grant.rule } : undefined;
+}
+
+/** Grants that no pattern can describe: an opaque script, or a tool with these arguments. */
+function isExactly({ script, argsDigest, rule }: Grant, { subject, script: given }: Call): boolean {
+	if (script !== undefined) return subject.kind === "command" && given?.text === script;
+	return argsDigest !== undefined && subject.kind === "tool" && rule.tool === subject.tool && argsDigest === digestOf(subject.args);
+}

@@ -1,0 +1,517 @@
+/**
+ * The gate in front of tool calls. A call is allowed, denied, or asked about; a question always ends: by an answer, a deadline, an abort, a
+ * change of mode, or the host's going. Every question has exactly one end, and silence is never a yes.
+ */
+import type { Emit, PendingCall, Policy, ToolDecision } from "../agent/policy.ts";
+import { onAbort } from "../lib/abort.ts";
+import { digestOf } from "../lib/canonical-json.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type {
+	PermissionBy,
+	PermissionGrant,
+	PermissionMode,
+	PermissionOrigin,
+	PermissionOutcome,
+	PermissionRecord,
+	PermissionRequest,
+	PermissionResponse,
+	PermissionRule,
+	PermissionScope,
+	SourcedRule,
+} from "../protocol/permissions.ts";
+import { type Call, type Decision, decide, type RuleBook } from "./decide.ts";
+import { Grants, type GrantsParts } from "./grants.ts";
+import { type Proposal, proposalOf } from "./proposal.ts";
+import { judgedCall, type Surroundings } from "./question.ts";
+import { compileRule, coveredBy } from "./rules.ts";
+import { type Denial, denialText, dialogTitle, textOf, titleOf } from "./texts.ts";
+
+/** How a question reaches a person. */
+export type Route = "typed" | "dialog" | "nobody";
+
+/** A dialog with options, for hosts that do not know typed questions. */
+export type OptionDialog = (
+	title: string,
+	options: string[],
+	limits: { timeout: number; signal: AbortSignal },
+) => Promise<{ chosen?: string; hasTimedOut: boolean }>;
+
+export interface GateParts {
+	place: Surroundings;
+	rules: readonly SourcedRule[];
+	grants: Omit<GrantsParts, "places" | "newId" | "now" | "warn">;
+	home: string | undefined;
+	mode: () => PermissionMode;
+	route: () => Route;
+	dialog: OptionDialog;
+	/** A host that was asked by dialog did not answer, and never did before. */
+	onSilence: () => void;
+	settings: { timeoutMs: number; onTimeout: "deny" | "abort" };
+	/** The question goes to the agent that sent this one: the deadline is that of the outermost. */
+	hasOuterDeadline: boolean;
+	isHermetic: boolean;
+	/** What a call would change, as a unified diff. */
+	preview: (tool: string, args: Record<string, unknown>) => Promise<string | undefined>;
+	/** Once one has fired, nothing new may start. */
+	halts: () => readonly AbortSignal[];
+	/** Whether steering skips calls. */
+	skipsOnSteering: () => boolean;
+	/** Keeps a record in the session file. */
+	record: (record: PermissionRecord) => void;
+	/** A call was denied because nobody can be asked. */
+	onUnasked: (call: { tool: string; text: string; remedy: string }) => void;
+	emit: Emit;
+	abortRun: () => void;
+	warn: (text: string) => void;
+	newId: () => string;
+	now: () => number;
+}
+
+/** How a call ended at the gate. `allowed`: with these arguments, and no others. */
+export type Permit = { allowed: Record<string, unknown> } | { denied: string; details: unknown; by: PermissionBy };
+
+/** A question of a subagent, as it arrives here. */
+export interface ForeignQuestion {
+	request: PermissionRequest;
+	origin: PermissionOrigin;
+}
+export type ForeignAnswer = Pick<PermissionResponse, "decision" | "digest" | "message" | "by">;
+
+const longestDialogText = 4000;
+const longestDiff = 64 * 1024;
+const longestRecordedText = 500;
+const longestMessage = 2000;
+const mostDenials = 3;
+const dialogDefaultMs = 300_000;
+const answers = { deny: "Deny", once: "Allow once", session: "Allow for this session", always: "Always allow in this project" };
+
+interface Ending {
+	outcome: PermissionOutcome;
+	by: PermissionBy;
+	scope?: PermissionScope;
+	message?: string;
+	note?: string;
+	rule?: PermissionRule;
+}
+
+interface Open {
+	call: Call;
+	request: PermissionRequest;
+	proposal: Proposal;
+	route: Route;
+	/** A subagent asks; it checks again itself. */
+	isForeign: boolean;
+	askedAt: number;
+	/** An answer is in, and is being checked once more. */
+	isAnswered: boolean;
+	locate: () => Promise<Call | undefined>;
+	end: (ending: Ending) => void;
+	/** Aborted when the question is over, whatever the reason. */
+	over: AbortController;
+}
+
+export class Gate {
+	readonly #parts: GateParts;
+	readonly #book: RuleBook;
+	readonly #grants: Grants;
+	readonly #open = new Map<string, Open>();
+	#isClosed = false;
+	/** Denials of this run because nobody can be asked. */
+	#unasked = 0;
+
+	constructor(parts: GateParts) {
+		this.#parts = parts;
+		const places = { cwd: parts.place.cwd, home: parts.home };
+		const compiled = parts.rules.map((rule) => compileRule(rule, places, (reason) => parts.warn(`permissions.rules: ${ruleName(rule)}: ${reason}.`)));
+		const of = (action: SourcedRule["action"]) => compiled.filter(({ rule }) => rule.action === action);
+		this.#book = { deny: of("deny"), ask: of("ask"), allow: of("allow") };
+		this.#grants = new Grants({ ...parts.grants, places, newId: parts.newId, now: parts.now, warn: parts.warn });
+	}
+
+	readonly policy: Policy = {
+		name: "permissions",
+		isLast: true,
+		beforeTool: (call, signal) => this.#beforeTool(call, signal),
+		observe: (event) => this.#observe(event),
+		abort: () => this.#endAll({ outcome: "cancelled", by: "abort" }),
+		renew: () => this.#grants.forgetSession(),
+	};
+
+	get pending(): PermissionRequest[] {
+		return [...this.#open.values()].map(({ request }) => request);
+	}
+
+	get grants(): PermissionGrant[] {
+		return this.#grants.all.map(({ id, rule, scope, createdAt }) => ({ id, rule, scope, createdAt }));
+	}
+
+	get rules(): readonly SourcedRule[] {
+		return this.#parts.rules;
+	}
+
+	/** False when there is no such grant. */
+	revoke(id: string): boolean {
+		return this.#grants.revoke(id);
+	}
+
+	/** Mode or rules have changed: open questions are decided again at once. */
+	reconsider(): void {
+		for (const open of [...this.#open.values()]) this.#reconsider(open);
+	}
+
+	/** The host is gone, or takes back that it can answer: open questions end, and new ones find nobody. */
+	disconnect(): void {
+		this.#endAll({ outcome: "denied", by: "gone" });
+	}
+
+	close(): void {
+		this.#isClosed = true;
+		this.disconnect();
+	}
+
+	/** The host's answer. */
+	receive(response: PermissionResponse): void {
+		const open = this.#open.get(response.id);
+		if (!open || open.isAnswered || open.route !== "typed") return;
+		// A parent says who decided; its word on that is for the model and the records.
+		const by = this.#parts.hasOuterDeadline ? (response.by ?? "host") : "host";
+		if (response.digest !== open.request.digest) return open.end({ outcome: "denied", by: "digest" });
+		if (response.decision === "deny") {
+			const outcome = by === "abort" || by === "steer" ? "cancelled" : "denied";
+			return open.end({ outcome, by, message: response.message?.slice(0, longestMessage) });
+		}
+		this.#allow(open, by, response.scope ?? "once", response.rule);
+	}
+
+	/** Asks about a call of our own, such as a connection, through the same rules and the same host. */
+	async permit(call: Call, toolCallId: string, signal: AbortSignal): Promise<Permit> {
+		return this.#permit(call, { toolCallId, batch: { index: 0, count: 1 } }, signal, async () => call);
+	}
+
+	/** Answers a subagent: from rules and grants first, then by asking on. Its digest goes through unchanged. */
+	async permitFor({ request, origin }: ForeignQuestion, signal: AbortSignal): Promise<ForeignAnswer> {
+		const { subject, digest } = request;
+		const { place } = this.#parts;
+		const { scriptOf } = await import("./question.ts");
+		const script = subject.kind === "command" ? scriptOf(String(subject.args.command ?? ""), { ...place, cwd: subject.cwd }) : undefined;
+		const { isForeignProgram } = await import("./find-program.ts");
+		const path = script && (await place.searchPath());
+		const call: Call = {
+			subject,
+			writtenPaths: [],
+			isInside: subject.targets.every((target) => target === subject.cwd || target.startsWith(`${subject.cwd}/`)),
+			isGiven: false,
+			source: "extension",
+			readOnly: false,
+			isVerified: place.sandbox().isVerified,
+			...(script && { script, isForeign: (program: string) => isForeignProgram(program, path, [subject.cwd, ...place.roots()]) }),
+		};
+		const asked = { toolCallId: request.toolCallId, batch: request.batch, foreign: { request, origin } };
+		const permit = await this.#permit(call, asked, signal, async () => call);
+		if ("allowed" in permit) return { decision: "allow", digest };
+		const message = permit.by === "host" ? /^Denied by the user\. (.*) Find another way/s.exec(permit.denied)?.[1] : undefined;
+		return { decision: "deny", digest, by: permit.by, ...(message === undefined ? {} : { message }) };
+	}
+
+	async #beforeTool(pending: PendingCall, signal: AbortSignal): Promise<ToolDecision | undefined> {
+		if (signal.aborted) return undefined;
+		const locate = () => judgedCall(pending, this.#parts.place);
+		const call = await locate();
+		if (!call) return undefined;
+		const permit = await this.#permit(call, { toolCallId: pending.toolCallId, batch: pending.batch ?? { index: 0, count: 1 } }, signal, locate);
+		return "allowed" in permit ? { input: permit.allowed } : { denied: permit.denied, details: permit.details };
+	}
+
+	async #permit(
+		call: Call,
+		asked: { toolCallId: string; batch: PermissionRequest["batch"]; foreign?: ForeignQuestion },
+		signal: AbortSignal,
+		locate: () => Promise<Call | undefined>,
+	): Promise<Permit> {
+		const decision = this.#decide(call);
+		if (decision.answer === "allow") return { allowed: call.subject.args };
+		const origin = asked.foreign ? [asked.foreign.origin, ...asked.foreign.request.origin] : [];
+		const digest = asked.foreign?.request.digest ?? digestOf(call.subject);
+		const text = textOf(call.subject);
+		const { now } = this.#parts;
+		const record = (ending: Ending, requestId: string | undefined, waitedMs: number) =>
+			this.#record(call, { toolCallId: asked.toolCallId, digest, text, origin }, ending, requestId, waitedMs);
+		const denied = (ending: Ending): Permit => this.#denied(call, ending, digest);
+		const refuse = (ending: Ending): Permit => {
+			record(ending, undefined, 0);
+			return denied(ending);
+		};
+		if (decision.answer === "deny") return refuse({ outcome: "denied", by: decision.by, ...(decision.rule && { rule: decision.rule }) });
+		const route = this.#isClosed ? "nobody" : this.#parts.route();
+		const isAskable = route === "typed" || (route === "dialog" && this.#fitsDialog(call, text));
+		if (!isAskable) return refuse({ outcome: "denied", by: "nobody" });
+		if (signal.aborted) return denied(cancelledBy(signal));
+
+		const request = await this.#request(call, decision, { ...asked, digest, text, origin });
+		// Making the request takes time: the file of a diff has to be read.
+		if (signal.aborted) return denied(cancelledBy(signal));
+		return new Promise<Permit>((resolve) => {
+			const over = new AbortController();
+			const askedAt = now();
+			const end = (ending: Ending) => {
+				if (over.signal.aborted) return;
+				over.abort();
+				this.#open.delete(request.id);
+				const waitedMs = now() - askedAt;
+				record(ending, request.id, waitedMs);
+				const { outcome, by, scope, note } = ending;
+				if (route === "typed")
+					this.#parts.emit({
+						type: "permission_resolved",
+						id: request.id,
+						toolCallId: request.toolCallId,
+						digest,
+						outcome,
+						by,
+						...(scope && { scope }),
+						...(note !== undefined && { note }),
+						waitedMs,
+					});
+				resolve(outcome === "allowed" ? { allowed: call.subject.args } : denied(ending));
+				if (by === "timeout" && request.onTimeout === "abort") this.#parts.abortRun();
+			};
+			const open: Open = {
+				call,
+				request,
+				proposal: proposalOf(call, digest),
+				route,
+				isForeign: asked.foreign !== undefined,
+				askedAt,
+				isAnswered: false,
+				locate,
+				end,
+				over,
+			};
+			this.#open.set(request.id, open);
+			this.#watch(open, signal);
+			if (route === "typed") this.#parts.emit({ type: "permission_request", ...request });
+			else void this.#askByDialog(open);
+			this.#startDeadline(open);
+		});
+	}
+
+	/** Whatever ends the call ends the question. */
+	#watch({ over, end }: Open, signal: AbortSignal): void {
+		const releases = [onAbort(signal, () => end(cancelledBy(signal)))];
+		for (const halt of this.#parts.halts()) if (!halt.aborted) releases.push(onAbort(halt, () => end({ outcome: "denied", by: "mode" })));
+		onAbort(over.signal, () => {
+			for (const release of releases) release();
+		});
+	}
+
+	#startDeadline({ request: { timeoutMs }, route, over, end }: Open): void {
+		// A dialog has a deadline of its own.
+		if (route !== "typed" || timeoutMs === 0) return;
+		const timer = setTimeout(() => end({ outcome: "denied", by: "timeout" }), timeoutMs);
+		onAbort(over.signal, () => clearTimeout(timer));
+	}
+
+	#decide(call: Call): Decision {
+		const { grantsFile } = this.#parts.place;
+		if (grantsFile !== undefined && call.subject.targets.includes(grantsFile)) return { answer: "deny", by: "rule", rule: ownFileRule };
+		return decide(call, this.#book, this.#grants.all, this.#parts.mode());
+	}
+
+	#reconsider(open: Open): void {
+		if (open.isAnswered) return;
+		const decision = this.#decide(open.call);
+		if (decision.answer === "deny") open.end({ outcome: "denied", by: decision.by, ...(decision.rule && { rule: decision.rule }) });
+		else if (decision.answer === "allow") void this.#check(open, { outcome: "allowed", by: decision.by === "mode" ? "rule" : decision.by });
+	}
+
+	/** An answer allows the call: keeps the grant, applies it to other open questions, and checks the call once more. */
+	#allow(open: Open, by: PermissionBy, wanted: PermissionScope, rule: PermissionRule | undefined): void {
+		const { call, request, proposal } = open;
+		const scope = request.choices.includes(wanted) ? wanted : "once";
+		const given = rule === undefined ? proposal.grant : this.#grantOf(call, rule, request.digest);
+		if (scope !== "once" && given === undefined) return void this.#check(open, { outcome: "allowed", by, scope: "once", note: "rule_not_covering" });
+		void this.#check(open, { outcome: "allowed", by, scope, ...(given && scope !== "once" && { rule: given.rule }) }, () => {
+			if (scope === "once" || given === undefined) return;
+			try {
+				this.#grants.add(scope, given);
+			} catch (error) {
+				this.#parts.warn(`The permission could not be kept: ${(error as Error).message}`);
+			}
+		});
+	}
+
+	/** A rule of the host's own must cover the very call. */
+	#grantOf(call: Call, rule: PermissionRule, digest: string): Proposal["grant"] {
+		const { action, tool, command, path, host } = rule;
+		const isRule = action === "allow" && [tool, command, path, host].every((member) => member === undefined || typeof member === "string");
+		if (!isRule || (tool === undefined && host === undefined)) return undefined;
+		const { cwd } = this.#parts.place;
+		const compiled = compileRule(rule, { cwd, home: this.#parts.home }, () => undefined);
+		return coveredBy([compiled], call) ? { rule: { action, ...definedOf({ tool, command, path, host }) }, digest } : undefined;
+	}
+
+	/** Before the run: nobody aborted, no rule or mode denies it now, and the paths still lead to the same files. */
+	async #check(open: Open, ending: Ending, onAllowed: () => void = () => undefined): Promise<void> {
+		open.isAnswered = true;
+		const now = open.isForeign ? open.call : await open.locate().catch(() => undefined);
+		if (open.over.signal.aborted) return;
+		const isSame = now !== undefined && (now === open.call || digestOf(now.subject) === open.request.digest);
+		if (!isSame) return open.end({ outcome: "denied", by: "changed" });
+		const decision = this.#decide(now);
+		if (decision.answer === "deny") return open.end({ outcome: "denied", by: decision.by, ...(decision.rule && { rule: decision.rule }) });
+		onAllowed();
+		open.end(ending);
+		if (ending.scope !== undefined && ending.scope !== "once") this.reconsider();
+	}
+
+	async #request(
+		call: Call,
+		{ rule }: Extract<Decision, { answer: "ask" }>,
+		asked: Pick<PermissionRequest, "toolCallId" | "batch" | "digest" | "text" | "origin"> & { foreign?: ForeignQuestion },
+	): Promise<PermissionRequest> {
+		const { settings, newId, now, hasOuterDeadline, preview } = this.#parts;
+		const { subject, script } = call;
+		const { toolCallId, batch, digest, text, origin, foreign } = asked;
+		const isChange = subject.kind === "write" || subject.kind === "protected";
+		const diff = foreign ? foreign.request.diff : isChange ? await preview(subject.tool, subject.args).catch(() => undefined) : undefined;
+		const isCut = foreign?.request.diffTruncated ?? (diff !== undefined && diff.length > longestDiff);
+		const { proposal } = proposalOf(call, digest);
+		const choices = this.#choices(call, rule);
+		const timeoutMs = hasOuterDeadline ? 0 : settings.timeoutMs;
+		return {
+			id: newId(),
+			toolCallId,
+			subject,
+			digest,
+			title: titleOf(subject),
+			text,
+			...(script && { words: script.commands?.map(({ words }) => words) ?? null }),
+			...(diff !== undefined && { diff: diff.slice(0, longestDiff), ...(isCut && { diffTruncated: true }) }),
+			reason: reasonOf(call, rule),
+			...(rule && { rule }),
+			choices,
+			...(proposal && choices.length > 1 && { proposal }),
+			timeoutMs,
+			...(timeoutMs > 0 && { expiresAt: now() + timeoutMs }),
+			onTimeout: settings.onTimeout,
+			batch,
+			origin,
+		};
+	}
+
+	#choices({ subject, script }: Call, rule: SourcedRule | undefined): PermissionScope[] {
+		// An ask rule asks every time: it is stricter than any grant.
+		if (rule || subject.kind === "protected" || subject.kind === "escalation") return ["once"];
+		const isOpaque = script !== undefined && script.commands === undefined;
+		const canKeep = !isOpaque && subject.kind !== "tool" && this.#parts.mode() !== "plan" && !this.#parts.isHermetic && this.#grants.canKeep;
+		return canKeep ? ["once", "session", "always"] : ["once", "session"];
+	}
+
+	// ── By dialog ──────────────────────────────────────────────────────────────────────────────────────
+
+	/** Nobody approves what they cannot see. */
+	#fitsDialog({ subject: { kind } }: Call, text: string): boolean {
+		return kind !== "protected" && kind !== "escalation" && text.length <= longestDialogText;
+	}
+
+	async #askByDialog(open: Open): Promise<void> {
+		const { request, call, over, end } = open;
+		const { text, reason, origin, choices } = request;
+		const options = [answers.deny, ...choices.map((choice) => answers[choice])];
+		const timeout = request.timeoutMs || dialogDefaultMs;
+		const title = dialogTitle(call.subject, text, reason, origin);
+		const { chosen, hasTimedOut } = await this.#parts.dialog(title, options, { timeout, signal: over.signal });
+		if (over.signal.aborted || open.isAnswered) return;
+		if (hasTimedOut) {
+			this.#parts.onSilence();
+			return end({ outcome: "denied", by: "timeout" });
+		}
+		const scope = choices.find((choice) => answers[choice] === chosen);
+		if (scope === undefined) return end({ outcome: "denied", by: "host" });
+		this.#allow(open, "host", scope, undefined);
+	}
+
+	// ── Ends ───────────────────────────────────────────────────────────────────────────────────────────
+
+	#observe(event: AgentEvent): void {
+		if (event.type === "agent_start") this.#unasked = 0;
+		if (event.type !== "queue_update" || event.steering.length === 0 || !this.#parts.skipsOnSteering()) return;
+		for (const open of [...this.#open.values()]) if (!open.isForeign) open.end({ outcome: "cancelled", by: "steer" });
+	}
+
+	#endAll(ending: Ending): void {
+		for (const open of [...this.#open.values()]) open.end(ending);
+	}
+
+	#denied(call: Call, { outcome, by, message, rule }: Ending, digest: string): Permit {
+		if (by === "nobody" || by === "gone") {
+			this.#unasked += 1;
+			if (by === "nobody") this.#parts.onUnasked({ tool: call.subject.tool, text: textOf(call.subject), remedy: remedyFor(call) });
+		}
+		const { mode, settings } = this.#parts;
+		const denial: Denial =
+			by === "host"
+				? { by, ...(message !== undefined && { message }) }
+				: by === "rule"
+					? { by, ...(rule && { rule }) }
+					: by === "mode"
+						? { by, mode: mode() }
+						: by === "timeout"
+							? { by, seconds: Math.round(settings.timeoutMs / 1000) }
+							: by === "nobody" || by === "gone"
+								? { by, isRepeated: this.#unasked >= mostDenials }
+								: { by: by as "changed" | "digest" | "abort" | "steer" };
+		return { denied: denialText(denial), details: { permission: { outcome, by, digest } }, by };
+	}
+
+	#record(
+		{ subject: { kind, tool, sandbox } }: Call,
+		{ toolCallId, digest, text, origin }: { toolCallId: string; digest: string; text: string; origin: PermissionOrigin[] },
+		{ outcome, by, scope, rule }: Ending,
+		requestId: string | undefined,
+		waitedMs: number,
+	): void {
+		this.#parts.record({
+			...(requestId !== undefined && { requestId }),
+			toolCallId,
+			kind,
+			tool,
+			text: text.slice(0, longestRecordedText),
+			digest,
+			outcome,
+			by,
+			...(scope && { scope }),
+			...(rule && { rule }),
+			waitedMs,
+			origin,
+			sandbox,
+		});
+	}
+}
+
+function cancelledBy(signal: AbortSignal): Ending {
+	return { outcome: "cancelled", by: signal.reason === "steer" ? "steer" : "abort" };
+}
+
+const ownFileRule: SourcedRule = { action: "deny", tool: "*", because: "the file of the user's own permissions is closed to tools", source: "user" };
+
+function reasonOf({ subject, isInside }: Call, rule: SourcedRule | undefined): string {
+	if (rule) return rule.because ?? `A rule asks: ${ruleName(rule)}.`;
+	if (subject.kind === "protected") return "Programs run or read this file on their own.";
+	if ((subject.kind === "read" || subject.kind === "write") && !isInside) return "It is outside the working directory.";
+	return "No rule covers it.";
+}
+
+/** What would have allowed the call, for a person who reads the log of an unattended run. */
+function remedyFor(call: Call): string {
+	const { proposal } = proposalOf(call, "");
+	const { kind } = call.subject;
+	if (kind === "protected" || kind === "escalation" || !proposal) return "--permission-mode full";
+	return `the rule ${JSON.stringify(proposal)}, or --permission-mode full`;
+}
+
+const ruleName = ({ tool, command, path, host, action }: PermissionRule) => [action, tool, command ?? path ?? host].filter(Boolean).join(" ");
+
+function definedOf<Value extends object>(value: Value): Value {
+	return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;
+}

@@ -1,0 +1,56 @@
+/** What each mode says about a call that no rule decides. */
+import type { PermissionMode, PermissionSubject } from "../protocol/permissions.ts";
+
+export type Answer = "allow" | "ask" | "deny";
+
+/** The facts about a call that the table looks at. */
+export interface CallFacts {
+	subject: PermissionSubject;
+	/** All its targets are inside a directory that may be written to. */
+	isInside: boolean;
+	/** All its targets are paths that the model was given: skills, its own output files. */
+	isGiven: boolean;
+	/** Who brings the tool. */
+	source: "built-in" | "extension" | "mcp" | "host";
+	/** The tool says that it changes nothing. */
+	readOnly: boolean;
+	/** The walls around commands hold. */
+	isVerified: boolean;
+}
+
+type Row = readonly [plan: Answer, ask: Answer, edit: Answer, full: Answer];
+const columns = { plan: 0, ask: 1, edit: 2, full: 3 } as const;
+
+const always: Row = ["allow", "allow", "allow", "allow"];
+const never: Row = ["deny", "deny", "deny", "deny"];
+
+export function answerOfMode(mode: PermissionMode, facts: CallFacts): Answer {
+	return rowOf(facts)[columns[mode]];
+}
+
+function rowOf({ subject, isInside, isGiven, source, readOnly, isVerified }: CallFacts): Row {
+	const isWalled = subject.sandbox !== "off";
+	switch (subject.kind) {
+		case "read":
+			return isInside || isGiven ? always : ["ask", "ask", "allow", "allow"];
+		case "write":
+			if (isInside) return ["deny", "ask", "allow", "allow"];
+			return isWalled ? never : ["deny", "ask", "ask", "allow"];
+		case "protected":
+			return ["deny", "ask", "ask", isWalled ? "deny" : "allow"];
+		case "command":
+			return isWalled && isVerified ? ["allow", "ask", "allow", "allow"] : ["deny", "ask", "ask", "allow"];
+		case "network":
+			return ["deny", "ask", "ask", "deny"];
+		case "escalation":
+			return ["deny", "ask", "ask", "ask"];
+		case "tool":
+			if (subject.tool === "task" && source === "built-in") return always;
+			if (source === "host") return ["deny", "allow", "allow", "allow"];
+			return [readOnly ? "allow" : "deny", "ask", "ask", "allow"];
+	}
+}
+
+/** In this mode no allow rule lifts what the table denies for these kinds. */
+export const staysDenied = (mode: PermissionMode, { kind }: PermissionSubject): boolean =>
+	mode === "plan" && (kind === "write" || kind === "protected" || kind === "command" || kind === "escalation");

@@ -1,0 +1,100 @@
+/** A call as a question: its kind, its real targets, and what rules and modes look at. */
+
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import type { PendingCall } from "../agent/policy.ts";
+import type { PermissionKind, PermissionSubject } from "../protocol/permissions.ts";
+import { Script } from "./command-patterns.ts";
+import type { Call } from "./decide.ts";
+import { isForeignProgram } from "./find-program.ts";
+import { readScript } from "./lexer.ts";
+import type { CallFacts } from "./modes.ts";
+import { isBelow, isProtected } from "./path-patterns.ts";
+import { realTarget } from "./real-path.ts";
+
+/** What the gate has to know about the place where calls run. */
+export interface Surroundings {
+	/** The working directory, as a real path. */
+	cwd: string;
+	/** Directories that may be written to, as real paths; the working directory first. */
+	roots: () => readonly string[];
+	/** Real paths that the model was given, outside the roots: skills, its own output files. */
+	given: () => Promise<readonly string[]>;
+	/** Further protected files, as real paths: those that the configuration of git names. */
+	protectedFiles: () => Promise<readonly string[]>;
+	sandbox: () => { mode: PermissionSubject["sandbox"]; isVerified: boolean };
+	/** Who brings a tool; nothing when it does not exist. */
+	toolOf: (name: string) => { source: CallFacts["source"]; readOnly: boolean } | undefined;
+	/** The absolute path that a file tool would use for what the model wrote. */
+	pathOf: (tool: string, path: string) => Promise<string>;
+	/** PATH of commands. */
+	searchPath: () => Promise<string | undefined>;
+	/** Whether the shell reads the small language as we do. */
+	isKnownShell: boolean;
+	/** The file of grants, which no tool reads or writes. */
+	grantsFile: string | undefined;
+}
+
+const readers = ["read", "grep", "find", "ls"];
+const writers = ["edit", "write"];
+/** Nothing outside the conversation happens in them. */
+const neverAsked = ["todo_write", "submit_result"];
+
+/** The call as rules and modes see it; nothing for calls that are never asked about. Arguments are copied and frozen: what was judged is what runs. */
+export async function judgedCall(call: PendingCall, place: Surroundings): Promise<Call | undefined> {
+	const { toolName: tool, input } = call;
+	const { source, readOnly } = place.toolOf(tool) ?? { source: "built-in", readOnly: false };
+	if (source === "built-in" && neverAsked.includes(tool)) return undefined;
+	const args = frozen(structuredClone(input)) as Record<string, unknown>;
+	if (source === "built-in" && tool === "bash") return commandCall(args, place);
+	const isFileTool = source === "built-in" && (readers.includes(tool) || writers.includes(tool));
+	if (!isFileTool) return callOf({ kind: "tool", tool, args, targets: [] }, place, { source, readOnly });
+	const written = await place.pathOf(tool, typeof args.path === "string" ? args.path : ".");
+	const target = await realTarget(written);
+	const roots = place.roots();
+	const isWrite = writers.includes(tool);
+	const kind = !isWrite ? "read" : isProtected(target, { roots, exists: existsSync, named: await place.protectedFiles() }) ? "protected" : "write";
+	const isInside = roots.some((root) => isBelow(root, target));
+	const isGiven = kind === "read" && !isInside && (await place.given()).some((path) => isBelow(path, target));
+	return callOf({ kind, tool, args, targets: [target] }, place, { source, readOnly, isInside, isGiven, writtenPaths: [written] });
+}
+
+async function commandCall(args: Record<string, unknown>, place: Surroundings): Promise<Call> {
+	const path = await place.searchPath();
+	return callOf({ kind: "command", tool: "bash", args, targets: [] }, place, {
+		script: scriptOf(String(args.command ?? ""), place),
+		isForeign: (program) => isForeignProgram(program, path, place.roots()),
+	});
+}
+
+export function scriptOf(text: string, { cwd, isKnownShell }: Pick<Surroundings, "cwd" | "isKnownShell">): Script {
+	return new Script(text, isKnownShell ? readScript(text, (word) => leadsTo(cwd, word)) : undefined);
+}
+
+/** A call that code of ours asks about, such as a connection. */
+export function callOf(
+	{ kind, tool, args, targets }: { kind: PermissionKind; tool: string; args: Record<string, unknown>; targets: string[] },
+	place: Pick<Surroundings, "cwd" | "sandbox">,
+	facts: Partial<Omit<Call, "subject">> = {},
+): Call {
+	const { mode, isVerified } = place.sandbox();
+	const sandbox = kind === "escalation" ? "outside" : mode;
+	const subject = frozen({ v: 1 as const, kind, tool, args: frozen(args), cwd: place.cwd, targets, sandbox });
+	return { subject, writtenPaths: [], isInside: false, isGiven: false, source: "built-in", readOnly: false, isVerified, ...facts };
+}
+
+/** A relative word that does not begin with a dot may be looked up elsewhere (CDPATH). */
+function leadsTo(cwd: string, word: string): boolean {
+	if (!isAbsolute(word) && !word.startsWith(".")) return false;
+	try {
+		return realpathSync(resolve(cwd, word)) === cwd;
+	} catch {
+		return false;
+	}
+}
+
+function frozen<Value>(value: Value): Value {
+	if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+	for (const member of Object.values(value)) frozen(member);
+	return Object.freeze(value);
+}

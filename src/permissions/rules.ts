@@ -1,0 +1,87 @@
+/** Rules and grants, made ready once, and what they say about a call. The strictest match wins: deny, then ask, then allow. */
+import type { PermissionRule, PermissionSubject, SourcedRule } from "../protocol/permissions.ts";
+import { type CommandPattern, commandPattern, type Script } from "./command-patterns.ts";
+import { hostPattern } from "./hosts.ts";
+import { type PathPattern, type Places, pathPattern } from "./path-patterns.ts";
+import { fitsStars } from "./stars.ts";
+
+/** What rules look at. */
+export interface JudgedCall {
+	subject: PermissionSubject;
+	/** The paths as they were written, absolute: a rule that restricts may name a link. */
+	writtenPaths: readonly string[];
+	/** Of a command. */
+	script?: Script;
+	/** Whether a command word leads to a program outside the directories that may be written to. */
+	isForeign?: (program: string) => boolean;
+}
+
+export interface CompiledRule<Rule extends PermissionRule = SourcedRule> {
+	rule: Rule;
+	isAbout(subject: PermissionSubject): boolean;
+	command: CommandPattern | undefined;
+	path: PathPattern | undefined;
+	host: ((target: string) => boolean) | undefined;
+}
+
+const readers = ["read", "grep", "find", "ls"];
+const writers = ["write", "edit"];
+
+export function compileRule<Rule extends PermissionRule>(rule: Rule, places: Places, warn: (reason: string) => void): CompiledRule<Rule> {
+	const { action, tool, command, path, host } = rule;
+	const onTightened = action === "allow" ? warn : undefined;
+	return {
+		rule,
+		isAbout: host === undefined ? (subject) => subject.kind !== "network" && isTool(tool ?? "", subject) : ({ kind }) => kind === "network",
+		command:
+			tool === "bash" || command !== undefined || (tool?.includes("*") && fitsStars(tool, "bash")) ? commandPattern(command, onTightened) : undefined,
+		path: path === undefined ? undefined : pathPattern(path, places),
+		host: host === undefined ? undefined : hostPattern(host),
+	};
+}
+
+function isTool(pattern: string, { tool, kind }: PermissionSubject): boolean {
+	if (kind === "read" && pattern === "read") return readers.includes(tool);
+	if ((kind === "write" || kind === "protected") && pattern === "write") return writers.includes(tool);
+	return fitsStars(pattern, tool);
+}
+
+/** Whether a deny or ask rule is about the call. */
+export function catches(rule: CompiledRule<PermissionRule>, { subject, writtenPaths, script }: JudgedCall): boolean {
+	if (!rule.isAbout(subject)) return false;
+	const { host, path, command } = rule;
+	if (host) return subject.targets.some(host);
+	if (path) return [...subject.targets, ...writtenPaths].some((target) => path.catches(target));
+	return script && command ? command.catches(script) : true;
+}
+
+/** Whether allow rules cover the whole call, together where a script has several commands. Gives one of the rules that do. */
+export function coveredBy<Rule extends PermissionRule>(rules: readonly CompiledRule<Rule>[], call: JudgedCall): CompiledRule<Rule> | undefined {
+	const { subject, script, isForeign = () => false } = call;
+	const about = rules.filter((rule) => rule.isAbout(subject));
+	if (about.length === 0) return undefined;
+	if (script) {
+		const { commands } = script;
+		// An opaque script is never covered.
+		if (!commands?.every(({ words }) => (words[0] as string).includes("/") || isForeign(words[0] as string))) return undefined;
+		const whole = about.find(({ command }) => command?.coversScript(commands));
+		return whole ?? together(commands, (rule, { words }) => rule.command?.covers(words) ?? false);
+	}
+	if (subject.targets.length === 0) return about.find(({ path, host, command }) => !path && !host && !command?.text);
+	return together(subject.targets, ({ path, host }, target) => (path ? path.covers(target) : host ? host(target) : true));
+
+	function together<Item>(items: readonly Item[], isCovered: (rule: CompiledRule<Rule>, item: Item) => boolean): CompiledRule<Rule> | undefined {
+		let found: CompiledRule<Rule> | undefined;
+		for (const item of items) {
+			found = about.find((rule) => isCovered(rule, item));
+			if (!found) return undefined;
+		}
+		return found;
+	}
+}
+
+/** A rule in words, for a person or the model. */
+export function ruleInWords({ action, tool, command, path, host }: PermissionRule): string {
+	const what = command ?? path ?? host;
+	return [action, tool, what].filter((word) => word !== undefined).join(" ");
+}

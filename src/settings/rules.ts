@@ -1,0 +1,34 @@
+/** The shape of rules about tool calls, as people write them into settings. */
+import type { RuleLine } from "../protocol/settings.ts";
+
+const actions = ["allow", "ask", "deny"];
+const members = ["action", "tool", "command", "path", "host", "because"];
+/** The tools that a rule with a path can be about. */
+const fileTools = ["read", "grep", "find", "ls", "write", "edit"];
+
+/** What is wrong with a list of rules; nothing when it can be used. A typing error must not turn a rule into one about everything. */
+export function problemOfRules(value: unknown): string | undefined {
+	if (!Array.isArray(value)) return "permissions.rules must be a list of rules";
+	for (const [index, rule] of value.entries()) {
+		const problem = problemOfRule(rule);
+		if (problem) return `permissions.rules[${index}] ${problem}`;
+	}
+	return undefined;
+}
+
+/** The same for one rule. */
+export function problemOfRule(rule: unknown): string | undefined {
+	if (typeof rule !== "object" || rule === null || Array.isArray(rule)) return "must be an object";
+	const unknown = Object.keys(rule).find((name) => !members.includes(name));
+	if (unknown !== undefined) return `has an unknown member ${JSON.stringify(unknown)}: there are ${members.join(", ")}`;
+	const given = rule as Record<string, unknown>;
+	const notText = members.find((name) => given[name] !== undefined && (typeof given[name] !== "string" || given[name].trim() === ""));
+	if (notText !== undefined) return `must have a text as ${notText}`;
+	const { action, tool, command, path, host } = given as Partial<RuleLine>;
+	if (action === undefined || !actions.includes(action)) return 'must have an action: "allow", "ask" or "deny"';
+	if (host !== undefined) return (tool ?? command ?? path) ? "must have either a host or a tool" : undefined;
+	if (tool === undefined) return "must have a tool or a host";
+	if (command !== undefined && tool !== "bash") return 'has a command, so its tool must be "bash"';
+	if (path !== undefined && !fileTools.includes(tool)) return `has a path, so its tool must be one of ${fileTools.join(", ")}`;
+	return undefined;
+}
