@@ -26,6 +26,7 @@ const belowLive = [
 	"subagents",
 	"answers",
 	"mcp",
+	"checkpoints",
 	"session",
 	"permissions",
 ];
@@ -42,6 +43,7 @@ const mayImport: Record<string, string[]> = {
 	extensions: ["protocol", "lib", "contracts", "node:", "jiti", "typebox"],
 	client: ["protocol", "lib", "node:"],
 	snapshots: ["protocol", "lib", "node:"],
+	checkpoints: ["protocol", "lib", "contracts", "snapshots", "node:"],
 	answers: ["protocol", "lib", "contracts"],
 	subagents: ["protocol", "lib", "contracts", "client", "snapshots", "answers", "node:"],
 	mcp: ["protocol", "lib", "contracts", "node:"],

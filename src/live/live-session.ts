@@ -6,6 +6,7 @@ import type { Identity } from "../protocol/identity.ts";
 import type { Observer } from "../session/bus.ts";
 import type { Session } from "../session/session.ts";
 import type { Assembly } from "./assemble.ts";
+import type { SessionCheckpoints } from "./checkpoints.ts";
 import type { Handlers } from "./commands/contract.ts";
 import { handlers } from "./commands/index.ts";
 import { Dispatch } from "./dispatch.ts";
@@ -30,6 +31,8 @@ export class LiveSession {
 	readonly commands: Dispatch;
 	/** Set once they are loaded, where there are any. */
 	extensions: Extensions | undefined;
+	/** Set where `checkpoints.enabled` is on. */
+	checkpoints: SessionCheckpoints | undefined;
 	#front: Front;
 	#leaving = deferred();
 	#gone: Promise<void> | undefined;
@@ -46,6 +49,7 @@ export class LiveSession {
 			leaving: this.leaving,
 			findCommand: (text) => this.extensions?.findCommand(text),
 			slashCommands: () => this.slashCommands(),
+			checkpoints: () => this.checkpoints,
 		});
 		this.commands = new Dispatch(override ? { ...table, ...override(table, this) } : table, this.lanes);
 	}

@@ -57,6 +57,11 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 	await permissions.attach({ sources, prompting, abortRun: () => void session.abort() });
 	const live = new LiveSession(assembly, front, identityOf(workspace), override);
 	if (front.mcpServers && Object.keys(front.mcpServers).length > 0) await assembly.mcp.set(front.mcpServers);
+	// A subagent's changes are part of the turn that sent it.
+	if (settings.get("checkpoints.enabled") && !workspace.options["no-session"] && !subagent) {
+		const { SessionCheckpoints } = await import("./checkpoints.ts");
+		live.checkpoints = new SessionCheckpoints({ assembly, workspace, warn: front.warn });
+	}
 	const start = async (extensions: Extensions) => {
 		live.extensions = extensions;
 		await extensions.start({ live, assembly, front, leaving: live.leaving });

@@ -207,6 +207,28 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 			return undefined;
 		},
 	},
+	get_checkpoints: { lane: "serial", check: none },
+	get_changes: {
+		lane: "serial",
+		check(frame) {
+			if (frame.from === null) delete frame.from;
+			if (frame.from !== undefined && !(typeof frame.from === "string")) return "from must be string";
+			if (frame.to === null) delete frame.to;
+			if (frame.to !== undefined && !(typeof frame.to === "string")) return "to must be string";
+			return undefined;
+		},
+	},
+	rewind: {
+		lane: "serial",
+		check(frame) {
+			if (!(typeof frame.entryId === "string")) return "entryId must be string";
+			if (frame.files === null) delete frame.files;
+			if (frame.files !== undefined && !(typeof frame.files === "boolean")) return "files must be boolean";
+			if (frame.conversation === null) delete frame.conversation;
+			if (frame.conversation !== undefined && !(typeof frame.conversation === "boolean")) return "conversation must be boolean";
+			return undefined;
+		},
+	},
 	set_todos: {
 		lane: "serial",
 		check(frame) {

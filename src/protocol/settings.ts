@@ -163,6 +163,12 @@ export const settings = {
 	"permissions.timeoutMs": setting("number", 300000, "How long a question about a tool call waits for an answer; 0 is no limit."),
 	"permissions.onTimeout": choice(["deny", "abort"], "deny", "What happens without an answer: the call is denied, or the run is aborted."),
 	"permissions.dialogs": setting("boolean", true, "Ask hosts that do not know typed approvals with a dialog."),
+	"checkpoints.enabled": setting(
+		"boolean",
+		false,
+		"Note the files before and after each turn that may change them, so that `rewind` can put them back.",
+	),
+	"checkpoints.keepDays": setting("number", 14, "For how long the files of a checkpoint are kept."),
 	"trust.projects": setting("strings", [], "Directories whose own code and settings are trusted; read from the user's file only."),
 };
 

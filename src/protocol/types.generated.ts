@@ -973,6 +973,23 @@ export interface ForkPoint {
 	text: string;
 }
 
+/** A state of the files that can be gone back to. */
+export interface CheckpointInfo {
+	entryId: string;
+	timestamp: string;
+	phase: "before" | "after";
+	cause: "turn" | "rewind";
+}
+
+/** What happened to a file. */
+export interface FileChange {
+	path: string;
+	status: "added" | "modified" | "deleted";
+	/** Lines; absent for files that are not text. */
+	added?: number;
+	removed?: number;
+}
+
 /** A name that may follow `/` in a prompt. */
 export interface SlashCommand {
 	name: string;
@@ -1315,6 +1332,56 @@ export interface CommandTable {
 			resumed: boolean;
 			sessionId: string;
 			sessionFile?: string;
+		};
+	};
+	/** The states of the files that were noted in this session (`checkpoints.enabled`), oldest first: `before` a turn that may change files, and `after` it. */
+	get_checkpoints: {
+		params: {};
+		result: {
+			enabled: boolean;
+			/** Why it is off. */
+			reason?: string;
+			/** The directory that `path` members are relative to. */
+			root?: string;
+			checkpoints: CheckpointInfo[];
+			/** Files that are too large to keep. */
+			leftOut?: string[];
+		};
+	};
+	/** What happened to the files between two entries of the session: `from` its first checkpoint and `to` the files as they are now, unless named. */
+	get_changes: {
+		params: {
+			from?: string;
+			to?: string;
+		};
+		result: {
+			/** The directory that `path` members are relative to. */
+			root: string;
+			files: FileChange[];
+			/** Unified, for `git apply` and people; at most 1 MiB. */
+			diff: string;
+			/** The difference is longer. */
+			truncated: boolean;
+		};
+	};
+	/** Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that somebody else changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`. */
+	rewind: {
+		params: {
+			/** A checkpoint, or any entry. Of a prompt: to where it had not been sent. */
+			entryId: string;
+			/** Default true. */
+			files?: boolean;
+			/** Default true. */
+			conversation?: boolean;
+		};
+		result: {
+			/** An extension refused. Nothing was done. */
+			cancelled: boolean;
+			restored: string[];
+			skipped: string[];
+			undoEntryId?: string;
+			/** The text of the prompt that the conversation went back to, to be edited and sent again. */
+			text?: string;
 		};
 	};
 	/** Replace the todo list. Answers with the normalised list. */

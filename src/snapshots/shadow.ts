@@ -62,8 +62,8 @@ export class Shadow {
 		});
 	}
 
-	/** Makes one for a repository, or for files that are in none. */
-	static async create(git: Git, directory: string, repository?: Repository, signal?: AbortSignal): Promise<Shadow> {
+	/** Makes one for a repository, or for files that are in none. `borrows`: objects that the repository has are not stored again. */
+	static async create(git: Git, directory: string, repository?: Repository, signal?: AbortSignal, borrows = true): Promise<Shadow> {
 		await Promise.all(["objects/info", "refs", "info"].map((name) => mkdir(join(directory, name), { recursive: true, mode: 0o700 })));
 		const config = await configFor(repository, signal);
 		const attributes = "* -text !crlf !eol !filter !ident !working-tree-encoding !diff !merge !whitespace\n";
@@ -71,7 +71,7 @@ export class Shadow {
 			writeFile(join(directory, "HEAD"), "ref: refs/heads/none\n"),
 			writeFile(join(directory, "config"), config, "latin1"),
 			writeFile(join(directory, "info/attributes"), attributes),
-			...(repository ? [writeFile(join(directory, "objects/info/alternates"), `${quoted(repository.objects)}\n`)] : []),
+			...(repository && borrows ? [writeFile(join(directory, "objects/info/alternates"), `${quoted(repository.objects)}\n`)] : []),
 		]);
 		const exclude = repository && join(repository.commonDir, "info/exclude");
 		if (exclude && statSync(exclude, { throwIfNoEntry: false })?.isFile()) await cp(exclude, join(directory, "info/exclude"), { dereference: true });

@@ -131,7 +131,7 @@ async function convertedPaths(git: Git, list: readonly IndexEntry[], signal: Abo
 }
 
 /** Whether there is something at a path. A missing directory is checked once. */
-function presentIn(top: string): (path: RepositoryPath) => boolean {
+export function presentIn(top: string): (path: RepositoryPath) => boolean {
 	const known = new Map<RepositoryPath, boolean>([["", true]]);
 	const parentOf = (path: RepositoryPath) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 	const look = (path: RepositoryPath) => lstatSync(onDisk(top, path), { throwIfNoEntry: false });

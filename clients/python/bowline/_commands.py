@@ -240,6 +240,31 @@ class AsyncCommands:
         """Resume the latest session of a directory, or start one there."""
         return await self._call("open_session", {"sessionDir": session_dir}, timeout)
 
+    async def get_checkpoints(self, *, timeout: Timeout = DEFAULT) -> protocol.GetCheckpointsResult:
+        """The states of the files that were noted in this session (`checkpoints.enabled`), oldest first: `before` a turn that may change files, and `after` it."""
+        return await self._call("get_checkpoints", {}, timeout)
+
+    async def get_changes(
+        self,
+        *,
+        from: Optional[str] = None,
+        to: Optional[str] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.GetChangesResult:
+        """What happened to the files between two entries of the session: `from` its first checkpoint and `to` the files as they are now, unless named."""
+        return await self._call("get_changes", _given({}, from=from, to=to), timeout)
+
+    async def rewind(
+        self,
+        entry_id: str,
+        *,
+        files: Optional[bool] = None,
+        conversation: Optional[bool] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.RewindResult:
+        """Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that somebody else changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`."""
+        return await self._call("rewind", _given({"entryId": entry_id}, files=files, conversation=conversation), timeout)
+
     async def set_todos(
         self,
         phases: List[protocol.TodoPhaseInput],
@@ -576,6 +601,31 @@ class Commands:
     def open_session(self, session_dir: str, *, timeout: Timeout = DEFAULT) -> protocol.OpenSessionResult:
         """Resume the latest session of a directory, or start one there."""
         return self._call("open_session", {"sessionDir": session_dir}, timeout)
+
+    def get_checkpoints(self, *, timeout: Timeout = DEFAULT) -> protocol.GetCheckpointsResult:
+        """The states of the files that were noted in this session (`checkpoints.enabled`), oldest first: `before` a turn that may change files, and `after` it."""
+        return self._call("get_checkpoints", {}, timeout)
+
+    def get_changes(
+        self,
+        *,
+        from: Optional[str] = None,
+        to: Optional[str] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.GetChangesResult:
+        """What happened to the files between two entries of the session: `from` its first checkpoint and `to` the files as they are now, unless named."""
+        return self._call("get_changes", _given({}, from=from, to=to), timeout)
+
+    def rewind(
+        self,
+        entry_id: str,
+        *,
+        files: Optional[bool] = None,
+        conversation: Optional[bool] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.RewindResult:
+        """Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that somebody else changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`."""
+        return self._call("rewind", _given({"entryId": entry_id}, files=files, conversation=conversation), timeout)
 
     def set_todos(
         self,

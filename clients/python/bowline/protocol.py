@@ -56,6 +56,8 @@ __all__ = [
     "ForkPoint",
     "SessionStatsTokens",
     "SessionStats",
+    "CheckpointInfo",
+    "FileChange",
     "SlashCommand",
     "SourceInfo",
     "McpServer",
@@ -167,6 +169,9 @@ __all__ = [
     "GetTreeResult",
     "GetMessagesPageResult",
     "OpenSessionResult",
+    "GetCheckpointsResult",
+    "GetChangesResult",
+    "RewindResult",
     "SetTodosResult",
     "SetHostToolsResult",
     "GetCommandsResult",
@@ -821,6 +826,28 @@ class SessionStats(_SessionStats, total=False):
     sessionFile: str
     premiumRequests: int
     contextUsage: ContextUsage
+
+
+class CheckpointInfo(TypedDict):
+    """A state of the files that can be gone back to."""
+
+    entryId: str
+    timestamp: str
+    phase: Literal["before", "after"]
+    cause: Literal["turn", "rewind"]
+
+
+class _FileChange(TypedDict):
+    path: str
+    status: Literal["added", "modified", "deleted"]
+
+
+class FileChange(_FileChange, total=False):
+    """What happened to a file."""
+
+    # Lines; absent for files that are not text.
+    added: int
+    removed: int
 
 
 class _SlashCommand(TypedDict):
@@ -2126,6 +2153,43 @@ class _OpenSessionResult(TypedDict):
 
 class OpenSessionResult(_OpenSessionResult, total=False):
     sessionFile: str
+
+
+class _GetCheckpointsResult(TypedDict):
+    enabled: bool
+    checkpoints: List[CheckpointInfo]
+
+
+class GetCheckpointsResult(_GetCheckpointsResult, total=False):
+    # Why it is off.
+    reason: str
+    # The directory that `path` members are relative to.
+    root: str
+    # Files that are too large to keep.
+    leftOut: List[str]
+
+
+class GetChangesResult(TypedDict):
+    # The directory that `path` members are relative to.
+    root: str
+    files: List[FileChange]
+    # Unified, for `git apply` and people; at most 1 MiB.
+    diff: str
+    # The difference is longer.
+    truncated: bool
+
+
+class _RewindResult(TypedDict):
+    # An extension refused. Nothing was done.
+    cancelled: bool
+    restored: List[str]
+    skipped: List[str]
+
+
+class RewindResult(_RewindResult, total=False):
+    undoEntryId: str
+    # The text of the prompt that the conversation went back to, to be edited and sent again.
+    text: str
 
 
 class SetTodosResult(TypedDict):

@@ -3,8 +3,10 @@ import { CommandError } from "../../lib/command-error.ts";
 import type { CommandName, CommandResult } from "../../protocol/commands/index.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { Assembly } from "../assemble.ts";
+import type { SessionCheckpoints } from "../checkpoints.ts";
 import type { Front } from "../front.ts";
 import { bashHandlers } from "./bash.ts";
+import { checkpointHandlers } from "./checkpoints.ts";
 import { compactionHandlers } from "./compaction.ts";
 import type { Handlers } from "./contract.ts";
 import { exportHandlers } from "./export.ts";
@@ -27,9 +29,10 @@ export interface HandlerParts {
 	/** The extension command that a text invokes. */
 	findCommand: (text: string) => ExtensionCommand | undefined;
 	slashCommands: () => Promise<CommandResult<"get_commands">["commands"]>;
+	checkpoints: () => SessionCheckpoints | undefined;
 }
 
-export function handlers({ assembly, front, identity, leaving, findCommand, slashCommands }: HandlerParts): Handlers {
+export function handlers({ assembly, front, identity, leaving, findCommand, slashCommands, checkpoints }: HandlerParts): Handlers {
 	const { session, retry, compaction, bash, models, sources, mcp, permissions } = assembly;
 	const { cwd } = identity;
 	return {
@@ -48,6 +51,7 @@ export function handlers({ assembly, front, identity, leaving, findCommand, slas
 		...compactionHandlers(session, compaction),
 		...bashHandlers(bash, front.variations?.bashOutput),
 		...modelHandlers(session, models),
+		...checkpointHandlers(checkpoints),
 		...hostHandlers(front.host, sources, mcp, slashCommands),
 		...unserved,
 	};

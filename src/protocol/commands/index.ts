@@ -1,6 +1,7 @@
 /** The command table: every word a host can say. */
 import type { Params, Result } from "../define.ts";
 import { bashCommands } from "./bash.ts";
+import { checkpointCommands } from "./checkpoints.ts";
 import { compactionCommands } from "./compaction.ts";
 import { newerCommands } from "./dialect-commands.ts";
 import { hostCommands } from "./host.ts";
@@ -22,6 +23,7 @@ export const commands = {
 	...retryCommands,
 	...bashCommands,
 	...sessionCommands,
+	...checkpointCommands,
 	...hostCommands,
 	...mcpCommands,
 	...permissionCommands,

@@ -1,0 +1,6 @@
+export { type Changes, changesBetween } from "./changes.ts";
+export { collect } from "./collect.ts";
+export { type Checkpoint, type CheckpointData, changedByOthers, checkpointAt, checkpointsIn, checkpointType } from "./history.ts";
+export { Checkpoints } from "./policy.ts";
+export { prepareRestore, repairRewinds } from "./restore.ts";
+export { CannotTake, type State, TreeStore } from "./tree-store.ts";

@@ -1,0 +1,240 @@
+/**
+ * Keeps states of a working tree as git trees in the user's directory, with or without a repository around the files. The project's own git
+ * is only asked which files it ignores. Objects are stored in full, so that nothing the user does to their repository can lose one.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { randomBytes } from "../lib/ids.ts";
+import { differences } from "../snapshots/compare.ts";
+import { Git, GitError, type GitOptions } from "../snapshots/git.ts";
+import { asFileName, below, entries, inside, onDisk, type RepositoryPath } from "../snapshots/paths.ts";
+import { checkVersion, findRepository, problemOf, type Repository } from "../snapshots/repository.ts";
+import { type Change, copyIndex, putEntries, Shadow } from "../snapshots/shadow.ts";
+import { presentIn } from "../snapshots/take.ts";
+
+/** A tree for the working tree, under the empty name, and for each repository inside it. */
+export type State = Readonly<Record<RepositoryPath, string>>;
+
+export interface TreeStoreOptions extends GitOptions {
+	/** Where the agent works. */
+	cwd: string;
+	/** `<user dir>/checkpoints`. */
+	root: string;
+	/** Our own files and directories, which may be inside the tree: absolute paths. */
+	own: () => readonly string[];
+	/** More than this is not copied: checkpoints must not make an agent slow. */
+	limits?: Limits;
+}
+
+export interface Limits {
+	files: number;
+	/** Of all new files together, and of one. */
+	bytes: number;
+	fileBytes: number;
+}
+
+/** Why no state can be taken here. */
+export class CannotTake extends Error {
+	override readonly name = "CannotTake";
+}
+
+const usual: Limits = { files: 30_000, bytes: 512 * 1024 * 1024, fileBytes: 16 * 1024 * 1024 };
+/** Repositories inside the tree. */
+const mostInner = 20;
+
+interface Part {
+	/** Where it is in the working tree; empty for the tree itself. */
+	at: RepositoryPath;
+	top: string;
+}
+
+export class TreeStore {
+	/** Everything that belongs to this working tree. */
+	readonly directory: string;
+	/** The directory whose files are kept. */
+	readonly top: string;
+	readonly shadow: Shadow;
+	#own: () => readonly string[];
+	#limits: Limits;
+	#index: string;
+	#trees = new Map<RepositoryPath, string>();
+	/** Files that are too large to keep. */
+	#leftOut = new Set<RepositoryPath>();
+	#empty: string | undefined;
+
+	private constructor(directory: string, top: string, own: () => readonly string[], shadow: Shadow, limits: Limits) {
+		this.directory = directory;
+		this.top = top;
+		this.#own = own;
+		this.shadow = shadow;
+		this.#limits = limits;
+		this.#index = join(directory, "indexes", randomBytes(6).toString("hex"));
+	}
+
+	/** Throws a CannotTake with the reason. */
+	static async open({ cwd, root, own, limits = usual, ...options }: TreeStoreOptions, signal?: AbortSignal): Promise<TreeStore> {
+		const git = new Git(options, cwd);
+		const wrong = await checkVersion(git, signal);
+		if (wrong) throw new CannotTake(`${wrong.problem}. ${wrong.remedy}.`);
+		try {
+			const found = await findRepository(git, signal);
+			const repository = "problem" in found ? undefined : found;
+			const top = repository?.top ?? realpathSync(cwd);
+			const hash = createHash("sha256").update(top).digest("hex").slice(0, 12);
+			await mkdir(root, { recursive: true, mode: 0o700 });
+			const directory = join(realpathSync(root), `${asFileName(basename(top))}-${hash}`);
+			await mkdir(join(directory, "indexes"), { recursive: true, mode: 0o700 });
+			return new TreeStore(directory, top, own, await shadowIn(directory, git, repository, signal), limits);
+		} catch (error) {
+			signal?.throwIfAborted();
+			const { problem, remedy } = problemOf(error, cwd);
+			throw new CannotTake(`${problem}. ${remedy}.`);
+		}
+	}
+
+	/** Files that the last state does not hold, because they are too large. */
+	get leftOut(): ReadonlySet<RepositoryPath> {
+		return this.#leftOut;
+	}
+
+	/** The state of the files now. Throws a CannotTake when there are too many. */
+	async take(signal?: AbortSignal): Promise<State> {
+		const state: Record<RepositoryPath, string> = {};
+		const parts: Part[] = [{ at: "", top: this.top }];
+		for (const part of parts) {
+			const { tree, inner } = await this.#takePart(part, signal);
+			state[part.at] = tree;
+			for (const path of inner) {
+				const place = onDisk(part.top, path);
+				// The name of a directory that is not UTF-8 cannot be given to git as its working tree.
+				if (parts.length <= mostInner && Buffer.from(place.toString()).equals(place)) parts.push({ at: below(part.at, path), top: place.toString() });
+			}
+		}
+		return state;
+	}
+
+	async #takePart(part: Part, signal: AbortSignal | undefined, isAgain = false): Promise<{ tree: string; inner: RepositoryPath[] }> {
+		const { at, top } = part;
+		const place = { top, index: this.#indexOf(at) };
+		if (!existsSync(place.index)) await this.#startIndex(at, place.index);
+		const git = this.shadow.git(place);
+		const listed = new Set(entries(await git.run(["ls-files", "-m", "-d", "-o", "--exclude-standard", "-z"], { signal })));
+		const inner: RepositoryPath[] = [];
+		const found: RepositoryPath[] = [];
+		const own = at === "" ? this.#own().flatMap((path) => inside(top, path) ?? []) : [];
+		for (const path of listed) {
+			if (own.some((each) => path === each || path.startsWith(`${each}/`))) continue;
+			if (!path.endsWith("/")) found.push(path);
+			else if (!path.split("/").includes("node_modules")) inner.push(path.slice(0, -1));
+		}
+		const known = this.#trees.get(at);
+		const { changed, gone } = this.#sorted(part, found);
+		if (known !== undefined && changed.length + gone.length === 0) return { tree: known, inner };
+		try {
+			await putEntries(
+				git,
+				gone.map((path) => ({ path })),
+				signal,
+			);
+			const input = changed.map((path) => `${path}\0`).join("");
+			if (changed.length > 0) await git.run(["update-index", "--add", "--replace", "-z", "--stdin"], { input, signal });
+			const tree = await git.line(["write-tree"], { signal });
+			this.#trees.set(at, tree);
+			return { tree, inner };
+		} catch (error) {
+			// An index from long ago may name objects that are no longer kept.
+			if (isAgain || !(error instanceof GitError) || !/invalid object|unable to read/i.test(error.stderr)) throw error;
+			await git.run(["read-tree", "--empty"], { signal });
+			this.#trees.delete(at);
+			return this.#takePart(part, signal, true);
+		}
+	}
+
+	/** Which of the listed paths are to be stored, and which are gone or not to be stored any more. */
+	#sorted({ at, top }: Part, found: readonly RepositoryPath[]): { changed: RepositoryPath[]; gone: RepositoryPath[] } {
+		const { files, bytes: mostBytes, fileBytes } = this.#limits;
+		if (found.length > files) throw new CannotTake(`there are more than ${files} files in ${top}`);
+		const present = presentIn(top);
+		const changed: RepositoryPath[] = [];
+		const gone: RepositoryPath[] = [];
+		let bytes = 0;
+		for (const path of found) {
+			const stats = present(path) ? lstatSync(onDisk(top, path), { throwIfNoEntry: false }) : undefined;
+			const full = below(at, path);
+			// A directory in the place of a file: what is in it is listed too.
+			if (!stats || stats.isDirectory()) {
+				gone.push(path);
+				this.#leftOut.delete(full);
+			} else if (stats.size > fileBytes) {
+				if (!this.#leftOut.has(full)) gone.push(path);
+				this.#leftOut.add(full);
+			} else {
+				changed.push(path);
+				this.#leftOut.delete(full);
+				bytes += stats.size;
+			}
+		}
+		if (bytes > mostBytes) throw new CannotTake(`the files in ${top} have more than ${mostBytes} bytes`);
+		return { changed, gone };
+	}
+
+	#indexOf(at: RepositoryPath): string {
+		return at === "" ? this.#index : `${this.#index}.${createHash("sha256").update(at).digest("hex").slice(0, 8)}`;
+	}
+
+	/** The newest index of another process saves reading every file again. */
+	async #startIndex(at: RepositoryPath, index: string): Promise<void> {
+		const suffix = this.#indexOf(at).slice(this.#index.length);
+		const directory = join(this.directory, "indexes");
+		const isSamePart = (name: string) => (suffix === "" ? /^\w+$/.test(name) : name.endsWith(suffix));
+		const others = readdirSync(directory).filter(isSamePart);
+		const newest = others.map((name) => join(directory, name)).sort((one, two) => modified(two) - modified(one))[0];
+		if (newest !== undefined) await copyIndex(newest, index).catch(() => undefined);
+	}
+
+	/** Protects a state from being collected, under a name of its own. */
+	keep(id: string, state: State): void {
+		const directory = join(this.shadow.directory, "refs/checkpoints", id);
+		mkdirSync(directory, { recursive: true, mode: 0o700 });
+		for (const [number, tree] of Object.values(state).entries()) {
+			const file = join(directory, String(number));
+			// Git takes no notice of a file with this ending, so it never reads half a name.
+			writeFileSync(`${file}.lock`, `${tree}\n`, { mode: 0o600 });
+			renameSync(`${file}.lock`, file);
+		}
+	}
+
+	/** Whether everything of a state is still there. */
+	async has(state: State, signal?: AbortSignal): Promise<boolean> {
+		const input = Object.values(state)
+			.map((tree) => `${tree}\n`)
+			.join("");
+		return !/ missing$/m.test(await this.shadow.git().run(["cat-file", "--batch-check"], { input, signal }));
+	}
+
+	/** What happened from one state to another, by part. */
+	async changes(from: State, to: State): Promise<{ at: RepositoryPath; before: string; after: string; changes: Change[] }[]> {
+		const found = [];
+		for (const at of new Set([...Object.keys(from), ...Object.keys(to)])) {
+			const before = from[at] ?? (await this.#emptyTree());
+			const after = to[at] ?? (await this.#emptyTree());
+			if (before !== after) found.push({ at, before, after, changes: await differences(this.shadow.git(), before, after, false) });
+		}
+		return found;
+	}
+
+	async #emptyTree(): Promise<string> {
+		this.#empty ??= await this.shadow.git().line(["hash-object", "-t", "tree", "-w", "--stdin"], { input: "" });
+		return this.#empty;
+	}
+}
+
+async function shadowIn(directory: string, git: Git, repository: Repository | undefined, signal: AbortSignal | undefined): Promise<Shadow> {
+	return Shadow.create(git, join(directory, "git"), repository, signal, false);
+}
+
+function modified(file: string): number {
+	return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

@@ -1,0 +1,188 @@
+/** Files that rewind, for a session: takes checkpoints while it runs, shows what changed, and goes back. Loaded where `checkpoints.enabled` is on. */
+import { realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import {
+	CannotTake,
+	type Checkpoint,
+	type CheckpointData,
+	Checkpoints,
+	changedByOthers,
+	changesBetween,
+	checkpointAt,
+	checkpointsIn,
+	checkpointType,
+	collect,
+	prepareRestore,
+	repairRewinds,
+	type State,
+	TreeStore,
+} from "../checkpoints/index.ts";
+import { CommandError } from "../lib/command-error.ts";
+import { randomBytes } from "../lib/ids.ts";
+import type { CommandParams, CommandResult } from "../protocol/commands/index.ts";
+import type { UserMessage } from "../protocol/messages.ts";
+import { textOf } from "../session/inbox.ts";
+import { noteChoice } from "../session/restore.ts";
+import type { Session } from "../session/session.ts";
+import { below, type RepositoryPath, toText } from "../snapshots/paths.ts";
+import type { Assembly } from "./assemble.ts";
+import type { Workspace } from "./workspace.ts";
+
+type Parts = { assembly: Pick<Assembly, "session" | "shells">; workspace: Workspace; warn: (text: string) => void };
+
+export class SessionCheckpoints {
+	#session: Session;
+	#checkpoints: Checkpoints;
+
+	constructor({ assembly: { session, shells }, workspace, warn }: Parts) {
+		this.#session = session;
+		const { cwd, userDirectory, settings } = workspace;
+		const shell = () => shells.childShell();
+		const open = async () => {
+			const environment = await shells.commandEnvironment();
+			const store = await TreeStore.open({ cwd, root: join(userDirectory, "checkpoints"), own: () => this.#own(workspace), shell, environment });
+			await repairRewinds(store, Date.now());
+			void collect(store, settings.get("checkpoints.keepDays"), shell, Date.now());
+			return store;
+		};
+		this.#checkpoints = new Checkpoints({ open, warn, note: (checkpoint, store) => this.#note(checkpoint, store) });
+		session.doors.put(this.#checkpoints.policy);
+	}
+
+	/** Sessions are not files of the project, wherever they are. */
+	#own({ cwd, userDirectory }: Workspace): string[] {
+		const { transcript, store } = this.#session;
+		const files = transcript.file === undefined ? [] : [transcript.file, transcript.file.replace(/\.jsonl$/, "")];
+		const directory = store.directory === undefined ? [] : [resolve(cwd, store.directory)].filter((path) => !`${cwd}/`.startsWith(`${path}/`));
+		return [userDirectory, ...directory, ...files].flatMap((path) => realPathOf(path) ?? []);
+	}
+
+	#note(checkpoint: Omit<CheckpointData, "id">, store: TreeStore): string {
+		const id = randomBytes(8).toString("hex");
+		store.keep(id, checkpoint.state);
+		return this.#session.conversation.append({ type: "custom", customType: checkpointType, data: { id, ...checkpoint } }).id;
+	}
+
+	async #store(): Promise<TreeStore> {
+		try {
+			return await this.#checkpoints.settled();
+		} catch (error) {
+			if (error instanceof CannotTake) throw new CommandError(`There are no checkpoints here: ${error.message}`);
+			throw error;
+		}
+	}
+
+	async list(): Promise<CommandResult<"get_checkpoints">> {
+		const { off } = this.#checkpoints;
+		const checkpoints = checkpointsIn(this.#session.transcript.entries).map(({ entryId, timestamp, phase, cause }) => ({
+			entryId,
+			timestamp,
+			phase,
+			cause,
+		}));
+		if (off !== undefined) return { enabled: false, reason: off, checkpoints };
+		const { top, leftOut: large } = await this.#store();
+		const leftOut = [...large].map(toText).sort();
+		return { enabled: true, root: top, checkpoints, ...(leftOut.length > 0 ? { leftOut } : {}) };
+	}
+
+	async changes({ from, to }: CommandParams<"get_changes">): Promise<CommandResult<"get_changes">> {
+		const store = await this.#store();
+		const { entries } = this.#session.transcript;
+		const first = from === undefined ? checkpointsIn(entries)[0] : this.#at(from);
+		const last = to === undefined ? { state: await store.take() } : this.#at(to);
+		if (!first || !last) return { root: store.top, files: [], diff: "", truncated: false };
+		return { root: store.top, ...(await this.#kept(store, [first.state, last.state], () => changesBetween(store, first.state, last.state))) };
+	}
+
+	/** Either everything happens or nothing. A run is aborted first. */
+	async rewind({ entryId, files = true, conversation = true }: CommandParams<"rewind">): Promise<CommandResult<"rewind">> {
+		const session = this.#session;
+		if (!session.transcript.find(entryId)) throw new CommandError(`Entry not found: ${entryId}`);
+		if (!files && !conversation) throw new CommandError("rewind: nothing to do; files and conversation are both false");
+		const store = await this.#store();
+		return session.runExclusively(async (signal) => {
+			await this.#checkpoints.settled();
+			const departure = { to: "entry" as const, entryId, entriesToSummarize: [], signal };
+			if (conversation && (await session.doors.leave?.(departure))?.cancel) return { cancelled: true, restored: [], skipped: [] };
+			const current = await store.take(signal);
+			const target = files ? this.#at(entryId) : undefined;
+			const except = target ? await this.#othersSince(store, target, current) : new Set<RepositoryPath>();
+			const wanted = target?.state ?? current;
+			const { file: sessionFile, leafId } = session.transcript;
+			const restore = await this.#kept(store, [wanted], () => prepareRestore({ store, current, target: wanted, except, sessionFile }));
+			const skipped = await this.#skipped(store, current, wanted, except);
+			await restore.apply();
+			try {
+				const undoEntryId = this.#note({ phase: "before", cause: "rewind", state: current }, store);
+				const text = conversation ? this.#moveTo(entryId) : undefined;
+				const state = restore.paths.length > 0 ? await store.take() : current;
+				this.#note({ phase: "after", cause: "rewind", state, rewind: restore.id }, store);
+				session.conversation.reproject();
+				return { cancelled: false, restored: restore.paths, skipped, undoEntryId, ...(text === undefined ? {} : { text }) };
+			} catch (error) {
+				await restore.undo();
+				session.moveTo(leafId);
+				throw error;
+			} finally {
+				await restore.finish();
+			}
+		});
+	}
+
+	/** Goes on from an entry; from the one in front of it when it is a prompt, whose text is returned. */
+	#moveTo(entryId: string): string {
+		const session = this.#session;
+		const entry = session.transcript.find(entryId);
+		const oldLeafId = session.transcript.leafId;
+		const prompt = entry?.type === "message" && entry.message.role === "user" ? entry.message : undefined;
+		// An entry whose parent is missing is a root.
+		if (!session.moveTo((prompt ? entry?.parentId : entryId) ?? null)) session.moveTo(null);
+		noteChoice(session);
+		session.doors.notice({ type: "session_tree", newLeafId: session.transcript.leafId, oldLeafId });
+		return prompt ? textOf(prompt as UserMessage) : "";
+	}
+
+	#at(entryId: string): Checkpoint | undefined {
+		const { transcript } = this.#session;
+		if (!transcript.find(entryId)) throw new CommandError(`Entry not found: ${entryId}`);
+		return checkpointAt(transcript.entries, entryId);
+	}
+
+	/** Files that somebody other than the agent changed since a checkpoint. */
+	async #othersSince(store: TreeStore, since: Checkpoint, now: State): Promise<Set<RepositoryPath>> {
+		// A file that has become too large is not in the state, and must not be replaced either.
+		const found = new Set<RepositoryPath>(store.leftOut);
+		for (const [before, after] of changedByOthers(checkpointsIn(this.#session.transcript.entries), since, now)) {
+			for (const { at, changes } of await store.changes(before, after)) for (const { path } of changes) found.add(below(at, path));
+		}
+		return found;
+	}
+
+	/** Those of them that a rewind would have changed. */
+	async #skipped(store: TreeStore, current: State, target: State, except: ReadonlySet<RepositoryPath>): Promise<string[]> {
+		if (except.size === 0) return [];
+		const all = await store.changes(current, target);
+		const paths = all.flatMap(({ at, changes }) => changes.map(({ path }) => below(at, path)));
+		return paths
+			.filter((path) => except.has(path))
+			.map(toText)
+			.sort();
+	}
+
+	async #kept<T>(store: TreeStore, states: readonly State[], work: () => Promise<T>): Promise<T> {
+		for (const state of states) {
+			if (!(await store.has(state)))
+				throw new CommandError("The files of that point are no longer kept. The setting checkpoints.keepDays says for how long they are.");
+		}
+		return work();
+	}
+}
+
+function realPathOf(path: string): string | undefined {
+	try {
+		return realpathSync(path);
+	} catch {
+		return undefined; // It is not there yet.
+	}
+}
