@@ -1,6 +1,7 @@
 /** The rows of `npm run bench`. */
 
 import { basicRows } from "./basic-rows.ts";
+import { checkpoints } from "./checkpoint-rows.ts";
 import { enduranceRows } from "./endurance-rows.ts";
 import { worktree } from "./isolation-rows.ts";
 import { providerRows } from "./provider-rows.ts";
@@ -9,4 +10,4 @@ import { sessionRows } from "./session-rows.ts";
 import { subagents } from "./subagent-rows.ts";
 import { toolRows } from "./tool-rows.ts";
 
-export const rows: Row[] = [...basicRows, ...providerRows, ...toolRows, ...sessionRows, subagents, worktree, ...enduranceRows];
+export const rows: Row[] = [...basicRows, ...providerRows, ...toolRows, ...sessionRows, subagents, worktree, checkpoints, ...enduranceRows];

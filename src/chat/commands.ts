@@ -2,6 +2,7 @@
 import type { Client } from "../client/index.ts";
 import type { KnownCommand } from "./composer.ts";
 import type { Level } from "./conversation.ts";
+import { changes, rewind, undo } from "./rewind-commands.ts";
 import { savedSessions } from "./sessions.ts";
 
 /** What commands need from the chat. */
@@ -37,6 +38,9 @@ export const commands: Record<string, Command> = {
 	clear: { doc: "Begin with an empty conversation, as /new", run: begin },
 	resume: { doc: "Go on with another session of this directory", run: resume },
 	fork: { doc: "Go back to an earlier message, in a new session", run: fork },
+	changes: { doc: "What happened to the files in this session", run: changes },
+	undo: { doc: "Take back your last message and what it did to the files", run: undo },
+	rewind: { doc: "Go back to an earlier message, with the files", run: rewind },
 	compact: { usage: "[what matters]", doc: "Compact the conversation", run: compact },
 	stats: { doc: "Messages, tokens, cost", run: stats },
 	export: { usage: "[file]", doc: "Write the session as an HTML page", run: exportPage },

@@ -379,6 +379,23 @@ describe.skipIf(missing)("commands", () => {
 		await pane.until("EXIT 0");
 	});
 
+	test("what a message did to the files can be seen and taken back", async () => {
+		const model = 'call write {"path":"a.txt","content":"two\\n"} · say "Changed."';
+		const pane = await new Pane({ model, files: { "a.txt": "one\n" }, flags: ["--set", "checkpoints.enabled=true"] }).ready();
+		const send = (text: string) => {
+			pane.type(text);
+			pane.keys("Enter");
+		};
+		send("change it");
+		await pane.until("Changed.");
+		send("/changes");
+		await pane.until(/a\.txt +│ modified +│ \+1 -1/);
+		send("/undo");
+		await pane.until(/Put back: a\.txt/);
+		await pane.until(/─\n> change it/);
+		expect(readFileSync(join(pane.cwd, "a.txt"), "utf8")).toBe("one\n");
+	});
+
 	test("the model is chosen from a list, or by its name", async () => {
 		const pane = await new Pane({ flags: ["--api-key", "k".repeat(20), "--provider", "anthropic", "--model", "claude-haiku-4-5"] });
 		await pane.until("anthropic/claude-haiku");

@@ -1,0 +1,42 @@
+/** `/changes`, `/undo` and `/rewind`: what the agent did to the files, and how to go back. */
+import type { Desk } from "./commands.ts";
+
+/** More of a difference than this is for an editor. */
+const mostLines = 200;
+
+export async function changes(_: string, { client, say, show }: Desk): Promise<void> {
+	const { files, diff } = await client.getChanges();
+	if (files.length === 0) return say("info", "No file was changed in this session.");
+	const counts = files.map(({ path, status, added = 0, removed = 0 }) => `| ${path.replaceAll("|", "\\|")} | ${status} | +${added} -${removed} |`);
+	const lines = diff.trimEnd().split("\n");
+	const rest = lines.length > mostLines ? `\n… ${lines.length - mostLines} more lines` : "";
+	// A fence that no line of the difference can end.
+	const fence = "`".repeat(Math.max(3, ...[...diff.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+	show(`| file | | lines |\n|---|---|---|\n${counts.join("\n")}\n\n${fence}diff\n${lines.slice(0, mostLines).join("\n")}${rest}\n${fence}`);
+}
+
+/** Takes back the last message that was sent, with all that followed it. */
+export async function undo(_: string, desk: Desk): Promise<void> {
+	const { messages } = await desk.client.getMessages();
+	const { messages: points } = await desk.client.getForkMessages();
+	const last = points.at(-1);
+	if (!last || messages.length === 0) return desk.say("info", "There is nothing to undo.");
+	await goBack(last.entryId, desk);
+}
+
+export async function rewind(_: string, desk: Desk): Promise<void> {
+	const { messages } = await desk.client.getForkMessages();
+	if (messages.length === 0) return desk.say("info", "Nothing was said yet.");
+	const titles = messages.map(({ text }) => text);
+	const point = messages[(await desk.choose("Back to before which message?", titles, titles.length - 1)) ?? -1];
+	if (point) await goBack(point.entryId, desk);
+}
+
+async function goBack(entryId: string, { client, say, write, reload, during }: Desk): Promise<void> {
+	const { cancelled, restored, skipped, text = "" } = await during("rewinding", client.rewind({ entryId }));
+	if (cancelled) return say("warning", "An extension refused it.");
+	await reload();
+	write(text);
+	say("info", restored.length === 0 ? "No file had to be changed." : `Put back: ${restored.join(", ")}`);
+	if (skipped.length > 0) say("warning", `Left alone, because somebody else changed them: ${skipped.join(", ")}`);
+}
