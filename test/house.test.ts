@@ -52,9 +52,10 @@ const mayImport: Record<string, string[]> = {
 	live: [...belowLive, "client", "node:"],
 	rpc: ["protocol", "lib", "contracts", "session", "live", "node:"],
 	"one-shot": ["protocol", "lib", "contracts", "live", "rpc", "tools", "node:"],
+	acp: ["protocol", "lib", "contracts", "transcript", "session", "live", "rpc", "tools", "node:", "@agentclientprotocol/sdk"],
 	embed: ["protocol", "lib", "live", "rpc", "client", "node:"],
 	chat: ["protocol", "lib", "client", "node:"],
-	app: [...belowLive, "client", "live", "rpc", "one-shot", "embed", "chat", "node:"],
+	app: [...belowLive, "client", "live", "rpc", "one-shot", "acp", "embed", "chat", "node:"],
 	"index.ts": ["client", "extensions", "embed"],
 };
 

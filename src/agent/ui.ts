@@ -4,6 +4,10 @@ export interface DialogOptions {
 	/** Milliseconds; then the default is the answer. */
 	timeout?: number;
 	signal?: AbortSignal;
+	/** The call that the dialog belongs to. */
+	toolCallId?: string;
+	/** The call waits for the answer: the dialog decides whether it runs. */
+	isBeforeCall?: boolean;
 }
 
 /** A dialog always ends; without an answer it gives its default. */

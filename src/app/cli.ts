@@ -4,6 +4,8 @@ import { exitCodes } from "../lib/exit-codes.ts";
 import { printable, printableLine } from "../lib/printable.ts";
 import { isUsageError } from "../lib/usage-error.ts";
 import { parseArguments, refuseUnknown, unexpectedText } from "../live/arguments.ts";
+import { checkFlags, loadExtensions, openSession } from "../live/open-session.ts";
+import { openWorkspace } from "../live/workspace.ts";
 import { claimStdout } from "../rpc/stdio.ts";
 import { runRpc } from "./process-host.ts";
 
@@ -53,6 +55,10 @@ async function main(): Promise<void> {
 	if ("problem" in parsed) return refuse(parsed.problem);
 	const { options, words, unknown } = parsed;
 	const [name, ...rest] = words;
+	if (name === "acp" && !options.help && !options.version) {
+		const { runAcp } = await import("../acp/index.ts");
+		return runAcp({ options, words: rest, unknown }, claimStdout(), { openWorkspace, loadExtensions, checkFlags, openSession });
+	}
 	// Loaded for people: a host's start has no words.
 	const subcommand = name === undefined ? undefined : (await import("./subcommands.ts")).subcommandOf(name);
 	if (options.help || options.version) {
@@ -60,6 +66,7 @@ async function main(): Promise<void> {
 		handleClosedStdout();
 		return void process.stdout.write(options.help ? helpText(subcommand && name) : `${versionText(process.env)}\n`);
 	}
+	if (options.log !== undefined) return refuse("--log belongs to bowline acp.");
 	if (options.cwd !== undefined) {
 		const problem = enter(options.cwd);
 		if (problem !== undefined) return refuse(problem);

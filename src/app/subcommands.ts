@@ -42,6 +42,12 @@ export const subcommands: Record<string, Subcommand> = {
 			process.exit(await chat([process.execPath, process.argv[1] as string], flagsOf(options)));
 		},
 	},
+	acp: {
+		usage: "[flags]",
+		doc: "Be driven by an editor: the Agent Client Protocol over stdin and stdout",
+		// The command line starts it before subcommands: it owns stdout.
+		run: async () => undefined,
+	},
 	doctor: {
 		usage: "",
 		doc: "Look at what an agent needs here, try one, and say what to do",

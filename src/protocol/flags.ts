@@ -91,6 +91,7 @@ export const flags = {
 		oneOf: dialectNames,
 	},
 	"no-ready": { doc: "Do not announce readiness" },
+	log: { value: "file", doc: "bowline acp: write every line to this file, with its direction and time" },
 	"list-models": { value: "search", without: "list-models", doc: "The same as bowline models [search]" },
 	help: { short: "h", doc: "This text" },
 	version: { short: "v", doc: "The version" },

@@ -1,0 +1,85 @@
+/** What the client can ask for. Sessions are loaded with the first request that needs them. */
+import { type Client, clientOf, initializeResponse } from "./capabilities.ts";
+import { codes, invalid, RpcError } from "./errors.ts";
+import type { Incoming } from "./peer.ts";
+import type { Params, Sessions } from "./sessions.ts";
+
+export interface MethodsParts {
+	version: string;
+	/** Loads what holds sessions, once. */
+	openSessions: (client: Client) => Promise<Sessions>;
+}
+
+export class Methods {
+	#parts: MethodsParts;
+	#client: Client | undefined;
+	/** Set when sessions are loaded. */
+	sessions: Sessions | undefined;
+	#loading: Promise<Sessions> | undefined;
+
+	constructor(parts: MethodsParts) {
+		this.#parts = parts;
+	}
+
+	request = async (method: string, params: unknown, incoming: Incoming): Promise<unknown> => {
+		if (method === "initialize") return this.#initialize(params);
+		if (!this.#client) throw new RpcError(codes.invalidRequest, "initialize first");
+		if (typeof params !== "object" || params === null || Array.isArray(params)) throw invalid("params must be an object");
+		const given = params as Params;
+		switch (method) {
+			case "authenticate":
+				throw invalid(`Unknown authentication method: ${String(given.methodId)}`);
+			case "session/new":
+				return (await this.#sessions()).create(given, incoming);
+			case "session/prompt":
+				return this.#prompt(given, incoming);
+			case "session/close":
+				return (await this.#sessions()).inOrder(given, async () => this.#loaded.close(given));
+			case "session/set_config_option":
+				return (await this.#sessions()).inOrder(given, async () => {
+					const session = this.#loaded.get(given);
+					await session.options.set(given.configId, given.value);
+					return { configOptions: session.currentOptions() };
+				});
+			case "session/set_model":
+				return (await this.#sessions()).inOrder(given, async () => {
+					const session = this.#loaded.get(given);
+					await session.options.setModel(given.modelId);
+					session.currentOptions();
+					return {};
+				});
+			default:
+				throw new RpcError(codes.methodNotFound, `Unknown method: ${method}`);
+		}
+	};
+
+	notification = (method: string, params: unknown): void => {
+		if (method === "session/cancel") this.sessions?.find(params)?.cancel();
+	};
+
+	#initialize(params: unknown): unknown {
+		if (this.#client) throw new RpcError(codes.invalidRequest, "initialize was answered already");
+		if (!Number.isSafeInteger((params as { protocolVersion?: unknown })?.protocolVersion)) throw invalid("protocolVersion must be an integer");
+		this.#client = clientOf(params);
+		return initializeResponse(this.#parts.version);
+	}
+
+	/** Other requests of the session may start while the turn goes on. */
+	async #prompt(params: Params, incoming: Incoming): Promise<unknown> {
+		const sessions = await this.#sessions();
+		const { answer } = await sessions.inOrder(params, async () => ({ answer: sessions.get(params).prompt(params, incoming) }));
+		return answer;
+	}
+
+	get #loaded(): Sessions {
+		return this.sessions as Sessions;
+	}
+
+	#sessions(): Promise<Sessions> {
+		this.#loading ??= this.#parts.openSessions(this.#client as Client).then((sessions) => {
+			this.sessions = sessions;
+			return sessions;
+		});
+		return this.#loading;
+	}
+}

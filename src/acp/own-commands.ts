@@ -1,0 +1,79 @@
+/** Slash commands that this layer runs. A template or a command of an extension with the same name is used instead. */
+import type { AvailableCommand } from "@agentclientprotocol/sdk";
+import { isCommandError } from "../lib/command-error.ts";
+import type { LiveSession } from "../live/live-session.ts";
+import type { CommandResult } from "../protocol/commands/index.ts";
+
+interface OwnCommand {
+	description: string;
+	hint?: string;
+	/** Gives what the person reads. */
+	run: (live: LiveSession, rest: string) => Promise<string>;
+}
+
+const own: Record<string, OwnCommand> = {
+	compact: {
+		description: "Replace the older part of the conversation with a summary",
+		hint: "what the summary should keep",
+		async run(live, rest) {
+			const { tokensBefore } = await live.commands.perform("compact", rest === "" ? {} : { customInstructions: rest });
+			return `The conversation was compacted. It had ${tokensBefore} tokens.`;
+		},
+	},
+	name: {
+		description: "Name this session",
+		hint: "the name",
+		async run(live, rest) {
+			if (rest === "") return "Say how the session is called: /name <text>";
+			await live.commands.perform("set_session_name", { name: rest });
+			return `The session is called ${live.session.transcript.name ?? rest}.`;
+		},
+	},
+	stats: {
+		description: "Messages, tokens and cost of this session",
+		run: async (live) => statsText(await live.commands.perform("get_session_stats", {})),
+	},
+	export: {
+		description: "Write this session to an HTML page",
+		hint: "the file",
+		async run(live, rest) {
+			const { path } = await live.commands.perform("export_html", rest === "" ? {} : { outputPath: rest });
+			return `The session was written to ${path}`;
+		},
+	},
+};
+
+export const ownCommands: readonly AvailableCommand[] = Object.entries(own).map(([name, { description, hint }]) => ({
+	name,
+	description,
+	...(hint && { input: { hint } }),
+}));
+
+/** The name and the rest of a text that names one of ours. */
+export function ownCommandIn(message: string): { name: string; rest: string } | undefined {
+	const [, name, rest = ""] = /^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(message.trim()) ?? [];
+	return name !== undefined && Object.hasOwn(own, name) ? { name, rest: rest.trim() } : undefined;
+}
+
+/** What the person reads, also when it is refused. */
+export async function runOwnCommand(live: LiveSession, { name, rest }: { name: string; rest: string }): Promise<string> {
+	try {
+		return await (own[name] as OwnCommand).run(live, rest);
+	} catch (error) {
+		if (isCommandError(error)) return error.message;
+		throw error;
+	}
+}
+
+function statsText({ sessionId, sessionFile, totalMessages, toolCalls, tokens, cost, contextUsage }: CommandResult<"get_session_stats">): string {
+	const { tokens: used, contextWindow } = contextUsage ?? {};
+	const context = typeof used === "number" && contextWindow ? `${used} of ${contextWindow} tokens` : "unknown";
+	return [
+		`Session: ${sessionId}`,
+		...(sessionFile ? [`File: ${sessionFile}`] : []),
+		`Messages: ${totalMessages}, tool calls: ${toolCalls}`,
+		`Tokens: ${tokens.input} in, ${tokens.output} out, ${tokens.cacheRead} from the cache`,
+		`Cost: $${cost.toFixed(4)}`,
+		`Context: ${context}`,
+	].join("\n");
+}

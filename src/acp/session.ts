@@ -1,0 +1,310 @@
+/** One session of an editor: a live session of ours, its turns, and what is shown of it. */
+import { setImmediate } from "node:timers/promises";
+import type { PromptResponse, SessionUpdate } from "@agentclientprotocol/sdk";
+import { isCommandError } from "../lib/command-error.ts";
+import type { LiveSession } from "../live/live-session.ts";
+import type { CommandName, CommandParams } from "../protocol/commands/index.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { UserMessage } from "../protocol/messages.ts";
+import type { Refusal } from "../session/refusal.ts";
+import { type PromptContent, promptContent, storedPrompt } from "./content.ts";
+import { codes, failed, RpcError } from "./errors.ts";
+import type { ConfigOptions } from "./options.ts";
+import { ownCommandIn, ownCommands, runOwnCommand } from "./own-commands.ts";
+import type { Incoming } from "./peer.ts";
+import type { Projection } from "./projection.ts";
+import { Turn } from "./turn.ts";
+import type { UsageReport } from "./usage.ts";
+import type { Voice } from "./voice.ts";
+
+export interface AcpSessionParts {
+	live: LiveSession;
+	cwd: string;
+	projection: Projection;
+	options: ConfigOptions;
+	usage: UsageReport;
+	/** What a prompt that comes in a turn becomes. */
+	busy: () => "queue" | "steer";
+	voice: Voice;
+	/** Writes what is told about the session, each in a write of its own. */
+	tell: (update: SessionUpdate) => void;
+	/** Questions to the client that are open end with the turn. */
+	withdraw: () => void;
+	/** Undoes what was to happen at the end of the process. */
+	release: () => void;
+}
+
+/** A cancelled turn is answered after this time even if a tool has not ended. */
+const cancelPatienceMs = 3500;
+const longestTitle = 80;
+
+export class AcpSession {
+	readonly id: string;
+	readonly cwd: string;
+	readonly live: LiveSession;
+	readonly options: ConfigOptions;
+	#parts: AcpSessionParts;
+	/** Turns that have no response yet; the first one runs. */
+	#turns: Turn[] = [];
+	#running: Promise<void> = Promise.resolve();
+	#title: string | undefined;
+	#isClosed = false;
+	#knownOptions = "";
+
+	constructor(parts: AcpSessionParts) {
+		this.#parts = parts;
+		this.live = parts.live;
+		this.cwd = parts.cwd;
+		this.options = parts.options;
+		this.id = parts.live.session.transcript.sessionId;
+		this.live.observe((event) => this.#observe(event));
+	}
+
+	get isInTurn(): boolean {
+		return this.#turns.length > 0;
+	}
+
+	// ── Turns ───────────────────────────────────────────────────────────────────────────────────────
+
+	/** Takes a prompt; the promise is the answer. Turns follow one another in the order of their requests. */
+	prompt(params: { prompt?: unknown; _meta?: unknown }, incoming: Incoming): Promise<PromptResponse> {
+		const content = promptContent(params.prompt, this.cwd);
+		const deliver = (params._meta as { bowline?: { deliver?: unknown } } | undefined)?.bowline?.deliver;
+		const isSteering = this.isInTurn && (deliver === "steer" || (deliver === undefined && this.#parts.busy() === "steer"));
+		const turn = new Turn(content, isSteering);
+		this.#title ??= firstLine(content.message);
+		this.#turns.push(turn);
+		incoming.signal.addEventListener("abort", () => this.#cancelOne(turn), { once: true });
+		const answer = isSteering ? this.#steer(turn) : this.#running.then(() => this.#run(turn));
+		// The next turn writes nothing before the response of this one.
+		this.#running = Promise.allSettled([this.#running, answer]).then(() => setImmediate());
+		return answer;
+	}
+
+	/** Every open prompt ends as cancelled. */
+	cancel(): void {
+		if (!this.isInTurn) return;
+		for (const turn of this.#turns) turn.cancel();
+		this.#abort();
+	}
+
+	#cancelOne(turn: Turn): void {
+		if (!this.#turns.includes(turn)) return;
+		turn.cancel();
+		if (this.#turns[0] === turn) this.#abort();
+	}
+
+	#abort(): void {
+		this.#parts.withdraw();
+		this.#command("clear_queue", {});
+		this.#command("abort", {});
+	}
+
+	async #run(turn: Turn): Promise<PromptResponse> {
+		const { projection } = this.#parts;
+		try {
+			if (turn.isCancelled) return { stopReason: "cancelled" };
+			if (this.#isClosed) throw new RpcError(codes.unknownSession, `The session is closed: ${this.id}`);
+			projection.isMuted = false;
+			projection.isInTurn = true;
+			const { refusal } = await this.#orCancelled(turn, this.#work(turn));
+			const stopReason = turn.stopReason(refusal);
+			return { stopReason };
+		} catch (error) {
+			if (turn.isCancelled) return { stopReason: "cancelled" };
+			throw error;
+		} finally {
+			this.#turns = this.#turns.filter((each) => each !== turn);
+			this.#endTurn();
+		}
+	}
+
+	/** The work's end; a cancelled turn does not wait for a tool that does not end. */
+	async #orCancelled<T extends object>(turn: Turn, work: Promise<T>): Promise<T | { refusal?: Refusal }> {
+		let timer: NodeJS.Timeout | undefined;
+		const late = turn.cancelled.promise.then(
+			() =>
+				new Promise<"late">((resolve) => {
+					timer = setTimeout(() => resolve("late"), cancelPatienceMs);
+				}),
+		);
+		const first = await Promise.race([work, late]);
+		clearTimeout(timer);
+		if (first !== "late") return first as T;
+		this.#parts.projection.endTurn();
+		this.#parts.projection.isMuted = true;
+		work.catch(() => undefined);
+		return {};
+	}
+
+	async #work(turn: Turn): Promise<{ refusal?: Refusal }> {
+		const { content } = turn;
+		const { live } = this;
+		const own = ownCommandIn(content.message);
+		if (own && !(await live.slashCommands()).some(({ name }) => name === own.name)) {
+			const text = await runOwnCommand(live, own);
+			if (!turn.isCancelled) this.#parts.projection.say(text);
+			return {};
+		}
+		const refusal = await this.#ask(turn, content);
+		if (!refusal) await this.#atRest();
+		return { refusal };
+	}
+
+	/** Sends the prompt. Resolves when it is decided: with the reason when it does not run. */
+	async #ask(turn: Turn, { message, images }: PromptContent): Promise<Refusal | undefined> {
+		for (;;) {
+			// A run that an extension began comes first.
+			while (this.live.session.isBusy) await this.live.session.settled();
+			if (turn.isCancelled) return { text: "", code: "aborted" };
+			const refusal = await this.live.commands.prompt({ message, images });
+			if (refusal?.code !== "busy") return refusal;
+		}
+	}
+
+	/** Nothing runs, and nothing follows. A message that an extension sends at the end of a run starts after it. */
+	async #atRest(): Promise<void> {
+		const { session } = this.live;
+		do {
+			await session.settled();
+			await setImmediate();
+		} while (session.isBusy);
+	}
+
+	/** The message joins the turn that runs, and its request is answered with that turn. */
+	async #steer(turn: Turn): Promise<PromptResponse> {
+		const before = this.#running;
+		try {
+			const { message, images } = turn.content;
+			await this.live.commands.perform("steer", { message, images });
+			await before;
+			return { stopReason: turn.stopReason(undefined) };
+		} catch (error) {
+			if (turn.isCancelled) return { stopReason: "cancelled" };
+			throw isCommandError(error) ? failed(error.message) : error;
+		} finally {
+			this.#turns = this.#turns.filter((each) => each !== turn);
+		}
+	}
+
+	#endTurn(): void {
+		const { projection } = this.#parts;
+		if (!projection.isMuted) projection.endTurn();
+		projection.isInTurn = false;
+		if (!this.#isClosed) this.#tellTitle(false);
+		this.#parts.voice.chunks.flush();
+	}
+
+	// ── What is told outside turns ──────────────────────────────────────────────────────────────────
+
+	/** After the response that creates the session: what a person can type, and how full the context is. */
+	async announce(): Promise<void> {
+		try {
+			this.#parts.voice.begin();
+			await this.announceCommands();
+			this.#parts.usage.tell();
+		} catch (error) {
+			this.live.assembly.log.error("the session could not be announced", error);
+		}
+	}
+
+	/** The client takes bytes again. */
+	drained(): void {
+		this.#parts.voice.chunks.drained();
+	}
+
+	async announceCommands(): Promise<void> {
+		const listed = (await this.live.slashCommands()).map(({ name, description }) => ({ name, description: description || name }));
+		const names = new Set(listed.map(({ name }) => name));
+		const availableCommands = [...listed, ...ownCommands.filter(({ name }) => !names.has(name))];
+		if (!this.#isClosed) this.#parts.tell({ sessionUpdate: "available_commands_update", availableCommands });
+	}
+
+	/** All options, and from now on changes are measured against them. */
+	currentOptions(): ReturnType<ConfigOptions["all"]> {
+		const options = this.options.all();
+		this.#knownOptions = JSON.stringify(options);
+		return options;
+	}
+
+	#tellOptions(): void {
+		const before = this.#knownOptions;
+		const configOptions = this.currentOptions();
+		if (before !== "" && this.#knownOptions !== before) this.#parts.tell({ sessionUpdate: "config_option_update", configOptions });
+	}
+
+	/** The name, else how the first prompt begins. `always`: also when it has been told. */
+	#tellTitle(always: boolean): void {
+		const { transcript } = this.live.session;
+		const title = transcript.name ?? this.#title;
+		if (title === undefined || (!always && title === this.#toldTitle)) return;
+		this.#toldTitle = title;
+		this.#parts.tell({ sessionUpdate: "session_info_update", title, updatedAt: new Date().toISOString() });
+	}
+	#toldTitle: string | undefined;
+
+	#observe(event: AgentEvent): void {
+		if (this.#isClosed && !this.isInTurn) return;
+		for (const turn of this.#turns) if (turn === this.#turns[0] || turn.isSteering) turn.observe(event);
+		this.#parts.projection.observe(event);
+		if (event.type === "session_info_changed") this.#tellTitle(true);
+		else if (event.type === "thinking_level_changed") this.#tellOptions();
+		else if (event.type === "turn_end") {
+			this.#parts.usage.turnEnded(event.message);
+			this.#tellOptions();
+		} else if (event.type === "message_end" && event.message.role === "assistant") this.#parts.usage.add(event.message.usage.cost.total);
+	}
+
+	// ── The stored conversation ─────────────────────────────────────────────────────────────────────
+
+	/** Shows everything that was said. */
+	async replay(ready: () => Promise<void> | undefined): Promise<void> {
+		const { branch } = this.live.session.transcript;
+		await this.#parts.projection.replay(branch, ready);
+	}
+
+	/** How a loaded session is called. */
+	learnTitle(): void {
+		const { transcript } = this.live.session;
+		const { branch } = transcript;
+		for (let index = 0; index < branch.length; index++) {
+			if (branch.kind(index) !== "message:user") continue;
+			const entry = branch.entry(index);
+			const message = entry.type === "message" ? (entry.message as UserMessage) : undefined;
+			const [block] = message ? storedPrompt(message.content) : [];
+			this.#title = block?.type === "text" ? firstLine(block.text) : undefined;
+			break;
+		}
+		this.#toldTitle = transcript.name ?? this.#title;
+	}
+
+	// ── The end ─────────────────────────────────────────────────────────────────────────────────────
+
+	/** Cancels, waits and closes. Nothing of the session is written after it. */
+	async close(how: "finish" | "kill" = "finish"): Promise<void> {
+		this.cancel();
+		this.#isClosed = true;
+		if (how === "finish") await this.#running;
+		this.#parts.voice.end();
+		await this.live.close(how);
+		this.#parts.release();
+	}
+
+	/** Runs a command at once, in its lane; its answer is not needed. */
+	#command<Name extends CommandName>(name: Name, params: CommandParams<Name>): void {
+		const nothing = () => undefined;
+		const replies = {
+			succeed: nothing,
+			accept: nothing,
+			refuse: nothing,
+			fail: (error: unknown) => this.live.assembly.log.error(`${name} failed`, error),
+		};
+		this.live.commands.receive({ kind: "command", name, lane: "interrupt", id: undefined, params: params as Record<string, unknown> }, replies);
+	}
+}
+
+function firstLine(message: string): string | undefined {
+	const line = message.trim().split("\n", 1)[0]?.trim() ?? "";
+	if (line === "") return undefined;
+	return line.length > longestTitle ? `${line.slice(0, longestTitle - 1).replace(/[\ud800-\udbff]$/, "")}…` : line;
+}
