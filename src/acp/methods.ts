@@ -33,6 +33,14 @@ export class Methods {
 				return (await this.#sessions()).create(given, incoming);
 			case "session/prompt":
 				return this.#prompt(given, incoming);
+			case "session/load":
+				return (await this.#sessions()).inOrder(given, async () => this.#loaded.load(given, incoming));
+			case "session/resume":
+				return (await this.#sessions()).inOrder(given, async () => this.#loaded.resume(given, incoming));
+			case "session/list":
+				return (await this.#sessions()).list(given);
+			case "session/delete":
+				return (await this.#sessions()).inOrder(given, async () => this.#loaded.delete(given));
 			case "session/close":
 				return (await this.#sessions()).inOrder(given, async () => this.#loaded.close(given));
 			case "session/set_config_option":

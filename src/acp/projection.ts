@@ -14,6 +14,7 @@ import { storedPrompt } from "./content.ts";
 import type { Change } from "./diffs.ts";
 import { TerminalOutput } from "./terminal-output.ts";
 import { type Args, type ToolView, textBlock } from "./tool-view.ts";
+import { storedMessage } from "./usage.ts";
 
 export interface ProjectionParts {
 	client: Client;
@@ -212,13 +213,16 @@ export class Projection {
 		this.#parts.chunks.flush();
 	}
 
-	#announce(modelId: string, name: string): void {
+	/** `shown`: the call, where it was announced before and is shown again. */
+	#announce(modelId: string, name: string, shown?: ShownCall): void {
 		if (name === planTool) return void this.#hidden.add(modelId);
 		this.#hidden.delete(modelId);
 		const { client, view, send, cwd } = this.#parts;
 		const before = this.#calls.get(modelId);
 		if (before && !before.isOver) this.#finish(before, "failed");
-		const call: ShownCall = { id: this.#freshCallId(modelId), modelId, name, args: {}, isOver: false, hasInput: false, nextAt: 0 };
+		const id = this.#freshCallId(modelId);
+		const call: ShownCall = shown ?? { id, modelId, name, args: {}, isOver: false, hasInput: false, nextAt: 0 };
+		call.id = id;
 		this.#calls.set(modelId, call);
 		const head = { toolCallId: call.id, title: view.label(name), name, kind: view.kind(name), status: "pending" as const };
 		if (name !== "bash" || !client.hasTerminalOutput) return send({ sessionUpdate: "tool_call", ...head });
@@ -346,34 +350,39 @@ export class Projection {
 
 	// ── Replay ──────────────────────────────────────────────────────────────────────────────────────
 
-	/** The stored branch, from its root. `ready` waits while the client does not read. */
+	/** The stored branch, from its root. `ready` waits while the client does not read. A call that runs goes on after it. */
 	async replay(branch: Branch, ready: () => Promise<void> | undefined): Promise<void> {
+		this.#parts.chunks.flush();
+		const running = new Map([...this.#calls].filter(([, call]) => !call.isOver));
 		this.#calls.clear();
 		this.#used.clear();
 		const results = resultPlaces(branch);
+		const lastReply = lastReplyIn(branch);
 		let plan: readonly TodoPhase[] | undefined;
 		for (let index = 0; index < branch.length; index++) {
 			const waiting = ready();
 			if (waiting) await waiting;
 			const kind = branch.kind(index);
 			const id = branch.id(index);
-			if (kind === "compaction") {
+			if (kind === "compaction" || kind === "custom_message") {
 				const entry = branch.entry(index);
-				if (entry.type === "compaction") this.#compact({ compactionId: id, status: "completed", summary: [{ type: "text", text: entry.summary }] });
+				if (entry.type === "custom_message" && entry.display) this.#content("agent_message_chunk", id, entry.content);
+				else if (entry.type === "compaction")
+					this.#compact({ compactionId: id, status: "completed", summary: [{ type: "text", text: entry.summary }] });
 				continue;
 			}
-			if (kind !== "message:user" && kind !== "message:assistant" && kind !== "message:custom" && kind !== "custom_message") continue;
-			const entry = branch.entry(index);
-			if (entry.type === "custom_message") {
-				if (entry.display) this.#content("agent_message_chunk", id, entry.content as string);
-				continue;
-			}
-			const message = entry.type === "message" ? entry.message : undefined;
+			if (kind !== "message:user" && kind !== "message:assistant" && kind !== "message:custom") continue;
+			const message = storedMessage(branch, index);
 			if (message?.role === "user" && !message.synthetic) {
 				for (const content of storedPrompt(message.content)) this.#parts.send({ sessionUpdate: "user_message_chunk", content, messageId: id });
 			} else if (message?.role === "custom" && message.display) this.#content("agent_message_chunk", id, message.content);
-			else if (message?.role === "assistant") plan = this.#replayReply(message, id, (callId) => resultAt(branch, results, callId, index)) ?? plan;
+			else if (message?.role === "assistant") {
+				const stored = (callId: string) => resultAt(branch, results, callId, index);
+				plan = this.#replayReply(message, id, stored, index === lastReply ? running : undefined) ?? plan;
+			}
 		}
+		// The calls of a reply that is not stored yet.
+		for (const call of running.values()) this.#announce(call.modelId, call.name, call);
 		this.#lastPlan = "";
 		if (plan) this.#parts.send({ sessionUpdate: "plan", entries: planEntries(plan) });
 	}
@@ -383,6 +392,7 @@ export class Projection {
 		{ content }: AssistantMessage,
 		messageId: string,
 		resultOf: (callId: string) => StoredResult | undefined,
+		running: Map<string, ShownCall> | undefined,
 	): readonly TodoPhase[] | undefined {
 		const { view, send } = this.#parts;
 		let plan: readonly TodoPhase[] | undefined;
@@ -396,9 +406,12 @@ export class Projection {
 					plan = (stored?.result.details as { phases?: readonly TodoPhase[] } | undefined)?.phases ?? plan;
 					continue;
 				}
+				const goesOn = stored ? undefined : running?.get(modelId);
+				running?.delete(modelId);
 				const id = this.#freshCallId(modelId);
 				const isError = stored?.isError ?? true;
-				const call: ShownCall = { id, modelId, name, args, isOver: true, hasInput: true, nextAt: 0 };
+				const call: ShownCall = goesOn ?? { id, modelId, name, args, isOver: true, hasInput: true, nextAt: 0 };
+				call.id = id;
 				this.#calls.set(modelId, call);
 				const outcome = stored ? this.#outcome(call, stored.result, isError, true) : placesIn(view.locations(name, args));
 				send({
@@ -407,7 +420,7 @@ export class Projection {
 					title: view.title(name, args),
 					name,
 					kind: view.kind(name),
-					status: isError ? "failed" : "completed",
+					status: goesOn ? "in_progress" : isError ? "failed" : "completed",
 					rawInput: view.input(args),
 					...outcome,
 				});
@@ -467,16 +480,19 @@ function resultPlaces(branch: Branch): number[] {
 function resultAt(branch: Branch, places: readonly number[], callId: string, after: number): StoredResult | undefined {
 	for (let at = firstAbove(places, after); at < places.length; at++) {
 		const place = places[at] as number;
-		const entry = branch.entry(place);
-		if (entry.type !== "message" || entry.message.role !== "toolResult") continue;
-		if (entry.message.toolCallId === callId) {
-			const { content, details, isError } = entry.message;
-			return { result: { content, details }, isError };
-		}
 		// The results of a reply are before the next reply.
 		if (hasReplyBetween(branch, after, place)) return undefined;
+		const message = storedMessage(branch, place);
+		if (message?.role !== "toolResult" || message.toolCallId !== callId) continue;
+		const { content, details, isError } = message;
+		return { result: { content, details }, isError };
 	}
 	return undefined;
+}
+
+function lastReplyIn(branch: Branch): number {
+	for (let index = branch.length - 1; index >= 0; index--) if (branch.kind(index) === "message:assistant") return index;
+	return -1;
 }
 
 function hasReplyBetween(branch: Branch, from: number, to: number): boolean {

@@ -13,6 +13,7 @@ import type { ConfigOptions } from "./options.ts";
 import { ownCommandIn, ownCommands, runOwnCommand } from "./own-commands.ts";
 import type { Incoming } from "./peer.ts";
 import type { Projection } from "./projection.ts";
+import { titleOf } from "./title.ts";
 import { Turn } from "./turn.ts";
 import type { UsageReport } from "./usage.ts";
 import type { Voice } from "./voice.ts";
@@ -36,7 +37,6 @@ export interface AcpSessionParts {
 
 /** A cancelled turn is answered after this time even if a tool has not ended. */
 const cancelPatienceMs = 3500;
-const longestTitle = 80;
 
 export class AcpSession {
 	readonly id: string;
@@ -72,7 +72,7 @@ export class AcpSession {
 		const deliver = (params._meta as { bowline?: { deliver?: unknown } } | undefined)?.bowline?.deliver;
 		const isSteering = this.isInTurn && (deliver === "steer" || (deliver === undefined && this.#parts.busy() === "steer"));
 		const turn = new Turn(content, isSteering);
-		this.#title ??= firstLine(content.message);
+		this.#title ??= titleOf(content.message);
 		this.#turns.push(turn);
 		incoming.signal.addEventListener("abort", () => this.#cancelOne(turn), { once: true });
 		const answer = isSteering ? this.#steer(turn) : this.#running.then(() => this.#run(turn));
@@ -257,14 +257,22 @@ export class AcpSession {
 
 	// ── The stored conversation ─────────────────────────────────────────────────────────────────────
 
-	/** Shows everything that was said. */
+	/** Shows everything that was said. `ready` waits while the client does not read. */
 	async replay(ready: () => Promise<void> | undefined): Promise<void> {
-		const { branch } = this.live.session.transcript;
-		await this.#parts.projection.replay(branch, ready);
+		const { voice, projection } = this.#parts;
+		voice.begin();
+		const { transcript } = this.live.session;
+		// What a run shows meanwhile must not come between, so nothing is waited for while there is one.
+		await projection.replay(transcript.branch, this.live.session.isBusy ? () => undefined : ready);
 	}
 
-	/** How a loaded session is called. */
-	learnTitle(): void {
+	/** What was stored before this process opened the session: its title and its cost. */
+	learnPast(): void {
+		this.#learnTitle();
+		this.#parts.usage.learn();
+	}
+
+	#learnTitle(): void {
 		const { transcript } = this.live.session;
 		const { branch } = transcript;
 		for (let index = 0; index < branch.length; index++) {
@@ -272,7 +280,7 @@ export class AcpSession {
 			const entry = branch.entry(index);
 			const message = entry.type === "message" ? (entry.message as UserMessage) : undefined;
 			const [block] = message ? storedPrompt(message.content) : [];
-			this.#title = block?.type === "text" ? firstLine(block.text) : undefined;
+			this.#title = block?.type === "text" ? titleOf(block.text) : undefined;
 			break;
 		}
 		this.#toldTitle = transcript.name ?? this.#title;
@@ -301,10 +309,4 @@ export class AcpSession {
 		};
 		this.live.commands.receive({ kind: "command", name, lane: "interrupt", id: undefined, params: params as Record<string, unknown> }, replies);
 	}
-}
-
-function firstLine(message: string): string | undefined {
-	const line = message.trim().split("\n", 1)[0]?.trim() ?? "";
-	if (line === "") return undefined;
-	return line.length > longestTitle ? `${line.slice(0, longestTitle - 1).replace(/[\ud800-\udbff]$/, "")}…` : line;
 }

@@ -1,14 +1,15 @@
 /** All sessions of one connection. Each has its own working directory, settings, trust, extensions and models. */
-import { statSync } from "node:fs";
-import { isAbsolute } from "node:path";
-import type { NewSessionResponse } from "@agentclientprotocol/sdk";
+import { existsSync, statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import type { ListSessionsResponse, LoadSessionResponse, NewSessionResponse, ResumeSessionResponse } from "@agentclientprotocol/sdk";
 import { type Redactor, redactor, secretsAgeMs } from "../lib/redact.ts";
 import type { LiveSession } from "../live/live-session.ts";
 import type { Options } from "../protocol/flags.ts";
-import { invalid, unknownSession } from "./errors.ts";
+import { codes, invalid, RpcError, unknownSession } from "./errors.ts";
 import { type Connection, openAcpSession } from "./open.ts";
 import type { Incoming } from "./peer.ts";
 import type { AcpSession } from "./session.ts";
+import { realPath, StoredSessions } from "./stored-sessions.ts";
 
 export type Params = Record<string, unknown>;
 
@@ -61,6 +62,44 @@ export class Sessions {
 		return { sessionId: session.id, ...this.#choices(session) };
 	}
 
+	/** Shows a stored session from its beginning; it is answered after that. */
+	async load(params: Params, incoming: Incoming): Promise<LoadSessionResponse> {
+		const session = await this.#reopen(params);
+		const { writer } = this.#connection;
+		await session
+			.replay(() => {
+				if (incoming.signal.aborted) throw new RpcError(codes.cancelled, "session/load was cancelled");
+				return writer.isOpen ? undefined : writer.whenOpen(incoming.signal);
+			})
+			.catch(async (error) => {
+				await this.#close(session);
+				throw error;
+			});
+		incoming.afterResponse(() => void session.announce());
+		return this.#choices(session);
+	}
+
+	/** Goes on with a stored session, and shows nothing of it. */
+	async resume(params: Params, incoming: Incoming): Promise<ResumeSessionResponse> {
+		const session = await this.#reopen(params);
+		incoming.afterResponse(() => void session.announce());
+		return this.#choices(session);
+	}
+
+	async list(params: Params): Promise<ListSessionsResponse> {
+		return (await this.#stored(typeof params.cwd === "string" ? params.cwd : undefined)).list(params);
+	}
+
+	/** Closes a session and moves its files to the trash. */
+	async delete(params: Params): Promise<object> {
+		const id = sessionId(params);
+		const open = this.#open.get(id);
+		const file = open?.live.session.transcript.file ?? (await this.#stored(open?.cwd)).find(id)?.file;
+		if (open) await this.#close(open);
+		if (file !== undefined && existsSync(file)) (await import("../transcript/trash.ts")).moveToTrash(realPath(file), Date.now());
+		return {};
+	}
+
 	async close(params: Params): Promise<object> {
 		await this.#close(this.get(params));
 		return {};
@@ -78,6 +117,32 @@ export class Sessions {
 	/** The client takes bytes again. */
 	drained(): void {
 		for (const session of this.#open.values()) session.drained();
+	}
+
+	/** A session that is open here is not opened twice. */
+	async #reopen(params: Params): Promise<AcpSession> {
+		const id = sessionId(params);
+		const cwd = directoryOf(params);
+		const open = this.#open.get(id);
+		if (open) {
+			requireDirectory(open.cwd, cwd);
+			return open;
+		}
+		const stored = (await this.#stored(cwd)).find(id);
+		if (!stored) throw unknownSession(id);
+		requireDirectory(stored.cwd, cwd);
+		const session = await this.#openAt(cwd, { session: stored.file });
+		session.learnPast();
+		return session;
+	}
+
+	/** The sessions on disk, where the flags and settings say that they are. */
+	async #stored(cwd = process.cwd()): Promise<StoredSessions> {
+		const { opening, options, env, unknown } = this.#connection;
+		if (options["no-session"]) return new StoredSessions(undefined);
+		const { settings, userDirectory } = await opening.openWorkspace({ options, isRpc: true, cwd, env, unknown });
+		const given = options["session-dir"] ?? settings.get("sessionDir");
+		return new StoredSessions(given === undefined ? { root: join(userDirectory, "sessions") } : { directory: resolve(cwd, given) });
 	}
 
 	#secrets(): readonly string[] | undefined {
@@ -113,6 +178,10 @@ export class Sessions {
 function sessionId({ sessionId: id }: Params): string {
 	if (typeof id !== "string") throw invalid("sessionId must be a string");
 	return id;
+}
+
+function requireDirectory(stored: string, given: string): void {
+	if (realPath(stored) !== realPath(given)) throw invalid(`The session belongs to ${stored}, not to ${given}`);
 }
 
 function directoryOf({ cwd, additionalDirectories }: Params): string {

@@ -1,8 +1,9 @@
 /** How full the context is and what the session has cost. */
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { LiveSession } from "../live/live-session.ts";
-import type { AssistantMessage } from "../protocol/messages.ts";
+import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { contextUsageOf } from "../session/queries.ts";
+import type { Branch } from "../transcript/entries.ts";
 
 export class UsageReport {
 	#live: LiveSession;
@@ -13,6 +14,17 @@ export class UsageReport {
 	constructor(live: LiveSession, tell: (update: SessionUpdate) => void) {
 		this.#live = live;
 		this.#tell = tell;
+	}
+
+	/** The cost of what is stored, on every branch. */
+	learn(): void {
+		const { everything } = this.#live.session.transcript;
+		this.#cost = 0;
+		for (let index = 0; index < everything.length; index++) {
+			const kind = everything.kind(index);
+			if (kind === "message:assistant") this.#cost += costOf(storedMessage(everything, index));
+			else if (kind === "compaction" || kind === "branch_summary") this.#cost += costOf(everything.entry(index));
+		}
 	}
 
 	add(cost: number): void {
@@ -36,4 +48,17 @@ export class UsageReport {
 		this.#last = json;
 		this.#tell(update);
 	}
+}
+
+function costOf(value: unknown): number {
+	const total = (value as { usage?: { cost?: { total?: unknown } } } | undefined)?.usage?.cost?.total;
+	return typeof total === "number" ? total : 0;
+}
+
+/** The message of an entry. A long session is not kept in memory for having been looked at. */
+export function storedMessage(branch: Branch, index: number): AgentMessage | undefined {
+	const bytes = branch.messageBytes(index);
+	if (bytes) return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+	const entry = branch.entry(index);
+	return entry.type === "message" ? entry.message : undefined;
 }
