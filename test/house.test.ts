@@ -60,7 +60,7 @@ const mayImport: Record<string, string[]> = {
 };
 
 /** The contracts of the agent: types that every room may use. */
-const contracts = /^agent\/(contracts|budget|doors|loop|models|policy|stream|tool|ui)\.ts$/;
+const contracts = /^agent\/(contracts|budget|doors|files|loop|models|policy|stream|tool|ui)\.ts$/;
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
 

@@ -8,6 +8,7 @@ import type { Options } from "../protocol/flags.ts";
 import type { FrameWriter } from "../rpc/stdio.ts";
 import type { Client } from "./capabilities.ts";
 import { Dialogs } from "./dialogs.ts";
+import { EditorFiles } from "./files.ts";
 import { ConfigOptions } from "./options.ts";
 import type { Peer } from "./peer.ts";
 import { Projection } from "./projection.ts";
@@ -41,6 +42,8 @@ export interface Connection {
 
 export interface Wanted {
 	cwd: string;
+	/** The additional directories of the client. */
+	roots: readonly string[];
 	/** Flags that name the session to open. */
 	flags: Options;
 	filter: VoiceParts["filter"];
@@ -53,7 +56,7 @@ export interface Wanted {
 /** The answer to a new session does not wait longer for extensions that start. */
 const startPatienceMs = 2000;
 
-export async function openAcpSession(connection: Connection, { cwd, flags, filter, onLive, onShutdown }: Wanted): Promise<AcpSession> {
+export async function openAcpSession(connection: Connection, { cwd, roots, flags, filter, onLive, onShutdown }: Wanted): Promise<AcpSession> {
 	const { opening, client, peer, writer, send, env, options, unknown, atExit } = connection;
 	const workspace = await opening.openWorkspace({ options: { ...options, ...flags }, isRpc: true, cwd, env, unknown });
 	/** Warnings of the time before there is a projection. */
@@ -65,10 +68,18 @@ export async function openAcpSession(connection: Connection, { cwd, flags, filte
 	await opening.checkFlags(workspace, loading, warn);
 	const releases: (() => void)[] = [];
 	const dialogs = new Dialogs({ peer, client, sessionId: () => session?.id ?? "", projection: () => projection });
+	const files = new EditorFiles({
+		peer,
+		isOffered: client.hasFiles,
+		sessionId: () => session?.id ?? "",
+		roots: [cwd, ...roots],
+		notice: (title) => projection?.notice("warning", title),
+	});
 	const front: Front = {
 		flow: writer,
 		ui: dialogs,
 		hasUI: true,
+		files,
 		warn,
 		atExit: (then) => void releases.push(atExit(then)),
 		sendFailed: (_, error) => projection?.notice("error", "A message of an extension could not be sent", error),
@@ -87,7 +98,7 @@ export async function openAcpSession(connection: Connection, { cwd, flags, filte
 		view,
 		send: voice.update,
 		isOpen: () => writer.isOpen,
-		changeOf: () => undefined,
+		changeOf: (toolCallId) => files.changeOf(toolCallId),
 		todos: () => live.session.state.todoPhases ?? [],
 		now: () => performance.now(),
 	});

@@ -202,7 +202,7 @@ export class AcpSession {
 		try {
 			this.#parts.voice.begin();
 			await this.announceCommands();
-			this.#parts.usage.tell();
+			this.#parts.usage.tell(true);
 		} catch (error) {
 			this.live.assembly.log.error("the session could not be announced", error);
 		}

@@ -57,7 +57,7 @@ export class Sessions {
 	}
 
 	async create(params: Params, incoming: Incoming): Promise<NewSessionResponse> {
-		const session = await this.#openAt(directoryOf(params), {});
+		const session = await this.#openAt(params, {});
 		incoming.afterResponse(() => void session.announce());
 		return { sessionId: session.id, ...this.#choices(session) };
 	}
@@ -131,7 +131,7 @@ export class Sessions {
 		const stored = (await this.#stored(cwd)).find(id);
 		if (!stored) throw unknownSession(id);
 		requireDirectory(stored.cwd, cwd);
-		const session = await this.#openAt(cwd, { session: stored.file });
+		const session = await this.#openAt(params, { session: stored.file });
 		session.learnPast();
 		return session;
 	}
@@ -156,9 +156,10 @@ export class Sessions {
 		return { configOptions, ...(models && { models }) };
 	}
 
-	async #openAt(cwd: string, flags: Options): Promise<AcpSession> {
+	async #openAt(params: Params, flags: Options): Promise<AcpSession> {
 		const session = await openAcpSession(this.#connection, {
-			cwd,
+			cwd: directoryOf(params),
+			roots: rootsOf(params),
 			flags,
 			filter: () => this.redactor.pieces(),
 			onLive: (live) => void this.#live.add(live),
@@ -184,15 +185,19 @@ function requireDirectory(stored: string, given: string): void {
 	if (realPath(stored) !== realPath(given)) throw invalid(`The session belongs to ${stored}, not to ${given}`);
 }
 
-function directoryOf({ cwd, additionalDirectories }: Params): string {
-	const directory = (value: unknown, name: string) => {
-		if (typeof value !== "string" || !isAbsolute(value)) throw invalid(`${name} must be an absolute path: ${JSON.stringify(value)}`);
-		if (!statSync(value, { throwIfNoEntry: false })?.isDirectory()) throw invalid(`${name}: there is no directory ${value}`);
-		return value;
-	};
-	if (additionalDirectories !== undefined && additionalDirectories !== null) {
-		if (!Array.isArray(additionalDirectories)) throw invalid("additionalDirectories must be a list of absolute paths");
-		for (const [index, value] of additionalDirectories.entries()) directory(value, `additionalDirectories[${index}]`);
-	}
-	return directory(cwd, "cwd");
+function absolute(value: unknown, name: string): string {
+	if (typeof value !== "string" || !isAbsolute(value)) throw invalid(`${name} must be an absolute path: ${JSON.stringify(value)}`);
+	return value;
+}
+
+function directoryOf({ cwd }: Params): string {
+	const directory = absolute(cwd, "cwd");
+	if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw invalid(`cwd: there is no directory ${directory}`);
+	return directory;
+}
+
+function rootsOf({ additionalDirectories: given }: Params): string[] {
+	if (given === undefined || given === null) return [];
+	if (!Array.isArray(given)) throw invalid("additionalDirectories must be a list of absolute paths");
+	return given.map((value, index) => absolute(value, `additionalDirectories[${index}]`));
 }

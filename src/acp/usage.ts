@@ -37,14 +37,14 @@ export class UsageReport {
 		this.tell();
 	}
 
-	/** Nothing while the tokens or the window are unknown. */
-	tell(): void {
+	/** Nothing while the tokens or the window are unknown. `always`: also when nothing has changed. */
+	tell(always = false): void {
 		const usage = contextUsageOf(this.#live.session);
 		if (!usage || usage.tokens === null || !Number.isFinite(usage.tokens)) return;
 		const cost = { amount: Number(this.#cost.toFixed(6)), currency: "USD" };
 		const update: SessionUpdate = { sessionUpdate: "usage_update", used: Math.round(usage.tokens), size: usage.contextWindow, cost };
 		const json = JSON.stringify(update);
-		if (json === this.#last) return;
+		if (json === this.#last && !always) return;
 		this.#last = json;
 		this.#tell(update);
 	}

@@ -1,4 +1,5 @@
 export type * from "./budget.ts";
+export type * from "./files.ts";
 export type * from "./loop.ts";
 export type * from "./models.ts";
 export type * from "./policy.ts";

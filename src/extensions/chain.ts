@@ -5,6 +5,7 @@ import { contextOf } from "./context.ts";
 import type { ExtensionEvent, ExtensionEventName } from "./events.ts";
 import { type Link, settle, slowAfterMs } from "./link.ts";
 import type { AnyHandler, Registrations } from "./registrations.ts";
+import type { DialogCall } from "./ui.ts";
 
 export interface Question<Name extends ExtensionEventName> {
 	name: Name;
@@ -33,7 +34,11 @@ export async function ask<Name extends ExtensionEventName>(
 		for (const { own, handler } of asked) {
 			if (signal.aborted) return false;
 			const event = question.event();
-			const settled = await link.waitingFor(own.path, name, called(own, handler, event, contextOf(link, own.path, signal), link, signal));
+			const settled = await link.waitingFor(
+				own.path,
+				name,
+				called(own, handler, event, contextOf(link, own.path, signal, callOf(event)), link, signal),
+			);
 			if ("isAborted" in settled) return false;
 			try {
 				if ("failure" in settled) throw settled.failure;
@@ -47,6 +52,11 @@ export async function ask<Name extends ExtensionEventName>(
 	} finally {
 		release();
 	}
+}
+
+/** The call that an event is about. A dialog of `tool_call` decides whether the call runs. */
+function callOf(event: { type: string; toolCallId?: string }): DialogCall | undefined {
+	return event.toolCallId === undefined ? undefined : { toolCallId: event.toolCallId, isBeforeCall: event.type === "tool_call" };
 }
 
 function called(own: Registrations, handler: AnyHandler, event: { type: string }, context: ExtensionContext, link: Link, signal: AbortSignal) {

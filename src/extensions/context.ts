@@ -2,12 +2,12 @@
 import type { CommandContext, CompactOptions, ExtensionContext } from "./api.ts";
 import type { Link } from "./link.ts";
 import { sessionManager } from "./session-view.ts";
-import { uiUntil } from "./ui.ts";
+import { type DialogCall, uiUntil } from "./ui.ts";
 
-export function contextOf(link: Link, path: string, signal: AbortSignal): ExtensionContext {
+export function contextOf(link: Link, path: string, signal: AbortSignal, call?: DialogCall): ExtensionContext {
 	const actions = link.actionsFor("Handling an event");
 	return {
-		ui: uiUntil(actions.ui, signal, (member) => link.warnOnce(`Extension ${path} uses ui.${member}, which has no effect here.`)),
+		ui: uiUntil(actions.ui, signal, (member) => link.warnOnce(`Extension ${path} uses ui.${member}, which has no effect here.`), call),
 		hasUI: actions.hasUI,
 		cwd: actions.cwd,
 		signal,

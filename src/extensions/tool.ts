@@ -22,7 +22,11 @@ export function toolOf(tool: ToolRegistration, path: string, link: Link): Tool {
 			const { signal, release } = untilEither(given, link.ended);
 			try {
 				const update = (partial: ToolResult) => onUpdate(resultOf(partial, name));
-				const outcome = await link.waitingFor(path, name, tool.execute(toolCallId, args, signal, update, contextOf(link, path, signal)));
+				const outcome = await link.waitingFor(
+					path,
+					name,
+					tool.execute(toolCallId, args, signal, update, contextOf(link, path, signal, { toolCallId })),
+				);
 				const result = resultOf(outcome, name);
 				if ((outcome as { isError?: unknown }).isError === true) throw new ToolFailure(result);
 				return result;

@@ -20,11 +20,14 @@ const terminalOnly: Record<string, unknown> = {
 	setEditorComponent: () => undefined,
 };
 
+/** The call that dialogs belong to. */
+export type DialogCall = Pick<DialogOptions, "toolCallId" | "isBeforeCall">;
+
 /** Dialogs end with the hook that opened them. `onUnknown` is called for members that exist nowhere. */
-export function uiUntil(ui: Ui, signal: AbortSignal, onUnknown: (member: string) => void): Ui {
+export function uiUntil(ui: Ui, signal: AbortSignal, onUnknown: (member: string) => void, call: DialogCall = {}): Ui {
 	const until = (options?: DialogOptions): DialogOptions => {
 		const own = options?.signal instanceof AbortSignal ? options.signal : undefined;
-		return { ...options, signal: own ? AbortSignal.any([signal, own]) : signal };
+		return { ...options, ...call, signal: own ? AbortSignal.any([signal, own]) : signal };
 	};
 	const checked: Ui = {
 		select: async (title, choices, options) => {

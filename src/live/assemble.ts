@@ -89,7 +89,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	const permissions = new Permissions({ workspace, front, conversation, shells, controls, doors, edges });
 	const taskParts = { permissions, workspace, front, models, shells, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
-	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, warn, taskTool });
+	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, files: front.files, warn, taskTool });
 	const mcp: Mcp = new Mcp({
 		workspace,
 		front,

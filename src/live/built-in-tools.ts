@@ -1,4 +1,5 @@
 /** The built-in tools of a session, as a source of tools. Loaded before the first run. */
+import type { Files } from "../agent/files.ts";
 import type { Tool } from "../agent/tool.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { ModelChoice } from "../session/model-choice.ts";
@@ -16,6 +17,7 @@ export interface BuiltInToolsParts {
 	shells: Shells;
 	todos: TodoList;
 	choice: ModelChoice;
+	files: Files | undefined;
 	warn: (text: string) => void;
 	/** The tool that sends subagents, where there is one. */
 	taskTool: () => Promise<Tool | undefined>;
@@ -52,7 +54,7 @@ export class BuiltInTools implements ToolSource {
 	}
 
 	async #load(): Promise<void> {
-		const { workspace, secrets, shells, todos, choice, warn, taskTool } = this.#parts;
+		const { workspace, secrets, shells, todos, choice, files, warn, taskTool } = this.#parts;
 		const { options, settings, cwd, userDirectory, subagent } = workspace;
 		// The first prompt must not work on half a merge.
 		if (!subagent) await repairMerges(userDirectory, shells, warn);
@@ -64,6 +66,7 @@ export class BuiltInTools implements ToolSource {
 			shell,
 			environment,
 			settings: { autoResizeImages: () => settings.get("images.autoResize") },
+			files,
 			acceptsImages: () => choice.model?.input.includes("image") ?? false,
 			todos: settings.get("todo.enabled")
 				? { read: () => todos.read(), replace: (phases) => todos.replace(phases), storage: () => (options["no-session"] ? "memory" : "session") }

@@ -1,4 +1,5 @@
 /** What a front provides to a session: the connection to its host. Types only. */
+import type { Files } from "../agent/files.ts";
 import type { SummaryRetry } from "../agent/policy.ts";
 import type { Flow } from "../agent/stream.ts";
 import type { Ui } from "../agent/ui.ts";
@@ -25,6 +26,8 @@ export interface Front {
 	host?: Host;
 	/** MCP servers for this session alone, by name or as a list with names. Opening the session fails when an entry is wrong. */
 	mcpServers?: McpServers;
+	/** The texts of files that an editor has open. */
+	files?: Files;
 	warn: (text: string) => void;
 	/** Calls back when everything has ended, for whatever reason. */
 	atExit: (then: () => void) => void;

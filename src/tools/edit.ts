@@ -7,9 +7,9 @@ import { readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
 import { atomicWrite } from "./atomic-write.ts";
 import { editDiff } from "./edit-diff.ts";
 import { applyReplacements, type Edit, planEdits } from "./edit-match.ts";
+import { find } from "./locate.ts";
 import type { MutationQueue } from "./mutation-queue.ts";
-import { refuseIfAborted, textResult } from "./options.ts";
-import { resolveExisting } from "./paths.ts";
+import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
 
 const parameters = Type.Object({
 	path: Type.String({ description: "The file, absolute or relative to the working directory." }),
@@ -24,7 +24,7 @@ const parameters = Type.Object({
 
 const maxFileBytes = 64 * 1024 * 1024;
 
-export function editTool(options: { cwd: string }, queue: MutationQueue): Tool {
+export function editTool(options: Pick<ToolOptions, "cwd" | "files">, queue: MutationQueue): Tool {
 	return {
 		name: "edit",
 		label: "Edit",
@@ -34,19 +34,25 @@ export function editTool(options: { cwd: string }, queue: MutationQueue): Tool {
 		parameters: { ...parameters },
 		concurrency: "exclusive",
 		adapt,
-		async execute({ args, signal }) {
+		async execute({ args, signal, toolCallId }) {
 			const { path, edits } = args as Static<typeof parameters>;
 			refuseIfAborted(signal);
-			const target = await resolveExisting(options.cwd, path);
+			const { files } = options;
+			const call = { signal, toolCallId };
+			const { target } = await find(options, path, call);
 			return queue.run(target, async () => {
 				refuseIfAborted(signal);
-				const before = await contentOf(target, path, signal);
+				// Another call may have changed the text while this one waited.
+				const open = await files?.read(target, call);
+				const before = open === undefined ? await contentOf(target, path, signal) : Buffer.from(open);
 				const after = await edited(before, edits, path, signal);
 				if (after.equals(before)) throw new Error(`Nothing would change in ${path}: the new text is the same as the old.`);
 				// Nothing may fail after the file has changed: the result would deny the change.
 				const details = await editDiff(path, before.toString(), after.toString());
 				refuseIfAborted(signal);
-				await atomicWrite(target, after);
+				const isText = isUtf8(before) && isUtf8(after);
+				if (!isText || !(await files?.write(target, after.toString(), call))) await atomicWrite(target, after);
+				if (isText) files?.changed(toolCallId, { before: before.toString(), after: after.toString() });
 				return textResult(`Edited ${path}: ${edits.length === 1 ? "1 replacement" : `${edits.length} replacements`}`, details);
 			});
 		},

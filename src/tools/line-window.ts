@@ -27,8 +27,21 @@ const chunkSize = 64 * 1024;
 const maxScannedBytes = 2 * 1024 * 1024 * 1024;
 const Newline = 0x0a;
 
+/** What bytes are read from. */
+export type ReadableBytes = Pick<FileHandle, "read">;
+
+/** A text that is in no file. */
+export function inMemory(text: string): ReadableBytes {
+	const bytes = Buffer.from(text);
+	const read = async (into: Buffer, offset: number, length: number, position: number) => {
+		const bytesRead = bytes.copy(into, offset, position, Math.min(position + length, bytes.length));
+		return { bytesRead, buffer: into };
+	};
+	return { read } as unknown as ReadableBytes;
+}
+
 /** Lines `first` to `first + count - 1`. */
-export async function readLines(file: FileHandle, { first, count, enough, signal }: WantedLines): Promise<LineWindow> {
+export async function readLines(file: ReadableBytes, { first, count, enough, signal }: WantedLines): Promise<LineWindow> {
 	const chunk = Buffer.allocUnsafe(chunkSize);
 	const parts: Buffer[] = [];
 	const end = first + count;

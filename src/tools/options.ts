@@ -1,4 +1,5 @@
 /** What the built-in tools get, and the few functions that they share. */
+import type { Files } from "../agent/contracts.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import type { TodoToolOptions } from "./todo.ts";
@@ -12,6 +13,8 @@ export interface ToolOptions {
 	environment: () => Record<string, string | undefined>;
 	/** Whether the current model can look at images. */
 	acceptsImages: () => boolean;
+	/** Asked for the text of files before the disk. */
+	files?: Files;
 	/** The todo list; without it the model has no tool for it. */
 	todos?: TodoToolOptions;
 }

@@ -8,9 +8,9 @@ import { formatSize, outputLimits, truncateHead } from "../lib/truncate.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import { binaryKind } from "./binary-kind.ts";
 import { fitImage, loadSharp } from "./image-fit.ts";
-import { readLines } from "./line-window.ts";
+import { inMemory, type ReadableBytes, readLines } from "./line-window.ts";
+import { locate } from "./locate.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
-import { resolveExisting } from "./paths.ts";
 
 const parameters = Type.Object({
 	path: Type.String({ description: "The file, absolute or relative to the working directory." }),
@@ -18,7 +18,7 @@ const parameters = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, description: "Most lines to show." })),
 });
 
-type ReadOptions = Pick<ToolOptions, "cwd" | "settings" | "acceptsImages">;
+type ReadOptions = Pick<ToolOptions, "cwd" | "settings" | "acceptsImages" | "files">;
 
 const probeSize = 8 * 1024;
 const largestImageFile = 100 * 1024 * 1024;
@@ -32,10 +32,11 @@ export function readTool(options: ReadOptions): Tool {
 		hint: "Show the content of files",
 		parameters: { ...parameters },
 		concurrency: "shared",
-		async execute({ args, signal }) {
+		async execute({ args, signal, toolCallId }) {
 			const { path, offset = 1, limit } = args as Static<typeof parameters>;
 			refuseIfAborted(signal);
-			const target = await resolveExisting(options.cwd, path);
+			const { target, text } = await locate(options, path, { signal, toolCallId });
+			if (text !== undefined) return readText(inMemory(text), path, offset, limit, signal);
 			const facts = await stat(target);
 			if (facts.isDirectory()) throw new Error(`${path} is a directory. List it with ls.`);
 			// A pipe or a device may never end, or block the process that opens it.
@@ -55,7 +56,7 @@ export function readTool(options: ReadOptions): Tool {
 	};
 }
 
-async function readText(file: FileHandle, path: string, offset: number, limit: number | undefined, signal: AbortSignal): Promise<ToolResult> {
+async function readText(file: ReadableBytes, path: string, offset: number, limit: number | undefined, signal: AbortSignal): Promise<ToolResult> {
 	const window = await readLines(file, { first: offset, count: limit ?? Number.POSITIVE_INFINITY, enough: outputLimits.maxBytes + 1, signal });
 	const { totalLines } = window;
 	if (offset > Math.max(totalLines, 1)) throw new Error(`Offset ${offset} is beyond the end of ${path}, which has ${totalLines} lines.`);

@@ -1,11 +1,13 @@
 /** The tool that creates and replaces files. */
+import { isUtf8 } from "node:buffer";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import Type, { type Static } from "typebox";
-import type { Tool } from "../agent/contracts.ts";
+import type { FileCall, Files, Tool } from "../agent/contracts.ts";
+import { readRegular } from "../lib/bounded-file.ts";
 import { atomicWrite } from "./atomic-write.ts";
 import type { MutationQueue } from "./mutation-queue.ts";
-import { refuseIfAborted, textResult } from "./options.ts";
+import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
 import { requireDirectory, resolvePath } from "./paths.ts";
 
 const parameters = Type.Object({
@@ -13,7 +15,7 @@ const parameters = Type.Object({
 	content: Type.String({ description: "Everything the file shall contain." }),
 });
 
-export function writeTool(options: { cwd: string }, queue: MutationQueue): Tool {
+export function writeTool(options: Pick<ToolOptions, "cwd" | "files">, queue: MutationQueue): Tool {
 	return {
 		name: "write",
 		label: "Write",
@@ -22,7 +24,7 @@ export function writeTool(options: { cwd: string }, queue: MutationQueue): Tool 
 		hint: "Create a file or replace it completely",
 		parameters: { ...parameters },
 		concurrency: "exclusive",
-		async execute({ args, signal }) {
+		async execute({ args, signal, toolCallId }) {
 			const { path, content } = args as Static<typeof parameters>;
 			const target = resolvePath(options.cwd, path);
 			return queue.run(target, async () => {
@@ -30,9 +32,22 @@ export function writeTool(options: { cwd: string }, queue: MutationQueue): Tool 
 				await requireDirectory(options.cwd);
 				await mkdir(dirname(target), { recursive: true });
 				const bytes = Buffer.from(content);
-				await atomicWrite(target, bytes);
+				const { files } = options;
+				const before = files && (await textBefore(files, target, { signal, toolCallId }));
+				if (!(await files?.write(target, content, { signal, toolCallId }))) await atomicWrite(target, bytes);
+				files?.changed(toolCallId, { before, after: content });
 				return textResult(`Wrote ${bytes.length} bytes to ${path}`);
 			});
 		},
 	};
+}
+
+const longestBefore = 1024 * 1024;
+
+/** The text that is about to be replaced; nothing for a file that is new, long or not text. */
+async function textBefore(files: Files, target: string, call: FileCall): Promise<string | undefined> {
+	const open = await files.read(target, call);
+	if (open !== undefined) return open;
+	const [bytes] = await Promise.allSettled([readRegular(target, longestBefore, call.signal)]);
+	return bytes.status === "fulfilled" && isUtf8(bytes.value) ? bytes.value.toString() : undefined;
 }

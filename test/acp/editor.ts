@@ -298,3 +298,15 @@ export class Editor {
 }
 
 export const kindOf = (message: Message): string | undefined => message.params?.update?.sessionUpdate;
+
+/** Runs work with an editor, ends the agent, and throws for every line that was wrong. */
+export async function using<T>(options: EditorOptions, work: (editor: Editor) => Promise<T>): Promise<T> {
+	const editor = await Editor.start(options);
+	try {
+		const result = await work(editor);
+		await editor.end();
+		return result;
+	} finally {
+		editor.dispose();
+	}
+}
