@@ -51,7 +51,7 @@ test("a loaded session shows the same calls as it did live, and everything that 
 				"c7 failed",
 			]);
 			await editor.request("session/close", { sessionId: session });
-			await again(editor, {}, async (other) => {
+			await again(editor, { model: 'say "x"' }, async (other) => {
 				await other.request("session/load", { sessionId: session, cwd: editor.cwd, mcpServers: [] });
 				expect(shownCalls(other.calls())).toEqual(shownCalls(live));
 				expect(other.updates("tool_call_update")).toEqual([]);
