@@ -146,7 +146,7 @@ export class Sessions {
 	}
 
 	#secrets(): readonly string[] | undefined {
-		const lists = [...this.#live].flatMap(({ assembly }) => assembly.models.knownSecrets() ?? []);
+		const lists = [...this.#live].flatMap(({ assembly }) => assembly.knownSecrets() ?? []);
 		return lists.length ? lists : undefined;
 	}
 

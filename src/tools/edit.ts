@@ -10,6 +10,7 @@ import { applyReplacements, type Edit, planEdits } from "./edit-match.ts";
 import { find } from "./locate.ts";
 import type { MutationQueue } from "./mutation-queue.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
+import { resolveExisting } from "./paths.ts";
 
 const parameters = Type.Object({
 	path: Type.String({ description: "The file, absolute or relative to the working directory." }),
