@@ -64,7 +64,9 @@ async function main(): Promise<void> {
 	if (options.help || options.version) {
 		const { helpText, versionText } = await import("./help.ts");
 		handleClosedStdout();
-		return void process.stdout.write(options.help ? helpText(subcommand && name) : `${versionText(process.env)}\n`);
+		return void process.stdout.write(
+			options.help ? helpText(subcommand ? name : options.mode === "rpc" ? "rpc" : undefined) : `${versionText(process.env)}\n`,
+		);
 	}
 	if (options.log !== undefined) return refuse("--log belongs to bowline acp.");
 	if (options.cwd !== undefined) {
@@ -79,6 +81,7 @@ async function main(): Promise<void> {
 		handleClosedStdout();
 		return (await import("./subcommands.ts")).subcommandOf("models")?.(search === true ? words : [search, ...words], options);
 	}
+	if (options.json && !subcommand) return refuse((await import("./subcommands.ts")).jsonText);
 	// `bowline config --mode rpc` shows what a host gets.
 	if (options.mode === "rpc" && !subcommand) {
 		if (options["output-schema"] !== undefined) return refuse("--output-schema is for -p. In RPC mode, send outputSchema with the prompt.");
@@ -96,7 +99,7 @@ async function main(): Promise<void> {
 		handleClosedStdout();
 		return subcommand(rest, options);
 	}
-	if (words.length) return refuse(`Unknown command: ${words[0]}. To ask a model: bowline -p "prompt". See bowline --help.`);
+	if (words.length) return refuse((await import("./subcommands.ts")).unknownCommandText(words[0] as string));
 	refuse('Nothing to do. Try bowline chat. Pass -p "prompt" for one answer, --mode rpc to be driven by a program, or see bowline --help.');
 }
 

@@ -1,39 +1,69 @@
 /** What `bowline <word>` does: one table, from which the command line and its help follow. Each one is loaded when it is called. */
 
+import { didYouMean } from "../lib/nearest.ts";
 import { UsageError } from "../lib/usage-error.ts";
-import type { Options } from "../protocol/flags.ts";
+import { type FlagName, flags, type Options } from "../protocol/flags.ts";
 
 export interface Subcommand {
 	/** The text after the name, for the help. */
 	usage: string;
 	doc: string;
+	/** The flags that mean something here, for the help. */
+	flags: readonly FlagName[];
 	run: (words: readonly string[], options: Options) => Promise<void>;
 }
+
+/** Where to work, and with which settings. */
+const surroundings: readonly FlagName[] = ["cwd", "hermetic", "approve", "no-approve", "config", "set"];
+/** They say how to talk to a host, or concern another command. */
+const notForChat: readonly FlagName[] = [
+	"print",
+	"mode",
+	"updates",
+	"dialect",
+	"no-ready",
+	"list-models",
+	"output-schema",
+	"json",
+	"version",
+	"help",
+];
+/** The editor says where to work and which session to open. */
+const notForAcp: readonly FlagName[] = [...notForChat, "cwd", "session", "continue", "resume", "fork", "session-id", "name", "no-session"];
+const forPeople = (left: readonly FlagName[]) =>
+	(Object.keys(flags) as FlagName[]).filter((name) => !left.includes(name) && !("hidden" in flags[name]));
+const acpFlags = forPeople(notForAcp);
+const chatFlags = forPeople([...notForChat, "log"]);
 
 export const subcommands: Record<string, Subcommand> = {
 	demo: {
 		usage: "",
 		doc: "Watch it repair a small repository: no key, no network",
+		flags: [],
 		run: async () => (await import("./commands/demo.ts")).demo(),
 	},
 	config: {
 		usage: "[search]",
-		doc: "Every setting, its value, and where it came from",
+		doc: "Every setting, its value, and where it came from; with --mode rpc as a host gets them",
+		flags: ["json", "mode", ...surroundings],
 		run: async (words, options) => (await import("./commands/config.ts")).showConfig(words.join(" "), options),
 	},
 	models: {
 		usage: "[search]",
 		doc: "The models that can be used, with their prices",
+		flags: ["json", ...surroundings],
 		run: async (words, options) => (await import("./commands/models.ts")).listModels(words.join(" "), options),
 	},
 	sessions: {
 		usage: "",
 		doc: "The sessions of this directory",
+		flags: ["json", "session-dir", ...surroundings],
 		run: async (_, options) => (await import("./commands/sessions.ts")).listSessions(options),
 	},
 	chat: {
 		usage: "[flags]",
 		doc: "Talk to an agent in this terminal",
+		flags: chatFlags,
 		async run(words, options) {
 			if (words.length) throw new UsageError(`Unexpected argument: ${words[0]}. Type it when the chat has begun, or ask once with bowline -p.`);
 			const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.env.TERM !== "dumb";
@@ -45,26 +75,54 @@ export const subcommands: Record<string, Subcommand> = {
 	acp: {
 		usage: "[flags]",
 		doc: "Be driven by an editor: the Agent Client Protocol over stdin and stdout",
+		flags: acpFlags,
 		// The command line starts it before subcommands: it owns stdout.
 		run: async () => undefined,
 	},
 	doctor: {
 		usage: "",
 		doc: "Look at what an agent needs here, try one, and say what to do",
+		flags: ["json", "provider", "model", "api-key", ...surroundings],
 		run: async (_, options) => (await import("./commands/doctor.ts")).doctor(options),
 	},
 	export: {
 		usage: "<session> [output]",
 		doc: "A session as one HTML page, by its file or id",
+		flags: ["json", "session-dir", ...surroundings],
 		run: async (words, options) => (await import("./commands/export.ts")).exportCommand(words, options),
 	},
+	help: {
+		usage: "[command]",
+		doc: "This text, or the flags of one command",
+		flags: [],
+		async run([topic, tooMuch]) {
+			if (tooMuch !== undefined) throw new UsageError(`Unexpected argument: ${tooMuch}. bowline help [command]`);
+			if (topic !== undefined && topic !== "rpc" && !Object.hasOwn(subcommands, topic)) throw new UsageError(unknownCommandText(topic));
+			process.stdout.write((await import("./help.ts")).helpText(topic));
+		},
+	},
+	version: {
+		usage: "",
+		doc: "The version of Bowline, Node and the platform",
+		flags: [],
+		run: async () => void process.stdout.write(`${(await import("./help.ts")).versionText(process.env)}\n`),
+	},
 };
+
+/** The answer to `--json` where nothing prints it. */
+export const jsonText = "--json is for bowline models, sessions, config, doctor and export. Events as JSON lines: bowline -p --mode json.";
+
+export function unknownCommandText(word: string): string {
+	const meant = didYouMean(word, Object.keys(subcommands), (name) => `bowline ${name}`);
+	return `Unknown command: ${word}.${meant} To ask a model: bowline -p "prompt". See bowline --help.`;
+}
 
 /** Runs the subcommand of this name; nothing when there is none. */
 export function subcommandOf(name: string): Subcommand["run"] | undefined {
 	if (!Object.hasOwn(subcommands, name)) return undefined;
 	const { usage, run } = subcommands[name] as Subcommand;
 	return async (words, options) => {
+		if (options.json && !(subcommands[name] as Subcommand).flags.includes("json")) throw new UsageError(jsonText);
 		if (usage === "" && words.length) throw new UsageError(`Unexpected argument: ${words[0]}. bowline ${name} takes none. See bowline --help.`);
 		await run(words, options);
 	};

@@ -1,5 +1,6 @@
 /** Parses a command line by the table of flags. */
 
+import { didYouMean } from "../lib/nearest.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { type Flag, flags, type Options } from "../protocol/flags.ts";
 
@@ -24,7 +25,13 @@ export interface UnknownFlag {
 }
 
 export const unexpectedText = (word: string) => `Unexpected argument: ${word}. In RPC mode prompts are sent over stdin.`;
-const unknownFlagText = (spelling: string) => `Unknown flag: ${spelling}. See bowline --help.`;
+
+/** `known`: flags of extensions, which are not in the table. */
+function unknownFlagText(spelling: string, known: readonly string[] = []): string {
+	const visible = Object.entries(flags as Record<string, Flag>).flatMap(([name, { hidden }]) => (hidden ? [] : [name]));
+	const meant = didYouMean(spelling.replace(/^-+/, ""), [...visible, ...known], (name) => `--${name}`);
+	return `Unknown flag: ${spelling}.${meant} See bowline --help.`;
+}
 
 /** Switches of other agents that turn off what is not here. Any other switch may be meant to restrict the agent, so it must not be ignored. */
 const harmless: readonly string[] = ["no-color", "no-telemetry", "no-update-check", "no-lsp"];

@@ -77,6 +77,7 @@ async function settingsOf({ settings: given, trusted }: Inheritance, cwd: string
 		refused: () => [],
 		warnings: [],
 		unused: [],
+		misspelt: [],
 		isTrusted: trusted,
 		projectDirectory: projectDirectoryOf({ cwd, userDirectory: await userDirectory(env) }),
 	};

@@ -17,7 +17,8 @@ type Warn = (text: string) => void;
 
 /** Warns about settings and flags, and begins to load extensions. Returns nothing when there are none. */
 export function loadExtensions(workspace: Workspace, warn: Warn): Promise<Extensions> | undefined {
-	workspace.settings.warnings.forEach(warn);
+	const { warnings, misspelt } = workspace.settings;
+	for (const text of [...warnings, ...(workspace.subagent ? [] : misspelt)]) warn(text);
 	warnOfUnknownTools(workspace.options, warn);
 	if (!mayHaveExtensions(workspace)) return undefined;
 	return import("./extensions.ts").then(({ Extensions }) => Extensions.load(workspace, warn));

@@ -93,6 +93,7 @@ export const flags = {
 	"no-ready": { doc: "Do not announce readiness" },
 	log: { value: "file", doc: "bowline acp: write every line to this file, with its direction and time" },
 	"list-models": { value: "search", without: "list-models", doc: "The same as bowline models [search]" },
+	json: { doc: "Print JSON: of bowline models, sessions, config, doctor and export" },
 	help: { short: "h", doc: "This text" },
 	version: { short: "v", doc: "The version" },
 	"no-title": { hidden: true, doc: "No effect: titles are never made up" },
@@ -121,7 +122,7 @@ export const flags = {
 } satisfies Record<string, Flag>;
 
 type Flags = typeof flags;
-type FlagName = keyof Flags;
+export type FlagName = keyof Flags;
 type Value<F> = F extends { without: string; value: string }
 	? string | true
 	: F extends { repeats: true }

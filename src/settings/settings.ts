@@ -3,6 +3,7 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { ParseError } from "jsonc-parser";
 import { readRegularSync } from "../lib/bounded-file-sync.ts";
+import { didYouMean } from "../lib/nearest.ts";
 import { UnsuitableFile } from "../lib/unsuitable-file.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
@@ -23,6 +24,8 @@ export interface SettingsView {
 	warnings: string[];
 	/** Settings in a file that have no effect, with the reason. */
 	unused: string[];
+	/** Those of them that do not exist, in short: they are reported at every start. */
+	misspelt: string[];
 	/** Whether this project's own code and settings are trusted. */
 	isTrusted: boolean;
 	/** `.bowline` of the project; absent where that is the user's own. */
@@ -65,6 +68,8 @@ const maxFileBytes = 1024 * 1024;
 /** Lines about settings without effect. */
 const maxUnused = 50;
 const longestShownKey = 100;
+/** Lines about settings that do not exist, at each start. */
+const maxMisspelt = 10;
 
 export class SettingsProblem extends UsageError {}
 
@@ -77,6 +82,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	const values: Values = {};
 	const origins: Record<string, string> = {};
 	const unused: string[] = [];
+	const misspelt: string[] = [];
 	const layers: Layer[] = [];
 	const refused: Layer[] = [];
 	/** A file may have held rules that cannot be read. */
@@ -87,7 +93,9 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			if (value === null || key === "$schema") continue;
 			const address = addressOf(key);
 			const reason = address ? refusal(address.row, value, values[address.name] ?? address.row.default) : "there is no such setting";
-			if (reason && unused.length < maxUnused) unused.push(`${source}: ${shortened(key)} has no effect: ${reason}.`);
+			if (!address && misspelt.length < maxMisspelt) misspelt.push(`${source}: ${unknownSetting(key)}`);
+			if (reason && unused.length < maxUnused)
+				unused.push(`${source}: ${shortened(key)} has no effect: ${reason}.${address ? "" : didYouMean(key, Object.keys(settings))}`);
 			else if (reason) more += 1;
 			if (address?.row.byMember && reason && isObject(value)) refused.push({ name: address.name, scope: "project", source, directory, value });
 			if (!address || reason) continue;
@@ -186,6 +194,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		refused: (name) => refused.filter((layer) => layer.name === name),
 		warnings,
 		unused,
+		misspelt,
 		isTrusted: trusted,
 		projectDirectory,
 	};
@@ -225,6 +234,8 @@ function refusalForUntrusted(row: SettingRow, value: unknown): string | undefine
 const scopeOf = (source: string | undefined) => (source === userSource ? "user" : source === projectSource ? "project" : "temporary");
 
 const shortened = (key: string) => (key.length > longestShownKey ? `${key.slice(0, longestShownKey)}…` : key);
+
+const unknownSetting = (key: string) => `there is no setting ${shortened(key)}.${didYouMean(key, Object.keys(settings))}`;
 
 /** In the home directory the project's directory is the user's own, which is not a project. */
 export function projectDirectoryOf({ cwd, userDirectory }: Pick<SettingsPlaces, "cwd" | "userDirectory">): string | undefined {
@@ -299,8 +310,12 @@ function flat(parse: () => unknown, source: string): unknown {
 function parseAssignment(assignment: string): Values {
 	const at = assignment.indexOf("=");
 	const name = assignment.slice(0, at);
-	const address = at > 0 ? addressOf(name) : undefined;
-	if (!address) throw new SettingsProblem(`--set ${assignment}: write key=value with a setting of docs/settings.md.`);
+	if (at <= 0) {
+		const isKnown = addressOf(assignment) !== undefined;
+		throw new SettingsProblem(`--set ${assignment}: write ${isKnown ? assignment : "key"}=value, such as --set retry.maxRetries=5.`);
+	}
+	const address = addressOf(name);
+	if (!address) throw new SettingsProblem(`--set ${assignment}: ${unknownSetting(name)} bowline config lists all settings.`);
 	const text = assignment.slice(at + 1);
 	let value: unknown = text;
 	try {

@@ -1,41 +1,115 @@
-/** The command line for people: subcommands, help, and what happens when a reader goes away. */
+/** What a person at the command line gets: help, guesses for misspelt words, JSON for programs. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { helpText } from "../../src/app/help.ts";
+import { subcommands, unknownCommandText } from "../../src/app/subcommands.ts";
+import { parseArguments, refuseUnknown } from "../../src/live/arguments.ts";
 import { program } from "../wire/support/agent.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "bowline-command-"));
-const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
-const env = { ...inherited, BOWLINE_DIR: join(folder, "user"), BOWLINE: `${process.execPath} ${program}` };
-const bash = (line: string) => spawnSync("bash", ["-c", line], { cwd: folder, env, encoding: "utf8", timeout: 60_000 });
-
+const folder = mkdtempSync(join(tmpdir(), "bowline-line-"));
+const user = join(folder, "user");
+const work = join(folder, "work");
+for (const directory of [user, work, join(folder, "bin")]) mkdirSync(directory);
+writeFileSync(join(folder, "bin/bowline"), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
+const env = { PATH: `${join(folder, "bin")}:${process.env.PATH}`, BOWLINE_DIR: user };
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each(["--help", "config", "doctor"])("bowline %s ends without a word when nobody reads", (words) => {
-	// The reader is gone before the first word.
-	const { stdout, stderr } = bash(`{ sleep 0.2; $BOWLINE ${words}; echo $? >&2; } | true`);
-	expect([stdout, stderr]).toEqual(["", "141\n"]);
+const run = (...args: string[]) => spawnSync(process.execPath, [program, ...args], { cwd: work, env, encoding: "utf8", timeout: 30_000 });
+const json = (...args: string[]) => JSON.parse(run(...args, "--json").stdout) as Record<string, unknown>;
+
+describe("help", () => {
+	test.each(Object.keys(subcommands))("of %s lists its own flags alone", (name) => {
+		const own = subcommands[name]?.flags ?? [];
+		const listed = [...helpText(name).matchAll(/^ {2}(?:-\w+, +| {5})--([\w-]+)/gm)].map(([, flag]) => flag);
+		expect(listed).toEqual(own.length ? [...own, "help"] : []);
+	});
+
+	test("is a command, as the version is", () => {
+		const { stdout, status } = run("help", "models");
+		expect([stdout, status]).toEqual([helpText("models"), 0]);
+		expect(run("version").stdout).toMatch(/^bowline \d+\.\d+\.\d+ \(node /);
+		expect(run("help", "modles")).toMatchObject({ status: 2, stderr: expect.stringContaining("Did you mean bowline models?") });
+	});
+
+	test("of rpc says that closing stdin aborts, and its prompt works from a pipe", () => {
+		const { stdout } = run("--mode", "rpc", "--help");
+		expect(stdout).toContain("Closing stdin ends the agent: it aborts what runs");
+		expect(helpText()).toContain("{ echo '");
+		const line = stdout.split("\n").find((text) => text.includes("{ echo '")) as string;
+		const frames = spawnSync("bash", ["-c", line], { cwd: work, env, encoding: "utf8", timeout: 30_000 }).stdout;
+		expect(frames).toContain('"type":"text_end","contentIndex":0,"content":"hello"');
+		expect(frames).toContain('{"type":"agent_settled","aborted":false}');
+	});
 });
 
-test.each(["--help", "config"])("bowline %s tells that the disk is full", (words) => {
-	const { status, stderr } = bash(`$BOWLINE ${words} >/dev/full`);
-	expect([status, stderr]).toEqual([1, "Error: stdout could not be written: ENOSPC\n"]);
+describe("a misspelt word is named with the one that was meant:", () => {
+	test.each([
+		["--modle", "Unknown flag: --modle. Did you mean --model? See bowline --help."],
+		["--no-sesion", "Unknown flag: --no-sesion. Did you mean --no-session? See bowline --help."],
+		["--fly", "Unknown flag: --fly. See bowline --help."],
+	])("the flag %s", (flag, text) => {
+		const parsed = parseArguments([flag]);
+		if ("problem" in parsed) throw new Error(parsed.problem);
+		expect(() => refuseUnknown(parsed.unknown, () => undefined)).toThrow(text);
+	});
+
+	test("a command", () => {
+		expect(unknownCommandText("sesions")).toBe(
+			'Unknown command: sesions. Did you mean bowline sessions? To ask a model: bowline -p "prompt". See bowline --help.',
+		);
+		expect(unknownCommandText("fix")).toBe('Unknown command: fix. To ask a model: bowline -p "prompt". See bowline --help.');
+	});
+
+	test("a setting, at every start and by doctor", () => {
+		const file = join(user, "settings.jsonc");
+		writeFileSync(file, '{ "retry": { "maxRetires": 5 }, "colour": 1 }');
+		try {
+			const warning = "user settings: there is no setting retry.maxRetires. Did you mean retry.maxRetries?";
+			const rpc = spawnSync(process.execPath, [program, "--mode", "rpc"], { cwd: work, env, encoding: "utf8", input: "" });
+			expect(rpc.stderr).toBe(`Warning: ${warning}\nWarning: user settings: there is no setting colour.\n`);
+			expect(run("-p", "--provider", "scripted", "--model", "echo", "hi")).toMatchObject({
+				stdout: "hi\n",
+				stderr: expect.stringContaining(warning),
+			});
+			expect(json("doctor").findings).toContainEqual(expect.objectContaining({ check: "settings", state: "note", text: warning }));
+		} finally {
+			rmSync(file);
+		}
+	});
 });
 
-test.each(["sessions", "doctor", "demo"])("bowline %s takes no words", (name) => {
-	const { status, stdout, stderr } = bash(`$BOWLINE ${name} what`);
-	expect([status, stdout, stderr]).toEqual([2, "", `Error: Unexpected argument: what. bowline ${name} takes none. See bowline --help.\n`]);
-});
+describe("--json", () => {
+	test("prints models, settings and sessions", () => {
+		expect(json("models", "claude-sonnet-4-5")).toMatchObject({
+			models: [],
+			withoutKey: expect.arrayContaining([expect.objectContaining({ id: "claude-sonnet-4-5" })]),
+		});
+		expect(json("config", "retry.maxRetries")).toMatchObject({
+			settings: [{ name: "retry.maxRetries", value: 3, origin: "default", doc: expect.any(String) }],
+			userDirectory: user,
+			isTrusted: false,
+			unused: [],
+			warnings: [],
+		});
+		run("-p", "--provider", "scripted", "--model", "echo", "remember this");
+		const { sessions, omitted } = json("sessions") as { sessions: { id: string; firstPrompt: string; path: string }[]; omitted: number };
+		expect([sessions[0]?.firstPrompt, omitted]).toEqual(["remember this", 0]);
+		const { path } = json("export", sessions[0]?.id as string, "page.html") as { path: string };
+		expect(readFileSync(path, "utf8")).toContain("<html");
+	});
 
-test("the help of a subcommand is about it", () => {
-	const { status, stdout } = bash("$BOWLINE export --help");
-	expect(status).toBe(0);
-	expect(stdout.split("\n").slice(0, 4)).toEqual([
-		"bowline export <session> [output]",
-		"  A session as one HTML page, by its file or id",
-		"",
-		"Flags",
-	]);
+	test("of doctor has every finding and whether all is well", () => {
+		const report = json("doctor") as { ok: boolean; findings: { check: string; state: string }[] };
+		expect(report.findings.map(({ check }) => check)).toEqual(expect.arrayContaining(["node", "git", "settings", "loopback"]));
+		expect(report.ok).toBe(report.findings.every(({ state }) => state !== "fail"));
+	});
+
+	test.each([["--mode", "rpc"], ["-p", "hi"], ["demo"]])("is refused where nothing prints it: %s", (...args) => {
+		const { stderr, stdout } = run(...args, "--json");
+		expect(stderr).toBe("Error: --json is for bowline models, sessions, config, doctor and export. Events as JSON lines: bowline -p --mode json.\n");
+		expect(stdout).toBe("");
+	});
 });

@@ -68,7 +68,9 @@ test("a setting that is an object takes its members in every spelling, and a hig
 	expect(settings.get("task.agentModelOverrides")).toEqual({ plan: "a/b", explore: "c/d:low" });
 	expect(settings.warnings).toEqual([]);
 	places.assignments = ["retry.maxRetries.more=1"];
-	await expect(loadSettings(places)).rejects.toThrow("--set retry.maxRetries.more=1: write key=value with a setting of docs/settings.md.");
+	await expect(loadSettings(places)).rejects.toThrow(
+		"--set retry.maxRetries.more=1: there is no setting retry.maxRetries.more. Did you mean retry.maxRetries? bowline config lists all settings.",
+	);
 });
 
 test("null falls through, unknown names are kept out, a wrong type is reported and ignored", async () => {
@@ -254,7 +256,12 @@ test("bowline config shows every setting", () => {
 
 test.each([
 	["retry.maxRetries=many", "--set retry.maxRetries must be a number."],
-	["nobody=1", "--set nobody=1: write key=value with a setting of docs/settings.md."],
+	["nobody=1", "--set nobody=1: there is no setting nobody. bowline config lists all settings."],
+	[
+		"retry.maxRetires=1",
+		"--set retry.maxRetires=1: there is no setting retry.maxRetires. Did you mean retry.maxRetries? bowline config lists all settings.",
+	],
+	["retry.maxRetries", "--set retry.maxRetries: write retry.maxRetries=value, such as --set retry.maxRetries=5."],
 	["interruptMode=never", '--set interruptMode must be "immediate" or "wait".'],
 ])("--set %s is refused with the reason", async (assignment, problem) => {
 	await expect(loadSettings({ ...places, assignments: [assignment] })).rejects.toThrow(problem);
@@ -291,7 +298,7 @@ test("bowline config tells what stands in a file and has no effect", () => {
 	const env = { PATH: process.env.PATH, BOWLINE_DIR: join(folder, "user") };
 	const text = execFileSync(process.execPath, [program, "config", "--mode", "rpc"], { cwd: places.cwd, env, encoding: "utf8" });
 	expect(text.split("\n").filter((line) => line.includes("has no effect"))).toEqual([
-		"user settings: retyr.enabled has no effect: there is no such setting.",
+		"user settings: retyr.enabled has no effect: there is no such setting. Did you mean retry.enabled?",
 		"user settings: todo.enabled has no effect: hosts get the default.",
 		"project settings: shellPath has no effect: the project is not trusted (see --approve).",
 		"project settings: trust.projects has no effect: only the user's own file decides that.",

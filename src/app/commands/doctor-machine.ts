@@ -57,8 +57,10 @@ export function directories(patient: Patient): Finding[] {
 }
 
 export function settingsFiles({ options, settings, cwd, userDirectory }: Patient): Finding[] {
-	if (settings.warnings.length)
-		return settings.warnings.map((text) => ({ state: "fail", text, remedy: "Repair the file; docs/settings.md lists every setting." }));
+	const remedy = "Repair the file; docs/settings.md lists every setting.";
+	const failures = settings.warnings.map((text): Finding => ({ state: "fail", text, remedy }));
+	const notes = settings.misspelt.map((text): Finding => ({ state: "note", text, remedy }));
+	if (failures.length || notes.length) return [...failures, ...notes];
 	if (options.hermetic) return [{ state: "ok", text: "hermetic: no file is read" }];
 	const files = [join(userDirectory, "settings.jsonc"), join(cwd, ".bowline", "settings.jsonc")].filter((path) => existsSync(path));
 	return [{ state: "ok", text: files.length ? files.join(", ") : "none; defaults are used" }];

@@ -4,6 +4,7 @@ import { exitCodes } from "../../lib/exit-codes.ts";
 import { printableLine } from "../../lib/printable.ts";
 import { openWorkspace, type Workspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
+import { printJson } from "../json.ts";
 import { loopback } from "./doctor-loopback.ts";
 import { directories, git, node, proxy, ripgrep, settingsFiles, shell, trust } from "./doctor-machine.ts";
 import { models } from "./doctor-models.ts";
@@ -25,14 +26,18 @@ const checks: Record<string, Check> = { node, git, ripgrep, shell, directories, 
 export async function doctor(options: Options): Promise<void> {
 	const patient = await openWorkspace({ options, isRpc: false });
 	let failures = 0;
+	const report: ({ check: string } & Finding)[] = [];
 	for (const [name, check] of Object.entries(checks)) {
 		for (const [index, { state, text, remedy }] of (await findings(check, patient)).entries()) {
 			if (state === "fail") failures += 1;
+			report.push({ check: name, state, text, ...(remedy !== undefined && { remedy }) });
+			if (options.json) continue;
 			console.log(`${state.padEnd(4)}  ${(index === 0 ? name : "").padEnd(11)}  ${printableLine(text)}`);
 			if (remedy) console.log(`${" ".repeat(19)}→ ${printableLine(remedy)}`);
 		}
 	}
-	console.log(failures === 0 ? "\nReady to work." : `\n${failures === 1 ? "One thing needs" : `${failures} things need`} repair.`);
+	if (options.json) printJson({ ok: failures === 0, findings: report });
+	else console.log(failures === 0 ? "\nReady to work." : `\n${failures === 1 ? "One thing needs" : `${failures} things need`} repair.`);
 	process.exitCode = failures === 0 ? exitCodes.done : exitCodes.failed;
 }
 

@@ -6,6 +6,7 @@ import { Models } from "../../live/models.ts";
 import { openStore } from "../../live/start-session.ts";
 import { openWorkspace, type Workspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
+import { printJson } from "../json.ts";
 
 export async function exportCommand(words: readonly string[], options: Options): Promise<void> {
 	const [word, outputPath, tooMuch] = words;
@@ -15,7 +16,9 @@ export async function exportCommand(words: readonly string[], options: Options):
 	const { file } = openStore(workspace, { redact: (text) => text, now: Date.now }).named(word);
 	if (!existsSync(file)) throw new Error(`No such session file: ${file}`);
 	const { exportSession } = await import("../../transcript/export/index.ts");
-	process.stdout.write(`${await exportSession(file, { outputPath, redact: await redaction(workspace) })}\n`);
+	const path = await exportSession(file, { outputPath, redact: await redaction(workspace) });
+	if (options.json) printJson({ path });
+	else process.stdout.write(`${path}\n`);
 }
 
 /** The file may be of another program, or older than a key in it. */

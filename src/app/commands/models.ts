@@ -6,6 +6,7 @@ import { ModelRegistry } from "../../models/registry.ts";
 import { supportedLevels } from "../../models/thinking.ts";
 import type { Options } from "../../protocol/flags.ts";
 import type { Model } from "../../protocol/model.ts";
+import { printJson } from "../json.ts";
 
 export async function listModels(search: string, options: Options): Promise<void> {
 	const { env } = process;
@@ -19,6 +20,7 @@ export async function listModels(search: string, options: Options): Promise<void
 	const usable = unique([...local, ...available]).filter(fits);
 	const others = words.length ? (await registry.all()).filter((model) => fits(model) && !usable.some((other) => isSame(model, other))) : [];
 	await registry.close();
+	if (options.json) return printJson({ models: usable, withoutKey: others });
 
 	if (usable.length) print(usable);
 	else console.log(words.length ? "No usable model matches." : "No model can be used yet.");

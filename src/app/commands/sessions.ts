@@ -4,6 +4,7 @@ import { openStore } from "../../live/start-session.ts";
 import { openWorkspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
 import type { SessionSummary } from "../../transcript/store.ts";
+import { printJson } from "../json.ts";
 
 /** More than a person looks through; each costs a pass over its file. */
 const most = 50;
@@ -13,6 +14,7 @@ export async function listSessions(options: Options): Promise<void> {
 	const store = openStore(workspace, { redact: (text) => text, now: Date.now });
 	const { directory } = store;
 	const { sessions, omitted } = await store.list(most);
+	if (options.json) return printJson({ directory, sessions, omitted });
 	if (sessions.length === 0) return console.log(`No sessions in ${directory} yet.`);
 	const width = process.stdout.columns ?? 120;
 	for (const line of table(sessions, Date.now(), width)) console.log(line);

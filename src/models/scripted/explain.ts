@@ -1,8 +1,8 @@
 /** Says what is wrong with a script, and where, in words for the person who wrote it. */
 import { findNodeAtLocation, getNodeValue, type Node } from "jsonc-parser";
 import { Value } from "typebox/value";
+import { nearest } from "../../lib/nearest.ts";
 import { Script } from "./format.ts";
-import { nearest } from "./nearest.ts";
 
 export interface Problem {
 	offset: number;
