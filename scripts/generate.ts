@@ -5,10 +5,12 @@ import { inboundChecks } from "./generate/checks.ts";
 import { settingsPage } from "./generate/pages.ts";
 import { protocolPage } from "./generate/protocol-page.ts";
 import { pythonCommands, pythonProtocol } from "./generate/python.ts";
+import { pythonApiPage } from "./generate/python-api.ts";
 import { protocolSchema, scriptSchema, settingsSchema, taskParameters } from "./generate/schemas.ts";
 import { sessionFlags } from "./generate/session-flags.ts";
 import { toolNames } from "./generate/tool-names.ts";
 import { protocolNames, protocolTypes } from "./generate/types.ts";
+import { typescriptApiPage } from "./generate/typescript-api.ts";
 
 const root = join(import.meta.dirname, "..");
 const json = (value: unknown) => `${JSON.stringify(value, null, "\t")}\n`;
@@ -27,6 +29,8 @@ const files: Record<string, string> = {
 	"clients/python/bowline/_commands.py": pythonCommands(protocolSchema()),
 	"docs/protocol.md": protocolPage(),
 	"docs/settings.md": settingsPage(),
+	"docs/typescript-api.md": typescriptApiPage(),
+	"docs/python-api.md": pythonApiPage(pythonCommands(protocolSchema())),
 };
 
 const stale = Object.entries(files).filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text);

@@ -69,3 +69,21 @@ test("bowline demo ends with a repository whose test passes", () => {
 	const text = execFileSync(process.execPath, ["dist/bowline.js", "demo"], { cwd: root, env, encoding: "utf8" });
 	expect(text.trim().split("\n").at(-1)).toMatch(/^\d+ turns, \d+ tool calls, the test passes\. Session: .*\.jsonl$/);
 });
+
+test("the API pages describe every name that the packages export", async () => {
+	const page = readFileSync(join(root, "docs/typescript-api.md"), "utf8");
+	const names = await Promise.all(
+		["index", "client", "protocol"].map(async (name) => Object.keys(await import(join(root, "dist/lib", `${name}.js`)))),
+	);
+	const client = readFileSync(join(root, "src/client/index.ts"), "utf8").matchAll(/^export type \{ (.*) \} from/gm);
+	// These two only shape a member of ClientOptions and the names of listeners.
+	const types = [...client]
+		.flatMap(([, list = ""]) => list.split(", "))
+		.filter((name) => !["ListenerTypes", "ClosePatience", "Spawn"].includes(name));
+	expect([...names.flat(), ...types].filter((name) => !new RegExp(`^#+ ${name}$|^\\| \`${name}\``, "m").test(page))).toEqual([]);
+	const python = readFileSync(join(root, "docs/python-api.md"), "utf8");
+	const all = /__all__ = \[(.*?)\]/s.exec(readFileSync(join(root, "clients/python/bowline/__init__.py"), "utf8"))?.[1] ?? "";
+	const classes = [...all.matchAll(/"([A-Z][a-z]\w*)"/g)].map(([, name = ""]) => name);
+	expect(classes.length).toBeGreaterThan(7);
+	expect(classes.filter((name) => !python.includes(`\n## ${name}\n`))).toEqual([]);
+});
