@@ -27,7 +27,7 @@ const blocks: Block[] = pages
 		return [...found].map(([, reason, language = "", code = ""]) => ({ page, language, code, isRun: reason === undefined }));
 	});
 
-const canRun = new Set(["ts", "js", "python", "bash", "sh"]);
+const canRun = new Set(["ts", "js", "python", "bash", "sh", "go", "rust"]);
 
 /** Blocks that need more around them than a folder with `bowline` on its path. */
 const ownTests: Record<string, string> = {
@@ -40,6 +40,10 @@ const ownTests: Record<string, string> = {
 	"docs/one-shot.md sh": "test/app/one-shot-docs.test.ts",
 	"docs/budgets.md js": "test/policies/budget-docs.test.ts",
 	"docs/migration.md js": "test/rpc/dialects.test.ts",
+	"docs/cookbook.md sh": "test/cookbook.test.ts",
+	"docs/cookbook.md js": "test/cookbook.test.ts",
+	"docs/cookbook.md go": "test/cookbook.test.ts",
+	"docs/cookbook.md rust": "test/cookbook.test.ts",
 };
 /** For each of these, the test uses the first block. */
 const single = ["README.md js", "README.md python", "README.md bash", "docs/budgets.md js", "docs/migration.md js"];

@@ -80,3 +80,21 @@ test("a stream rule stops a call before it is finished, and the model starts ove
 		await agent.dispose();
 	}
 });
+
+test("an isolated task is verified, repaired once and merged", () => {
+	const text = execFileSync(process.execPath, [join(root, "examples/hosts/verified-task.mjs")], {
+		// The example imports the package by its name, which leads to this repository here.
+		cwd: root,
+		env,
+		encoding: "utf8",
+	});
+	expect(text.split("\n")).toEqual([
+		"0-GreetAll starts in a copy",
+		"  check test, attempt 1: exit 1",
+		"  check test, attempt 2: exit 0",
+		"0-GreetAll ends with 0, verification passed, repairs 1",
+		"greetAll is in the working tree, and its test passes.",
+		"?? greet.js",
+		"",
+	]);
+});

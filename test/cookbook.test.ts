@@ -1,0 +1,177 @@
+/** The programs of docs/cookbook.md, run as printed. Scripts take the place of models. */
+import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { program } from "./wire/support/agent.ts";
+
+const root = join(import.meta.dirname, "..");
+const page = readFileSync(join(root, "docs/cookbook.md"), "utf8");
+const folder = mkdtempSync(join(tmpdir(), "bowline-cookbook-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+mkdirSync(join(folder, "bin"));
+mkdirSync(join(folder, "node_modules"));
+symlinkSync(root, join(folder, "node_modules/bowline"));
+writeFileSync(join(folder, "bin/bowline"), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
+
+/** The code of a recipe. */
+function recipe(title: string, language: string): string {
+	const section = new RegExp(`^## ${title}$(.*?)(?=^## |$(?![\n]))`, "ms").exec(page)?.[1] ?? "";
+	const code = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "ms").exec(section)?.[1];
+	if (code === undefined) throw new Error(`The recipe "${title}" has no ${language}`);
+	return code;
+}
+
+/** A directory for a recipe, and the environment that has the script as its model. */
+function kitchen(name: string, script: object) {
+	const cwd = join(folder, name);
+	mkdirSync(cwd);
+	const model = join(folder, `${name}.json`);
+	writeFileSync(model, JSON.stringify(script));
+	const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
+	const env = {
+		...inherited,
+		PATH: `${join(folder, "bin")}:${process.env.PATH}`,
+		BOWLINE_DIR: join(folder, "user"),
+		BOWLINE_SETTINGS: JSON.stringify({ defaultProvider: "scripted", defaultModel: model }),
+	};
+	const run = (file: string, ...args: string[]): SpawnSyncReturns<string> => spawnSync(file, args, { cwd, env, encoding: "utf8", input: "" });
+	return { cwd, env, run, write: (path: string, text: string) => writeFileSync(join(cwd, path), text) };
+}
+
+test("the reviewer prints the review, and ends with 3 when its budget is used up", () => {
+	const { cwd, run, write } = kitchen("review", {
+		model: { cost: { input: 10, output: 10, cacheRead: 0, cacheWrite: 0 } },
+		replies: [
+			{ when: { text: "+cheap" }, text: "No defects." },
+			{ when: { text: "+dear" }, text: "a.txt:1: dear.", blocks: [{ tool: "ls", arguments: {} }], usage: { input: 60_000, output: 10 } },
+			{ text: "This is never asked for." },
+		],
+	});
+	const git = (...args: string[]) => execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@x", ...args], { cwd });
+	write("review.sh", recipe("A reviewer for CI, with a budget", "sh"));
+	write("a.txt", "old\n");
+	git("init", "--quiet");
+	for (const word of ["old", "cheap", "dear"]) {
+		write("a.txt", `${word}\n`);
+		git("add", "a.txt");
+		git("commit", "--quiet", "--message", word);
+	}
+	git("checkout", "--quiet", "HEAD~1");
+	expect(run("bash", "review.sh", "HEAD~1")).toMatchObject({ status: 0, stdout: "No defects.\n" });
+	git("checkout", "--quiet", "-");
+	const dear = run("bash", "review.sh", "HEAD~1");
+	expect(dear).toMatchObject({ status: 3, stdout: "a.txt:1: dear.\n" });
+	expect(dear.stderr).toContain("The budget is used up.");
+	expect(run("bash", "review.sh", "no-such-commit").status).not.toBe(0);
+});
+
+test("the web backend answers several users, goes on with their conversations and ends runs of users who left", async () => {
+	const { cwd, env, write } = kitchen("server", {
+		replies: [
+			{ when: { text: "wait" }, times: "always", text: "One moment", stall: "mid-block" },
+			{ times: "always", text: "{{prompt}} of {{n}}" },
+		],
+	});
+	// Recipes are in folders of their own; the package is in the folder above.
+	write("server.mjs", recipe("A web backend for many users", "js"));
+	const server = spawn(process.execPath, ["server.mjs"], { cwd, env: { ...env, PORT: "0" }, stdio: ["ignore", "pipe", "inherit"] });
+	try {
+		const [line] = (await once(server.stdout.setEncoding("utf8"), "data")) as [string];
+		const ask = (user: string, message: string, signal?: AbortSignal) =>
+			fetch(`${line.trim()}/prompt/${user}`, { method: "POST", body: message, signal });
+		const texts = (stream: string) => [...stream.matchAll(/^event: text\ndata: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data)).join("");
+		const [ada, bo] = await Promise.all(["ada", "bo"].map(async (user) => (await ask(user, `hello ${user}`)).text()));
+		expect([texts(ada as string), texts(bo as string)]).toEqual(["hello ada of 1", "hello bo of 1"]);
+		expect(ada).toContain('event: end\ndata: {"stopReason":"stop"}');
+		const left = new AbortController();
+		const waiting = await ask("ada", "wait", left.signal);
+		const busy = await (await ask("ada", "me too")).text();
+		expect(busy).toContain('"stopReason":"error"');
+		left.abort();
+		await waiting.text().catch(() => undefined);
+		await expect.poll(async () => texts(await (await ask("ada", "again")).text()), { timeout: 10_000, interval: 100 }).toMatch(/^again of \d$/);
+		expect((await ask("../ada", "x")).status).toBe(404);
+		expect(readdirSync(join(cwd, "workspaces")).sort()).toEqual(["ada", "bo"]);
+	} finally {
+		server.kill("SIGTERM");
+		expect(await once(server, "exit")).toEqual([0, null]);
+	}
+});
+
+test("the worker goes on after its agent was killed, and after it was started again", () => {
+	const { run, write } = kitchen("worker", {
+		replies: [
+			{ when: { text: "Rename" }, blocks: [{ tool: "bash", arguments: { command: "kill -9 $PPID; sleep 5" } }] },
+			{ when: { text: "interrupted" }, text: "Renamed." },
+		],
+	});
+	write("worker.mjs", recipe("Resume after a crash", "js"));
+	const first = run(process.execPath, "worker.mjs", "job-1", "Rename the module.");
+	expect(first).toMatchObject({ status: 0, stdout: "Renamed.\n" });
+	expect(first.stderr).toMatch(/^Attempt 1: The agent was ended by SIGKILL/);
+	expect(run(process.execPath, "worker.mjs", "job-1", "Rename the module.")).toMatchObject({ status: 0, stdout: "Renamed.\n", stderr: "" });
+});
+
+test("the host of the container starts docker with the walls and the flags of the page", () => {
+	const { run, write } = kitchen("container", { replies: [{ times: "always", text: "{{prompt}}" }] });
+	// In place of docker: checks the options, then starts the image's entry point without a container.
+	const docker = `#!/bin/sh
+case "$*" in *"--read-only"*"--volume $PWD:/work"*" bowline --mode rpc"*) ;; *) echo "wrong options: $*" >&2; exit 1 ;; esac
+while [ "$1" != bowline ]; do shift; done
+exec "$@"
+`;
+	writeFileSync(join(folder, "bin/docker"), docker, { mode: 0o755 });
+	write("contained.mjs", recipe("A container", "js"));
+	try {
+		expect(run(process.execPath, "contained.mjs", ".", "hello")).toMatchObject({ status: 0, stdout: "hello\n", stderr: "" });
+	} finally {
+		rmSync(join(folder, "bin/docker"));
+	}
+	const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+	const image = recipe("A container", "dockerfile");
+	expect([...image.matchAll(/\S*\.tgz/g)].map(([path]) => path.split("/").at(-1))).toEqual(Array(3).fill(`${name}-${version}.tgz`));
+	expect(image).toContain('ENTRYPOINT ["bowline"]');
+});
+
+const hasDaemon = spawnSync("docker", ["image", "inspect", "node:22-slim"]).status === 0;
+
+test.skipIf(!hasDaemon)("the image builds (left out without docker and node:22-slim)", { timeout: 300_000 }, () => {
+	const cwd = join(folder, "image");
+	mkdirSync(cwd);
+	writeFileSync(join(cwd, "Dockerfile"), recipe("A container", "dockerfile"));
+	execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", cwd], { cwd: root });
+	execFileSync("docker", ["build", "--quiet", "--tag", "bowline-cookbook-test", "."], { cwd });
+	expect(execFileSync("docker", ["run", "--rm", "bowline-cookbook-test", "--version"], { encoding: "utf8" })).toMatch(/^bowline \d/);
+});
+
+const toolchains = [
+	{ language: "Go", block: "go", file: "main.go", compile: ["go", "build", "-o", "main", "main.go"], isThere: ["go", "version"] },
+	{
+		language: "Rust",
+		block: "rust",
+		file: "main.rs",
+		compile: ["rustc", "--edition", "2021", "-D", "warnings", "main.rs"],
+		isThere: ["rustc", "--version"],
+	},
+];
+
+test.for(toolchains)(
+	"the host in $language prints the reply, and the reason of a failure",
+	{ timeout: 120_000 },
+	({ language, block, file, compile, isThere }, { skip }) => {
+		skip(spawnSync(isThere[0] as string, isThere.slice(1)).status !== 0, `left out: ${isThere[0]} is not installed`);
+		const { env, cwd, run, write } = kitchen(block, { replies: [{ times: "always", text: "{{prompt}}" }] });
+		write(file, recipe(`A host in ${language}`, block));
+		const { status, stderr } = run(compile[0] as string, ...compile.slice(1));
+		expect(status, stderr).toBe(0);
+		const words = 'Say "hé" 😀\t\\ and\nmore';
+		expect(run("./main", words)).toMatchObject({ status: 0, stdout: `${words}\n`, stderr: "" });
+		const refused = spawnSync("./main", ["hello"], { cwd, env: { PATH: env.PATH, BOWLINE_DIR: env.BOWLINE_DIR }, encoding: "utf8" });
+		expect(refused.status).toBe(1);
+		expect(refused.stderr).toContain("refused: No model selected");
+	},
+);
