@@ -36,7 +36,34 @@ function commandTable(): string {
 	return `| method | |\n|---|---|\n${rows.join("\n")}\n`;
 }
 
-/** The names that an index file passes on from one source, with their kind. */
+/** Types with a place of their own on the page. */
+const described = new Set([
+	"Client",
+	"CustomTool",
+	"CustomToolCall",
+	"CustomToolResult",
+	"Dialog",
+	"DialogAnswer",
+	"DialogHandler",
+	"Exit",
+	"ListenerTypes",
+	"PromptOptions",
+	"PromptOutcome",
+	"RequestOptions",
+	"WaitOptions",
+]);
+
+/** All other types that the index of the client passes on. */
+function otherTypes(): string[] {
+	const lists = read("client/index.ts").matchAll(/^export type \{ (.*?) \} from "\.\/(.*?)";$/gms);
+	return [...lists].flatMap(([, names = "", file = ""]) =>
+		names
+			.split(/,\s*/)
+			.filter((name) => name && !described.has(name))
+			.map((name) => section(`client/${file}`, name)),
+	);
+}
+
 const extensionTypes = [
 	"Extension",
 	"ExtensionApi",
@@ -101,6 +128,7 @@ waits. The links lead to the members' types.
 		section("client/errors.ts", "RequestError"),
 		section("client/errors.ts", "TimeoutError"),
 		section("client/errors.ts", "ExitError"),
+		...otherTypes(),
 		"## bowline\n",
 		section("index.ts", "createSession"),
 		"### SessionOptions\n\n`SessionOptions` has the members of `ConversationOptions` above, and:\n",
