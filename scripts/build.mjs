@@ -171,7 +171,7 @@ function pending() {
 	return [...chunks].filter(([name]) => !built.has(name));
 }
 
-// Large, and loaded by people, exports, and sessions with MCP servers, copies, clouds, extensions or stream rules, or inside another program: never by a plain start or prompt.
+// Large, and loaded by people, exports, and sessions with MCP servers, copies, clouds or stream rules: never by a plain start or prompt.
 const commands = ["models", "doctor", "export", "sessions", "config"].map((name) => `app-commands-${name}`);
 for (const name of [
 	"jiti",
@@ -181,8 +181,6 @@ for (const name of [
 	"subagents-isolation-index",
 	"models-clouds-index",
 	"policies-stream-rules-index",
-	"live-extensions",
-	"embed-index",
 	...commands,
 ])
 	compress(name);

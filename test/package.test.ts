@@ -108,7 +108,9 @@ test("installed, it is small and brings nothing along", () => {
 	// The optional package, if it is installed: a program for one platform.
 	const optional = join(root, "node_modules/@vscode");
 	const bytesIn = (directory: string) => filesIn(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
-	expect(bytesIn(installed) + (existsSync(optional) ? bytesIn(optional) : 0)).toBeLessThan(10_000_000);
+	expect(bytesIn(join(installed, "dist")) + (existsSync(optional) ? bytesIn(optional) : 0)).toBeLessThan(10_000_000);
+	// Pages, schemas, examples and the Python client.
+	expect(bytesIn(installed) - bytesIn(join(installed, "dist"))).toBeLessThan(1_000_000);
 });
 
 test("it can be run without being installed", () => {
