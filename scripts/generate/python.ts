@@ -14,6 +14,31 @@ const pascal = (name: string) =>
 		.join("");
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const className = (title: string) => (title.startsWith("event:") ? `${pascal(title.slice(6))}Event` : pascal(title));
+/** Words of the protocol that are keywords of Python get an underscore. */
+const keywords = new Set([
+	"and",
+	"as",
+	"class",
+	"def",
+	"del",
+	"else",
+	"except",
+	"for",
+	"from",
+	"global",
+	"if",
+	"import",
+	"in",
+	"is",
+	"lambda",
+	"not",
+	"or",
+	"pass",
+	"return",
+	"try",
+	"with",
+]);
+const parameterName = (wire: string) => (keywords.has(wire) ? `${wire}_` : snake(wire));
 const literal = (value: unknown) => JSON.stringify(value);
 const referred = ({ $ref = "" }: Schema) => className($ref.replace("#/$defs/", ""));
 
@@ -154,7 +179,7 @@ function method(name: string, schema: Schema, result: Schema): (isAsync: boolean
 	const { type: _, id: __, ...properties } = schema.properties ?? {};
 	const parameters: Parameter[] = Object.entries(properties).map(([wire, value]) => ({
 		wire,
-		name: snake(wire),
+		name: parameterName(wire),
 		type: outside(types.type(value, "")),
 		isRequired: schema.required?.includes(wire) ?? false,
 	}));
@@ -164,7 +189,9 @@ function method(name: string, schema: Schema, result: Schema): (isAsync: boolean
 	const free = parameters.filter(({ isRequired }) => !isRequired).map((each) => `${each.name}: Optional[${each.type}] = None`);
 	const list = ["self", ...needed, "*", ...free, "timeout: Timeout = DEFAULT"];
 	const pairs = parameters.filter(({ isRequired }) => isRequired).map((each) => `"${each.wire}": ${each.name}`);
-	const rest = parameters.filter(({ isRequired }) => !isRequired).map((each) => `, ${each.wire}=${each.name}`);
+	const rest = parameters
+		.filter(({ isRequired }) => !isRequired)
+		.map((each) => (keywords.has(each.wire) ? `, **{"${each.wire}": ${each.name}}` : `, ${each.wire}=${each.name}`));
 	const fields = `{${pairs.join(", ")}}`;
 	const params = rest.length ? `_given(${fields}${rest.join("")})` : fields;
 	return (isAsync) => {

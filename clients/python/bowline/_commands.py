@@ -247,12 +247,12 @@ class AsyncCommands:
     async def get_changes(
         self,
         *,
-        from: Optional[str] = None,
+        from_: Optional[str] = None,
         to: Optional[str] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.GetChangesResult:
         """What happened to the files between two entries of the session: `from` its first checkpoint and `to` the files as they are now, unless named."""
-        return await self._call("get_changes", _given({}, from=from, to=to), timeout)
+        return await self._call("get_changes", _given({}, **{"from": from_}, to=to), timeout)
 
     async def rewind(
         self,
@@ -609,12 +609,12 @@ class Commands:
     def get_changes(
         self,
         *,
-        from: Optional[str] = None,
+        from_: Optional[str] = None,
         to: Optional[str] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.GetChangesResult:
         """What happened to the files between two entries of the session: `from` its first checkpoint and `to` the files as they are now, unless named."""
-        return self._call("get_changes", _given({}, from=from, to=to), timeout)
+        return self._call("get_changes", _given({}, **{"from": from_}, to=to), timeout)
 
     def rewind(
         self,
