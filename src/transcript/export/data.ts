@@ -3,6 +3,7 @@ import { cleanJson } from "../../lib/redact-json.ts";
 import type { SessionStats } from "../../protocol/commands/session.ts";
 import type { AssistantMessage } from "../../protocol/messages.ts";
 import type { Entry, Header } from "../entries.ts";
+import type { Conversation } from "./subagents.ts";
 
 /** A tool as the model saw it. */
 export interface ToolFacts {
@@ -21,6 +22,8 @@ export interface PageInput {
 	tools?: readonly ToolFacts[];
 	/** Tokens and cost, where they are known better than from a sum over the entries. */
 	stats?: Pick<SessionStats, "tokens" | "cost">;
+	/** Conversations of subagents, by id. */
+	subagents?: ReadonlyMap<string, Conversation>;
 	/** Takes credentials out of a text. */
 	redact?: (text: string) => string;
 }
@@ -29,11 +32,24 @@ export interface PageInput {
 const chunkLength = 256 * 1024;
 
 /** The session as JSON in which no markup can begin. Lone surrogates leave as escapes, so the file is always valid UTF-8. */
-export function* dataChunks({ header, entries, leafId, systemPrompt, tools, stats, redact }: PageInput): Generator<string> {
+export function* dataChunks({ header, entries, leafId, systemPrompt, tools, stats, subagents, redact }: PageInput): Generator<string> {
 	const inert = (value: unknown) => inertJson(value, redact);
 	const facts = tools?.map(({ name, description, parameters }) => ({ name, description, parameters }));
 	yield `{"header":${inert(header)},"leafId":${inert(leafId)},"systemPrompt":${inert(systemPrompt ?? null)},`;
 	yield `"tools":${inert(facts ?? null)},"stats":${inert(stats ?? null)},"entries":[`;
+	yield* entryChunks(entries, inert);
+	yield `],"subagents":{`;
+	let isFirst = true;
+	for (const [id, conversation] of subagents ?? []) {
+		yield `${isFirst ? "" : ","}\n${inert(id)}:{"header":${inert(conversation.header)},"entries":[`;
+		yield* entryChunks(conversation.entries, inert);
+		yield "]}";
+		isFirst = false;
+	}
+	yield "}}";
+}
+
+function* entryChunks(entries: readonly Entry[], inert: (value: unknown) => string): Generator<string> {
 	let chunk = "";
 	for (const [index, entry] of entries.entries()) {
 		chunk += index === 0 ? "\n" : ",\n";
@@ -42,7 +58,7 @@ export function* dataChunks({ header, entries, leafId, systemPrompt, tools, stat
 		yield chunk;
 		chunk = "";
 	}
-	yield `${chunk}\n]}`;
+	yield `${chunk}\n`;
 }
 
 /** An entry that is nested so deep that it cannot be written keeps its place in the tree. */

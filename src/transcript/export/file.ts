@@ -4,10 +4,11 @@ import { basename, dirname, join, resolve } from "node:path";
 import { CommandError } from "../../lib/command-error.ts";
 import { randomBytes } from "../../lib/ids.ts";
 import { removeLeftOvers } from "../../lib/left-overs.ts";
-import { openTranscript } from "../open.ts";
+import { type OpenOptions, openTranscript } from "../open.ts";
 import { totalsOf } from "../stats.ts";
 import type { PageInput } from "./data.ts";
 import { pageChunks } from "./page.ts";
+import { type Conversation, subagentsOf } from "./subagents.ts";
 
 export interface ExportOptions {
 	/** A file, or a directory that it goes into. Without it the working directory gets one. */
@@ -32,13 +33,24 @@ export async function exportSession(sessionFile: string | undefined, { outputPat
 	if (!transcript || entries.length === 0) throw new CommandError("Nothing to export yet - start a conversation first");
 	const path = await targetOf(outputPath, sessionFile);
 	const given = await briefing?.();
-	const page = { header: transcript.header, entries, leafId: leafId ?? transcript.leafId, stats: totalsOf(entries), ...given, redact };
+	const subagents = subagentsOf(sessionFile, entries, (file) => conversationIn(file, source));
+	const stats = totalsOf(entries);
+	const page = { header: transcript.header, entries, leafId: leafId ?? transcript.leafId, stats, subagents, ...given, redact };
 	try {
 		await write(path, pageChunks(page));
 	} catch (error) {
 		throw new CommandError(`Page could not be written: ${(error as NodeJS.ErrnoException).code ?? String(error)} ${path}`);
 	}
 	return path;
+}
+
+/** A file that cannot be read costs its conversation, not the page. */
+function conversationIn(file: string, options: OpenOptions): Conversation | undefined {
+	try {
+		return openTranscript(file, options);
+	} catch {
+		return undefined;
+	}
 }
 
 async function targetOf(outputPath: string | undefined, sessionFile: string): Promise<string> {

@@ -5,7 +5,7 @@ import type { Entry } from "../../../src/transcript/entries.ts";
 import { exportPage } from "../../../src/transcript/export/index.ts";
 import { browserPath, launch, openPage } from "./browser.ts";
 import { brokenEntries, hostilePage } from "./hostile.ts";
-import { fullPage, header, longSession, SessionBuilder } from "./session.ts";
+import { fullPage, header, longSession, SessionBuilder, subagentSession, taskSession } from "./session.ts";
 
 /** A browser on a busy machine. */
 const patienceMs = 60_000;
@@ -48,8 +48,10 @@ describe.skipIf(!browserPath)("in a browser", { timeout: patienceMs }, () => {
 		expect(await page.locator(".line.remove").count()).toBe(2);
 		expect(await page.locator(".tool .tool-name").allTextContents()).toEqual(["read", "bash", "edit", "write", "grep", "mystery", "$"]);
 		expect(await page.evaluate(() => [...document.images].map((image) => image.naturalWidth))).toEqual([240]);
+		expect(await page.locator(".note .value").allTextContents()).toEqual(["openai/gpt-5.2"]);
+		await page.click("text=Begins with");
 		expect(await page.locator(".note .value").allTextContents()).toEqual(["anthropic/claude-sonnet-4-5", "medium", "openai/gpt-5.2"]);
-		expect(await article(page, "Context condensed").innerText()).toContain("91.2k tokens before");
+		expect(await article(page, "Context compacted").innerText()).toContain("91.2k tokens before");
 		expect(await article(page, "529 overloaded").innerText()).toContain("Failed");
 		expect(await article(page, "Half of the budget").innerText()).toContain("budget");
 		expect(await page.locator("main").innerText()).not.toContain("road not taken");
@@ -263,6 +265,29 @@ describe.skipIf(!browserPath)("in a browser", { timeout: patienceMs }, () => {
 		await search(page, "the very end");
 		await page.locator(".piece", { hasText: "the very end" }).waitFor({ state: "attached" });
 		expect(trouble).toEqual([]);
+	});
+
+	test("a task shows its subagents: steps, checks, repair, and their conversations where they are there", async () => {
+		const subagents = new Map([
+			["0-Mend", subagentSession("Mend it", ["read", { path: "a.txt" }, "the hidden lantern"], ["write", { path: "a.txt" }, "Wrote"])],
+			["0-Mend-repair", subagentSession("Repair it", ["write", { path: "a.txt", content: "right" }, "Wrote"])],
+		]);
+		const conversations = new Map([...subagents].map(([id, { entries }]) => [id, { header, entries }]));
+		const html = exportPage(taskSession().page({ subagents: conversations }));
+		for (const width of [1280, 360]) {
+			const { page, trouble } = await openPage(browser, html, { viewport: { width, height: 900 } });
+			expect(await page.locator(".subagent").first().innerText()).toMatch(
+				/0-Mend\s+Mend the word\s+checks passed\s+repaired\s+task · 3 calls · 2.3 s · 10.3k tokens\s+Steps\s+read\s+a.txt\s+write\s+a.txt\s+Checks, attempt 1: failed\s+test\s+grep right a.txt\s+exit 1 · 0.1 s\s+the word was worse\s+Repair\s+write\s+a.txt\s+Checks, attempt 2: passed/,
+			);
+			expect(await page.locator(".subagent").nth(1).innerText()).toMatch(/1-Look.*failed.*Out of time\..*Its conversation is not in this file\./s);
+			await page.click("text=Conversation of the repair");
+			expect(await page.locator(".inner").innerText()).toContain("Repair it");
+			expect(await widthsAreFine(page)).toBe(true);
+			await search(page, "hidden lantern");
+			await page.locator(".inner pre", { hasText: "the hidden lantern" }).waitFor();
+			expect(trouble).toEqual([]);
+			await page.context().close();
+		}
 	});
 
 	test("ten thousand messages are there in a moment", async () => {

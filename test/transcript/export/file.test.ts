@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { exportSession } from "../../../src/transcript/export/index.ts";
-import { fullSession, header } from "./session.ts";
+import { fullSession, header, type SessionBuilder, subagentSession, taskSession } from "./session.ts";
 
 let folder: string;
 let sessionFile: string;
@@ -66,4 +66,40 @@ test.each([
 test("a session without an entry has nothing to show", async () => {
 	writeFileSync(sessionFile, `${JSON.stringify(header)}\n`);
 	await expect(exportSession(sessionFile)).rejects.toThrow("Nothing to export yet - start a conversation first");
+});
+
+const write = (path: string, { entries }: SessionBuilder) =>
+	writeFileSync(path, `${[header, ...entries].map((line) => JSON.stringify(line)).join("\n")}\n`);
+
+function subagentsIn(page: string): Record<string, { entries: unknown[] }> {
+	const data = /<script type="application\/json" id="session">(.*?)<\/script>/s.exec(readFileSync(page, "utf8"))?.[1];
+	return JSON.parse(data ?? "").subagents;
+}
+
+test("the conversations of subagents are in the page, with those of repairs and of their own subagents", async () => {
+	const directory = sessionFile.replace(/\.jsonl$/, "");
+	mkdirSync(directory);
+	write(sessionFile, taskSession());
+	const nested = subagentSession("Mend it");
+	nested.assistant([{ type: "toolCall", id: "n", name: "task", arguments: {} }], {});
+	nested.result("n", "task", "done", { details: { results: [{ id: "0-Mend.0-Deep" }, { id: "../other" }, { id: 5 }] } });
+	write(join(directory, "0-Mend.jsonl"), nested);
+	write(join(directory, "0-Mend-repair.jsonl"), subagentSession("Repair it"));
+	write(join(directory, "0-Mend.0-Deep.jsonl"), subagentSession("Deep"));
+	writeFileSync(join(directory, "1-Look.jsonl"), "not a session\n");
+	// A session that came from elsewhere cannot bring other files into the page.
+	write(join(folder, "other.jsonl"), subagentSession("Private"));
+	const page = await exportSession(sessionFile, { outputPath: join(folder, "page.html") });
+	expect(Object.keys(subagentsIn(page))).toEqual(["0-Mend", "0-Mend-repair", "0-Mend.0-Deep"]);
+	expect(subagentsIn(page)["0-Mend.0-Deep"]?.entries.length).toBe(2);
+	expect(readFileSync(page, "utf8")).not.toContain("Private");
+});
+
+test("a link among the files of subagents is not followed", async () => {
+	const directory = sessionFile.replace(/\.jsonl$/, "");
+	mkdirSync(directory);
+	write(sessionFile, taskSession());
+	write(join(folder, "other.jsonl"), subagentSession("Private"));
+	symlinkSync(join(folder, "other.jsonl"), join(directory, "0-Mend.jsonl"));
+	expect(subagentsIn(await exportSession(sessionFile, { outputPath: join(folder, "page.html") }))).toEqual({});
 });

@@ -7,9 +7,10 @@ import { callSummary, itemsOf, kindOf, leafFor } from "../../../src/transcript/e
 import { decodeEntities, pictureAddress, safeLink } from "../../../src/transcript/export/page/links.ts";
 import { SearchIndex, titleOf } from "../../../src/transcript/export/page/search.ts";
 import { duration, figuresOf, money, shortNumber } from "../../../src/transcript/export/page/stats.ts";
+import { stepsOf } from "../../../src/transcript/export/page/subagents.ts";
 import { endOf, pathTo, rowsOf, treeOf } from "../../../src/transcript/export/page/tree.ts";
 import { cut, oneLine, withoutEscapes } from "../../../src/transcript/export/page/values.ts";
-import { fullSession, longSession } from "./session.ts";
+import { fullSession, longSession, SessionBuilder, subagentSession } from "./session.ts";
 
 describe("links", () => {
 	test.each(["https://example.com/a?b=1#c", "http://localhost:1", "HTTPS://EXAMPLE.COM", "mailto:ada@example.com", " https://example.com "])(
@@ -199,4 +200,34 @@ test("texts are cut between characters, and without what only terminals read", (
 	expect([cut("a😀b", 2), cut("a😀b", 3), oneLine(" a\n\n b ", 10)]).toEqual(["a", "a😀", "a b"]);
 	expect(withoutEscapes("\u001b[31mred\u001b[0m \u001b]0;title\u0007plain")).toBe("red plain");
 	expect(callSummary("read", { path: "a.ts", offset: 5, limit: 10 })).toBe("a.ts:5-14");
+	expect(callSummary("task", { agent: "task", tasks: [{ id: "A", description: "Mend it" }, { id: "B" }] })).toBe("Mend it · B");
+	expect(callSummary("submit_result", { result: { data: "Done." } })).toBe("Done.");
+});
+
+test("the model and the thinking level in front of the first prompt are one item, later ones have their own", () => {
+	const s = new SessionBuilder();
+	s.add({ type: "model_change", provider: "a", modelId: "b" });
+	s.add({ type: "thinking_level_change", thinkingLevel: "high" });
+	s.user("Hi");
+	s.add({ type: "thinking_level_change", thinkingLevel: "low" });
+	const tree = treeOf(s.entries);
+	const items = itemsOf(tree, tree.nodes.at(-1));
+	expect(items.map(({ node, folded }) => [node.type, folded?.map(({ type }) => type)])).toEqual([
+		["model_change", ["thinking_level_change"]],
+		["message", undefined],
+		["thinking_level_change", undefined],
+	]);
+});
+
+test("the steps of a subagent are its calls, with how they ended", () => {
+	const s = subagentSession("Mend it", ["read", { path: "a.txt" }, "worse"]);
+	s.assistant([{ type: "toolCall", id: "x", name: "bash", arguments: { command: "make" } }], {});
+	s.result("x", "bash", "broken", { isError: true });
+	s.assistant([{ type: "toolCall", id: "y", name: "write", arguments: { path: "a.txt" } }], {});
+	const tree = treeOf(s.entries);
+	expect(stepsOf(itemsOf(tree, tree.nodes.at(-1)))).toEqual([
+		{ name: "read", about: "a.txt", state: "done" },
+		{ name: "bash", about: "make", state: "failed" },
+		{ name: "write", about: "a.txt", state: "open" },
+	]);
 });

@@ -233,6 +233,61 @@ export const fullPage = (): PageInput =>
 		],
 	});
 
+/** A call of `task` with two subagents: one was checked, failed, was repaired and passed; the other failed. */
+export function taskSession(): SessionBuilder {
+	const s = new SessionBuilder();
+	s.add({ type: "model_change", provider: "anthropic", modelId: "claude-sonnet-4-5" });
+	s.add({ type: "thinking_level_change", thinkingLevel: "high" });
+	s.user("Mend the word, and look around.");
+	const tasks = [
+		{ id: "Mend", description: "Mend the word", assignment: "Mend the word in `a.txt`." },
+		{ id: "Look", description: "Look around", assignment: "Look around." },
+	];
+	s.assistant([call("t1", "task", { agent: "task", context: "A small project.", isolated: true, tasks })], { stopReason: "toolUse" });
+	const check = (exitCode: number, outputPreview: string) => ({
+		name: "test",
+		command: "grep right a.txt",
+		exitCode,
+		durationMs: 120,
+		outputPreview,
+	});
+	const attempts = [
+		{ attempt: 1, status: "failed", startedAt: 1, endedAt: 2, commandResults: [check(1, "the word was worse")] },
+		{ attempt: 2, status: "passed", startedAt: 3, endedAt: 4, commandResults: [check(0, "the word was right")] },
+	];
+	const common = { agent: "task", agentSource: "bundled", stderr: "", truncated: false };
+	const results = [
+		{
+			...common,
+			...tasks[0],
+			index: 0,
+			id: "0-Mend",
+			exitCode: 0,
+			output: "The word is **right** now.",
+			durationMs: 2300,
+			tokens: 10_250,
+			toolCalls: 3,
+			verification: { requested: true, mode: "command", status: "passed", attempts, retriesUsed: 1, onFailure: "retry_once" },
+		},
+		{ ...common, ...tasks[1], index: 1, id: "1-Look", exitCode: 1, output: "", error: "Out of time.", durationMs: 900, tokens: 20 },
+	];
+	s.result("t1", "task", "1 of 2 tasks succeeded in 2.4 s.", { details: { projectAgentsDir: null, results, totalDurationMs: 2400 } });
+	s.reply(text("One is done."));
+	return s;
+}
+
+/** The conversation of a subagent, by what it called. */
+export function subagentSession(prompt: string, ...calls: [name: string, args: Record<string, unknown>, result: string][]): SessionBuilder {
+	const s = new SessionBuilder();
+	s.add({ type: "model_change", provider: "anthropic", modelId: "claude-haiku-4-5" });
+	s.user(prompt);
+	for (const [index, [name, args, result]] of calls.entries()) {
+		s.assistant([call(`s${index}`, name, args)], { stopReason: "toolUse", model: "claude-haiku-4-5" });
+		s.result(`s${index}`, name, result);
+	}
+	return s;
+}
+
 /** This many messages, one after the other, about 400 bytes each. */
 export function longSession(messages: number): SessionBuilder {
 	const s = new SessionBuilder();

@@ -4,14 +4,16 @@ import { Conversation } from "./conversation.ts";
 import { button, h, icon } from "./dom.ts";
 import { Folds } from "./folds.ts";
 import { rangesOf, showRanges } from "./highlight.ts";
-import { itemsOf, leafFor } from "./items.ts";
+import { type Item, itemsOf, leafFor } from "./items.ts";
+import { drawItem } from "./messages.ts";
 import { overview, type PageData } from "./overview.ts";
 import type { Pen } from "./parts.ts";
-import { type Hit, SearchIndex } from "./search.ts";
+import { type Hit, SearchIndex, sayingOf } from "./search.ts";
 import { Sidebar } from "./sidebar.ts";
+import { conversationIds } from "./subagents.ts";
 import { themeSwitch } from "./theme.ts";
 import { type Node as Entry, pathTo, type Tree, treeOf } from "./tree.ts";
-import { listOf, textOf } from "./values.ts";
+import { fieldsOf, listOf, textOf } from "./values.ts";
 
 const prefix = "#e-";
 /** A search waits for the next letter. */
@@ -26,7 +28,14 @@ export class App {
 	#folds = new Folds();
 	#conversation: Conversation;
 	#sidebar: Sidebar;
-	#index = new SearchIndex();
+	/** Conversations of subagents, by id. */
+	#subagents: Map<string, readonly Item[]>;
+	#index = new SearchIndex((entry) =>
+		conversationIds(entry)
+			.flatMap((id) => this.#subagents.get(id) ?? [])
+			.flatMap(({ node, results }) => [node, ...results.values()].map(sayingOf))
+			.join("\n"),
+	);
 	#search = h("input", { class: "search", type: "search", "aria-label": "Search the whole session" });
 	#count = h("span", { class: "count", role: "status" });
 	#hits: readonly Hit[] = [];
@@ -40,6 +49,7 @@ export class App {
 	constructor(root: HTMLElement, data: PageData) {
 		this.#tree = treeOf(listOf(data.entries));
 		this.#leaf = this.#tree.byId.get(textOf(data.leafId)) ?? this.#tree.nodes.at(-1);
+		this.#subagents = subagentItems(data.subagents);
 		const pen: Pen = {
 			folds: this.#folds,
 			colour: colouring(),
@@ -47,6 +57,11 @@ export class App {
 			addressOf,
 			labelOf: (entry) => this.#tree.labels.get(entry.id),
 			visit: (entry) => this.#goTo(entry),
+			conversationOf: (id) => this.#subagents.get(id),
+			drawItems(items) {
+				const inner: Pen = { ...pen, register: () => undefined, addressOf: () => undefined, labelOf: () => undefined };
+				return h("div", { class: "inner" }, ...items.map((item, index) => drawItem(inner, item, items[index - 1])));
+			},
 		};
 		this.#conversation = new Conversation(pen);
 		this.#sidebar = new Sidebar({
@@ -224,6 +239,16 @@ export class App {
 			return bottom > -500 && top < window.innerHeight + 500;
 		});
 	}
+}
+
+/** A subagent has one branch: the one that its last entry is on. */
+function subagentItems(given: unknown): Map<string, readonly Item[]> {
+	return new Map(
+		Object.entries(fieldsOf(given)).map(([id, conversation]) => {
+			const tree = treeOf(listOf(fieldsOf(conversation).entries));
+			return [id, itemsOf(tree, tree.nodes.at(-1)).map((item) => ({ ...item, fork: undefined }))];
+		}),
+	);
 }
 
 const addressOf = (entry: Entry) => `${prefix}${encodeURIComponent(entry.id.replace(/\p{Surrogate}/gu, "\ufffd"))}`;

@@ -45,9 +45,8 @@ export class Conversation {
 		this.#slices = [];
 		this.#elements = new Map();
 		this.#positions = new Map();
-		for (const [position, { node, results }] of items.entries()) {
-			this.#positions.set(node, position);
-			for (const result of results.values()) this.#positions.set(result, position);
+		for (const [position, { node, results, folded }] of items.entries()) {
+			for (const shown of [node, ...results.values(), ...(folded ?? [])]) this.#positions.set(shown, position);
 		}
 		for (let from = 0; from < items.length; from += itemsPerSlice) {
 			const to = Math.min(items.length, from + itemsPerSlice);
@@ -119,9 +118,7 @@ export class Conversation {
 		for (let position = slice.from; position < slice.to; position++) {
 			const item = this.#items[position] as Item;
 			const above = this.#items[position - 1];
-			const continues =
-				above?.node.message.role === "assistant" && item.node.message.role === "assistant" && above.node.message.model === item.node.message.model;
-			const article = drawItem(this.#pen, item, continues);
+			const article = drawItem(this.#pen, item, above);
 			article.dataset.position = String(position);
 			drawn.append(article);
 		}

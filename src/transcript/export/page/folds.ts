@@ -79,7 +79,8 @@ export class Folds {
 
 	#fillDeep(details: HTMLDetailsElement): void {
 		this.#fills.get(details)?.();
-		for (const inner of details.querySelectorAll("details.fold")) this.#fills.get(inner)?.();
+		// What is filled may bring folds of its own.
+		for (const inner of details.querySelectorAll("details.fold")) if (this.#fills.has(inner)) this.#fillDeep(inner as HTMLDetailsElement);
 	}
 }
 

@@ -6,6 +6,8 @@ export interface Item {
 	node: Node;
 	/** Results of the calls in this message, by position of the call among its blocks. */
 	results: Map<number, Node>;
+	/** Of a model or a thinking level in front of the first prompt: the ones that follow it. All of them are shown folded, in one line. */
+	folded: Node[] | undefined;
 	/** Where the way parts just above this item: the branches one can take, and which one this is. */
 	fork: { branches: Node[]; taken: number } | undefined;
 }
@@ -22,6 +24,7 @@ export function itemsOf(tree: Tree, leaf: Node | undefined): Item[] {
 	const waiting = new Map<string, { item: Item; position: number }>();
 	const alive = withContent(tree);
 	let fork: Item["fork"];
+	let isBegun = false;
 	for (const node of pathTo(leaf)) {
 		const branches = (node.parent?.children ?? tree.roots).filter((sibling) => sibling === node || alive.has(sibling));
 		if (branches.length > 1) fork = { branches, taken: branches.indexOf(node) };
@@ -35,7 +38,14 @@ export function itemsOf(tree: Tree, leaf: Node | undefined): Item[] {
 				continue;
 			}
 		}
-		const item: Item = { node, results: new Map(), fork };
+		const isFolded = !isBegun && isSetting(node);
+		const before = items.at(-1)?.folded;
+		if (isFolded && before && !fork) {
+			before.push(node);
+			continue;
+		}
+		isBegun ||= node.message.role === "user";
+		const item: Item = { node, results: new Map(), folded: isFolded ? [] : undefined, fork };
 		fork = undefined;
 		items.push(item);
 		if (node.message.role !== "assistant") continue;
@@ -45,6 +55,9 @@ export function itemsOf(tree: Tree, leaf: Node | undefined): Item[] {
 	}
 	return items;
 }
+
+/** An entry that says what the conversation goes on with. */
+const isSetting = ({ type }: Node) => type === "model_change" || type === "thinking_level_change";
 
 /** The nodes with something to show at or below them. */
 function withContent(tree: Tree): Set<Node> {
@@ -93,6 +106,11 @@ export function callSummary(name: string, given: unknown): string {
 	const range =
 		args.offset || args.limit ? `:${textOf(args.offset || 1)}${args.limit ? `-${Number(args.offset || 1) + Number(args.limit) - 1}` : ""}` : "";
 	if (name === "grep" || name === "find") return [textOf(args.pattern), textOf(args.path) && `in ${textOf(args.path)}`].filter(Boolean).join(" ");
+	if (name === "submit_result") return textOf(fieldsOf(args.result).data ?? fieldsOf(args.result).error ?? args.result);
+	if (Array.isArray(args.tasks)) {
+		const tasks = args.tasks.map(fieldsOf);
+		return tasks.map((task) => textOf(task.description) || textOf(task.id)).join(" · ");
+	}
 	for (const key of ["command", "path", "file_path", "pattern", "query", "url", "description", "assignment", "task", "prompt"]) {
 		if (typeof args[key] === "string" && args[key]) return `${args[key]}${key === "path" ? range : ""}`;
 	}

@@ -8,9 +8,10 @@ import { callCard, loneResult } from "./tools.ts";
 import type { Node as Entry } from "./tree.ts";
 import { blocksOf, cut, type Fields, fieldsOf, listOf, numberOf, oneLine, pretty, textOf } from "./values.ts";
 
-/** `continues`: the item above is of the same reply, so the name is not said again. */
-export function drawItem(pen: Pen, item: Item, continues: boolean): HTMLElement {
+/** `above`: the item in front of it. In the same reply the name is not said again. */
+export function drawItem(pen: Pen, item: Item, above: Item | undefined): HTMLElement {
 	const { node } = item;
+	const continues = above?.node.message.role === "assistant" && node.message.role === "assistant" && above.node.message.model === node.message.model;
 	const article = h("article", { class: `item ${kindOf(node)}${continues && !item.fork ? " continued" : ""}` });
 	pen.register(node, article);
 	if (item.fork) article.append(forkSwitch(pen, item.fork));
@@ -27,19 +28,19 @@ export function drawItem(pen: Pen, item: Item, continues: boolean): HTMLElement 
 function drawEntry(pen: Pen, item: Item): Child[] {
 	const { node } = item;
 	const { type, entry } = node;
+	if (item.folded) return [beginning(pen, [node, ...item.folded])];
 	switch (type) {
 		case "message":
 			return drawMessage(pen, item);
 		case "compaction":
-			return summaryCard(pen, node, "Context condensed", entry, `${shortNumber(numberOf(entry.tokensBefore))} tokens before`);
+			return summaryCard(pen, node, "Context compacted", entry, `${shortNumber(numberOf(entry.tokensBefore))} tokens before`);
 		case "branch_summary":
 			return summaryCard(pen, node, "Summary of a branch that was left", entry, "");
 		case "custom_message":
 			return aside(pen, node, textOf(entry.customType), entry.content, entry.display === false);
 		case "model_change":
-			return note(pen, node, "Model", modelName(entry));
 		case "thinking_level_change":
-			return note(pen, node, "Thinking", textOf(entry.thinkingLevel));
+			return settingNote(pen, node);
 		case "ttsr_injection":
 			return note(pen, node, "Rules injected", listOf(entry.injectedRules).map(textOf).join(", "));
 		default:
@@ -65,7 +66,7 @@ function drawMessage(pen: Pen, item: Item): Child[] {
 		case "bashExecution":
 			return shellCard(pen, node);
 		case "compactionSummary":
-			return summaryCard(pen, node, "Context condensed", message, `${shortNumber(numberOf(message.tokensBefore))} tokens before`);
+			return summaryCard(pen, node, "Context compacted", message, `${shortNumber(numberOf(message.tokensBefore))} tokens before`);
 		case "branchSummary":
 			return summaryCard(pen, node, "Summary of a branch that was left", message, "");
 		case "developer":
@@ -98,7 +99,7 @@ function head(pen: Pen, node: Entry, who: string, about?: Child): HTMLElement {
 		h("span", { class: "space" }),
 		about,
 		time !== undefined && h("time", { title: new Date(time).toLocaleString() }, clock(time)),
-		node.id !== "" && h("a", { class: "here", href: pen.addressOf(node), title: "Link to this entry", "aria-label": "Link to this entry" }, "#"),
+		here(pen, node),
 	);
 }
 
@@ -207,6 +208,21 @@ function aside(pen: Pen, node: Entry, who: string, value: unknown, isFolded: boo
 	return [head(pen, node, who), ...(isFolded ? [pen.folds.fold("quiet", [h("span", { class: "peek" }, peek)], body)] : body())];
 }
 
+/** The model and the thinking level that a session begins with, in one line. */
+function beginning(pen: Pen, nodes: readonly Entry[]): HTMLElement {
+	const settings = nodes.map(({ type, entry }) => (type === "model_change" ? modelName(entry) : `thinking ${textOf(entry.thinkingLevel)}`));
+	const fold = pen.folds.fold("quiet", [h("span", { class: "fold-name" }, "Begins with"), h("bdi", { class: "peek" }, settings.join(" · "))], () =>
+		nodes.flatMap((each) => settingNote(pen, each)),
+	);
+	for (const each of nodes) pen.register(each, fold);
+	return fold;
+}
+
+function settingNote(pen: Pen, node: Entry): Child[] {
+	const { type, entry } = node;
+	return type === "model_change" ? note(pen, node, "Model", modelName(entry)) : note(pen, node, "Thinking", textOf(entry.thinkingLevel));
+}
+
 function note(pen: Pen, node: Entry, what: string, value: string): Child[] {
 	return [h("p", { class: "note" }, h("span", {}, what), " ", h("bdi", { class: "value" }, value), here(pen, node))];
 }
@@ -215,8 +231,10 @@ function dataNote(pen: Pen, node: Entry, what: string, value: unknown): Child[] 
 	return [pen.folds.fold("data", [h("bdi", {}, what), here(pen, node)], () => [code(pen, pretty(value), "json")])];
 }
 
-const here = (pen: Pen, node: Entry): Child =>
-	node.id !== "" && h("a", { class: "here", href: pen.addressOf(node), title: "Link to this entry", "aria-label": "Link to this entry" }, "#");
+function here(pen: Pen, node: Entry): Child {
+	const href = node.id === "" ? undefined : pen.addressOf(node);
+	return href !== undefined && h("a", { class: "here", href, title: "Link to this entry", "aria-label": "Link to this entry" }, "#");
+}
 
 function forkSwitch(pen: Pen, { branches, taken }: NonNullable<Item["fork"]>): HTMLElement {
 	const go = (step: number) => () => {

@@ -12,6 +12,8 @@ export interface PageData {
 	systemPrompt?: unknown;
 	tools?: unknown;
 	stats?: unknown;
+	/** The conversations of subagents, by id. */
+	subagents?: unknown;
 }
 
 export function sessionTitle(tree: Tree): string {

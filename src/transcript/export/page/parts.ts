@@ -4,6 +4,7 @@ import type { DiffLine } from "../../../lib/read-diff.ts";
 import type { Colour } from "./code.ts";
 import { type Child, h } from "./dom.ts";
 import type { Folds } from "./folds.ts";
+import type { Item } from "./items.ts";
 import { pictureAddress } from "./links.ts";
 import { codeBlock, markdown } from "./markdown.ts";
 import type { Node as Entry } from "./tree.ts";
@@ -15,11 +16,15 @@ export interface Pen {
 	colour: Colour;
 	/** Says which element shows an entry. */
 	register(entry: Entry, element: HTMLElement): void;
-	/** The address of an entry on this page. */
-	addressOf(entry: Entry): string;
+	/** The address of an entry on this page; entries of subagents have none. */
+	addressOf(entry: Entry): string | undefined;
 	labelOf(entry: Entry): string | undefined;
 	/** Shows the branch that an entry is on, and the entry. */
 	visit(entry: Entry): void;
+	/** The conversation of a subagent as items, if it is in the file. */
+	conversationOf(id: string): readonly Item[] | undefined;
+	/** Draws the conversation of a subagent. */
+	drawItems(items: readonly Item[]): HTMLElement;
 }
 
 export const outputLimits = { lines: 12, characters: 6000 };

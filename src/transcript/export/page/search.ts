@@ -113,13 +113,19 @@ const plainLine = (text: string) =>
 /** Remembers what entries say, because a search asks again with each letter. */
 export class SearchIndex {
 	#texts = new Map<Node, string>();
+	#more: (node: Node) => string;
+
+	/** `more`: what else is shown with an entry. */
+	constructor(more: (node: Node) => string = () => "") {
+		this.#more = more;
+	}
 
 	find(nodes: readonly Node[], query: string): Hit[] {
 		const wanted = query.toLowerCase();
 		const hits: Hit[] = [];
 		for (const node of nodes) {
 			const at = this.#text(node).indexOf(wanted);
-			if (at >= 0) hits.push({ node, snippet: snippet(sayingOf(node), at, wanted.length) });
+			if (at >= 0) hits.push({ node, snippet: snippet(this.#said(node), at, wanted.length) });
 		}
 		return hits;
 	}
@@ -127,10 +133,15 @@ export class SearchIndex {
 	#text(node: Node): string {
 		let text = this.#texts.get(node);
 		if (text === undefined) {
-			text = sayingOf(node).toLowerCase();
+			text = this.#said(node).toLowerCase();
 			this.#texts.set(node, text);
 		}
 		return text;
+	}
+
+	#said(node: Node): string {
+		const more = this.#more(node);
+		return more === "" ? sayingOf(node) : `${sayingOf(node)}\n${more}`;
 	}
 }
 

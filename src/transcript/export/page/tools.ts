@@ -5,11 +5,12 @@ import { languageOf } from "./code.ts";
 import { type Child, h } from "./dom.ts";
 import { callSummary } from "./items.ts";
 import { code, content, diffView, output, type Pen, prose } from "./parts.ts";
+import { subagentCards } from "./subagents.ts";
 import type { Node as Entry } from "./tree.ts";
 import { blocksOf, type Fields, fieldsOf, listOf, numberOf, oneLine, plainText, pretty, textOf } from "./values.ts";
 
 /** Cards that are open without being asked: what changed something, and what went wrong. */
-const openTools = new Set(["edit", "write", "bash"]);
+const openTools = new Set(["edit", "write", "bash", "task"]);
 
 export function callCard(pen: Pen, call: Fields, result: Entry | undefined): HTMLElement {
 	const name = textOf(call.name) || "(no name)";
@@ -25,10 +26,28 @@ export function callCard(pen: Pen, call: Fields, result: Entry | undefined): HTM
 		failed && h("span", { class: "tag bad" }, "failed"),
 		!result && h("span", { class: "tag" }, "no result"),
 	];
-	const fill = (): Child[] => [...argumentsView(pen, name, call, changes), result && resultView(pen, name, args, result, changes)];
+	const fill = (): Child[] => (name === "task" ? taskView(pen, call, result) : undefined) ?? callView(pen, call, result, changes);
 	const card = pen.folds.fold("tool", summary, fill, failed || openTools.has(name));
 	if (result) pen.register(result, card);
 	return card;
+}
+
+function callView(pen: Pen, call: Fields, result: Entry | undefined, changes: readonly DiffLine[] | undefined): Child[] {
+	const name = textOf(call.name);
+	const args = fieldsOf(call.arguments);
+	return [...argumentsView(pen, name, call, changes), result && resultView(pen, name, args, result, changes)];
+}
+
+/** The subagents, then the other arguments and the report. Nothing when there are none, as after a refusal. */
+function taskView(pen: Pen, call: Fields, result: Entry | undefined): Child[] | undefined {
+	const args = fieldsOf(call.arguments);
+	const cards = subagentCards(pen, args, result);
+	if (!cards.length) return undefined;
+	const report = result && pen.folds.fold("quiet report", ["Report to the model"], () => [resultView(pen, "task", args, result, undefined)]);
+	const failed = result?.message.isError === true;
+	const rest = leftOver(pen, args, ["agent", "tasks"]);
+	const others = rest.length > 0 && pen.folds.fold("quiet report", ["Other arguments"], () => rest);
+	return [...cards, others, failed ? resultView(pen, "task", args, result, undefined) : report];
 }
 
 /** A result whose call is not to be found. */
