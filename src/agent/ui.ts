@@ -10,6 +10,23 @@ export interface DialogOptions {
 	isBeforeCall?: boolean;
 }
 
+/** A form to fill in, or an address to visit, that an MCP server asks a person about. */
+export interface Elicitation {
+	server: string;
+	/** With the server's name in front. */
+	message: string;
+	/** The call in whose course it asks, where that is known. */
+	toolCallId?: string;
+	/** A flat JSON Schema. */
+	form?: Record<string, unknown>;
+	url?: string;
+}
+
+export type Elicit = (
+	request: Elicitation,
+	signal: AbortSignal,
+) => Promise<{ action: "accept" | "decline" | "cancel"; content?: Record<string, unknown> }>;
+
 /** A dialog always ends; without an answer it gives its default. */
 export interface Ui {
 	select(title: string, choices: string[], options?: DialogOptions): Promise<string | undefined>;

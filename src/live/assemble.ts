@@ -128,7 +128,10 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		edges,
 	});
 	doors.set([writeAhead.policy, ...list]);
-	const expand = (text: string) => prompting.expand(text);
+	const expand = async (text: string, signal = new AbortController().signal) => {
+		const expanded = await prompting.expand(text);
+		return expanded === text && text.startsWith("/mcp__") ? ((await mcp.expand(text, signal)) ?? text) : expanded;
+	};
 	const session = new Session({ conversation, store, briefing, doors, inbox, writeAhead, todos, controls, edges, expand });
 	if (options.name !== undefined) session.rename(options.name);
 

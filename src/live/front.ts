@@ -2,7 +2,7 @@
 import type { Files } from "../agent/files.ts";
 import type { SummaryRetry } from "../agent/policy.ts";
 import type { Flow } from "../agent/stream.ts";
-import type { Ui } from "../agent/ui.ts";
+import type { Elicit, Ui } from "../agent/ui.ts";
 import type { ShellUpdate } from "../lib/shell/index.ts";
 import type { OptionDialog } from "../permissions/index.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
@@ -24,6 +24,8 @@ export interface Front {
 	approvals?: Approvals;
 	/** The host's own tools and its choice of events, where it has any. */
 	host?: Host;
+	/** Answers forms and addresses of MCP servers in one go. Without it they become dialogs where `hasUI` says so; `null`: nobody can answer. */
+	elicit?: Elicit | null;
 	/** MCP servers for this session alone, by name or as a list with names. Opening the session fails when an entry is wrong. */
 	mcpServers?: McpServers;
 	/** The texts of files that an editor has open. */

@@ -60,7 +60,7 @@ export class LiveSession {
 	}
 
 	async slashCommands(): Promise<CommandResult<"get_commands">["commands"]> {
-		const commands = [...(this.extensions?.commands() ?? []), ...(await this.assembly.prompting.commands())];
+		const commands = [...(this.extensions?.commands() ?? []), ...(await this.assembly.prompting.commands()), ...this.assembly.mcp.commands()];
 		return commands.map(withPlace);
 	}
 

@@ -7,7 +7,7 @@ import { HttpClient } from "../lib/http/client.ts";
 import { removeOldLogs } from "../lib/shell/temp-log.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { version } from "../lib/version.ts";
-import { type Entry, isWrong, type Origin, Registry, readEntries } from "../mcp/index.ts";
+import { answerElicitation, type Entry, isWrong, type Origin, Registry, type RegistryParts, readEntries } from "../mcp/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { Front } from "./front.ts";
 import type { Secrets } from "./secrets.ts";
@@ -17,7 +17,7 @@ import type { Workspace } from "./workspace.ts";
 
 export interface McpParts {
 	workspace: Workspace;
-	front: Pick<Front, "ui" | "hasUI">;
+	front: Pick<Front, "ui" | "hasUI" | "elicit">;
 	shells: Shells;
 	secrets: Secrets;
 	emit: (event: AgentEvent) => void;
@@ -37,6 +37,7 @@ export async function makeRegistry(parts: McpParts): Promise<Registry> {
 	const { entries, untrusted } = await collect(parts);
 	const logDirectory = options["no-session"] ? undefined : join(userDirectory, "logs");
 	if (logDirectory !== undefined) void removeOldLogs(logDirectory, Date.now(), /^mcp-.*\.log$/);
+	const elicit = elicitOf(parts);
 	let http: HttpClient | undefined;
 	const offered = toolNames(options)?.filter((name) => name.startsWith("mcp__"));
 	return new Registry({
@@ -56,6 +57,7 @@ export async function makeRegistry(parts: McpParts): Promise<Registry> {
 		logDirectory,
 		redactor: secrets.redactor,
 		addSecrets: (values) => secrets.add(values),
+		...(elicit && { elicit }),
 		roots: () => [{ uri: pathToFileURL(cwd).href, name: basename(cwd) }],
 		emit,
 		warn,
@@ -69,6 +71,13 @@ export async function makeRegistry(parts: McpParts): Promise<Registry> {
 			await Promise.all([shells.closeServers(), http?.close()]);
 		},
 	});
+}
+
+/** How a person is asked; nothing where nobody can answer. */
+function elicitOf({ workspace, front, warn }: McpParts): RegistryParts["elicit"] {
+	const { ui, hasUI, elicit } = front;
+	if (workspace.subagent || elicit === null || (!elicit && !hasUI)) return undefined;
+	return (asked) => answerElicitation(asked, { ui, warn, ...(elicit && { elicit }) });
 }
 
 interface Collected {

@@ -5,6 +5,7 @@ import type { Tool } from "../agent/tool.ts";
 import { CommandError } from "../lib/command-error.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { Registry } from "../mcp/index.ts";
+import type { UserContent } from "../protocol/content.ts";
 import type { McpServer, McpServers } from "../protocol/mcp.ts";
 import type { McpParts } from "./mcp-servers.ts";
 import type { ToolSource } from "./tool-sources.ts";
@@ -37,6 +38,17 @@ export class Mcp implements ToolSource {
 	/** What servers say about their tools, for the system prompt. */
 	instructions(): string {
 		return this.#registry?.instructions() ?? "";
+	}
+
+	/** What prompts of servers add to `get_commands`. */
+	commands(): ReturnType<Registry["commands"]> {
+		return this.#registry?.commands() ?? [];
+	}
+
+	/** The content of the prompt of a server that a text names; nothing when it names none. */
+	async expand(text: string, signal: AbortSignal): Promise<UserContent | undefined> {
+		if (!this.#loading && !this.#mayHaveServers()) return undefined;
+		return (await this.#load()).expand(text, signal);
 	}
 
 	async set(servers: McpServers): Promise<string[]> {

@@ -2,10 +2,12 @@
 import type { Tool } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
 import { CommandError } from "../lib/command-error.ts";
+import type { UserContent } from "../protocol/content.ts";
 import type { EventOf } from "../protocol/events.ts";
 import type { McpServer, McpServers } from "../protocol/mcp.ts";
 import { type Entry, isWrong, readEntries, type ServerConfig, type WrongEntry } from "./config.ts";
 import { fits, freeName, namePrefix, toolName } from "./names.ts";
+import { expandPrompt, type PromptCommand, promptCommands } from "./prompts.ts";
 import { Server, type ServerParts } from "./server.ts";
 import { resourceTool, serverTool } from "./tools.ts";
 
@@ -145,6 +147,17 @@ export class Registry {
 			parts.push(`## ${server.name}\n${text}`);
 		}
 		return parts.length === 0 ? "" : `# What the MCP servers of this session say about their tools\n\n${parts.join("\n\n")}`;
+	}
+
+	/** What prompts of servers add to `get_commands`. */
+	commands(): PromptCommand[] {
+		return promptCommands(this.servers);
+	}
+
+	/** The content of the prompt that a text names; nothing when it names none. Servers that wait are started for it. */
+	async expand(text: string, signal: AbortSignal): Promise<UserContent | undefined> {
+		await this.prepare(signal);
+		return expandPrompt(text, this.servers, signal);
 	}
 
 	get servers(): readonly Server[] {

@@ -6,6 +6,7 @@ import { sleep } from "../lib/sleep.ts";
 import type { McpServer, McpStatus } from "../protocol/mcp.ts";
 import { isObject, legacyVersions, modernVersion, type ServerConfig } from "./config.ts";
 import { Connection, type Era, type Greeting, mayBeModern, UnknownRevision } from "./connection.ts";
+import type { Asked } from "./elicitation.ts";
 import { serverEnvironment } from "./environment.ts";
 import { type ExpandInput, expand, type Target } from "./expand.ts";
 import { openHttp } from "./http-connection.ts";
@@ -29,7 +30,7 @@ export interface ServerParts extends ExpandInput {
 	addSecrets: (values: readonly string[]) => void;
 	roots: () => { uri: string; name: string }[];
 	/** Asks a person, where one can answer. */
-	elicit?: (server: string, params: Json, signal: AbortSignal) => Promise<Json>;
+	elicit?: (asked: Asked) => Promise<Json>;
 	/** The status or the lists of a server are different now. */
 	onChange: (server: Server, isStatus: boolean) => void;
 	warn: (text: string) => void;
@@ -39,6 +40,13 @@ export interface ServerPrompt {
 	name: string;
 	description: string;
 	arguments: { name: string; isRequired: boolean }[];
+}
+
+export interface ServerRequest extends Omit<RequestOptions, "clock"> {
+	/** The whole time it may take. */
+	timeoutMs?: number;
+	/** The call of the model that it belongs to. */
+	toolCallId?: string;
 }
 
 export const defaultStartMs = 60_000;
@@ -68,6 +76,8 @@ export class Server {
 	#stop = new AbortController();
 	#relist: NodeJS.Timeout | undefined;
 	#problems = new Set<string>();
+	/** Calls of the model under way. */
+	#calls = new Set<string>();
 
 	constructor(config: ServerConfig, parts: ServerParts) {
 		this.config = config;
@@ -128,17 +138,21 @@ export class Server {
 	}
 
 	/** A request with the words of a failed call. `what` names it for a person. */
-	async request(method: string, params: Json, what: string, options: Omit<RequestOptions, "clock"> & { timeoutMs?: number }): Promise<Json> {
+	async request(method: string, params: Json, what: string, options: ServerRequest): Promise<Json> {
 		const gone = await this.revive();
 		if (gone !== undefined) throw new Error(gone);
-		const connection = this.#connection as Connection;
-		const { timeoutMs, ...rest } = options;
+		const connection = this.#connection;
+		if (!connection) throw new Error(`MCP server ${this.#called} is not running: it was ended`);
+		const { timeoutMs, toolCallId, ...rest } = options;
 		const idle = timeoutMs ?? this.config.timeoutMs ?? callSilenceMs;
 		const clock = new Clock(idle, timeoutMs ?? Math.max(idle, callTotalMs));
+		if (toolCallId !== undefined) this.#calls.add(toolCallId);
 		try {
 			return await connection.request(method, params, { ...rest, clock });
 		} catch (error) {
 			throw new Error(this.#failedCall(error as Error, what), { cause: error });
+		} finally {
+			if (toolCallId !== undefined) this.#calls.delete(toolCallId);
 		}
 	}
 
@@ -253,12 +267,18 @@ export class Server {
 		const connection: Connection = new Connection({
 			version,
 			roots,
-			...(elicit && { elicit: (params: Json, signal: AbortSignal) => elicit(this.name, params, signal) }),
+			...(elicit && { elicit: (params: Json, signal: AbortSignal) => elicit({ server: this.name, params, signal, ...this.#onlyCall }) }),
 			onListChanged: () => this.#listAgain(),
 			onMessage: (text) => this.#log?.push(Buffer.from(`${text}\n`)),
 			onClosed: (error) => this.#died(connection, error),
 		});
 		return connection;
+	}
+
+	/** The call that a server asks about, where there is only one. */
+	get #onlyCall(): { toolCallId?: string } {
+		const [toolCallId, ...others] = this.#calls;
+		return toolCallId === undefined || others.length > 0 ? {} : { toolCallId };
 	}
 
 	/** A connection that was in use is over. */

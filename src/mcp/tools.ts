@@ -22,12 +22,12 @@ export function serverTool(name: string, tool: ServerTool, server: Server, parts
 		parameters: tool.inputSchema,
 		concurrency: tool.isReadOnly ? "shared" : "exclusive",
 		checksArguments: true,
-		async execute({ args, signal, onUpdate }) {
+		async execute({ toolCallId, args, signal, onUpdate }) {
 			const what = `tool ${tool.name}`;
 			if (signal.aborted) throw new Error(`MCP ${what} of ${JSON.stringify(server.name)} was aborted`);
 			const params = { name: tool.name, arguments: args };
 			const input = { ...parts, server: server.name, tool: tool.name };
-			const options = { signal, onProgress: throttled((text) => onUpdate(progress(text))) };
+			const options = { toolCallId, signal, onProgress: throttled((text) => onUpdate(progress(text))) };
 			const ask = (current: ServerTool) =>
 				server.request("tools/call", params, what, { ...options, headers: parameterValues(current.headers, args) });
 			const result = await ask(tool).catch(async (error: Error) => {

@@ -4,7 +4,7 @@ import type { PromptSource } from "../agent/policy.ts";
 import type { Flow } from "../agent/stream.ts";
 import type { Log } from "../lib/log.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
-import type { Image } from "../protocol/content.ts";
+import type { Image, UserContent } from "../protocol/content.ts";
 import type { SessionStore } from "../transcript/store.ts";
 import type { Briefing } from "./briefing.ts";
 import type { Bus } from "./bus.ts";
@@ -25,8 +25,8 @@ export interface SessionParts {
 	todos: TodoList;
 	controls: Controls;
 	edges: Edges;
-	/** Expands a text that starts with a slash. */
-	expand: (text: string) => Promise<string>;
+	/** Expands a text that starts with a slash. Throws CommandError when what it names cannot be had. */
+	expand: (text: string, signal?: AbortSignal) => Promise<string | UserContent>;
 }
 
 /** What a host may switch while the session lives. */

@@ -1,6 +1,7 @@
 /** From what arrived as a prompt to the messages a run begins with: policies are asked, skills and templates expanded, room is made. */
 import type { Next } from "../agent/loop.ts";
 import type { Admission, IncomingPrompt, PromptText } from "../agent/policy.ts";
+import { isCommandError } from "../lib/command-error.ts";
 import type { Text } from "../protocol/content.ts";
 import type { AgentMessage, UserMessage } from "../protocol/messages.ts";
 import type { BusyPeriod } from "./activity.ts";
@@ -16,15 +17,25 @@ export async function admit(prompt: IncomingPrompt, { doors, expand }: AdmitPart
 	const admission = (await doors.admit?.(prompt, signal)) ?? { messages: prompt.messages };
 	// Text from code is literal; only a host's text may name a skill or a template.
 	if ("refused" in admission || prompt.source !== "rpc") return admission;
-	return { messages: await Promise.all(admission.messages.map((message) => expandMessage(message, expand))) };
+	try {
+		return { messages: await Promise.all(admission.messages.map((message) => expandMessage(message, expand, signal))) };
+	} catch (error) {
+		if (isCommandError(error)) return { refused: error.message };
+		throw error;
+	}
 }
 
 /** The message with its slash command expanded. */
-export async function expandMessage<Message extends AgentMessage>(message: Message, expand: SessionParts["expand"]): Promise<Message> {
+export async function expandMessage<Message extends AgentMessage>(
+	message: Message,
+	expand: SessionParts["expand"],
+	signal?: AbortSignal,
+): Promise<Message> {
 	const [first, ...rest] = message.role === "user" && typeof message.content !== "string" ? (message.content as [Text]) : [];
 	if (!first?.text?.startsWith("/")) return message;
-	const text = await expand(first.text);
-	return text === first.text ? message : { ...message, content: [{ ...first, text }, ...rest] };
+	const expanded = await expand(first.text, signal);
+	if (expanded === first.text) return message;
+	return { ...message, content: [...(typeof expanded === "string" ? [{ ...first, text: expanded }] : expanded), ...rest] };
 }
 
 /** Prepares the prompt of a period, and reports its outcome to the host. Returns nothing when no run starts. */
