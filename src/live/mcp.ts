@@ -51,8 +51,12 @@ export class Mcp implements ToolSource {
 		return (await this.#load()).expand(text, signal);
 	}
 
-	async set(servers: McpServers): Promise<string[]> {
-		return (await this.#load()).setHost(servers);
+	/** Replaces the host's servers. They start in the background, once `then` lets them. */
+	async set(servers: McpServers, then: (start: () => void) => void): Promise<string[]> {
+		const registry = await this.#load();
+		const names = await registry.setHost(servers);
+		then(() => registry.startHost());
+		return names;
 	}
 
 	async describe(): Promise<McpServer[]> {

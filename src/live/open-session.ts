@@ -57,7 +57,7 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 	const { permissions, sources, prompting } = assembly;
 	await permissions.attach({ sources, prompting, abortRun: () => void session.abort() });
 	const live = new LiveSession(assembly, front, identityOf(workspace), override);
-	if (front.mcpServers && Object.keys(front.mcpServers).length > 0) await assembly.mcp.set(front.mcpServers);
+	if (front.mcpServers && Object.keys(front.mcpServers).length > 0) await assembly.mcp.set(front.mcpServers, setImmediate);
 	// A subagent's changes are part of the turn that sent it.
 	if (settings.get("checkpoints.enabled") && !workspace.options["no-session"] && !subagent) {
 		const { SessionCheckpoints } = await import("./checkpoints.ts");

@@ -39,7 +39,7 @@ export function expand(config: ServerConfig, input: ExpandInput): Target | { pro
 		return value;
 	};
 	const text = (value: string) =>
-		value.replace(/\$\{([^{}]*)\}/g, (_, inside: string) => {
+		value.replace(/\$\{([^}]*)\}/g, (_, inside: string) => {
 			if (inside === "workspaceFolder") return input.cwd;
 			if (inside === "userHome") return input.home ?? fail("the variable HOME is not set");
 			if (inside.startsWith("input:")) return fail(`${inside} is asked for by VS Code only`);

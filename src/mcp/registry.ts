@@ -77,16 +77,19 @@ export class Registry {
 		release();
 	}
 
-	/** Replaces the host's servers, or refuses all of them and keeps the old ones. They start at once, in the background. */
+	/** Replaces the host's servers, or refuses all of them and keeps the old ones. */
 	async setHost(servers: McpServers): Promise<string[]> {
 		const { entries, problems, warnings } = readEntries(servers, { source: "host", directory: this.#parts.cwd });
 		const problem = problems[0] ?? entries.find(isWrong)?.problem;
 		if (problem !== undefined) throw new CommandError(problem);
 		warnings.forEach(this.#parts.warn);
-		const files = this.#parts.entries.filter(({ name }) => !entries.some((each) => each.name === name));
-		this.#adopt([...files, ...entries]);
-		for (const server of this.#servers.values()) if (server.config.source === "host") void this.#start(server);
+		this.#adopt([...this.#parts.entries, ...entries]);
 		return entries.map(({ name }) => name);
+	}
+
+	/** Begins to start the host's servers, which wait for no prompt. */
+	startHost(): void {
+		for (const server of this.#servers.values()) if (server.config.source === "host") void this.#start(server);
 	}
 
 	async restart(name: string): Promise<void> {

@@ -194,6 +194,7 @@ describe("nothing is left", () => {
 	test("of a server that is replaced, while an equal one is kept", async () => {
 		await using servers = new Servers({});
 		expect(await servers.registry.setHost({ a: small(), b: small() })).toEqual(["a", "b"]);
+		servers.registry.startHost();
 		await servers.prepare();
 		const [a, b] = await Promise.all([servers.say("mcp__a__pid"), servers.say("mcp__b__pid")]);
 		const pending = servers.failure("mcp__b__wait");

@@ -27,7 +27,7 @@ export function hostHandlers(host: Host | undefined, sources: ToolSources, mcp: 
 			host?.setEventFilter(names ?? undefined);
 			return { events: names };
 		},
-		set_mcp_servers: async ({ servers }) => ({ serverNames: await mcp.set(servers as McpServers) }),
+		set_mcp_servers: async ({ servers }, call) => ({ serverNames: await mcp.set(servers as McpServers, (start) => call.afterResponse(start)) }),
 		get_mcp_servers: async () => ({ servers: await mcp.describe() }),
 		restart_mcp_server: async ({ name }) => ({ server: await mcp.restart(name) }),
 		set_host_tools({ tools }) {
