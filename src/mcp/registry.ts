@@ -111,15 +111,6 @@ export class Registry {
 		return !offered || !name.startsWith(namePrefix) || offered.some((pattern) => fits(pattern, name));
 	}
 
-	/** Whether a tool is declared read-only by a server whose declarations the user trusts. */
-	isReadOnly(name: string): boolean {
-		for (const [server, names] of this.#names) {
-			const index = names.indexOf(name);
-			if (index >= 0) return server.config.trustAnnotations && server.config.source !== "project" && (server.tools[index]?.isReadOnly ?? false);
-		}
-		return false;
-	}
-
 	describe(): McpServer[] {
 		this.tools();
 		const known = [...this.#servers.values()].map((server) =>

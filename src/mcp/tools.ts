@@ -15,6 +15,8 @@ const mostUpdates = 4;
 const headerMismatch = -32020;
 
 export function serverTool(name: string, tool: ServerTool, server: Server, parts: ToolParts): Tool {
+	// What a stranger says about its tools counts where the user says so.
+	const isTrusted = server.config.trustAnnotations && server.config.source !== "project";
 	return {
 		name,
 		label: tool.label,
@@ -22,6 +24,7 @@ export function serverTool(name: string, tool: ServerTool, server: Server, parts
 		parameters: tool.inputSchema,
 		concurrency: tool.isReadOnly ? "shared" : "exclusive",
 		checksArguments: true,
+		...(isTrusted && tool.isReadOnly && { readOnly: true as const }),
 		async execute({ toolCallId, args, signal, onUpdate }) {
 			const what = `tool ${tool.name}`;
 			if (signal.aborted) throw new Error(`MCP ${what} of ${JSON.stringify(server.name)} was aborted`);
