@@ -126,10 +126,13 @@ test("-p uses servers, announces that nobody can answer, and leaves nothing", as
 		writeFileSync(join(folder, "script.json"), JSON.stringify(toScript('call #c1 mcp__s__capabilities {} · call #c2 mcp__s__pid {} · say "done"')));
 		writeFileSync(join(folder, "servers.json"), JSON.stringify({ mcpServers: { s: small() } }));
 		const flags = ["--mode", "json", "--provider", "scripted", "--model", "script.json", "--no-session", "--mcp-config", "servers.json", "hello"];
-		const { stdout } = await promisify(execFile)(process.execPath, [program, ...flags], {
+		const running = promisify(execFile)(process.execPath, [program, ...flags], {
 			cwd: folder,
 			env: { ...process.env, BOWLINE_DIR: join(folder, "user") },
 		});
+		// It would wait a moment for words on its stdin.
+		running.child.stdin?.end();
+		const { stdout } = await running;
 		const ends = stdout
 			.trim()
 			.split("\n")
