@@ -9,6 +9,7 @@ import * as queue from "../../src/protocol/commands/queue.ts";
 import * as session from "../../src/protocol/commands/session.ts";
 import * as state from "../../src/protocol/commands/state.ts";
 import * as content from "../../src/protocol/content.ts";
+import { ompEvents, piEvents } from "../../src/protocol/dialect-events.ts";
 import { events, Response } from "../../src/protocol/events.ts";
 import * as extensionUi from "../../src/protocol/extension-ui.ts";
 import * as hostTools from "../../src/protocol/host-tools.ts";
@@ -171,6 +172,13 @@ ${lanes.join("\n")}
 
 export const eventNames = [
 ${Object.keys(events)
+	.map((name) => `\t"${name}",`)
+	.join("\n")}
+] as const;
+
+/** Events that only one dialect sends. */
+export const dialectEventNames = [
+${Object.keys({ ...piEvents, ...ompEvents })
 	.map((name) => `\t"${name}",`)
 	.join("\n")}
 ] as const;

@@ -29,7 +29,7 @@ const notForChat: readonly FlagName[] = [
 	"help",
 ];
 /** The editor says where to work and which session to open. */
-const notForAcp: readonly FlagName[] = [...notForChat, "cwd", "session", "continue", "resume", "fork", "session-id", "name", "no-session"];
+const notForAcp: readonly FlagName[] = [...notForChat, "cwd", "session", "continue", "resume", "fork", "session-id", "name"];
 const forPeople = (left: readonly FlagName[]) =>
 	(Object.keys(flags) as FlagName[]).filter((name) => !left.includes(name) && !("hidden" in flags[name]));
 const acpFlags = forPeople(notForAcp);

@@ -6,10 +6,14 @@ export class CommandError extends Error {
 	/** For internal callers: the kind of refusal. Not on the wire. */
 	readonly kind: "cancelled" | undefined;
 
-	constructor(message: string, code?: string, kind?: "cancelled") {
+	/** A sentence for people, next to a text that programs compare. */
+	readonly hint: string | undefined;
+
+	constructor(message: string, code?: string, kind?: "cancelled", hint?: string) {
 		super(message);
 		this.code = code;
 		this.kind = kind;
+		this.hint = hint;
 	}
 }
 

@@ -70,6 +70,11 @@ export class Extensions {
 		this.#host.setFlags(this.#flags);
 	}
 
+	/** The tools that extensions have registered so far. */
+	toolNames(): string[] {
+		return this.#host.tools().map(({ name }) => name);
+	}
+
 	/** Whether all that were named on the command line are there. */
 	get hasThoseNamed(): boolean {
 		const { options, cwd } = this.#workspace;

@@ -1,5 +1,8 @@
 /** Opens a session for a front door: extensions, budget, policies, tools and model. */
 
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { UsageError } from "../lib/usage-error.ts";
 import { readJsoncText } from "../settings/settings.ts";
 import type { UnknownFlag } from "./arguments.ts";
 import { refuseUnknown, unexpectedText } from "./arguments.ts";
@@ -10,7 +13,7 @@ import type { Extensions } from "./extensions.ts";
 import type { Front } from "./front.ts";
 import { identityOf } from "./identity.ts";
 import { LiveSession, type Override } from "./live-session.ts";
-import { warnOfUnknownTools } from "./tool-names.ts";
+import { unknownTools } from "./tool-names.ts";
 import type { Workspace } from "./workspace.ts";
 
 type Warn = (text: string) => void;
@@ -19,9 +22,22 @@ type Warn = (text: string) => void;
 export function loadExtensions(workspace: Workspace, warn: Warn): Promise<Extensions> | undefined {
 	const { warnings, misspelt } = workspace.settings;
 	for (const text of [...warnings, ...(workspace.subagent ? [] : misspelt)]) warn(text);
-	warnOfUnknownTools(workspace.options, warn);
+	// Hosts of the family pass the names of their own tools too, so this does not end a start.
+	const problem = unknownTools(workspace.options);
+	if (problem !== undefined) warn(problem);
+	checkNamedFiles(workspace);
 	if (!mayHaveExtensions(workspace)) return undefined;
 	return import("./extensions.ts").then(({ Extensions }) => Extensions.load(workspace, warn));
+}
+
+/** Throws UsageError for a skill or template that a flag names and that does not exist. */
+function checkNamedFiles({ options, cwd, env, subagent }: Workspace): void {
+	if (subagent) return;
+	const placed = (path: string) => resolve(cwd, env.HOME === undefined ? path : path.replace(/^~(?=\/|$)/, env.HOME));
+	for (const name of ["skill", "prompt-template"] as const) {
+		const missing = options[name]?.find((path) => !existsSync(placed(path)));
+		if (missing !== undefined) throw new UsageError(`--${name} ${missing}: there is no such file or directory.`);
+	}
 }
 
 /** Throws for flags that neither we nor an extension know: they are right or wrong before anything is announced. */

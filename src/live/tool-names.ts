@@ -1,4 +1,5 @@
 /** Which built-in tools there are, by name. Loads none of them. */
+import { didYouMean } from "../lib/nearest.ts";
 import type { Options } from "../protocol/flags.ts";
 import { taskToolName } from "../subagents/dependencies.ts";
 import { toolNames as ownTools } from "../tools/names.generated.ts";
@@ -26,9 +27,13 @@ function namesIn(list: string): string[] {
 		.filter((name) => name !== "");
 }
 
-export function warnOfUnknownTools(options: Options, warn: (text: string) => void): void {
-	const unknown = toolNames(options)?.filter((name) => !builtInNames.includes(name) && !name.startsWith("mcp__")) ?? [];
-	if (unknown.length) warn(`--tools: there is no tool ${unknown.join(", ")}. There are ${builtInNames.join(", ")}.`);
+/** What is wrong with `--tools`. `others` are tools that are not built in, which may be named too. */
+export function unknownTools(options: Options, others: readonly string[] = []): string | undefined {
+	const known = [...builtInNames, ...others];
+	const unknown = toolNames(options)?.filter((name) => !known.includes(name) && !name.startsWith("mcp__")) ?? [];
+	const [first] = unknown;
+	if (first === undefined) return undefined;
+	return `--tools: there is no tool ${unknown.join(", ")}.${unknown.length === 1 ? didYouMean(first, known) : ""} There are ${builtInNames.join(", ")}.`;
 }
 
 /** The tools that an agent may have which asks for some, where only some of ours are allowed. Nothing when it has the usual ones. */

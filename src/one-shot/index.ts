@@ -9,6 +9,7 @@ import type { Extensions } from "../live/extensions.ts";
 import type { Front } from "../live/front.ts";
 import { checkMcpConfig, loadExtensions, type OpenSession, openSession } from "../live/open-session.ts";
 import type { UnaskedCall } from "../live/permissions.ts";
+import { unknownTools } from "../live/tool-names.ts";
 import { openWorkspace, type Workspace } from "../live/workspace.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
@@ -32,6 +33,8 @@ export async function runOneShot({ options, words, unknown }: Arguments, stdout:
 	const extensions = await loadExtensions(workspace, warn);
 	// No person notices that an extension is missing, and it may be the one that guards the rest.
 	if (extensions?.hasThoseNamed === false) throw new UsageError("Nothing was asked: an extension that --extension names could not be loaded.");
+	const wrong = unknownTools(options, extensions?.toolNames());
+	if (wrong !== undefined) throw new UsageError(`Nothing was asked. ${wrong}`);
 	const flags = extensions?.setFlags(unknown) ?? { unknown, strays: [] };
 	refuseUnknown(flags.unknown, warn);
 	await checkMcpConfig(workspace);

@@ -283,6 +283,7 @@ export const Response = Type.Object(
 		data: optional(Type.Unknown()),
 		error: optional(text()),
 		code: optional(text()),
+		hint: optional(text({ description: "On failure: a guess for a person, such as the name that was probably meant. Not in dialect `strict`." })),
 	},
 	{
 		title: "Response",

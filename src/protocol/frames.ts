@@ -52,7 +52,10 @@ export function parseInbound(line: string): InboundFrame {
 	const name = typeof params.type === "string" ? params.type : (JSON.stringify(params.type) ?? "undefined");
 	const row = typeof params.type === "string" && Object.hasOwn(checks, name) ? checks[name] : undefined;
 	const id = typeof params.id === "string" || Number.isFinite(params.id) ? (params.id as RequestId) : undefined;
-	if (!row) return { kind: "failure", command: name, id, hidesId: true, error: `Unknown command: ${name}` };
+	if (!row) {
+		const reason = params.type === undefined ? '. A command needs a member "type", such as {"id":"1","type":"get_state"}' : "";
+		return { kind: "failure", command: name, id, hidesId: true, error: `Unknown command: ${name}${reason}` };
+	}
 	const problem = row.check(params);
 	if (row.lane === "control") {
 		return problem ? parseFailure(`${name}: ${problem}`) : { kind: "control", frame: frame as ControlFrame };

@@ -108,3 +108,19 @@ export const eventNames = [
 	"permission_mode_changed",
 	"extension_error",
 ] as const;
+
+/** Events that only one dialect sends. */
+export const dialectEventNames = [
+	"summarization_retry_scheduled",
+	"summarization_retry_attempt_start",
+	"summarization_retry_finished",
+	"bash_execution_update",
+	"entry_appended",
+	"prompt_result",
+	"session_settled",
+	"available_commands_update",
+	"subagent_lifecycle",
+	"subagent_progress",
+	"rpc_chunk",
+	"rpc_frame_error",
+] as const;

@@ -11,6 +11,8 @@ export interface Response {
 	data?: unknown;
 	error?: string;
 	code?: string;
+	/** On failure: a guess for a person, such as the name that was probably meant. Not in dialect `strict`. */
+	hint?: string;
 }
 
 export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
@@ -1423,6 +1425,8 @@ export interface CommandTable {
 		};
 		result: {
 			events: string[] | null;
+			/** For a person: names that no event has, and the ones that were probably meant. */
+			hint?: string;
 		};
 	};
 	/** Replace the host's MCP servers of this session, by name or as a list with names; `{}` removes them. All or nothing: on failure the old set stays. Answered when the entries are checked, before the servers are connected. */

@@ -2,6 +2,7 @@
 import { isCommandError } from "../lib/command-error.ts";
 import { toLine } from "../lib/jsonl.ts";
 import type { Log } from "../lib/log.ts";
+import { didYouMean } from "../lib/nearest.ts";
 import type { Dispatch, Replies } from "../live/dispatch.ts";
 import type { Lanes } from "../live/lanes.ts";
 import type { Response } from "../protocol/events.ts";
@@ -14,6 +15,7 @@ import {
 	parseInbound,
 	type RequestId,
 } from "../protocol/frames.ts";
+import { commandLanes } from "../protocol/names.generated.ts";
 import type { Refusal } from "../session/refusal.ts";
 import type { Answer, Dialect, PromptReplies } from "./dialects/dialect.ts";
 import { LongAnswer } from "./long-answers.ts";
@@ -51,13 +53,15 @@ export class Server {
 	#fail({ id, hidesId, command, error }: ParseFailure, size: number): void {
 		const { dialect, writer, lanes } = this.#parts;
 		const told = hidesId && !dialect.echoesIds ? undefined : id;
-		const answer = () => this.answer(told, command, { error });
+		// Only the answer to an unknown name hides its id.
+		const hint = hidesId ? didYouMean(command, Object.keys(commandLanes)).trim() || undefined : undefined;
+		const answer = () => this.answer(told, command, { error, hint });
 		if (writer.isOpen) answer();
 		else lanes.enqueue(answer, true, size);
 	}
 
 	refuse(id: RequestId | undefined, name: string, error: unknown): void {
-		if (isCommandError(error)) return this.answer(id, name, { error: error.message, code: error.code });
+		if (isCommandError(error)) return this.answer(id, name, { error: error.message, code: error.code, hint: error.hint });
 		this.#parts.log.error(`${name} failed unexpectedly`, error);
 		this.answer(id, name, { error: error instanceof Error ? error.message : String(error) });
 	}

@@ -1,6 +1,7 @@
 /** Which model is asked, and how much it thinks. Choices last as long as the session; nothing is written to settings. */
 import type { ModelCatalogue, ModelWithLevel } from "../agent/contracts.ts";
 import { CommandError } from "../lib/command-error.ts";
+import { didYouMean } from "../lib/nearest.ts";
 import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
 import type { EntryBody } from "../transcript/entries.ts";
@@ -24,9 +25,13 @@ export class ModelChoice {
 	#parts: ModelChoiceParts;
 	#model: Model | undefined;
 	#level: ThinkingLevel;
+	/** The level that was asked for. A model may have a lower one, or none; the next model gets what was asked for again. */
+	#wanted: ThinkingLevel;
+
 	constructor(parts: ModelChoiceParts) {
 		this.#parts = parts;
 		this.#level = parts.level;
+		this.#wanted = parts.level;
 	}
 
 	get model(): Model | undefined {
@@ -47,14 +52,14 @@ export class ModelChoice {
 	refine(model: Model): boolean {
 		const before = this.#level;
 		this.#model = model;
-		this.#changeLevel(this.#parts.clamp(model, before));
+		this.#changeLevel(this.#parts.clamp(model, this.#wanted));
 		return this.#level !== before;
 	}
 
 	async set(provider: string, id: string): Promise<Model> {
 		const { catalogue } = this.#parts;
 		const model = await catalogue.findListed(provider, id);
-		if (!model) throw new CommandError(`Model not found: ${provider}/${id}`);
+		if (!model) throw new CommandError(`Model not found: ${provider}/${id}`, undefined, undefined, await this.#guess(provider, id));
 		if (await catalogue.problem(model)) throw new CommandError(`No API key for ${provider}/${id}`);
 		this.take({ model });
 		return model;
@@ -77,7 +82,8 @@ export class ModelChoice {
 	use(chosen: ModelWithLevel | undefined): void {
 		if (!chosen) return;
 		this.#model = chosen.model;
-		this.#level = this.#parts.clamp(chosen.model, chosen.level ?? this.#level);
+		this.#wanted = chosen.level ?? this.#wanted;
+		this.#level = this.#parts.clamp(chosen.model, this.#wanted);
 	}
 
 	/** Restores what a session was using, without recording it. If the model is a different one, returns the reason. */
@@ -90,8 +96,8 @@ export class ModelChoice {
 			else if (await this.#parts.catalogue.problem(model)) problem = `No API key for ${name}`;
 			else this.#model = model;
 		}
-		const level = this.#named(word) ?? this.#level;
-		this.#level = this.#model ? this.#parts.clamp(this.#model, level) : level;
+		this.#wanted = this.#named(word) ?? this.#wanted;
+		this.#level = this.#model ? this.#parts.clamp(this.#model, this.#wanted) : this.#wanted;
 		return problem;
 	}
 
@@ -99,6 +105,7 @@ export class ModelChoice {
 	setLevel(word: string): void {
 		const wanted = this.#named(word);
 		if (!wanted) throw new CommandError(`set_thinking_level: level must be ${thinkingLevels.map((level) => JSON.stringify(level)).join(" or ")}`);
+		this.#wanted = wanted;
 		this.#changeLevel(this.#model ? this.#parts.clamp(this.#model, wanted) : wanted);
 	}
 
@@ -106,7 +113,8 @@ export class ModelChoice {
 	cycleLevel(): ThinkingLevel | undefined {
 		const levels = this.levels();
 		if (!this.#model?.reasoning || levels.length < 2) return undefined;
-		this.#changeLevel(levels[(levels.indexOf(this.#level) + 1) % levels.length] as ThinkingLevel);
+		this.#wanted = levels[(levels.indexOf(this.#level) + 1) % levels.length] as ThinkingLevel;
+		this.#changeLevel(this.#wanted);
 		return this.#level;
 	}
 
@@ -118,7 +126,15 @@ export class ModelChoice {
 	take({ model, level }: ModelWithLevel): void {
 		this.#parts.record({ type: "model_change", provider: model.provider, modelId: model.id });
 		this.#model = model;
-		this.#changeLevel(this.#parts.clamp(model, level ?? this.#level));
+		this.#wanted = level ?? this.#wanted;
+		this.#changeLevel(this.#parts.clamp(model, this.#wanted));
+	}
+
+	/** The model that was probably meant. */
+	async #guess(provider: string, id: string): Promise<string | undefined> {
+		const models = await this.#parts.catalogue.available();
+		const names = models.map((model) => `${model.provider}/${model.id}`);
+		return didYouMean(`${provider}/${id}`, names).trim() || undefined;
 	}
 
 	#named(word: string | undefined): ThinkingLevel | undefined {

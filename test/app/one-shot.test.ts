@@ -384,3 +384,20 @@ describe("a value by schema", () => {
 		});
 	});
 });
+
+test.each([
+	[["--tools", "raed,bash"], "Error: Nothing was asked. --tools: there is no tool raed. Did you mean read? There are read, bash"],
+	[["--skill", "nowhere"], "Error: --skill nowhere: there is no such file or directory."],
+])("%j is wrong use: no model is asked with less than was named", async (args, text) => {
+	const { code, stdout, stderr } = await new OneShot(["-p", ...args, "hi"]).ended();
+	expect([code, stdout]).toEqual([2, ""]);
+	expect(stderr).toContain(text);
+});
+
+test("a scripted stall lasts until the signal", async () => {
+	const shot = new OneShot(["-p", "hi"], { model: 'say "one" + stall' });
+	const timer = setTimeout(() => shot.child.kill("SIGTERM"), 1000);
+	const { code, stderr } = await shot.ended();
+	clearTimeout(timer);
+	expect([code, stderr]).toEqual([143, ""]);
+});

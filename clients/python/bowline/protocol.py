@@ -1810,6 +1810,8 @@ class Response(_Response, total=False):
     data: Any
     error: str
     code: str
+    # On failure: a guess for a person, such as the name that was probably meant. Not in dialect `strict`.
+    hint: str
 
 
 ExtensionUiRequest = Union["UiSelect", "UiConfirm", "UiInput", "UiEditor", "UiNotify", "UiSetStatus", "UiSetWidget", "UiSetTitle", "UiSetEditorText", "UiCancel"]
@@ -2208,8 +2210,13 @@ class GetAvailableCommandsResult(TypedDict):
     commands: List[SlashCommand]
 
 
-class SetEventFilterResult(TypedDict):
+class _SetEventFilterResult(TypedDict):
     events: Union[List[str], None]
+
+
+class SetEventFilterResult(_SetEventFilterResult, total=False):
+    # For a person: names that no event has, and the ones that were probably meant.
+    hint: str
 
 
 class SetMcpServersResult(TypedDict):

@@ -1,6 +1,8 @@
 import { CommandError } from "../../lib/command-error.ts";
+import { didYouMean } from "../../lib/nearest.ts";
 import type { CommandResult } from "../../protocol/commands/index.ts";
 import type { McpServers } from "../../protocol/mcp.ts";
+import { dialectEventNames, eventNames } from "../../protocol/names.generated.ts";
 import type { Host } from "../front.ts";
 import type { Mcp } from "../mcp.ts";
 import type { ToolSources } from "../tool-sources.ts";
@@ -25,7 +27,8 @@ export function hostHandlers(host: Host | undefined, sources: ToolSources, mcp: 
 			const bad = names?.findIndex((name) => typeof name !== "string") ?? -1;
 			if (bad >= 0) throw new CommandError(`set_event_filter: events[${bad}] must be string`);
 			host?.setEventFilter(names ?? undefined);
-			return { events: names };
+			const hint = filterHint(names ?? []);
+			return hint === undefined ? { events: names } : { events: names, hint };
 		},
 		set_mcp_servers: async ({ servers }, call) => ({ serverNames: await mcp.set(servers as McpServers, (start) => call.afterResponse(start)) }),
 		get_mcp_servers: async () => ({ servers: await mcp.describe() }),
@@ -35,4 +38,11 @@ export function hostHandlers(host: Host | undefined, sources: ToolSources, mcp: 
 			return { toolNames: host.tools.set(tools, sources.takenFor("host")) };
 		},
 	};
+}
+
+/** Names of other versions are accepted: a host may wait for events that only a newer agent sends. */
+function filterHint(names: readonly string[]): string | undefined {
+	const known: readonly string[] = [...eventNames, ...dialectEventNames];
+	const unknown = names.filter((name) => !known.includes(name));
+	return unknown.length ? unknown.map((name) => `There is no event ${name}.${didYouMean(name, known)}`).join(" ") : undefined;
 }

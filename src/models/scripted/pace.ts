@@ -36,7 +36,9 @@ export class Pace {
 	}
 
 	untilAborted(): Promise<void> {
-		return new Promise((resolve) => onAbort(this.#signal, resolve));
+		// A provider that says nothing keeps its connection open, and with it the process. Here a timer does.
+		const open = setInterval(() => undefined, 2 ** 30);
+		return new Promise<void>((resolve) => onAbort(this.#signal, resolve)).finally(() => clearInterval(open));
 	}
 
 	async #rest(wait: Promise<unknown>): Promise<void> {

@@ -64,7 +64,10 @@ export const hostCommands = {
 		doc: "Send only the named events; `null` sends all again. Responses, dialogs and host tool calls always pass.",
 		lane: "serial",
 		params: { events: orNull(list(text())) },
-		result: Type.Object({ events: orNull(list(text())) }),
+		result: Type.Object({
+			events: orNull(list(text())),
+			hint: optional(text({ description: "For a person: names that no event has, and the ones that were probably meant." })),
+		}),
 		example: { send: { events: ["message_end", "agent_settled"] }, data: { events: ["message_end", "agent_settled"] } },
 	}),
 };

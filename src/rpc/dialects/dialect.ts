@@ -37,7 +37,7 @@ export interface Voice {
 	readonly updates?: UpdateMode;
 }
 
-export type Answer = (outcome: { data?: unknown } | { error: string; code?: string }) => void;
+export type Answer = (outcome: { data?: unknown } | { error: string; code?: string; hint?: string }) => void;
 
 /** What a host receives while its prompt is processed. */
 export type PromptReplies = Pick<Replies, "accept" | "onDisposition" | "refuse">;

@@ -104,7 +104,7 @@ export const strict: Dialect = {
 function frames(frame: OutboundFrame): OutboundFrame[] {
 	const allowed = frame.type === "extension_ui_request" ? dialogs[frame.method] : events[frame.type];
 	if (frame.type === "response") {
-		const { code: _, data, ...rest } = frame;
+		const { code: _, hint: __, data, ...rest } = frame;
 		const isKnown = Object.hasOwn(results, frame.command);
 		return [{ ...rest, data: isKnown ? results[frame.command] && pick(data, results[frame.command] as Allowed) : data }];
 	}
