@@ -60,7 +60,8 @@ export function readPattern(pattern: string): { words: PatternWord[]; joined: Sc
 export const starMark = "\u0001";
 
 function isSimple([name = "", ...rest]: readonly string[]): boolean {
-	if (reserved.has(name) || changing.has(name)) return false;
+	// A command word that begins with `%` is a job, and one that begins with a dash may be an option of the shell.
+	if (reserved.has(name) || changing.has(name) || /^[%-]/.test(name)) return false;
 	// `printf -v NAME` sets a variable, PATH for example.
 	return name !== "printf" || !rest.some((word) => word.startsWith("-v"));
 }
