@@ -13,6 +13,8 @@ export type {
 	DialogHandler,
 	Exit,
 	ListenerTypes,
+	PermissionAnswer,
+	PermissionHandler,
 	PromptOptions,
 	PromptOutcome,
 	RequestOptions,
@@ -29,7 +31,7 @@ export interface SessionOptions extends EmbedOptions, ConversationOptions {}
  * Nothing global is touched: no handlers of the process, no `console`, no stdout.
  */
 export async function createSession(options: SessionOptions = {}): Promise<Client> {
-	const { startTimeoutMs, requestTimeoutMs, onError, ...rest } = options;
+	const { startTimeoutMs, requestTimeoutMs, onPermission, onError, ...rest } = options;
 	const { embedded } = await import("./embed/index.ts");
-	return converse(embedded(rest), "ready", { startTimeoutMs, requestTimeoutMs, onError });
+	return converse(embedded(rest), "ready", { startTimeoutMs, requestTimeoutMs, onPermission, onError });
 }

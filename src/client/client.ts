@@ -6,6 +6,7 @@ import { type CustomTool, definitionOf } from "./custom-tools.ts";
 import type { DialogHandler } from "./dialogs.ts";
 import { Listeners, type ListenerTypes } from "./listeners.ts";
 import { type CommandArguments, type CommandMethods, commandMethods, takesItsTime } from "./methods.ts";
+import type { PermissionHandler } from "./permissions.ts";
 import type { RequestOptions } from "./requests.ts";
 import { type PromptOptions, type PromptOutcome, promptAndWait, type WaitOptions, waitForIdle } from "./runs.ts";
 import type { FromSchema, JsonSchema } from "./schema-types.ts";
@@ -15,6 +16,8 @@ export interface ConversationOptions {
 	startTimeoutMs?: number;
 	/** How long a command may go unanswered; 0 waits as long as it takes. Commands that take their time, such as `bash`, `compact` and `abort`, have no limit. Default: 30000. */
 	requestTimeoutMs?: number;
+	/** Answers questions about tool calls. With it the agent is greeted with `hello`, so that it asks. */
+	onPermission?: PermissionHandler;
 	/** Receives the errors that listeners and dialog handlers throw. Default: they are thrown uncaught, as from any listener. */
 	onError?: (error: unknown) => void;
 }
@@ -33,6 +36,7 @@ export class Conversation {
 	#tools = new Map<string, CustomTool>();
 	#settingTools: Promise<unknown> = Promise.resolve();
 	#dialogHandler: DialogHandler | undefined;
+	#permissionHandler: PermissionHandler | undefined;
 	#connection: Connection;
 	#requests = 0;
 	#restarting: Promise<void> | undefined;
@@ -41,6 +45,7 @@ export class Conversation {
 		this.#open = open;
 		this.#readiness = readiness;
 		this.#options = options;
+		this.#permissionHandler = options.onPermission;
 		this.#listeners = new Listeners(this.#report);
 		this.#connection = this.#connect();
 	}
@@ -103,6 +108,12 @@ export class Conversation {
 		this.#dialogHandler = handler;
 	}
 
+	/** Sets the handler for questions about tool calls, and says so to the agent with `hello`; `undefined` takes it back. */
+	async onPermission(handler: PermissionHandler | undefined): Promise<void> {
+		this.#permissionHandler = handler;
+		await this.#greet();
+	}
+
 	/** Ends the agent: closes its stdin, then SIGTERM, then SIGKILL. Resolves when it is gone. */
 	async close(): Promise<Exit> {
 		// An agent that is being started must not be left running.
@@ -119,15 +130,24 @@ export class Conversation {
 		return this.#restarting;
 	}
 
+	async #greet(): Promise<void> {
+		await this.request("hello", { capabilities: this.#permissionHandler ? { permissions: 1 } : {} });
+	}
+
 	/** Resolves when the agent is ready. One that is not is ended. */
 	async start(): Promise<void> {
-		if (this.#readiness === "none") return;
 		try {
-			await this.#connection.whenReady(this.#options.startTimeoutMs ?? defaultTimeoutMs, this.#readiness === "answer");
+			if (this.#readiness !== "none") await this.#whenReady();
+			// A host that wants to be asked must know when it cannot be.
+			if (this.#permissionHandler) await this.#greet();
 		} catch (error) {
 			await this.#connection.close();
 			throw error;
 		}
+	}
+
+	#whenReady(): Promise<void> {
+		return this.#connection.whenReady(this.#options.startTimeoutMs ?? defaultTimeoutMs, this.#readiness === "answer");
 	}
 
 	async #restart(): Promise<void> {
@@ -144,6 +164,7 @@ export class Conversation {
 			newId: () => `req_${++this.#requests}`,
 			tool: (name) => this.#tools.get(name),
 			dialogHandler: () => this.#dialogHandler,
+			permissionHandler: () => this.#permissionHandler,
 			report: this.#report,
 		});
 	}

@@ -5,6 +5,7 @@ import { type CustomTool, ToolCalls } from "./custom-tools.ts";
 import { type DialogHandler, Dialogs } from "./dialogs.ts";
 import { ExitError, TimeoutError } from "./errors.ts";
 import type { Listeners } from "./listeners.ts";
+import { type PermissionHandler, Permissions } from "./permissions.ts";
 import { type RequestOptions, Requests } from "./requests.ts";
 import { after } from "./timer.ts";
 
@@ -14,6 +15,7 @@ export interface ConnectionParts {
 	newId: () => string;
 	tool: (name: string) => CustomTool | undefined;
 	dialogHandler: () => DialogHandler | undefined;
+	permissionHandler: () => PermissionHandler | undefined;
 	/** Receives the errors that the host's own code throws. */
 	report: (error: unknown) => void;
 }
@@ -30,6 +32,7 @@ export class Connection {
 	#requests: Requests;
 	#tools: ToolCalls;
 	#dialogs: Dialogs;
+	#permissions: Permissions;
 	#observers = new Set<Observer>();
 	#exit: Exit | undefined;
 	#isClosing = false;
@@ -41,6 +44,7 @@ export class Connection {
 		this.#requests = new Requests((line) => this.#channel.send(line), parts.newId);
 		this.#tools = new ToolCalls(parts.tool, send);
 		this.#dialogs = new Dialogs(send, parts.report);
+		this.#permissions = new Permissions(send, parts.report);
 		this.exited = new Promise((resolve) => this.observe({ frame: () => undefined, exit: resolve }));
 		this.#channel = parts.open({
 			frame: (frame) => this.#receive(frame),
@@ -92,6 +96,7 @@ export class Connection {
 		this.#isClosing = true;
 		this.#tools.cancelAll();
 		this.#dialogs.closeAll();
+		this.#permissions.closeAll();
 		await this.#channel.close();
 	}
 
@@ -109,6 +114,12 @@ export class Connection {
 			case "extension_ui_request":
 				listeners.tell("extension_ui_request", frame);
 				return void this.#dialogs.receive(frame, this.#parts.dialogHandler());
+			case "permission_request":
+				listeners.event(frame);
+				return void this.#permissions.receive(frame, this.#parts.permissionHandler());
+			case "permission_resolved":
+				this.#permissions.close(frame.id);
+				return listeners.event(frame);
 			default:
 				listeners.event(frame);
 		}
@@ -118,6 +129,7 @@ export class Connection {
 		this.#exit = exit;
 		this.#tools.cancelAll();
 		this.#dialogs.closeAll();
+		this.#permissions.closeAll("gone");
 		this.#requests.end(exit);
 		for (const observer of [...this.#observers]) observer.exit(exit);
 		this.#observers.clear();

@@ -9,6 +9,7 @@ export type { CustomTool, CustomToolCall, CustomToolResult } from "./custom-tool
 export type { Dialog, DialogAnswer, DialogHandler } from "./dialogs.ts";
 export { ExitError, RequestError, TimeoutError } from "./errors.ts";
 export type { ListenerTypes } from "./listeners.ts";
+export type { PermissionAnswer, PermissionHandler } from "./permissions.ts";
 export type { ClosePatience, Spawn } from "./process.ts";
 export type { RequestOptions } from "./requests.ts";
 export type { PromptOptions, PromptOutcome, WaitOptions } from "./runs.ts";

@@ -155,6 +155,11 @@ export class Permissions {
 		return (await this.load()).permitFor(question, signal);
 	}
 
+	/** Merging the work of a subagent is a change of this agent's own. Nothing is asked where nothing is restricted. */
+	async mayMerge(work: { id: string; toolCallId: string; patch: string }, signal: AbortSignal): Promise<boolean> {
+		return (await this.#gate?.permitMerge(work, signal)) ?? true;
+	}
+
 	/** Tells a subagent about changes of the mode, until the returned function is called. */
 	follow(follower: ModeFollower): () => void {
 		this.#followers.add(follower);

@@ -18,6 +18,7 @@ import { taskTool } from "../subagents/task-tool.ts";
 import type { Front } from "./front.ts";
 import { hasCopies, worktreesOf } from "./interrupted-merges.ts";
 import type { Models } from "./models.ts";
+import type { Permissions } from "./permissions.ts";
 import type { Shells } from "./shells.ts";
 import { excludedTools, toolNames } from "./tool-names.ts";
 import type { Workspace } from "./workspace.ts";
@@ -33,11 +34,12 @@ export interface TaskInput {
 	doors: Doors;
 	budget?: Budget;
 	edges: Edges;
+	permissions: Permissions;
 }
 
 /** The tool that sends subagents; nothing where this agent may not send any. */
 export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
-	const { workspace, front, models, shells, conversation, choice, budget, edges } = input;
+	const { workspace, front, models, shells, conversation, choice, budget, edges, permissions } = input;
 	const { options, settings, cwd, userDirectory, env, subagent } = workspace;
 	const { warn, atExit } = front;
 	const { depth = 0, spawns = "*", artifacts: place } = subagent?.inheritance ?? {};
@@ -56,6 +58,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		program: ownProgram,
 		shell: () => shells.shell(),
 		beforeCommand: (command, signal) => askAsBash(input, command, signal),
+		permissions,
 		hasBash: !excludedTools(options).includes("bash") && (toolNames(options)?.includes("bash") ?? true),
 		childShell: () => shells.childShell(),
 		setting: (name) => settings.get(name),
@@ -102,14 +105,19 @@ function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isol
 	};
 }
 
-async function inheritedDefaults({ workspace, models, shells, controls }: TaskInput): Promise<InheritedDefaults> {
+async function inheritedDefaults({ workspace, models, shells, controls, permissions }: TaskInput): Promise<InheritedDefaults> {
 	const { options, unknown, settings, cwd, subagent } = workspace;
 	const { apiKey } = models;
 	const allowed = subagent ? subagent.inheritance.allowedTools : toolNames(options);
 	const values = Object.keys(rows).map((name) => [name, settings.get(name as SettingName)]);
 	return {
 		credentials: { variables: await shells.withheld(), ...(apiKey ? { apiKey } : {}) },
-		settings: { ...Object.fromEntries(values), "retry.enabled": controls.autoRetry, "compaction.enabled": controls.autoCompaction },
+		settings: {
+			...Object.fromEntries(values),
+			"retry.enabled": controls.autoRetry,
+			"compaction.enabled": controls.autoCompaction,
+			"permissions.mode": permissions.mode,
+		},
 		trusted: settings.isTrusted,
 		flags: { ...flagsFor(options, cwd), unknown },
 		...(allowed ? { allowedTools: allowed } : {}),

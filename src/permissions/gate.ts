@@ -2,6 +2,7 @@
  * The gate in front of tool calls. A call is allowed, denied, or asked about; a question always ends: by an answer, a deadline, an abort, a
  * change of mode, or the host's going. Every question has exactly one end, and silence is never a yes.
  */
+import { join } from "node:path";
 import type { Emit, PendingCall, Policy, ToolDecision } from "../agent/policy.ts";
 import { onAbort } from "../lib/abort.ts";
 import { digestOf } from "../lib/canonical-json.ts";
@@ -20,9 +21,11 @@ import type {
 	SourcedRule,
 } from "../protocol/permissions.ts";
 import { type Call, type Decision, decide, type RuleBook } from "./decide.ts";
+import { isForeignProgram } from "./find-program.ts";
 import { Grants, type GrantsParts } from "./grants.ts";
+import { protectedPaths } from "./path-patterns.ts";
 import { type Proposal, proposalOf } from "./proposal.ts";
-import { judgedCall, type Surroundings } from "./question.ts";
+import { callOf, judgedCall, type Surroundings, scriptOf } from "./question.ts";
 import { compileRule, coveredBy } from "./rules.ts";
 import { type Denial, denialText, dialogTitle, textOf, titleOf } from "./texts.ts";
 
@@ -68,7 +71,9 @@ export interface GateParts {
 }
 
 /** How a call ended at the gate. `allowed`: with these arguments, and no others. */
-export type Permit = { allowed: Record<string, unknown> } | { denied: string; details: unknown; by: PermissionBy };
+export type Permit =
+	| { allowed: Record<string, unknown>; by: PermissionBy }
+	| { denied: string; details: unknown; by: PermissionBy; message?: string };
 
 /** A question of a subagent, as it arrives here. */
 export interface ForeignQuestion {
@@ -192,9 +197,7 @@ export class Gate {
 	async permitFor({ request, origin }: ForeignQuestion, signal: AbortSignal): Promise<ForeignAnswer> {
 		const { subject, digest } = request;
 		const { place } = this.#parts;
-		const { scriptOf } = await import("./question.ts");
 		const script = subject.kind === "command" ? scriptOf(String(subject.args.command ?? ""), { ...place, cwd: subject.cwd }) : undefined;
-		const { isForeignProgram } = await import("./find-program.ts");
 		const path = script && (await place.searchPath());
 		const call: Call = {
 			subject,
@@ -207,10 +210,22 @@ export class Gate {
 			...(script && { script, isForeign: (program: string) => isForeignProgram(program, path, [subject.cwd, ...place.roots()]) }),
 		};
 		const asked = { toolCallId: request.toolCallId, batch: request.batch, foreign: { request, origin } };
+		// A parent never answers for another call than the one that it showed.
+		if (digestOf(subject) !== digest) return { decision: "deny", digest, by: "digest" };
 		const permit = await this.#permit(call, asked, signal, async () => call);
-		if ("allowed" in permit) return { decision: "allow", digest };
-		const message = permit.by === "host" ? /^Denied by the user\. (.*) Find another way/s.exec(permit.denied)?.[1] : undefined;
-		return { decision: "deny", digest, by: permit.by, ...(message === undefined ? {} : { message }) };
+		if ("allowed" in permit) return { decision: "allow", digest, by: permit.by };
+		const { by, message } = permit;
+		return { decision: "deny", digest, by, ...(message === undefined ? {} : { message }) };
+	}
+
+	/** Asks before isolated work is merged that changes protected files. */
+	async permitMerge({ id, toolCallId, patch }: { id: string; toolCallId: string; patch: string }, signal: AbortSignal): Promise<boolean> {
+		const { place } = this.#parts;
+		const paths = protectedPaths(patch);
+		if (paths.length === 0) return true;
+		const call = callOf({ kind: "protected", tool: "task", args: { id, paths }, targets: paths.map((path) => join(place.cwd, path)) }, place);
+		const permit = await this.#permit(call, { toolCallId, batch: { index: 0, count: 1 }, diff: patch }, signal, async () => call);
+		return "allowed" in permit;
 	}
 
 	async #beforeTool(pending: PendingCall, signal: AbortSignal): Promise<ToolDecision | undefined> {
@@ -224,12 +239,12 @@ export class Gate {
 
 	async #permit(
 		call: Call,
-		asked: { toolCallId: string; batch: PermissionRequest["batch"]; foreign?: ForeignQuestion },
+		asked: { toolCallId: string; batch: PermissionRequest["batch"]; diff?: string; foreign?: ForeignQuestion },
 		signal: AbortSignal,
 		locate: () => Promise<Call | undefined>,
 	): Promise<Permit> {
 		const decision = this.#decide(call);
-		if (decision.answer === "allow") return { allowed: call.subject.args };
+		if (decision.answer === "allow") return { allowed: call.subject.args, by: decision.by === "mode" ? "rule" : decision.by };
 		const origin = asked.foreign ? [asked.foreign.origin, ...asked.foreign.request.origin] : [];
 		const digest = asked.foreign?.request.digest ?? digestOf(call.subject);
 		const text = textOf(call.subject);
@@ -272,7 +287,7 @@ export class Gate {
 						...(note !== undefined && { note }),
 						waitedMs,
 					});
-				resolve(outcome === "allowed" ? { allowed: call.subject.args } : denied(ending));
+				resolve(outcome === "allowed" ? { allowed: call.subject.args, by } : denied(ending));
 				if (by === "timeout" && request.onTimeout === "abort") this.#parts.abortRun();
 			};
 			const open: Open = {
@@ -367,13 +382,14 @@ export class Gate {
 	async #request(
 		call: Call,
 		{ rule }: Extract<Decision, { answer: "ask" }>,
-		asked: Pick<PermissionRequest, "toolCallId" | "batch" | "digest" | "text" | "origin"> & { foreign?: ForeignQuestion },
+		asked: Pick<PermissionRequest, "toolCallId" | "batch" | "digest" | "text" | "origin" | "diff"> & { foreign?: ForeignQuestion },
 	): Promise<PermissionRequest> {
 		const { settings, newId, now, hasOuterDeadline, preview } = this.#parts;
 		const { subject, script } = call;
 		const { toolCallId, batch, digest, text, origin, foreign } = asked;
 		const isChange = subject.kind === "write" || subject.kind === "protected";
-		const diff = foreign ? foreign.request.diff : isChange ? await preview(subject.tool, subject.args).catch(() => undefined) : undefined;
+		const diff =
+			asked.diff ?? foreign?.request.diff ?? (isChange && !foreign ? await preview(subject.tool, subject.args).catch(() => undefined) : undefined);
 		const isCut = foreign?.request.diffTruncated ?? (diff !== undefined && diff.length > longestDiff);
 		const { proposal } = proposalOf(call, digest);
 		const choices = this.#choices(call, rule);
@@ -461,7 +477,7 @@ export class Gate {
 							: by === "nobody" || by === "gone"
 								? { by, isRepeated: this.#unasked >= mostDenials }
 								: { by: by as "changed" | "digest" | "abort" | "steer" };
-		return { denied: denialText(denial), details: { permission: { outcome, by, digest } }, by };
+		return { denied: denialText(denial), details: { permission: { outcome, by, digest } }, by, ...(message !== undefined && { message }) };
 	}
 
 	#record(
@@ -490,6 +506,7 @@ export class Gate {
 }
 
 function cancelledBy(signal: AbortSignal): Ending {
+	if (signal.reason === "gone") return { outcome: "denied", by: "gone" };
 	return { outcome: "cancelled", by: signal.reason === "steer" ? "steer" : "abort" };
 }
 

@@ -11,7 +11,9 @@ import type { Program, Shell } from "../lib/shell/index.ts";
 import type { EventOf } from "../protocol/events.ts";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
 import type { Usage } from "../protocol/model.ts";
+import type { PermissionOrigin } from "../protocol/permissions.ts";
 import type { TaskDetails } from "../protocol/subagents.ts";
+import type { ChildPermissions } from "./contracts.ts";
 import { taskToolName } from "./dependencies.ts";
 import { type Inheritance, inheritVariable } from "./inheritance.ts";
 import { addUsage, noUsage } from "./usage.ts";
@@ -31,6 +33,8 @@ export interface ChildInput {
 	/** Requests to the model until it is asked to finish; 0 means no limit. */
 	softRequestLimit: number;
 	budget: Budget | undefined;
+	/** Who answers its questions about tool calls, and who it is there. */
+	approvals?: { permissions: ChildPermissions; origin: PermissionOrigin };
 	signal: AbortSignal;
 	watch: ChildWatch;
 }
@@ -103,11 +107,21 @@ export async function runChild(input: ChildInput): Promise<ChildOutcome> {
 		closePatience: patience,
 		requestTimeoutMs: 0,
 	});
+	const release = input.approvals ? answerQuestions(client, input.approvals) : undefined;
 	const end = await state.drive(client);
+	release?.();
 	const exit = await client.close();
 	// A child that exited with 0 has ended its own processes.
 	if (exit.code !== 0) await program.end();
 	return state.outcome(end, exit.stderr);
+}
+
+/** The child's questions go to the agent that sent it. Changes of the mode go down at once. */
+function answerQuestions(client: Client, { permissions, origin }: NonNullable<ChildInput["approvals"]>): () => void {
+	// A child that is gone answers no command; its end is noticed elsewhere.
+	const ignore = () => undefined;
+	client.onPermission((request, signal) => permissions.answer({ request, origin }, signal)).catch(ignore);
+	return permissions.follow({ setMode: (mode) => void client.request("set_permission_mode", { mode }).catch(ignore) });
 }
 
 class ChildState {

@@ -1,5 +1,6 @@
 /** How the parts of the task tool fit together: isolation, verification, children. Types only. */
 import type { Emit } from "../agent/contracts.ts";
+import type { PermissionMode, PermissionOrigin, PermissionRequest, PermissionResponse } from "../protocol/permissions.ts";
 import type { OnFailure, VerificationAttempt, VerificationCommand } from "../protocol/subagents.ts";
 
 // ── Isolation ──────────────────────────────────────────────────────────────────────────────────────────
@@ -52,6 +53,20 @@ export interface Merged {
 	/** Only while the branch is still there. */
 	branchName?: string;
 }
+
+// ── Approvals ──────────────────────────────────────────────────────────────────────────────────────────
+
+/** Subagents ask through the agent that sent them. */
+export interface ChildPermissions {
+	/** Answers a question of a subagent. The signal fires when the answer is no longer wanted. */
+	answer(question: { request: PermissionRequest; origin: PermissionOrigin }, signal: AbortSignal): Promise<ChildAnswer>;
+	/** Tells a subagent about changes of the mode, until the returned function is called. */
+	follow(follower: { setMode(mode: PermissionMode): void }): () => void;
+	/** Whether isolated work may be merged: it may change files that programs run on their own. */
+	mayMerge(work: { id: string; toolCallId: string; patch: string }, signal: AbortSignal): Promise<boolean>;
+}
+
+export type ChildAnswer = Pick<PermissionResponse, "decision" | "message" | "by">;
 
 // ── Verification ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -7,7 +7,7 @@ import type { Model } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import type { AgentDefinition, Agents } from "./agents.ts";
 import type { Artifacts } from "./artifacts.ts";
-import type { BeforeCommand, Isolation } from "./contracts.ts";
+import type { BeforeCommand, ChildPermissions, Isolation } from "./contracts.ts";
 import type { InheritedDefaults } from "./inheritance.ts";
 
 export const taskToolName = "task";
@@ -25,6 +25,7 @@ export interface TaskParts {
 	shell: () => Promise<Shell>;
 	/** Asked before each check, as the tools' own commands are asked about. */
 	beforeCommand?: BeforeCommand;
+	permissions?: ChildPermissions;
 	/** Whether the model may run commands of its own making. */
 	hasBash: boolean;
 	/** Starts subagents. At the end of the session it is closed after the other shell, so that subagents can finish in order. */

@@ -21,6 +21,8 @@ export interface TaskCall {
 	directory: string;
 	frozen: Frozen | undefined;
 	progress: Progress;
+	/** Of the task tool. */
+	toolCallId: string;
 	signal: AbortSignal;
 }
 
@@ -137,7 +139,7 @@ function verify(plan: VerificationPlan, attempt: number, { id, item }: PlannedTa
 
 /** Runs a child to its end. `id` is also the name of its conversation; a repair has a separate one. */
 async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: string, prompt: string): Promise<ChildOutcome> {
-	const { parts, checked, args, defaults, directory, frozen, progress, signal } = call;
+	const { parts, checked, args, defaults, directory, frozen, progress, toolCallId, signal } = call;
 	const { agent, model, thinkingLevel } = checked;
 	const budget = parts.budget?.remaining();
 	const schema = args.schema ?? agent.output;
@@ -164,6 +166,7 @@ async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: st
 		maxRuntimeMs: parts.setting("task.maxRuntimeMs"),
 		softRequestLimit: parts.setting("task.softRequestLimit"),
 		budget: parts.budget,
+		...(parts.permissions && { approvals: { permissions: parts.permissions, origin: { id, agent: agent.name, toolCallId } } }),
 		signal,
 		watch: progress.watch(index),
 	});

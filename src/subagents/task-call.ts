@@ -1,10 +1,11 @@
 /** One call of the task tool, from its arguments to its result. Loaded with the first call. */
+import { readFile } from "node:fs/promises";
 import type { ToolExecution } from "../agent/contracts.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import type { TaskArguments } from "../protocol/subagents.ts";
 import { type CheckedCall, checkCall } from "./check-call.ts";
-import type { CapturedWork, Frozen, Merged } from "./contracts.ts";
+import type { CapturedWork, Delta, Frozen, Merged } from "./contracts.ts";
 import type { TaskParts } from "./dependencies.ts";
 import { pathsOf, runTask, type TaskOutcome, unstarted } from "./one-task.ts";
 import { Progress } from "./progress.ts";
@@ -12,14 +13,14 @@ import { detailsOf, reportOf } from "./report.ts";
 import type { PlannedTask, TaskCall } from "./run-and-verify.ts";
 import type { Slots } from "./slots.ts";
 
-export async function runTasks(parts: TaskParts, slots: Slots, { args: given, signal, onUpdate }: ToolExecution): Promise<ToolResult> {
+export async function runTasks(parts: TaskParts, slots: Slots, { toolCallId, args: given, signal, onUpdate }: ToolExecution): Promise<ToolResult> {
 	const args = given as TaskArguments;
 	const checked = await checkCall(args, parts);
 	if ("problem" in checked) return refusal(parts, checked.problem);
 	const frozen = checked.isIsolated ? await freeze(parts, signal) : undefined;
 	if (frozen && "problem" in frozen) return refusal(parts, frozen.problem);
 	try {
-		return await runAll(parts, slots, { args, checked, frozen, signal, onUpdate });
+		return await runAll(parts, slots, { toolCallId, args, checked, frozen, signal, onUpdate });
 	} finally {
 		await frozen?.release().catch((error) => parts.log.error("copies of the repository could not be removed", error));
 	}
@@ -39,13 +40,13 @@ function refusal({ agents }: TaskParts, problem: string): ToolResult {
 	return { content: [{ type: "text", text: problem }], details: { projectAgentsDir: agents.projectDirectory, results: [], totalDurationMs: 0 } };
 }
 
-interface Running extends Pick<ToolExecution, "signal" | "onUpdate"> {
+interface Running extends Pick<ToolExecution, "toolCallId" | "signal" | "onUpdate"> {
 	args: TaskArguments;
 	checked: CheckedCall;
 	frozen: Frozen | undefined;
 }
 
-async function runAll(parts: TaskParts, slots: Slots, { args, checked, frozen, signal, onUpdate }: Running): Promise<ToolResult> {
+async function runAll(parts: TaskParts, slots: Slots, { toolCallId, args, checked, frozen, signal, onUpdate }: Running): Promise<ToolResult> {
 	const { agents, artifacts, now } = parts;
 	const startedAt = now();
 	const directory = artifacts.directory();
@@ -56,7 +57,7 @@ async function runAll(parts: TaskParts, slots: Slots, { args, checked, frozen, s
 		onUpdate,
 		now,
 	});
-	const call: TaskCall = { parts, args, checked, defaults: await parts.defaults(), directory, frozen, progress, signal };
+	const call: TaskCall = { parts, args, checked, defaults: await parts.defaults(), directory, frozen, progress, toolCallId, signal };
 	const outcomes = await Promise.all(
 		tasks.map(async (task): Promise<TaskOutcome> => {
 			const leave = await slots.enter(directory, signal);
@@ -82,11 +83,15 @@ async function runAll(parts: TaskParts, slots: Slots, { args, checked, frozen, s
 }
 
 /** Merges the work of tasks that succeeded, in their order. After an abort nothing is merged. */
-async function merge(outcomes: readonly TaskOutcome[], frozen: Frozen, { args, parts, signal }: TaskCall): Promise<Merged[]> {
+async function merge(outcomes: readonly TaskOutcome[], frozen: Frozen, call: TaskCall): Promise<Merged[]> {
+	const { args, parts, signal } = call;
 	const done = outcomes.flatMap(({ result, delta }) => (delta ? [{ result, delta }] : []));
 	const unchanged = done.filter(({ delta }) => pathsOf(delta).length === 0);
-	const changed = done.filter(({ delta }) => pathsOf(delta).length > 0);
-	const notes = unchanged.map(({ result }): Merged => ({ id: result.id, status: "unchanged", text: "It changed nothing." }));
+	const all = done.filter(({ delta }) => pathsOf(delta).length > 0);
+	const refused = await refusedMerges(all, call);
+	const changed = all.filter((each) => !refused.some(({ id }) => id === each.result.id));
+	for (const { id, text } of refused) for (const { result } of all) if (result.id === id) result.error = text;
+	const notes = [...refused, ...unchanged.map(({ result }): Merged => ({ id: result.id, status: "unchanged", text: "It changed nothing." }))];
 	if (changed.length === 0 || signal.aborted) return notes;
 	const captured = changed.map(({ result, delta }) => ({ id: result.id, description: args.tasks[result.index]?.description ?? result.id, delta }));
 	const mode = parts.setting("task.isolation.merge") as "patch" | "branch";
@@ -107,6 +112,24 @@ async function merge(outcomes: readonly TaskOutcome[], frozen: Frozen, { args, p
 		else outcome.result.error = text;
 	}
 	return [...notes, ...merged];
+}
+
+/** Work that changes files which programs run on their own needs an approval; without one the patch is kept and nothing is merged. */
+async function refusedMerges(
+	work: readonly { result: TaskOutcome["result"]; delta: Delta }[],
+	{ parts, toolCallId, signal }: TaskCall,
+): Promise<Merged[]> {
+	const { permissions } = parts;
+	if (!permissions) return [];
+	const refused: Merged[] = [];
+	for (const { result, delta } of work) {
+		const paths = pathsOf(delta);
+		const patch = (await Promise.all(paths.map((path) => readFile(path, "utf8")))).join("");
+		if (await permissions.mayMerge({ id: result.id, toolCallId, patch }, signal)) continue;
+		const text = `${result.id} was not merged: it changes a protected file, and that was not approved. Nothing was changed. Its work is in ${paths.join(", ")}.`;
+		refused.push({ id: result.id, status: "conflict", text });
+	}
+	return refused;
 }
 
 /** The same work, described by the model. */

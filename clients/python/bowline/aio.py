@@ -11,6 +11,7 @@ from ._commands import UNHURRIED, AsyncCommands
 from ._defaults import DEFAULT, Default, Timeout
 from ._dialogs import DialogHandler, Dialogs
 from ._events import AsyncEvents, Events
+from ._permissions import PermissionHandler, Permissions
 from ._process import AgentProcess, guarded
 from ._watch import Watch
 from .errors import ExitError, RequestError, RequestTimeout
@@ -65,6 +66,7 @@ class AsyncClient(AsyncCommands):
         self._queues: "weakref.WeakSet[Union[AsyncEvents, Events]]" = weakref.WeakSet()
         self._calls = Calls(self._send, self._work)
         self._dialogs = Dialogs(self._send, self._work)
+        self._permissions = Permissions(self._send, self._work)
         self._tasks: Set[asyncio.Task[None]] = set()
 
     # ── Life ────────────────────────────────────────────────────────────────────────────────────────────
@@ -92,6 +94,8 @@ class AsyncClient(AsyncCommands):
                 await _within(self.start_timeout, self._ready, "start")
             else:
                 await self.request("get_state", timeout=self.start_timeout)
+            if self._permissions.handler:
+                await self._greet()
         except BaseException:
             await self.close()
             raise
@@ -260,6 +264,19 @@ class AsyncClient(AsyncCommands):
         """
         self._dialogs.handler = handler
 
+    async def on_permission(self, handler: Optional[PermissionHandler]) -> None:
+        """Sets who decides about tool calls, and says so to the agent; None takes it back.
+
+        The handler gets the request and gives ``{"decision": "allow" | "deny", "scope": ..., "message": ...}``. One that raises denies.
+        A coroutine is cancelled when its answer is not wanted any more. Before ``start`` the agent is told when it starts.
+        """
+        self._permissions.handler = handler
+        if self.is_running:
+            await self._greet()
+
+    async def _greet(self) -> None:
+        await self.request("hello", {"capabilities": {"permissions": 1} if self._permissions.handler else {}})
+
     # ── What the agent says ─────────────────────────────────────────────────────────────────────────────
 
     def _receive(self, frame: Frame) -> None:
@@ -273,6 +290,12 @@ class AsyncClient(AsyncCommands):
             self._calls.receive(frame)
         elif kind == "host_tool_cancel":
             self._calls.cancel(frame.get("targetId"))
+        elif kind == "permission_request":
+            self._hear(frame)
+            self._permissions.receive(frame)
+        elif kind == "permission_resolved":
+            self._permissions.close(frame.get("id"))
+            self._hear(frame)
         else:
             self._hear(frame)
 
@@ -341,6 +364,7 @@ class AsyncClient(AsyncCommands):
             self._ready.exception()
         self._calls.cancel_all()
         self._dialogs.close_all()
+        self._permissions.close_all()
         for queue in list(self._queues):
             queue.end()
         self._queues.clear()

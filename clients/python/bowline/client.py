@@ -11,6 +11,7 @@ from ._commands import Commands
 from ._defaults import DEFAULT, Timeout
 from ._dialogs import DialogHandler
 from ._events import Events
+from ._permissions import PermissionHandler
 from .aio import DEFAULT_COMMAND, AsyncClient, Listener
 from .errors import ExitError
 from .protocol import Event, ImageInput
@@ -157,6 +158,16 @@ class Client(Commands):
     def on_dialog(self, handler: Optional[DialogHandler]) -> None:
         """Sets who answers the questions of extensions: with a text, with a bool, or with None to cancel."""
         self._client.on_dialog(handler)
+
+    def on_permission(self, handler: Optional[PermissionHandler]) -> None:
+        """Sets who decides about tool calls: ``{"decision": "allow" | "deny", "scope": ..., "message": ...}``. One that raises denies.
+
+        Before ``start`` the agent is told when it starts.
+        """
+        if self._threads:
+            self._wait(self._client.on_permission(handler))
+        else:
+            self._client._permissions.handler = handler
 
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
         problem: Optional[Exception] = None
