@@ -7,6 +7,7 @@ import type { Emit, PendingCall, Policy, ToolDecision } from "../agent/policy.ts
 import { onAbort } from "../lib/abort.ts";
 import { digestOf } from "../lib/canonical-json.ts";
 import type { AgentEvent } from "../protocol/events.ts";
+import { permissionModes } from "../protocol/permission-modes.ts";
 import type {
 	PermissionBy,
 	PermissionGrant,
@@ -23,6 +24,7 @@ import type {
 import { type Call, type Decision, decide, type RuleBook } from "./decide.ts";
 import { isForeignProgram } from "./find-program.ts";
 import { Grants, type GrantsParts } from "./grants.ts";
+import { answerOfMode } from "./modes.ts";
 import { protectedPaths } from "./path-patterns.ts";
 import { type Proposal, proposalOf } from "./proposal.ts";
 import { callOf, judgedCall, type Surroundings, scriptOf } from "./question.ts";
@@ -521,10 +523,13 @@ function reasonOf({ subject, isInside }: Call, rule: SourcedRule | undefined): s
 
 /** What would have allowed the call, for a person who reads the log of an unattended run. */
 function remedyFor(call: Call): string {
-	const { proposal } = proposalOf(call, "");
 	const { kind } = call.subject;
-	if (kind === "protected" || kind === "escalation" || !proposal) return "--permission-mode full";
-	return `the rule ${JSON.stringify(proposal)}, or --permission-mode full`;
+	const { proposal } = proposalOf(call, "");
+	const isOpaque = call.script !== undefined && call.script.commands === undefined;
+	const hasRule = proposal && kind !== "protected" && kind !== "escalation" && !isOpaque;
+	const mode = permissionModes.find((each) => answerOfMode(each, call) === "allow");
+	const ways = [...(hasRule ? [`the rule ${JSON.stringify(proposal)}`] : []), ...(mode ? [`--permission-mode ${mode}`] : [])];
+	return ways.join(", or ") || "a host that answers approvals";
 }
 
 const ruleName = ({ tool, command, path, host, action }: PermissionRule) => [action, tool, command ?? path ?? host].filter(Boolean).join(" ");

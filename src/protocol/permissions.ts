@@ -98,7 +98,7 @@ const sampleRequest: PermissionRequest = {
 	id: "019b2c6e-5a6c-7d1e-9d53-0a8f0a4c2f11",
 	toolCallId: "call_3",
 	subject: { v: 1, kind: "command", tool: "bash", args: { command: "npm publish" }, cwd: "/w/shop", targets: [], sandbox: "off" },
-	digest: "sha256:9df4d04a1e1eb8bcd2b8a8c5e5e7bb1c8b7d4ecf8e2ba4fdb3c5f2f0a4f6f1c2",
+	digest: "sha256:2a63a5386671e5e35f1d778b4bc956b90ab4b947d7edf03f05fdc400f568f3c4",
 	title: "Run a command",
 	text: "npm publish",
 	words: [["npm", "publish"]],

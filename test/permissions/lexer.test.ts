@@ -15,7 +15,7 @@ describe("accepted", () => {
 		["npm test", [["npm", "test"]]],
 		["a && b || c; d | e\nf", [["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]],
 		["git commit -m 'fix: a $b `c` \\ !'", [["git", "commit", "-m", "fix: a $b `c` \\ !"]]],
-		['echo "a b"c\'d\'', [["echo", "a bcd"]]],
+		["echo \"a b\"c'd'", [["echo", "a bcd"]]],
 		["npm test 2>&1", [["npm", "test"]]],
 		["npm test >/dev/null 2>&1", [["npm", "test"]]],
 		["npm test &>/dev/null </dev/null", [["npm", "test"]]],
@@ -181,7 +181,11 @@ function bashWords(scripts: readonly string[], status: number): string[][][] {
 command_not_found_handle() { local all; printf -v all '%s\x1f' "$@"; printf '%s\x1e' "$all" >&3; return ${status}; }
 while IFS= read -r -d '' script <&4; do eval -- "$script" </dev/null >/dev/null 2>&1; printf '\x1d' >&3; done 4<"$1"`;
 	try {
-		const { stdout, stderr } = spawnSync("/bin/bash", ["--norc", "--noprofile", "-c", program, "bash", file], { encoding: "utf8", env: { LC_ALL: "C.UTF-8" }, maxBuffer: 1 << 28 });
+		const { stdout, stderr } = spawnSync("/bin/bash", ["--norc", "--noprofile", "-c", program, "bash", file], {
+			encoding: "utf8",
+			env: { LC_ALL: "C.UTF-8" },
+			maxBuffer: 1 << 28,
+		});
 		if (stderr) throw new Error(stderr);
 		const split = (text: string, mark: string) => text.split(mark).slice(0, -1);
 		return split(stdout, "\x1d").map((text) => split(text, "\x1e").map((command) => split(command, "\x1f")));
@@ -200,7 +204,8 @@ interface Node {
 
 /** The words of all simple commands in a tree; nothing for anything else. */
 function simpleCommands(node: Node): string[][] {
-	if (node.type === "Command") return [[node.name?.value ?? "", ...(node.suffix ?? []).flatMap(({ type, value }) => (type === "Word" ? [value ?? ""] : []))]];
+	if (node.type === "Command")
+		return [[node.name?.value ?? "", ...(node.suffix ?? []).flatMap(({ type, value }) => (type === "Word" ? [value ?? ""] : []))]];
 	if (!["Script", "Statement", "AndOr", "Pipeline"].includes(node.type)) return [[`<${node.type}>`]];
 	return [...(node.command ? [node.command] : []), ...(node.commands ?? [])].flatMap(simpleCommands);
 }

@@ -26,6 +26,33 @@ export default (bowline) => {
 """
 
 
+class Deciding(unittest.TestCase):
+    def test_a_handler_decides_about_tool_calls_and_one_that_raises_denies(self):
+        calls = [{"blocks": [{"tool": "bash", "arguments": {"command": f"echo {word}"}}]} for word in ("one", "two", "three")]
+        asked, ends = [], []
+
+        def decide(request):
+            asked.append(request["text"])
+            if request["text"] == "echo one":
+                return {"decision": "allow", "scope": "once"}
+            if request["text"] == "echo two":
+                return {"decision": "deny", "message": "not two"}
+            raise ValueError("broken")
+
+        client = Client(scripted(*calls, {"text": "done"}), args=["--permission-mode", "ask"])
+        client.on_permission(decide)
+        with client:
+            client.on("tool_execution_end", lambda event: ends.append(event["result"]["content"][0]["text"]))
+            client._loop.call_soon_threadsafe(client._loop.set_exception_handler, lambda *_: None)
+            client.prompt_and_wait("go")
+            self.assertEqual(asked, ["echo one", "echo two", "echo three"])
+            self.assertEqual(ends[0], "one\n")
+            self.assertTrue(ends[1].startswith("Denied by the user. not two"))
+            self.assertTrue(ends[2].startswith("Denied by the user."))
+            client.on_permission(None)
+            self.assertEqual(client.get_permissions()["pending"], [])
+
+
 class Talking(unittest.TestCase):
     def test_a_prompt_with_a_schema_ends_with_a_value(self):
         submit = {"blocks": [{"tool": "submit_result", "arguments": {"result": {"data": {"verdict": "approve"}}}}]}
