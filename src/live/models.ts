@@ -76,6 +76,14 @@ export class Models implements SessionModels, ModelCatalogue {
 			this.#problem = found;
 			return undefined;
 		}
+		if (options.provider !== undefined && options.provider !== scripted) {
+			// Another provider must not be asked in its place.
+			const problem = await registry.unknownProvider(options.provider);
+			if (problem) {
+				this.#problem = { problem: `${problem} See \`bowline models\` for what can be used.`, code: "unknown_provider" };
+				return undefined;
+			}
+		}
 		const wishes = { provider: options.provider ?? settings.get("defaultProvider"), id: options.provider ? undefined : settings.get("defaultModel") };
 		const scope = await this.scope();
 		if (!scope?.length && wishes.provider && wishes.id) {

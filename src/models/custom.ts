@@ -1,5 +1,7 @@
 /** `models.jsonc`: providers and models that the user adds. A broken entry is reported and ignored; the others still work. */
 import { readFile } from "node:fs/promises";
+import { parseErrorInWords } from "../lib/jsonc-words.ts";
+import { didYouMean } from "../lib/nearest.ts";
 import type { Model } from "../protocol/model.ts";
 import { unknownModel } from "./catalogue.ts";
 import { type Json, object } from "./json.ts";
@@ -61,18 +63,25 @@ export async function parseModelsFile(content: string, path: string): Promise<Mo
 	const first = errors[0];
 	if (first) {
 		const line = content.slice(0, first.offset).split("\n").length;
-		return { providers: new Map(), names: [], problems: [{ text: `${path}:${line}: ${printParseErrorCode(first.error)}` }] };
+		return { providers: new Map(), names: [], problems: [{ text: `${path}:${line}: ${parseErrorInWords(printParseErrorCode(first.error))}` }] };
 	}
 	const reader = new Reader(path);
 	const providers = new Map<string, CustomProvider>();
 	const named = object(object(root)?.providers) ?? {};
 	if (object(root) === undefined && content.trim() !== "") reader.problem("the file", "must be an object");
+	reader.unknownMembers("the file", object(root) ?? {}, ["providers", "$schema"]);
 	for (const [name, entry] of Object.entries(named)) {
 		const provider = reader.provider(name, entry);
 		if (provider) providers.set(provider.name, provider);
 	}
 	return { providers, names: Object.keys(named).map(providerName), problems: reader.problems };
 }
+
+const providerMembers = ["baseUrl", "api", "apiKey", "headers", "authHeader", "compat", "models", "modelOverrides", "name"];
+const modelMembers = [
+	...["id", "name", "api", "baseUrl", "contextWindow", "maxTokens", "reasoning", "input", "cost"],
+	...["thinkingLevelMap", "compat", "headers"],
+];
 
 class Reader {
 	problems: FileProblem[] = [];
@@ -90,11 +99,20 @@ class Reader {
 		return undefined;
 	}
 
+	/** Names members that have no meaning. They change nothing, so the rest is used. */
+	unknownMembers(where: string, entry: Json, known: readonly string[]): void {
+		for (const member of Object.keys(entry)) {
+			if (!known.includes(member))
+				this.problem(where, `has no member ${member.slice(0, 100)}.${didYouMean(member, known)}`.replace(/\.$/, ""), "unknown_member");
+		}
+	}
+
 	provider(name: string, value: unknown): CustomProvider | undefined {
 		this.#provider = name;
 		const entry = object(value);
 		const where = `providers.${name}`;
 		if (!entry) return this.problem(where, "must be an object");
+		this.unknownMembers(where, entry, providerMembers);
 		if (entry.models !== undefined && !Array.isArray(entry.models)) return this.problem(`${where}.models`, "must be a list");
 		const api = this.#api(`${where}.api`, entry.api);
 		if (entry.api !== undefined && !api) return undefined;
@@ -135,6 +153,7 @@ class Reader {
 	#model(where: string, value: unknown, needsId: boolean): CustomModel | undefined {
 		const entry = object(value);
 		if (!entry) return this.problem(where, "must be an object");
+		this.unknownMembers(where, entry, modelMembers);
 		if (needsId && (typeof entry.id !== "string" || entry.id === "")) return this.problem(where, "needs an id");
 		const api = this.#api(`${where}.api`, entry.api);
 		if (entry.api !== undefined && !api) return undefined;

@@ -4,5 +4,6 @@ export interface FileProblem {
 	text: string;
 	/** The provider that it is about, under the name of the file. */
 	provider?: string;
-	code?: "no_key";
+	/** `unknown_member`: nothing is missing because of it. */
+	code?: "no_key" | "unknown_member";
 }

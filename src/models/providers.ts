@@ -55,7 +55,8 @@ export class Providers {
 		this.#entries.clear();
 		await this.file();
 		const [added] = await reading;
-		return added.problems;
+		// Extensions of the family describe more than is used here.
+		return added.problems.filter(({ code }) => code !== "unknown_member");
 	}
 
 	/** Names of all providers: the user's own first, then the table's in its order. */

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelAccess, ModelProblem, RequestDoors, StreamFunction } from "../agent/contracts.ts";
 import { HttpClient } from "../lib/http/client.ts";
+import { didYouMean } from "../lib/nearest.ts";
 import { redactor } from "../lib/redact.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
@@ -16,7 +17,7 @@ import { type Auth, authHeaders, azureDetails, type Environment, loadApi, provid
 import { addressesIn, headersIn, holdsSecret, namesIn, namesInText, secretsInAddress } from "./secrets.ts";
 import { matchModel, splitLevel, unknownId } from "./select.ts";
 import { type Access, type NoAccess, streamFunction } from "./stream.ts";
-import { hasValue, plainValue, resolveValue } from "./values.ts";
+import { hasValue, plainValue, resolveValue, variablesIn } from "./values.ts";
 
 export interface RegistryOptions {
 	env: Environment;
@@ -131,7 +132,32 @@ export class ModelRegistry implements ModelAccess {
 		}
 		const unavailable = matchModel(pattern, await this.all());
 		const reason = unavailable && (await this.refusal(unavailable.model));
-		return reason ?? { problem: `Model not found: ${pattern}. See \`bowline models\` for what can be used.`, code: "model_not_found" };
+		if (reason) return reason;
+		const guess = await this.#guess(pattern, available);
+		return { problem: `Model not found: ${pattern}.${guess} See \`bowline models\` for what can be used.`, code: "model_not_found" };
+	}
+
+	/** Which provider or model was probably meant. Those that can be asked are guessed first. */
+	async #guess(pattern: string, available: readonly Model[]): Promise<string> {
+		const { pattern: rest } = splitLevel(pattern);
+		const slash = rest.indexOf("/");
+		const provider = rest.slice(0, Math.max(0, slash));
+		const wrong = provider === "" ? "" : await this.unknownProvider(provider);
+		if (wrong) return ` ${wrong}`;
+		for (const models of [available, await this.all()]) {
+			const guess = didYouMean(
+				rest,
+				models.map((model) => (slash < 0 ? model.id : `${model.provider}/${model.id}`)),
+			);
+			if (guess) return guess;
+		}
+		return "";
+	}
+
+	/** A sentence about a provider that does not exist; empty for one that does. */
+	async unknownProvider(provider: string): Promise<string> {
+		const names = [...(await this.#providers.names()), ...(await this.#providers.file()).names];
+		return names.includes(providerName(provider)) ? "" : `There is no provider ${provider}.${didYouMean(provider, names)}`;
 	}
 
 	/** The provider that a pattern begins with, if the file has it and the table does not. */
@@ -177,7 +203,12 @@ export class ModelRegistry implements ModelAccess {
 		if (entry.missing.length > 0) return { problem: `No address for ${provider}: set ${entry.missing.join(" and ")}.`, code: "no_address" };
 		// To find the credentials of a cloud may take asking the network: that is done when the model is asked.
 		if (routes.get(provider)?.cloud || (await this.#isConfigured(provider))) return undefined;
-		const remedy = `Set ${this.#keyNames(provider)}, pass --api-key, or give it an apiKey in ${this.#path}`;
+		const written = (await this.#providers.custom(provider))?.apiKey;
+		const { env } = this.#options;
+		const unset = written === undefined ? [] : variablesIn(written, env).filter((name) => !env[name]);
+		const remedy = unset.length
+			? `Set ${unset.join(" and ")}, which its apiKey in ${this.#path} names, or pass --api-key`
+			: `Set ${this.#keyNames(provider)}, pass --api-key, or give it an apiKey in ${this.#path}`;
 		return { problem: this.#noKey(provider, remedy), code: "no_key" };
 	}
 
@@ -243,7 +274,10 @@ export class ModelRegistry implements ModelAccess {
 	}
 
 	#noKey(provider: string, remedy: string): string {
-		return `No API key found for ${provider}. ${remedy}.${sentences(this.#providers.loaded?.problems ?? [])}`;
+		// What is wrong with other providers does not explain this one.
+		const own = (problem: FileProblem) => problem.provider === undefined || providerName(problem.provider) === provider;
+		const problems = (this.#providers.loaded?.problems ?? []).filter((problem) => own(problem));
+		return `No API key found for ${provider}. ${remedy}.${sentences(problems)}`;
 	}
 
 	#keyNames(provider: string): string {
@@ -367,5 +401,5 @@ export class ModelRegistry implements ModelAccess {
 }
 
 function sentences(problems: readonly FileProblem[]): string {
-	return problems.map(({ text }) => ` ${text}.`).join("");
+	return problems.map(({ text }) => ` ${text}${text.endsWith("?") ? "" : "."}`).join("");
 }

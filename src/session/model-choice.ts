@@ -60,7 +60,8 @@ export class ModelChoice {
 		const { catalogue } = this.#parts;
 		const model = await catalogue.findListed(provider, id);
 		if (!model) throw new CommandError(`Model not found: ${provider}/${id}`, undefined, undefined, await this.#guess(provider, id));
-		if (await catalogue.problem(model)) throw new CommandError(`No API key for ${provider}/${id}`);
+		const problem = await catalogue.problem(model);
+		if (problem) throw new CommandError(`No API key for ${provider}/${id}`, undefined, undefined, problem);
 		this.take({ model });
 		return model;
 	}
@@ -73,7 +74,8 @@ export class ModelChoice {
 		const at = round.findIndex(({ model }) => model.provider === this.#model?.provider && model.id === this.#model.id);
 		const next = round[(at + 1) % round.length] as ModelWithLevel;
 		const { provider, id } = next.model;
-		if (await this.#parts.catalogue.problem(next.model)) throw new CommandError(`No API key for ${provider}/${id}`);
+		const problem = await this.#parts.catalogue.problem(next.model);
+		if (problem) throw new CommandError(`No API key for ${provider}/${id}`, undefined, undefined, problem);
 		this.take(next);
 		return { model: next.model, isScoped: scope !== undefined };
 	}

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { ParseError } from "jsonc-parser";
 import { readRegularSync } from "../lib/bounded-file-sync.ts";
+import { parseErrorInWords } from "../lib/jsonc-words.ts";
 import { didYouMean } from "../lib/nearest.ts";
 import { UnsuitableFile } from "../lib/unsuitable-file.ts";
 import { UsageError } from "../lib/usage-error.ts";
@@ -286,11 +287,7 @@ export async function readJsoncText(text: string, source: string): Promise<Value
 	const [first] = problems;
 	if (first) {
 		const line = text.slice(0, first.offset).split("\n").length;
-		// The parser's `CommaExpected`, in words.
-		const what = printParseErrorCode(first.error)
-			.replace(/(?<=[a-z])(?=[A-Z])/g, " ")
-			.toLowerCase();
-		throw new SettingsProblem(`${source}:${line}: ${what}.`);
+		throw new SettingsProblem(`${source}:${line}: ${parseErrorInWords(printParseErrorCode(first.error))}.`);
 	}
 	if (!isObject(value)) throw new SettingsProblem(`${source} must hold a JSON object.`);
 	return value;

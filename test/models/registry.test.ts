@@ -389,6 +389,50 @@ describe("models.jsonc", () => {
 		expect((await models.available()).length).toBeGreaterThan(10);
 	});
 
+	test("a name that does not exist gets the one that was meant", async () => {
+		write({ providers: { acme: { baseUrl: server.url, api: "openai-completions", apiKey: "k-12345678", models: [{ id: "big-model" }] } } });
+		const models = make({ ANTHROPIC_API_KEY: "k-1234" });
+		const problem = async (pattern: string) => ((await models.resolve(pattern)) as { problem?: string }).problem;
+		expect(await problem("claude-sonet-4-5")).toMatch(/^Model not found: claude-sonet-4-5\. Did you mean claude-sonnet-4-5\? See /);
+		expect(await problem("anthropc/claude-sonnet-4-5")).toMatch(/\. There is no provider anthropc\. Did you mean anthropic\? See /);
+		expect(await problem("amce/big-model")).toMatch(/There is no provider amce\. Did you mean acme\?/);
+		expect(await problem("zzz")).toBe("Model not found: zzz. See `bowline models` for what can be used.");
+	});
+
+	test("a member that has no meaning is named, and the rest is used", async () => {
+		write({
+			provider: {},
+			providers: { acme: { baseURL: "x", baseUrl: server.url, api: "openai-completions", apiKey: "k-12345678", models: [{ id: "m", window: 5 }] } },
+		});
+		const warnings: string[] = [];
+		const models = make({}, { warn: (problem) => warnings.push(problem) });
+		expect((await models.available()).map(({ id }) => id)).toEqual(["m"]);
+		expect(warnings.map((problem) => problem.replace(/^.*models\.jsonc: /, ""))).toEqual([
+			"the file has no member provider. Did you mean providers?",
+			"providers.acme has no member baseURL. Did you mean baseUrl?",
+			"providers.acme.models[0] has no member window",
+		]);
+	});
+
+	test("a missing key names the variable that was looked for, and nothing about other providers", async () => {
+		write({
+			providers: {
+				acme: { baseUrl: server.url, api: "openai-completions", apiKey: "$ACME_KEY", models: [{ id: "m" }] },
+				other: { baseUrl: server.url },
+			},
+		});
+		const models = make();
+		const text = await models.problem(await found(models, "acme", "m"));
+		expect(text).toMatch(/^No API key found for acme\. Set ACME_KEY, which its apiKey in .*models\.jsonc names, or pass --api-key\.$/);
+	});
+
+	test("a broken file is reported in words", async () => {
+		write('{\n\t"providers" {}\n}');
+		const warnings: string[] = [];
+		await make({}, { warn: (problem) => warnings.push(problem) }).available();
+		expect(warnings).toEqual([expect.stringMatching(/models\.jsonc:2: colon expected$/)]);
+	});
+
 	test("a broken file takes nothing away and is reported once", async () => {
 		write('{ "providers": { "acme": ');
 		const warnings: string[] = [];
