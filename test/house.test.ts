@@ -27,6 +27,7 @@ const belowLive = [
 	"answers",
 	"mcp",
 	"checkpoints",
+	"sandbox",
 	"session",
 	"permissions",
 ];
@@ -48,6 +49,7 @@ const mayImport: Record<string, string[]> = {
 	subagents: ["protocol", "lib", "contracts", "client", "snapshots", "answers", "node:"],
 	mcp: ["protocol", "lib", "contracts", "node:"],
 	permissions: ["protocol", "lib", "contracts", "node:"],
+	sandbox: ["protocol", "lib", "node:"],
 	session: ["protocol", "lib", "agent", "transcript"],
 	live: [...belowLive, "client", "node:"],
 	rpc: ["protocol", "lib", "contracts", "session", "live", "node:"],

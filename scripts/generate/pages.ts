@@ -5,8 +5,10 @@ const cell = (text: string) => text.replaceAll("|", "\\|");
 
 function projectMark({ project }: SettingRow): string {
 	if (!project) return "";
-	if (project === "stricter") return "project: stricter";
-	return project === true ? "any project" : `any project: ${project[0]} to ${project[1]}`;
+	if (project === true) return "any project";
+	if (project === "never") return "no project";
+	if (project === "stricter" || "stricter" in project) return "stricter";
+	return `any project: ${project[0]} to ${project[1]}`;
 }
 
 export function settingsPage(): string {
@@ -30,8 +32,8 @@ the project, the file named by \`--config\`, the JSON object in \`BOWLINE_SETTIN
 Relative paths are relative to the file that names them, and on the command line to the working directory; \`~\` is the home directory.
 \`bowline config\` shows every setting with its value and where it came from. A file that cannot be read is reported and left as it is.
 
-In the last column, *any project* means that a project that is not trusted may set it too, a number within the limits that follow; *project: stricter* means
-that any project may set it, but only to a stricter value than the one in effect; *reset* means that an embedding host gets
+In the last column, *any project* means that a project that is not trusted may set it too, a number within the limits that follow;
+*stricter* means that every project may make it stricter and none weaker; *no project* means that no project may set it, trusted or not; *reset* means that an embedding host gets
 the default whatever the user's and the project's files say (the explicit ways still count).
 
 | Setting | Type | Default | | |

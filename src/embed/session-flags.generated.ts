@@ -67,6 +67,10 @@ export interface SessionFlags {
 	permissionMode?: "plan" | "ask" | "edit" | "full";
 	/** A settings file for this process. */
 	config?: string;
+	/** Walls around tools: off, read-only, workspace-write or external; see docs/sandbox.md. */
+	sandbox?: "off" | "read-only" | "workspace-write" | "external";
+	/** The same as --sandbox off. */
+	noSandbox?: boolean;
 	/** Whether steering skips tool calls: immediate or wait. */
 	interruptMode?: "immediate" | "wait";
 	/** Replies as they grow: full snapshots or delta only. */

@@ -35,8 +35,13 @@ export async function readWhole(file: FileHandle, maxBytes: number, signal?: Abo
 }
 
 export async function readRegular(path: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
-	const file = await openRegular(path);
+	return readOpened(await openRegular(path), maxBytes, signal);
+}
+
+/** The same for a file that is open already. It is closed. */
+export async function readOpened(file: FileHandle, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
 	try {
+		if (!(await file.stat()).isFile()) throw notRegular();
 		return await readWhole(file, maxBytes, signal);
 	} finally {
 		await file.close();

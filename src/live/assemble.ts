@@ -144,7 +144,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		shells,
 		retry,
 		compaction,
-		bash: new UserBash({ shell: () => shells.shell(), recorder: () => session.recorder(), doors, log, now }),
+		bash: new UserBash({ shell: () => shells.hostShell(), recorder: () => session.recorder(), doors, log, now }),
 		budget,
 		mcp,
 		permissions,
@@ -157,6 +157,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		async close() {
 			budget?.close();
 			await Promise.all([shells.close(() => session.abort()), mcp.close(), models.close()]);
+			await workspace.sandbox?.close();
 		},
 	};
 }

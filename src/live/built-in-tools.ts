@@ -4,6 +4,7 @@ import type { Tool } from "../agent/tool.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { ModelChoice } from "../session/model-choice.ts";
 import type { TodoList } from "../session/todo-list.ts";
+import type { ToolOptions } from "../tools/index.ts";
 import { repairMerges } from "./interrupted-merges.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Shells } from "./shells.ts";
@@ -53,6 +54,15 @@ export class BuiltInTools implements ToolSource {
 		return builtInNames;
 	}
 
+	/** What keeps tools inside the sandbox, where there is one. */
+	async #confined(): Promise<Partial<ToolOptions>> {
+		const { workspace, shells, files } = this.#parts;
+		const { sandbox } = workspace;
+		if (!sandbox?.state.active) return {};
+		const confined = { confined: sandbox.files, files: diskOnly(files), isTrustedProgram: (path: string) => sandbox.isTrustedProgram(path) };
+		return sandbox.confinement ? { ...confined, sandbox, searchShell: await shells.searchShell() } : confined;
+	}
+
 	async #load(): Promise<void> {
 		const { workspace, secrets, shells, todos, choice, files, warn, taskTool } = this.#parts;
 		const { options, settings, cwd, userDirectory, subagent } = workspace;
@@ -67,6 +77,7 @@ export class BuiltInTools implements ToolSource {
 			environment,
 			settings: { autoResizeImages: () => settings.get("images.autoResize") },
 			files,
+			...(await this.#confined()),
 			acceptsImages: () => choice.model?.input.includes("image") ?? false,
 			todos: settings.get("todo.enabled")
 				? { read: () => todos.read(), replace: (phases) => todos.replace(phases), storage: () => (options["no-session"] ? "memory" : "session") }
@@ -76,4 +87,9 @@ export class BuiltInTools implements ToolSource {
 		this.#tools = task ? [...made, task] : made;
 		this.#offered = toolNames(options) ?? defaultToolNames;
 	}
+}
+
+/** In a sandbox the disk alone counts; the editor still learns what has changed. */
+function diskOnly(files: Files | undefined): Files | undefined {
+	return files && { read: async () => undefined, write: async () => false, changed: (...change) => files.changed(...change) };
 }

@@ -117,7 +117,7 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 		systemPrompt: () => session.briefing.systemPrompt,
 		sessionView: () => session.transcript,
 		shutdown: front.shutdown,
-		exec: async (file, args, options) => execProgram(await shells.shell(), file, args, options),
+		exec: async (file, args, options) => execProgram(await shells.hostShell(), file, args, options),
 	};
 }
 

@@ -6,8 +6,18 @@ import type { Workspace } from "./workspace.ts";
 /** Raised when a host of the current protocol would no longer work. */
 const protocol = 1;
 
-export function identityOf(workspace: Pick<Workspace, "cwd" | "settings" | "options">): Identity {
-	return { version, protocol, cwd: workspace.cwd, capabilities: capabilitiesOf(workspace) };
+const off = { mode: "off", active: false, verified: false } as const;
+
+export function identityOf(workspace: Pick<Workspace, "cwd" | "settings" | "options" | "sandbox">): Identity {
+	return {
+		version,
+		protocol,
+		cwd: workspace.cwd,
+		capabilities: capabilitiesOf(workspace),
+		get sandbox() {
+			return workspace.sandbox?.state ?? off;
+		},
+	};
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Collects the entries of MCP servers from all places and makes the registry of a session. A lazy chunk, with the client in it. */
+import { statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -124,6 +125,8 @@ async function readProjectFile(cwd: string, readJsonc: McpParts["readJsonc"], wa
 	try {
 		return await readJsonc(textOf(await readRegular(join(cwd, projectFile), largestFile)), projectFile);
 	} catch (error) {
+		// A sandbox keeps the name from being taken with an empty directory.
+		if (statSync(join(cwd, projectFile), { throwIfNoEntry: false })?.isDirectory()) return undefined;
 		const { code, message } = error as NodeJS.ErrnoException;
 		if (code !== "ENOENT" && code !== "ENOTDIR")
 			warn(`${code === undefined ? message : `${projectFile} cannot be read: ${code}.`} No MCP server of it is used.`);

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../lib/usage-error.ts";
+import type { Sandbox } from "../sandbox/index.ts";
 import { readJsoncText } from "../settings/settings.ts";
 import type { UnknownFlag } from "./arguments.ts";
 import { refuseUnknown, unexpectedText } from "./arguments.ts";
@@ -64,7 +65,9 @@ export interface OpenSession {
 }
 
 export async function openSession(workspace: Workspace, front: Front, loading?: Promise<Extensions>, override?: Override): Promise<OpenSession> {
-	const { settings, subagent } = workspace;
+	const { settings, subagent, sandbox } = workspace;
+	await sandbox?.open();
+	if (sandbox && !sandbox.state.active) front.warn(notActive(sandbox));
 	const budget = await loadBudget(settings, front.warn, subagent?.inheritance.budget);
 	const assembly = assemble(workspace, front, budget);
 	const { session, log } = assembly;
@@ -88,4 +91,8 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 	const ready = starting ? Promise.race([starting, live.leaving]) : Promise.resolve();
 	if (starting) live.lanes.hold(ready);
 	return { live, ready };
+}
+
+function notActive({ state, refusal }: Sandbox): string {
+	return refusal ?? `There is no sandbox, and sandbox.required is false: commands run without walls. ${state.reason ?? ""}`.trim();
 }

@@ -38,24 +38,26 @@ export interface GateInput {
 const knownShells = ["bash", "sh", "dash", "ksh", "ash"];
 
 export async function makeGate({ workspace, shells, sources, prompting, warn, parts }: GateInput): Promise<Gate> {
-	const { settings, options, env, userDirectory } = workspace;
+	const { settings, options, env, userDirectory, sandbox } = workspace;
 	const cwd = realPath(workspace.cwd);
 	const isHermetic = options.hermetic ?? false;
 	// Subagents keep no grants: they ask the agent that sent them, which has them.
 	const grantsFile = isHermetic || workspace.subagent ? undefined : join(userDirectory, grantsFileName);
 	const place: Surroundings = {
 		cwd,
-		roots: () => [cwd],
-		given: async () => (await givenPaths(prompting)).map(realPath),
+		roots: () => sandbox?.roots ?? [cwd],
+		given: async () => [...(await givenPaths(prompting)).map(realPath), ...(sandbox?.ownDirectories ?? [])],
+		temporary: () => sandbox?.temporaryDirectories ?? [],
 		protectedFiles: async () => [],
-		sandbox: () => ({ mode: "off", isVerified: false }),
+		sandbox: () => (sandbox?.state.active ? { mode: sandbox.mode, isVerified: sandbox.state.verified } : { mode: "off", isVerified: false }),
 		toolOf: (name) => {
 			const found = sources.find(name);
 			return found && { source: found.source, readOnly: found.tool.readOnly === true };
 		},
 		pathOf: async (tool, path) => {
-			if (tool === "write") return resolvePath(workspace.cwd, path);
-			return resolveExisting(workspace.cwd, path).catch(() => resolvePath(workspace.cwd, path));
+			const files = sandbox?.files;
+			if (tool === "write") return files ? files.target(resolvePath(workspace.cwd, path)) : resolvePath(workspace.cwd, path);
+			return resolveExisting(workspace.cwd, path, files).catch(() => resolvePath(workspace.cwd, path));
 		},
 		searchPath: async () => (await shells.commandEnvironment())().PATH,
 		isKnownShell: knownShells.includes(shellName(settings.get("shellPath"), env.PATH)),

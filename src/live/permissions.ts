@@ -53,7 +53,7 @@ export interface ModeFollower {
 	setMode(mode: PermissionMode): void;
 }
 
-/** Where the sandbox is not built in, there are no walls. */
+/** In mode off. */
 const noWalls: SandboxState = { mode: "off", active: false, verified: false };
 
 export class Permissions {
@@ -79,7 +79,10 @@ export class Permissions {
 	/** Everything the gate needs exists now. Resolves when it stands where it is needed. */
 	attach(session: PermissionsSession): Promise<unknown> | undefined {
 		this.#session = session;
-		return this.#mode !== "full" || this.#parts.workspace.settings.get("permissions.rules").length > 0 ? this.load() : undefined;
+		const { settings, sandbox } = this.#parts.workspace;
+		// A connection or a command outside the sandbox is asked about in every mode.
+		const mayAsk = sandbox !== undefined && (settings.get("sandbox.escalation") === "ask" || settings.get("sandbox.network") === "hosts");
+		return this.#mode !== "full" || mayAsk || settings.get("permissions.rules").length > 0 ? this.load() : undefined;
 	}
 
 	get mode(): PermissionMode {
@@ -96,7 +99,7 @@ export class Permissions {
 	}
 
 	get sandbox(): SandboxState {
-		return noWalls;
+		return this.#parts.workspace.sandbox?.state ?? noWalls;
 	}
 
 	/** The gate, in its place behind all policies that may change arguments. */

@@ -19,6 +19,7 @@ import type { TodoList } from "../session/todo-list.ts";
 import { announcing } from "./announce-compaction.ts";
 import type { Variations } from "./front.ts";
 import type { Prompting } from "./prompting.ts";
+import { sandboxPolicy } from "./sandbox-policy.ts";
 import { ruleLoader } from "./stream-rules.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -48,6 +49,7 @@ export function policies(parts: PolicyParts): Policies {
 	const retry = retryPolicy(() => retrySettings(parts), parts.edges.bus.emit, sleep);
 	const compaction = compactionOf(parts);
 	const list: (Policy | undefined)[] = [
+		workspace.sandbox && sandboxPolicy(workspace.sandbox),
 		budget,
 		retry,
 		compaction,

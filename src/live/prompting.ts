@@ -52,7 +52,7 @@ export class Prompting {
 	}
 
 	async systemPrompt(tools: readonly Tool[]): Promise<string> {
-		const { cwd } = this.#workspace;
+		const { cwd, sandbox } = this.#workspace;
 		const [{ systemPrompt }, resources] = await Promise.all([import("../prompting/index.ts"), this.resources()]);
 		const { systemFile, appendFiles, contextFiles, skills, rules } = resources;
 		return systemPrompt({
@@ -65,6 +65,7 @@ export class Prompting {
 			skills,
 			rules,
 			now: this.#now,
+			...(sandbox?.state.active && { sandbox: sandbox.description }),
 		});
 	}
 

@@ -1,7 +1,7 @@
 /** The shells of a session and what their commands see. Loaded with their first use. */
 import { childEnvironment, type EnvironmentPolicy, withheldEnvironment } from "../lib/environment.ts";
 import { remembered } from "../lib/remembered.ts";
-import type { Shell } from "../lib/shell/index.ts";
+import type { Confinement, Shell } from "../lib/shell/index.ts";
 import type { Credentials, Secrets } from "./secrets.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -11,6 +11,8 @@ export class Shells {
 	/** Variables that describe the session to commands. */
 	#facts: () => Record<string, string | undefined>;
 	#shell: Promise<Shell> | undefined;
+	#hostShell: Promise<Shell> | undefined;
+	#searchShell: Promise<Shell> | undefined;
 	#childShell: Promise<Shell> | undefined;
 	#serverShell: Promise<Shell> | undefined;
 	#isClosed = false;
@@ -21,11 +23,30 @@ export class Shells {
 		this.#facts = facts;
 	}
 
+	/** For what the model starts: inside the sandbox, where there is one. */
 	shell(): Promise<Shell> {
-		this.#shell ??= remembered(this.#load(), () => {
+		this.#shell ??= remembered(this.#load(this.#confinement()), () => {
 			this.#shell = undefined;
 		});
 		return this.#shell;
+	}
+
+	/** For programs that only read. */
+	searchShell(): Promise<Shell> {
+		if (!this.#workspace.sandbox) return this.shell();
+		this.#searchShell ??= remembered(this.#load(this.#workspace.sandbox.readingConfinement), () => {
+			this.#searchShell = undefined;
+		});
+		return this.#searchShell;
+	}
+
+	/** For the host and for extensions: always outside. */
+	hostShell(): Promise<Shell> {
+		if (!this.#workspace.sandbox) return this.shell();
+		this.#hostShell ??= remembered(this.#load(), () => {
+			this.#hostShell = undefined;
+		});
+		return this.#hostShell;
 	}
 
 	/** For subagents, and for clearing away what they left when no more commands may be started. */
@@ -62,13 +83,20 @@ export class Shells {
 	/** Kills every process that was started here; those of subagents after `stop`. */
 	async close(stop: () => Promise<void>): Promise<void> {
 		this.#isClosed = true;
-		await (await this.#shell)?.close();
+		await Promise.all([(await this.#shell)?.close(), (await this.#hostShell)?.close(), (await this.#searchShell)?.close()]);
 		if (!this.#childShell) return;
 		await stop();
 		await (await this.#childShell).close();
 	}
 
-	async #load(): Promise<Shell> {
+	/** Refuses to start anything while the walls that the user asked for are missing. */
+	#confinement(): Confinement | undefined {
+		const { sandbox } = this.#workspace;
+		if (sandbox?.refusal !== undefined) throw new Error(sandbox.refusal);
+		return sandbox?.confinement;
+	}
+
+	async #load(confinement?: Confinement): Promise<Shell> {
 		const { settings, cwd } = this.#workspace;
 		const [{ Shell }, environment] = await Promise.all([import("../lib/shell/index.ts"), this.commandEnvironment()]);
 		const shell = new Shell({
@@ -77,6 +105,7 @@ export class Shells {
 			prefix: settings.get("shellCommandPrefix"),
 			environment,
 			redact: this.#secrets.redactor,
+			confinement,
 		});
 		// A closed shell refuses every command.
 		if (this.#isClosed) await shell.close();

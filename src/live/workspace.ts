@@ -1,6 +1,8 @@
 /** Where an agent works and with what: directories, environment, flags and the settings that follow from them. */
 
+import { UsageError } from "../lib/usage-error.ts";
 import type { Options } from "../protocol/flags.ts";
+import type { Sandbox } from "../sandbox/index.ts";
 import { userDirectory } from "../settings/directories.ts";
 import { loadSettings, type SettingsView } from "../settings/settings.ts";
 import type { UnknownFlag } from "./arguments.ts";
@@ -16,6 +18,8 @@ export interface Workspace {
 	settings: SettingsView;
 	/** Set in a process that another agent of ours started. */
 	subagent?: Subagent;
+	/** The walls around what the model starts; absent in mode off. `open` builds and tries them. */
+	sandbox?: Sandbox;
 }
 
 export interface WorkspaceInput {
@@ -40,10 +44,23 @@ export async function openWorkspace(input: WorkspaceInput): Promise<Workspace> {
 			isHermetic: options.hermetic ?? false,
 			approve: options["no-approve"] ? false : options.approve,
 			config: options.config,
-			assignments: options.set ?? [],
+			assignments: [...(options.set ?? []), ...sandboxAssignment(options)],
 			environment: env.BOWLINE_SETTINGS,
 			isRpc,
 			permissionMode: options["permission-mode"],
 		}));
-	return { cwd, userDirectory: directory, env, options, unknown, settings, ...(subagent && { subagent }) };
+	const sandbox = settings.get("sandbox.mode") === "off" ? undefined : await sandboxOf({ cwd, userDirectory: directory, env, settings });
+	return { cwd, userDirectory: directory, env, options, unknown, settings, ...(subagent && { subagent }), ...(sandbox && { sandbox }) };
+}
+
+function sandboxAssignment({ sandbox, "no-sandbox": isOff }: Options): string[] {
+	if (isOff && sandbox !== undefined && sandbox !== "off")
+		throw new UsageError("--sandbox and --no-sandbox contradict each other: pass only one of them.");
+	const mode = isOff ? "off" : sandbox;
+	return mode === undefined ? [] : [`sandbox.mode=${mode}`];
+}
+
+async function sandboxOf({ cwd, userDirectory, env, settings }: Pick<Workspace, "cwd" | "userDirectory" | "env" | "settings">): Promise<Sandbox> {
+	const { Sandbox } = await import("../sandbox/index.ts");
+	return new Sandbox({ cwd, userDirectory, env, setting: (name) => settings.get(name) });
 }

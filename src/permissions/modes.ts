@@ -34,12 +34,15 @@ function rowOf({ subject, isInside, isGiven, source, readOnly, isVerified }: Cal
 		case "read":
 			return isInside || isGiven ? always : ["ask", "ask", "allow", "allow"];
 		case "write":
+			// Private temporary files.
+			if (isGiven) return always;
 			if (isInside) return ["deny", "ask", "allow", "allow"];
 			return isWalled ? never : ["deny", "ask", "ask", "allow"];
 		case "protected":
 			return ["deny", "ask", "ask", isWalled ? "deny" : "allow"];
 		case "command":
-			return isWalled && isVerified ? ["allow", "ask", "allow", "allow"] : ["deny", "ask", "ask", "allow"];
+			if (!isWalled || !isVerified) return ["deny", "ask", "ask", "allow"];
+			return [subject.sandbox === "read-only" ? "allow" : "deny", "ask", "allow", "allow"];
 		case "network":
 			return ["deny", "ask", "ask", "deny"];
 		case "escalation":

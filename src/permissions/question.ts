@@ -20,6 +20,8 @@ export interface Surroundings {
 	roots: () => readonly string[];
 	/** Real paths that the model was given, outside the roots: skills, its own output files. */
 	given: () => Promise<readonly string[]>;
+	/** The session's own directories for temporary files, as real paths; only in a sandbox. */
+	temporary?: () => readonly string[];
 	/** Further protected files, as real paths: those that the configuration of git names. */
 	protectedFiles: () => Promise<readonly string[]>;
 	sandbox: () => { mode: PermissionSubject["sandbox"]; isVerified: boolean };
@@ -55,7 +57,8 @@ export async function judgedCall(call: PendingCall, place: Surroundings): Promis
 	const isWrite = writers.includes(tool);
 	const kind = !isWrite ? "read" : isProtected(target, { roots, exists: existsSync, named: await place.protectedFiles() }) ? "protected" : "write";
 	const isInside = roots.some((root) => isBelow(root, target));
-	const isGiven = kind === "read" && !isInside && (await place.given()).some((path) => isBelow(path, target));
+	const given = kind === "read" ? await place.given() : (place.temporary?.() ?? []);
+	const isGiven = kind !== "protected" && !isInside && given.some((path) => isBelow(path, target));
 	return callOf({ kind, tool, args, targets: [target] }, place, { source, readOnly, isInside, isGiven, writtenPaths: [written] });
 }
 

@@ -20,10 +20,12 @@ export interface SystemPromptInput {
 	skills?: readonly Skill[];
 	rules?: readonly RuleFile[];
 	now: () => number;
+	/** What commands inside a sandbox may write and reach. */
+	sandbox?: string;
 }
 
 export function systemPrompt(input: SystemPromptInput): string {
-	const { tools, cwd, custom, appended, docsDirectory, contextFiles = [], skills = [], rules = [], now } = input;
+	const { tools, cwd, custom, appended, docsDirectory, contextFiles = [], skills = [], rules = [], now, sandbox } = input;
 	const canRead = tools.some((tool) => tool.name === "read");
 	const parts = [
 		custom ?? standing(tools, docsDirectory),
@@ -31,6 +33,7 @@ export function systemPrompt(input: SystemPromptInput): string {
 		projectContext([...contextFiles, ...standingRules(rules)]),
 		canRead ? ruleList(rules) : "",
 		canRead ? skillList(skills) : "",
+		sandbox === undefined ? "" : `Commands and file tools are in a sandbox: ${sandbox}.`,
 		`Date: ${new Date(now()).toISOString().slice(0, 10)}\nWorking directory: ${cwd}`,
 	];
 	return parts.filter(Boolean).join("\n\n");

@@ -79,6 +79,12 @@ export const flags = {
 	},
 	config: { value: "file", doc: "A settings file for this process" },
 	set: { value: "key=value", doc: "One setting", repeats: true },
+	sandbox: {
+		value: "mode",
+		doc: "Walls around tools: off, read-only, workspace-write or external; see docs/sandbox.md",
+		oneOf: settings["sandbox.mode"].values as readonly string[],
+	},
+	"no-sandbox": { doc: "The same as --sandbox off" },
 	"interrupt-mode": {
 		value: "mode",
 		doc: "Whether steering skips tool calls: immediate or wait",

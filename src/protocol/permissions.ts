@@ -142,12 +142,7 @@ export const PermissionGrant = shape("PermissionGrant", "A rule that came from a
 });
 export type PermissionGrant = Static<typeof PermissionGrant>;
 
-export const SandboxState = shape("SandboxState", "The walls around commands.", {
-	mode: words("off", "read-only", "workspace-write", "external"),
-	active: flag(),
-	verified: flag(),
-});
-export type SandboxState = Static<typeof SandboxState>;
+export { SandboxState } from "./sandbox.ts";
 
 /** The data of the entry that records how a question ended, or that a call was denied without one. */
 export interface PermissionRecord {

@@ -23,15 +23,24 @@ export interface SettingRow<K extends Kind = Kind, D = unknown> {
 	values?: readonly string[];
 	/**
 	 * An untrusted project may set it; a number only from the first of these to the last, or to the default. `stricter`: no project, trusted or
-	 * not, may set a value that comes later in `values` than the one in effect.
+	 * not, may set a value that comes later in `values` than the one in effect; for other orders and kinds see `Stricter`. `never`: no project
+	 * may set it.
 	 */
-	project?: true | "stricter" | readonly [least: number, most: number];
+	project?: true | "stricter" | "never" | Stricter | readonly [least: number, most: number];
 	/** Paths. Those of a file are relative to its directory. */
 	isPath?: true;
 	/** An object whose members come from all places: one in a higher place replaces the whole member of the same name. */
 	byMember?: true;
 	/** A host gets the default whatever the user's or project's file says. */
 	resetInRpc?: true;
+}
+
+/**
+ * What stricter means. A list of values, from the weakest to the strictest: a project may move to the right, and values that are missing
+ * are not for projects. `longer`: a project may add to the list. `lower`: it may lower the number, where 0 is no limit.
+ */
+export interface Stricter {
+	stricter: readonly (string | boolean)[] | "longer" | "lower";
 }
 
 type Extra = Pick<SettingRow, "project" | "isPath" | "byMember" | "resetInRpc">;
@@ -51,6 +60,10 @@ const within = (least: number, most: number) => ({ project: [least, most] }) as 
 const tokens = within(0, 200_000);
 const path = { isPath: true } as const;
 const reset = { resetInRpc: true } as const;
+const never = { project: "never" } as const;
+const stricter = (...order: readonly (string | boolean)[]) => ({ project: { stricter: order } });
+const longer = { project: { stricter: "longer" } } as const;
+const lower = { project: { stricter: "lower" } } as const;
 const queueModes = ["all", "one-at-a-time"] as const;
 
 export const settings = {
@@ -169,6 +182,49 @@ export const settings = {
 		"Note the files before and after each turn that may change them, so that `rewind` can put them back.",
 	),
 	"checkpoints.keepDays": setting("number", 14, "For how long the files of a checkpoint are kept."),
+	"sandbox.mode": choice(
+		["off", "read-only", "workspace-write", "external"],
+		"off",
+		"Walls around commands and file tools, see docs/sandbox.md. `external`: the host has built them around this process.",
+		stricter("off", "workspace-write", "read-only"),
+	),
+	"sandbox.required": setting("boolean", true, "Refuse prompts when the sandbox cannot be built. False: run without it, and say so.", never),
+	"sandbox.writable": setting("strings", [], "Further directories that may be written to.", { ...path, ...never }),
+	"sandbox.readable": setting("strings", [], "Paths that may be read although they are hidden.", { ...path, ...never }),
+	"sandbox.hidden": setting("strings", [], "Further paths that cannot be read.", { ...path, ...longer }),
+	"sandbox.protected": setting("strings", [], "Further paths in writable directories that cannot be written.", { ...path, ...longer }),
+	"sandbox.network": choice(
+		["off", "hosts", "on"],
+		"off",
+		"What commands reach: their own loopback, some hosts through a proxy, or the machine's network.",
+		stricter("on", "hosts", "off"),
+	),
+	"sandbox.hosts": setting("strings", [], "Hosts for network `hosts`: `name`, `*.name`, `name:port`, or an address.", never),
+	"sandbox.env": setting(
+		"strings",
+		[],
+		"Further variables for commands inside: `NAME`, `PREFIX_*`, or `*` for all but Bowline's credentials.",
+		never,
+	),
+	"sandbox.git": choice(["write", "read"], "write", "Whether commands inside may commit.", stricter("write", "read")),
+	"sandbox.home": choice(
+		["shown", "hidden"],
+		"shown",
+		"`hidden`: of the home directory only writable directories, entries of PATH and sandbox.readable are seen.",
+		stricter("shown", "hidden"),
+	),
+	"sandbox.unixSockets": choice(["own", "none"], "own", "`none`: commands inside cannot make unix sockets at all.", stricter("own", "none")),
+	"sandbox.escalation": choice(
+		["never", "ask"],
+		"never",
+		"`ask`: the model may ask for one command outside, which a person approves.",
+		stricter("ask", "never"),
+	),
+	"sandbox.maxProcesses": setting("number", 2048, "Processes of commands inside; 0 is no limit. Has no effect for root.", lower),
+	"sandbox.bwrapPath": unset("string", "The bubblewrap program; default /usr/bin/bwrap, else one in PATH outside every writable directory.", {
+		...path,
+		...never,
+	}),
 	"trust.projects": setting("strings", [], "Directories whose own code and settings are trusted; read from the user's file only."),
 };
 

@@ -625,10 +625,10 @@ export interface SessionState {
 	cwd?: string;
 	/** What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered. */
 	capabilities?: Record<string, number>;
+	sandbox?: SandboxState;
 	permissionMode?: "plan" | "ask" | "edit" | "full";
 	/** Open questions about tool calls. */
 	pendingPermissions?: number;
-	sandbox?: SandboxState;
 	/** Dialect `omp`: nothing runs, and nothing will start automatically. */
 	isSettled?: boolean;
 	contextUsage?: ContextUsage;
@@ -642,11 +642,41 @@ export interface SessionState {
 	fastModeActive?: boolean;
 }
 
-/** The walls around commands. */
+/** Whether commands and file tools are confined, and how that is known. */
 export interface SandboxState {
 	mode: "off" | "read-only" | "workspace-write" | "external";
+	/** Commands run inside. False with a mode other than `off`: see `reason`. */
 	active: boolean;
+	/** Every probe was blocked before the session began. */
 	verified: boolean;
+	/** The program that builds the walls, and its version. */
+	backend?: string;
+	/** All commands of the session share their processes and their loopback network. */
+	cell?: boolean;
+	/** A filter refuses system calls that lead out. */
+	seccomp?: boolean;
+	network?: "off" | "hosts" | "on";
+	/** The directories that commands and tools may write to. */
+	writable?: string[];
+	/** How many paths cannot be read. */
+	hidden?: number;
+	/** How many paths inside writable directories cannot be written. */
+	protected?: number;
+	limits?: {
+		processes?: number;
+	};
+	/** What runs outside: extensions, their tools, host tools. */
+	uncovered?: string[];
+	probes?: Array<{
+		name: string;
+		result: "blocked" | "open" | "works" | "failed";
+	}>;
+	/** How long the probes took. */
+	checkedMs?: number;
+	/** Why it is not active. */
+	reason?: string;
+	/** What to do about it. */
+	remedy?: string;
 }
 
 /** An extension asks the user or shows something. */
@@ -1471,8 +1501,8 @@ export interface CommandTable {
 			cwd: string;
 			/** What both sides can do. */
 			capabilities: Record<string, number>;
-			permissionMode: "plan" | "ask" | "edit" | "full";
 			sandbox: SandboxState;
+			permissionMode: "plan" | "ask" | "edit" | "full";
 		};
 	};
 	/** Change how much is allowed without asking, for this session and its subagents. Open questions are decided again at once. */
@@ -1612,6 +1642,7 @@ export interface EventTable {
 		cwd?: string;
 		/** What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered. */
 		capabilities?: Record<string, number>;
+		sandbox?: SandboxState;
 		/** Dialect `omp`, like the members that follow: of its framing. */
 		protocolVersion?: number;
 		supportedProtocolVersions?: number[];

@@ -58,6 +58,7 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 	const asked = options.updates as UpdateMode | undefined;
 	const voice = { writer, updates: asked, tell: (frame: OutboundFrame) => events.tell(frame) };
 	const dialect = options.dialect === undefined ? classic : await loadDialect(options.dialect, voice);
+	await workspace.sandbox?.open();
 	if (dialect.ready && !options["no-ready"]) writer.write(toLine({ type: "ready", ...identityOf(workspace), ...dialect.ready }));
 	const updates = asked ?? dialect.updates;
 	const events: EventWriter = new EventWriter(writer, updates, () => performance.now(), dialect.frames);

@@ -8,7 +8,7 @@ import { didYouMean } from "../lib/nearest.ts";
 import { UnsuitableFile } from "../lib/unsuitable-file.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
-import { type RuleLine, type SettingName, type SettingRow, type SettingValue, settings } from "../protocol/settings.ts";
+import { type RuleLine, type SettingName, type SettingRow, type SettingValue, type Stricter, settings } from "../protocol/settings.ts";
 import { problemOfRules } from "./rules.ts";
 import { addressOf, asKind, flatten, isObject, kindName, type Values, withMember } from "./values.ts";
 
@@ -88,12 +88,15 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	const refused: Layer[] = [];
 	/** A file may have held rules that cannot be read. */
 	let mayLackRules = false;
+	/** A file may have asked for a sandbox, or for a stricter one. */
+	let mayLackWalls = false;
 	const lay = (layer: Values, source: string, refusal: Refusal = () => undefined, directory = places.cwd) => {
 		let more = 0;
 		for (const [key, value] of Object.entries(flatten(layer))) {
 			if (value === null || key === "$schema") continue;
 			const address = addressOf(key);
-			const reason = address ? refusal(address.row, value, values[address.name] ?? address.row.default) : "there is no such setting";
+			const current = address && (Object.hasOwn(values, address.name) ? values[address.name] : address.row.default);
+			const reason = address ? refusal(address.row, value, current) : "there is no such setting";
 			if (!address && misspelt.length < maxMisspelt) misspelt.push(`${source}: ${unknownSetting(key)}`);
 			if (reason && unused.length < maxUnused)
 				unused.push(`${source}: ${shortened(key)} has no effect: ${reason}.${address ? "" : didYouMean(key, Object.keys(settings))}`);
@@ -122,9 +125,11 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 				continue;
 			}
 			const typed = members.length > 0 ? withMember(values[name], members, value) : asKind(row, value);
+			if (typed === undefined && name.startsWith("sandbox.")) mayLackWalls = true;
 			if (typed === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
 			else {
-				values[name] = row.isPath ? placed(typed, directory, places.home) : typed;
+				const value = row.isPath ? placed(typed, directory, places.home) : typed;
+				values[name] = source === projectSource && isGrowing(row) ? [...(current as unknown[]), ...(value as unknown[])] : value;
 				origins[name] = source;
 			}
 		}
@@ -151,6 +156,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			warnings.push(`${problem} The file is ignored and left as it is.`);
 			// A file with a broken rule must not be read as a file without it.
 			if (text.includes("permissions")) mayLackRules = true;
+			if (text.includes("sandbox")) mayLackWalls = true;
 			return {};
 		}
 	};
@@ -167,6 +173,8 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		const refusal: Refusal = (row, value, current) => {
 			if (row === settings["trust.projects"]) return "only the user's own file decides that";
 			if (row.project === "stricter") return isWeaker(row, value, current) ? "a project may only make it stricter" : undefined;
+			if (row.project === "never") return "no project may set it";
+			if (isStricterOnly(row)) return isStricter(row, value, current) ? undefined : "a project may only make it stricter";
 			return (trusted ? undefined : refusalForUntrusted(row, value)) ?? isReset(row);
 		};
 		lay(project, projectSource, refusal, projectDirectory);
@@ -185,6 +193,13 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		values["permissions.mode"] = "ask";
 		origins["permissions.mode"] = "a settings file that cannot be used";
 		warnings.push('That file may contain rules about tool calls, so permissions.mode is "ask" until it is repaired.');
+	}
+
+	// Flags are checked when they are read, so this comes from a file or a variable.
+	if (mayLackWalls && values["sandbox.mode"] !== "read-only" && !(origins["sandbox.mode"] ?? "").startsWith("--set ")) {
+		values["sandbox.mode"] = "read-only";
+		origins["sandbox.mode"] = "a settings file that cannot be used";
+		warnings.push('A setting of the sandbox cannot be used, so sandbox.mode is "read-only" until it is repaired.');
 	}
 
 	return {
@@ -223,11 +238,28 @@ function refuseBrokenPermissions(layer: Values, source: string): void {
 	if (problem) throw new SettingsProblem(`${source}: ${problem}.`);
 }
 
+const isRange = (project: SettingRow["project"]): project is readonly [number, number] => Array.isArray(project);
+
+type StricterRow = SettingRow & { project: Stricter };
+const isStricterOnly = (row: SettingRow): row is StricterRow => typeof row.project === "object" && !isRange(row.project);
+const isGrowing = (row: SettingRow) => isStricterOnly(row) && row.project.stricter === "longer";
+
+/** A value of the wrong type is no danger: it is reported and ignored later. */
+function isStricter(row: StricterRow, value: unknown, current: unknown): boolean {
+	const { stricter } = row.project;
+	const typed = asKind(row, value);
+	if (typed === undefined || stricter === "longer") return true;
+	const unlimited = (limit: unknown) => (limit === 0 ? Number.POSITIVE_INFINITY : Number(limit));
+	if (stricter === "lower") return Number(typed) >= 0 && unlimited(typed) <= unlimited(current);
+	const asked = stricter.indexOf(typed as string);
+	return asked >= 0 && asked >= stricter.indexOf(current as string) && (stricter.includes(current as string) || typed === current);
+}
+
 /** A stranger's settings must not make the agent ask a provider forever, or without a pause. */
 function refusalForUntrusted(row: SettingRow, value: unknown): string | undefined {
 	if (!row.project) return "the project is not trusted (see --approve)";
 	const number = asKind(row, value);
-	if (row.project === true || row.project === "stricter" || typeof number !== "number" || number === row.default) return undefined;
+	if (!isRange(row.project) || typeof number !== "number" || number === row.default) return undefined;
 	const [least, most] = row.project;
 	return number >= least && number <= most ? undefined : `a project that is not trusted may set ${least} to ${most} (see --approve)`;
 }

@@ -2,9 +2,10 @@
 import Type, { type Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
 import type { Shell, ShellResult, ShellUpdate } from "../lib/shell/index.ts";
+import { ToolFailure } from "../lib/tool-failure.ts";
 import { formatSize } from "../lib/truncate.ts";
 import type { ToolResult } from "../protocol/messages.ts";
-import { refuseIfAborted, textResult } from "./options.ts";
+import { refuseIfAborted, type SandboxFacts, textResult } from "./options.ts";
 
 const longestTimeout = 2147483;
 
@@ -13,7 +14,7 @@ const parameters = Type.Object({
 	timeout: Type.Optional(Type.Number({ description: "Seconds after which the command is killed. Without it there is no limit." })),
 });
 
-export function bashTool(shell: Shell): Tool {
+export function bashTool(shell: Shell, sandbox?: SandboxFacts): Tool {
 	return {
 		name: "bash",
 		label: "Bash",
@@ -35,9 +36,16 @@ export function bashTool(shell: Shell): Tool {
 				stripControls: true,
 				onUpdate: (update) => onUpdate(textResult(update.output, details(update))),
 			});
-			const problem = problemOf(result, timeout);
-			if (problem !== undefined) throw new Error(withParagraph(shownOutput(result), problem));
-			return finished(result);
+			const problem = result.inside?.breach ?? problemOf(result, timeout);
+			if (!result.inside || !sandbox) {
+				if (problem !== undefined) throw new Error(withParagraph(shownOutput(result), problem));
+				return finished(result);
+			}
+			const facts = { ...details(result), sandbox: sandbox.facts(result.inside.denied) };
+			if (problem === undefined) return textResult(shownOutput(result) || "(no output)", facts);
+			const note = sandbox.note(result.output);
+			const text = withParagraph(shownOutput(result), problem);
+			throw new ToolFailure(textResult(note === undefined ? text : withParagraph(text, note), facts));
 		},
 	};
 }

@@ -3,14 +3,14 @@ import { isUtf8 } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import Type, { type Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
-import { readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
+import { readOpened, readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
 import { atomicWrite } from "./atomic-write.ts";
 import { editDiff } from "./edit-diff.ts";
 import { applyReplacements, type Edit, planEdits } from "./edit-match.ts";
 import { find } from "./locate.ts";
 import type { MutationQueue } from "./mutation-queue.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
-import { resolveExisting } from "./paths.ts";
+import { type ConfinedFiles, resolveExisting } from "./paths.ts";
 
 const parameters = Type.Object({
 	path: Type.String({ description: "The file, absolute or relative to the working directory." }),
@@ -25,7 +25,7 @@ const parameters = Type.Object({
 
 const maxFileBytes = 64 * 1024 * 1024;
 
-export function editTool(options: Pick<ToolOptions, "cwd" | "files">, queue: MutationQueue): Tool {
+export function editTool(options: Pick<ToolOptions, "cwd" | "files" | "confined">, queue: MutationQueue): Tool {
 	return {
 		name: "edit",
 		label: "Edit",
@@ -38,23 +38,25 @@ export function editTool(options: Pick<ToolOptions, "cwd" | "files">, queue: Mut
 		async execute({ args, signal, toolCallId }) {
 			const { path, edits } = args as Static<typeof parameters>;
 			refuseIfAborted(signal);
-			const { files } = options;
+			const { files, confined } = options;
 			const call = { signal, toolCallId };
 			const { target } = await find(options, path, call);
 			return queue.run(target, async () => {
 				refuseIfAborted(signal);
 				// Another call may have changed the text while this one waited.
 				const open = await files?.read(target, call);
-				const before = open === undefined ? await contentOf(target, path, signal) : Buffer.from(open);
+				const before = open === undefined ? await contentOf(target, path, signal, confined) : Buffer.from(open);
 				const after = await edited(before, edits, path, signal);
 				if (after.equals(before)) throw new Error(`Nothing would change in ${path}: the new text is the same as the old.`);
 				// Nothing may fail after the file has changed: the result would deny the change.
 				const details = await editDiff(path, before.toString(), after.toString());
 				refuseIfAborted(signal);
 				const isText = isUtf8(before) && isUtf8(after);
-				if (!isText || !(await files?.write(target, after.toString(), call))) await atomicWrite(target, after);
+				const isWritten = isText && (await files?.write(target, after.toString(), call));
+				const note = isWritten ? undefined : await (confined ? confined.write(target, after) : atomicWrite(target, after));
 				if (isText) files?.changed(toolCallId, { before: before.toString(), after: after.toString() });
-				return textResult(`Edited ${path}: ${edits.length === 1 ? "1 replacement" : `${edits.length} replacements`}`, details);
+				const said = `Edited ${path}: ${edits.length === 1 ? "1 replacement" : `${edits.length} replacements`}`;
+				return textResult(note ? `${said}. ${note}` : said, details);
 			});
 		},
 	};
@@ -71,9 +73,9 @@ export async function plannedEdit(cwd: string, args: Record<string, unknown>): P
 
 const byteOrderMark = "\ufeff";
 
-async function contentOf(target: string, path: string, signal: AbortSignal): Promise<Buffer> {
+async function contentOf(target: string, path: string, signal: AbortSignal, confined?: ConfinedFiles): Promise<Buffer> {
 	try {
-		return await readRegular(target, maxFileBytes, signal);
+		return await (confined ? readOpened(await confined.open(target), maxFileBytes, signal) : readRegular(target, maxFileBytes, signal));
 	} catch (error) {
 		if (error instanceof UnsuitableFile) throw new Error(`${path} cannot be edited: ${error.message}.`, { cause: error });
 		throw error;

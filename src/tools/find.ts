@@ -5,10 +5,10 @@ import type { Shell } from "../lib/shell/index.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
 import { pathCollector } from "./find-collector.ts";
 import { withNotes } from "./found-lines.ts";
-import { refuseIfAborted, textResult } from "./options.ts";
+import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
 import { isDirectory, resolveExisting } from "./paths.ts";
 import { type RipgrepFinder, runRipgrep, searchArguments } from "./ripgrep.ts";
-import { type FoundPaths, runSearchWorker } from "./search-worker-host.ts";
+import { type FoundPaths, searchWithoutRipgrep } from "./search-worker-host.ts";
 
 const defaultLimit = 1000;
 
@@ -20,7 +20,7 @@ const parameters = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most paths to show; default ${defaultLimit}.` })),
 });
 
-export function findTool(options: { cwd: string; shell: Shell }, findRipgrep: RipgrepFinder): Tool {
+export function findTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined" | "searchShell">, findRipgrep: RipgrepFinder): Tool {
 	return {
 		name: "find",
 		label: "Find",
@@ -32,12 +32,12 @@ export function findTool(options: { cwd: string; shell: Shell }, findRipgrep: Ri
 		async execute({ args, signal }) {
 			const { pattern, path = ".", limit = defaultLimit } = args as Static<typeof parameters>;
 			refuseIfAborted(signal);
-			const directory = await resolveExisting(options.cwd, path);
+			const directory = await resolveExisting(options.cwd, path, options.confined);
 			if (!(await isDirectory(directory))) throw new Error(`${path} is not a directory.`);
 			const ripgrep = await findRipgrep();
 			const found = ripgrep
-				? await findWithRipgrep(options.shell, ripgrep, { directory, pattern, limit }, signal)
-				: await runSearchWorker<FoundPaths>({ kind: "find", directory, pattern, limit }, signal);
+				? await findWithRipgrep(options.searchShell ?? options.shell, ripgrep, { directory, pattern, limit }, signal)
+				: await searchWithoutRipgrep<FoundPaths>(options, { kind: "find", directory, pattern, limit }, signal);
 			return present(found, limit);
 		},
 	};

@@ -2,14 +2,13 @@
 import { basename, dirname } from "node:path";
 import Type, { type Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
-import type { Shell } from "../lib/shell/index.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
 import { type Found, type FoundLine, longestLine, type Search, withNotes } from "./found-lines.ts";
 import { searchWithRipgrep } from "./grep-ripgrep.ts";
-import { refuseIfAborted, textResult } from "./options.ts";
+import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
 import { isDirectory, resolveExisting } from "./paths.ts";
 import type { RipgrepFinder } from "./ripgrep.ts";
-import { runSearchWorker } from "./search-worker-host.ts";
+import { searchWithoutRipgrep } from "./search-worker-host.ts";
 
 const defaultLimit = 100;
 /** More context than this is never shown. */
@@ -25,7 +24,7 @@ const parameters = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most matching lines to show; default ${defaultLimit}.` })),
 });
 
-export function grepTool(options: { cwd: string; shell: Shell }, findRipgrep: RipgrepFinder): Tool {
+export function grepTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined" | "searchShell">, findRipgrep: RipgrepFinder): Tool {
 	return {
 		name: "grep",
 		label: "Grep",
@@ -37,13 +36,13 @@ export function grepTool(options: { cwd: string; shell: Shell }, findRipgrep: Ri
 		async execute({ args, signal }) {
 			const { pattern, path = ".", glob, ignoreCase = false, literal = false, context = 0, limit = defaultLimit } = args as Static<typeof parameters>;
 			refuseIfAborted(signal);
-			const target = await resolveExisting(options.cwd, path);
+			const target = await resolveExisting(options.cwd, path, options.confined);
 			const place = (await isDirectory(target)) ? { directory: target } : { directory: dirname(target), file: basename(target) };
 			const search: Search = { ...place, pattern, glob, ignoreCase, literal, context: Math.min(context, maxContext), limit };
 			const ripgrep = await findRipgrep();
 			const found = ripgrep
-				? await searchWithRipgrep(options.shell, ripgrep, search, signal)
-				: await runSearchWorker<Found>({ kind: "grep", search }, signal);
+				? await searchWithRipgrep(options.searchShell ?? options.shell, ripgrep, search, signal)
+				: await searchWithoutRipgrep<Found>(options, { kind: "grep", search }, signal);
 			return found.lines.length === 0 ? textResult(withNotes("No matches found", found.notes)) : present(found, limit);
 		},
 	};

@@ -24,7 +24,7 @@ interface Bench {
 /** By name, in the order in which the model sees them. A tool that a session does without is undefined. */
 export const toolMakers = {
 	read: ({ options }) => readTool(options),
-	bash: ({ options }) => bashTool(options.shell),
+	bash: ({ options }) => bashTool(options.shell, options.sandbox),
 	edit: ({ options, queue }) => editTool(options, queue),
 	write: ({ options, queue }) => writeTool(options, queue),
 	grep: ({ options, ripgrep }) => grepTool(options, ripgrep),
@@ -34,6 +34,6 @@ export const toolMakers = {
 } satisfies Record<string, (bench: Bench) => Tool | undefined>;
 
 export function builtInTools(options: ToolOptions): Tool[] {
-	const bench: Bench = { options, queue: mutationQueue(), ripgrep: ripgrepFinder(options) };
+	const bench: Bench = { options, queue: mutationQueue(), ripgrep: ripgrepFinder(options, options.isTrustedProgram) };
 	return Object.values(toolMakers).flatMap((make) => make(bench) ?? []);
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Type, { type Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
-import { refuseIfAborted, textResult } from "./options.ts";
+import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
 import { isDirectory, resolveExisting } from "./paths.ts";
 
 const defaultLimit = 500;
@@ -14,7 +14,7 @@ const parameters = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most entries to show; default ${defaultLimit}.` })),
 });
 
-export function lsTool(options: { cwd: string }): Tool {
+export function lsTool(options: Pick<ToolOptions, "cwd" | "confined">): Tool {
 	return {
 		name: "ls",
 		label: "List",
@@ -25,9 +25,10 @@ export function lsTool(options: { cwd: string }): Tool {
 		async execute({ args, signal }) {
 			const { path = ".", limit = defaultLimit } = args as Static<typeof parameters>;
 			refuseIfAborted(signal);
-			const directory = await resolveExisting(options.cwd, path);
+			const { confined: files } = options;
+			const directory = await resolveExisting(options.cwd, path, files);
 			if (!(await isDirectory(directory))) throw new Error(`${path} is not a directory.`);
-			const names = (await readdir(directory)).sort(ignoringCase);
+			const names = (files ? await files.list(directory) : await readdir(directory)).sort(ignoringCase);
 			const entries: string[] = [];
 			let isLimited = false;
 			for (const name of names) {
@@ -36,7 +37,7 @@ export function lsTool(options: { cwd: string }): Tool {
 					isLimited = true;
 					break;
 				}
-				const entry = await described(directory, name);
+				const entry = files ? name : await described(directory, name);
 				if (entry !== undefined) entries.push(entry);
 			}
 			if (entries.length === 0) return textResult("(empty directory)");

@@ -2,6 +2,7 @@
 import type { Files } from "../agent/contracts.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { ToolResult } from "../protocol/messages.ts";
+import type { ConfinedFiles } from "./paths.ts";
 import type { TodoToolOptions } from "./todo.ts";
 
 export interface ToolOptions {
@@ -15,8 +16,24 @@ export interface ToolOptions {
 	acceptsImages: () => boolean;
 	/** Asked for the text of files before the disk. */
 	files?: Files;
+	/** Set when tools may not touch every file. */
+	confined?: ConfinedFiles;
+	/** For searches: inside the sandbox, where nothing may be written; default `shell`. */
+	searchShell?: Shell;
+	/** Whether a program at this path cannot have been made by a command. */
+	isTrustedProgram?: (path: string) => boolean;
+	/** Set when the shell runs its commands inside a sandbox. */
+	sandbox?: SandboxFacts;
 	/** The todo list; without it the model has no tool for it. */
 	todos?: TodoToolOptions;
+}
+
+/** What results say about the walls that a command ran in. */
+export interface SandboxFacts {
+	/** For programs: a member of the details. */
+	facts(denied: readonly string[]): Record<string, unknown>;
+	/** For the model, when a command failed: one line if the walls may be the reason. */
+	note(output: string): string | undefined;
 }
 
 export function textResult(text: string, details?: unknown): ToolResult {

@@ -1,8 +1,21 @@
 /** Turns a path as models write it into one on disk. */
 import { existsSync } from "node:fs";
-import { lstat, stat } from "node:fs/promises";
+import { type FileHandle, lstat, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+
+/** Files as a sandbox lets tools touch them. */
+export interface ConfinedFiles {
+	exists(path: string): Promise<boolean>;
+	/** Where a path that may be read really is. Throws when it may not. */
+	place(path: string): Promise<string>;
+	/** Opens what may be read. The caller closes it. */
+	open(path: string): Promise<FileHandle>;
+	/** Entries of a directory; those that are directories end in a slash. */
+	list(path: string): Promise<string[]>;
+	/** Resolves with what the model should know about it. */
+	write(path: string, content: Buffer): Promise<string | undefined>;
+}
 
 const unusualSpaces = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g;
 
@@ -15,7 +28,7 @@ export function resolvePath(cwd: string, path: string): string {
  * The path of something that is there. File names are made by people and by macOS, so a missing one is looked for in the spellings that
  * models cannot see: other spaces, decomposed accents, curly apostrophes.
  */
-export async function resolveExisting(cwd: string, path: string): Promise<string> {
+export async function resolveExisting(cwd: string, path: string, files?: ConfinedFiles): Promise<string> {
 	const usual = resolvePath(cwd, path);
 	const decomposed = usual.normalize("NFD");
 	const spellings = [
@@ -27,9 +40,11 @@ export async function resolveExisting(cwd: string, path: string): Promise<string
 		decomposed.replace(/'/g, "\u2019"),
 	];
 	for (const spelling of new Set(spellings)) {
-		if (await exists(spelling)) return spelling;
+		if (await (files ? files.exists(spelling) : exists(spelling))) return files ? files.place(spelling) : spelling;
 	}
 	await requireDirectory(cwd);
+	// Says why, where it is there and may not be read.
+	if (files) await files.place(usual);
 	throw new Error(`No such file or directory: ${path}`);
 }
 

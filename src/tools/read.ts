@@ -18,7 +18,7 @@ const parameters = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, description: "Most lines to show." })),
 });
 
-type ReadOptions = Pick<ToolOptions, "cwd" | "settings" | "acceptsImages" | "files">;
+type ReadOptions = Pick<ToolOptions, "cwd" | "settings" | "acceptsImages" | "files" | "confined">;
 
 const probeSize = 8 * 1024;
 const largestImageFile = 100 * 1024 * 1024;
@@ -41,7 +41,7 @@ export function readTool(options: ReadOptions): Tool {
 			if (facts.isDirectory()) throw new Error(`${path} is a directory. List it with ls.`);
 			// A pipe or a device may never end, or block the process that opens it.
 			if (!facts.isFile()) throw new Error(`${path} is not a regular file.`);
-			const file = await openRegular(target);
+			const file = options.confined ? await options.confined.open(target) : await openRegular(target);
 			try {
 				const { bytesRead, buffer } = await file.read(Buffer.alloc(probeSize), 0, probeSize, 0);
 				const probe = buffer.subarray(0, bytesRead);

@@ -7,25 +7,29 @@ import type { Shell } from "../lib/shell/index.ts";
 /** The path of ripgrep, or nothing. Looks once. */
 export type RipgrepFinder = () => Promise<string | undefined>;
 
-export function ripgrepFinder(options: { environment: () => Record<string, string | undefined> }): RipgrepFinder {
+/** `isTrusted`: whether a program at this path may be used. */
+export function ripgrepFinder(
+	options: { environment: () => Record<string, string | undefined> },
+	isTrusted: (path: string) => boolean = () => true,
+): RipgrepFinder {
 	let found: Promise<string | undefined> | undefined;
 	return () => {
-		found ??= findRipgrep(options.environment());
+		found ??= findRipgrep(options.environment(), isTrusted);
 		return found;
 	};
 }
 
-async function findRipgrep(environment: Record<string, string | undefined>): Promise<string | undefined> {
+async function findRipgrep(environment: Record<string, string | undefined>, isTrusted: (path: string) => boolean): Promise<string | undefined> {
 	if (environment.BOWLINE_RG === "off") return undefined;
 	const name = process.platform === "win32" ? "rg.exe" : "rg";
 	const onPath = (environment.PATH ?? "").split(delimiter).filter((directory) => directory !== "");
 	for (const candidate of [environment.BOWLINE_RG, ...onPath.map((directory) => join(directory, name))]) {
-		if (candidate && (await isProgram(candidate))) return candidate;
+		if (candidate && isTrusted(candidate) && (await isProgram(candidate))) return candidate;
 	}
 	// Not a literal: the package is optional, so no bundler may take it in.
 	const packageName = "@vscode/ripgrep";
 	const [loaded] = await Promise.allSettled([import(packageName) as Promise<{ rgPath: string }>]);
-	return loaded.status === "fulfilled" && (await isProgram(loaded.value.rgPath)) ? loaded.value.rgPath : undefined;
+	return loaded.status === "fulfilled" && isTrusted(loaded.value.rgPath) && (await isProgram(loaded.value.rgPath)) ? loaded.value.rgPath : undefined;
 }
 
 async function isProgram(path: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** Starts the thread that searches without ripgrep, and ends it when it is done, aborted or too slow. */
 import { basename, dirname, join } from "node:path";
 import { onAbort } from "../lib/abort.ts";
+import type { Shell } from "../lib/shell/index.ts";
 import type { Search } from "./found-lines.ts";
 
 export type SearchTask = { kind: "find"; directory: string; pattern: string; limit: number } | { kind: "grep"; search: Search };
@@ -16,6 +17,10 @@ export interface FoundPaths {
 /** As long as ripgrep gets. */
 const defaultLimitMs = 120_000;
 const resourceLimits = { maxOldGenerationSizeMb: 768 };
+
+export function searchWithoutRipgrep<Result>({ searchShell }: { searchShell?: Shell }, task: SearchTask, signal: AbortSignal): Promise<Result> {
+	return searchShell ? runSearchProcess(searchShell, task, signal) : runSearchWorker(task, signal);
+}
 
 export async function runSearchWorker<Result>(task: SearchTask, signal: AbortSignal, limitMs = defaultLimitMs): Promise<Result> {
 	const { Worker } = await import("node:worker_threads");
@@ -39,6 +44,28 @@ export async function runSearchWorker<Result>(task: SearchTask, signal: AbortSig
 		clearTimeout(timer);
 		void worker.terminate();
 	}
+}
+
+/** The same in a process inside the sandbox. */
+export async function runSearchProcess<Result>(shell: Shell, task: SearchTask, signal: AbortSignal, limitMs = defaultLimitMs): Promise<Result> {
+	const { child, kill } = await shell.start(process.execPath, [program(), JSON.stringify(task)]);
+	const chunks: Buffer[] = [];
+	child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
+	child.stderr?.resume();
+	const release = onAbort(signal, kill);
+	const timer = setTimeout(kill, limitMs);
+	try {
+		await new Promise((resolve) => child.once("close", resolve));
+	} finally {
+		release();
+		clearTimeout(timer);
+	}
+	if (signal.aborted) throw new Error("Operation aborted");
+	const text = Buffer.concat(chunks).toString();
+	if (text === "") throw new Error("The search ended without a result. Search in fewer places.");
+	const answer = JSON.parse(text) as { result: Result } | { problem: string };
+	if ("problem" in answer) throw new Error(answer.problem);
+	return answer.result;
 }
 
 /** The built program has it next to this chunk. Run from the sources, as tests do, it is the built one too. */

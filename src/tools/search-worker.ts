@@ -15,12 +15,14 @@ async function find({ directory, pattern, limit }: Extract<SearchTask, { kind: "
 	return { paths: collected.found(), isLimited: collected.isLimited(), notes };
 }
 
-async function run(task: SearchTask): Promise<void> {
+async function run(task: SearchTask): Promise<object> {
 	try {
-		parentPort?.postMessage({ result: task.kind === "find" ? await find(task) : await searchWithWalk(task.search) });
+		return { result: task.kind === "find" ? await find(task) : await searchWithWalk(task.search) };
 	} catch (error) {
-		parentPort?.postMessage({ problem: (error as Error).message });
+		return { problem: (error as Error).message };
 	}
 }
 
-void run(workerData as SearchTask);
+// In a sandbox it is a process, which the kernel confines; a thread would have the rights of this program.
+if (parentPort) void run(workerData as SearchTask).then((answer) => parentPort?.postMessage(answer));
+else void run(JSON.parse(process.argv[2] ?? "") as SearchTask).then((answer) => process.stdout.write(JSON.stringify(answer)));

@@ -15,7 +15,7 @@ const parameters = Type.Object({
 	content: Type.String({ description: "Everything the file shall contain." }),
 });
 
-export function writeTool(options: Pick<ToolOptions, "cwd" | "files">, queue: MutationQueue): Tool {
+export function writeTool(options: Pick<ToolOptions, "cwd" | "files" | "confined">, queue: MutationQueue): Tool {
 	return {
 		name: "write",
 		label: "Write",
@@ -30,13 +30,19 @@ export function writeTool(options: Pick<ToolOptions, "cwd" | "files">, queue: Mu
 			return queue.run(target, async () => {
 				refuseIfAborted(signal);
 				await requireDirectory(options.cwd);
-				await mkdir(dirname(target), { recursive: true });
 				const bytes = Buffer.from(content);
-				const { files } = options;
+				const { files, confined } = options;
+				const said = `Wrote ${bytes.length} bytes to ${path}`;
+				if (confined) {
+					const note = await confined.write(target, bytes);
+					files?.changed(toolCallId, { before: undefined, after: content });
+					return textResult(note === undefined ? said : `${said}. ${note}`);
+				}
+				await mkdir(dirname(target), { recursive: true });
 				const before = files && (await textBefore(files, target, { signal, toolCallId }));
 				if (!(await files?.write(target, content, { signal, toolCallId }))) await atomicWrite(target, bytes);
 				files?.changed(toolCallId, { before, after: content });
-				return textResult(`Wrote ${bytes.length} bytes to ${path}`);
+				return textResult(said);
 			});
 		},
 	};

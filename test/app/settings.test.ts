@@ -189,7 +189,9 @@ test("a project that is not trusted sets numbers only within limits", async () =
 
 test("every number that a project that is not trusted may set has limits", () => {
 	const numbers = Object.entries(settings as Record<string, SettingRow>).filter(([, row]) => row.kind === "number" && row.project);
-	expect(numbers.filter(([, row]) => !Array.isArray(row.project)).map(([name]) => name)).toEqual([]);
+	expect(
+		numbers.filter(([, row]) => !Array.isArray(row.project) && !(typeof row.project === "object" && "stricter" in row.project)).map(([name]) => name),
+	).toEqual([]);
 });
 
 test("a settings file with keys without end is read in no time, and its keys do not fill the screen", async () => {
@@ -312,4 +314,55 @@ test("bowline config shows a value and where it came from", () => {
 	const text = execFileSync(process.execPath, [program, "config", "retry."], { cwd: places.cwd, env, encoding: "utf8" });
 	expect(text).toMatch(/^retry\.maxRetries +1 +user settings +How often in a row\.$/m);
 	expect(text).toMatch(/^retry\.enabled +true +default +/m);
+});
+
+test("a project makes the sandbox stricter and never weaker, trusted or not", async () => {
+	write(
+		"user/settings.jsonc",
+		'{ "sandbox": { "mode": "workspace-write", "network": "hosts", "git": "read", "hidden": ["~/a"], "maxProcesses": 100, "writable": ["~/w"] } }',
+	);
+	for (const approve of [true, false]) {
+		places.approve = approve;
+		write(
+			"project/.bowline/settings.jsonc",
+			'{ "sandbox": { "mode": "off", "network": "on", "git": "write", "required": false, "writable": ["/"], "env": ["*"], "maxProcesses": 0, "escalation": "ask" } }',
+		);
+		const weaker = await loadSettings(places);
+		expect(weaker.get("sandbox.mode")).toBe("workspace-write");
+		expect(weaker.get("sandbox.network")).toBe("hosts");
+		expect(weaker.get("sandbox.git")).toBe("read");
+		expect(weaker.get("sandbox.required")).toBe(true);
+		expect(weaker.get("sandbox.writable")).toEqual([join(folder, "w")]);
+		expect(weaker.get("sandbox.env")).toEqual([]);
+		expect(weaker.get("sandbox.maxProcesses")).toBe(100);
+		expect(weaker.get("sandbox.escalation")).toBe("never");
+		expect(weaker.unused.join("\n")).toContain("project settings: sandbox.mode has no effect: a project may only make it stricter.");
+		write(
+			"project/.bowline/settings.jsonc",
+			'{ "sandbox": { "mode": "read-only", "network": "off", "hidden": ["secrets"], "maxProcesses": 50, "home": "hidden" } }',
+		);
+		const tighter = await loadSettings(places);
+		expect(tighter.get("sandbox.mode")).toBe("read-only");
+		expect(tighter.get("sandbox.network")).toBe("off");
+		expect(tighter.get("sandbox.hidden")).toEqual([join(folder, "a"), join(folder, "project/.bowline/secrets")]);
+		expect(tighter.get("sandbox.maxProcesses")).toBe(50);
+		expect(tighter.get("sandbox.home")).toBe("hidden");
+	}
+	write("project/.bowline/settings.jsonc", '{ "sandbox.mode": "external" }');
+	expect((await loadSettings(places)).get("sandbox.mode")).toBe("workspace-write");
+});
+
+test("a typing error turns no sandbox off", async () => {
+	for (const text of [
+		'{ "sandbox.mode": "workspace" }',
+		'{ "sandbox": { "mode": "workspace-write", "hidden": "~/keys" } }',
+		'{ "sandbox": { "mode": "workspace-write" ',
+	]) {
+		write("user/settings.jsonc", text);
+		const view = await loadSettings(places);
+		expect(view.get("sandbox.mode")).toBe("read-only");
+		expect(view.warnings.join("\n")).toContain('so sandbox.mode is "read-only" until it is repaired');
+	}
+	places.assignments = ["sandbox.mode=off"];
+	expect((await loadSettings(places)).get("sandbox.mode")).toBe("off");
 });

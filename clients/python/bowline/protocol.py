@@ -29,6 +29,8 @@ __all__ = [
     "Model",
     "TodoPhase",
     "TodoItem",
+    "SandboxStateLimits",
+    "SandboxStateProbesItem",
     "SandboxState",
     "ContextUsage",
     "AgentMessage",
@@ -425,10 +427,10 @@ class SessionState(_SessionState, total=False):
     cwd: str
     # What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered.
     capabilities: Dict[str, int]
+    sandbox: SandboxState
     permissionMode: Literal["plan", "ask", "edit", "full"]
     # Open questions about tool calls.
     pendingPermissions: int
-    sandbox: SandboxState
     # Dialect `omp`: nothing runs, and nothing will start automatically.
     isSettled: bool
     contextUsage: ContextUsage
@@ -504,12 +506,49 @@ class TodoItem(_TodoItem, total=False):
     blocker: str
 
 
-class SandboxState(TypedDict):
-    """The walls around commands."""
+class SandboxStateLimits(TypedDict, total=False):
+    processes: int
 
+
+class SandboxStateProbesItem(TypedDict):
+    name: str
+    result: Literal["blocked", "open", "works", "failed"]
+
+
+class _SandboxState(TypedDict):
     mode: Literal["off", "read-only", "workspace-write", "external"]
+    # Commands run inside. False with a mode other than `off`: see `reason`.
     active: bool
+    # Every probe was blocked before the session began.
     verified: bool
+
+
+class SandboxState(_SandboxState, total=False):
+    """Whether commands and file tools are confined, and how that is known."""
+
+    # The program that builds the walls, and its version.
+    backend: str
+    # All commands of the session share their processes and their loopback network.
+    cell: bool
+    # A filter refuses system calls that lead out.
+    seccomp: bool
+    network: Literal["off", "hosts", "on"]
+    # The directories that commands and tools may write to.
+    writable: List[str]
+    # How many paths cannot be read.
+    hidden: int
+    # How many paths inside writable directories cannot be written.
+    protected: int
+    limits: SandboxStateLimits
+    # What runs outside: extensions, their tools, host tools.
+    uncovered: List[str]
+    probes: List[SandboxStateProbesItem]
+    # How long the probes took.
+    checkedMs: int
+    # Why it is not active.
+    reason: str
+    # What to do about it.
+    remedy: str
 
 
 class ContextUsage(TypedDict):
@@ -1029,6 +1068,7 @@ class ReadyEvent(_ReadyEvent, total=False):
     cwd: str
     # What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered.
     capabilities: Dict[str, int]
+    sandbox: SandboxState
     # Dialect `omp`, like the members that follow: of its framing.
     protocolVersion: int
     supportedProtocolVersions: List[int]
@@ -2240,8 +2280,8 @@ class HelloResult(TypedDict):
     cwd: str
     # What both sides can do.
     capabilities: Dict[str, int]
-    permissionMode: Literal["plan", "ask", "edit", "full"]
     sandbox: SandboxState
+    permissionMode: Literal["plan", "ask", "edit", "full"]
 
 
 class GetPermissionsResult(TypedDict):

@@ -26,6 +26,11 @@ export class RealPipes {
 		this.#tempDir = tempDir;
 	}
 
+	/** Whether it is worth asking. */
+	get isPossible(): boolean {
+		return this.#isPossible;
+	}
+
 	/** Nothing if pipes cannot be created: on other systems, without mkfifo, in a directory that does not support them. */
 	take(): RealPipe | undefined {
 		try {

@@ -7,6 +7,7 @@ import type { Readable } from "node:stream";
 import type { Redactor } from "../redact.ts";
 import { outputLimits, type Truncation } from "../truncate.ts";
 import { commandEnvironment } from "./command-environment.ts";
+import type { Confinement, Enclosure, EnclosureFacts, ProgramStart } from "./confinement.ts";
 import { controlStripper } from "./controls.ts";
 import { findShell } from "./find-shell.ts";
 import { Output, type OutputView } from "./output.ts";
@@ -28,6 +29,8 @@ export interface ShellOptions {
 	redact: Redactor;
 	/** Directory for full outputs; default the system's directory for temporary files. */
 	tempDir?: string;
+	/** Everything that this shell starts runs inside these walls. */
+	confinement?: Confinement;
 }
 
 export interface ShellRequest {
@@ -68,6 +71,8 @@ export interface ShellResult extends ShellUpdate {
 	signal: NodeJS.Signals | null;
 	timedOut: boolean;
 	aborted: boolean;
+	/** Set when it ran inside walls. */
+	inside?: EnclosureFacts;
 }
 
 /** A program started without a shell, such as ripgrep. It dies with us as commands do. */
@@ -104,6 +109,16 @@ interface Running {
 const updateEveryMs = 100;
 const longestTimeoutMs = 2147483 * 1000;
 const oldLogsAfterMs = 10_000;
+/** How often walls are built again when they failed: a path may vanish between planning and mounting. */
+const enclosingAttempts = 3;
+
+/** A process, what finds its descendants, and its output in order. */
+interface Started {
+	child: ChildProcess;
+	mark: string;
+	output: Readable[];
+	enclosure?: Enclosure;
+}
 
 export class Shell {
 	readonly #options: ShellOptions;
@@ -124,7 +139,7 @@ export class Shell {
 
 	constructor(options: ShellOptions) {
 		this.#options = options;
-		this.#tempDir = options.tempDir ?? tmpdir();
+		this.#tempDir = options.tempDir ?? options.confinement?.logDirectory ?? tmpdir();
 		this.#pipes = new RealPipes(this.#tempDir);
 	}
 
@@ -136,8 +151,10 @@ export class Shell {
 		}
 		const output = new Output(this.#tempDir, outputLimits, request.log);
 		if (signal?.aborted) return { ...shown(output.view(true)), exitCode: null, signal: null, timedOut: false, aborted: true };
-		// Nothing is awaited between start and registration, so that no abort can come between them.
-		const { child, mark, output: streams } = this.#startCommand(request);
+		// Nothing is awaited between start and registration, so that no abort can come between them. Inside walls the start itself looks after that.
+		const started = this.#options.confinement ? await this.#startInside(request) : this.#startCommand(request);
+		if (started === undefined) return { ...shown(output.view(true)), exitCode: null, signal: null, timedOut: false, aborted: true };
+		const { child, mark, output: streams, enclosure } = started;
 		if (child.pid === undefined) {
 			for (const stream of streams) stream.destroy();
 			throw await startError(child);
@@ -185,9 +202,11 @@ export class Shell {
 			if (strip) output.append(redact.push(strip.end()));
 			output.append(redact.end());
 			updates.flush();
+			const inside = await enclosure?.ended();
 			const last = shown(output.view(true));
 			output.close();
-			return { ...last, exitCode: cause ? null : exitCode(code, name), signal: name, timedOut: cause === "timeout", aborted: cause === "abort" };
+			const ending = { exitCode: cause ? null : exitCode(code, name), signal: name, timedOut: cause === "timeout", aborted: cause === "abort" };
+			return { ...last, ...ending, ...(inside && { inside }) };
 		})();
 		const running: Running = { stop, group, result };
 		this.#running.add(running);
@@ -207,11 +226,16 @@ export class Shell {
 		{ environment = this.#options.environment(), stdin = "ignore", added = {}, unset, hasHandoffPipe = false, isPlain }: ProgramOptions = {},
 	): Promise<Program> {
 		const stdio = [stdin, "pipe", "pipe", ...(hasHandoffPipe ? (["pipe"] as const) : [])] satisfies SpawnOptions["stdio"];
-		const { child, mark } = this.#spawn(file, args, { cwd, stdio }, { ...without(environment, unset), ...added }, isPlain);
+		const variables = { ...without(environment, unset), ...added };
+		const started: Omit<Started, "output"> = this.#options.confinement
+			? await this.#enclosed({ file, args, cwd, environment: variables }, () => ({ stdio: [stdin, "pipe", "pipe"], output: [] }))
+			: this.#spawn(file, args, { cwd, stdio }, variables, isPlain);
+		const { child, mark, enclosure } = started;
 		if (child.pid === undefined) throw await startError(child);
 		const group = child.pid;
 		this.#programs.add(group);
 		child.once("exit", () => {
+			void enclosure?.ended();
 			this.#programs.delete(group);
 			this.#leave(group);
 		});
@@ -242,9 +266,14 @@ export class Shell {
 		this.#watchdog.dismiss();
 	}
 
-	#startCommand({ command, cwd = this.#options.cwd, login, unset }: ShellRequest): { child: ChildProcess; mark: string; output: Readable[] } {
+	#shellCommand({ command, login }: ShellRequest): readonly [string, ...string[]] {
 		this.#shellPath ??= findShell(this.#options.shellPath, this.#options.environment().PATH);
-		const shell = [this.#shellPath, login ? "-lc" : "-c", this.#options.prefix ? `${this.#options.prefix}\n${command}` : command] as const;
+		return [this.#shellPath, login ? "-lc" : "-c", this.#options.prefix ? `${this.#options.prefix}\n${command}` : command];
+	}
+
+	#startCommand(request: ShellRequest): Started {
+		const { cwd = this.#options.cwd, unset } = request;
+		const shell = this.#shellCommand(request);
 		requireDirectory(cwd);
 		const environment = without(this.#options.environment(), unset);
 		const pipe = this.#pipes.take();
@@ -261,11 +290,76 @@ export class Shell {
 		}
 		// One pipe for both streams is the only way to see them in order. A small sh joins them, so that the command itself stays untouched.
 		const isWindows = process.platform === "win32";
-		const [file, ...args] = isWindows ? shell : (["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", ...shell] as const);
+		const [file, ...args] = isWindows ? shell : (["/bin/sh", "-c", joined, "sh", ...shell] as const);
 		const started = this.#spawn(file, args, { cwd, stdio: ["ignore", "pipe", isWindows ? "pipe" : "ignore"] }, environment);
 		// A command that could not be started, for example without file descriptors, has no streams.
 		const streams = [started.child.stdout, started.child.stderr] as (Readable | null | undefined)[];
 		return { ...started, output: streams.filter((stream) => stream !== null && stream !== undefined) };
+	}
+
+	/** Nothing when it was aborted before the command began. */
+	async #startInside(request: ShellRequest): Promise<Started | undefined> {
+		const { cwd = this.#options.cwd, unset, signal } = request;
+		const shell = this.#shellCommand(request);
+		const environment = without(this.#options.environment(), unset);
+		const pipes = this.#pipes.isPossible;
+		const [file, ...args] = pipes ? shell : (["/bin/sh", "-c", joined, "sh", ...shell] as const);
+		return this.#enclosed(
+			{ file, args, cwd, environment },
+			() => {
+				const pipe = pipes ? this.#pipes.take() : undefined;
+				if (pipe) return { stdio: ["ignore", pipe.writer, pipe.writer], output: [pipe.reader], release: () => closeSync(pipe.writer) };
+				return { stdio: ["ignore", "pipe", pipes ? "pipe" : "ignore"], output: [] };
+			},
+			signal,
+		).catch((error) => {
+			if (signal?.aborted) return undefined;
+			throw error;
+		});
+	}
+
+	/** Starts a program inside walls and waits until it has begun. `connect` opens its streams, again for each attempt. */
+	async #enclosed(start: ProgramStart, connect: () => Streams, signal?: AbortSignal): Promise<Started> {
+		const confinement = this.#options.confinement as Confinement;
+		let complaint = "";
+		for (let attempt = 0; attempt < enclosingAttempts; attempt += 1) {
+			requireDirectory(start.cwd);
+			this.#count += 1;
+			const mark = `${this.#id}${this.#count};`;
+			const enclosure = await confinement.enclose({ ...start, environment: commandEnvironment(start.environment, mark) });
+			if (this.#isClosed || signal?.aborted) {
+				enclosure.release();
+				await enclosure.ended();
+				throw new Error(this.#isClosed ? closedText : "Operation aborted");
+			}
+			const { stdio, output: own, release } = connect();
+			let child: ChildProcess;
+			try {
+				const options = { cwd: "/", env: enclosure.environment, stdio: [...stdio, ...enclosure.descriptors], detached: true };
+				child = spawn(enclosure.file, enclosure.args, options as SpawnOptions);
+			} finally {
+				enclosure.release();
+				release?.();
+			}
+			if (child.pid === undefined) throw await startError(child);
+			child.on("error", () => undefined);
+			const group = child.pid;
+			this.#programs.add(group);
+			const doomed = { groups: [group], mark };
+			const onAbort = () => killProcesses(doomed);
+			signal?.addEventListener("abort", onAbort, { once: true });
+			const streams = [child.stdout, child.stderr] as (Readable | null | undefined)[];
+			const output = own.length > 0 ? own : streams.filter((stream) => stream !== null && stream !== undefined);
+			const hasBegun = await enclosure.begun(child);
+			signal?.removeEventListener("abort", onAbort);
+			this.#programs.delete(group);
+			this.#oldLogs ??= setTimeout(() => removeOldLogs(this.#tempDir, Date.now()), oldLogsAfterMs).unref();
+			if (hasBegun) return { child, mark, output, enclosure };
+			complaint = await textOf(output);
+			await enclosure.ended();
+			if (this.#isClosed || signal?.aborted) break;
+		}
+		throw new Error(`The sandbox could not be built for this command: ${complaint.trim() || "it ended before the command began"}.`);
 	}
 
 	#spawn(
@@ -275,7 +369,7 @@ export class Shell {
 		environment: Record<string, string | undefined>,
 		isPlain = false,
 	): { child: ChildProcess; mark: string } {
-		if (this.#isClosed) throw new Error("The session is over; nothing can be started any more.");
+		if (this.#isClosed) throw new Error(closedText);
 		requireDirectory(String(options.cwd));
 		this.#watchdog.start();
 		this.#count += 1;
@@ -305,6 +399,29 @@ export class Shell {
 			else if (this.#background.delete(each) || each === group) this.#watchdog.release(each);
 		}
 	}
+}
+
+/** Where what an enclosed program prints goes. */
+interface Streams {
+	stdio: readonly ("ignore" | "pipe" | number)[];
+	/** Instead of the child's own streams. */
+	output: Readable[];
+	release?(): void;
+}
+
+const closedText = "The session is over; nothing can be started any more.";
+const joined = 'exec "$@" 2>&1';
+
+/** What is left in the streams of a process that is ending. */
+function textOf(streams: readonly Readable[]): Promise<string> {
+	return new Promise((resolve) => {
+		let text = "";
+		const pipes = readPipes([...streams], (chunk) => {
+			if (text.length < 4096) text += chunk;
+		});
+		pipes.exited();
+		void pipes.done.then(() => resolve(text));
+	});
 }
 
 function without(environment: Record<string, string | undefined>, names: readonly string[] = []): Record<string, string | undefined> {

@@ -1,0 +1,29 @@
+/** A session that requires walls and has none runs nothing. An abort ends everything inside them. */
+import type { Halt, Policy } from "../agent/policy.ts";
+import type { Sandbox } from "../sandbox/index.ts";
+
+export function sandboxPolicy(sandbox: Sandbox): Policy {
+	const refusal = () => sandbox.refusal;
+	const halted = new AbortController();
+	const look = () => {
+		const message = refusal();
+		if (message !== undefined && !halted.signal.aborted) halted.abort({ message, run: "abort" } satisfies Halt);
+	};
+	look();
+	return {
+		name: "sandbox",
+		get halt() {
+			look();
+			return halted.signal;
+		},
+		abort: () => sandbox.abort(),
+		admit: async () => {
+			const refused = refusal();
+			return refused === undefined ? undefined : { refused };
+		},
+		beforeTool: async () => {
+			const denied = refusal();
+			return denied === undefined ? undefined : { denied };
+		},
+	};
+}

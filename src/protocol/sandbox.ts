@@ -1,0 +1,23 @@
+/** What an agent says about the walls around its commands. */
+import Type, { type Static } from "typebox";
+import { flag, integer, list, optional, shape, text, words } from "./define.ts";
+
+export const SandboxState = shape("SandboxState", "Whether commands and file tools are confined, and how that is known.", {
+	mode: words("off", "read-only", "workspace-write", "external"),
+	active: flag({ description: "Commands run inside. False with a mode other than `off`: see `reason`." }),
+	verified: flag({ description: "Every probe was blocked before the session began." }),
+	backend: optional(text({ description: "The program that builds the walls, and its version." })),
+	cell: optional(flag({ description: "All commands of the session share their processes and their loopback network." })),
+	seccomp: optional(flag({ description: "A filter refuses system calls that lead out." })),
+	network: optional(words("off", "hosts", "on")),
+	writable: optional(list(text(), { description: "The directories that commands and tools may write to." })),
+	hidden: optional(integer({ description: "How many paths cannot be read." })),
+	protected: optional(integer({ description: "How many paths inside writable directories cannot be written." })),
+	limits: optional(Type.Object({ processes: optional(integer()) })),
+	uncovered: optional(list(text(), { description: "What runs outside: extensions, their tools, host tools." })),
+	probes: optional(list(Type.Object({ name: text(), result: words("blocked", "open", "works", "failed") }))),
+	checkedMs: optional(integer({ description: "How long the probes took." })),
+	reason: optional(text({ description: "Why it is not active." })),
+	remedy: optional(text({ description: "What to do about it." })),
+});
+export type SandboxState = Static<typeof SandboxState>;

@@ -1,0 +1,168 @@
+/**
+ * What of a repository commands may write. Commits must work, but a command must not change what a person's next git would run: hooks, the
+ * configuration, and the files that lead git to another configuration.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { isWithin, look, realPath } from "./paths.ts";
+
+export interface Placeholder {
+	path: string;
+	kind: "file" | "directory";
+}
+
+export interface GitLayout {
+	/** Directories outside the roots that commits need. */
+	writable: string[];
+	/** Existing paths that must not be written. */
+	protected: string[];
+	/** Paths that must not be written and may be missing: they are made empty, which means nothing to git. */
+	placeholders: Placeholder[];
+	/** Names that must not appear: they would lead git to another configuration. */
+	forbidden: string[];
+}
+
+export const emptyLayout = (): GitLayout => ({ writable: [], protected: [], placeholders: [], forbidden: [] });
+
+export interface LayoutOptions {
+	/** Directories that may be written to. */
+	roots: readonly string[];
+	/** `read`: nothing of a git directory may be written. */
+	git: "write" | "read";
+}
+
+const deepestModule = 4;
+
+/** The layout of the repositories at these directories. Only what is inside a root is protected; only `trusted` ones get anything outside. */
+export function gitLayout(repositories: readonly string[], trusted: readonly string[], options: LayoutOptions): GitLayout {
+	const layout = emptyLayout();
+	const pointers = repositories.map((top) => pointerOf(join(top, ".git")));
+	for (const [index, top] of repositories.entries()) {
+		const entry = join(top, ".git");
+		const facts = look(entry);
+		if (!facts) continue;
+		if (facts.isDirectory()) addRepository(layout, entry, pointers, options, trusted.includes(top));
+		else if (facts.isFile()) addPointer(layout, entry, pointers[index], trusted.includes(top), pointers, options);
+		else if (facts.isSymbolicLink()) addLink(layout, entry, trusted.includes(top), pointers, options);
+	}
+	return layout;
+}
+
+type Pointers = readonly (string | undefined)[];
+
+/** A git directory. Where it is outside every root, `widen` decides whether it may be written at all. */
+function addRepository(layout: GitLayout, directory: string, pointers: Pointers, { roots, git }: LayoutOptions, widen = false): void {
+	const isInside = roots.some((root) => isWithin(directory, root));
+	if (!isInside && !widen) return;
+	// A link can be replaced, whatever is mounted on its target. So can everything, when the user wants no commits.
+	const linked = ["config", "config.worktree", "hooks"].some((name) => look(join(directory, name))?.isSymbolicLink());
+	if (git === "read" || linked) {
+		if (isInside) layout.protected.push(directory);
+		return;
+	}
+	if (!isInside) layout.writable.push(directory);
+	addOwnFiles(layout, directory);
+	addWorktrees(layout, join(directory, "worktrees"), pointers);
+	addModules(layout, join(directory, "modules"), 0);
+}
+
+function addOwnFiles(layout: GitLayout, directory: string): void {
+	addPlaceholder(layout, join(directory, "config"), "file");
+	addPlaceholder(layout, join(directory, "config.worktree"), "file");
+	addPlaceholder(layout, join(directory, "hooks"), "directory");
+	layout.forbidden.push(join(directory, "commondir"));
+}
+
+function addPlaceholder(layout: GitLayout, path: string, kind: Placeholder["kind"]): void {
+	if (look(path)) layout.protected.push(path);
+	else layout.placeholders.push({ path, kind });
+}
+
+/** Entries of linked worktrees. Those of worktrees inside the roots may be written, but for the files that say where things are. */
+function addWorktrees(layout: GitLayout, directory: string, pointers: Pointers): void {
+	for (const name of namesIn(directory)) {
+		const entry = join(directory, name);
+		if (pointers.includes(entry)) addWorktreeFiles(layout, entry);
+		else layout.protected.push(entry);
+	}
+}
+
+function addWorktreeFiles(layout: GitLayout, entry: string): void {
+	for (const name of ["commondir", "gitdir"]) if (look(join(entry, name))) layout.protected.push(join(entry, name));
+	addPlaceholder(layout, join(entry, "config.worktree"), "file");
+}
+
+/** Git directories of submodules; their names may have slashes. */
+function addModules(layout: GitLayout, directory: string, depth: number): void {
+	if (depth >= deepestModule) return;
+	for (const name of namesIn(directory)) {
+		const module = join(directory, name);
+		if (!look(module)?.isDirectory()) continue;
+		if (look(join(module, "HEAD"))) {
+			addOwnFiles(layout, module);
+			addModules(layout, join(module, "modules"), depth + 1);
+		} else addModules(layout, module, depth + 1);
+	}
+}
+
+/** `.git` is a file: a linked worktree or a submodule. The file itself may not be written. */
+function addPointer(
+	layout: GitLayout,
+	file: string,
+	directory: string | undefined,
+	isTrusted: boolean,
+	pointers: Pointers,
+	options: LayoutOptions,
+): void {
+	if (options.roots.some((root) => isWithin(file, root))) layout.protected.push(file);
+	if (directory === undefined || options.roots.some((root) => isWithin(directory, root)) || !isTrusted || options.git === "read") return;
+	const common = textOf(join(directory, "commondir"));
+	if (common !== undefined) addLinkedWorktree(layout, file, directory, realPath(resolve(directory, common)));
+	// The submodule's configuration must name this very place, or a file in the project could open any directory.
+	else if (namesWorktree(directory, dirname(file))) addRepository(layout, directory, pointers, options, true);
+}
+
+/** Of the common directory only what commits add to. Both sides must agree that they belong together. */
+function addLinkedWorktree(layout: GitLayout, file: string, entry: string, common: string | undefined): void {
+	const back = textOf(join(entry, "gitdir"));
+	if (common === undefined || back === undefined || realPath(resolve(entry, back)) !== realPath(file)) return;
+	if (dirname(entry) !== join(common, "worktrees")) return;
+	for (const name of ["objects", "refs", "logs"]) if (look(join(common, name))?.isDirectory()) layout.writable.push(join(common, name));
+	layout.writable.push(entry);
+	addWorktreeFiles(layout, entry);
+}
+
+/** `.git` is a link. Its target is treated as the git directory; the guard watches the link itself. */
+function addLink(layout: GitLayout, link: string, isTrusted: boolean, pointers: Pointers, options: LayoutOptions): void {
+	const target = realPath(link);
+	if (target !== undefined && look(target)?.isDirectory()) addRepository(layout, target, pointers, options, isTrusted);
+}
+
+/** Where the file `.git` leads. */
+function pointerOf(file: string): string | undefined {
+	if (!look(file)?.isFile()) return undefined;
+	const [, path] = /^gitdir: (.+?)\s*$/.exec(textOf(file) ?? "") ?? [];
+	return path === undefined ? undefined : realPath(resolve(dirname(file), path));
+}
+
+function namesWorktree(directory: string, top: string): boolean {
+	const [, path] = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(textOf(join(directory, "config")) ?? "") ?? [];
+	return path !== undefined && realPath(resolve(directory, path)) === realPath(top) && basename(directory) !== ".git";
+}
+
+function textOf(path: string): string | undefined {
+	try {
+		const facts = look(path);
+		return facts?.isFile() && facts.size <= 64 * 1024 ? readFileSync(path, "utf8").trim() : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+function namesIn(directory: string): string[] {
+	try {
+		return look(directory)?.isDirectory() ? readdirSync(directory).sort() : [];
+	} catch {
+		return [];
+	}
+}

@@ -1,0 +1,327 @@
+/** The sandbox of a session: built, tried, and only then believed. Loaded only where one is asked for. */
+import { chmodSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { randomBytes } from "../lib/ids.ts";
+import type { Confinement } from "../lib/shell/confinement.ts";
+import type { SandboxState } from "../protocol/sandbox.ts";
+import type { SettingName, SettingValue } from "../protocol/settings.ts";
+import { CellError } from "./cell.ts";
+import { ConfinedFiles } from "./files.ts";
+import { isWithin, outermost, realPath } from "./paths.ts";
+import { hasPassed, probe } from "./probe.ts";
+import { explain, findPrograms, type Programs, type Unavailable } from "./programs.ts";
+import { isProcessor, seccompFilter } from "./seccomp.ts";
+import { readableOfUserDirectory, Survey } from "./survey.ts";
+import type { View } from "./view.ts";
+import { Walls } from "./walls.ts";
+
+export interface SandboxInput {
+	cwd: string;
+	userDirectory: string;
+	env: NodeJS.ProcessEnv;
+	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
+}
+
+/** Private directories of sessions that were killed are removed after this. */
+const recentMs = 500;
+const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
+
+export class Sandbox {
+	readonly mode: Exclude<SandboxState["mode"], "off">;
+	readonly #input: SandboxInput;
+	#state: SandboxState;
+	#opening: Promise<void> | undefined;
+	#survey: Survey | undefined;
+	#walls: Walls | undefined;
+	#private: string | undefined;
+	#recent: { view: View; at: number } | undefined;
+
+	constructor(input: SandboxInput) {
+		this.#input = input;
+		this.mode = input.setting("sandbox.mode") as Sandbox["mode"];
+		this.#state = { mode: this.mode, active: false, verified: false, reason: "it has not been tried yet" };
+	}
+
+	get state(): SandboxState {
+		return this.#state;
+	}
+
+	/** What everything that the model starts runs in. Absent in mode external, and where the user lets the session run without. */
+	get confinement(): Confinement | undefined {
+		return this.#state.active ? this.#walls : undefined;
+	}
+
+	/** Why no prompt may run: the walls are required and not there. */
+	get refusal(): string | undefined {
+		if (this.#state.active || !this.#input.setting("sandbox.required")) return undefined;
+		const { reason = "unknown reason", remedy = "" } = this.#state;
+		return `The sandbox that this session requires is not available: ${reason}. ${remedy}`.trim();
+	}
+
+	/** What the result of a command says about it. */
+	facts(denied: readonly string[]): Record<string, unknown> {
+		return { applied: true, mode: this.mode, network: this.#input.setting("sandbox.network"), denied };
+	}
+
+	/** One line for the model when the walls may be why a command failed. */
+	note(output: string): string | undefined {
+		if (
+			!/Read-only file system|Operation not permitted|Permission denied|Network is unreachable|Could not resolve|Name or service not known|Temporary failure in name resolution|getaddrinfo|EAI_AGAIN|ENOTFOUND|Device or resource busy/.test(
+				output,
+			)
+		)
+			return undefined;
+		return `[Ran in a sandbox: ${this.description}.]`;
+	}
+
+	/** The same for the system prompt: it does not change while the session lives. */
+	get description(): string {
+		const places = [...(this.#state.writable ?? []), "/tmp"].join(", ");
+		return `${places} ${places.includes(",") ? "are" : "is"} writable, ${this.#networkText()}`;
+	}
+
+	#networkText(): string {
+		const hosts = this.#input.setting("sandbox.hosts");
+		switch (this.#input.setting("sandbox.network")) {
+			case "off":
+				return "the network is off";
+			case "hosts":
+				return `the network is limited to ${hosts.length > 0 ? hosts.join(", ") : "hosts that are approved"}`;
+			case "on":
+				return "the network is on";
+		}
+	}
+
+	/** The same for programs that only read, such as a search. */
+	get readingConfinement(): Confinement | undefined {
+		const survey = this.#survey;
+		return survey && this.#state.active ? this.#walls?.viewing(() => survey.view(true)) : undefined;
+	}
+
+	/** What file tools may touch; nothing where the session runs without a sandbox. */
+	get files(): ConfinedFiles | undefined {
+		const survey = this.#survey;
+		if (!survey || !this.#state.active) return undefined;
+		return new ConfinedFiles(() => this.#recentView(survey));
+	}
+
+	/** Directories that may be written to; the working directory first. */
+	get roots(): readonly string[] {
+		return this.#survey?.ground.roots ?? [];
+	}
+
+	/** Real paths of the session's own /tmp and /var/tmp. */
+	get temporaryDirectories(): readonly string[] {
+		return Object.values(this.#survey?.ground.temporary ?? {});
+	}
+
+	/** What the model may read in any mode: its temporary files and full outputs. */
+	get ownDirectories(): readonly string[] {
+		return [...this.temporaryDirectories, ...(this.#survey?.ground.ownReadable ?? [])];
+	}
+
+	/** Whether no command can have made the program at this path. */
+	isTrustedProgram(path: string): boolean {
+		const target = realPath(path);
+		const roots = this.#survey?.ground.roots ?? [];
+		return target !== undefined && !roots.some((root) => isWithin(target, root) || isWithin(path, root));
+	}
+
+	/** File tools come in bursts. Commands change what a view says, so each one ends its life. */
+	#recentView(survey: Survey): View {
+		if (this.#recent === undefined || performance.now() - this.#recent.at > recentMs) this.#recent = { view: survey.view(), at: performance.now() };
+		return this.#recent.view;
+	}
+
+	/** Builds the walls and tries them. Never rejects: `state` says how it went. */
+	open(): Promise<void> {
+		this.#opening ??= this.#open().catch((error: Error) => this.#unavailable({ reason: error.message, remedy: "See bowline doctor." }));
+		return this.#opening;
+	}
+
+	/** Ends everything inside, once the commands that run now have been ended in order. */
+	abort(): void {
+		void this.#walls?.endAllSoon();
+	}
+
+	async close(): Promise<void> {
+		await this.#opening;
+		await this.#walls?.endAll();
+		this.#survey?.removePlaceholders();
+		this.#removePrivate();
+	}
+
+	#unavailable({ reason, remedy }: Unavailable): void {
+		this.#state = { mode: this.mode, active: false, verified: false, reason, remedy };
+	}
+
+	async #open(): Promise<void> {
+		const { cwd, setting, env } = this.#input;
+		const roots = this.#roots();
+		if ("reason" in roots) return this.#unavailable(roots);
+		const temporary = this.#makePrivate();
+		const { HOME: home } = env;
+		const survey = new Survey({
+			mode: this.mode,
+			cwd: realPath(cwd) ?? cwd,
+			roots: roots.roots,
+			home: home === undefined ? undefined : realPath(home),
+			isHomeHidden: setting("sandbox.home") === "hidden",
+			userDirectory: this.#input.userDirectory,
+			path: env.PATH ?? "",
+			hidden: setting("sandbox.hidden"),
+			readable: setting("sandbox.readable"),
+			protected: setting("sandbox.protected"),
+			git: setting("sandbox.git"),
+			isRoot: process.getuid?.() === 0,
+			temporary,
+			ownReadable: [join(this.#private as string, "logs"), ...readableOfUserDirectory(this.#input.userDirectory)],
+		});
+		this.#survey = survey;
+		if (this.mode === "external") {
+			this.#state = { mode: "external", active: true, verified: false, writable: [...survey.view().writable] };
+			return;
+		}
+		const programs = await findPrograms(setting("sandbox.bwrapPath"), roots.roots, env.PATH ?? "");
+		if ("reason" in programs) return this.#unavailable(programs);
+		await this.#try(survey, programs);
+	}
+
+	async #try(survey: Survey, programs: Programs): Promise<void> {
+		const { setting } = this.#input;
+		const started = performance.now();
+		const network = setting("sandbox.network");
+		const maxProcesses = setting("sandbox.maxProcesses");
+		const view = () => {
+			const current = survey.view();
+			survey.makePlaceholders(current);
+			return current;
+		};
+		const onEnd = () => {
+			this.#recent = undefined;
+		};
+		const seccompFile = this.#writeFilter(programs);
+		const logDirectory = join(this.#private as string, "logs");
+		const walls = new Walls({ programs, view, seccompFile, network, env: setting("sandbox.env"), maxProcesses, logDirectory, onEnd });
+		this.#walls = walls;
+		const { cwd, home } = survey.ground;
+		const hiddenDirectory = this.#private as string;
+		try {
+			const first = view();
+			const results = await probe({ walls, view: first, cwd, home, network, hiddenDirectory });
+			const failed = results.filter(({ name, result }) => result !== (name === "write_inside" ? "works" : "blocked"));
+			if (!hasPassed(results)) {
+				const names = failed.map(({ name, result }) => `${name} ${result}`).join(", ");
+				this.#unavailable({ reason: `the walls do not hold: ${names}`, remedy: "See bowline doctor, and docs/sandbox.md." });
+				this.#state = { ...this.#state, probes: results };
+				return;
+			}
+			this.#state = {
+				mode: this.mode,
+				active: true,
+				verified: true,
+				backend: `bubblewrap ${programs.versionText}`,
+				cell: walls.hasCell,
+				seccomp: seccompFile !== undefined,
+				network,
+				writable: [...first.writable],
+				hidden: first.hidden.length,
+				protected: first.protected.length + first.placeholders.length,
+				limits: maxProcesses > 0 && process.getuid?.() !== 0 ? { processes: maxProcesses } : {},
+				uncovered: [],
+				probes: results,
+				checkedMs: Math.round(performance.now() - started),
+			};
+		} catch (error) {
+			this.#unavailable(error instanceof CellError ? explain(error.message) : explainFailure((error as Error).message));
+		}
+	}
+
+	/** Directories that commands may write to. Some are refused: writing there is as good as no sandbox. */
+	#roots(): { roots: string[] } | Unavailable {
+		const { cwd, setting, userDirectory, env } = this.#input;
+		const user = realPath(userDirectory) ?? userDirectory;
+		const home = env.HOME === undefined ? undefined : realPath(env.HOME);
+		const installation = realPath(dirname(import.meta.dirname)) ?? import.meta.dirname;
+		const roots: string[] = [];
+		for (const named of [cwd, ...setting("sandbox.writable")]) {
+			const root = realPath(named);
+			const facts = root === undefined ? undefined : statSync(root, { throwIfNoEntry: false });
+			const problem = !facts?.isDirectory()
+				? "is not a directory"
+				: root === "/" || root === home
+					? "holds everything"
+					: isWithin(user, root as string)
+						? "holds Bowline's own files"
+						: isWithin(installation, root as string) && this.mode !== "read-only"
+							? "holds Bowline itself"
+							: undefined;
+			if (problem !== undefined || root === undefined)
+				return {
+					reason: `${named} cannot be a directory to write to: it ${problem}`,
+					remedy: "Start in a project's directory, or name other directories with sandbox.writable.",
+				};
+			roots.push(root);
+		}
+		return { roots: outermost(roots) };
+	}
+
+	#makePrivate(): View["temporary"] {
+		const directory = join(this.#input.userDirectory, "sandbox", randomBytes(6).toString("hex"));
+		mkdirSync(directory, { recursive: true, mode: 0o700 });
+		const real = realPath(directory) as string;
+		this.#private = real;
+		const names = ["tmp", "var-tmp", "logs"].map((name) => {
+			const path = join(real, name);
+			mkdirSync(path, { mode: 0o700 });
+			if (name !== "logs") chmodSync(path, 0o1777);
+			return path;
+		});
+		return { "/tmp": names[0] as string, "/var/tmp": names[1] as string };
+	}
+
+	/** Full outputs stay for a week, as they do without a sandbox. */
+	#removePrivate(): void {
+		const directory = this.#private;
+		if (directory === undefined) return;
+		for (const name of ["tmp", "var-tmp", "filter"]) remove(join(directory, name));
+		removeIfEmpty(join(directory, "logs"));
+		removeIfEmpty(directory);
+		for (const name of readdirSync(dirname(directory))) {
+			const other = join(dirname(directory), name);
+			const facts = statSync(other, { throwIfNoEntry: false });
+			if (facts && Date.now() - facts.mtimeMs > maxAgeMs) remove(other);
+		}
+		removeIfEmpty(dirname(directory));
+	}
+
+	#writeFilter({ version }: Programs): string | undefined {
+		const processor = process.arch;
+		if (!isProcessor(processor)) return undefined;
+		const noNamespaces = version[0] === 0 && version[1] < 8;
+		const noUnixSockets = this.#input.setting("sandbox.unixSockets") === "none";
+		const file = join(this.#private as string, "filter");
+		writeFileSync(file, seccompFilter({ processor, noUnixSockets, noNamespaces }), { mode: 0o600 });
+		return file;
+	}
+}
+
+function explainFailure(text: string): Unavailable {
+	return /bwrap: /.test(text) ? explain(text.slice(text.indexOf("bwrap: "))) : { reason: text.replace(/\.$/, ""), remedy: "See bowline doctor." };
+}
+
+function remove(path: string): void {
+	try {
+		rmSync(path, { recursive: true, force: true });
+	} catch {
+		// A directory without permissions stays until the user removes it.
+	}
+}
+
+function removeIfEmpty(directory: string): void {
+	try {
+		rmdirSync(directory);
+	} catch {
+		// Something is in it.
+	}
+}

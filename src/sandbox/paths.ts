@@ -1,0 +1,48 @@
+/** Questions about absolute paths. */
+import { lstatSync, realpathSync, type Stats } from "node:fs";
+import { dirname, sep } from "node:path";
+
+/** Whether the path is the directory or below it. */
+export function isWithin(path: string, directory: string): boolean {
+	return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+}
+
+/** What is at the path; links are not followed. Nothing also where the way to it cannot be followed. */
+export function look(path: string): Stats | undefined {
+	try {
+		return lstatSync(path, { throwIfNoEntry: false });
+	} catch {
+		return undefined;
+	}
+}
+
+/** The same, but throws what the system says when the way is blocked. Synchronous: one look takes a microsecond, a thread takes twenty. */
+export const lookInto = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
+
+/** The path without links; nothing where there is nothing. */
+export function realPath(path: string): string | undefined {
+	try {
+		return realpathSync(path);
+	} catch {
+		return undefined;
+	}
+}
+
+/** The directories above a path, the nearest first, up to and without `top`. */
+export function between(path: string, top: string): string[] {
+	const found: string[] = [];
+	for (let at = dirname(path); at !== top && isWithin(at, top) && at !== dirname(at); at = dirname(at)) found.push(at);
+	return found;
+}
+
+/** Outer directories first; each path once, and none that another one contains. */
+export function outermost(paths: Iterable<string>): string[] {
+	const kept: string[] = [];
+	for (const path of [...new Set(paths)].sort((a, b) => a.length - b.length)) {
+		if (!kept.some((outer) => isWithin(path, outer))) kept.push(path);
+	}
+	return kept;
+}
+
+/** Outer directories first, so that a mount never covers one that was made before it. */
+export const outerFirst = (a: string, b: string) => a.split(sep).length - b.split(sep).length || (a < b ? -1 : 1);

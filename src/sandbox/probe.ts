@@ -1,0 +1,130 @@
+/** Tries the walls before anything relies on them: real escapes, run by the code that runs commands. Each of them must fail. */
+import { randomBytes } from "node:crypto";
+import { readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { Shell } from "../lib/shell/index.ts";
+import type { SandboxState } from "../protocol/sandbox.ts";
+import { look } from "./paths.ts";
+import type { View } from "./view.ts";
+import type { Walls } from "./walls.ts";
+
+export type ProbeResult = NonNullable<SandboxState["probes"]>[number];
+
+export interface ProbeInput {
+	walls: Walls;
+	view: View;
+	cwd: string;
+	home: string | undefined;
+	network: "off" | "hosts" | "on";
+	/** A hidden directory of ours. */
+	hiddenDirectory: string;
+	/** The short form for a new cell. */
+	isShort?: boolean;
+}
+
+const deadlineMs = 3000;
+/** Longer paths cannot be the name of a socket. */
+const longestSocketPath = 100;
+
+/** Prints `name open`, `name blocked` and so on. Only `blocked` is good, and `works` for the first one. */
+const script = (isShort: boolean) => `
+say() { echo "probe $1 $2"; }
+# The commands that must fail are run in subshells: a failed redirection may end a shell.
+must_fail() { name=$1; shift; if ("$@") >/dev/null 2>&1; then say "$name" open; else say "$name" blocked; fi; }
+create() { : > "$1" && rm -f "$1"; }
+if create "$P_WORKS" 2>/dev/null; then say write_inside works; else say write_inside failed; fi
+[ -n "$P_PROTECTED" ] && must_fail write_protected create "$P_PROTECTED"
+connect() { exec 4<>"/dev/tcp/127.0.0.1/$P_PORT"; }
+[ -n "$P_PORT" ] && must_fail connect connect
+${isShort ? "exit 0" : ""}
+write_outside() { for each in "$P_HOME" / /usr /etc /var /opt; do create "$each/.$P_NAME" && return 0; done; return 1; }
+must_fail write_outside write_outside
+peek() { read -r line < "$P_SECRET"; }
+must_fail read_hidden peek
+seen=blocked; grep -qsF " $P_START " /proc/[0-9]*/stat && seen=open; say processes $seen
+[ -n "$P_SOCKET" ] && must_fail socket test -S "$P_SOCKET"
+if [ -n "$P_NET" ]; then if [ "$(readlink /proc/self/ns/net)" = "$P_NET" ]; then say network_namespace open; else say network_namespace blocked; fi; fi
+must_fail user_namespace unshare -U true
+append() { : >> "$1"; }
+must_fail kernel_settings append /proc/sys/kernel/core_pattern
+if [ -n "$BOWLINE_PROBE_TOKEN" ]; then say environment open; else say environment blocked; fi
+descriptors=blocked; for each in 3 4 5 6 7 8 9; do if (eval ": >&$each") 2>/dev/null; then descriptors=open; fi; done; say descriptors $descriptors
+`;
+
+export async function probe(input: ProbeInput): Promise<ProbeResult[]> {
+	const { walls, view, cwd, home, network, hiddenDirectory, isShort = false } = input;
+	const name = `bowline-probe-${randomBytes(6).toString("hex")}`;
+	const secret = join(hiddenDirectory, name);
+	const socketPath = join(walls.logDirectory, `${name.slice(-6)}.s`);
+	writeFileSync(secret, "secret\n", { mode: 0o600 });
+	const canary = network === "on" ? undefined : await listening({ host: "127.0.0.1", port: 0 });
+	const socket = isShort || socketPath.length > longestSocketPath ? undefined : await listening({ path: socketPath });
+	const root = view.writable[0];
+	const [placeholder] = view.placeholders.filter(({ kind }) => kind === "directory");
+	const guarded = placeholder?.path ?? view.protected.find((path) => look(path)?.isDirectory());
+	const variables: Record<string, string> = {
+		P_NAME: name,
+		P_WORKS: join(root !== undefined ? cwd : "/tmp", `.${name}`),
+		P_PROTECTED: root === undefined ? join(cwd, `.${name}`) : guarded === undefined ? "" : join(guarded, name),
+		P_PORT: canary ? String(portOf(canary)) : "",
+		P_HOME: home ?? "",
+		P_SECRET: secret,
+		P_START: startOf(process.pid),
+		P_SOCKET: socket ? socketPath : "",
+		P_NET: network === "on" ? "" : readlinkSync("/proc/self/ns/net"),
+	};
+	const assignments = Object.entries(variables).map(([key, value]) => `${key}=${quoted(value)}`);
+	const shell = new Shell({
+		cwd,
+		confinement: walls,
+		// The last one must not arrive inside.
+		environment: () => ({ PATH: "/usr/bin:/bin:/usr/sbin:/sbin", BOWLINE_PROBE_TOKEN: "secret" }),
+		redact: plain,
+	});
+	try {
+		const result = await shell.run({ command: `${assignments.join("\n")}\n${script(isShort)}`, timeoutMs: deadlineMs });
+		const found = [...result.output.matchAll(/^probe (\w+) (blocked|open|works|failed)$/gm)];
+		const results = found.map(([, probeName = "", verdict]) => ({ name: probeName, result: verdict as ProbeResult["result"] }));
+		// A script that did not come to its end has proved nothing.
+		const isComplete = isShort ? results.length > 0 : results.at(-1)?.name === "descriptors";
+		if (isComplete) return results;
+		throw new Error(
+			result.timedOut ? `the probes took longer than ${deadlineMs / 1000} s` : `the probes did not run: ${result.output.trim().slice(-300)}`,
+		);
+	} finally {
+		canary?.close();
+		socket?.close();
+		rmSync(secret, { force: true });
+		rmSync(socketPath, { force: true });
+	}
+}
+
+const plain = {
+	stream: () => ({ push: (chunk: Buffer) => chunk, end: () => Buffer.alloc(0) }),
+} as unknown as ConstructorParameters<typeof Shell>[0]["redact"];
+
+export const hasPassed = (results: readonly ProbeResult[]) =>
+	results.length > 0 && results.every(({ name, result }) => result === (name === "write_inside" ? "works" : "blocked"));
+
+const quoted = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;
+
+function listening(place: { host: string; port: number } | { path: string }): Promise<Server | undefined> {
+	return new Promise((resolve) => {
+		const server = createServer((connection) => connection.destroy());
+		server.unref();
+		server.once("error", () => resolve(undefined));
+		server.listen(place, () => resolve(server));
+	});
+}
+
+function portOf(server: Server): number {
+	const address = server.address();
+	return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** When the process began, in the kernel's ticks: no other process has the same number, the name of its namespaces aside. */
+function startOf(pid: number): string {
+	const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+	return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+}

@@ -1,0 +1,112 @@
+/** The programs that build the walls, each by its absolute path. One inside a root could be replaced by a command, so none is taken from there. */
+import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { isWithin, realPath } from "./paths.ts";
+
+/** Starters get nothing else: a library path into a root would be a way out. */
+export const starterEnvironment = { PATH: "/usr/bin:/bin" };
+
+const usualDirectories = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"];
+
+export interface Programs {
+	bwrap: string;
+	/** Major and minor number. */
+	version: readonly [number, number];
+	versionText: string;
+	nsenter: string | undefined;
+	sh: string;
+	bash: string | undefined;
+	git: string | undefined;
+}
+
+export interface Unavailable {
+	reason: string;
+	remedy: string;
+}
+
+/** The first such program outside every root, where links are followed first. */
+export function findProgram(name: string, roots: readonly string[], path = ""): string | undefined {
+	const directories = [...usualDirectories, ...path.split(delimiter).filter((entry) => isAbsolute(entry))];
+	return directories.map((directory) => join(directory, name)).find((file) => isProgram(file, roots));
+}
+
+function isProgram(file: string, roots: readonly string[]): boolean {
+	const target = realPath(file);
+	if (target === undefined || roots.some((root) => isWithin(target, root) || isWithin(file, root))) return false;
+	try {
+		accessSync(file, constants.X_OK);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+export async function findPrograms(configured: string | undefined, roots: readonly string[], path: string): Promise<Programs | Unavailable> {
+	if (process.platform !== "linux") return elsewhere(process.platform);
+	if (configured !== undefined && !isProgram(configured, roots))
+		return {
+			reason: `the program of sandbox.bwrapPath cannot be used: ${configured}`,
+			remedy: "Name an executable file outside every writable directory.",
+		};
+	const bwrap = configured ?? findProgram("bwrap", roots, path);
+	if (bwrap === undefined) return missing("bubblewrap is not installed");
+	const versionText = await versionOf(bwrap);
+	const [, major, minor] = /(\d+)\.(\d+)/.exec(versionText ?? "") ?? [];
+	if (versionText === undefined || major === undefined) return missing(`${bwrap} does not run`);
+	const version = [Number(major), Number(minor)] as const;
+	if (version[0] === 0 && version[1] < 5) return missing(`bubblewrap ${versionText} is too old, 0.5 is needed`);
+	const sh = findProgram("sh", roots, path);
+	if (sh === undefined) return { reason: "there is no /bin/sh", remedy: "Install a POSIX shell." };
+	const find = (name: string) => findProgram(name, roots, path);
+	return { bwrap, version, versionText, nsenter: find("nsenter"), sh, bash: find("bash"), git: find("git") };
+}
+
+function elsewhere(platform: string): Unavailable {
+	if (platform === "win32")
+		return { reason: "Windows has no sandbox that Bowline can use", remedy: "Use WSL 2, a container with mode external, or mode off." };
+	return { reason: `there is no sandbox for ${platform}`, remedy: "Use a container with mode external, or mode off." };
+}
+
+const missing = (reason: string): Unavailable => ({
+	reason,
+	remedy: "Install the package bubblewrap (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap).",
+});
+
+function versionOf(program: string): Promise<string | undefined> {
+	return new Promise((resolve) => {
+		execFile(program, ["--version"], { env: starterEnvironment, cwd: "/", timeout: 3000 }, (error, stdout) => {
+			resolve(error ? undefined : (/\d+\.\d+[.\d]*/.exec(stdout)?.[0] ?? undefined));
+		});
+	});
+}
+
+/** What bubblewrap's complaint means on this machine. */
+export function explain(complaint: string): Unavailable {
+	const said =
+		complaint
+			.trim()
+			.split("\n")
+			.at(-1)
+			?.replace(/^bwrap: /, "") ?? "";
+	const reason = `bubblewrap cannot make user namespaces: ${said}`;
+	if (/uid map: Permission denied|RTM_NEWADDR/.test(complaint))
+		return {
+			reason,
+			remedy:
+				"AppArmor restricts user namespaces here (Ubuntu 23.10 and newer). Install a profile that grants userns to /usr/bin/bwrap, or set kernel.apparmor_restrict_unprivileged_userns=0.",
+		};
+	if (
+		/No permissions to create (a )?new namespace|max_user_namespaces|Creating new namespace failed|Operation not permitted|No space left/.test(
+			complaint,
+		)
+	)
+		return {
+			reason,
+			remedy:
+				"Enable user namespaces (user.max_user_namespaces, kernel.unprivileged_userns_clone), start the container with seccomp and AppArmor unconfined, or let the container be the sandbox: mode external.",
+		};
+	if (/SETFCAP|setting up uid map|setting up gid map/.test(complaint))
+		return { reason, remedy: "Run as another user than root: this container takes away a capability that root needs for it." };
+	return { reason: `bubblewrap failed: ${said || "it said nothing"}`, remedy: "See bowline doctor." };
+}

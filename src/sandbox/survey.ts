@@ -1,0 +1,204 @@
+/** Looks at the machine and makes a view of it, again for each command: files come and go. */
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
+import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
+import { isWithin, look, outermost, realPath } from "./paths.ts";
+import { RepositoryScan } from "./repository-scan.ts";
+import type { HiddenPath, View } from "./view.ts";
+
+/** What the settings say, and where this session is. */
+export interface Ground {
+	mode: "read-only" | "workspace-write" | "external";
+	/** The session's working directory, without links. */
+	cwd: string;
+	/** Directories that may be written to: the working directory and `sandbox.writable`, without links. */
+	roots: readonly string[];
+	home: string | undefined;
+	isHomeHidden: boolean;
+	userDirectory: string;
+	/** `PATH` of commands. */
+	path: string;
+	hidden: readonly string[];
+	readable: readonly string[];
+	protected: readonly string[];
+	git: "write" | "read";
+	isRoot: boolean;
+	temporary: View["temporary"];
+	/** Our own directories that the model is told to read. */
+	ownReadable: readonly string[];
+}
+
+export class Survey {
+	readonly ground: Ground;
+	readonly #scan = new RepositoryScan();
+	/** Repositories that the user opened: what they need outside the roots may be written. Found before any command can forge one. */
+	readonly #trusted: readonly string[];
+	/** Empty files and directories that we made. */
+	readonly #made = new Map<string, Placeholder>();
+	/** Files that the configuration of git includes, and directories of hooks, inside the roots. */
+	gitIncludes: readonly string[] = [];
+
+	constructor(ground: Ground) {
+		this.ground = ground;
+		this.#trusted = ground.roots.flatMap((root) => repositoryOf(root) ?? []);
+	}
+
+	get trustedRepositories(): readonly string[] {
+		return this.#trusted;
+	}
+
+	/** `reading`: nothing but temporary files may be written. */
+	view(reading = this.ground.mode === "read-only"): View {
+		const { ground } = this;
+		const isWriting = !reading;
+		const roots = isWriting ? outermost(ground.roots) : [];
+		const git = isWriting ? this.#git(roots) : { writable: [], protected: [], placeholders: [], forbidden: [] };
+		const writable = outermost([...roots, ...git.writable]);
+		const own = isWriting ? this.#protected(roots) : { protected: [], placeholders: [] };
+		const hidden = hiddenPaths(ground);
+		const placeholders = [...own.placeholders, ...git.placeholders];
+		const isHidden = (path: string) => hidden.some((each) => isWithin(path, each.path));
+		const named = [...ground.ownReadable, ...ground.readable.flatMap((path) => realPath(path) ?? []), ...this.#shownOfHome()];
+		// A project may be below /tmp, which is replaced: it is shown there, too.
+		const shown = [...(isWriting ? [] : ground.roots), ...named.filter((path) => look(path) && isHidden(path))];
+		return {
+			writable,
+			protected: outermost([...own.protected, ...git.protected]),
+			placeholders,
+			hidden: hidden.filter(({ path }) => !ground.readable.some((shownPath) => realPath(shownPath) === path)),
+			shown: outermost(shown).filter((path) => !writable.some((root) => isWithin(path, root))),
+			forbidden: git.forbidden,
+			temporary: ground.temporary,
+		};
+	}
+
+	/** Makes what must not be made by others. A placeholder that cannot be made leaves its folder as it is: nothing else can be made there either. */
+	makePlaceholders({ placeholders }: View): void {
+		for (const placeholder of placeholders) {
+			const { path, kind } = placeholder;
+			if (look(path)) continue;
+			if (kind === "directory") mkdirSync(path);
+			else writeFileSync(path, "", { flag: "wx" });
+			this.#made.set(path, placeholder);
+		}
+	}
+
+	/** Removes what we made, where it is still empty. */
+	removePlaceholders(): void {
+		for (const { path, kind } of this.#made.values()) {
+			const facts = look(path);
+			try {
+				if (kind === "directory") rmdirSync(path);
+				else if (facts?.isFile() && facts.size === 0) rmSync(path);
+			} catch {
+				// It is in use now, or gone.
+			}
+		}
+		this.#made.clear();
+	}
+
+	#git(roots: readonly string[]): GitLayout {
+		const inside = roots.flatMap((root) => this.#scan.find(root));
+		const repositories = [...new Set([...this.#trusted, ...inside])];
+		return gitLayout(repositories, this.#trusted, { roots, git: this.ground.git });
+	}
+
+	/** At the top of each root. Links are protected through what they lead to. */
+	#protected(roots: readonly string[]): { protected: string[]; placeholders: Placeholder[] } {
+		const { ground } = this;
+		const found: string[] = [];
+		const placeholders: Placeholder[] = [];
+		for (const root of ground.roots) {
+			for (const name of protectedNames) {
+				const path = join(root, name);
+				if (look(path) && !this.#made.has(path)) found.push(...real(path));
+			}
+			if (look(join(root, ".bowline")) && !this.#made.has(join(root, ".bowline"))) found.push(...real(join(root, ".bowline")));
+			else placeholders.push({ path: join(root, ".bowline"), kind: "directory" });
+		}
+		// A directory: git would show an empty file, and commit it.
+		const servers = join(ground.cwd, ".mcp.json");
+		if (roots.some((root) => isWithin(servers, root)) && (!look(servers) || this.#made.has(servers)))
+			placeholders.push({ path: servers, kind: "directory" });
+		for (const path of [...ground.protected, ...this.gitIncludes]) found.push(...real(path));
+		return { protected: found.filter((path) => roots.some((root) => isWithin(path, root))), placeholders };
+	}
+
+	/** With a hidden home: the programs in it that PATH names. */
+	#shownOfHome(): string[] {
+		const { isHomeHidden, home, path } = this.ground;
+		if (!isHomeHidden || home === undefined) return [];
+		const entries = path.split(delimiter).filter((entry) => isAbsolute(entry));
+		return entries.flatMap((entry) => realPath(entry) ?? []).filter((entry) => entry !== home);
+	}
+}
+
+const real = (path: string) => {
+	const target = realPath(path);
+	return target === undefined ? [] : [target];
+};
+
+function hiddenPaths(ground: Ground): HiddenPath[] {
+	const { home, userDirectory, hidden, isRoot, isHomeHidden } = ground;
+	const named = [
+		...(home === undefined ? [] : isHomeHidden ? [home] : hiddenInHome.map((name) => join(home, name))),
+		userDirectory,
+		...hidden,
+		...(isRoot ? namesBeginning("/etc", hiddenForRoot) : []),
+	];
+	const found = named.flatMap((path): HiddenPath[] => {
+		const target = realPath(path);
+		const facts = target === undefined ? undefined : look(target);
+		if (target === undefined || !facts) return [];
+		return [{ path: target, kind: facts.isDirectory() ? "directory" : "file", ...(isHomeHidden && path === home ? { isOpen: true } : {}) }];
+	});
+	const kept = new Set(outermost(found.map(({ path }) => path)));
+	return found.filter(({ path }) => kept.delete(path));
+}
+
+/** Of the user directory, what the model is told to read. */
+export const readableOfUserDirectory = (userDirectory: string) => shownInUserDirectory.map((name) => join(userDirectory, name));
+
+function namesBeginning(directory: string, beginnings: readonly string[]): string[] {
+	try {
+		return readdirSync(directory)
+			.filter((name) => beginnings.some((beginning) => name === beginning || (beginning !== "ssh" && name.startsWith(beginning))))
+			.map((name) => join(directory, name));
+	} catch {
+		return [];
+	}
+}
+
+/** The directory with `.git` that git would use here. */
+function repositoryOf(directory: string): string | undefined {
+	for (let at = directory; ; at = join(at, "..")) {
+		if (look(join(at, ".git"))) return at;
+		if (at === "/" || join(at, "..") === at) return undefined;
+	}
+}
+
+/** Sockets of programs outside that a command could still see. One that is mounted read-only can be connected to all the same. */
+export function visibleSockets(view: View): string[] {
+	const covered = ["/run", "/var/run", "/proc", "/dev", "/tmp", "/var/tmp", ...view.hidden.map(({ path }) => path)];
+	const open = [...view.writable, ...view.shown];
+	const found = new Set<string>();
+	for (const line of readProc("/proc/net/unix").split("\n")) {
+		const path = line.slice(line.indexOf("/"));
+		if (!path.startsWith("/") || path.length < 2) continue;
+		if (covered.some((each) => isWithin(path, each)) && !open.some((each) => isWithin(path, each))) continue;
+		const target = realPath(path);
+		if (target === undefined || !look(target)?.isSocket()) continue;
+		if (covered.some((each) => isWithin(target, each)) && !open.some((each) => isWithin(target, each))) continue;
+		found.add(target);
+	}
+	return [...found].sort();
+}
+
+function readProc(path: string): string {
+	try {
+		return readFileSync(path, "utf8");
+	} catch {
+		return "";
+	}
+}

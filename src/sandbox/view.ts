@@ -1,0 +1,61 @@
+/** What commands inside see and may write, as data. The mounts of a command and the checks of the file tools both follow from it. */
+import type { Placeholder } from "./git-layout.ts";
+import { isWithin } from "./paths.ts";
+
+export interface View {
+	/** Directories that may be written to, none inside another. Real paths, like all of these. */
+	writable: readonly string[];
+	/** Paths inside them that may not be written. */
+	protected: readonly string[];
+	/** The same, but they may be missing: then they are made, empty. */
+	placeholders: readonly Placeholder[];
+	/** Paths that cannot be read. */
+	hidden: readonly HiddenPath[];
+	/** Paths that can be read although a hidden one contains them. */
+	shown: readonly string[];
+	/** Names that must not appear: see git-layout.ts. */
+	forbidden: readonly string[];
+	/** The session's own directories for temporary files, by the names that they have inside. */
+	temporary: Readonly<Record<"/tmp" | "/var/tmp", string>>;
+}
+
+export interface HiddenPath {
+	path: string;
+	kind: "file" | "directory";
+	/** Programs find an empty directory instead of none: the home. */
+	isOpen?: true;
+}
+
+/** Kernel interfaces: they show the process that reads, and that would be us. */
+const kernelDirectories = ["/proc", "/sys", "/dev"];
+
+export type Verdict = { allowed: true } | { allowed: false; because: string };
+
+const yes: Verdict = { allowed: true };
+const no = (because: string): Verdict => ({ allowed: false, because });
+
+const isTemporary = (view: View, path: string) => Object.values(view.temporary).some((directory) => isWithin(path, directory));
+const isInside = (path: string, directories: readonly string[]) => directories.some((directory) => isWithin(path, directory));
+const isHidden = (view: View, path: string) => view.hidden.some((hidden) => isWithin(path, hidden.path));
+
+/** Whether a tool may read what is at this real path. */
+export function mayRead(view: View, path: string): Verdict {
+	if (isTemporary(view, path)) return yes;
+	if (isInside(path, kernelDirectories)) return no("the sandbox does not let tools read the kernel's directories");
+	// A root may be inside a hidden directory, and a hidden path inside a root: the inner one counts.
+	const longest = (paths: readonly string[]) => Math.max(0, ...paths.filter((each) => isWithin(path, each)).map(({ length }) => length));
+	const hiddenBy = longest(view.hidden.map((hidden) => hidden.path));
+	return hiddenBy > longest([...view.writable, ...view.shown]) ? no("the sandbox hides it") : yes;
+}
+
+/** Whether a tool may write what is at this real path. */
+export function mayWrite(view: View, path: string): Verdict {
+	if (isTemporary(view, path)) return yes;
+	if (!isInside(path, view.writable)) {
+		const places = [...view.writable, "/tmp"].join(", ");
+		return no(`the sandbox lets tools write only in ${places}`);
+	}
+	if (isInside(path, [...view.protected, ...view.placeholders.map((placeholder) => placeholder.path)])) return no("the sandbox protects it");
+	if (view.forbidden.includes(path)) return no("git would read another configuration because of it");
+	return isHidden(view, path) && !mayRead(view, path).allowed ? no("the sandbox hides it") : yes;
+}

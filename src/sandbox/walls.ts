@@ -1,0 +1,224 @@
+/** Starts programs inside: one set of mounts for each, in the session's cell. */
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import { deferred } from "../lib/deferred.ts";
+import type { Confinement, Enclosure, EnclosureFacts, ProgramStart } from "../lib/shell/confinement.ts";
+import { type Cell, openCell } from "./cell.ts";
+import { insideEnvironment } from "./environment.ts";
+import { guardedInProc } from "./lists.ts";
+import { nameOf } from "./locate.ts";
+import { look } from "./paths.ts";
+import { mountPlan } from "./plan.ts";
+import { type Programs, starterEnvironment } from "./programs.ts";
+import { visibleSockets } from "./survey.ts";
+import type { View } from "./view.ts";
+
+export interface WallsOptions {
+	programs: Programs;
+	/** What a program may see and write: asked again for each start. */
+	view: (start: ProgramStart) => View | Promise<View>;
+	/** A file with the filter of system calls; none on other processors. */
+	seccompFile: string | undefined;
+	network: "off" | "hosts" | "on";
+	/** `sandbox.env`. */
+	env: readonly string[];
+	/** 0 is no limit. */
+	maxProcesses: number;
+	logDirectory: string;
+	/** Variables that a program gets in addition, for this start alone. */
+	added?: (start: ProgramStart) => Record<string, string>;
+	/** Watches over what no mount can stop. */
+	guard?: { watch(view: View): () => Promise<EnclosureFacts> };
+	/** A program has ended. */
+	onEnd?: () => void;
+	/** A cell has been opened. */
+	onCell?: (cell: Cell) => void;
+}
+
+/** The words of all steps together. */
+const mostWords = 9000;
+/** A little longer than an abort waits for processes. */
+const patienceMs = 2200;
+
+export class Walls implements Confinement {
+	readonly logDirectory: string;
+	readonly #options: WallsOptions;
+	readonly #inProc: readonly string[];
+	readonly #inRun: readonly string[];
+	readonly #closing: string;
+	#cell: Promise<Cell> | undefined;
+	#hasCell: boolean;
+	/** One for each program that has not ended. */
+	readonly #running = new Set<Promise<void>>();
+
+	constructor(options: WallsOptions) {
+		this.#options = options;
+		this.logDirectory = options.logDirectory;
+		this.#inProc = guardedInProc.filter((name) => look(`/proc/${name}`));
+		this.#inRun = runPlaces(options.network);
+		this.#hasCell = options.programs.nsenter !== undefined;
+		this.#closing = closingLine(options.programs);
+	}
+
+	/** Whether all commands share their namespaces. */
+	get hasCell(): boolean {
+		return this.#hasCell;
+	}
+
+	/** Entering the cell does not work here: each command has namespaces of its own from now on. */
+	withoutCell(): void {
+		this.#hasCell = false;
+	}
+
+	enclose(start: ProgramStart): Promise<Enclosure> {
+		return this.#enclose(start, this.#options.view);
+	}
+
+	/** The same walls with another view. */
+	viewing(view: WallsOptions["view"]): Confinement {
+		return { logDirectory: this.logDirectory, enclose: (start) => this.#enclose(start, view), endAll: () => this.endAll() };
+	}
+
+	async #enclose(start: ProgramStart, viewOf: WallsOptions["view"]): Promise<Enclosure> {
+		const { programs, seccompFile, network, guard } = this.#options;
+		const cell = this.#hasCell ? await this.cell() : undefined;
+		const view = await viewOf(start);
+		const steps = mountPlan({ view, sockets: visibleSockets(view), inProc: this.#inProc, inRun: this.#inRun });
+		const words = [...steps.flat(), ...this.#rest({ ...start, cwd: nameOf(start.cwd, view) }, cell === undefined)];
+		if (words.length > mostWords)
+			throw new Error(`The sandbox would need ${words.length} words, more than ${mostWords}. Work in a smaller directory.`);
+		const filter = seccompFile === undefined ? undefined : openSync(seccompFile, "r");
+		const bwrap = [
+			programs.bwrap,
+			...["--args", "4", ...(filter === undefined ? [] : ["--seccomp", "3"]), "--"],
+			...this.#preamble(),
+			start.file,
+			...start.args,
+		];
+		const unwatch = guard?.watch(view);
+		const running = deferred();
+		this.#running.add(running.promise);
+		const ended = async () => {
+			running.resolve();
+			this.#running.delete(running.promise);
+			this.#options.onEnd?.();
+			return (await unwatch?.()) ?? { denied: [] };
+		};
+		const [file = "", ...args] = cell ? [...entering(programs.nsenter as string, cell.pid, network !== "on"), ...bwrap] : bwrap;
+		return {
+			file,
+			args,
+			environment: starterEnvironment,
+			descriptors: [filter ?? "pipe", "pipe", "pipe"],
+			begun({ stdio, exitCode }) {
+				const [, , , , options, begins] = stdio as readonly unknown[] as [unknown, unknown, unknown, unknown, Writable, Readable];
+				// bubblewrap may end before it has read them; its exit says so.
+				options.on("error", () => undefined);
+				options.end(`${words.join("\0")}\0`);
+				return firstByte(begins, exitCode !== null);
+			},
+			release() {
+				if (filter !== undefined) closeSync(filter);
+			},
+			ended,
+		};
+	}
+
+	/** The cell, made with the first command and again after it was killed. */
+	async cell(): Promise<Cell> {
+		const current = await this.#cell?.catch(() => undefined);
+		if (current && !current.hasEnded()) return current;
+		const opening = openCell(this.#options.programs, this.#options.network !== "on");
+		this.#cell = opening;
+		opening.then(this.#options.onCell, () => undefined);
+		return opening;
+	}
+
+	async endAll(): Promise<void> {
+		const cell = await this.#cell?.catch(() => undefined);
+		cell?.kill();
+		await cell?.ended;
+	}
+
+	/** The same, but programs that run now have a moment to end: another part is ending them in order. */
+	async endAllSoon(): Promise<void> {
+		const deadline = new Promise((resolve) => setTimeout(resolve, patienceMs).unref());
+		await Promise.race([Promise.all(this.#running), deadline]);
+		await this.endAll();
+	}
+
+	#rest({ cwd, environment, file }: ProgramStart, isAlone: boolean): string[] {
+		const { programs, network, env, added } = this.#options;
+		const variables = { ...insideEnvironment(environment, env, ownVariables(file)), ...added?.({ cwd, environment, file, args: [] }) };
+		const alone = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", ...(network === "on" ? [] : ["--unshare-net"])];
+		// A second user namespace, above which ours is: nothing in the cell can be traced, entered or read from it, although the user is the same.
+		const [major, minor] = programs.version;
+		return [
+			...(isAlone ? alone : []),
+			"--unshare-user",
+			...(major > 0 || minor >= 8 ? ["--disable-userns"] : []),
+			...["--cap-drop", "ALL", "--new-session", "--unshare-cgroup-try", "--chdir", cwd, "--clearenv"],
+			...Object.entries(variables).flatMap(([name, value]) => ["--setenv", name, value]),
+		];
+	}
+
+	/** Says that the program begins, closes every descriptor but the usual three, and limits processes. */
+	#preamble(): string[] {
+		const { programs, maxProcesses } = this.#options;
+		const limit = maxProcesses > 0 ? `ulimit -u ${maxProcesses} 2>/dev/null || ulimit -p ${maxProcesses} 2>/dev/null; ` : "";
+		const shell = this.#closing === "" ? programs.sh : (programs.bash as string);
+		return [shell, "-c", `printf . >&5; exec 5>&- ; ${this.#closing}${limit}exec "$@"`, "sh"];
+	}
+}
+
+/** Our own git gets the variables that we set for it. */
+const ownVariables = (file: string) => (file === "git" || file.endsWith("/git") ? /^(GIT_|LC_|LANGUAGE$|SSH_ASKPASS$)/ : undefined);
+
+const entering = (nsenter: string, pid: number, hasOwnNetwork: boolean) => [
+	nsenter,
+	...["-t", String(pid), "-U", ...(hasOwnNetwork ? ["-n"] : []), "-p", "-i", "-m", "--preserve-credentials", "--"],
+];
+
+/** What a fresh /run keeps: name resolution, and the programs of a system that has them there. */
+function runPlaces(network: WallsOptions["network"]): string[] {
+	const places = [...(network === "on" ? ["/run/systemd/resolve"] : []), "/run/current-system", "/run/wrappers"];
+	return places.filter((path) => look(path)?.isDirectory() || look(path)?.isSymbolicLink()).filter((path) => look(path)?.isDirectory());
+}
+
+/** Node passes descriptors on that it inherited. Where there are some, every command closes them first, which takes bash. */
+function closingLine({ bash }: Programs): string {
+	if (!inheritsDescriptors()) return "";
+	if (bash === undefined) throw new Error("This process inherited open descriptors, and closing them for commands needs bash.");
+	// The loop has no redirection of its own: bash would keep the saved stderr at a descriptor that the loop closes.
+	return `for each in /proc/self/fd/*; do each=\${each##*/}; [ "$each" -gt 2 ] && [ "$each" -ne 255 ] && eval "exec $each>&-"; done; `;
+}
+
+const closeOnExec = 0o2000000;
+
+function inheritsDescriptors(): boolean {
+	return readdirSync("/proc/self/fdinfo").some((name) => {
+		if (Number(name) <= 2) return false;
+		try {
+			const [, flags = "0"] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${name}`, "utf8")) ?? [];
+			return (Number.parseInt(flags, 8) & closeOnExec) === 0 && readlinkSync(`/proc/self/fd/${name}`) !== "";
+		} catch {
+			return false;
+		}
+	});
+}
+
+/** True with the first byte, false at the end. */
+function firstByte(stream: Readable, isOver: boolean): Promise<boolean> {
+	if (isOver) return Promise.resolve(false);
+	return new Promise((resolve) => {
+		const finish = (hasBegun: boolean) => {
+			stream.destroy();
+			resolve(hasBegun);
+		};
+		stream
+			.once("data", () => finish(true))
+			.once("end", () => finish(false))
+			.once("error", () => finish(false))
+			.once("close", () => finish(false));
+	});
+}

@@ -1,0 +1,227 @@
+/** A machine for sandbox tests: a home with secrets, a project, an agent whose model runs the commands of a test. As root, and as an ordinary user. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** Why the tests are left out; nothing when bubblewrap works here. */
+export const missing = whyNot();
+
+function whyNot(): string | undefined {
+	if (process.platform !== "linux") return "the sandbox is tested on Linux only";
+	const { error, status, stderr } = spawnSync("bwrap", ["--unshare-user", "--unshare-net", "--unshare-pid", "--ro-bind", "/", "/", "true"], {
+		encoding: "utf8",
+	});
+	if (error) return "bubblewrap is not installed: apt-get install bubblewrap";
+	return status === 0 ? undefined : `bubblewrap does not work here: ${stderr.trim()}`;
+}
+
+const isRoot = process.getuid?.() === 0;
+/** The users that the tests can be. Root also becomes an ordinary one. */
+export const users: { name: string; id: number | undefined }[] = isRoot
+	? [
+			{ name: "root", id: undefined },
+			{ name: "an ordinary user", id: 65534 },
+		]
+	: [{ name: "an ordinary user", id: undefined }];
+
+const program = join(import.meta.dirname, "../../dist");
+
+/** Inside, /tmp is another directory: what is there proves nothing. */
+export const folderOutsideTmp = () => realpathSync(mkdtempSync(join(isRoot ? "/var/lib" : homedir(), "bowline-sandbox-test-")));
+
+export interface Frame {
+	type: string;
+	[member: string]: unknown;
+}
+
+export interface Ran {
+	text: string;
+	isError: boolean;
+	details: { sandbox?: { applied: boolean; denied: string[] }; [member: string]: unknown };
+}
+
+export class Machine {
+	readonly folder: string;
+	readonly home: string;
+	readonly work: string;
+	readonly outside: string;
+	readonly user: string;
+	readonly #id: number | undefined;
+	readonly #dist: string;
+	readonly #children: ChildProcess[] = [];
+	readonly #servers: Server[] = [];
+
+	/** Not in /tmp: that is private inside, so nothing could be proved there. */
+	constructor(id?: number) {
+		this.#id = id;
+		this.folder = folderOutsideTmp();
+		chmodSync(this.folder, 0o755);
+		this.home = this.directory("home");
+		this.work = this.directory("work");
+		this.outside = this.directory("outside");
+		this.user = this.directory("user");
+		this.#dist = program;
+		if (id !== undefined) {
+			// The checkout may be where only root can read.
+			this.#dist = join(this.folder, "dist");
+			cpSync(program, this.#dist, { recursive: true });
+		}
+	}
+
+	directory(name: string): string {
+		const path = join(this.folder, name);
+		mkdirSync(path, { recursive: true });
+		this.#own(path);
+		return path;
+	}
+
+	/** A file below the folder. */
+	write(name: string, content: string): string {
+		const path = join(this.folder, name);
+		const missing: string[] = [];
+		for (let at = dirname(path); at.length > this.folder.length; at = dirname(at)) missing.unshift(at);
+		for (const at of missing) {
+			mkdirSync(at, { recursive: true });
+			this.#own(at);
+		}
+		writeFileSync(path, content);
+		this.#own(path);
+		return path;
+	}
+
+	#own(path: string): void {
+		if (this.#id !== undefined) chownSync(path, this.#id, this.#id);
+	}
+
+	get #identity(): { uid?: number; gid?: number } {
+		return this.#id === undefined ? {} : { uid: this.#id, gid: this.#id };
+	}
+
+	git(...args: string[]): string {
+		const env = { ...process.env, HOME: this.home, GIT_CONFIG_GLOBAL: "/dev/null" };
+		return execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
+			cwd: this.work,
+			env,
+			encoding: "utf8",
+			stdio: ["ignore", "pipe", "pipe"],
+			...this.#identity,
+		});
+	}
+
+	repository(): void {
+		this.git("init", "--quiet", "-b", "main");
+		this.git("config", "user.name", "T");
+		this.git("config", "user.email", "t@localhost");
+		this.git("commit", "--quiet", "--allow-empty", "-m", "Beginning");
+	}
+
+	/** A process of the same user, outside. */
+	victim(): number {
+		const child = spawn("sleep", ["300"], { stdio: "ignore", ...this.#identity });
+		this.#children.push(child);
+		return child.pid as number;
+	}
+
+	async listen(place: { port: number; host: string } | { path: string }): Promise<number> {
+		const server = createServer((connection) => connection.on("error", () => undefined).end("hello"));
+		this.#servers.push(server);
+		await new Promise<void>((resolve) => server.listen(place, resolve));
+		if ("path" in place && !place.path.startsWith("\0")) chmodSync(place.path, 0o777);
+		const address = server.address();
+		return typeof address === "object" && address !== null ? address.port : 0;
+	}
+
+	/** An agent whose model makes these calls, one reply each. Resolves with their results and the first frame. */
+	async run(
+		calls: readonly Call[],
+		flags: readonly string[],
+		env: Record<string, string> = {},
+	): Promise<{ results: Ran[]; ready: Frame; frames: Frame[] }> {
+		const agent = this.start(calls, flags, env);
+		agent.send({ id: "1", type: "prompt", message: "go" });
+		const frames = await agent.until((frame) => frame.type === "agent_settled" || (frame.type === "response" && frame.success === false));
+		agent.child.stdin?.end();
+		await agent.gone;
+		const results = frames.filter(({ type }) => type === "tool_execution_end").map(resultOf);
+		return { results, ready: frames[0] as Frame, frames };
+	}
+
+	start(calls: readonly Call[], flags: readonly string[], env: Record<string, string> = {}) {
+		const replies = [
+			...calls.map((call) => ({ blocks: [typeof call === "string" ? { tool: "bash", arguments: { command: call } } : call] })),
+			{ text: "done" },
+		];
+		const script = this.write("script.jsonc", JSON.stringify({ replies }));
+		const args = [join(this.#dist, "bowline.js"), "--mode", "rpc", "--provider", "scripted", "--model", script, ...flags];
+		const child = spawn(process.execPath, args, {
+			cwd: this.work,
+			env: {
+				PATH: process.env.PATH,
+				HOME: this.home,
+				BOWLINE_DIR: this.user,
+				TMPDIR: tmpdir(),
+				SECRET_TOKEN: "canary-of-the-host",
+				LANG: "C.UTF-8",
+				...env,
+			},
+			stdio: ["pipe", "pipe", "pipe"],
+			...this.#identity,
+		});
+		this.#children.push(child);
+		const frames: Frame[] = [];
+		let wake = (): void => undefined;
+		let stderr = "";
+		child.stderr.on("data", (chunk) => {
+			stderr += chunk;
+		});
+		createInterface({ input: child.stdout }).on("line", (line) => {
+			frames.push(JSON.parse(line) as Frame);
+			wake();
+		});
+		let isGone = false;
+		const gone = new Promise<void>((resolve) => {
+			child.once("close", () => {
+				isGone = true;
+				wake();
+				resolve();
+			});
+		});
+		return {
+			child,
+			frames,
+			gone,
+			stderr: () => stderr,
+			send: (frame: object) => child.stdin.write(`${JSON.stringify(frame)}\n`),
+			async until(isIt: (frame: Frame) => boolean): Promise<Frame[]> {
+				for (let at = 0; ; ) {
+					for (; at < frames.length; at += 1) if (isIt(frames[at] as Frame)) return frames;
+					if (isGone) throw new Error(`the agent ended: ${stderr}`);
+					await new Promise<void>((resolve) => {
+						wake = resolve;
+					});
+				}
+			},
+		};
+	}
+
+	close(): void {
+		for (const child of this.#children) child.kill("SIGKILL");
+		for (const server of this.#servers) server.close();
+		rmSync(this.folder, { recursive: true, force: true });
+	}
+
+	/** What sessions left in the user directory. */
+	leftovers(): string[] {
+		return readdirSync(this.user).includes("sandbox") ? readdirSync(join(this.user, "sandbox")) : [];
+	}
+}
+
+export type Call = string | { tool: string; arguments: Record<string, unknown> };
+
+export function resultOf(frame: Frame): Ran {
+	const { content, details } = frame.result as { content: { text?: string }[]; details: Ran["details"] };
+	return { text: content.map(({ text = "" }) => text).join("\n"), isError: frame.isError === true, details: details ?? {} };
+}
