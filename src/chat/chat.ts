@@ -18,6 +18,7 @@ const spinnerMs = 120;
 
 export class Chat implements Desk {
 	readonly client: Client;
+	readonly sessions: Desk["sessions"];
 	/** Resolves when the user wants to leave. */
 	readonly left: Promise<void>;
 	quit!: () => void;
@@ -61,8 +62,9 @@ export class Chat implements Desk {
 	#sessionFile: string | undefined;
 	#sessionId = "";
 
-	constructor(client: Client, terminal: Terminal) {
+	constructor(client: Client, terminal: Terminal, sessions: Desk["sessions"]) {
 		this.client = client;
+		this.sessions = sessions;
 		this.#terminal = terminal;
 		this.left = new Promise((resolve) => {
 			this.quit = () => {

@@ -3,7 +3,7 @@ import type { Client } from "../client/index.ts";
 import type { KnownCommand } from "./composer.ts";
 import type { Level } from "./conversation.ts";
 import { changes, rewind, undo } from "./rewind-commands.ts";
-import { savedSessions } from "./sessions.ts";
+import type { SavedSession } from "./sessions.ts";
 
 /** What commands need from the chat. */
 export interface Desk {
@@ -14,6 +14,8 @@ export interface Desk {
 	/** `selected` is the option that is marked at first. */
 	choose(title: string, options: readonly string[], selected?: number): Promise<number | undefined>;
 	write(text: string): void;
+	/** The other sessions in the directory of a session file. */
+	sessions(current: string): Promise<SavedSession[]>;
 	/** Shows the session that the agent has now. */
 	reload(): Promise<void>;
 	/** The same session, with another model or name. */
@@ -113,10 +115,10 @@ async function begin(_: string, { client, reload }: Desk): Promise<void> {
 	if (!(await client.newSession()).cancelled) await reload();
 }
 
-async function resume(_: string, { client, say, choose, reload }: Desk): Promise<void> {
+async function resume(_: string, { client, say, choose, reload, sessions: list, during }: Desk): Promise<void> {
 	const { sessionFile } = await client.getState();
 	if (sessionFile === undefined) return say("warning", "Nothing is saved here: bowline chat was started with --no-session.");
-	const sessions = savedSessions(sessionFile, Date.now());
+	const sessions = await during("looking for sessions", list(sessionFile));
 	if (sessions.length === 0) return say("info", "There is no other session of this directory.");
 	const chosen =
 		sessions[

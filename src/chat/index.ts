@@ -1,7 +1,7 @@
 /** `bowline chat`: a terminal client, and an example of a host. It knows nothing of the agent but the client and the protocol. */
 import { type Client, startClient } from "../client/index.ts";
 import { Chat } from "./chat.ts";
-import { howToGoOn } from "./sessions.ts";
+import { howToGoOn, savedSessions } from "./sessions.ts";
 import { Terminal } from "./terminal.ts";
 
 /** The grace periods for the agent when we leave. */
@@ -36,7 +36,7 @@ export async function chat(program: readonly string[], flags: readonly string[])
 		},
 		onError: (error) => void crash(1, error),
 	});
-	conversation = new Chat(client, terminal);
+	conversation = new Chat(client, terminal, (current) => savedSessions(program, current, Date.now()));
 	await conversation.start(warnings);
 	await conversation.left;
 	conversation.stop();

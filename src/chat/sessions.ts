@@ -1,11 +1,36 @@
-/** The sessions other than the current one. Their files are the agent's own, as docs/sessions.md describes them. */
-import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+/** The sessions of a directory, as `bowline sessions` lists them, and how to continue one. */
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
 
 export interface SavedSession {
 	path: string;
 	/** How long ago it was written to, and what it is about. */
 	title: string;
+}
+
+/** A member of `sessions` in the output of `bowline sessions --json`, as far as it is shown. */
+interface Listed {
+	path: string;
+	modified: number;
+	name?: string;
+	firstPrompt?: string;
+}
+
+const mostOutput = 16 * 1024 * 1024;
+
+/** Newest first, without the one that is open. */
+export async function savedSessions(program: readonly string[], current: string, now: number): Promise<SavedSession[]> {
+	const [command = "", ...args] = [...program, "sessions", "--json", `--session-dir=${dirname(current)}`];
+	const { stdout } = await promisify(execFile)(command, args, { maxBuffer: mostOutput });
+	const { sessions } = JSON.parse(stdout) as { sessions: Listed[] };
+	return sessions
+		.filter(({ path }) => path !== current)
+		.map(({ path, modified, name, firstPrompt }) => ({
+			path,
+			title: `${age(now - modified).padStart(4)}  ${name?.trim() || firstPrompt?.trim() || "(nothing said yet)"}`,
+		}));
 }
 
 /** The shortest beginning of a session's id, at least eight characters, that no other session next to it has. */
@@ -29,71 +54,8 @@ export function howToGoOn(session: { file: string; id: string }, flags: readonly
 	return `Saved as ${shortId(session)}. Go on with: ${["bowline chat", ...place, "--session", name].join(" ")}`;
 }
 
-/** More than a person looks through. */
-const most = 100;
-/** Name and first prompt are near the beginning. */
-const readBytes = 64 * 1024;
-
-/** Newest first, without the one that is open. */
-export function savedSessions(current: string, now: number): SavedSession[] {
-	const directory = dirname(current);
-	if (!existsSync(directory)) return [];
-	return readdirSync(directory)
-		.map((name) => join(directory, name))
-		.filter((path) => path.endsWith(".jsonl") && path !== current)
-		.flatMap((path) => {
-			const stats = statSync(path, { throwIfNoEntry: false });
-			// A pipe would make us wait for its other end.
-			return stats?.isFile() ? [{ path, time: stats.mtimeMs }] : [];
-		})
-		.sort((a, b) => b.time - a.time)
-		.slice(0, most)
-		.flatMap(({ path, time }) => {
-			const about = aboutOf(path);
-			return about === undefined ? [] : [{ path, title: `${age(now - time).padStart(4)}  ${about}` }];
-		});
-}
-
-/** The name, else the first prompt; nothing when the file is not a session. */
-function aboutOf(path: string): string | undefined {
-	const entries = beginning(path)
-		.split("\n")
-		.flatMap((line) => parsed(line) ?? []);
-	if (entries[0]?.type !== "session") return undefined;
-	const name = entries.findLast(({ type }) => type === "session_info")?.name;
-	if (typeof name === "string" && name) return name;
-	const content = entries.find(({ message }) => message?.role === "user")?.message?.content;
-	const text = Array.isArray(content) ? content.map((block) => block?.text ?? "").join(" ") : content;
-	return typeof text === "string" && text.trim() ? text.trim() : "(nothing said yet)";
-}
-
-interface Entry {
-	type?: unknown;
-	name?: unknown;
-	message?: { role?: unknown; content?: unknown };
-}
-
-function parsed(line: string): Entry | undefined {
-	try {
-		const entry: unknown = JSON.parse(line);
-		return typeof entry === "object" && entry !== null ? entry : undefined;
-	} catch {
-		return undefined; // Not JSON, or cut where we stopped to read.
-	}
-}
-
-function beginning(path: string): string {
-	const descriptor = openSync(path, "r");
-	try {
-		const buffer = Buffer.alloc(readBytes);
-		return buffer.toString("utf8", 0, readSync(descriptor, buffer));
-	} finally {
-		closeSync(descriptor);
-	}
-}
-
 function age(ms: number): string {
-	const minutes = Math.floor(ms / 60_000);
+	const minutes = Math.max(0, Math.floor(ms / 60_000));
 	if (minutes < 60) return `${minutes}m`;
 	return minutes < 24 * 60 ? `${Math.floor(minutes / 60)}h` : `${Math.floor(minutes / 60 / 24)}d`;
 }
