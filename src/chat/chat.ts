@@ -1,5 +1,6 @@
 /** The chat: turns a person's keys into commands of the client, and events of the client into the screen. */
 import { type Client, type Dialog, type DialogAnswer, type Exit, ExitError, RequestError } from "../client/index.ts";
+import { didYouMean } from "../lib/nearest.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { ExtensionUiRequest } from "../protocol/extension-ui.ts";
 import { commands, type Desk, ownCommands } from "./commands.ts";
@@ -239,7 +240,9 @@ export class Chat implements Desk {
 		const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
 		if (command) return void this.#attempt(async () => command.run(argument, this));
 		if (name !== undefined && /^[\w:-]+$/.test(name) && !this.#agentCommands.some((known) => known.name === name)) {
-			this.say("warning", `There is no command /${name}: see /help. To send it as it is, begin with a space.`);
+			const known = [...ownCommands(), ...this.#agentCommands].map((each) => each.name);
+			const guess = didYouMean(name, known, (meant) => `/${meant}`);
+			this.say("warning", `There is no command /${name}.${guess} See /help. To send it as it is, begin with a space.`);
 			return this.write(written);
 		}
 		const [, signs, shellCommand = ""] = /^(!!?)\s*(.*)$/s.exec(written) ?? [];

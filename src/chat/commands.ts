@@ -1,5 +1,6 @@
 /** The local commands `/name`. Everything else that begins with a slash is the agent's: skills, templates, commands of extensions. */
 import type { Client } from "../client/index.ts";
+import { didYouMean } from "../lib/nearest.ts";
 import type { KnownCommand } from "./composer.ts";
 import type { Level } from "./conversation.ts";
 import { changes, rewind, undo } from "./rewind-commands.ts";
@@ -103,7 +104,7 @@ async function chooseModel(argument: string, { client, say, choose, refresh }: D
 async function chooseThinking(argument: string, { client, say, choose, refresh }: Desk): Promise<void> {
 	const [{ levels }, { thinkingLevel }] = await Promise.all([client.getAvailableThinkingLevels(), client.getState()]);
 	if (argument && argument !== "max" && !levels.includes(argument))
-		return say("warning", `No such level: ${argument}. There are ${levels.join(", ")}.`);
+		return say("warning", `No such level: ${argument}. There are ${levels.join(", ")}.${didYouMean(argument, levels)}`);
 	if (!argument && levels.length < 2) return say("info", "The model has no thinking levels.");
 	const level = argument || levels[(await choose("How much should it think?", levels, levels.indexOf(thinkingLevel))) ?? -1];
 	if (!level) return;

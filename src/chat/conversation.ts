@@ -94,7 +94,7 @@ export class Conversation {
 	#add(message: AgentMessage): void {
 		switch (message.role) {
 			case "user":
-				return void this.#push({ kind: "user", text: textOf(message.content), version: 0 });
+				return void this.#push({ kind: "user", text: userText(message.content), version: 0 });
 			case "assistant": {
 				for (const [index, block] of message.content.entries()) this.#settle(index, block);
 				this.#live.clear();
@@ -165,6 +165,12 @@ export class Conversation {
 
 function change<Kind extends Item>(item: Kind, changes: Partial<Kind>): void {
 	Object.assign(item, changes, { version: item.version + 1 });
+}
+
+/** Images have a mark in the text if it was written here. */
+function userText(content: Content): string {
+	const isMarked = typeof content !== "string" && content.some((block) => block.type === "text" && /\[image \d+\]/.test(block.text));
+	return textOf(isMarked ? content.filter(({ type }) => type === "text") : content);
 }
 
 export function textOf(content: Content): string {

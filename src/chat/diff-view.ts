@@ -32,7 +32,7 @@ export interface DiffLook {
 	context?: number;
 }
 
-/** Line numbers, signs and lines; the part of a line that differs from its counterpart stands out. */
+/** Line numbers, signs and lines; the part of a line that differs from its counterpart is reversed. */
 export function diffRows(lines: readonly DiffLine[], { width, mostLines = Number.POSITIVE_INFINITY, context }: DiffLook): Line[] {
 	const near = context === undefined ? lines : nearChanges(lines, context);
 	// One more line needs no more room than the row that counts it.

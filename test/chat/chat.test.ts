@@ -141,11 +141,11 @@ describe.skipIf(missing)("the input", () => {
 		pane.type("go");
 		pane.keys("Enter");
 		await pane.until("▸ bash sleep 60");
-		pane.type("behind it");
+		pane.type("after that");
 		pane.keys("M-Enter");
-		await pane.until("↳ behind it");
+		await pane.until("↳ after that");
 		pane.keys("Escape");
-		const screen = await pane.until("> behind it");
+		const screen = await pane.until("> after that");
 		expect(screen).toContain("✗ bash sleep 60");
 		expect(screen).not.toContain("working");
 	});
@@ -167,9 +167,13 @@ describe.skipIf(missing)("the input", () => {
 
 	test("a command that does not exist comes back into the input; Tab completes; a space sends it", async () => {
 		const pane = await new Pane({ files: { ".bowline/prompts/review.md": "Review $1 now." }, flags: ["--approve"] }).ready();
+		pane.type("/modle x");
+		pane.keys("Enter");
+		await pane.until((screen) => screen.includes("There is no command /modle. Did you mean /model?") && screen.includes("\n> /modle x\n"));
+		pane.keys("C-u");
 		pane.type("/nothing at all");
 		pane.keys("Enter");
-		await pane.until((screen) => screen.includes("There is no command /nothing: see /help.") && screen.includes("\n> /nothing at all\n"));
+		await pane.until((screen) => screen.includes("There is no command /nothing. See /help.") && screen.includes("\n> /nothing at all\n"));
 		pane.keys("Home");
 		pane.type(" ");
 		pane.keys("Enter");
@@ -334,7 +338,7 @@ describe.skipIf(missing)("questions of extensions", () => {
 		expect(screen).toMatch(/a widget\s*\na status /);
 	});
 
-	test("disappear when nobody waits for the answer any more", async () => {
+	test("disappear when no answer is needed any more", async () => {
 		const pane = await new Pane({ flags: ["-e", "./a.ts"], files: { "a.ts": extension } }).ready();
 		pane.type("/late");
 		pane.keys("Enter");
@@ -379,7 +383,7 @@ describe.skipIf(missing)("commands", () => {
 		await pane.until("EXIT 0");
 	});
 
-	test("what a message did to the files can be seen and taken back", async () => {
+	test("what a message did to the files can be seen and undone", async () => {
 		const model = 'call write {"path":"a.txt","content":"two\\n"} · say "Changed."';
 		const pane = await new Pane({ model, files: { "a.txt": "one\n" }, flags: ["--set", "checkpoints.enabled=true"] }).ready();
 		const send = (text: string) => {

@@ -59,7 +59,7 @@ test("the page names no address that it would load from", () => {
 	expect(page).not.toMatch(/@import|url\(/);
 });
 
-test("the licences of what is bundled stand in it", () => {
+test("it contains the licences of what is bundled", () => {
 	const page = exportPage(new SessionBuilder().page());
 	expect(page).toContain("MarkedJS");
 	expect(page).toContain("Ivan Sagalaev");

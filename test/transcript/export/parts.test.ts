@@ -100,7 +100,7 @@ describe("the tree", () => {
 		]);
 	});
 
-	test("any file makes a tree in which every entry stands once", () => {
+	test("any file makes a tree in which every entry is once", () => {
 		const ids = fc.constantFrom("a", "b", "c", "d", "e", "");
 		const anyEntry = fc.oneof(
 			fc.record({ id: ids, parentId: fc.oneof(ids, fc.constant(null)), type: fc.constantFrom("message", "label") }),
@@ -126,7 +126,7 @@ describe("the tree", () => {
 		expect(rowsOf(tree, () => true)).toHaveLength(50_000);
 	});
 
-	test("results stand with their calls, forks with what follows", () => {
+	test("results are with their calls, forks with what follows", () => {
 		const tree = treeOf(fullSession().entries);
 		const items = itemsOf(tree, tree.nodes.at(-1));
 		const first = items.find(({ node }) => node.id === "e4");
