@@ -35,13 +35,16 @@ export class Ending {
 	/** Answers all commands that were read, as long as the host reads. */
 	finish(): Promise<void> {
 		return this.#end(0, async ({ live, events, writer }) => {
-			const watch = new AbortController();
+			let isOver = false;
 			const answered = live.close("finish").then(() => {
 				events.flush();
 				return writer.drained();
 			});
-			const stuck = writer.stuck(flushPatienceMs, watch.signal);
-			await Promise.all([live.killProcesses(), Promise.race([answered, stuck]).finally(() => watch.abort())]);
+			const stuck = writer.stuck(flushPatienceMs, () => isOver);
+			const ended = Promise.race([answered, stuck]).finally(() => {
+				isOver = true;
+			});
+			await Promise.all([live.killProcesses(), ended]);
 		});
 	}
 

@@ -142,13 +142,13 @@ export class FrameWriter implements Flow {
 		}
 	}
 
-	/** Resolves when frames wait and the host has taken nothing for so long. The signal ends the watch. */
-	stuck(patienceMs: number, signal: AbortSignal): Promise<void> {
+	/** Resolves when frames wait and the host has taken nothing for so long. Looks until `isOver`. */
+	stuck(patienceMs: number, isOver: () => boolean): Promise<void> {
 		return new Promise((resolve) => {
 			const taken = () => this.#taken - this.#stream.unsent();
 			let mark = taken();
 			const look = () => {
-				if (signal.aborted) return;
+				if (isOver()) return;
 				if (this.#waiting > 0 && taken() === mark) return resolve();
 				mark = taken();
 				setTimeout(look, patienceMs).unref();
