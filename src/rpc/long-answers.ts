@@ -18,9 +18,10 @@ export class LongAnswer {
 
 /** For dialects that write frames as they are. */
 export const longAnswers: Override = (handlers, { session }) => ({
-	get_messages(params, call) {
-		const { json } = session.conversation;
+	async get_messages(params, call) {
+		const { size, parts } = session.conversation.json;
+		if (size <= longFrom) return handlers.get_messages(params, call);
 		// Only the server sees the answer, and it knows this shape.
-		return json.size > longFrom ? (new LongAnswer("messages", json) as never) : handlers.get_messages(params, call);
+		return new LongAnswer("messages", { size, parts: await parts() }) as never;
 	},
 });

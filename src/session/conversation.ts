@@ -5,7 +5,7 @@
 import { isCommandError } from "../lib/command-error.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { droppedReply, type Entry, type EntryBody } from "../transcript/entries.ts";
-import { type ContextJson, contextJson, contextLength, contextMessages, openCalls } from "../transcript/projection.ts";
+import { contextJson, contextLength, contextMessages, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 
 const lostResult = "Tool execution was aborted: the agent ended before its result was kept.";
@@ -44,9 +44,10 @@ export class Conversation {
 		return this.#live;
 	}
 
-	/** The same as JSON, in parts, for a host that asks for all of them. */
-	get json(): ContextJson {
-		return contextJson(this.transcript.branch);
+	/** The same as JSON, in parts, for a host that asks for all of them. `size`: nearly the bytes of all parts. */
+	get json(): { size: number; parts: () => Promise<Iterable<Uint8Array>> } {
+		const { size, parts } = contextJson(this.transcript.branch);
+		return { size, parts: async () => parts(new (await import("../transcript/plain-message.ts")).PlainMessages()) };
 	}
 
 	get length(): number {

@@ -1,5 +1,6 @@
 /** Ways to look at the entries of a session. The entries themselves are described in `protocol/entries.ts`. */
 import { type Entry, type Header, kindOf } from "../protocol/entries.ts";
+import type { PlainMessages } from "./plain-message.ts";
 
 export * from "../protocol/entries.ts";
 
@@ -26,7 +27,7 @@ export interface Branch {
 	/** False only when the entry surely does not hold this piece of JSON, which has no spaces between its tokens. */
 	mayHold(index: number, json: string): boolean;
 	/** The message of an entry as JSON, if the file's bytes can be taken for it; else the entry must be asked. */
-	messageBytes(index: number): Uint8Array | undefined;
+	messageBytes(index: number, plain: PlainMessages): Uint8Array | undefined;
 	/** Bytes of the entry in the file, 0 when it is not known. */
 	size(index: number): number;
 }

@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { type Entry, kindOf } from "./entries.ts";
 import { entryOf, isPlainMessage } from "./parse.ts";
+import type { PlainMessages } from "./plain-message.ts";
 
 export interface Line {
 	id: string;
@@ -21,6 +22,8 @@ type Place = Pick<Line, "start" | "end" | "body">;
 const nowhere: Place = { start: -1, end: -1, body: -1 };
 const lf = 0x0a;
 const cr = 0x0d;
+/** As in `kindOf`. */
+const messagePrefix = "message:";
 /** From the beginning of a message to its role, and the quote after the role. */
 const messageStart = '{"role":""'.length;
 /** Small enough to be garbage soon, large enough that the number of pieces does not matter. */
@@ -49,7 +52,7 @@ export class Lines {
 		const kindOfLine = (type: string, role: string | undefined) => {
 			const known = role === undefined ? others.get(type) : messages.get(role);
 			if (known !== undefined) return known;
-			const kind = role === undefined ? type : `message:${role}`;
+			const kind = role === undefined ? type : `${messagePrefix}${role}`;
 			if (role === undefined) others.set(type, kind);
 			else messages.set(role, kind);
 			return kind;
@@ -111,17 +114,19 @@ export class Lines {
 	}
 
 	/**
-	 * The message of a line as JSON, straight from the file's bytes: nothing is kept of what was parsed to check it.
+	 * The message of a line as JSON, straight from the file's bytes, which are checked: nothing is kept of what was parsed for that.
 	 * Undefined when the line's entry must be asked, because it was parsed before, is another kind of entry, or needs repair.
 	 */
-	messageBytes(number: number): Uint8Array | undefined {
-		const { body, end, entry } = this.all[number] as Line;
+	messageBytes(number: number, plain: PlainMessages): Uint8Array | undefined {
+		const { kind, body, end, entry } = this.all[number] as Line;
 		const bytes = this.#bytes;
 		if (entry || !bytes || body < 0) return undefined;
 		this.#isUtf8 ??= isUtf8(bytes);
 		// Without the brace that closes the entry.
 		const last = bytes[end - 1] === cr ? end - 2 : end - 1;
-		return this.#isUtf8 && isPlainMessage(bytes.toString("utf8", body, last)) ? bytes.subarray(body, last) : undefined;
+		if (!this.#isUtf8) return undefined;
+		const isPlain = plain.holds(bytes, body, last, kind.slice(messagePrefix.length)) || isPlainMessage(bytes.toString("utf8", body, last));
+		return isPlain ? bytes.subarray(body, last) : undefined;
 	}
 
 	/** A line as it is in the file, if its bytes are still in memory. */

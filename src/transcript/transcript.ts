@@ -236,7 +236,7 @@ export class Transcript implements TranscriptView {
 			kind: (index) => (lines.all[number(index)] as Line).kind,
 			entry: (index) => lines.entry(number(index)),
 			mayHold: (index, json) => lines.mayHold(number(index), json),
-			messageBytes: (index) => lines.messageBytes(number(index)),
+			messageBytes: (index, plain) => lines.messageBytes(number(index), plain),
 			size: (index) => {
 				const { start, end } = lines.all[number(index)] as Line;
 				return end - start;

@@ -1,0 +1,237 @@
+/**
+ * Says from its bytes whether a message can be sent as it is: valid JSON in which every member that readers expect has the right kind.
+ * Makes no objects, so a host that asks for a long conversation costs one pass over its bytes. Says no in doubt; such a message is parsed.
+ */
+
+const quote = 0x22;
+const comma = 0x2c;
+const minus = 0x2d;
+const dot = 0x2e;
+const zero = 0x30;
+const nine = 0x39;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+/** The last letter of `null`. */
+const letterL = 0x6c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** Deeper values are left to the parser, which has a limit. */
+const maxDepth = 32;
+
+type Kind = "text" | "number" | "boolean" | "object" | "content" | "blocks" | "usage" | "cost";
+
+interface Member {
+	name: Uint8Array;
+	kind: Kind;
+	isOptional: boolean;
+}
+
+/** The members of an object whose kind matters. Others may be there and may be anything. */
+type Shape = readonly Member[];
+
+function shape(kinds: Readonly<Record<string, Kind>>, optional: readonly string[] = []): Shape {
+	return Object.entries(kinds).map(([name, kind]) => ({ name: Buffer.from(name), kind, isOptional: optional.includes(name) }));
+}
+
+const counts = { input: "number", output: "number", cacheRead: "number", cacheWrite: "number" } as const;
+const names = { api: "text", provider: "text", model: "text", stopReason: "text", errorMessage: "text" } as const;
+
+/** Everything that is looked up, made once for many messages. */
+export class PlainMessages {
+	#messages: Readonly<Record<string, Shape>> = {
+		user: shape({ role: "text", content: "content", timestamp: "number" }),
+		assistant: shape({ role: "text", content: "blocks", ...names, usage: "usage", timestamp: "number" }, ["errorMessage"]),
+		toolResult: shape({ role: "text", toolCallId: "text", toolName: "text", content: "blocks", isError: "boolean", timestamp: "number" }),
+	};
+	/** By the bytes with which a block begins. */
+	#blocks: readonly { head: Uint8Array; shape: Shape }[] = Object.entries({
+		text: shape({ type: "text", text: "text" }),
+		thinking: shape({ type: "text", thinking: "text" }),
+		toolCall: shape({ type: "text", id: "text", name: "text", arguments: "object" }),
+		image: shape({ type: "text", data: "text", mimeType: "text" }),
+	}).map(([type, members]) => ({ head: Buffer.from(`{"type":"${type}"`), shape: members }));
+	#usage = shape({ ...counts, totalTokens: "number", cost: "cost" });
+	#cost = shape({ ...counts, total: "number" });
+	#literals = ["true", "false", "null"].map((word) => Buffer.from(word));
+	/** Bytes at which a string needs a second look: its end, an escape, a control character, the first byte of U+2028 and U+2029. */
+	#isSpecial = new Uint8Array(256);
+	/** Bytes that may follow a backslash, apart from `u`. */
+	#isEscaped = new Uint8Array(256);
+	#bytes: Uint8Array = new Uint8Array();
+	/** Where the next byte is read. Methods that return true have moved it past what they read. */
+	#at = 0;
+
+	constructor() {
+		this.#isSpecial.fill(1, 0, 0x20);
+		for (const byte of [quote, backslash, 0xe2]) this.#isSpecial[byte] = 1;
+		for (const byte of Buffer.from('"\\/bfnrt')) this.#isEscaped[byte] = 1;
+	}
+
+	/**
+	 * Whether valid UTF-8 contains from `start` to `end` exactly one message with this role that needs no repair and has nothing in it that
+	 * readers take for a line end.
+	 */
+	holds(bytes: Uint8Array, start: number, end: number, role: string): boolean {
+		const members = Object.hasOwn(this.#messages, role) ? this.#messages[role] : undefined;
+		if (!members) return false;
+		this.#bytes = bytes;
+		this.#at = start;
+		return this.#object(members, 0) && this.#at === end;
+	}
+
+	#object(members: Shape, depth: number): boolean {
+		if (depth > maxDepth || !this.#take(openBrace)) return false;
+		/** A bit for each member that was there. */
+		let found = 0;
+		if (!this.#take(closeBrace)) {
+			do {
+				const start = this.#at + 1;
+				if (!this.#string()) return false;
+				const index = this.#indexOf(members, start, this.#at - 1);
+				if (!this.#take(colon)) return false;
+				if (index === -2) return false;
+				if (index >= 0) {
+					// Of a name that is there twice, readers take the last.
+					if (found & (1 << index)) return false;
+					found |= 1 << index;
+				}
+				if (!(index < 0 ? this.#anything(depth + 1) : this.#kind((members[index] as Member).kind, depth + 1))) return false;
+			} while (this.#take(comma));
+			if (!this.#take(closeBrace)) return false;
+		}
+		return members.every(({ isOptional }, index) => isOptional || found & (1 << index));
+	}
+
+	/** The member with the name between two places: -1 for another name, -2 for one that is spelled with an escape. */
+	#indexOf(members: Shape, start: number, end: number): number {
+		const bytes = this.#bytes;
+		for (let index = 0; index < members.length; index++) {
+			const { name } = members[index] as Member;
+			if (name.length === end - start && this.#isAt(name, start)) return index;
+		}
+		if (members.length > 0) for (let at = start; at < end; at++) if (bytes[at] === backslash) return -2;
+		return -1;
+	}
+
+	#kind(kind: Kind, depth: number): boolean {
+		switch (kind) {
+			case "text":
+				return this.#string();
+			case "number":
+				return this.#number();
+			case "boolean":
+				return this.#literal() && this.#bytes[this.#at - 1] !== letterL;
+			case "object":
+				return this.#object([], depth);
+			case "content":
+				return this.#bytes[this.#at] === quote ? this.#string() : this.#blockList(depth);
+			case "blocks":
+				return this.#blockList(depth);
+			case "usage":
+				return this.#object(this.#usage, depth);
+			case "cost":
+				return this.#object(this.#cost, depth);
+		}
+	}
+
+	#blockList(depth: number): boolean {
+		if (!this.#take(openBracket)) return false;
+		if (this.#take(closeBracket)) return true;
+		do {
+			const block = this.#blocks.find(({ head }) => this.#isAt(head, this.#at));
+			if (!block || !this.#object(block.shape, depth + 1)) return false;
+		} while (this.#take(comma));
+		return this.#take(closeBracket);
+	}
+
+	#anything(depth: number): boolean {
+		const byte = this.#bytes[this.#at] as number;
+		if (byte === quote) return this.#string();
+		if (byte === openBrace) return this.#object([], depth);
+		if (byte === openBracket) return this.#array(depth);
+		return byte === minus || (byte >= zero && byte <= nine) ? this.#number() : this.#literal();
+	}
+
+	#array(depth: number): boolean {
+		if (depth > maxDepth || !this.#take(openBracket)) return false;
+		if (this.#take(closeBracket)) return true;
+		do if (!this.#anything(depth + 1)) return false;
+		while (this.#take(comma));
+		return this.#take(closeBracket);
+	}
+
+	#string(): boolean {
+		const bytes = this.#bytes;
+		const isSpecial = this.#isSpecial;
+		if (bytes[this.#at] !== quote) return false;
+		for (let at = this.#at + 1; at < bytes.length; ) {
+			const byte = bytes[at] as number;
+			if (isSpecial[byte] === 0) at += 1;
+			else if (byte === quote) {
+				this.#at = at + 1;
+				return true;
+			} else if (byte === backslash) {
+				const next = bytes[at + 1] as number;
+				if (this.#isEscaped[next] === 1) at += 2;
+				else if (next === 0x75 && this.#isHex(at + 2, at + 6)) at += 6;
+				else return false;
+			} else if (byte !== 0xe2 || isLineSeparator(bytes, at)) return false;
+			else at += 1;
+		}
+		return false;
+	}
+
+	#isHex(start: number, end: number): boolean {
+		for (let at = start; at < end; at++) {
+			const byte = this.#bytes[at] as number;
+			const letter = byte | 0x20;
+			if (!((byte >= zero && byte <= nine) || (letter >= 0x61 && letter <= 0x66))) return false;
+		}
+		return true;
+	}
+
+	#number(): boolean {
+		this.#take(minus);
+		if (this.#take(zero)) {
+			const next = this.#bytes[this.#at] as number;
+			if (next >= zero && next <= nine) return false;
+		} else if (!this.#digits()) return false;
+		if (this.#take(dot) && !this.#digits()) return false;
+		if (((this.#bytes[this.#at] as number) | 0x20) === 0x65) {
+			this.#at += 1;
+			if (!this.#take(0x2b)) this.#take(minus);
+			return this.#digits();
+		}
+		return true;
+	}
+
+	#digits(): boolean {
+		const start = this.#at;
+		for (let byte = this.#bytes[start] as number; byte >= zero && byte <= nine; byte = this.#bytes[this.#at] as number) this.#at += 1;
+		return this.#at > start;
+	}
+
+	#literal(): boolean {
+		const word = this.#literals.find((each) => this.#isAt(each, this.#at));
+		if (word) this.#at += word.length;
+		return word !== undefined;
+	}
+
+	#take(byte: number): boolean {
+		if (this.#bytes[this.#at] !== byte) return false;
+		this.#at += 1;
+		return true;
+	}
+
+	#isAt(text: Uint8Array, at: number): boolean {
+		for (let index = 0; index < text.length; index++) if (this.#bytes[at + index] !== text[index]) return false;
+		return true;
+	}
+}
+
+function isLineSeparator(bytes: Uint8Array, at: number): boolean {
+	return bytes[at + 1] === 0x80 && (bytes[at + 2] === 0xa8 || bytes[at + 2] === 0xa9);
+}
