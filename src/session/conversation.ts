@@ -5,7 +5,7 @@
 import { isCommandError } from "../lib/command-error.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { droppedReply, type Entry, type EntryBody } from "../transcript/entries.ts";
-import { contextJson, contextLength, contextMessages, openCalls } from "../transcript/projection.ts";
+import { contextJson, contextMessages, contextPlaces, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 
 const lostResult = "Tool execution was aborted: the agent ended before its result was kept.";
@@ -15,7 +15,8 @@ export class Conversation {
 	#now: () => number;
 	/** Absent until a caller needs more than its length: most of a long session is never looked at. */
 	#live: AgentMessage[] | undefined;
-	#length: number | undefined;
+	/** The places of its messages in the branch, as long as the branch ends there. */
+	#places: { leafId: string | null; places: readonly number[] } | undefined;
 	/** Records that arrived during a run: between a call and its result they would break the history. */
 	#deferred: AgentMessage[] = [];
 
@@ -40,20 +41,18 @@ export class Conversation {
 	}
 
 	get messages(): AgentMessage[] {
-		this.#live ??= contextMessages(this.transcript.branch);
+		this.#live ??= contextMessages(this.transcript.branch, this.#livePlaces());
 		return this.#live;
 	}
 
 	/** The same as JSON, in parts, for a host that asks for all of them. `size`: nearly the bytes of all parts. */
 	get json(): { size: number; parts: () => Promise<Iterable<Uint8Array>> } {
-		const { size, parts } = contextJson(this.transcript.branch);
+		const { size, parts } = contextJson(this.transcript.branch, this.#livePlaces());
 		return { size, parts: async () => parts(new (await import("../transcript/plain-message.ts")).PlainMessages()) };
 	}
 
 	get length(): number {
-		if (this.#live) return this.#live.length;
-		this.#length ??= contextLength(this.transcript.branch);
-		return this.#length;
+		return this.#live?.length ?? this.#livePlaces().length;
 	}
 
 	/** The text of the last reply. Aborted replies without content do not count. */
@@ -71,7 +70,6 @@ export class Conversation {
 		if (message.role !== "toolResult") this.answerOpenCalls();
 		this.transcript.append({ type: "message", message });
 		this.#live?.push(message);
-		this.#length = undefined;
 	}
 
 	/** Adds an entry that is not a message. Throws a CommandError when it cannot be stored. */
@@ -95,7 +93,7 @@ export class Conversation {
 	/** Makes the live context again from the branch: after a compaction, or on another branch. */
 	reproject(): void {
 		this.#live = undefined;
-		this.#length = undefined;
+		this.#places = undefined;
 	}
 
 	/** Continues from another entry of the file. False when there is no such entry. */
@@ -119,6 +117,12 @@ export class Conversation {
 		this.reproject();
 	}
 
+	#livePlaces(): readonly number[] {
+		const { leafId, branch } = this.transcript;
+		if (this.#places?.leafId !== leafId) this.#places = { leafId, places: contextPlaces(branch) };
+		return this.#places.places;
+	}
+
 	/** A call whose result was never stored gets one that says so: no model takes a conversation without it. */
 	answerOpenCalls(): void {
 		for (const { id, name } of openCalls(this.transcript.branch)) {
@@ -134,7 +138,6 @@ export class Conversation {
 			};
 			this.transcript.prepare({ type: "message", message });
 			this.#live?.push(message);
-			this.#length = undefined;
 		}
 	}
 }

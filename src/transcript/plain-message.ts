@@ -23,18 +23,21 @@ const maxDepth = 32;
 
 type Kind = "text" | "number" | "boolean" | "object" | "content" | "blocks" | "usage" | "cost";
 
-interface Member {
-	name: Uint8Array;
-	kind: Kind;
-	isOptional: boolean;
+/** The members of an object whose kind matters, in the order in which we write them. Others may be there and may be anything. */
+interface Shape {
+	names: readonly Uint8Array[];
+	kinds: readonly Kind[];
+	/** A bit for each member that must be there. */
+	needed: number;
 }
 
-/** The members of an object whose kind matters. Others may be there and may be anything. */
-type Shape = readonly Member[];
-
-function shape(kinds: Readonly<Record<string, Kind>>, optional: readonly string[] = []): Shape {
-	return Object.entries(kinds).map(([name, kind]) => ({ name: Buffer.from(name), kind, isOptional: optional.includes(name) }));
+function shape(members: Readonly<Record<string, Kind>>, optional: readonly string[] = []): Shape {
+	const names = Object.keys(members);
+	const needed = names.reduce((bits, name, index) => (optional.includes(name) ? bits : bits | (1 << index)), 0);
+	return { names: names.map((name) => Buffer.from(name)), kinds: Object.values(members), needed };
 }
+
+const anyMembers = shape({});
 
 const counts = { input: "number", output: "number", cacheRead: "number", cacheWrite: "number" } as const;
 const names = { api: "text", provider: "text", model: "text", stopReason: "text", errorMessage: "text" } as const;
@@ -47,12 +50,12 @@ export class PlainMessages {
 		toolResult: shape({ role: "text", toolCallId: "text", toolName: "text", content: "blocks", isError: "boolean", timestamp: "number" }),
 	};
 	/** By the bytes with which a block begins. */
-	#blocks: readonly { head: Uint8Array; shape: Shape }[] = Object.entries({
+	#blocks: readonly { head: Uint8Array; members: Shape }[] = Object.entries({
 		text: shape({ type: "text", text: "text" }),
 		thinking: shape({ type: "text", thinking: "text" }),
 		toolCall: shape({ type: "text", id: "text", name: "text", arguments: "object" }),
 		image: shape({ type: "text", data: "text", mimeType: "text" }),
-	}).map(([type, members]) => ({ head: Buffer.from(`{"type":"${type}"`), shape: members }));
+	}).map(([type, members]) => ({ head: Buffer.from(`{"type":"${type}"`), members }));
 	#usage = shape({ ...counts, totalTokens: "number", cost: "cost" });
 	#cost = shape({ ...counts, total: "number" });
 	#literals = ["true", "false", "null"].map((word) => Buffer.from(word));
@@ -82,37 +85,39 @@ export class PlainMessages {
 		return this.#object(members, 0) && this.#at === end;
 	}
 
-	#object(members: Shape, depth: number): boolean {
+	#object({ names, kinds, needed }: Shape, depth: number): boolean {
 		if (depth > maxDepth || !this.#take(openBrace)) return false;
+		if (this.#take(closeBrace)) return needed === 0;
 		/** A bit for each member that was there. */
 		let found = 0;
-		if (!this.#take(closeBrace)) {
-			do {
-				const start = this.#at + 1;
-				if (!this.#string()) return false;
-				const index = this.#indexOf(members, start, this.#at - 1);
-				if (!this.#take(colon)) return false;
-				if (index === -2) return false;
-				if (index >= 0) {
-					// Of a name that is there twice, readers take the last.
-					if (found & (1 << index)) return false;
-					found |= 1 << index;
-				}
-				if (!(index < 0 ? this.#anything(depth + 1) : this.#kind((members[index] as Member).kind, depth + 1))) return false;
-			} while (this.#take(comma));
-			if (!this.#take(closeBrace)) return false;
-		}
-		return members.every(({ isOptional }, index) => isOptional || found & (1 << index));
+		let next = 0;
+		do {
+			const start = this.#at + 1;
+			if (!this.#string()) return false;
+			const index = this.#indexOf(names, next, start, this.#at - 1);
+			if (!this.#take(colon)) return false;
+			if (index < 0) {
+				// A name that is spelled with an escape may be any.
+				if (names.length > 0 && this.#bytes.subarray(start, this.#at - 2).includes(backslash)) return false;
+				if (!this.#anything(depth + 1)) return false;
+				continue;
+			}
+			// Of a name that is there twice, readers take the last.
+			if (found & (1 << index)) return false;
+			found |= 1 << index;
+			next = index + 1;
+			if (!this.#kind(kinds[index] as Kind, depth + 1)) return false;
+		} while (this.#take(comma));
+		return (found & needed) === needed && this.#take(closeBrace);
 	}
 
-	/** The member with the name between two places: -1 for another name, -2 for one that is spelled with an escape. */
-	#indexOf(members: Shape, start: number, end: number): number {
-		const bytes = this.#bytes;
-		for (let index = 0; index < members.length; index++) {
-			const { name } = members[index] as Member;
+	/** The number of a name between two places, -1 when it is another one. Nearly always it is the next one. */
+	#indexOf(names: readonly Uint8Array[], next: number, start: number, end: number): number {
+		for (let step = 0; step < names.length; step++) {
+			const index = (next + step) % names.length;
+			const name = names[index] as Uint8Array;
 			if (name.length === end - start && this.#isAt(name, start)) return index;
 		}
-		if (members.length > 0) for (let at = start; at < end; at++) if (bytes[at] === backslash) return -2;
 		return -1;
 	}
 
@@ -125,7 +130,7 @@ export class PlainMessages {
 			case "boolean":
 				return this.#literal() && this.#bytes[this.#at - 1] !== letterL;
 			case "object":
-				return this.#object([], depth);
+				return this.#object(anyMembers, depth);
 			case "content":
 				return this.#bytes[this.#at] === quote ? this.#string() : this.#blockList(depth);
 			case "blocks":
@@ -141,16 +146,21 @@ export class PlainMessages {
 		if (!this.#take(openBracket)) return false;
 		if (this.#take(closeBracket)) return true;
 		do {
-			const block = this.#blocks.find(({ head }) => this.#isAt(head, this.#at));
-			if (!block || !this.#object(block.shape, depth + 1)) return false;
+			const members = this.#blockShape();
+			if (!members || !this.#object(members, depth + 1)) return false;
 		} while (this.#take(comma));
 		return this.#take(closeBracket);
+	}
+
+	#blockShape(): Shape | undefined {
+		for (const { head, members } of this.#blocks) if (this.#isAt(head, this.#at)) return members;
+		return undefined;
 	}
 
 	#anything(depth: number): boolean {
 		const byte = this.#bytes[this.#at] as number;
 		if (byte === quote) return this.#string();
-		if (byte === openBrace) return this.#object([], depth);
+		if (byte === openBrace) return this.#object(anyMembers, depth);
 		if (byte === openBracket) return this.#array(depth);
 		return byte === minus || (byte >= zero && byte <= nine) ? this.#number() : this.#literal();
 	}
@@ -215,9 +225,12 @@ export class PlainMessages {
 	}
 
 	#literal(): boolean {
-		const word = this.#literals.find((each) => this.#isAt(each, this.#at));
-		if (word) this.#at += word.length;
-		return word !== undefined;
+		for (const word of this.#literals) {
+			if (!this.#isAt(word, this.#at)) continue;
+			this.#at += word.length;
+			return true;
+		}
+		return false;
 	}
 
 	#take(byte: number): boolean {

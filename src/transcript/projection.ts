@@ -7,9 +7,9 @@ import type { PlainMessages } from "./plain-message.ts";
 const spoken = (kind: string) => kind.startsWith("message:") || kind === "custom_message" || kind === "branch_summary";
 
 /** The live context: the newest summary, what was kept before it, everything after it. */
-export function contextMessages(branch: Branch): AgentMessage[] {
+export function contextMessages(branch: Branch, places: readonly number[] = contextPlaces(branch)): AgentMessage[] {
 	const messages: AgentMessage[] = [];
-	for (const place of contextPlaces(branch)) {
+	for (const place of places) {
 		const message = messageOf(branch.entry(place));
 		if (message) messages.push(message);
 	}
@@ -24,8 +24,7 @@ export interface ContextJson {
 }
 
 /** What `contextMessages` gives, as JSON. Messages that were never looked at go from the file's bytes to the parts and are not kept as objects. */
-export function contextJson(branch: Branch): ContextJson {
-	const places = contextPlaces(branch);
+export function contextJson(branch: Branch, places: readonly number[] = contextPlaces(branch)): ContextJson {
 	return { size: places.reduce((sum, place) => sum + branch.size(place), 0), parts: (plain) => jsonParts(branch, places, plain) };
 }
 
@@ -56,11 +55,6 @@ function* jsonParts(branch: Branch, places: readonly number[], plain: PlainMessa
 function serialized(entry: Entry): Uint8Array | undefined {
 	const message = messageOf(entry);
 	return message && Buffer.from(toLine(message));
-}
-
-/** How many messages the live context has. */
-export function contextLength(branch: Branch): number {
-	return contextPlaces(branch).length;
 }
 
 /** The message that an entry represents; nothing when it is not part of the conversation. */

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { branchOf, type Entry, type EntryBody } from "../../src/transcript/entries.ts";
-import { contextLength, contextMessages, levelOf, messageOf, modelOf, openCalls, todosEntry } from "../../src/transcript/projection.ts";
+import { contextMessages, contextPlaces, levelOf, messageOf, modelOf, openCalls, todosEntry } from "../../src/transcript/projection.ts";
 import { assistant, call, chain, result, said, user } from "./support.ts";
 
 const compaction = (firstKeptEntryId: string): EntryBody => ({
@@ -169,7 +169,7 @@ test("on any branch of any tree: the newest summary first, nothing twice, nothin
 			const path = pathTo(entries, entries[pick % entries.length] as Entry);
 			const branch = branchOf(path);
 			const messages = contextMessages(branch);
-			expect(contextLength(branch)).toBe(messages.length);
+			expect(contextPlaces(branch).length).toBe(messages.length);
 
 			const newest = path.findLastIndex((entry) => entry.type === "compaction");
 			const summaries = messages.filter((message) => message.role === "compactionSummary");
