@@ -22,12 +22,14 @@ type Place = Pick<Line, "start" | "end" | "body">;
 const nowhere: Place = { start: -1, end: -1, body: -1 };
 const lf = 0x0a;
 const cr = 0x0d;
+const closeBrace = 0x7d;
 /** As in `kindOf`. */
 const messagePrefix = "message:";
 /** From the beginning of a message to its role, and the quote after the role. */
 const messageStart = '{"role":""'.length;
-/** Small enough to be garbage soon, large enough that the number of pieces does not matter. */
-const pieceSize = 512 * 1024;
+/** Bytes in which nearly every line tells what it is, and those after which it is parsed. */
+const usualHead = 256;
+const longestHead = 4096;
 
 export class Lines {
 	readonly all: Line[] = [];
@@ -57,23 +59,22 @@ export class Lines {
 			else messages.set(role, kind);
 			return kind;
 		};
-		for (let at = from; at < bytes.length; ) {
-			const end = pieceEnd(bytes, at);
-			const text = bytes.toString("latin1", at, end);
-			for (let start = 0; start < text.length; ) {
-				const next = text.indexOf("\n", start);
-				const stop = next < 0 ? text.length : next;
-				head.lastIndex = start;
-				const found = next < 0 ? null : head.exec(text);
-				const [, type, id, parentId, role] = found ?? [];
-				if (type && id && (type === "message") === (role !== undefined) && isClosed(text, stop)) {
-					this.#unread++;
-					const body = role === undefined ? -1 : at + head.lastIndex - role.length - messageStart;
-					this.#add(copied(id), parentId, kindOfLine(type, role), { start: at + start, end: at + stop, body });
-				} else if (stop > start) this.#parse(at + start, at + stop);
-				start = stop + 1;
+		for (let start = from, stop = 0; start < bytes.length; start = stop + 1) {
+			const next = bytes.indexOf(lf, start);
+			stop = next < 0 ? bytes.length : next;
+			let found: RegExpExecArray | null = null;
+			// A line that was not finished is not looked at, only parsed. Few heads are longer than the usual.
+			for (let length = usualHead; !found && next >= 0 && length <= longestHead; length *= 16) {
+				head.lastIndex = 0;
+				found = head.exec(bytes.toString("latin1", start, Math.min(start + length, stop)));
+				if (stop - start <= length) break;
 			}
-			at = end;
+			const [, type, id, parentId, role] = found ?? [];
+			if (type && id && (type === "message") === (role !== undefined) && isClosed(bytes, stop)) {
+				this.#unread++;
+				const body = role === undefined ? -1 : start + head.lastIndex - role.length - messageStart;
+				this.#add(copied(id), parentId, kindOfLine(type, role), { start, end: stop, body });
+			} else if (stop > start) this.#parse(start, stop);
 		}
 	}
 
@@ -182,16 +183,8 @@ export class Lines {
 	}
 }
 
-function pieceEnd(bytes: Buffer, at: number): number {
-	if (at + pieceSize >= bytes.length) return bytes.length;
-	const last = bytes.lastIndexOf(lf, at + pieceSize);
-	const end = last >= at ? last : bytes.indexOf(lf, at + pieceSize);
-	return end < 0 ? bytes.length : end + 1;
-}
-
-function isClosed(text: string, end: number): boolean {
-	const last = text[end - 1] === "\r" ? end - 2 : end - 1;
-	return text[last] === "}";
+function isClosed(bytes: Buffer, end: number): boolean {
+	return bytes[bytes[end - 1] === cr ? end - 2 : end - 1] === closeBrace;
 }
 
 /** Longer pieces of a string keep the whole of it in memory. */
