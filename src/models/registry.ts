@@ -1,5 +1,5 @@
 /** All models, which of them can be asked, and the one function that asks. There is one per process. Credentials never leave it. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelAccess, ModelProblem, RequestDoors, StreamFunction } from "../agent/contracts.ts";
 import { HttpClient } from "../lib/http/client.ts";
@@ -35,6 +35,14 @@ export interface RegistryOptions {
 	/** For tests. */
 	client?: HttpClient;
 }
+
+/** Names of the variables in which credentials may be. */
+const variables = {
+	keys: [...routes.values()].flatMap((route) => route.keys),
+	shared: [...routes.values()].flatMap((route) => route.sharedSecrets ?? []),
+	addresses: [...routes.values()].map((route) => route.baseUrlVariable),
+	proxies: ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
+};
 
 export class ModelRegistry implements ModelAccess {
 	readonly stream: StreamFunction;
@@ -215,18 +223,26 @@ export class ModelRegistry implements ModelAccess {
 	/** The values of all credentials, so that callers can keep them out of what they show. */
 	secrets(): string[] {
 		const { env, apiKey } = this.#options;
-		const shared = [...routes.values()].flatMap((route) => route.sharedSecrets ?? []);
-		const values = [...this.secretNames(), ...shared].map((name) => env[name]);
-		const proxies = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [env[name], env[name.toLowerCase()]]);
+		const found = new Set<string>(this.#held);
+		const add = (value: string | undefined) => {
+			if (value !== undefined && value.length >= shortestSecret) found.add(value);
+		};
+		const addAddress = (address: string | undefined) => {
+			if (address === undefined) return;
+			for (const secret of secretsInAddress(address)) add(secret);
+		};
+		add(apiKey?.key);
+		for (const name of this.secretNames()) add(env[name]);
+		for (const name of variables.shared) add(env[name]);
+		for (const name of variables.proxies) addAddress(env[name]);
 		const custom = [...(this.#providers.loaded?.providers.values() ?? [])];
-		const written = [...[...routes.values()].map((route) => env[route.baseUrlVariable]), ...custom.flatMap(addressesIn)];
-		const addresses = [...written, ...written.map((address) => address?.replace(/\{(\w+)\}/g, (_, name: string) => env[name] ?? ""))];
-		const passwords = [...proxies, ...addresses].flatMap(secretsInAddress);
-		const own = custom.map(({ apiKey: value }) => (value ? plainValue(value, env) : undefined));
-		const headers = custom.flatMap(headersIn).map(([name, value]) => (holdsSecret(name) ? plainValue(value, env) : undefined));
-		const all = [apiKey?.key, ...values, ...own, ...headers, ...passwords, ...this.#held];
-		const secrets = all.filter((value): value is string => value !== undefined && value.length >= shortestSecret);
-		return [...new Set(secrets)].sort((a, b) => b.length - a.length);
+		for (const address of [...variables.addresses.map((name) => env[name]), ...custom.flatMap(addressesIn)]) {
+			addAddress(address);
+			addAddress(address?.replace(/\{(\w+)\}/g, (_, name: string) => env[name] ?? ""));
+		}
+		for (const { apiKey: value } of custom) if (value) add(plainValue(value, env));
+		for (const [name, value] of custom.flatMap(headersIn)) if (holdsSecret(name)) add(plainValue(value, env));
+		return [...found].filter((secret) => secret.length >= shortestSecret).sort((a, b) => b.length - a.length);
 	}
 
 	/**
@@ -234,8 +250,10 @@ export class ModelRegistry implements ModelAccess {
 	 * what commands such as `aws` and `terraform` work with, so they count only once Bowline uses them for a model.
 	 */
 	secretNames(): string[] {
-		const names = [...routes].flatMap(([name, route]) => [...route.keys, ...((this.#asked.has(name) && route.sharedSecrets) || [])]);
-		return [...new Set([...names, ...this.#namesInFile()])];
+		const names = new Set(variables.keys);
+		for (const provider of this.#asked) for (const name of routes.get(provider)?.sharedSecrets ?? []) names.add(name);
+		for (const name of this.#namesInFile()) names.add(name);
+		return [...names];
 	}
 
 	/** The models of the local servers that answer now. Asks the network, briefly. */
@@ -266,10 +284,12 @@ export class ModelRegistry implements ModelAccess {
 		const { env } = this.#options;
 		const { loaded } = this.#providers;
 		if (loaded) return [...loaded.providers.values()].flatMap((custom) => namesIn(custom, env));
+		// Asked often, and an error for a file that is not there costs many times more than a look.
+		if (!existsSync(this.#path)) return [];
 		try {
 			return namesInText(readFileSync(this.#path, "utf8"));
 		} catch {
-			return []; // There is no file, or `#report` names its trouble.
+			return []; // `#report` names its trouble.
 		}
 	}
 
