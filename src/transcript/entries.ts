@@ -26,8 +26,8 @@ export interface Branch {
 	entry(index: number): Entry;
 	/** False only when the entry surely does not hold this piece of JSON, which has no spaces between its tokens. */
 	mayHold(index: number, json: string): boolean;
-	/** The message of an entry as JSON, if the file's bytes can be taken for it; else the entry must be asked. */
-	messageBytes(index: number, plain: PlainMessages): Uint8Array | undefined;
+	/** The message of an entry as JSON, if the bytes of the file can be taken for it; else the entry must be asked. With `plain` most are not parsed for that. */
+	messageBytes(index: number, plain?: PlainMessages): Uint8Array | undefined;
 	/** Bytes of the entry in the file, 0 when it is not known. */
 	size(index: number): number;
 }

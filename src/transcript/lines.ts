@@ -118,7 +118,7 @@ export class Lines {
 	 * The message of a line as JSON, straight from the file's bytes, which are checked: nothing is kept of what was parsed for that.
 	 * Undefined when the line's entry must be asked, because it was parsed before, is another kind of entry, or needs repair.
 	 */
-	messageBytes(number: number, plain: PlainMessages): Uint8Array | undefined {
+	messageBytes(number: number, plain?: PlainMessages): Uint8Array | undefined {
 		const { kind, body, end, entry } = this.all[number] as Line;
 		const bytes = this.#bytes;
 		if (entry || !bytes || body < 0) return undefined;
@@ -126,7 +126,7 @@ export class Lines {
 		// Without the brace that closes the entry.
 		const last = bytes[end - 1] === cr ? end - 2 : end - 1;
 		if (!this.#isUtf8) return undefined;
-		const isPlain = plain.holds(bytes, body, last, kind.slice(messagePrefix.length)) || isPlainMessage(bytes.toString("utf8", body, last));
+		const isPlain = plain?.holds(bytes, body, last, kind.slice(messagePrefix.length)) || isPlainMessage(bytes.toString("utf8", body, last));
 		return isPlain ? bytes.subarray(body, last) : undefined;
 	}
 
