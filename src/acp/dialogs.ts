@@ -2,6 +2,7 @@
 import type { CreateElicitationResponse, ElicitationSchema, PermissionOption, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { DialogOptions, Ui } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
+import type { Asking } from "./approvals.ts";
 import type { Client } from "./capabilities.ts";
 import { codes, isRpcError } from "./errors.ts";
 import type { Peer } from "./peer.ts";
@@ -14,8 +15,10 @@ export interface DialogsParts {
 	sessionId: () => string;
 	/** Absent while the session is being opened. */
 	projection: () => Projection | undefined;
+	asking: Asking;
 }
 
+const permissionMethod = "session/request_permission";
 const reject: PermissionOption = { optionId: "reject_once", name: "Reject", kind: "reject_once" };
 const allow: PermissionOption = { optionId: "allow_once", name: "Allow", kind: "allow_once" };
 
@@ -25,8 +28,6 @@ export class Dialogs implements Ui {
 	#parts: DialogsParts;
 	/** Fires when the turn is cancelled or the session ends. */
 	#open = new AbortController();
-	/** The client does not know how to be asked. */
-	#isRefused = false;
 
 	constructor(parts: DialogsParts) {
 		this.#parts = parts;
@@ -122,7 +123,7 @@ export class Dialogs implements Ui {
 	/** Asks with a call of its own, which a client shows next to the question. Outside a turn nothing may be announced. */
 	async #question(title: string, message: string, choices: PermissionOption[], options: DialogOptions): Promise<string | undefined> {
 		const projection = this.#parts.projection();
-		if (!projection?.isInTurn || this.#isRefused) return undefined;
+		if (!projection?.isInTurn || this.#parts.asking.isRefused) return undefined;
 		const { id, end } = projection.question(title, message);
 		const content = message === "" ? {} : { content: [textBlock(message)] };
 		const chosen = await this.#permission({ toolCallId: id, title, kind: "other", status: "pending", ...content }, choices, options);
@@ -132,9 +133,9 @@ export class Dialogs implements Ui {
 
 	/** The id of the option that was chosen. Anything else than a plain choice chooses nothing. */
 	async #permission(toolCall: object, choices: PermissionOption[], options: DialogOptions): Promise<string | undefined> {
-		if (this.#isRefused) return undefined;
+		if (this.#parts.asking.isRefused) return undefined;
 		const params = { sessionId: this.#parts.sessionId(), toolCall, options: choices };
-		const answer = await this.#ask<RequestPermissionResponse>("session/request_permission", params, options);
+		const answer = await this.#ask<RequestPermissionResponse>(permissionMethod, params, options);
 		const { outcome } = answer ?? {};
 		const chosen = outcome?.outcome === "selected" ? outcome.optionId : undefined;
 		return choices.some(({ optionId }) => optionId === chosen) ? chosen : undefined;
@@ -148,8 +149,8 @@ export class Dialogs implements Ui {
 		try {
 			return await this.#parts.peer.request<Result>(method, params, { signal: controller.signal, timeoutMs });
 		} catch (error) {
-			if (isRpcError(error) && error.code === codes.methodNotFound) this.#isRefused = true;
 			if (!isRpcError(error)) throw error;
+			if (error.code === codes.methodNotFound && method === permissionMethod) this.#parts.asking.refuse();
 			return undefined;
 		} finally {
 			for (const release of releases) release();

@@ -46,14 +46,18 @@ export class Methods {
 			case "session/set_config_option":
 				return (await this.#sessions()).inOrder(given, async () => {
 					const session = this.#loaded.get(given);
-					await session.options.set(given.configId, given.value);
-					return { configOptions: session.currentOptions() };
+					return { configOptions: await session.change(() => session.options.set(given.configId, given.value)) };
 				});
 			case "session/set_model":
 				return (await this.#sessions()).inOrder(given, async () => {
 					const session = this.#loaded.get(given);
-					await session.options.setModel(given.modelId);
-					session.currentOptions();
+					await session.change(() => session.options.setModel(given.modelId));
+					return {};
+				});
+			case "session/set_mode":
+				return (await this.#sessions()).inOrder(given, async () => {
+					const session = this.#loaded.get(given);
+					await session.change(() => session.options.setMode(given.modeId));
 					return {};
 				});
 			default:

@@ -1,4 +1,5 @@
 /** Opens a session of ours for the editor, and puts together what shows it. */
+import { isCommandError } from "../lib/command-error.ts";
 import type { UnknownFlag } from "../live/arguments.ts";
 import type { Front } from "../live/front.ts";
 import type { LiveSession } from "../live/live-session.ts";
@@ -6,8 +7,10 @@ import type { checkFlags, loadExtensions, openSession } from "../live/open-sessi
 import type { openWorkspace } from "../live/workspace.ts";
 import type { Options } from "../protocol/flags.ts";
 import type { FrameWriter } from "../rpc/stdio.ts";
+import { Approvals, type Asking } from "./approvals.ts";
 import type { Client } from "./capabilities.ts";
 import { Dialogs } from "./dialogs.ts";
+import { invalid } from "./errors.ts";
 import { EditorFiles } from "./files.ts";
 import { ConfigOptions } from "./options.ts";
 import type { Peer } from "./peer.ts";
@@ -36,6 +39,7 @@ export interface Connection {
 	/** The flags of the process are the defaults of each session. */
 	options: Options;
 	unknown: readonly UnknownFlag[];
+	asking: Asking;
 	/** Calls back when the process ends, for whatever reason. Returns how to undo that. */
 	atExit: (then: () => void) => () => void;
 }
@@ -44,7 +48,9 @@ export interface Wanted {
 	cwd: string;
 	/** The additional directories of the client. */
 	roots: readonly string[];
-	/** Flags that name the session to open. */
+	/** Servers that the client brings for this session. */
+	mcpServers: readonly object[];
+	/** Flags of this session: the one to open, its system prompt. */
 	flags: Options;
 	filter: VoiceParts["filter"];
 	/** The session exists; its credentials are known from here on. */
@@ -56,9 +62,12 @@ export interface Wanted {
 /** The answer to a new session does not wait longer for extensions that start. */
 const startPatienceMs = 2000;
 
-export async function openAcpSession(connection: Connection, { cwd, roots, flags, filter, onLive, onShutdown }: Wanted): Promise<AcpSession> {
-	const { opening, client, peer, writer, send, env, options, unknown, atExit } = connection;
-	const workspace = await opening.openWorkspace({ options: { ...options, ...flags }, isRpc: true, cwd, env, unknown });
+export async function openAcpSession(
+	connection: Connection,
+	{ cwd, roots, mcpServers, flags, filter, onLive, onShutdown }: Wanted,
+): Promise<AcpSession> {
+	const { opening, client, peer, writer, send, env, options, unknown, asking, atExit } = connection;
+	const workspace = await opening.openWorkspace({ options: { ...options, ...flags }, isRpc: true, cwd, env, unknown, roots });
 	/** Warnings of the time before there is a projection. */
 	const early: string[] = [];
 	let projection: Projection | undefined;
@@ -67,7 +76,7 @@ export async function openAcpSession(connection: Connection, { cwd, roots, flags
 	const loading = opening.loadExtensions(workspace, warn);
 	await opening.checkFlags(workspace, loading, warn);
 	const releases: (() => void)[] = [];
-	const dialogs = new Dialogs({ peer, client, sessionId: () => session?.id ?? "", projection: () => projection });
+	const dialogs = new Dialogs({ peer, client, sessionId: () => session?.id ?? "", projection: () => projection, asking });
 	const files = new EditorFiles({
 		peer,
 		isOffered: client.hasFiles,
@@ -89,8 +98,14 @@ export async function openAcpSession(connection: Connection, { cwd, roots, flags
 	};
 	const { live, ready } = await opening.openSession(workspace, front, loading);
 	onLive(live);
+	if (mcpServers.length) await bringServers(live, mcpServers);
 	const voice = new Voice({ sessionId: live.session.transcript.sessionId, writer, send, filter });
-	const view = new ToolView({ cwd, labelOf: (name) => live.assembly.sources.all().find((tool) => tool.name === name)?.label });
+	const view = new ToolView({
+		cwd,
+		labelOf: (name) => live.assembly.sources.find(name)?.tool.label,
+		// Tools of servers run side by side only where their servers say that they change nothing.
+		isReadOnly: (name) => name.startsWith("mcp__") && live.assembly.sources.find(name)?.tool.concurrency === "shared",
+	});
 	const shown = new Projection({
 		client,
 		cwd,
@@ -104,15 +119,18 @@ export async function openAcpSession(connection: Connection, { cwd, roots, flags
 	});
 	projection = shown;
 	for (const text of early) warn(text);
+	const approvals = new Approvals({ live, peer, sessionId: live.session.transcript.sessionId, projection: shown, asking });
+	approvals.hello();
 	const tell: Voice["update"] = (update) => voice.update(update, true);
 	session = new AcpSession({
 		live,
 		cwd,
 		voice,
 		projection: shown,
+		approvals,
 		options: new ConfigOptions(live),
 		usage: new UsageReport(live, tell),
-		busy: () => "queue",
+		busy: () => workspace.settings.get("acp.busy"),
 		tell,
 		withdraw: () => dialogs.withdraw(),
 		release: () => {
@@ -122,4 +140,14 @@ export async function openAcpSession(connection: Connection, { cwd, roots, flags
 	await within(ready, startPatienceMs);
 	await session.options.refresh();
 	return session;
+}
+
+/** Servers of this session alone. They start in the background. Throws an RpcError when an entry is wrong. */
+async function bringServers(live: LiveSession, servers: readonly object[]): Promise<void> {
+	try {
+		await live.assembly.mcp.set(servers);
+	} catch (error) {
+		await live.close("finish");
+		throw isCommandError(error) ? invalid(error.message) : error;
+	}
 }

@@ -1,7 +1,8 @@
-/** What a person can choose in the editor: the model and how much it thinks. */
-import type { SessionConfigOption, SessionConfigSelectGroup, SessionConfigSelectOption } from "@agentclientprotocol/sdk";
+/** What a person can choose in the editor: the model, how much it thinks, and what it may do without asking. */
+import type { SessionConfigOption, SessionConfigSelectGroup, SessionConfigSelectOption, SessionModeState } from "@agentclientprotocol/sdk";
 import type { LiveSession } from "../live/live-session.ts";
 import type { Model } from "../protocol/model.ts";
+import { type PermissionModeName, permissionModes } from "../protocol/permission-modes.ts";
 import { invalid } from "./errors.ts";
 
 /** Above this many models they are grouped by provider. */
@@ -22,6 +23,13 @@ const levelNames: Record<string, string> = {
 	high: "High",
 	xhigh: "Extra high",
 	max: "Maximum",
+};
+
+const modeTexts: Record<PermissionModeName, { name: string; description: string }> = {
+	plan: { name: "Plan", description: "Reads and searches; changes nothing" },
+	ask: { name: "Ask", description: "Asks before it changes files or runs commands" },
+	edit: { name: "Edit", description: "Changes files of the project; asks before commands" },
+	full: { name: "Full", description: "Does everything without asking" },
 };
 
 const nameOf = ({ provider, id }: Model) => `${provider}/${id}`;
@@ -77,7 +85,27 @@ export class ConfigOptions {
 				options: levels.map((level) => ({ value: level, name: levelNames[level] ?? level })),
 			});
 		}
+		options.push({
+			id: "mode",
+			name: "Permissions",
+			category: "mode",
+			type: "select",
+			currentValue: this.#live.assembly.permissions.mode,
+			options: permissionModes.map((mode) => ({ value: mode, ...modeTexts[mode] })),
+		});
 		return options;
+	}
+
+	/** The same as modes, for clients that show those. */
+	modes(): SessionModeState {
+		const availableModes = permissionModes.map((id) => ({ id, ...modeTexts[id] }));
+		return { currentModeId: this.#live.assembly.permissions.mode, availableModes };
+	}
+
+	async setMode(mode: unknown): Promise<void> {
+		const known = permissionModes.find((each) => each === mode);
+		if (known === undefined) throw invalid(`Unknown mode: ${String(mode)}`);
+		await this.#live.commands.perform("set_permission_mode", { mode: known });
 	}
 
 	/** The list of models for clients that are older than config options. */
@@ -99,6 +127,7 @@ export class ConfigOptions {
 		if (!option) throw invalid(`Unknown config option: ${id}`);
 		if (typeof value !== "string") throw invalid(`${id}: the value must be a string`);
 		if (id === "model") return this.setModel(value);
+		if (id === "mode") return this.setMode(value);
 		if (!this.#live.session.choice.levels().some((level) => level === value)) throw invalid(`Unknown value of thinking: ${value}`);
 		await this.#live.commands.perform("set_thinking_level", { level: value as never });
 	}

@@ -3,6 +3,7 @@ import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import { isCommandError } from "../lib/command-error.ts";
 import type { LiveSession } from "../live/live-session.ts";
 import type { CommandResult } from "../protocol/commands/index.ts";
+import type { McpServer } from "../protocol/mcp.ts";
 
 interface OwnCommand {
 	description: string;
@@ -32,6 +33,17 @@ const own: Record<string, OwnCommand> = {
 	stats: {
 		description: "Messages, tokens and cost of this session",
 		run: async (live) => statsText(await live.commands.perform("get_session_stats", {})),
+	},
+	mcp: {
+		description: "MCP servers of this session, or start one of them again",
+		hint: "restart <server>",
+		async run(live, rest) {
+			const [word, ...name] = rest.split(/\s+/);
+			if (word === "restart") return serverText((await live.commands.perform("restart_mcp_server", { name: name.join(" ") })).server);
+			if (rest !== "") return "Say /mcp, or /mcp restart <server>";
+			const { servers } = await live.commands.perform("get_mcp_servers", {});
+			return servers.length ? servers.map(serverText).join("\n") : "This session has no MCP servers.";
+		},
 	},
 	export: {
 		description: "Write this session to an HTML page",
@@ -76,4 +88,9 @@ function statsText({ sessionId, sessionFile, totalMessages, toolCalls, tokens, c
 		`Cost: $${cost.toFixed(4)}`,
 		`Context: ${context}`,
 	].join("\n");
+}
+
+function serverText({ name, status, tools, error }: McpServer): string {
+	const count = tools.length === 1 ? "1 tool" : `${tools.length} tools`;
+	return `- ${name}: ${status}${status === "ready" ? `, ${count}` : ""}${error ? ` (${error})` : ""}`;
 }

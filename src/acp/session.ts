@@ -7,6 +7,7 @@ import type { CommandName, CommandParams } from "../protocol/commands/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { UserMessage } from "../protocol/messages.ts";
 import type { Refusal } from "../session/refusal.ts";
+import type { Approvals } from "./approvals.ts";
 import { type PromptContent, promptContent, storedPrompt } from "./content.ts";
 import { codes, failed, RpcError } from "./errors.ts";
 import type { ConfigOptions } from "./options.ts";
@@ -22,6 +23,7 @@ export interface AcpSessionParts {
 	live: LiveSession;
 	cwd: string;
 	projection: Projection;
+	approvals: Approvals;
 	options: ConfigOptions;
 	usage: UsageReport;
 	/** What a prompt that comes in a turn becomes. */
@@ -50,6 +52,7 @@ export class AcpSession {
 	#title: string | undefined;
 	#isClosed = false;
 	#knownOptions = "";
+	#knownCommands = "";
 
 	constructor(parts: AcpSessionParts) {
 		this.#parts = parts;
@@ -148,6 +151,8 @@ export class AcpSession {
 		}
 		const refusal = await this.#ask(turn, content);
 		if (!refusal) await this.#atRest();
+		// A command of an extension may have loaded others.
+		if (content.message.startsWith("/")) await this.announceCommands();
 		return { refusal };
 	}
 
@@ -201,7 +206,7 @@ export class AcpSession {
 	async announce(): Promise<void> {
 		try {
 			this.#parts.voice.begin();
-			await this.announceCommands();
+			await this.announceCommands(true);
 			this.#parts.usage.tell(true);
 		} catch (error) {
 			this.live.assembly.log.error("the session could not be announced", error);
@@ -213,10 +218,14 @@ export class AcpSession {
 		this.#parts.voice.chunks.drained();
 	}
 
-	async announceCommands(): Promise<void> {
+	/** `always`: also when they have not changed. */
+	async announceCommands(always = false): Promise<void> {
 		const listed = (await this.live.slashCommands()).map(({ name, description }) => ({ name, description: description || name }));
 		const names = new Set(listed.map(({ name }) => name));
 		const availableCommands = [...listed, ...ownCommands.filter(({ name }) => !names.has(name))];
+		const json = JSON.stringify(availableCommands);
+		if (!always && json === this.#knownCommands) return;
+		this.#knownCommands = json;
 		if (!this.#isClosed) this.#parts.tell({ sessionUpdate: "available_commands_update", availableCommands });
 	}
 
@@ -227,7 +236,25 @@ export class AcpSession {
 		return options;
 	}
 
+	/** Does what the client asked for; it reads the outcome in the answer. */
+	async change(work: () => Promise<unknown>): Promise<ReturnType<ConfigOptions["all"]>> {
+		this.#changing++;
+		try {
+			await work();
+		} finally {
+			this.#changing--;
+		}
+		return this.currentOptions();
+	}
+	#changing = 0;
+
+	/** Nobody is asked about calls from now on. */
+	stopAsking(): void {
+		this.#parts.approvals.hello();
+	}
+
 	#tellOptions(): void {
+		if (this.#changing > 0) return;
 		const before = this.#knownOptions;
 		const configOptions = this.currentOptions();
 		if (before !== "" && this.#knownOptions !== before) this.#parts.tell({ sessionUpdate: "config_option_update", configOptions });
@@ -247,7 +274,12 @@ export class AcpSession {
 		if (this.#isClosed && !this.isInTurn) return;
 		for (const turn of this.#turns) if (turn === this.#turns[0] || turn.isSteering) turn.observe(event);
 		this.#parts.projection.observe(event);
-		if (event.type === "session_info_changed") this.#tellTitle(true);
+		this.#parts.approvals.observe(event);
+		if (event.type === "permission_mode_changed") {
+			this.#parts.tell({ sessionUpdate: "current_mode_update", currentModeId: event.mode });
+			this.#tellOptions();
+		} else if (event.type === "mcp_server_update" && event.status === "ready") void this.announceCommands();
+		else if (event.type === "session_info_changed") this.#tellTitle(true);
 		else if (event.type === "thinking_level_changed") this.#tellOptions();
 		else if (event.type === "turn_end") {
 			this.#parts.usage.turnEnded(event.message);

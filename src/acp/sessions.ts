@@ -5,6 +5,7 @@ import type { ListSessionsResponse, LoadSessionResponse, NewSessionResponse, Res
 import { type Redactor, redactor, secretsAgeMs } from "../lib/redact.ts";
 import type { LiveSession } from "../live/live-session.ts";
 import type { Options } from "../protocol/flags.ts";
+import type { Asking } from "./approvals.ts";
 import { codes, invalid, RpcError, unknownSession } from "./errors.ts";
 import { type Connection, openAcpSession } from "./open.ts";
 import type { Incoming } from "./peer.ts";
@@ -22,8 +23,16 @@ export class Sessions {
 	#lanes = new Map<string, Promise<unknown>>();
 	readonly redactor: Redactor;
 
-	constructor(connection: Connection) {
-		this.#connection = connection;
+	constructor(connection: Omit<Connection, "asking">) {
+		const asking: Asking = {
+			isRefused: false,
+			refuse: () => {
+				if (asking.isRefused) return;
+				asking.isRefused = true;
+				for (const session of this.#open.values()) session.stopAsking();
+			},
+		};
+		this.#connection = { ...connection, asking };
 		this.redactor = redactor(() => this.#secrets(), secretsAgeMs);
 	}
 
@@ -57,7 +66,7 @@ export class Sessions {
 	}
 
 	async create(params: Params, incoming: Incoming): Promise<NewSessionResponse> {
-		const session = await this.#openAt(params, {});
+		const session = await this.#openAt(params, this.#promptFlags(params));
 		incoming.afterResponse(() => void session.announce());
 		return { sessionId: session.id, ...this.#choices(session) };
 	}
@@ -131,9 +140,17 @@ export class Sessions {
 		const stored = (await this.#stored(cwd)).find(id);
 		if (!stored) throw unknownSession(id);
 		requireDirectory(stored.cwd, cwd);
-		const session = await this.#openAt(params, { session: stored.file });
+		const session = await this.#openAt(params, { session: stored.file, ...this.#promptFlags(params) });
 		session.learnPast();
 		return session;
+	}
+
+	/** Some clients replace the system prompt, or add to it. */
+	#promptFlags({ _meta }: Params): Options {
+		const given = (_meta as { systemPrompt?: unknown } | null | undefined)?.systemPrompt;
+		if (typeof given === "string") return { "system-prompt": given };
+		const more = (given as { append?: unknown } | null | undefined)?.append;
+		return typeof more === "string" ? { "append-system-prompt": [...(this.#connection.options["append-system-prompt"] ?? []), more] } : {};
 	}
 
 	/** The sessions on disk, where the flags and settings say that they are. */
@@ -150,16 +167,17 @@ export class Sessions {
 		return lists.length ? lists : undefined;
 	}
 
-	#choices(session: AcpSession): Pick<NewSessionResponse, "configOptions"> {
+	#choices(session: AcpSession): Pick<NewSessionResponse, "configOptions" | "modes"> {
 		const configOptions = session.currentOptions();
 		const models = this.#connection.client.hasConfigOptions ? undefined : session.options.legacyModels();
-		return { configOptions, ...(models && { models }) };
+		return { configOptions, modes: session.options.modes(), ...(models && { models }) };
 	}
 
 	async #openAt(params: Params, flags: Options): Promise<AcpSession> {
 		const session = await openAcpSession(this.#connection, {
 			cwd: directoryOf(params),
 			roots: rootsOf(params),
+			mcpServers: serversOf(params),
 			flags,
 			filter: () => this.redactor.pieces(),
 			onLive: (live) => void this.#live.add(live),
@@ -200,4 +218,19 @@ function rootsOf({ additionalDirectories: given }: Params): string[] {
 	if (given === undefined || given === null) return [];
 	if (!Array.isArray(given)) throw invalid("additionalDirectories must be a list of absolute paths");
 	return given.map((value, index) => absolute(value, `additionalDirectories[${index}]`));
+}
+
+/** Servers without a type are programs. Their entries are checked when the session is opened. */
+function serversOf({ mcpServers: given }: Params): object[] {
+	if (given === undefined || given === null) return [];
+	if (!Array.isArray(given)) throw invalid("mcpServers must be a list");
+	const names = new Set<string>();
+	for (const [index, server] of given.entries()) {
+		const { name, type } = (server ?? {}) as { name?: unknown; type?: unknown };
+		if (typeof name !== "string" || name === "") throw invalid(`mcpServers[${index}]: name must be a string`);
+		if (names.has(name)) throw invalid(`mcpServers[${index}]: there are two servers called ${name}`);
+		if (type !== undefined && type !== "http" && type !== "sse") throw invalid(`mcpServers[${index}]: unknown type ${JSON.stringify(type)}`);
+		names.add(name);
+	}
+	return given;
 }

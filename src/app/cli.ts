@@ -11,7 +11,8 @@ import { runRpc } from "./process-host.ts";
 
 const argv = process.argv.slice(2);
 /** Looked for without parsing, because what cannot be parsed must end with the right code too. */
-const isRpc = argv.some((word, index) => /^--mode=rpc(-ui)?$/.test(word) || (/^rpc(-ui)?$/.test(word) && argv[index - 1] === "--mode"));
+const isRpc =
+	argv[0] !== "acp" && argv.some((word, index) => /^--mode=rpc(-ui)?$/.test(word) || (/^rpc(-ui)?$/.test(word) && argv[index - 1] === "--mode"));
 /** In RPC mode every start that fails has the same code. */
 const usageCode = isRpc ? exitCodes.failed : exitCodes.usage;
 

@@ -59,7 +59,7 @@ export async function makeRegistry(parts: McpParts): Promise<Registry> {
 		redactor: secrets.redactor,
 		addSecrets: (values) => secrets.add(values),
 		...(elicit && { elicit }),
-		roots: () => [{ uri: pathToFileURL(cwd).href, name: basename(cwd) }],
+		roots: () => [cwd, ...(workspace.roots ?? [])].map((path) => ({ uri: pathToFileURL(path).href, name: basename(path) })),
 		emit,
 		warn,
 		waitMs: settings.get("mcp.waitMs"),

@@ -45,7 +45,7 @@ export async function makeGate({ workspace, shells, sources, prompting, warn, pa
 	const grantsFile = isHermetic || workspace.subagent ? undefined : join(userDirectory, grantsFileName);
 	const place: Surroundings = {
 		cwd,
-		roots: () => sandbox?.roots ?? [cwd],
+		roots: () => sandbox?.roots ?? [cwd, ...(workspace.roots ?? []).map(realPath)],
 		given: async () => [...(await givenPaths(prompting)).map(realPath), ...(sandbox?.ownDirectories ?? [])],
 		temporary: () => sandbox?.temporaryDirectories ?? [],
 		protectedFiles: async () => [],

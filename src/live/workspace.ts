@@ -10,6 +10,8 @@ import type { Subagent } from "./as-subagent.ts";
 
 export interface Workspace {
 	cwd: string;
+	/** Further directories of the project. */
+	roots?: readonly string[];
 	userDirectory: string;
 	env: NodeJS.ProcessEnv;
 	options: Options;
@@ -27,13 +29,14 @@ export interface WorkspaceInput {
 	/** A host drives the process: workflow settings are the same on every machine. */
 	isRpc: boolean;
 	cwd?: string;
+	roots?: readonly string[];
 	env?: NodeJS.ProcessEnv;
 	unknown?: readonly UnknownFlag[];
 	subagent?: Subagent;
 }
 
 export async function openWorkspace(input: WorkspaceInput): Promise<Workspace> {
-	const { options, isRpc, cwd = process.cwd(), env = process.env, unknown = [], subagent } = input;
+	const { options, isRpc, cwd = process.cwd(), roots, env = process.env, unknown = [], subagent } = input;
 	const directory = await userDirectory(env);
 	const settings =
 		subagent?.settings ??
@@ -49,8 +52,8 @@ export async function openWorkspace(input: WorkspaceInput): Promise<Workspace> {
 			isRpc,
 			permissionMode: options["permission-mode"],
 		}));
-	const sandbox = settings.get("sandbox.mode") === "off" ? undefined : await sandboxOf({ cwd, userDirectory: directory, env, settings });
-	return { cwd, userDirectory: directory, env, options, unknown, settings, ...(subagent && { subagent }), ...(sandbox && { sandbox }) };
+	const sandbox = settings.get("sandbox.mode") === "off" ? undefined : await sandboxOf({ cwd, roots, userDirectory: directory, env, settings });
+	return { cwd, roots, userDirectory: directory, env, options, unknown, settings, ...(subagent && { subagent }), ...(sandbox && { sandbox }) };
 }
 
 function sandboxAssignment({ sandbox, "no-sandbox": isOff }: Options): string[] {
@@ -60,7 +63,7 @@ function sandboxAssignment({ sandbox, "no-sandbox": isOff }: Options): string[] 
 	return mode === undefined ? [] : [`sandbox.mode=${mode}`];
 }
 
-async function sandboxOf({ cwd, userDirectory, env, settings }: Pick<Workspace, "cwd" | "userDirectory" | "env" | "settings">): Promise<Sandbox> {
+async function sandboxOf({ cwd, roots, userDirectory, env, settings }: Pick<Workspace, "cwd" | "roots" | "userDirectory" | "env" | "settings">): Promise<Sandbox> {
 	const { Sandbox } = await import("../sandbox/index.ts");
-	return new Sandbox({ cwd, userDirectory, env, setting: (name) => settings.get(name) });
+	return new Sandbox({ cwd, roots, userDirectory, env, setting: (name) => settings.get(name) });
 }

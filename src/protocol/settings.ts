@@ -98,6 +98,7 @@ export const settings = {
 	"mcp.enabled": setting("boolean", true, "Use the MCP servers of settings and of .mcp.json; those of --mcp-config and of a host are used anyway."),
 	"mcp.waitMs": setting("number", 10000, "How long the first model call waits for MCP servers to be ready."),
 	"mcp.env.allow": setting("strings", [], "Variables that MCP servers may see besides the usual ones and those of their entries."),
+	"acp.busy": choice(["queue", "steer"], "queue", "What a prompt of an editor does while another one runs: wait for its turn, or steer."),
 	"mcp.instructions": setting("boolean", true, "Put what MCP servers say about their tools into the system prompt."),
 	"images.autoResize": setting("boolean", true, "Shrink large images before they go to the model.", project),
 	"images.blockImages": setting("boolean", false, "Send no image to the model at all.", project),

@@ -17,6 +17,8 @@ import { Walls } from "./walls.ts";
 
 export interface SandboxInput {
 	cwd: string;
+	/** Further directories of the project. */
+	roots?: readonly string[];
 	userDirectory: string;
 	env: NodeJS.ProcessEnv;
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
@@ -239,12 +241,12 @@ export class Sandbox {
 
 	/** Directories that commands may write to. Some are refused: writing there is as good as no sandbox. */
 	#roots(): { roots: string[] } | Unavailable {
-		const { cwd, setting, userDirectory, env } = this.#input;
+		const { cwd, roots: more = [], setting, userDirectory, env } = this.#input;
 		const user = realPath(userDirectory) ?? userDirectory;
 		const home = env.HOME === undefined ? undefined : realPath(env.HOME);
 		const installation = realPath(dirname(import.meta.dirname)) ?? import.meta.dirname;
 		const roots: string[] = [];
-		for (const named of [cwd, ...setting("sandbox.writable")]) {
+		for (const named of [cwd, ...more, ...setting("sandbox.writable")]) {
 			const root = realPath(named);
 			const facts = root === undefined ? undefined : statSync(root, { throwIfNoEntry: false });
 			const problem = !facts?.isDirectory()

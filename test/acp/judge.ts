@@ -142,7 +142,7 @@ export class Judge {
 
 	#answered(message: Json): void {
 		const asked = this.#methods.get(message.id);
-		if (message.id === null) return "error" in message ? this.#checkError(message) : this.#fault("a result without an id", message);
+		if (message.id === null && !asked) return "error" in message ? this.#checkError(message) : this.#fault("a result without an id", message);
 		if (!asked) return this.#fault("an answer to no request, or a second one", message);
 		this.#methods.delete(message.id);
 		const { method, params } = asked;

@@ -46,7 +46,7 @@ test("every way to stop has its stop reason", () =>
 test("a session without a model can be opened, and its first prompt says what to set", () =>
 	using({}, async (editor) => {
 		const { configOptions } = await editor.request("session/new", { cwd: editor.cwd, mcpServers: [] });
-		expect(configOptions).toEqual([]);
+		expect(configOptions.map(({ id }: { id: string }) => id)).toEqual(["mode"]);
 		const session = await editor.session();
 		expect(await editor.prompt(session, "hi")).toMatchObject({ error: { code: -32000, message: expect.stringContaining("No model selected") } });
 	}));
