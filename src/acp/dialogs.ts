@@ -1,7 +1,8 @@
 /** Dialogs of extensions as questions of the protocol: forms where the client has them, else requests for permission. */
 import type { CreateElicitationResponse, ElicitationSchema, PermissionOption, RequestPermissionResponse } from "@agentclientprotocol/sdk";
-import type { DialogOptions, Ui } from "../agent/contracts.ts";
+import type { DialogOptions, Elicit, Ui } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
+import { randomBytes } from "../lib/ids.ts";
 import type { Asking } from "./approvals.ts";
 import type { Client } from "./capabilities.ts";
 import { codes, isRpcError } from "./errors.ts";
@@ -87,6 +88,21 @@ export class Dialogs implements Ui {
 	notify(message: string, type: "info" | "warning" | "error" = "info"): void {
 		this.#parts.projection()?.notice(type, message);
 	}
+
+	/** What an MCP server asks: a form in one go, or an address to visit. */
+	elicit: Elicit = async ({ message, toolCallId, form, url }, signal) => {
+		const { client, sessionId, projection } = this.#parts;
+		if (url === undefined ? !client.hasForms : !client.hasUrls) return { action: "decline" };
+		const call = toolCallId === undefined ? undefined : projection()?.shown(toolCallId);
+		const where = { message, sessionId: sessionId(), ...(call && { toolCallId: call.id }) };
+		const asked =
+			url === undefined
+				? { mode: "form", ...where, requestedSchema: { ...form, type: "object" } }
+				: { mode: "url", ...where, elicitationId: randomBytes(8).toString("hex"), url };
+		const answer = await this.#ask<CreateElicitationResponse>("elicitation/create", asked, { signal });
+		if (answer?.action === "accept") return { action: "accept", content: (answer.content ?? {}) as Record<string, unknown> };
+		return { action: answer?.action === "decline" ? "decline" : "cancel" };
+	};
 
 	setStatus(): void {
 		// Editors have no place for it.

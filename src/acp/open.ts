@@ -88,6 +88,7 @@ export async function openAcpSession(
 		flow: writer,
 		ui: dialogs,
 		hasUI: true,
+		elicit: client.hasForms || client.hasUrls ? dialogs.elicit : null,
 		files,
 		warn,
 		atExit: (then) => void releases.push(atExit(then)),
@@ -145,7 +146,7 @@ export async function openAcpSession(
 /** Servers of this session alone. They start in the background. Throws an RpcError when an entry is wrong. */
 async function bringServers(live: LiveSession, servers: readonly object[]): Promise<void> {
 	try {
-		await live.assembly.mcp.set(servers);
+		await live.assembly.mcp.set(servers, setImmediate);
 	} catch (error) {
 		await live.close("finish");
 		throw isCommandError(error) ? invalid(error.message) : error;

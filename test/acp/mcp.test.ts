@@ -66,3 +66,51 @@ test("a call of a server is cancelled with its turn", () =>
 		expect(await answer).toMatchObject({ result: { stopReason: "cancelled" } });
 		expect(performance.now() - before).toBeLessThan(4000);
 	}));
+
+const form = { type: "object", properties: { name: { type: "string", title: "Name" }, size: { type: "integer", default: 3 } }, required: ["name"] };
+const eliciting = (request: object) => `call #q mcp__tools__elicit ${JSON.stringify({ request })} · say "done"`;
+
+for (const [answer, expected] of [
+	[
+		{ action: "accept", content: { name: "Ann" } },
+		{ action: "accept", content: { name: "Ann", size: 3 } },
+	],
+	[{ action: "accept", content: { name: 7 } }, { action: "cancel" }],
+	[{ action: "decline" }, { action: "decline" }],
+	[{ action: "cancel" }, { action: "cancel" }],
+] as const) {
+	test(`a form of a server is a form under its call, and ${JSON.stringify(answer)} is answered with ${JSON.stringify(expected)}`, () =>
+		using(
+			{ model: eliciting({ message: "Who are you?", requestedSchema: form }), capabilities: { elicitation: { form: {} } }, answer: () => answer },
+			async (editor) => {
+				const session = await editor.session({ mcpServers: [server("tools")] });
+				await editor.prompt(session, "go");
+				const { params } = await editor.until(({ method }) => method === "elicitation/create");
+				expect(params).toEqual({ mode: "form", message: "tools: Who are you?", requestedSchema: form, sessionId: session, toolCallId: "q" });
+				const shown = editor.calls()[0]?.content[0].content.text;
+				expect(JSON.parse(shown)).toEqual(expected);
+			},
+		));
+}
+
+test("an address of a server is asked about where the client can show it, and declined elsewhere", async () => {
+	const request = { mode: "url", message: "Log in", url: "https://example.org/login", elicitationId: "theirs" };
+	await using({ model: eliciting(request), capabilities: { elicitation: { url: {} } }, answer: () => ({ action: "accept" }) }, async (editor) => {
+		const session = await editor.session({ mcpServers: [server("tools")] });
+		await editor.prompt(session, "go");
+		const { params } = await editor.until(({ method }) => method === "elicitation/create");
+		expect(params).toMatchObject({ mode: "url", url: "https://example.org/login", sessionId: session });
+		expect(params.elicitationId).not.toBe("theirs");
+		expect(JSON.stringify(editor.calls()[0]?.content)).toContain("accept");
+	});
+	await using({ model: eliciting(request), capabilities: { elicitation: { form: {} } } }, async (editor) => {
+		await editor.prompt(await editor.session({ mcpServers: [server("tools")] }), "go");
+		expect(JSON.stringify(editor.calls()[0]?.content)).toContain("decline");
+	});
+});
+
+test("servers are not told of forms that nobody can fill in", () =>
+	using({ model: 'call mcp__tools__capabilities {} · say "done"' }, async (editor) => {
+		await editor.prompt(await editor.session({ mcpServers: [server("tools")] }), "go");
+		expect(JSON.stringify(editor.calls()[0]?.content)).not.toContain("elicitation");
+	}));
