@@ -50,9 +50,24 @@ function checked(validator: Validator, tool: ToolDefinition, args: Record<string
 	if (validator.Check(args)) return { args: structuredClone(args) };
 	const coerced = coerce(args, tool.parameters) as Record<string, unknown>;
 	if (validator.Check(coerced)) return { args: coerced };
-	const problems = [...validator.Errors(coerced)].map((error) => ({
-		path: error.instancePath.slice(1).replaceAll("/", ".") || "arguments",
-		message: error.message,
+	return { problems: problemsOf(validator.Errors(coerced)) };
+}
+
+/** Each problem with its place. Where a value must be one of a few, the message lists them. */
+function problemsOf(errors: ReturnType<Validator["Errors"]>): { path: string; message: string }[] {
+	const placeOf = (path: string) => path.slice(1).replaceAll("/", ".") || "arguments";
+	const allowed = new Map<string, unknown[]>();
+	for (const error of errors) {
+		const values = error.keyword === "enum" ? error.params.allowedValues : error.keyword === "const" ? [error.params.allowedValue] : [];
+		if (values.length) allowed.set(error.instancePath, [...(allowed.get(error.instancePath) ?? []), ...values]);
+	}
+	const listed = [...allowed].map(([path, values]) => ({
+		path: placeOf(path),
+		message: `must be ${values.map((value) => JSON.stringify(value)).join(" or ")}`,
 	}));
-	return { problems };
+	// The union of these values says nothing more.
+	const isSaid = ({ keyword, instancePath }: { keyword: string; instancePath: string }) =>
+		allowed.has(instancePath) && ["enum", "const", "anyOf", "oneOf"].includes(keyword);
+	const others = errors.filter((error) => !isSaid(error)).map(({ instancePath, message }) => ({ path: placeOf(instancePath), message }));
+	return [...listed, ...others];
 }

@@ -40,6 +40,8 @@ export class Conversation {
 	#connection: Connection;
 	#requests = 0;
 	#restarting: Promise<void> | undefined;
+	/** The session file of the last run. */
+	#lastSession: string | undefined;
 
 	constructor(open: OpenChannel, readiness: Readiness, options: ConversationOptions) {
 		this.#open = open;
@@ -48,6 +50,9 @@ export class Conversation {
 		this.#permissionHandler = options.onPermission;
 		this.#listeners = new Listeners(this.#report);
 		this.#connection = this.#connect();
+		this.on("agent_end", ({ sessionFile }) => {
+			this.#lastSession = sessionFile;
+		});
 	}
 
 	/** Resolves when the agent has ended. After `restart`, that of the new one. */
@@ -97,8 +102,12 @@ export class Conversation {
 	}
 
 	/** Replaces the tools that live in the host; returns their names. On failure the old ones stay. */
-	setCustomTools(tools: readonly CustomTool[]): Promise<string[]> {
-		const set = this.#settingTools.then(() => this.#setTools(tools));
+	setCustomTools(tools: readonly CustomTool[]): Promise<string[]>;
+	/** The same for tools whose arguments have types of their own. */
+	setCustomTools(tools: readonly CustomTool<never>[]): Promise<string[]>;
+	setCustomTools(tools: readonly (CustomTool | CustomTool<never>)[]): Promise<string[]> {
+		// The schema of a tool says which arguments it gets.
+		const set = this.#settingTools.then(() => this.#setTools(tools as readonly CustomTool[]));
 		this.#settingTools = set.catch(() => undefined);
 		return set;
 	}
@@ -122,9 +131,12 @@ export class Conversation {
 		return this.exited;
 	}
 
-	/** Ends the agent and starts it again. Listeners, the dialog handler and custom tools stay. */
-	restart(): Promise<void> {
-		this.#restarting ??= this.#restart().finally(() => {
+	/**
+	 * Ends the agent and starts it again. Listeners, the dialog handler and custom tools stay. The session is a new one; with `resume` the agent
+	 * goes on with the session it had, also after it died in the middle of it. Rejects when that session has no file.
+	 */
+	restart({ resume = false }: { resume?: boolean } = {}): Promise<void> {
+		this.#restarting ??= this.#restart(resume).finally(() => {
 			this.#restarting = undefined;
 		});
 		return this.#restarting;
@@ -150,11 +162,22 @@ export class Conversation {
 		return this.#connection.whenReady(this.#options.startTimeoutMs ?? defaultTimeoutMs, this.#readiness === "answer");
 	}
 
-	async #restart(): Promise<void> {
+	async #restart(resume: boolean): Promise<void> {
+		const sessionPath = resume ? await this.#findSession() : undefined;
 		await this.#connection.close();
 		this.#connection = this.#connect();
 		await this.start();
 		if (this.#tools.size) await this.setCustomTools([...this.#tools.values()]);
+		if (sessionPath !== undefined) await this.request("switch_session", { sessionPath });
+	}
+
+	/** The file of the session: asked of the agent, or from its last run when it is gone. */
+	async #findSession(): Promise<string> {
+		const state = await this.request("get_state").catch(() => undefined);
+		const file = state ? state.sessionFile : this.#lastSession;
+		if (file === undefined)
+			throw new Error("There is no session file to go on with: nothing was stored, or the agent ended before its first run did.");
+		return file;
 	}
 
 	#connect(): Connection {

@@ -19,6 +19,22 @@ test("arguments that do not fit are shown with the problem, and the tool does no
 	expect(resultTexts(played)["1"]).toMatch(/^The arguments of strict do not fit its schema:\n.*path/s);
 });
 
+test("a value that must be one of a few is answered with all of them", async () => {
+	const properties = {
+		level: { anyOf: [{ const: "low" }, { const: "high" }] },
+		mode: { enum: ["read", "write"] },
+		kind: { const: "file" },
+		size: { anyOf: [{ type: "number" }, { type: "null" }] },
+	};
+	const choosy = tool("choosy", async () => ({ content: [] }), { parameters: { type: "object", properties } });
+	const played = await playLoop({ replies: one(call("1", "choosy", { level: "deep", mode: "eat", kind: "dog", size: {} })), tools: [choosy] });
+	const text = resultTexts(played)["1"] ?? "";
+	for (const line of ['level: must be "low" or "high"', 'mode: must be "read" or "write"', 'kind: must be "file"', "size: must be number"])
+		expect(text).toContain(line);
+	expect(text).not.toContain("allowed values");
+	expect(text.match(/level/g)).toHaveLength(2);
+});
+
 test("shared calls run at the same time, an exclusive one waits for those before it", async () => {
 	const order: string[] = [];
 	const timed = (name: string, concurrency: "shared" | "exclusive") =>

@@ -1,6 +1,6 @@
 /** The client and our own program: requests, runs, events, tools, dialogs. */
 import { expect, test } from "vitest";
-import { ExitError, RequestError, startClient, TimeoutError } from "../../src/client/index.ts";
+import { type CustomTool, ExitError, RequestError, startClient, TimeoutError } from "../../src/client/index.ts";
 import { commands } from "../../src/protocol/commands/index.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import { start } from "./support.ts";
@@ -173,4 +173,22 @@ test("a program that cannot be started is said to be so", async () => {
 	const refused = await startClient({ args: ["--no-themes", "--frobnicate"] }).catch((error) => error);
 	expect(refused).toBeInstanceOf(ExitError);
 	expect(refused).toMatchObject({ exitCode: 1, message: expect.stringMatching(/exited with code 1 before it was ready\.\n.*--frobnicate/s) });
+});
+
+interface StockArguments {
+	article: string;
+}
+
+test("a tool's arguments may be an interface, in a tool of its own and in place", async () => {
+	const client = await start({ replies: [{ blocks: [{ tool: "stock", arguments: { article: "A-17" } }] }, { text: "{{last}}" }] });
+	const parameters = { type: "object", properties: { article: { type: "string" } }, required: ["article"] };
+	const stock: CustomTool<StockArguments> = { name: "stock", description: "Stock.", parameters, execute: ({ article }) => `12 of ${article}` };
+	await client.setCustomTools([stock]);
+	expect(await client.promptAndWait("how many?")).toMatchObject({ text: "12 of A-17" });
+	const names = await client.setCustomTools([
+		stock,
+		{ name: "price", description: "Price.", parameters, execute: ({ article }: StockArguments) => article },
+		{ name: "plain", description: "Any arguments.", parameters, execute: (args: Record<string, unknown>) => String(args.article) },
+	]);
+	expect(names).toEqual(["stock", "price", "plain"]);
 });

@@ -143,6 +143,25 @@ test("frames of many megabytes pass; one that is over the limit fails what waits
 	await expect(strict.getLastAssistantText()).rejects.toThrow("the agent sent a frame of more than 1000000 bytes, which was dropped");
 });
 
+test("a restart with resume goes on with the session, also after the agent was killed", async () => {
+	const client = await start({ replies: [{ text: "one" }, { text: "two" }, { text: "three" }], isStored: true });
+	await client.promptAndWait("first");
+	const { sessionId, sessionFile } = await client.getState();
+	await client.restart({ resume: true });
+	expect(await client.getState()).toMatchObject({ sessionId, sessionFile, messageCount: 2 });
+	await client.promptAndWait("second");
+	await client.bash({ command: "kill -9 $PPID" }).catch(() => undefined);
+	await client.exited;
+	await client.restart({ resume: true });
+	expect(await client.getState()).toMatchObject({ sessionId, messageCount: 4 });
+});
+
+test("a session that is not stored cannot be resumed, and goes on as it is", async () => {
+	const client = await start({ replies: [{ text: "one" }] });
+	await expect(client.restart({ resume: true })).rejects.toThrow("There is no session file to go on with");
+	expect(await client.promptAndWait("hi")).toMatchObject({ text: "one" });
+});
+
 test("a restarted agent is a new process with the same listeners and tools", async () => {
 	const client = await start({ replies: [{ blocks: [{ tool: "ping", arguments: {} }] }, { text: "{{last}}" }] });
 	await client.setCustomTools([{ name: "ping", description: "Pings.", parameters: { type: "object" }, execute: () => "pong" }]);

@@ -31,13 +31,15 @@ export interface Setting extends ClientOptions {
 	/** The model's output: replies of a script. */
 	replies?: unknown[];
 	files?: Record<string, string>;
+	/** Sessions are written to disk. */
+	isStored?: boolean;
 }
 
 /** Our own program with a scripted model. */
-export async function start({ replies, files = {}, args = [], ...options }: Setting = {}): Promise<Client> {
+export async function start({ replies, files = {}, args = [], isStored, ...options }: Setting = {}): Promise<Client> {
 	const cwd = folder(replies ? { ...files, "script.jsonc": JSON.stringify({ replies }) } : files);
 	const model = replies ? ["--provider", "scripted", "--model", "script.jsonc"] : [];
-	const flags = ["--no-session", "--set", "retry.baseDelayMs=20", ...model, ...args];
+	const flags = [...(isStored ? [] : ["--no-session"]), "--set", "retry.baseDelayMs=20", ...model, ...args];
 	return kept(startClient({ cwd, env: environment(cwd), ...options, args: flags }));
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import weakref
 from typing import Any, AsyncIterator, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
@@ -23,7 +24,7 @@ from .tools import HostTool
 DEFAULT_COMMAND = ("bowline", "--mode", "rpc", "--updates", "delta")
 
 Frame = Dict[str, Any]
-Listener = Callable[[Any], None]
+Listener = Callable[[Any], Union[None, Awaitable[None]]]
 
 
 class AsyncClient(AsyncCommands):
@@ -219,6 +220,7 @@ class AsyncClient(AsyncCommands):
     def on(self, event: str, listener: Listener) -> Callable[[], None]:
         """Calls the listener for every event of that type. Gives a function that ends it.
 
+        A listener may be a coroutine function. Events do not wait for it: a second call may begin before the first one has ended.
         Beside the types of events there are ``"event"`` (all of them), ``"extension_ui_request"`` (questions and notices of extensions),
         ``"response"`` (answers that no request waits for) and ``"exit"`` (the exit code).
         """
@@ -338,7 +340,15 @@ class AsyncClient(AsyncCommands):
 
     def _tell(self, name: str, value: Any) -> None:
         for listener in list(self._listeners.get(name, [])):
-            guarded(listener, value)
+            guarded(self._call_listener(listener), value)
+
+    def _call_listener(self, listener: Listener) -> Callable[[Any], None]:
+        def call(value: Any) -> None:
+            outcome = listener(value)
+            if inspect.isawaitable(outcome):
+                self._work(_awaited(outcome))
+
+        return call
 
     def _work(self, coroutine: Any) -> "asyncio.Task[None]":
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(coroutine)
@@ -369,6 +379,10 @@ class AsyncClient(AsyncCommands):
             queue.end()
         self._queues.clear()
         self._tell("exit", code)
+
+
+async def _awaited(outcome: Awaitable[None]) -> None:
+    await outcome
 
 
 def _reject(future: "asyncio.Future[Any]", error: Exception) -> None:

@@ -38,7 +38,6 @@ class RunResult:
 
     @property
     def error(self) -> Optional[str]:
-        """Why the last reply failed, if it did."""
-        if self.stop_reason != "error":
-            return None
-        return (self.last or {}).get("errorMessage") or "the reply failed"
+        """Why the last reply ended in an error or was aborted, if it did."""
+        reason: Optional[str] = (self.last or {}).get("errorMessage")
+        return reason or ("the reply failed" if self.stop_reason == "error" else None)

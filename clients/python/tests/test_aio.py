@@ -32,6 +32,36 @@ class Talking(unittest.IsolatedAsyncioTestCase):
                 await client.prompt_and_wait("wait", timeout=0.5)
             await client.wait_for_idle(20)
 
+    async def test_a_coroutine_can_listen_and_its_failure_is_reported(self):
+        heard, failures = [], []
+
+        async def listen(event):
+            await asyncio.sleep(0)
+            heard.append((await client.get_state())["sessionId"])
+            raise ValueError("mine")
+
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(str(context["exception"])))
+        async with AsyncClient(ECHO) as client:
+            client.on("agent_settled", listen)
+            await client.prompt_and_wait("hello")
+            for _ in range(200):
+                if failures:
+                    break
+                await asyncio.sleep(0.05)
+            self.assertEqual(heard, [(await client.get_state())["sessionId"]])
+        self.assertEqual(failures, ["mine"])
+
+    async def test_the_result_says_why_a_reply_failed_or_was_aborted(self):
+        async with AsyncClient(scripted({"fail": {"status": 400, "body": "no"}}, {"text": "one", "stall": True}, {"text": "two"})) as client:
+            self.assertEqual((await client.prompt_and_wait("a")).error, "400 no")
+            started = asyncio.Event()
+            client.on("message_update", lambda _: started.set())
+            run = asyncio.create_task(client.prompt_and_wait("b"))
+            await started.wait()
+            await client.abort()
+            self.assertEqual((await run).error, "Request was aborted")
+            self.assertIsNone((await client.prompt_and_wait("c")).error)
+
     async def test_events_are_iterated(self):
         async with AsyncClient(ECHO) as client:
             events = client.events()
