@@ -91,6 +91,12 @@ export const subcommands: Record<string, Subcommand> = {
 		flags: ["json", "session-dir", ...surroundings],
 		run: async (words, options) => (await import("./commands/export.ts")).exportCommand(words, options),
 	},
+	record: {
+		usage: "show|trim|merge …",
+		doc: "Look at records of sessions, and make them fit for tests",
+		flags: ["json"],
+		run: async (words, options) => (await import("./commands/record.ts")).recordCommand(words, options),
+	},
 	help: {
 		usage: "[command]",
 		doc: "This text, or the flags of one command",

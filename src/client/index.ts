@@ -11,6 +11,7 @@ export { ExitError, RequestError, TimeoutError } from "./errors.ts";
 export type { ListenerTypes } from "./listeners.ts";
 export type { PermissionAnswer, PermissionHandler } from "./permissions.ts";
 export type { ClosePatience, Spawn } from "./process.ts";
+export { type ReplayOptions, recordArgs, replayArgs } from "./replay.ts";
 export type { RequestOptions } from "./requests.ts";
 export type { PromptOptions, PromptOutcome, WaitOptions } from "./runs.ts";
 export type { FromSchema, JsonSchema } from "./schema-types.ts";

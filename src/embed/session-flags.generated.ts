@@ -39,6 +39,14 @@ export interface SessionFlags {
 	systemPrompt?: string;
 	/** Add to the system prompt (text or a file). */
 	appendSystemPrompt?: readonly string[];
+	/** Write down what models are asked and say and what tools return, to be played with --provider scripted --model <file>. */
+	record?: string;
+	/** strict: a request that differs from the record fails (default). loose: it is reported. */
+	replay?: "strict" | "loose";
+	/** Answer tool calls from the record instead of running them. */
+	replayTools?: boolean;
+	/** full (default), or recorded: with the pauses of the original. */
+	replaySpeed?: "full" | "recorded";
 	/** With -p: answer with a value that fits this JSON Schema, and print nothing else. */
 	outputSchema?: string;
 	/** Load an extension. */

@@ -12,6 +12,18 @@ import type { ModelChoice } from "../session/model-choice.ts";
 import type { Workspace } from "./workspace.ts";
 
 const scripted = "scripted";
+
+/** How this process plays records. Subagents are told apart by the ids of their tasks. */
+export function replayOptions({ cwd, options, subagent }: Workspace, warn: (text: string) => void) {
+	return {
+		agent: subagent?.inheritance.artifacts.id ?? "main",
+		cwd,
+		isStrict: options.replay !== "loose",
+		isPaced: options["replay-speed"] === "recorded",
+		warn,
+	};
+}
+
 /** A variable that may give access to a provider; the providers themselves know exactly, but loading them costs. */
 const keyLike =
 	/_(API_KEY|AUTH_TOKEN|TOKEN)$|^AWS_(BEARER_TOKEN_BEDROCK|PROFILE|ACCESS_KEY_ID|ROLE_ARN|CONTAINER_CREDENTIALS_)|^GOOGLE_(APPLICATION_CREDENTIALS|CLOUD_PROJECT)$|^(GCLOUD_PROJECT|ANTHROPIC_VERTEX_PROJECT_ID)$|^AZURE_OPENAI_(BASE_URL|ENDPOINT|RESOURCE_NAME)$/;
@@ -34,7 +46,7 @@ export class Models implements SessionModels, ModelCatalogue {
 		this.#doors = doors;
 		this.#warn = warn;
 		const { agent, depth } = workspace.subagent?.inheritance ?? { agent: "main", depth: 0 };
-		this.#scripts = scriptedAccess(this.scriptDirectory, { agent, depth });
+		this.#scripts = scriptedAccess(this.scriptDirectory, { agent, depth }, replayOptions(workspace, warn));
 	}
 
 	/** Where the names of scripts begin; a subagent may work elsewhere. */
@@ -130,7 +142,14 @@ export class Models implements SessionModels, ModelCatalogue {
 		return code === "no_key" ? problem : `No model selected. ${problem}`;
 	}
 
-	stream: StreamFunction = async (request, options) => {
+	stream: StreamFunction = (request, options) => this.#ask(request, options);
+
+	/** From now on the requests go through another function. */
+	wrap(wrapped: (stream: StreamFunction) => StreamFunction): void {
+		this.#ask = wrapped(this.#ask);
+	}
+
+	#ask: StreamFunction = async (request, options) => {
 		const access = request.model.provider === scripted ? this.#scripts : await this.registry();
 		return access.stream(request, { ...options, onEvent: (event) => options.onEvent(this.#explain(event)) });
 	};

@@ -65,7 +65,7 @@ export interface OpenSession {
 }
 
 export async function openSession(workspace: Workspace, front: Front, loading?: Promise<Extensions>, override?: Override): Promise<OpenSession> {
-	const { settings, subagent, sandbox } = workspace;
+	const { options, settings, subagent, sandbox } = workspace;
 	await sandbox?.open();
 	if (sandbox && !sandbox.state.active) front.warn(notActive(sandbox));
 	const budget = await loadBudget(settings, front.warn, subagent?.inheritance.budget);
@@ -77,8 +77,9 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 	await permissions.attach({ sources, prompting, abortRun: () => void session.abort() });
 	const live = new LiveSession(assembly, front, identityOf(workspace), override);
 	if (front.mcpServers && Object.keys(front.mcpServers).length > 0) await assembly.mcp.set(front.mcpServers, setImmediate);
+	if (options.record !== undefined || options["replay-tools"]) await (await import("./records.ts")).useRecords(assembly, workspace, front);
 	// A subagent's changes are part of the turn that sent it.
-	if (settings.get("checkpoints.enabled") && !workspace.options["no-session"] && !subagent) {
+	if (settings.get("checkpoints.enabled") && !options["no-session"] && !subagent) {
 		const { SessionCheckpoints } = await import("./checkpoints.ts");
 		live.checkpoints = new SessionCheckpoints({ assembly, workspace, warn: front.warn });
 	}

@@ -27,6 +27,8 @@ export class ToolSources {
 
 	/** Names that the model never gets. */
 	#excluded: ReadonlySet<string>;
+	/** Changes how the tools that the model is offered run. */
+	wrap: (tools: Tool[]) => Tool[] = (tools) => tools;
 
 	/** In the order of precedence. */
 	constructor(sources: readonly ToolSource[], excluded: readonly string[] = []) {
@@ -53,7 +55,7 @@ export class ToolSources {
 
 	/** The tools that the model is offered. */
 	active(): Tool[] {
-		return this.#resolve().flatMap(({ tool, source }) => (this.#isOn(tool, source) ? [tool] : []));
+		return this.wrap(this.#resolve().flatMap(({ tool, source }) => (this.#isOn(tool, source) ? [tool] : [])));
 	}
 
 	/** Offers these tools and no others of those that exist now. */

@@ -60,6 +60,13 @@ export const flags = {
 	"no-mcp": { doc: "No MCP server but those of --mcp-config and of the host" },
 	"system-prompt": { value: "text", doc: "Replace the system prompt (text or a file)" },
 	"append-system-prompt": { value: "text", doc: "Add to the system prompt (text or a file)", repeats: true },
+	record: {
+		value: "file",
+		doc: "Write down what models are asked and say and what tools return, to be played with --provider scripted --model <file>",
+	},
+	replay: { value: "how", doc: "strict: a request that differs from the record fails (default). loose: it is reported", oneOf: ["strict", "loose"] },
+	"replay-tools": { doc: "Answer tool calls from the record instead of running them" },
+	"replay-speed": { value: "speed", doc: "full (default), or recorded: with the pauses of the original", oneOf: ["full", "recorded"] },
 	"output-schema": { value: "file", doc: "With -p: answer with a value that fits this JSON Schema, and print nothing else" },
 	extension: { value: "path", short: "e", doc: "Load an extension", repeats: true },
 	"no-extensions": { short: "ne", doc: "Load no extension but those named" },

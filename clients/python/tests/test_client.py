@@ -7,6 +7,8 @@ import unittest
 
 from bowline import Client, ExitError, HostTool, RequestError, RequestTimeout
 
+from bowline.testing import record_args, replay_args
+
 from .support import ECHO, PROGRAM, odd_agent, scripted
 
 WEATHER_SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -54,6 +56,16 @@ class Deciding(unittest.TestCase):
 
 
 class Talking(unittest.TestCase):
+    def test_a_recorded_session_is_played(self):
+        with tempfile.TemporaryDirectory() as folder:
+            record = os.path.join(folder, "review.jsonl")
+            with Client([*PROGRAM, *record_args(record), "--provider", "scripted", "--model", "echo"]) as client:
+                self.assertEqual(client.prompt_and_wait("approve").text, "approve")
+            with Client([*PROGRAM, *replay_args(record)]) as client:
+                self.assertEqual(client.prompt_and_wait("approve").text, "approve")
+            with Client([*PROGRAM, *replay_args(record)]) as client:
+                self.assertIn("differs from the record", client.prompt_and_wait("reject").error)
+
     def test_a_prompt_with_a_schema_ends_with_a_value(self):
         submit = {"blocks": [{"tool": "submit_result", "arguments": {"result": {"data": {"verdict": "approve"}}}}]}
         with Client(scripted(submit, {"text": "no"}, {"text": "no"}, {"text": "no"})) as client:

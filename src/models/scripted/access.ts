@@ -1,6 +1,7 @@
 /** The scripted provider as the session sees it. Scripts are loaded when the first prompt needs them, once per process. */
 import type { ModelAccess, StreamFunction } from "../../agent/contracts.ts";
 import type { Model } from "../../protocol/model.ts";
+import type { ReplayOptions } from "../records/player.ts";
 import { scriptedModel } from "./model.ts";
 
 export interface Asker {
@@ -8,12 +9,18 @@ export interface Asker {
 	depth: number;
 }
 
-export function scriptedAccess(cwd: string, asker: Asker): ModelAccess {
+/** `replay`: how records are played. */
+export function scriptedAccess(cwd: string, asker: Asker, replay: ReplayOptions): ModelAccess {
 	const players = new Map<string, Promise<{ model: Model; stream: StreamFunction } | { problem: string }>>();
 	const load = async (name: string) => {
-		const { loadScript, ScriptPlayer } = await import("./index.ts");
+		const { loadScript, RecordPlayer, ScriptPlayer } = await import("./index.ts");
 		const loaded = await loadScript(name, cwd);
 		if ("problem" in loaded) return loaded;
+		if ("record" in loaded) {
+			const player = new RecordPlayer(loaded.record, loaded.source, replay);
+			const { provider: _, id, api: __, ...facts } = player.model ?? { provider: "", id: "", api: "" };
+			return { model: { ...scriptedModel(name), ...facts, name: `${id} (record)` }, stream: player.stream };
+		}
 		const player = new ScriptPlayer(loaded.script, loaded.source, asker);
 		return { model: scriptedModel(name, loaded.script), stream: player.stream };
 	};

@@ -2,14 +2,17 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { isRecord, type ModelRecord, parseRecord } from "../records/format.ts";
 import { builtInScripts } from "./built-in/index.ts";
 import { explain } from "./explain.ts";
 import type { Script } from "./format.ts";
 
 export type LoadedScript = { script: Script; source: string } | { problem: string };
+/** A file may also be the record of a real session. */
+export type LoadedModel = LoadedScript | { record: ModelRecord; source: string };
 
 /** `name` is a built-in script, or a path relative to `cwd`. A problem is one line for the person who named or wrote the script. */
-export async function loadScript(name: string, cwd: string): Promise<LoadedScript> {
+export async function loadScript(name: string, cwd: string): Promise<LoadedModel> {
 	if (Object.hasOwn(builtInScripts, name)) return { script: builtInScripts[name] as Script, source: name };
 	let text: string;
 	try {
@@ -19,7 +22,9 @@ export async function loadScript(name: string, cwd: string): Promise<LoadedScrip
 		if (code !== "ENOENT" && code !== "ENOTDIR") return { problem: `Script cannot be read: ${name}: ${message}` };
 		return { problem: `Script not found: ${name}. Name a .jsonc file or a built-in script (${Object.keys(builtInScripts).join(", ")}).` };
 	}
-	return parseScript(text, name);
+	if (!isRecord(text)) return parseScript(text, name);
+	const record = parseRecord(text, name);
+	return "problem" in record ? record : { record, source: name };
 }
 
 /** `source` is how problems name the text. */

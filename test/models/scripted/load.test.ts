@@ -136,7 +136,7 @@ describe("the examples", () => {
 		["hello", [words]],
 	])("trouble.jsonc: %s", async (prompt, expected) => {
 		const loaded = await loadScript("trouble.jsonc", examples);
-		if ("problem" in loaded) throw new Error(loaded.problem);
+		if (!("script" in loaded)) throw new Error("problem" in loaded ? loaded.problem : "It is a record.");
 		const from = player(loaded.script, { sleep: async () => "elapsed" });
 		const seen = [];
 		for (const _ of expected) {

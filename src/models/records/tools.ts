@@ -1,0 +1,29 @@
+/** Tools that answer from a record instead of running. */
+import type { Tool } from "../../agent/tool.ts";
+import type { ModelRecord, RecordedTool } from "./format.ts";
+
+/** Tools whose calls have an effect inside the agent: the plan, the answer. They run as ever. */
+const always = new Set(["todo_write", "submit_result"]);
+
+export function replayedTools(
+	{ lines }: ModelRecord,
+	{ agent, source, isStrict }: { agent: string; source: string; isStrict: boolean },
+): (tools: readonly Tool[]) => Tool[] {
+	const results = new Map<string, RecordedTool>();
+	for (const line of lines) if (line.type === "tool" && line.agent === agent) results.set(line.toolCallId, line);
+	const replayed = (tool: Tool): Tool => ({
+		...tool,
+		// The record has arguments that the tool of that time accepted.
+		async execute(call) {
+			const recorded = results.get(call.toolCallId);
+			if (!recorded || recorded.toolName !== tool.name) {
+				if (!isStrict) return tool.execute(call);
+				throw new Error(`The record ${source} has no result of this call of ${tool.name}. Record it again, or play it with --replay loose.`);
+			}
+			const { content, details, isError } = recorded.result;
+			if (isError) throw new Error(content.map((block) => (block.type === "text" ? block.text : "")).join("\n"));
+			return { content, details };
+		},
+	});
+	return (tools) => tools.map((tool) => (always.has(tool.name) ? tool : replayed(tool)));
+}
