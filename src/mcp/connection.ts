@@ -69,6 +69,11 @@ export class Connection {
 		return this.#greeting?.era;
 	}
 
+	/** Whether a person can answer the server. */
+	get canAsk(): boolean {
+		return this.#parts.elicit !== undefined;
+	}
+
 	use(transport: Transport): void {
 		this.peer.transport = transport;
 	}
@@ -88,8 +93,10 @@ export class Connection {
 	/** Begins as servers since 2026 expect it. */
 	async discover(clock: Clock, signal?: AbortSignal): Promise<Greeting> {
 		const answer = await this.peer.request("server/discover", this.modernParams({}), { clock, signal });
-		const versions = Array.isArray(answer.supportedVersions) ? answer.supportedVersions.map(String) : [];
-		if (versions.length > 0 && !versions.includes(this.#modern)) throw new UnknownRevision(versions.join(", "));
+		// Some older servers answer whatever they do not know with an empty success.
+		if (!Array.isArray(answer.supportedVersions)) throw notFound("server/discover");
+		const versions = answer.supportedVersions.map(String);
+		if (!versions.includes(this.#modern)) throw new UnknownRevision(versions.join(", "));
 		this.#greeting = greetingOf(answer, "modern", this.#modern);
 		return this.#greeting;
 	}

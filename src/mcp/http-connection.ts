@@ -41,6 +41,8 @@ async function negotiate(input: OpenHttp): Promise<Connection> {
 			return await modern(input);
 		} catch (error) {
 			if (error instanceof LoginWanted) throw error;
+			// A server that answers this question may still speak an older revision that we know.
+			if (error instanceof UnknownRevision) return legacy(input, version);
 			if (error instanceof RpcError) {
 				if (error.code === -32020 || error.code === -32021) throw error;
 				if (error.code === unsupportedVersion) version = spokenVersion(error);
@@ -77,7 +79,8 @@ async function legacy({ config, target, client, clock, signal, connection: make 
 	connection.use(transport);
 	const greeting = await connection.initialize(version, clock, signal);
 	if (config.protocol !== "auto" && greeting.version !== config.protocol) throw new UnknownRevision(greeting.version);
-	if (connection.announces("tools") || connection.announces("prompts")) void transport.listen();
+	// Servers may ask people over this stream as well.
+	if (connection.canAsk || connection.announces("tools") || connection.announces("prompts")) void transport.listen();
 	return connection;
 }
 
