@@ -52,7 +52,8 @@ export async function inherited(given: Options, cwd: string, env: NodeJS.Process
 		unknown,
 		settings: await settingsOf(inheritance, cwd, env),
 		policy,
-		offer: (all) => [...(tools ? all.filter(({ name }) => tools.includes(name)) : all), tool],
+		// Tools of MCP servers are there only where the definition names them, with patterns.
+		offer: (all) => [...(tools ? all.filter(({ name }) => name.startsWith("mcp__") || tools.includes(name)) : all), tool],
 	};
 }
 

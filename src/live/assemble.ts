@@ -87,9 +87,6 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	}));
 	const budget = makeBudget?.(bus.emit, (reply) => estimatedUsage(reply, conversation.messages, choice.model));
 	const permissions = new Permissions({ workspace, front, conversation, shells, controls, doors, edges });
-	const taskParts = { permissions, workspace, front, models, shells, conversation, choice, controls, doors, budget, edges };
-	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
-	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, files: front.files, warn, taskTool });
 	const mcp: Mcp = new Mcp({
 		workspace,
 		front,
@@ -100,6 +97,10 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		readJsonc: readJsoncText,
 		taken: () => sources.takenFor("mcp"),
 	});
+	const taskParts = { permissions, workspace, front, models, shells, mcp, conversation, choice, controls, doors, budget, edges };
+	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
+	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, files: front.files, warn, taskTool });
+
 	const sources = new ToolSources(front.host ? [builtIn, front.host.tools, mcp] : [builtIn, mcp], excludedTools(options));
 	const prompting = new Prompting(workspace, warn, now);
 	const offered = async (starting?: AbortSignal) => {

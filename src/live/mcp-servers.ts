@@ -8,7 +8,17 @@ import { HttpClient } from "../lib/http/client.ts";
 import { removeOldLogs } from "../lib/shell/temp-log.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { version } from "../lib/version.ts";
-import { answerElicitation, type Entry, isWrong, type Origin, Registry, type RegistryParts, readEntries } from "../mcp/index.ts";
+import {
+	answerElicitation,
+	type Entry,
+	isWrong,
+	mayName,
+	type Origin,
+	Registry,
+	type RegistryParts,
+	readEntries,
+	type ServerConfig,
+} from "../mcp/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { Front } from "./front.ts";
 import type { Secrets } from "./secrets.ts";
@@ -40,7 +50,6 @@ export async function makeRegistry(parts: McpParts): Promise<Registry> {
 	if (logDirectory !== undefined) void removeOldLogs(logDirectory, Date.now(), /^mcp-.*\.log$/);
 	const elicit = elicitOf(parts);
 	let http: HttpClient | undefined;
-	const offered = toolNames(options)?.filter((name) => name.startsWith("mcp__"));
 	return new Registry({
 		entries,
 		untrusted,
@@ -64,7 +73,7 @@ export async function makeRegistry(parts: McpParts): Promise<Registry> {
 		warn,
 		waitMs: settings.get("mcp.waitMs"),
 		taken,
-		offered: offered?.length ? offered : undefined,
+		offered: offeredTools(workspace),
 		hasInstructions: settings.get("mcp.instructions"),
 		tempDir: tmpdir(),
 		redact: secrets.redact,
@@ -72,6 +81,14 @@ export async function makeRegistry(parts: McpParts): Promise<Registry> {
 			await Promise.all([shells.closeServers(), http?.close()]);
 		},
 	});
+}
+
+/** Patterns of MCP tools, of each of those who may restrict them. */
+function offeredTools({ options, subagent }: Workspace): string[][] {
+	const patterns = (names: readonly string[] | undefined) => names?.filter((name) => name.startsWith("mcp__")) ?? [];
+	if (!subagent) return [patterns(toolNames(options))].filter((list) => list.length > 0);
+	const { tools, allowedTools } = subagent.inheritance;
+	return [patterns(tools), ...[patterns(allowedTools)].filter((list) => list.length > 0)];
 }
 
 /** How a person is asked; nothing where nobody can answer. */
@@ -88,7 +105,13 @@ interface Collected {
 
 /** The lowest place first: user, project, explicit. */
 async function collect({ workspace, warn, readJsonc }: McpParts): Promise<Collected> {
-	const { options, settings, cwd } = workspace;
+	const { options, settings, cwd, subagent } = workspace;
+	// A subagent starts the servers whose tools its definition names, and no others.
+	if (subagent) {
+		const { mcpServers = [], tools = [] } = subagent.inheritance;
+		const isNamed = ({ name }: Entry) => tools.some((pattern) => (pattern.startsWith("mcp__") ? mayName(pattern, name) : pattern === "mcp_resource"));
+		return { entries: (mcpServers as ServerConfig[]).filter(isNamed), untrusted: [] };
+	}
 	const isEnabled = !options["no-mcp"] && settings.get("mcp.enabled");
 	const found: Collected = { entries: [], untrusted: [] };
 	const take = (value: unknown, origin: Origin, from: string) => {

@@ -51,6 +51,13 @@ export class Mcp implements ToolSource {
 		return (await this.#load()).expand(text, signal);
 	}
 
+	/** For subagents: the entries of this session, as they were written. */
+	async entries(): Promise<readonly object[]> {
+		const { subagent } = this.#parts.workspace;
+		if (subagent) return subagent.inheritance.mcpServers ?? [];
+		return this.#loading || this.#mayHaveServers() ? (await this.#load()).entries : [];
+	}
+
 	/** Replaces the host's servers. They start in the background, once `then` lets them. */
 	async set(servers: McpServers, then: (start: () => void) => void): Promise<string[]> {
 		const registry = await this.#load();
@@ -77,7 +84,9 @@ export class Mcp implements ToolSource {
 
 	#mayHaveServers(): boolean {
 		const { workspace } = this.#parts;
-		const { options, settings, cwd } = workspace;
+		const { options, settings, cwd, subagent } = workspace;
+		if (subagent)
+			return (subagent.inheritance.mcpServers ?? []).length > 0 && (subagent.inheritance.tools ?? []).some((name) => name.startsWith("mcp"));
 		const isNamed = options["mcp-config"] !== undefined || settings.layers("mcpServers").length + settings.refused("mcpServers").length > 0;
 		return isNamed || (!options.hermetic && existsSync(join(cwd, ".mcp.json")));
 	}

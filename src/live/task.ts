@@ -17,6 +17,7 @@ import type { InheritedDefaults } from "../subagents/inheritance.ts";
 import { taskTool } from "../subagents/task-tool.ts";
 import type { Front } from "./front.ts";
 import { hasCopies, worktreesOf } from "./interrupted-merges.ts";
+import type { Mcp } from "./mcp.ts";
 import type { Models } from "./models.ts";
 import type { Permissions } from "./permissions.ts";
 import type { Shells } from "./shells.ts";
@@ -28,6 +29,7 @@ export interface TaskInput {
 	front: Pick<Front, "warn" | "atExit">;
 	models: Models;
 	shells: Shells;
+	mcp: Mcp;
 	conversation: Conversation;
 	choice: ModelChoice;
 	controls: Controls;
@@ -105,10 +107,11 @@ function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isol
 	};
 }
 
-async function inheritedDefaults({ workspace, models, shells, controls, permissions }: TaskInput): Promise<InheritedDefaults> {
+async function inheritedDefaults({ workspace, models, shells, controls, permissions, mcp }: TaskInput): Promise<InheritedDefaults> {
 	const { options, unknown, settings, cwd, subagent } = workspace;
 	const { apiKey } = models;
 	const allowed = subagent ? subagent.inheritance.allowedTools : toolNames(options);
+	const mcpServers = await mcp.entries();
 	const values = Object.keys(rows).map((name) => [name, settings.get(name as SettingName)]);
 	return {
 		credentials: { variables: await shells.withheld(), ...(apiKey ? { apiKey } : {}) },
@@ -121,6 +124,7 @@ async function inheritedDefaults({ workspace, models, shells, controls, permissi
 		trusted: settings.isTrusted,
 		flags: { ...flagsFor(options, cwd), unknown },
 		...(allowed ? { allowedTools: allowed } : {}),
+		...(mcpServers.length > 0 ? { mcpServers } : {}),
 		scriptDirectory: models.scriptDirectory,
 	};
 }

@@ -13,6 +13,13 @@ export function toolName(server: string, tool: string): string {
 	return `${full.slice(0, longest - hashDigits - 1)}_${digest}`;
 }
 
+/** Whether a pattern may fit the name of a tool of this server. */
+export function mayName(pattern: string, server: string): boolean {
+	const prefix = `${namePrefix}${clean(server)}__`;
+	const [literal = ""] = pattern.split("*");
+	return prefix.startsWith(literal) || literal.startsWith(prefix.slice(0, literal.length));
+}
+
 /** The name itself, or the first of `name_2`, `name_3` that is free. It is taken from then on. */
 export function freeName(name: string, taken: Set<string>): string {
 	let free = name;

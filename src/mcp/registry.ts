@@ -21,8 +21,8 @@ export interface RegistryParts extends Omit<ServerParts, "onChange"> {
 	waitMs: number;
 	/** Names that other tools have. */
 	taken: () => Iterable<string>;
-	/** Patterns of the tools that the model is offered; all when absent. */
-	offered: readonly string[] | undefined;
+	/** Patterns of the tools that the model is offered: each list must have one that fits. */
+	offered: readonly (readonly string[])[];
 	/** Whether what servers say about their use goes into the system prompt. */
 	hasInstructions: boolean;
 	tempDir: string;
@@ -108,7 +108,7 @@ export class Registry {
 	/** Whether the flags offer this tool to the model. */
 	isOffered(name: string): boolean {
 		const { offered } = this.#parts;
-		return !offered || !name.startsWith(namePrefix) || offered.some((pattern) => fits(pattern, name));
+		return !name.startsWith(namePrefix) || offered.every((patterns) => patterns.some((pattern) => fits(pattern, name)));
 	}
 
 	describe(): McpServer[] {
@@ -152,6 +152,11 @@ export class Registry {
 	async expand(text: string, signal: AbortSignal): Promise<UserContent | undefined> {
 		await this.prepare(signal);
 		return expandPrompt(text, this.servers, signal);
+	}
+
+	/** The entries that are used, as they were written. */
+	get entries(): readonly ServerConfig[] {
+		return this.servers.map(({ config }) => config);
 	}
 
 	get servers(): readonly Server[] {

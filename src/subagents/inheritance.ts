@@ -18,6 +18,8 @@ export interface InheritedDefaults {
 	flags: Record<string, unknown>;
 	/** The only built-in tools that a subagent may have; all when absent. */
 	allowedTools?: readonly string[];
+	/** Entries of the MCP servers that a subagent may start, where its definition names tools of them. */
+	mcpServers?: readonly object[];
 	/** Where names of scripted models begin. */
 	scriptDirectory: string;
 }

@@ -146,3 +146,31 @@ test("-p uses servers, announces that nobody can answer, and leaves nothing", as
 		rmSync(folder, { recursive: true, force: true });
 	}
 });
+
+test("a subagent has the tools of servers that its definition names, from servers of its own", async () => {
+	const files = {
+		".bowline/agents/helper.md": "---\nname: helper\ndescription: helps\ntools: mcp__s__e*, read\n---\nHelp.",
+		".bowline/agents/other.md": "---\nname: other\ndescription: helps\n---\nHelp.",
+	};
+	const task = (agent: string) => `agent main + call #${agent} task {"agent":"${agent}","tasks":[{"id":"T","description":"t","assignment":"go"}]}`;
+	const echo = (agent: string) => `agent ${agent} + call mcp__s__echo {"text":"from ${agent}"}`;
+	const submit = (agent: string, sees: string) => `agent ${agent} + sees "${sees}" + call submit_result {"result":{"data":"${agent} saw it"}}`;
+	const model = [
+		task("helper"),
+		echo("helper"),
+		"agent helper + call mcp__s__pid {}",
+		submit("helper", "Tool mcp__s__pid not found"),
+		task("other"),
+		echo("other"),
+		submit("other", "Tool mcp__s__echo not found"),
+		'agent main + say "done"',
+	].join(" · ");
+	await withAgent({ model, files, servers: { s: small() }, flags: ["--approve"] }, async (agent) => {
+		agent.send(prompt);
+		for (const name of ["helper", "other"]) {
+			const end = await agent.until((frame) => frame.type === "tool_execution_end" && frame.toolCallId === name);
+			expect(JSON.stringify(end)).toContain(`${name} saw it`);
+		}
+		await agent.event("agent_settled");
+	});
+});

@@ -49,7 +49,7 @@ export class Servers {
 			warn: (text) => void this.warnings.push(text),
 			waitMs: 10_000,
 			taken: () => [],
-			offered: undefined,
+			offered: [],
 			hasInstructions: true,
 			tempDir: folder,
 			redact: redact.text,
