@@ -37,7 +37,7 @@ export class SessionCheckpoints {
 	constructor({ assembly: { session, shells }, workspace, warn }: Parts) {
 		this.#session = session;
 		const { cwd, userDirectory, settings } = workspace;
-		const shell = () => shells.childShell();
+		const shell = () => shells.gitStarter();
 		const open = async () => {
 			const environment = await shells.commandEnvironment();
 			const store = await TreeStore.open({ cwd, root: join(userDirectory, "checkpoints"), own: () => this.#own(workspace), shell, environment });

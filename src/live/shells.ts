@@ -13,6 +13,7 @@ export class Shells {
 	#shell: Promise<Shell> | undefined;
 	#hostShell: Promise<Shell> | undefined;
 	#searchShell: Promise<Shell> | undefined;
+	#gitShell: Promise<Shell> | undefined;
 	#childShell: Promise<Shell> | undefined;
 	#serverShell: Promise<Shell> | undefined;
 	#isClosed = false;
@@ -69,6 +70,16 @@ export class Shells {
 		await (await this.#serverShell)?.close();
 	}
 
+	/** For git that we run ourselves, inside the sandbox where there is one, and for the programs that remove its directories. */
+	async gitStarter(): Promise<Pick<Shell, "start">> {
+		const { sandbox } = this.#workspace;
+		const outside = await this.childShell();
+		if (!sandbox?.gitConfinement) return outside;
+		this.#gitShell ??= this.#load(sandbox.gitConfinement);
+		const inside = await this.#gitShell;
+		return { start: (file, ...rest) => (file === "git" ? inside : outside).start(sandbox.programOf(file), ...rest) };
+	}
+
 	/** Returns what commands see, at any time. */
 	async commandEnvironment(): Promise<() => Record<string, string | undefined>> {
 		const credentials = await this.#secrets.learn();
@@ -86,7 +97,7 @@ export class Shells {
 		await Promise.all([(await this.#shell)?.close(), (await this.#hostShell)?.close(), (await this.#searchShell)?.close()]);
 		if (!this.#childShell) return;
 		await stop();
-		await (await this.#childShell).close();
+		await Promise.all([(await this.#childShell).close(), (await this.#gitShell)?.close()]);
 	}
 
 	/** Refuses to start anything while the walls that the user asked for are missing. */

@@ -42,13 +42,19 @@ export interface TaskInput {
 /** The tool that sends subagents; nothing where this agent may not send any. */
 export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 	const { workspace, front, models, shells, conversation, choice, budget, edges, permissions } = input;
-	const { options, settings, cwd, userDirectory, env, subagent } = workspace;
+	const { options, settings, cwd, userDirectory, env, subagent, sandbox } = workspace;
 	const { warn, atExit } = front;
 	const { depth = 0, spawns = "*", artifacts: place } = subagent?.inheritance ?? {};
 	const deepest = settings.get("task.maxRecursionDepth");
 	if (spawns.length === 0 || (deepest >= 0 && depth >= deepest)) return undefined;
 	const agents = await loadAgents({ cwd, userDirectory: options.hermetic ? undefined : userDirectory, isTrusted: settings.isTrusted, warn });
-	const artifacts = new Artifacts({ sessionFile: () => conversation.transcript.file, inherited: place, warn, atExit });
+	const artifacts = new Artifacts({
+		sessionFile: () => conversation.transcript.file,
+		inherited: place,
+		onDirectory: (path) => sandbox?.shareArtifacts(path),
+		warn,
+		atExit,
+	});
 	const isolation = isolationOf(input, artifacts);
 	if (depth === 0 && settings.get("task.isolation.mode") !== "none" && hasCopies(worktreesOf(userDirectory)))
 		isolation().catch((error) => edges.log.error("left-over copies could not be looked at", error));
@@ -97,7 +103,7 @@ function isolationOf(input: TaskInput, artifacts: Artifacts): () => Promise<Isol
 	return async () => {
 		const { collectLeftOvers, gitIsolation } = await import("../subagents/isolation/index.ts");
 		const environment = await shells.commandEnvironment();
-		const place = { root: worktreesOf(workspace.userDirectory), shell: () => shells.childShell(), environment };
+		const place = { root: worktreesOf(workspace.userDirectory), shell: () => shells.gitStarter(), environment };
 		if (!collected && settings.get("task.isolation.mode") !== "worktree") warn("task.isolation.mode: only worktree is supported; it is used.");
 		collected ??= collectLeftOvers({ ...place, now: Date.now, warn });
 		await collected;

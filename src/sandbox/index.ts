@@ -2,14 +2,14 @@
 import { chmodSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { randomBytes } from "../lib/ids.ts";
-import type { Confinement } from "../lib/shell/confinement.ts";
+import type { Confinement, ProgramStart } from "../lib/shell/confinement.ts";
 import type { SandboxState } from "../protocol/sandbox.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import { CellError } from "./cell.ts";
 import { ConfinedFiles } from "./files.ts";
-import { isWithin, outermost, realPath } from "./paths.ts";
+import { between, isWithin, look, outermost, realPath } from "./paths.ts";
 import { hasPassed, probe } from "./probe.ts";
-import { explain, findPrograms, type Programs, type Unavailable } from "./programs.ts";
+import { explain, findProgram, findPrograms, type Programs, type Unavailable } from "./programs.ts";
 import { isProcessor, seccompFilter } from "./seccomp.ts";
 import { readableOfUserDirectory, Survey } from "./survey.ts";
 import type { View } from "./view.ts";
@@ -35,13 +35,22 @@ export class Sandbox {
 	#opening: Promise<void> | undefined;
 	#survey: Survey | undefined;
 	#walls: Walls | undefined;
+	#gitWalls: Walls | undefined;
+	#programs: Programs | undefined;
+	/** Of copies that subagents work in: each is its own only root. */
+	#copies = new Map<string, Survey>();
 	#private: string | undefined;
 	#recent: { view: View; at: number } | undefined;
+	/** What the model is told to read in hidden directories. */
+	readonly #ownReadable: string[] = [];
+	/** Directories that our own git writes to. */
+	readonly #gitDirectories: string[];
 
 	constructor(input: SandboxInput) {
 		this.#input = input;
 		this.mode = input.setting("sandbox.mode") as Sandbox["mode"];
 		this.#state = { mode: this.mode, active: false, verified: false, reason: "it has not been tried yet" };
+		this.#gitDirectories = ["worktrees", "checkpoints"].map((name) => join(input.userDirectory, name));
 	}
 
 	get state(): SandboxState {
@@ -100,6 +109,35 @@ export class Sandbox {
 		return survey && this.#state.active ? this.#walls?.viewing(() => survey.view(true)) : undefined;
 	}
 
+	/** For git that we run ourselves. */
+	get gitConfinement(): Confinement | undefined {
+		return this.#state.active ? this.#gitWalls : undefined;
+	}
+
+	/** Files of subagents: commands and tools may read them, and our own git writes patches there. */
+	shareArtifacts(directory: string): void {
+		const place = realPath(directory);
+		if (place === undefined || this.#gitDirectories.includes(place)) return;
+		this.#gitDirectories.push(place);
+		this.#ownReadable.push(place);
+		this.#recent = undefined;
+	}
+
+	/** The path of a program that no command can have made. */
+	programOf(name: string): string {
+		return (name === "git" ? this.#programs?.git : findProgram(name, this.roots)) ?? name;
+	}
+
+	/** A directory inside a copy has the whole copy as its root, and not the live tree. */
+	#surveyOf(cwd: string, survey: Survey): Survey {
+		const copies = realPath(join(this.#input.userDirectory, "worktrees"));
+		if (copies === undefined || !isWithin(cwd, copies) || isWithin(survey.ground.cwd, copies)) return survey;
+		const top = [...between(join(cwd, "x"), copies)].reverse().find((path) => look(join(path, ".git"))) ?? cwd;
+		const known = this.#copies.get(top) ?? new Survey({ ...survey.ground, cwd: top, roots: [top] });
+		this.#copies.set(top, known);
+		return known;
+	}
+
 	/** What file tools may touch; nothing where the session runs without a sandbox. */
 	get files(): ConfinedFiles | undefined {
 		const survey = this.#survey;
@@ -148,8 +186,8 @@ export class Sandbox {
 
 	async close(): Promise<void> {
 		await this.#opening;
-		await this.#walls?.endAll();
-		this.#survey?.removePlaceholders();
+		await Promise.all([this.#walls?.endAll(), this.#gitWalls?.endAll()]);
+		for (const survey of [this.#survey, ...this.#copies.values()]) survey?.removePlaceholders();
 		this.#removePrivate();
 	}
 
@@ -163,6 +201,13 @@ export class Sandbox {
 		if ("reason" in roots) return this.#unavailable(roots);
 		const temporary = this.#makePrivate();
 		const { HOME: home } = env;
+		this.#ownReadable.push(
+			join(this.#private as string, "logs"),
+			...readableOfUserDirectory(this.#input.userDirectory),
+			// Searches without ripgrep are a program of ours, and extensions and scripts are run by this node.
+			realPath(import.meta.dirname) ?? import.meta.dirname,
+			dirname(realPath(process.execPath) ?? process.execPath),
+		);
 		const survey = new Survey({
 			mode: this.mode,
 			cwd: realPath(cwd) ?? cwd,
@@ -177,7 +222,7 @@ export class Sandbox {
 			git: setting("sandbox.git"),
 			isRoot: process.getuid?.() === 0,
 			temporary,
-			ownReadable: [join(this.#private as string, "logs"), ...readableOfUserDirectory(this.#input.userDirectory)],
+			ownReadable: this.#ownReadable,
 		});
 		this.#survey = survey;
 		if (this.mode === "external") {
@@ -194,9 +239,10 @@ export class Sandbox {
 		const started = performance.now();
 		const network = setting("sandbox.network");
 		const maxProcesses = setting("sandbox.maxProcesses");
-		const view = () => {
-			const current = survey.view();
-			survey.makePlaceholders(current);
+		const view = ({ cwd }: Pick<ProgramStart, "cwd"> = survey.ground) => {
+			const place = this.#surveyOf(cwd, survey);
+			const current = place.view();
+			place.makePlaceholders(current);
 			return current;
 		};
 		const onEnd = () => {
@@ -204,8 +250,12 @@ export class Sandbox {
 		};
 		const seccompFile = this.#writeFilter(programs);
 		const logDirectory = join(this.#private as string, "logs");
-		const walls = new Walls({ programs, view, seccompFile, network, env: setting("sandbox.env"), maxProcesses, logDirectory, onEnd });
+		const options = { programs, view, seccompFile, network, env: setting("sandbox.env"), maxProcesses, logDirectory, onEnd };
+		const walls = new Walls(options);
 		this.#walls = walls;
+		// In a cell of its own: an abort ends the model's commands, and not the git that puts things in order after it.
+		this.#gitWalls = new Walls({ ...options, network: "off", view: () => survey.gitView(this.#gitDirectories) });
+		this.#programs = programs;
 		const { cwd, home } = survey.ground;
 		const hiddenDirectory = this.#private as string;
 		try {

@@ -1,6 +1,6 @@
 /** Looks at the machine and makes a view of it, again for each command: files come and go. */
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
 import { isWithin, look, outermost, realPath } from "./paths.ts";
@@ -48,23 +48,37 @@ export class Survey {
 		return this.#trusted;
 	}
 
+	/** For our own git: also whole repositories, and directories of ours. */
+	gitView(own: readonly string[]): View {
+		const directories = own.flatMap((path) => realPath(path) ?? []);
+		const commons = this.#trusted.flatMap((top) => commonDirectory(top) ?? []);
+		const isWriting = this.ground.mode !== "read-only";
+		return this.#view(isWriting ? [...this.ground.roots, ...this.#trusted, ...commons] : [], directories);
+	}
+
 	/** `reading`: nothing but temporary files may be written. */
 	view(reading = this.ground.mode === "read-only"): View {
+		return this.#view(reading ? [] : this.ground.roots);
+	}
+
+	/** `own`: directories of ours in which nothing has to be protected. */
+	#view(wanted: readonly string[], own: readonly string[] = []): View {
 		const { ground } = this;
-		const isWriting = !reading;
-		const roots = isWriting ? outermost(ground.roots) : [];
+		const isWriting = wanted.length > 0;
+		const roots = outermost(wanted);
 		const git = isWriting ? this.#git(roots) : { writable: [], protected: [], placeholders: [], forbidden: [] };
-		const writable = outermost([...roots, ...git.writable]);
-		const own = isWriting ? this.#protected(roots) : { protected: [], placeholders: [] };
+		const writable = outermost([...roots, ...git.writable, ...own]);
+		const named = isWriting ? this.#protected(roots) : { protected: [], placeholders: [] };
 		const hidden = hiddenPaths(ground);
-		const placeholders = [...own.placeholders, ...git.placeholders];
-		const isHidden = (path: string) => hidden.some((each) => isWithin(path, each.path));
-		const named = [...ground.ownReadable, ...ground.readable.flatMap((path) => realPath(path) ?? []), ...this.#shownOfHome()];
+		const placeholders = [...named.placeholders, ...git.placeholders];
+		const replaced = [...hidden.map(({ path }) => path), ...Object.keys(ground.temporary)];
+		const isHidden = (path: string) => replaced.some((each) => isWithin(path, each)) && !isTemporary(path, ground);
+		const readable = [...ground.ownReadable, ...ground.readable.flatMap((path) => realPath(path) ?? []), ...this.#shownOfHome()];
 		// A project may be below /tmp, which is replaced: it is shown there, too.
-		const shown = [...(isWriting ? [] : ground.roots), ...named.filter((path) => look(path) && isHidden(path))];
+		const shown = [...(isWriting ? [] : ground.roots), ...readable.filter((path) => look(path) && isHidden(path))];
 		return {
 			writable,
-			protected: outermost([...own.protected, ...git.protected]),
+			protected: outermost([...named.protected, ...git.protected]),
 			placeholders,
 			hidden: hidden.filter(({ path }) => !ground.readable.some((shownPath) => realPath(shownPath) === path)),
 			shown: outermost(shown).filter((path) => !writable.some((root) => isWithin(path, root))),
@@ -134,6 +148,8 @@ export class Survey {
 	}
 }
 
+const isTemporary = (path: string, { temporary }: Ground) => Object.values(temporary).some((directory) => isWithin(path, directory));
+
 const real = (path: string) => {
 	const target = realPath(path);
 	return target === undefined ? [] : [target];
@@ -176,6 +192,13 @@ function repositoryOf(directory: string): string | undefined {
 		if (look(join(at, ".git"))) return at;
 		if (at === "/" || join(at, "..") === at) return undefined;
 	}
+}
+
+/** Where the repository of a linked worktree keeps its objects; nothing for others. */
+function commonDirectory(top: string): string | undefined {
+	const pointer = look(join(top, ".git"))?.isFile() ? gitLayout([top], [top], { roots: [], git: "write" }).writable : [];
+	const entry = pointer.find((path) => path.includes("/worktrees/"));
+	return entry === undefined ? undefined : dirname(dirname(entry));
 }
 
 /** Sockets of programs outside that a command could still see. One that is mounted read-only can be connected to all the same. */

@@ -10,6 +10,8 @@ export interface ArtifactsOptions {
 	sessionFile: () => string | undefined;
 	/** Of a subagent: its sender's directory, and its own id there. */
 	inherited?: { directory: string; id: string };
+	/** Receives the directory whenever it is asked for. */
+	onDirectory?: (directory: string) => void;
 	warn: (text: string) => void;
 	/** Calls back at the end of the process. */
 	atExit: (then: () => void) => void;
@@ -29,6 +31,12 @@ export class Artifacts {
 
 	/** The directory for new files, which is made if necessary. */
 	directory(): string {
+		const directory = this.#directory();
+		this.#options.onDirectory?.(directory);
+		return directory;
+	}
+
+	#directory(): string {
 		const { sessionFile, inherited } = this.#options;
 		if (inherited) return inherited.directory;
 		const file = sessionFile();

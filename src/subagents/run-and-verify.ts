@@ -151,6 +151,8 @@ async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: st
 		prompt,
 		inheritance: {
 			...defaults,
+			// An isolated one writes to its copy and nowhere else.
+			...(frozen ? { settings: { ...defaults.settings, "sandbox.writable": [] } } : {}),
 			agent: agent.name,
 			depth: parts.depth + 1,
 			model,

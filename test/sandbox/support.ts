@@ -136,7 +136,7 @@ export class Machine {
 
 	/** An agent whose model makes these calls, one reply each. Resolves with their results and the first frame. */
 	async run(
-		calls: readonly Call[],
+		calls: readonly Call[] | { replies: readonly object[] },
 		flags: readonly string[],
 		env: Record<string, string> = {},
 	): Promise<{ results: Ran[]; ready: Frame; frames: Frame[] }> {
@@ -149,11 +149,9 @@ export class Machine {
 		return { results, ready: frames[0] as Frame, frames };
 	}
 
-	start(calls: readonly Call[], flags: readonly string[], env: Record<string, string> = {}) {
-		const replies = [
-			...calls.map((call) => ({ blocks: [typeof call === "string" ? { tool: "bash", arguments: { command: call } } : call] })),
-			{ text: "done" },
-		];
+	/** `calls`: one reply each, or a whole model script. */
+	start(calls: readonly Call[] | { replies: readonly object[] }, flags: readonly string[], env: Record<string, string> = {}) {
+		const replies = "replies" in calls ? calls.replies : [...calls.map(asReply), { text: "done" }];
 		const script = this.write("script.jsonc", JSON.stringify({ replies }));
 		const args = [join(this.#dist, "bowline.js"), "--mode", "rpc", "--provider", "scripted", "--model", script, ...flags];
 		const child = spawn(process.execPath, args, {
@@ -225,3 +223,5 @@ export function resultOf(frame: Frame): Ran {
 	const { content, details } = frame.result as { content: { text?: string }[]; details: Ran["details"] };
 	return { text: content.map(({ text = "" }) => text).join("\n"), isError: frame.isError === true, details: details ?? {} };
 }
+
+const asReply = (call: Call) => ({ blocks: [typeof call === "string" ? { tool: "bash", arguments: { command: call } } : call] });

@@ -1,0 +1,250 @@
+/** Sessions inside: what goes on working, what ends, and what is refused when there are no walls. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { toScript } from "../wire/support/script.ts";
+import { type Frame, Machine, missing, resultOf, users } from "./support.ts";
+
+const machines: Machine[] = [];
+afterEach(() => {
+	for (const machine of machines.splice(0)) machine.close();
+});
+function machineOf(id?: number): Machine {
+	const machine = new Machine(id);
+	machines.push(machine);
+	return machine;
+}
+const inside = ["--sandbox", "workspace-write"];
+
+/** Whether a process runs whose command line has this mark. */
+function isRunning(mark: string): boolean {
+	return readdirSync("/proc").some((name) => {
+		try {
+			return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "latin1").includes(mark);
+		} catch {
+			return false;
+		}
+	});
+}
+async function ends(mark: string): Promise<boolean> {
+	for (let wait = 0; wait < 100; wait += 1) {
+		if (!isRunning(mark)) return true;
+		await new Promise((resolve) => setTimeout(resolve, 30));
+	}
+	return false;
+}
+
+describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missing})` : ""}`, () => {
+	for (const { name, id } of users) {
+		test(`what people do in a project goes on working, as ${name}`, async () => {
+			const machine = machineOf(id);
+			machine.repository();
+			const works: Record<string, string> = {
+				"files in the project": "mkdir -p a/b && echo x > a/b/c && mv a d && rm -r d",
+				"temporary files": "f=$(mktemp) && echo x > $f && cat $f && test -w /var/tmp",
+				"git commits": 'echo 1 > one && git add -A && git commit -qm One && test -z "$(git status --porcelain)"',
+				"git branches and merges":
+					"git checkout -q -b side && echo 2 > two && git add two && git commit -qm Two && git checkout -q main && git merge -q side && git branch -D side",
+				"git stash, tags and gc": "echo 3 >> one && git stash -q && git stash pop -q && git tag t && git gc -q",
+				"a worktree in the project": "git worktree add -q tree && cd tree && echo 4 > four && git add four && git commit -qm Four",
+				"the worktree in the next command": "cd tree && echo 5 > five && git add five && git commit -qm Five",
+				"a new repository": "git init -q fresh && cd fresh && git -c user.name=a -c user.email=b commit -q --allow-empty -m x",
+				"hard links and renames across folders": "mkdir -p p q && echo x > p/x && ln p/x q/y && mv q/y p/z",
+				"a compiler": "if command -v cc; then printf 'int main(){return 0;}' > m.c && cc m.c -o m && ./m; fi",
+				"perl and pipes": "perl -e 'print 1' | cat && cat <(echo x) && echo y > /dev/stderr",
+				"npm scripts": `printf '{"name":"x","version":"1.0.0","scripts":{"t":"node -e 1"}}' > package.json && npm run t --offline`,
+				"a server in the background": `${process.execPath} -e 'require("http").createServer((q,s)=>s.end("served")).listen(8123,"127.0.0.1")' > /dev/null 2>&1 & sleep 0.5; echo started`,
+				"the server in the next command": `${process.execPath} -e 'require("http").get("http://127.0.0.1:8123",(r)=>r.on("data",(d)=>process.exit(String(d)==="served"?0:1))).on("error",()=>process.exit(1))'`,
+				"a socket inside": `${process.execPath} -e 'const n=require("net");const s=n.createServer(c=>c.end()).listen("/tmp/s",()=>n.connect("/tmp/s").on("connect",()=>process.exit(0)))'`,
+				"processes of its own": "sleep 5 & kill $! && ps ax | grep -q sleep",
+				"shared memory": "echo x > /dev/shm/x && cat /dev/shm/x",
+				"a limit of processes": "ulimit -u",
+			};
+			const { results } = await machine.run(Object.values(works), inside);
+			const failed = Object.keys(works).flatMap((work, index) => (results[index]?.isError === false ? [] : [`${work}: ${results[index]?.text}`]));
+			expect(failed).toEqual([]);
+			if (process.getuid?.() !== 0 || id !== undefined) expect(results.at(-1)?.text.trim()).toBe("2048");
+			expect(await ends("listen(8123")).toBe(true);
+		});
+	}
+
+	test("results and the system prompt say what the walls are", async () => {
+		const machine = machineOf();
+		const { results } = await machine.run(["echo fine", "touch /usr/x"], inside);
+		expect(results[0]).toMatchObject({
+			isError: false,
+			text: "fine\n",
+			details: { sandbox: { applied: true, mode: "workspace-write", network: "off", denied: [] } },
+		});
+		expect(results[1]?.text).toContain(`[Ran in a sandbox: ${machine.work}, /tmp are writable, the network is off.]`);
+		expect(results[1]?.details.sandbox).toMatchObject({ applied: true });
+		const agent = machine.start([], inside);
+		agent.send({ id: "s", type: "get_state", full: true });
+		const state = (await agent.until(({ id }) => id === "s")).at(-1) as Frame & { data: { systemPrompt: string; sandbox: object } };
+		expect(state.data.systemPrompt).toContain(`Commands and file tools are in a sandbox: ${machine.work}, /tmp are writable, the network is off.`);
+		expect(state.data.sandbox).toMatchObject({ mode: "workspace-write", active: true, verified: true });
+		agent.child.stdin.end();
+		await agent.gone;
+	});
+
+	test("read-only: commands and tools read the project and write nothing but temporary files", async () => {
+		const machine = machineOf();
+		machine.write("work/a.txt", "content\n");
+		const calls = [
+			"cat a.txt",
+			"echo x > b",
+			"echo x > /tmp/b && cat /tmp/b",
+			{ tool: "write", arguments: { path: "c", content: "x" } },
+			{ tool: "grep", arguments: { pattern: "content" } },
+		];
+		const { results, ready } = await machine.run(calls, ["--sandbox", "read-only", "--tools", "bash,write,grep"]);
+		expect(ready.sandbox).toMatchObject({ mode: "read-only", active: true, verified: true, writable: [] });
+		expect(results.map(({ isError }) => isError)).toEqual([false, true, false, true, false]);
+		expect(results[4]?.text).toBe("a.txt:1: content");
+		expect(readdirSync(machine.work)).toEqual(["a.txt"]);
+	});
+
+	test("searches see no hidden file and follow no link to one", async () => {
+		const machine = machineOf();
+		machine.write("home/.ssh/key", "needle\n");
+		machine.write("work/a.txt", "needle\n");
+		const find = (path: string) => ({ tool: "grep", arguments: { pattern: "needle", path } });
+		for (const env of [{}, { BOWLINE_RG: "off" }] as Record<string, string>[]) {
+			const { results } = await machine.run([find("."), find(machine.home), find(join(machine.home, ".ssh"))], [...inside, "--tools", "grep"], env);
+			expect(results[0]?.text).toBe("a.txt:1: needle");
+			expect(results[1]?.text).toBe("No matches found");
+			expect(results[2]?.text).toContain("cannot be read: the sandbox hides it");
+		}
+	});
+
+	test("an abort, the end of stdin and a kill end everything inside, whatever it has done to hide", async () => {
+		for (const how of ["abort", "eof", "SIGKILL"]) {
+			const machine = machineOf();
+			const mark = `hidden-${how}-${process.pid}`;
+			// Two forks, a session of its own, no environment, no name that leads back.
+			const hide = `setsid sh -c 'env -i setsid sh -c "exec -a ${mark} sleep 200" &' & sleep 0.2; env -i bash -c 'exec -a ${mark} sleep 100 &'; echo hidden; exec -a ${mark} sleep 50`;
+			const agent = machine.start([`bash -c '${hide.replaceAll("'", "'\\''")}'`], inside);
+			agent.send({ id: "1", type: "prompt", message: "go" });
+			await agent.until(({ type, partialResult }) => type === "tool_execution_update" && JSON.stringify(partialResult).includes("hidden"));
+			expect(isRunning(mark)).toBe(true);
+			if (how === "abort") {
+				agent.send({ id: "2", type: "abort" });
+				await agent.until(({ type }) => type === "agent_settled");
+			} else if (how === "eof") agent.child.stdin.end();
+			else agent.child.kill("SIGKILL");
+			expect(await ends(mark)).toBe(true);
+		}
+	});
+
+	test("a cell that was killed is replaced by the next command", async () => {
+		const machine = machineOf();
+		const { results } = await machine.run(["echo one", "kill -9 -1", "echo three; touch /usr/x"], inside);
+		expect(results.map(({ text }) => text.split("\n")[0])).toEqual(["one", expect.any(String), "three"]);
+		expect(results[2]?.text).toContain("Read-only file system");
+	});
+
+	test("an isolated subagent writes to its copy alone, is verified there, and its work comes back", async () => {
+		const machine = machineOf();
+		machine.write("work/a.txt", "wrong\n");
+		machine.repository();
+		machine.git("add", "-A");
+		machine.git("commit", "-q", "-m", "Files");
+		const attempt = `echo right > a.txt; echo x > ${machine.work}/escaped || echo x > ${machine.outside}/escaped; git commit -qam Mended && echo committed`;
+		const script = toScript(
+			`agent main + call #T task {"agent":"task","isolated":true,"verify":{"commands":[{"name":"test","command":"grep -q right a.txt && ! touch ${machine.work}/checked"}]},"tasks":[{"id":"Fix","description":"d","assignment":"Mend it."}]} · agent task + sees "Mend it." + call bash ${JSON.stringify({ command: attempt })} · agent task + call submit_result {"result":{"data":"Mended."}} · agent main + say "Good."`,
+		);
+		const { results, frames } = await machine.run(script, [
+			...inside,
+			"--set",
+			"task.isolation.mode=worktree",
+			"--set",
+			`sandbox.writable=${JSON.stringify([machine.outside])}`,
+		]);
+		const task = results[0];
+		expect(task?.text).toContain("1 of 1 task succeeded");
+		expect(frames.find(({ type }) => type === "subagent_verification_end")).toMatchObject({ status: "passed" });
+		expect(readFileSync(join(machine.work, "a.txt"), "utf8")).toBe("right\n");
+		expect(
+			existsSync(join(machine.work, "escaped")) || existsSync(join(machine.outside, "escaped")) || existsSync(join(machine.work, "checked")),
+		).toBe(false);
+	});
+
+	test("the host's own command runs outside", async () => {
+		const machine = machineOf();
+		const agent = machine.start([], inside);
+		agent.send({ id: "b", type: "bash", command: `echo x > ${machine.outside}/by-host` });
+		await agent.until(({ id }) => id === "b");
+		expect(existsSync(join(machine.outside, "by-host"))).toBe(true);
+		agent.child.stdin.end();
+		await agent.gone;
+	});
+
+	describe("without walls", () => {
+		const refusal = async (machine: Machine, flags: string[], env: Record<string, string> = {}) => {
+			const { ready, frames, results } = await machine.run(["echo ran > ran"], flags, env);
+			expect(results).toEqual([]);
+			expect(existsSync(join(machine.work, "ran"))).toBe(false);
+			expect(ready.sandbox).toMatchObject({ active: false, verified: false });
+			return String(frames.find(({ type, success }) => type === "response" && success === false)?.error);
+		};
+
+		test("a bubblewrap that only pretends is found out", async () => {
+			const machine = machineOf();
+			// It drops its options and runs the command as it is.
+			const fake = machine.write(
+				"outside/bwrap",
+				'#!/bin/bash\n[ "$1" = --version ] && { echo bubblewrap 0.8.0; exit; }\nwhile [ "$1" != -- ]; do [ "$1" = --info-fd ] && echo "{ \\"child-pid\\": $$ }" >&3; shift; done; shift\n[ -e /proc/self/fd/4 ] && cat <&4 >/dev/null\nexec "$@"\n',
+			);
+			await import("node:fs").then(({ chmodSync }) => chmodSync(fake, 0o755));
+			const text = await refusal(machine, [...inside, "--set", `sandbox.bwrapPath=${fake}`]);
+			expect(text).toMatch(/^The sandbox that this session requires is not available: /);
+		});
+
+		test("a missing bubblewrap is named with its remedy", async () => {
+			const machine = machineOf();
+			const text = await refusal(machine, [...inside, "--set", "sandbox.bwrapPath=/nowhere/bwrap"]);
+			expect(text).toBe(
+				"The sandbox that this session requires is not available: the program of sandbox.bwrapPath cannot be used: /nowhere/bwrap. Name an executable file outside every writable directory.",
+			);
+		});
+
+		test("a directory that holds everything is no place for walls", async () => {
+			const machine = machineOf();
+			const text = await refusal(machine, [...inside, "--set", 'sandbox.writable=["/"]']);
+			expect(text).toContain("/ cannot be a directory to write to: it holds everything. Start in a project's directory");
+			expect(await refusal(machine, inside, { HOME: machine.work })).toContain("holds everything");
+			expect(await refusal(machine, [...inside, "--set", `sandbox.writable=["${machine.folder}"]`])).toContain("it holds Bowline's own files");
+		});
+
+		test("sandbox.required false runs without them, and says so", async () => {
+			const machine = machineOf();
+			const agent = machine.start(["echo ran > ran"], [...inside, "--set", "sandbox.bwrapPath=/nowhere/bwrap", "--set", "sandbox.required=false"]);
+			agent.send({ id: "1", type: "prompt", message: "go" });
+			const frames = await agent.until(({ type }) => type === "agent_settled");
+			expect(frames.filter(({ type }) => type === "tool_execution_end").map(resultOf)[0]).toMatchObject({ isError: false });
+			expect(frames[0]?.sandbox).toMatchObject({ active: false, reason: expect.stringContaining("cannot be used") });
+			expect(agent.stderr()).toContain("There is no sandbox, and sandbox.required is false: commands run without walls.");
+			agent.child.stdin.end();
+			await agent.gone;
+		});
+	});
+
+	test("external: the host vouches for commands, and file tools are held all the same", async () => {
+		const machine = machineOf();
+		machine.write("home/.ssh/key", "PRIVATE");
+		const calls = [
+			`echo x > ${machine.outside}/by-command`,
+			{ tool: "write", arguments: { path: join(machine.outside, "by-tool"), content: "x" } },
+			{ tool: "read", arguments: { path: join(machine.home, ".ssh/key") } },
+			{ tool: "write", arguments: { path: "a.txt", content: "x" } },
+		];
+		const { results, ready } = await machine.run(calls, ["--sandbox", "external"]);
+		expect(ready.sandbox).toMatchObject({ mode: "external", active: true, verified: false });
+		expect(results.map(({ isError }) => isError)).toEqual([false, true, true, false]);
+		expect(readdirSync(machine.outside)).toEqual(["by-command"]);
+	});
+});
+
+test.skipIf(!missing)("the sandbox tests were left out", () => {
+	writeFileSync(2, `sandbox tests left out: ${missing}\n`);
+});
