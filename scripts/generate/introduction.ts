@@ -36,7 +36,8 @@ After \`agent_settled\` the session is idle and waits for the next prompt. The h
    For a text as it grows, append \`assistantMessageEvent.delta\` of \`message_update\` frames whose \`assistantMessageEvent.type\` is \`text_delta\`.
    \`message_end\` has the complete message. A reply with \`stopReason\` \`error\` has the reason in \`errorMessage\`.
 5. Answer every \`host_tool_call\` with \`host_tool_result\`, and every \`extension_ui_request\` with method \`select\`, \`confirm\`, \`input\` or \`editor\`
-   with \`extension_ui_response\` (\`{"cancelled":true}\` if you cannot ask anyone): the agent waits for them.
+   with \`extension_ui_response\` (\`{"cancelled":true}\` if you cannot ask anyone): the agent waits for them. Questions about tool
+   calls (\`permission_request\`) come only to a host that has sent \`hello\` with \`permissions: 1\`; answer them with \`permission_response\`.
 6. \`agent_settled\` ends the work on a prompt. Do not stop at \`agent_end\`: with \`willRetry: true\` another run follows.
 
 ## The order of events

@@ -16,6 +16,7 @@ type Definitions = Record<string, Schema>;
 const conversations = {
 	"Tools of the host": ["HostToolCall", "HostToolUpdate", "HostToolResult", "HostToolCancel"],
 	"Dialogs of extensions": ["ExtensionUiRequest", "ExtensionUiResponse"],
+	"Answers to questions about tool calls": ["PermissionResponse"],
 };
 
 /** A frame is called by its `type`, a dialog by its `method`, everything else by its title. */

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelCatalogue, ModelProblem, ModelWithLevel, RequestDoors, SessionModels, StreamEvent, StreamFunction } from "../agent/contracts.ts";
 import type { Log } from "../lib/log.ts";
+import { didYouMean } from "../lib/nearest.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { ModelRegistry } from "../models/index.ts";
 import { scriptedAccess } from "../models/scripted/access.ts";
@@ -98,6 +99,7 @@ export class Models implements SessionModels, ModelCatalogue {
 		}
 		const wishes = { provider: options.provider ?? settings.get("defaultProvider"), id: options.provider ? undefined : settings.get("defaultModel") };
 		const scope = await this.scope();
+		if (options.models !== undefined) await this.#checkScope(options.models.split(","));
 		if (!scope?.length && wishes.provider && wishes.id) {
 			// The settings may name an id that no list has, as --model may.
 			const named = await registry.resolve(`${wishes.provider}/${wishes.id}`);
@@ -123,6 +125,19 @@ export class Models implements SessionModels, ModelCatalogue {
 		if (!patterns) return undefined;
 		const { scopeModels } = await import("../models/index.ts");
 		return scopeModels(patterns, await this.available());
+	}
+
+	/** Warns about patterns of `--models` that mean no model. */
+	async #checkScope(patterns: readonly string[]): Promise<void> {
+		const [{ scopeModels }, available] = await Promise.all([import("../models/index.ts"), this.available()]);
+		for (const pattern of patterns) {
+			if (pattern.trim() === "" || scopeModels([pattern], available).length) continue;
+			const guess = didYouMean(
+				pattern.trim(),
+				available.map(({ provider, id }) => (pattern.includes("/") ? `${provider}/${id}` : id)),
+			);
+			this.#warn(`--models: no model that can be used matches ${pattern.trim()}.${guess}`);
+		}
 	}
 
 	/** The first of several patterns that means a model that can be asked. */

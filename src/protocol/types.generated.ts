@@ -1323,7 +1323,7 @@ export interface CommandTable {
 			cancelled: boolean;
 		};
 	};
-	/** The entries of the session file in the order they were written, after `since` if given. */
+	/** The entries of the session file in the order they were written, after `since` if given. `docs/sessions.md` describes them. */
 	get_entries: {
 		params: {
 			since?: string;

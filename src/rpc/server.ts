@@ -15,7 +15,7 @@ import {
 	parseInbound,
 	type RequestId,
 } from "../protocol/frames.ts";
-import { commandLanes } from "../protocol/names.generated.ts";
+import { checks } from "../protocol/inbound.generated.ts";
 import type { Refusal } from "../session/refusal.ts";
 import type { Answer, Dialect, PromptReplies } from "./dialects/dialect.ts";
 import { LongAnswer } from "./long-answers.ts";
@@ -54,7 +54,7 @@ export class Server {
 		const { dialect, writer, lanes } = this.#parts;
 		const told = hidesId && !dialect.echoesIds ? undefined : id;
 		// Only the answer to an unknown name hides its id.
-		const hint = hidesId ? didYouMean(command, Object.keys(commandLanes)).trim() || undefined : undefined;
+		const hint = hidesId ? didYouMean(command, Object.keys(checks)).trim() || undefined : undefined;
 		const answer = () => this.answer(told, command, { error, hint });
 		if (writer.isOpen) answer();
 		else lanes.enqueue(answer, true, size);

@@ -34,6 +34,11 @@ test("a search also finds what a key is missing for", async () => {
 	expect(text).toContain("google/gemini-2.5-pro");
 });
 
+test("a search that finds nothing names what was probably meant", async () => {
+	expect(await models(["anthropc"])).toContain("No usable model matches. Did you mean anthropic?");
+	expect(await models(["claude-sonet-4-5"])).toContain("No usable model matches. Did you mean claude-sonnet-4-5?");
+});
+
 test("a local server that answers is offered", async () => {
 	const server = createServer((_, response) => response.end('{"data":[{"id":"llama-local:8b"}]}'));
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -59,6 +59,9 @@ describe("conversations", () => {
 	test.each(frames)("%s is as described", (title) => {
 		const schema = $defs[title] as Schema;
 		expect(schema.examples?.length ?? 0).toBeGreaterThan(0);
+		// Its heading is its name on the wire: that of a dialog its method.
+		const { type, method } = schema.properties as Record<string, Schema>;
+		expect(page).toMatch(new RegExp(`^###+ ${method?.const ?? type?.const}$`, "m"));
 		for (const example of schema.examples ?? []) {
 			expect(problems({ ...schema, $defs } as unknown as TSchema, example)).toEqual([]);
 			expect(page).toContain(`${JSON.stringify(example)}\n`);

@@ -219,7 +219,7 @@ class AsyncCommands:
         since: Optional[str] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.GetEntriesResult:
-        """The entries of the session file in the order they were written, after `since` if given."""
+        """The entries of the session file in the order they were written, after `since` if given. `docs/sessions.md` describes them."""
         return await self._call("get_entries", _given({}, since=since), timeout)
 
     async def get_tree(self, *, timeout: Timeout = DEFAULT) -> protocol.GetTreeResult:
@@ -581,7 +581,7 @@ class Commands:
         return self._call("clone", {}, timeout)
 
     def get_entries(self, *, since: Optional[str] = None, timeout: Timeout = DEFAULT) -> protocol.GetEntriesResult:
-        """The entries of the session file in the order they were written, after `since` if given."""
+        """The entries of the session file in the order they were written, after `since` if given. `docs/sessions.md` describes them."""
         return self._call("get_entries", _given({}, since=since), timeout)
 
     def get_tree(self, *, timeout: Timeout = DEFAULT) -> protocol.GetTreeResult:

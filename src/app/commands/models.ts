@@ -1,5 +1,6 @@
 /** `bowline models [search]`: lists the models that can be asked. With a search, also those whose key is missing. */
 
+import { didYouMean } from "../../lib/nearest.ts";
 import { printable, printableLine } from "../../lib/printable.ts";
 import { openWorkspace } from "../../live/workspace.ts";
 import { ModelRegistry } from "../../models/registry.ts";
@@ -23,7 +24,7 @@ export async function listModels(search: string, options: Options): Promise<void
 	if (options.json) return printJson({ models: usable, withoutKey: others });
 
 	if (usable.length) print(usable);
-	else console.log(words.length ? "No usable model matches." : "No model can be used yet.");
+	else console.log(words.length ? `No usable model matches.${others.length ? "" : await guess(registry, search)}` : "No model can be used yet.");
 	if (others.length) {
 		console.log(`\nWithout a key (${others.length}):\n`);
 		print(others.slice(0, 40));
@@ -33,6 +34,15 @@ export async function listModels(search: string, options: Options): Promise<void
 		console.log("\nSet a provider's key, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start a local server, or describe your own");
 		console.log(`provider in ${userDirectory}/models.jsonc. All of them: docs/providers.md.`);
 	}
+}
+
+/** For a search that finds nothing. */
+async function guess(registry: ModelRegistry, search: string): Promise<string> {
+	const models = await registry.all();
+	return didYouMean(
+		search,
+		search.includes("/") ? models.map(({ provider, id }) => `${provider}/${id}`) : models.flatMap(({ provider, id }) => [provider, id]),
+	);
 }
 
 const isSame = (a: Model, b: Model) => a.provider === b.provider && a.id === b.id;

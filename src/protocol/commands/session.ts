@@ -109,7 +109,7 @@ export const sessionCommands = {
 		example: { send: {}, data: { cancelled: false } },
 	}),
 	get_entries: command({
-		doc: "The entries of the session file in the order they were written, after `since` if given.",
+		doc: "The entries of the session file in the order they were written, after `since` if given. `docs/sessions.md` describes them.",
 		lane: "serial",
 		params: { since: optional(text()) },
 		result: Type.Object({ entries: list(jsonObject), leafId: orNull(text()) }),
