@@ -13,6 +13,8 @@ type Done<T> = (answer: T | undefined) => void;
 
 /** An Enter that comes this soon was meant for what was shown before. */
 const surpriseMs = 300;
+/** So many options of a choice are in view, however long its title is. */
+const leastOptions = 4;
 
 export class Questions {
 	#open: Question[] = [];
@@ -77,20 +79,21 @@ class Choice implements Question {
 
 	frame(width: number, height: number): { rows: Line[] } {
 		const found = this.#found();
-		const room = Math.max(1, height - 2);
+		const title = plainLines(this.#title.trimEnd()).flatMap((line, index) =>
+			wrapped([span(line, ...(index === 0 ? (["bold"] as const) : []))], width),
+		);
+		// What is asked about may be long; some options stay in view.
+		const mostTitle = Math.max(1, height - 1 - Math.min(found.length, leastOptions));
+		const head = title.length > mostTitle ? [...title.slice(0, mostTitle - 1), [span("…", "dim")]] : title;
+		const room = Math.max(1, height - head.length - 1);
 		const first = Math.max(0, Math.min(this.#selected - Math.floor(room / 2), found.length - room));
 		const rows = found.slice(first, first + room).map(({ label }, index): Line => {
 			const isSelected = first + index === this.#selected;
 			return [span(`${isSelected ? "▸" : " "} ${shortened(label, width - 2)}`, ...(isSelected ? (["reverse"] as const) : []))];
 		});
-		const [title = ""] = plainLines(this.#title);
 		const hint = this.#filter ? `search: ${this.#filter}` : "↑↓ choose, Enter takes it, Esc leaves, letters search";
 		return {
-			rows: [
-				[span(shortened(title, width), "bold")],
-				...(rows.length ? rows : [[span("  nothing fits", "dim")]]),
-				[span(shortened(hint, width), "dim")],
-			],
+			rows: [...head, ...(rows.length ? rows : [[span("  nothing fits", "dim")]]), [span(shortened(hint, width), "dim")]],
 		};
 	}
 

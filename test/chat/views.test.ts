@@ -5,6 +5,7 @@ import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ToolCallItem } from "../../src/chat/conversation.ts";
+import { Questions } from "../../src/chat/dialogs.ts";
 import { changesOf, diffRows, tally } from "../../src/chat/diff-view.ts";
 import { Files, matchingFiles } from "../../src/chat/files.ts";
 import { gitBranch } from "../../src/chat/git-branch.ts";
@@ -256,6 +257,25 @@ describe("menus", () => {
 		expect(matchingFiles(files, "b", 9)).toEqual(["b.ts", "src/deep/b.test.ts"]);
 		expect(matchingFiles(files, "sdb", 9)).toEqual(["src/deep/b.test.ts"]);
 		expect(matchingFiles(files, "", 2)).toEqual([".gitignore", "b.ts"]);
+	});
+});
+
+describe("choices", () => {
+	const frame = (title: string, options: string[], height: number) => {
+		const questions = new Questions(() => undefined);
+		void questions.choose(title, options);
+		return plain(questions.current?.frame(30, height).rows ?? []);
+	};
+
+	test("show every line of what they ask about", () => {
+		const rows = frame("Run this?\n  rm -r build && make everything\n", ["no", "yes"], 9);
+		expect(rows.slice(0, 5)).toEqual(["Run this?", "  rm -r build && make", "everything", "▸ no", "  yes"]);
+	});
+
+	test("keep options in view when it is long", () => {
+		const rows = frame(Array.from({ length: 20 }, (_, index) => `line ${index}`).join("\n"), ["1", "2", "3", "4", "5"], 9);
+		expect(rows.slice(0, 8)).toEqual(["line 0", "line 1", "line 2", "…", "▸ 1", "  2", "  3", "  4"]);
+		expect(rows.length).toBe(9);
 	});
 });
 
