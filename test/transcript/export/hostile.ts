@@ -1,5 +1,5 @@
 /** Sessions that want to break the page, or to break out of it. Whatever runs sets `window.pwned` or opens a dialog. */
-import { call, header, picture, SessionBuilder, text, thinking } from "./session.ts";
+import { call, header, picture, SessionBuilder, subagentSession, text, thinking } from "./session.ts";
 
 const attack = (number: number) => `"><img src=x onerror="window.pwned=${number}"><script>window.pwned=${number}</script>`;
 
@@ -61,7 +61,21 @@ export function hostileSession(): SessionBuilder {
 	s.add({ type: "message", message: { role: "user", content: [text("pictures"), ...pictures], timestamp: s.now } });
 	const shell = { exitCode: null, cancelled: true, truncated: true, fullOutputPath: attack(22), timestamp: s.now };
 	s.add({ type: "message", message: { role: "bashExecution", command: attack(23), output: attack(24), ...shell } });
+	const check = { name: attack(34), command: attack(35), exitCode: attack(36), durationMs: attack(37), outputPreview: attack(38) };
+	const verification = { status: "failed", retriesUsed: 1, attempts: [{ attempt: attack(39), status: attack(40), commandResults: [check] }] };
+	const facts = { description: attack(41), agent: attack(42), error: attack(43), assignment: attack(44), output: attack(45), patchPath: attack(46) };
+	s.reply(call("task", "task", { context: attack(47), tasks: [{ id: attack(48), description: attack(49), assignment: attack(50) }] }));
+	s.result("task", "task", attack(51), { details: { results: [{ id: attack(52), exitCode: attack(53), ...facts, verification }] } });
+	s.reply(call("open", "task", { agent: attack(54), tasks: [{ id: attack(55), description: attack(56), assignment: attack(57) }] }));
 	s.add({ type: "message", message: { role: "fileMention", files: [{ path: attack(25), content: attack(26) }], timestamp: s.now } });
+	return s;
+}
+
+/** A subagent whose own subagent is itself. */
+function endlessSubagent(): SessionBuilder {
+	const s = subagentSession(attack(58), [attack(59), { path: attack(60) }, attack(61)]);
+	s.reply(call("again", "task", { tasks: [] }));
+	s.result("again", "task", "endless", { details: { results: [{ id: attack(52), exitCode: 0, durationMs: 1 }] } });
 	return s;
 }
 
@@ -69,6 +83,7 @@ export const hostilePage = () =>
 	hostileSession().page({
 		header: { ...header, id: attack(27), cwd: attack(28), timestamp: attack(29) },
 		systemPrompt: attack(30),
+		subagents: new Map([[attack(52), { header, entries: endlessSubagent().entries }]]),
 		tools: [{ name: attack(31), description: attack(32), parameters: { [attack(33)]: true } }],
 	});
 
@@ -97,7 +112,16 @@ export function brokenEntries(): unknown[] {
 		message("h", "g", { role: "user", content: `${">".repeat(5000)} deep` }),
 		message("i", "h", { role: "user", content: "[".repeat(20_000) }),
 		message("j", "i", { role: "assistant", content: [{ type: "toolCall", id: "x", name: "edit", arguments: { edits: [null, 5, {}] } }] }),
-		message("k", "j", { role: "fileMention", files: [null, 5, { path: {}, content: [] }] }),
+		message("t1", "j", { role: "assistant", content: [{ type: "toolCall", id: "t", name: "task", arguments: { tasks: [null, 5, {}] } }] }),
+		message("t2", "t1", {
+			role: "toolResult",
+			toolCallId: "t",
+			toolName: "task",
+			details: {
+				results: [null, 5, {}, { id: [], verification: { attempts: [null, { commandResults: "x" }, { commandResults: [null] }] }, usage: 1 }],
+			},
+		}),
+		message("k", "t2", { role: "fileMention", files: [null, 5, { path: {}, content: [] }] }),
 		message("l", "k", { role: "bashExecution" }),
 		{ type: "compaction", id: "m", parentId: "l", details: { readFiles: "none", modifiedFiles: [null] } },
 		{ type: "ttsr_injection", id: "n", parentId: "m" },

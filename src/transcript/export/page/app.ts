@@ -18,6 +18,8 @@ import { fieldsOf, listOf, textOf } from "./values.ts";
 const prefix = "#e-";
 /** A search waits for the next letter. */
 const pauseMs = 120;
+/** So many conversations of subagents can be opened. */
+const mostConversations = 2000;
 
 export class App {
 	#tree: Tree;
@@ -30,12 +32,7 @@ export class App {
 	#sidebar: Sidebar;
 	/** Conversations of subagents, by id. */
 	#subagents: Map<string, readonly Item[]>;
-	#index = new SearchIndex((entry) =>
-		conversationIds(entry)
-			.flatMap((id) => this.#subagents.get(id) ?? [])
-			.flatMap(({ node, results }) => [node, ...results.values()].map(sayingOf))
-			.join("\n"),
-	);
+	#index = new SearchIndex((entry) => subagentTexts(entry, this.#subagents, new Set()).join("\n"));
 	#search = h("input", { class: "search", type: "search", "aria-label": "Search the whole session" });
 	#count = h("span", { class: "count", role: "status" });
 	#hits: readonly Hit[] = [];
@@ -50,6 +47,7 @@ export class App {
 		this.#tree = treeOf(listOf(data.entries));
 		this.#leaf = this.#tree.byId.get(textOf(data.leafId)) ?? this.#tree.nodes.at(-1);
 		this.#subagents = subagentItems(data.subagents);
+		const left = { conversations: mostConversations };
 		const pen: Pen = {
 			folds: this.#folds,
 			colour: colouring(),
@@ -58,10 +56,7 @@ export class App {
 			labelOf: (entry) => this.#tree.labels.get(entry.id),
 			visit: (entry) => this.#goTo(entry),
 			conversationOf: (id) => this.#subagents.get(id),
-			drawItems(items) {
-				const inner: Pen = { ...pen, register: () => undefined, addressOf: () => undefined, labelOf: () => undefined };
-				return h("div", { class: "inner" }, ...items.map((item, index) => drawItem(inner, item, items[index - 1])));
-			},
+			drawConversation: (id) => drawConversation(pen, id, left),
 		};
 		this.#conversation = new Conversation(pen);
 		this.#sidebar = new Sidebar({
@@ -239,6 +234,31 @@ export class App {
 			return bottom > -500 && top < window.innerHeight + 500;
 		});
 	}
+}
+
+/** The conversation of a subagent. Inside it, it is not there again: a file may name itself, and files may name each other in any number of ways. */
+function drawConversation(pen: Pen, id: string, left: { conversations: number }): HTMLElement {
+	if (left.conversations-- <= 0) return h("p", { class: "missing" }, "This page shows too many conversations already.");
+	const inner: Pen = {
+		...pen,
+		register: () => undefined,
+		addressOf: () => undefined,
+		labelOf: () => undefined,
+		conversationOf: (other) => (other === id ? undefined : pen.conversationOf(other)),
+		drawConversation: (other) => drawConversation(inner, other, left),
+	};
+	const items = pen.conversationOf(id) ?? [];
+	return h("div", { class: "inner" }, ...items.map((item, index) => drawItem(inner, item, items[index - 1])));
+}
+
+/** What the subagents of a result say, and theirs. */
+function subagentTexts(result: Entry, subagents: ReadonlyMap<string, readonly Item[]>, seen: Set<string>): string[] {
+	return conversationIds(result).flatMap((id) => {
+		if (seen.has(id)) return [];
+		seen.add(id);
+		const nodes = (subagents.get(id) ?? []).flatMap(({ node, results }) => [node, ...results.values()]);
+		return nodes.flatMap((node) => [sayingOf(node), ...subagentTexts(node, subagents, seen)]);
+	});
 }
 
 /** A subagent has one branch: the one that its last entry is on. */

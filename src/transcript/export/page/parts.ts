@@ -23,8 +23,7 @@ export interface Pen {
 	visit(entry: Entry): void;
 	/** The conversation of a subagent as items, if it is in the file. */
 	conversationOf(id: string): readonly Item[] | undefined;
-	/** Draws the conversation of a subagent. */
-	drawItems(items: readonly Item[]): HTMLElement;
+	drawConversation(id: string): HTMLElement;
 }
 
 export const outputLimits = { lines: 12, characters: 6000 };

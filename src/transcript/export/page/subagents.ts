@@ -65,8 +65,8 @@ function card(pen: Pen, result: Fields): HTMLElement {
 		...checks.slice(1).map((each) => attempt(pen, each, true)),
 		assignment(pen, result),
 		textOf(result.output) !== "" && pen.folds.fold("quiet", ["Answer"], () => [prose(pen, textOf(result.output))]),
-		conversation(pen, first, "Conversation"),
-		conversation(pen, repair, "Conversation of the repair"),
+		conversation(pen, id, "Conversation"),
+		conversation(pen, repairOf(id), "Conversation of the repair"),
 		!first && numberOf(durationMs) > 0 && h("p", { class: "missing" }, "Its conversation is not in this file."),
 		(textOf(patchPath) !== "" || textOf(branchName) !== "") && h("p", { class: "said" }, `Its work: ${textOf(branchName) || textOf(patchPath)}`),
 	);
@@ -139,7 +139,7 @@ function attempt(pen: Pen, given: Fields, isOneOfSeveral: boolean): HTMLElement 
 	const error = textOf(given.error);
 	return h(
 		"div",
-		{ class: `steps checks ${status}` },
+		{ class: `steps checks ${status === "passed" || status === "failed" ? status : ""}` },
 		h("p", { class: "steps-title" }, title),
 		h("ol", {}, ...rows),
 		!rows.length && error !== "" && h("p", { class: "said" }, error),
@@ -152,12 +152,13 @@ function assignment(pen: Pen, task: Fields): Child {
 	return text !== "" && pen.folds.fold("quiet", [h("span", { class: "fold-name" }, "Assignment"), peek], () => [prose(pen, text)]);
 }
 
-function conversation(pen: Pen, items: readonly Item[] | undefined, title: string): Child {
+function conversation(pen: Pen, id: string, title: string): Child {
+	const items = pen.conversationOf(id);
 	if (!items) return undefined;
 	const replies = items.filter(({ node }) => node.message.role === "assistant");
 	const last = replies.map(({ node }) => plainText(node.message.content)).findLast((text) => text.trim() !== "") ?? "";
 	const name = h("span", { class: "fold-name" }, `${title} · ${counted(replies.length, "reply", "replies")}`);
-	return pen.folds.fold("quiet conversation-fold", [name, h("bdi", { class: "peek" }, oneLine(last, 80))], () => [pen.drawItems(items)]);
+	return pen.folds.fold("quiet conversation-fold", [name, h("bdi", { class: "peek" }, oneLine(last, 80))], () => [pen.drawConversation(id)]);
 }
 
 const counted = (count: number, one: string, many = `${one}s`) => (count === 0 ? "" : `${count} ${count === 1 ? one : many}`);
