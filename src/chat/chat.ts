@@ -3,6 +3,7 @@ import { type Client, type Dialog, type DialogAnswer, type Exit, ExitError, Requ
 import { didYouMean } from "../lib/nearest.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { ExtensionUiRequest } from "../protocol/extension-ui.ts";
+import { askApproval } from "./approval.ts";
 import { commands, type Desk, ownCommands } from "./commands.ts";
 import { Composer, type KnownCommand } from "./composer.ts";
 import { Conversation, type Level } from "./conversation.ts";
@@ -94,6 +95,7 @@ export class Chat implements Desk {
 			() => this.#change(),
 			() => this.quit(),
 		);
+		await this.#attempt(() => client.onPermission((request, signal) => askApproval(this.#screen.questions, request, signal)));
 		await this.#attempt(this.reload);
 		this.#isDown = false;
 		if (warnings.trim()) this.say("warning", warnings);

@@ -1,6 +1,7 @@
 /** The local commands `/name`. Everything else that begins with a slash is the agent's: skills, templates, commands of extensions. */
 import type { Client } from "../client/index.ts";
 import { didYouMean } from "../lib/nearest.ts";
+import { approvalCommands } from "./approval.ts";
 import type { KnownCommand } from "./composer.ts";
 import type { Level } from "./conversation.ts";
 import { changes, rewind, undo } from "./rewind-commands.ts";
@@ -45,6 +46,7 @@ export const commands: Record<string, Command> = {
 	undo: { doc: "Take back your last message and what it did to the files", run: undo },
 	rewind: { doc: "Go back to an earlier message, with the files", run: rewind },
 	compact: { usage: "[what matters]", doc: "Compact the conversation", run: compact },
+	...approvalCommands,
 	stats: { doc: "Messages, tokens, cost", run: stats },
 	export: { usage: "[file]", doc: "Write the session as an HTML page", run: exportPage },
 	quit: { doc: "Leave", run: (_, { quit }) => quit() },

@@ -99,7 +99,17 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	});
 	const taskParts = { permissions, workspace, front, models, shells, mcp, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
-	const builtIn = new BuiltInTools({ workspace, secrets, shells, todos, choice, files: front.files, warn, taskTool });
+	const builtIn = new BuiltInTools({
+		isReadable: (path) => permissions.mayRead(path),
+		workspace,
+		secrets,
+		shells,
+		todos,
+		choice,
+		files: front.files,
+		warn,
+		taskTool,
+	});
 
 	const sources = new ToolSources(front.host ? [builtIn, front.host.tools, mcp] : [builtIn, mcp], excludedTools(options));
 	const prompting = new Prompting(workspace, warn, now);

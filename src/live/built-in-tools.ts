@@ -19,6 +19,8 @@ export interface BuiltInToolsParts {
 	todos: TodoList;
 	choice: ModelChoice;
 	files: Files | undefined;
+	/** Whether rules let the model see the content of a file. */
+	isReadable: (path: string) => boolean;
 	warn: (text: string) => void;
 	/** The tool that sends subagents, where there is one. */
 	taskTool: () => Promise<Tool | undefined>;
@@ -64,7 +66,7 @@ export class BuiltInTools implements ToolSource {
 	}
 
 	async #load(): Promise<void> {
-		const { workspace, secrets, shells, todos, choice, files, warn, taskTool } = this.#parts;
+		const { workspace, isReadable, secrets, shells, todos, choice, files, warn, taskTool } = this.#parts;
 		const { options, settings, cwd, userDirectory, subagent } = workspace;
 		// The first prompt must not work on half a merge.
 		if (!subagent) await repairMerges(userDirectory, shells, warn);
@@ -75,6 +77,7 @@ export class BuiltInTools implements ToolSource {
 			cwd,
 			shell,
 			environment,
+			isReadable,
 			settings: { autoResizeImages: () => settings.get("images.autoResize") },
 			files,
 			...(await this.#confined()),

@@ -6,6 +6,7 @@ import { findShell } from "../lib/shell/find-shell.ts";
 import { Gate, type GateParts, grantsFileName, type Surroundings } from "../permissions/index.ts";
 import { resolveExisting, resolvePath } from "../tools/paths.ts";
 import { changePreview } from "../tools/preview.ts";
+import { gitNamedFiles } from "./git-named-files.ts";
 import type { Prompting } from "./prompting.ts";
 import type { Shells } from "./shells.ts";
 import type { ToolSources } from "./tool-sources.ts";
@@ -48,7 +49,7 @@ export async function makeGate({ workspace, shells, sources, prompting, warn, pa
 		roots: () => sandbox?.roots ?? [cwd, ...(workspace.roots ?? []).map(realPath)],
 		given: async () => [...(await givenPaths(prompting)).map(realPath), ...(sandbox?.ownDirectories ?? [])],
 		temporary: () => sandbox?.temporaryDirectories ?? [],
-		protectedFiles: async () => [],
+		protectedFiles: gitNamedFiles(cwd, async () => (await shells.commandEnvironment())()),
 		sandbox: () => (sandbox?.state.active ? { mode: sandbox.mode, isVerified: sandbox.state.verified } : { mode: "off", isVerified: false }),
 		toolOf: (name) => {
 			const found = sources.find(name);

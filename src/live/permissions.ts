@@ -142,6 +142,11 @@ export class Permissions {
 		if (!gate.revoke(id)) throw new CommandError(`Permission not found: ${id}`);
 	}
 
+	/** Whether a search may show what it found in a file. */
+	mayRead(path: string): boolean {
+		return this.#gate?.mayRead(path) ?? true;
+	}
+
 	/** The host's answer to a question. */
 	receive(response: PermissionResponse): void {
 		this.#gate?.receive(response);

@@ -63,7 +63,13 @@ function sandboxAssignment({ sandbox, "no-sandbox": isOff }: Options): string[] 
 	return mode === undefined ? [] : [`sandbox.mode=${mode}`];
 }
 
-async function sandboxOf({ cwd, roots, userDirectory, env, settings }: Pick<Workspace, "cwd" | "roots" | "userDirectory" | "env" | "settings">): Promise<Sandbox> {
+async function sandboxOf({
+	cwd,
+	roots,
+	userDirectory,
+	env,
+	settings,
+}: Pick<Workspace, "cwd" | "roots" | "userDirectory" | "env" | "settings">): Promise<Sandbox> {
 	const { Sandbox } = await import("../sandbox/index.ts");
 	return new Sandbox({ cwd, roots, userDirectory, env, setting: (name) => settings.get(name) });
 }

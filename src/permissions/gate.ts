@@ -28,7 +28,8 @@ import { answerOfMode } from "./modes.ts";
 import { protectedPaths } from "./path-patterns.ts";
 import { type Proposal, proposalOf } from "./proposal.ts";
 import { callOf, judgedCall, type Surroundings, scriptOf } from "./question.ts";
-import { compileRule, coveredBy } from "./rules.ts";
+import { realPathOf } from "./real-path.ts";
+import { catches, compileRule, coveredBy } from "./rules.ts";
 import { type Denial, denialText, dialogTitle, textOf, titleOf } from "./texts.ts";
 
 /** How a question reaches a person. */
@@ -122,12 +123,16 @@ export class Gate {
 	readonly #book: RuleBook;
 	readonly #grants: Grants;
 	readonly #open = new Map<string, Open>();
+	readonly #place: Surroundings;
+	/** Files that results named: the model may read its own output. */
+	readonly #shown = new Set<string>();
 	#isClosed = false;
 	/** Denials of this run because nobody can be asked. */
 	#unasked = 0;
 
 	constructor(parts: GateParts) {
 		this.#parts = parts;
+		this.#place = { ...parts.place, given: async () => [...(await parts.place.given()), ...this.#shown] };
 		const places = { cwd: parts.place.cwd, home: parts.home };
 		const compiled = parts.rules.map((rule) => compileRule(rule, places, (reason) => parts.warn(`permissions.rules: ${ruleName(rule)}: ${reason}.`)));
 		const of = (action: SourcedRule["action"]) => compiled.filter(({ rule }) => rule.action === action);
@@ -190,6 +195,12 @@ export class Gate {
 		this.#allow(open, by, response.scope ?? "once", response.rule);
 	}
 
+	/** Whether a search may show what it found in a file: nothing that a rule denies, and nothing that it would have to ask about. */
+	mayRead(path: string): boolean {
+		const call = callOf({ kind: "read", tool: "read", args: {}, targets: [path] }, this.#parts.place);
+		return ![...this.#book.deny, ...this.#book.ask].some((rule) => rule.path !== undefined && catches(rule, call));
+	}
+
 	/** Asks about a call of our own, such as a connection, through the same rules and the same host. */
 	async permit(call: Call, toolCallId: string, signal: AbortSignal): Promise<Permit> {
 		return this.#permit(call, { toolCallId, batch: { index: 0, count: 1 } }, signal, async () => call);
@@ -232,7 +243,7 @@ export class Gate {
 
 	async #beforeTool(pending: PendingCall, signal: AbortSignal): Promise<ToolDecision | undefined> {
 		if (signal.aborted) return undefined;
-		const locate = () => judgedCall(pending, this.#parts.place);
+		const locate = () => judgedCall(pending, this.#place);
 		const call = await locate();
 		if (!call) return undefined;
 		const permit = await this.#permit(call, { toolCallId: pending.toolCallId, batch: pending.batch ?? { index: 0, count: 1 } }, signal, locate);
@@ -453,6 +464,7 @@ export class Gate {
 
 	#observe(event: AgentEvent): void {
 		if (event.type === "agent_start") this.#unasked = 0;
+		if (event.type === "tool_execution_end") for (const path of outputFiles(event.result.details)) this.#shown.add(path);
 		if (event.type !== "queue_update" || event.steering.length === 0 || !this.#parts.skipsOnSteering()) return;
 		for (const open of [...this.#open.values()]) if (!open.isForeign) open.end({ outcome: "cancelled", by: "steer" });
 	}
@@ -505,6 +517,13 @@ export class Gate {
 			sandbox,
 		});
 	}
+}
+
+/** Where the whole output of a command is, and what subagents wrote down. */
+function outputFiles(details: unknown): string[] {
+	const { fullOutputPath, results } = (typeof details === "object" && details !== null ? details : {}) as Record<string, unknown>;
+	const named = (Array.isArray(results) ? results : []).flatMap((result: Record<string, unknown> | null) => [result?.outputPath, result?.patchPath]);
+	return [fullOutputPath, ...named].flatMap((path) => (typeof path === "string" ? [realPathOf(path)] : []));
 }
 
 function cancelledBy(signal: AbortSignal): Ending {

@@ -1,5 +1,6 @@
 /** Where a path really leads, also when it does not exist yet. */
-import { lstat, readlink, realpath } from "node:fs/promises";
+import { realpathSync } from "node:fs";
+import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 
 const mostLinks = 40;
@@ -18,9 +19,11 @@ export async function realTarget(path: string, links = 0): Promise<string> {
 	return parent === path ? path : join(await realTarget(parent, links), basename(path));
 }
 
-export async function exists(path: string): Promise<boolean> {
-	return lstat(path).then(
-		() => true,
-		() => false,
-	);
+/** Of something that exists; else the path itself. */
+export function realPathOf(path: string): string {
+	try {
+		return realpathSync(path);
+	} catch {
+		return path;
+	}
 }

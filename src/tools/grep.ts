@@ -1,5 +1,5 @@
 /** The tool that searches the content of files. */
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import Type, { type Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
@@ -24,7 +24,7 @@ const parameters = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most matching lines to show; default ${defaultLimit}.` })),
 });
 
-export function grepTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined" | "searchShell">, findRipgrep: RipgrepFinder): Tool {
+export function grepTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined" | "searchShell" | "isReadable">, findRipgrep: RipgrepFinder): Tool {
 	return {
 		name: "grep",
 		label: "Grep",
@@ -43,6 +43,12 @@ export function grepTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined"
 			const found = ripgrep
 				? await searchWithRipgrep(options.searchShell ?? options.shell, ripgrep, search, signal)
 				: await searchWithoutRipgrep<Found>(options, { kind: "grep", search }, signal);
+			const { isReadable } = options;
+			const hidden = isReadable ? found.lines.filter((line) => !isReadable(join(place.directory, line.path))) : [];
+			if (hidden.length > 0) {
+				found.lines = found.lines.filter((line) => !hidden.includes(line));
+				found.notes.push("Files that a rule closes to you are left out");
+			}
 			return found.lines.length === 0 ? textResult(withNotes("No matches found", found.notes)) : present(found, limit);
 		},
 	};

@@ -24,6 +24,8 @@ export interface ToolOptions {
 	isTrustedProgram?: (path: string) => boolean;
 	/** Set when the shell runs its commands inside a sandbox. */
 	sandbox?: SandboxFacts;
+	/** Whether rules let the model see the content of a file, by its absolute path. */
+	isReadable?: (path: string) => boolean;
 	/** The todo list; without it the model has no tool for it. */
 	todos?: TodoToolOptions;
 }

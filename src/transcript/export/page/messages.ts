@@ -44,8 +44,18 @@ function drawEntry(pen: Pen, item: Item): Child[] {
 		case "ttsr_injection":
 			return note(pen, node, "Rules injected", listOf(entry.injectedRules).map(textOf).join(", "));
 		default:
+			if (type === "custom" && entry.customType === "permission") return approvalNote(pen, node, fieldsOf(entry.data));
 			return dataNote(pen, node, textOf(entry.customType) || type || "unknown", entry.data ?? entry);
 	}
+}
+
+/** How a question about a call ended, in a line that opens to the whole record. */
+function approvalNote(pen: Pen, node: Entry, record: Fields): Child[] {
+	const { outcome, by, scope, tool, text } = record;
+	const [first = ""] = textOf(text).split("\n", 1);
+	const how = [textOf(outcome) || "decided", by && `by ${textOf(by)}`, scope && scope !== "once" && `(${textOf(scope)})`].filter(Boolean).join(" ");
+	const line = `Approval: ${textOf(tool)} ${first.slice(0, 120)} · ${how}`;
+	return [pen.folds.fold("data", [h("bdi", {}, line), here(pen, node)], () => [code(pen, pretty(record), "json")])];
 }
 
 function drawMessage(pen: Pen, item: Item): Child[] {
