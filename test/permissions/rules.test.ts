@@ -210,7 +210,11 @@ describe("which rule wins", () => {
 test("the table of modes", () => {
 	const modes: PermissionMode[] = ["plan", "ask", "edit", "full"];
 	const row = (call: Call) => modes.map((mode) => decide(call, bookOf([]), [], mode).answer).join(" ");
-	const walled = (call: Call, isVerified = true): Call => ({ ...call, isVerified, subject: { ...call.subject, sandbox: "workspace-write" } });
+	const walled = (call: Call, isVerified = true, sandbox: "workspace-write" | "read-only" = "workspace-write"): Call => ({
+		...call,
+		isVerified,
+		subject: { ...call.subject, sandbox },
+	});
 	const tool = (source: Call["source"], more: Partial<Call> = {}): Call => ({ ...facts, source, subject: subjectOf("tool", "x", {}), ...more });
 	const outside = { isInside: false };
 	expect({
@@ -225,6 +229,7 @@ test("the table of modes", () => {
 		command: row(command("ls")),
 		"command, walls not verified": row(walled(command("ls"), false)),
 		"command, walls": row(walled(command("ls"))),
+		"command, walls read-only": row(walled(command("ls"), true, "read-only")),
 		"extension tool": row(tool("extension")),
 		"read-only tool": row(tool("mcp", { readOnly: true })),
 		"host tool": row(tool("host")),
@@ -242,7 +247,8 @@ test("the table of modes", () => {
 		"protected, walls": "deny ask ask deny",
 		command: "deny ask ask allow",
 		"command, walls not verified": "deny ask ask allow",
-		"command, walls": "allow ask allow allow",
+		"command, walls": "deny ask allow allow",
+		"command, walls read-only": "allow ask allow allow",
 		"extension tool": "deny ask ask allow",
 		"read-only tool": "allow ask ask allow",
 		"host tool": "deny allow allow allow",
