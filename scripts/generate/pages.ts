@@ -26,15 +26,15 @@ export function settingsPage(): string {
 	return `# Settings
 
 Settings are JSON with comments, with nested or dotted keys. \`schema/settings.json\` describes them for editors.
-From lowest to highest: the default, \`settings.jsonc\` in the user directory (\`~/.bowline\`, or \`BOWLINE_DIR\`), \`.bowline/settings.jsonc\` of
-the project, the file named by \`--config\`, the JSON object in \`BOWLINE_SETTINGS\`, flags (\`--set key=value\`), what the host sets for the session.
+The places for settings, from lowest to highest precedence: the default, \`settings.jsonc\` in the user directory (\`~/.bowline\`, or \`BOWLINE_DIR\`), \`.bowline/settings.jsonc\` of
+the project, the file named by \`--config\`, the JSON object in \`BOWLINE_SETTINGS\`, flags (\`--set key=value\`), commands of the host for the session.
 
 Relative paths are relative to the file that names them, and on the command line to the working directory; \`~\` is the home directory.
-\`bowline config\` shows every setting with its value and where it came from. A file that cannot be read is reported and left as it is.
+\`bowline config\` shows every setting with its value and the place that it comes from. Bowline reports a file that it cannot read, and does not change it.
 
-In the last column, *any project* means that a project that is not trusted may set it too, a number within the limits that follow;
+In the last column, *any project* means that a project that is not trusted may also set it, a number within the limits that follow;
 *stricter* means that every project may make it stricter and none weaker; *no project* means that no project may set it, trusted or not; *reset* means that an embedding host gets
-the default whatever the user's and the project's files say (the explicit ways still count).
+the default and ignores the files of the user and the project; values given for the process still count.
 
 | Setting | Type | Default | | |
 |---|---|---|---|---|

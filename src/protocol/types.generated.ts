@@ -1206,7 +1206,7 @@ export interface CommandTable {
 			followUp: string[];
 		};
 	};
-	/** Condense the conversation now. A running run is aborted first. */
+	/** Compact the conversation now. A running run is aborted first. */
 	compact: {
 		params: {
 			customInstructions?: string;

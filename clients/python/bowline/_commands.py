@@ -134,7 +134,7 @@ class AsyncCommands:
         custom_instructions: Optional[str] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.CompactionResult:
-        """Condense the conversation now. A running run is aborted first."""
+        """Compact the conversation now. A running run is aborted first."""
         return await self._call("compact", _given({}, customInstructions=custom_instructions), timeout)
 
     async def set_auto_compaction(self, enabled: bool, *, timeout: Timeout = DEFAULT) -> None:
@@ -501,7 +501,7 @@ class Commands:
         custom_instructions: Optional[str] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.CompactionResult:
-        """Condense the conversation now. A running run is aborted first."""
+        """Compact the conversation now. A running run is aborted first."""
         return self._call("compact", _given({}, customInstructions=custom_instructions), timeout)
 
     def set_auto_compaction(self, enabled: bool, *, timeout: Timeout = DEFAULT) -> None:

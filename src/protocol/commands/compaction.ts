@@ -17,7 +17,7 @@ export type CompactionResult = Static<typeof CompactionResult>;
 
 export const compactionCommands = {
 	compact: command({
-		doc: "Condense the conversation now. A running run is aborted first.",
+		doc: "Compact the conversation now. A running run is aborted first.",
 		lane: "background",
 		params: { customInstructions: optional(text()) },
 		result: CompactionResult,
