@@ -40,7 +40,8 @@ function depthOf(text: string): number {
 }
 
 /** Optional parameters are written with a question mark in declarations. */
-const withoutDefaults = (text: string) => text.replace(/(\w+): ([\w.<>[\]| ]+) = [^,)]+/g, "$1?: $2");
+const withoutDefaults = (text: string) =>
+	text.replace(/\{ [^{}]* \}: (\w+) = \{\}/g, "options?: $1").replace(/(\w+): ([\w.<>[\]| ]+) = [^,)]+/g, "$1?: $2");
 
 export function declarationOf(source: string, name: string): Declaration {
 	const pattern = new RegExp(`((?:^/\\*\\*(?:(?!\\*/)[^])*?\\*/\\n)?)^export ((?:async )?(?:interface|class|type|function|const) ${name}\\b)`, "m");
@@ -59,7 +60,9 @@ export function declarationOf(source: string, name: string): Declaration {
 	}
 	const end = /;\n(?=\n|\/|e|$)/g;
 	end.lastIndex = start;
-	const signature = oneLine(source.slice(start, end.exec(source)?.index));
+	const text = oneLine(source.slice(start, end.exec(source)?.index));
+	// A constant that is a function reads better as one.
+	const signature = text.replace(/^const (\w+) = (\(.*?\): .+?) => .*/, "function $1$2");
 	return { doc, head: signature, signature, members: [] };
 }
 

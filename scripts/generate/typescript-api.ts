@@ -36,8 +36,11 @@ function commandTable(): string {
 	return `| method | |\n|---|---|\n${rows.join("\n")}\n`;
 }
 
-/** Types with a place of their own on the page. */
+/** Names that have their own place on the page. */
 const described = new Set([
+	"ExitError",
+	"RequestError",
+	"TimeoutError",
 	"Client",
 	"CustomTool",
 	"CustomToolCall",
@@ -53,12 +56,13 @@ const described = new Set([
 	"WaitOptions",
 ]);
 
-/** All other types that the index of the client passes on. */
-function otherTypes(): string[] {
-	const lists = read("client/index.ts").matchAll(/^export type \{ (.*?) \} from "\.\/(.*?)";$/gms);
+/** All other names that the index of the client passes on. */
+function otherNames(): string[] {
+	const lists = read("client/index.ts").matchAll(/^export (?:type )?\{ (.*?) \} from "\.\/(.*?)";$/gms);
 	return [...lists].flatMap(([, names = "", file = ""]) =>
 		names
 			.split(/,\s*/)
+			.map((name) => name.replace(/^type /, ""))
 			.filter((name) => name && !described.has(name))
 			.map((name) => section(`client/${file}`, name)),
 	);
@@ -128,7 +132,7 @@ waits. The links lead to the members' types.
 		section("client/errors.ts", "RequestError"),
 		section("client/errors.ts", "TimeoutError"),
 		section("client/errors.ts", "ExitError"),
-		...otherTypes(),
+		...otherNames(),
 		"## bowline\n",
 		section("index.ts", "createSession"),
 		"### SessionOptions\n\n`SessionOptions` has the members of `ConversationOptions` above, and:\n",

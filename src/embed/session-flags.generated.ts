@@ -39,7 +39,7 @@ export interface SessionFlags {
 	systemPrompt?: string;
 	/** Add to the system prompt (text or a file). */
 	appendSystemPrompt?: readonly string[];
-	/** Write down what models are asked and say and what tools return, to be played with --provider scripted --model <file>. */
+	/** Record models and tools into a script, to play with --provider scripted --model <file>. */
 	record?: string;
 	/** strict: a request that differs from the record fails (default). loose: it is reported. */
 	replay?: "strict" | "loose";

@@ -62,7 +62,7 @@ export const flags = {
 	"append-system-prompt": { value: "text", doc: "Add to the system prompt (text or a file)", repeats: true },
 	record: {
 		value: "file",
-		doc: "Write down what models are asked and say and what tools return, to be played with --provider scripted --model <file>",
+		doc: "Record models and tools into a script, to play with --provider scripted --model <file>",
 	},
 	replay: { value: "how", doc: "strict: a request that differs from the record fails (default). loose: it is reported", oneOf: ["strict", "loose"] },
 	"replay-tools": { doc: "Answer tool calls from the record instead of running them" },
