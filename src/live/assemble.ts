@@ -92,6 +92,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		front,
 		shells,
 		secrets,
+		doors,
 		emit: bus.emit,
 		warn,
 		readJsonc: readJsoncText,
@@ -116,7 +117,8 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	const offered = async (starting?: AbortSignal) => {
 		await builtIn.load();
 		if (starting) await mcp.prepare(starting);
-		return subagent ? subagent.offer(sources.active()) : sources.active();
+		const tools = mcp.fit(sources.active(), choice.model);
+		return subagent ? subagent.offer(tools) : tools;
 	};
 	const systemPrompt = async (tools: readonly Tool[]) => {
 		const text = await prompting.systemPrompt(tools);

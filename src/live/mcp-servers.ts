@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Doors } from "../agent/doors.ts";
 import { readRegular } from "../lib/bounded-file.ts";
 import { HttpClient } from "../lib/http/client.ts";
 import { removeOldLogs } from "../lib/shell/temp-log.ts";
@@ -31,6 +32,7 @@ export interface McpParts {
 	front: Pick<Front, "ui" | "hasUI" | "elicit">;
 	shells: Shells;
 	secrets: Secrets;
+	doors: Pick<Doors, "put">;
 	emit: (event: AgentEvent) => void;
 	warn: (text: string) => void;
 	/** Reads JSON with comments. Throws when it is not an object. */
@@ -43,14 +45,14 @@ const largestFile = 1024 * 1024;
 const projectFile = ".mcp.json";
 
 export async function makeRegistry(parts: McpParts): Promise<Registry> {
-	const { workspace, shells, secrets, emit, warn, taken } = parts;
+	const { workspace, shells, secrets, doors, emit, warn, taken } = parts;
 	const { options, settings, cwd, env, userDirectory } = workspace;
 	const { entries, untrusted } = await collect(parts);
 	const logDirectory = options["no-session"] ? undefined : join(userDirectory, "logs");
 	if (logDirectory !== undefined) void removeOldLogs(logDirectory, Date.now(), /^mcp-.*\.log$/);
 	const elicit = elicitOf(parts);
 	let http: HttpClient | undefined;
-	return new Registry({
+	const registry = new Registry({
 		entries,
 		untrusted,
 		version,
@@ -81,6 +83,8 @@ export async function makeRegistry(parts: McpParts): Promise<Registry> {
 			await Promise.all([shells.closeServers(), http?.close()]);
 		},
 	});
+	doors.put(registry.refusals.policy);
+	return registry;
 }
 
 /** Patterns of MCP tools, of each of those who may restrict them. */

@@ -7,6 +7,7 @@ import { remembered } from "../lib/remembered.ts";
 import type { Registry } from "../mcp/index.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { McpServer, McpServers } from "../protocol/mcp.ts";
+import type { Model } from "../protocol/model.ts";
 import type { McpParts } from "./mcp-servers.ts";
 import type { ToolSource } from "./tool-sources.ts";
 
@@ -33,6 +34,11 @@ export class Mcp implements ToolSource {
 	async prepare(signal: AbortSignal): Promise<void> {
 		if (!this.#loading && !this.#mayHaveServers()) return;
 		await (await this.#load()).prepare(signal);
+	}
+
+	/** The tools that this model can have, of those that it would be offered. */
+	fit(tools: readonly Tool[], model: Model | undefined): readonly Tool[] {
+		return this.#registry && model ? this.#registry.fit(tools, model) : tools;
 	}
 
 	/** What servers say about their tools, for the system prompt. */

@@ -5,9 +5,11 @@ import { CommandError } from "../lib/command-error.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { EventOf } from "../protocol/events.ts";
 import type { McpServer, McpServers } from "../protocol/mcp.ts";
+import type { Model } from "../protocol/model.ts";
 import { type Entry, isWrong, readEntries, type ServerConfig, type WrongEntry } from "./config.ts";
 import { fits, freeName, namePrefix, toolName } from "./names.ts";
 import { expandPrompt, type PromptCommand, promptCommands } from "./prompts.ts";
+import { Refusals } from "./refusals.ts";
 import { Server, type ServerParts } from "./server.ts";
 import { resourceTool, serverTool } from "./tools.ts";
 
@@ -50,10 +52,15 @@ export class Registry {
 	/** Name for the model to the server's. */
 	#names = new Map<Server, string[]>();
 	#isClosed = false;
+	#hasWarnedOfSize = false;
+	/** The tools whose size was looked at last. */
+	#sized: readonly Tool[] | undefined;
+	readonly refusals: Refusals;
 
 	constructor(parts: RegistryParts) {
 		this.#parts = parts;
 		this.#serverParts = { ...parts, onChange: (server, isStatus) => this.#changed(server, isStatus) };
+		this.refusals = new Refusals(parts.warn);
 		this.#adopt(parts.entries);
 	}
 
@@ -127,6 +134,32 @@ export class Registry {
 			.filter(({ name }) => !this.#servers.has(name) && !this.#wrong.has(name))
 			.map(({ name, transport }): McpServer => ({ name, source: "project", transport, status: "untrusted", ...nothing }));
 		return [...known, ...wrong, ...untrusted];
+	}
+
+	/** The tools that this model can have, of those that it would be offered. Warns once when the definitions take much of its window. */
+	fit(tools: readonly Tool[], model: Pick<Model, "api" | "provider" | "id" | "contextWindow">): readonly Tool[] {
+		const fitting = this.refusals.fit(tools, model);
+		// The list is the same from call to call.
+		if (!this.#hasWarnedOfSize && this.#sized !== this.#tools) this.#checkSize(fitting, model.contextWindow);
+		this.#sized = this.#tools;
+		return fitting;
+	}
+
+	#checkSize(tools: readonly Tool[], window: number): void {
+		const sizes = new Map<string, number>();
+		const owners = new Map([...this.#names].flatMap(([{ name }, names]) => names.map((each) => [each, name] as const)));
+		for (const { name, description, parameters } of tools) {
+			const server = owners.get(name);
+			if (server !== undefined) sizes.set(server, (sizes.get(server) ?? 0) + description.length + sizeOf(parameters));
+		}
+		const tokens = [...sizes.values()].reduce((sum, size) => sum + size, 0) / charactersPerToken;
+		if (tokens === 0 || tokens <= window / 10) return;
+		this.#hasWarnedOfSize = true;
+		const largest = [...sizes].sort(([, a], [, b]) => b - a).slice(0, 3);
+		const named = largest.map(([server, size]) => `${server} (about ${Math.round(size / charactersPerToken)} tokens)`).join(", ");
+		this.#parts.warn(
+			`The tools of MCP servers take about ${Math.round(tokens)} of ${window} tokens of every request. The largest: ${named}. The member tools of an entry chooses among them.`,
+		);
 	}
 
 	/** What servers say about their use, for the system prompt. */
@@ -234,6 +267,16 @@ export class Registry {
 		const withResources = () => this.servers.filter((server) => server.hasResources);
 		return withResources().length > 0 ? [...made, resourceTool(withResources, this.#parts)] : made;
 	}
+}
+
+const charactersPerToken = 4;
+const sizes = new WeakMap<object, number>();
+
+/** Schemas do not change, and counting them is not free. */
+function sizeOf(parameters: object): number {
+	const known = sizes.get(parameters) ?? JSON.stringify(parameters).length;
+	sizes.set(parameters, known);
+	return known;
 }
 
 function isEqual(one: ServerConfig, other: ServerConfig): boolean {

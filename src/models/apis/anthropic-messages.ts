@@ -1,4 +1,5 @@
 /** Anthropic Messages. */
+
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
@@ -23,6 +24,7 @@ import { Growing } from "../growing.ts";
 import { count, type Json, object, parseEvent, text, wire, withMember } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { effortWord, supportedLevels } from "../thinking.ts";
+import { withoutRootAlternatives } from "../tool-schemas.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -161,7 +163,7 @@ export function callId(id: string): string {
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
 const toolText = remembered((tool: ToolDefinition): string => {
-	const { properties = {}, required = [], ...rest } = tool.parameters;
+	const { properties = {}, required = [], ...rest } = withoutRootAlternatives(tool.parameters);
 	const { type: _, $schema: __, ...others } = rest;
 	return wire({ name: tool.name, description: tool.description, input_schema: { type: "object", properties, required, ...others } });
 });

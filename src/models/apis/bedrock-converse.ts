@@ -1,4 +1,5 @@
 /** Amazon Bedrock, ConverseStream: one format for the models of all vendors there. */
+
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import { EventStreamReader } from "../../lib/event-stream.ts";
 import type { Image, Text } from "../../protocol/content.ts";
@@ -10,6 +11,7 @@ import { priced, type ReplyBuilder } from "../builder.ts";
 import { count, type Json, list, object, parseEvent, text, wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { effortWord } from "../thinking.ts";
+import { withoutRootAlternatives } from "../tool-schemas.ts";
 import { callId as claudeCallId, thinkingOf as claudeThinking } from "./anthropic-messages.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
@@ -125,7 +127,7 @@ export const callId = claudeCallId;
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
 const toolText = remembered((tool: ToolDefinition): string => {
-	const { $schema: _, ...schema } = tool.parameters;
+	const { $schema: _, ...schema } = withoutRootAlternatives(tool.parameters);
 	return toolSpec(tool.name, tool.description, { ...schema, type: "object" });
 });
 

@@ -1,4 +1,5 @@
 /** Google Generative AI. */
+
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
@@ -22,6 +23,7 @@ import { readError } from "../error-body.ts";
 import { count, type Json, list, object, parseEvent, text, wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { levelMap } from "../thinking.ts";
+import { googleSchema } from "../tool-schemas.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -133,7 +135,7 @@ export function callId(id: string): string {
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
 const toolText = remembered((tool: ToolDefinition): string => {
-	const { $schema: _, ...parametersJsonSchema } = objectSchema(tool.parameters);
+	const parametersJsonSchema = objectSchema(googleSchema(tool.parameters));
 	return wire({ name: tool.name, description: tool.description, parametersJsonSchema });
 });
 

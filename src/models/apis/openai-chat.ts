@@ -1,4 +1,5 @@
 /** OpenAI Chat Completions, and the many hosts that speak it. */
+
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
@@ -7,6 +8,7 @@ import { letterHash } from "../hash.ts";
 import { wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { effortWord, levelMap } from "../thinking.ts";
+import { withoutRootAlternatives } from "../tool-schemas.ts";
 import { ChatDecoder, reasoningFields } from "./openai-chat-reply.ts";
 import { storedDetails } from "./reasoning-details.ts";
 
@@ -25,7 +27,7 @@ export function request(call: Call): WireRequest {
 	if (compat.openRouterRouting) members.push(`"provider":${wire(compat.openRouterRouting)}`);
 	if (compat.vercelGatewayRouting) members.push(`"providerOptions":${wire({ gateway: compat.vercelGatewayRouting })}`);
 	// Several hosts refuse an empty list, also when the conversation has tool calls in it.
-	if (call.tools.length > 0) members.push(`"tools":[${call.tools.map((tool) => toolText(tool)).join(",")}]`);
+	if (call.tools.length > 0) members.push(`"tools":[${call.tools.map((tool) => toolText(tool, call.model.provider)).join(",")}]`);
 	// Several hosts refuse it for a model that thinks.
 	if (call.toolChoice && !thinks(call)) members.push(`"tool_choice":${wire({ type: "function", function: { name: call.toolChoice } })}`);
 	const pages = pagesOf(call.messages[0], messageTexts(call));
@@ -178,8 +180,10 @@ export function callId(id: string): string {
 
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
-const toolText = remembered((tool: ToolDefinition): string => {
-	return wire({ type: "function", function: { name: tool.name, description: tool.description, parameters: objectSchema(tool.parameters) } });
+/** OpenAI itself refuses alternatives at the root; others take them. */
+const toolText = remembered((tool: ToolDefinition, variant: string): string => {
+	const parameters = objectSchema(variant === "openai" ? withoutRootAlternatives(tool.parameters) : tool.parameters);
+	return wire({ type: "function", function: { name: tool.name, description: tool.description, parameters } });
 });
 
 // ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────

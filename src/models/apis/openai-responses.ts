@@ -1,4 +1,5 @@
 /** OpenAI Responses. */
+
 import type { ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
@@ -7,6 +8,7 @@ import { hexHash } from "../hash.ts";
 import { list, object, wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { effortWord } from "../thinking.ts";
+import { withoutRootAlternatives } from "../tool-schemas.ts";
 import { ResponsesDecoder } from "./openai-responses-reply.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
@@ -143,7 +145,13 @@ export function callId(id: string): string {
 
 const toolText = remembered((tool: ToolDefinition, variant: string): string => {
 	const strict = variant === "s" ? { strict: false } : {};
-	return wire({ type: "function", name: tool.name, description: tool.description, parameters: objectSchema(tool.parameters), ...strict });
+	return wire({
+		type: "function",
+		name: tool.name,
+		description: tool.description,
+		parameters: objectSchema(withoutRootAlternatives(tool.parameters)),
+		...strict,
+	});
 });
 
 // ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────
