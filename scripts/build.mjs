@@ -180,7 +180,7 @@ function pending() {
 }
 
 // Large, and loaded by people, exports, and sessions with MCP servers, copies, clouds or stream rules: never by a plain start or prompt.
-const commands = ["models", "doctor", "export", "sessions", "config"].map((name) => `app-commands-${name}`);
+const commands = ["models", "doctor", "mcp", "export", "sessions", "config"].map((name) => `app-commands-${name}`);
 for (const name of [
 	"jiti",
 	"transcript-export-index",

@@ -79,6 +79,12 @@ export const subcommands: Record<string, Subcommand> = {
 		// The command line starts it before subcommands: it owns stdout.
 		run: async () => undefined,
 	},
+	mcp: {
+		usage: "[server]",
+		doc: "Try the MCP servers of this directory and list their tools",
+		flags: ["json", "mcp-config", "no-mcp", ...surroundings],
+		run: async (words, options) => (await import("./commands/mcp.ts")).mcpCommand(words, options),
+	},
 	doctor: {
 		usage: "",
 		doc: "Look at what an agent needs here, try one, and say what to do",

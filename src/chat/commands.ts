@@ -48,6 +48,7 @@ export const commands: Record<string, Command> = {
 	compact: { usage: "[what matters]", doc: "Compact the conversation", run: compact },
 	...approvalCommands,
 	stats: { doc: "Messages, tokens, cost", run: stats },
+	mcp: { usage: "[restart <server>]", doc: "The MCP servers of this session", run: mcp },
 	export: { usage: "[file]", doc: "Write the session as an HTML page", run: exportPage },
 	quit: { doc: "Leave", run: (_, { quit }) => quit() },
 };
@@ -112,6 +113,20 @@ async function chooseThinking(argument: string, { client, say, choose, refresh }
 	if (!level) return;
 	await client.setThinkingLevel({ level });
 	await refresh();
+}
+
+async function mcp(argument: string, { client, say, show, during }: Desk): Promise<void> {
+	const [verb, name] = argument.split(/\s+/, 2);
+	if (verb === "restart" && name) {
+		const { server } = await during(`starting ${name} again`, client.restartMcpServer({ name }));
+		return server.status === "ready" ? say("info", `${name} is ready: ${server.tools.length} tools.`) : say("warning", server.error ?? server.status);
+	}
+	if (argument) return say("warning", "Write /mcp, or /mcp restart <server>.");
+	const { servers } = await client.getMcpServers();
+	if (servers.length === 0) return say("info", "This session has no MCP servers. See docs/mcp.md.");
+	const state = ({ status, error, tools }: (typeof servers)[number]) =>
+		status === "ready" ? `${tools.length} tools` : `${status}${error ? `: ${error}` : ""}`;
+	show(servers.map((server) => `- **${server.name}** (${server.transport}, ${server.source}): ${state(server)}`).join("\n"));
 }
 
 async function begin(_: string, { client, reload }: Desk): Promise<void> {

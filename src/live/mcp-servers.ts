@@ -29,7 +29,7 @@ import type { Workspace } from "./workspace.ts";
 
 export interface McpParts {
 	workspace: Workspace;
-	front: Pick<Front, "ui" | "hasUI" | "elicit">;
+	front: Pick<Front, "hasUI" | "elicit"> & Partial<Pick<Front, "ui">>;
 	shells: Shells;
 	secrets: Secrets;
 	doors: Pick<Doors, "put">;
@@ -44,10 +44,13 @@ export interface McpParts {
 const largestFile = 1024 * 1024;
 const projectFile = ".mcp.json";
 
-export async function makeRegistry(parts: McpParts): Promise<Registry> {
+/** `only`: the one server that is used. */
+export async function makeRegistry(parts: McpParts, { waitMs, only }: { waitMs?: number; only?: string } = {}): Promise<Registry> {
 	const { workspace, shells, secrets, doors, emit, warn, taken } = parts;
 	const { options, settings, cwd, env, userDirectory } = workspace;
-	const { entries, untrusted } = await collect(parts);
+	const found = await collect(parts);
+	const isWanted = ({ name }: { name: string }) => only === undefined || name === only;
+	const [entries, untrusted] = [found.entries.filter(isWanted), found.untrusted.filter(isWanted)];
 	const logDirectory = options["no-session"] ? undefined : join(userDirectory, "logs");
 	if (logDirectory !== undefined) void removeOldLogs(logDirectory, Date.now(), /^mcp-.*\.log$/);
 	const elicit = elicitOf(parts);
@@ -73,7 +76,7 @@ export async function makeRegistry(parts: McpParts): Promise<Registry> {
 		roots: () => [cwd, ...(workspace.roots ?? [])].map((path) => ({ uri: pathToFileURL(path).href, name: basename(path) })),
 		emit,
 		warn,
-		waitMs: settings.get("mcp.waitMs"),
+		waitMs: waitMs ?? settings.get("mcp.waitMs"),
 		taken,
 		offered: offeredTools(workspace),
 		hasInstructions: settings.get("mcp.instructions"),
@@ -98,7 +101,7 @@ function offeredTools({ options, subagent }: Workspace): string[][] {
 /** How a person is asked; nothing where nobody can answer. */
 function elicitOf({ workspace, front, warn }: McpParts): RegistryParts["elicit"] {
 	const { ui, hasUI, elicit } = front;
-	if (workspace.subagent || elicit === null || (!elicit && !hasUI)) return undefined;
+	if (workspace.subagent || elicit === null || !ui || (!elicit && !hasUI)) return undefined;
 	return (asked) => answerElicitation(asked, { ui, warn, ...(elicit && { elicit }) });
 }
 

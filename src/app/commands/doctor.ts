@@ -7,6 +7,7 @@ import type { Options } from "../../protocol/flags.ts";
 import { printJson } from "../json.ts";
 import { loopback } from "./doctor-loopback.ts";
 import { directories, git, node, proxy, ripgrep, settingsFiles, shell, trust } from "./doctor-machine.ts";
+import { mcp } from "./doctor-mcp.ts";
 import { models } from "./doctor-models.ts";
 
 export interface Finding {
@@ -21,7 +22,7 @@ export type Patient = Workspace;
 
 type Check = (patient: Patient) => Finding[] | Promise<Finding[]>;
 
-const checks: Record<string, Check> = { node, git, ripgrep, shell, directories, settings: settingsFiles, trust, proxy, models, loopback };
+const checks: Record<string, Check> = { node, git, ripgrep, shell, directories, settings: settingsFiles, trust, proxy, models, mcp, loopback };
 
 export async function doctor(options: Options): Promise<void> {
 	const patient = await openWorkspace({ options, isRpc: false });
