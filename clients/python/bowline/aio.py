@@ -20,7 +20,7 @@ from .protocol import Event, ImageInput
 from .run import RunResult, StreamingBehavior
 from .tools import HostTool
 
-# Deltas only: a reply that is told again and again as it grows costs its length squared.
+# Deltas only: sending the whole reply again with each delta costs the square of its length.
 DEFAULT_COMMAND = ("bowline", "--mode", "rpc", "--updates", "delta")
 
 Frame = Dict[str, Any]
@@ -102,7 +102,7 @@ class AsyncClient(AsyncCommands):
             raise
 
     async def close(self) -> Optional[int]:
-        """Closes the agent's stdin and waits for its end; then asks it to end, then forces it. Gives the exit code."""
+        """Closes the agent's stdin and waits for its end; then sends SIGTERM, then SIGKILL. Returns the exit code."""
         if self._process is None:
             return None
         try:
@@ -112,7 +112,7 @@ class AsyncClient(AsyncCommands):
                 task.cancel()
 
     async def restart(self) -> None:
-        """Ends the agent and starts it anew. Listeners, the dialog handler and the tools stay."""
+        """Ends the agent and starts it again. Listeners, the dialog handler and the tools stay."""
         await self.close()
         await self.start()
         if self._calls.tools:
@@ -171,7 +171,7 @@ class AsyncClient(AsyncCommands):
         schema: Optional[Mapping[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> RunResult:
-        """Sends a prompt and waits until nothing more will follow from it by itself. Raises RequestError when it is refused.
+        """Sends a prompt and waits until the agent is idle again. Raises RequestError when it is refused.
 
         With ``schema``, a JSON Schema, the model answers with a value: ``result.output``, or ``result.output_error`` when there is none.
         A wait that is over before the run is (``timeout``, or a cancelled task) aborts the run.
@@ -200,7 +200,7 @@ class AsyncClient(AsyncCommands):
             watch.end()
 
     async def wait_for_idle(self, timeout: Optional[float] = None) -> None:
-        """Waits until nothing goes on and nothing will follow by itself."""
+        """Waits until the agent is idle and nothing will follow automatically."""
         if not self.is_running:
             raise ExitError("wait_for_idle", self.exit_code, self.stderr)
         watch_id = self._next_id()
@@ -218,7 +218,7 @@ class AsyncClient(AsyncCommands):
     # ── Events ──────────────────────────────────────────────────────────────────────────────────────────
 
     def on(self, event: str, listener: Listener) -> Callable[[], None]:
-        """Calls the listener for every event of that type. Gives a function that ends it.
+        """Calls the listener for every event of that type. Returns a function that removes it.
 
         A listener may be a coroutine function. Events do not wait for it: a second call may begin before the first one has ended.
         Beside the types of events there are ``"event"`` (all of them), ``"extension_ui_request"`` (questions and notices of extensions),
@@ -260,17 +260,17 @@ class AsyncClient(AsyncCommands):
         return list(data["toolNames"])
 
     def on_dialog(self, handler: Optional[DialogHandler]) -> None:
-        """Sets who answers the questions of extensions: with a text, with a bool, or with None to cancel. Without anybody they are cancelled.
+        """Sets the handler for questions of extensions. It returns a text, a bool, or None to cancel. Without a handler they are cancelled.
 
-        A coroutine is cancelled when its answer is not wanted any more: the question timed out, or was withdrawn.
+        A coroutine is cancelled when its answer is no longer wanted: the question timed out, or was withdrawn.
         """
         self._dialogs.handler = handler
 
     async def on_permission(self, handler: Optional[PermissionHandler]) -> None:
-        """Sets who decides about tool calls, and says so to the agent; None takes it back.
+        """Sets the handler that decides about tool calls, and registers it with the agent; None removes it.
 
-        The handler gets the request and gives ``{"decision": "allow" | "deny", "scope": ..., "message": ...}``. One that raises denies.
-        A coroutine is cancelled when its answer is not wanted any more. Before ``start`` the agent is told when it starts.
+        The handler gets the request and returns ``{"decision": "allow" | "deny", "scope": ..., "message": ...}``. If it raises, the call is denied.
+        A coroutine is cancelled when its answer is no longer wanted. Before ``start``, the handler is registered when the agent starts.
         """
         self._permissions.handler = handler
         if self.is_running:

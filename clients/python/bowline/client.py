@@ -80,7 +80,7 @@ class Client(Commands):
             raise
 
     def close(self) -> Optional[int]:
-        """Closes the agent's stdin and waits for its end; then asks it to end, then forces it. Gives the exit code."""
+        """Closes the agent's stdin and waits for its end; then sends SIGTERM, then SIGKILL. Returns the exit code."""
         if self._loop.is_closed() or not self._threads:
             return self._client.exit_code
         try:
@@ -91,7 +91,7 @@ class Client(Commands):
         return code
 
     def restart(self) -> None:
-        """Ends the agent and starts it anew. Listeners, the dialog handler and the tools stay."""
+        """Ends the agent and starts it again. Listeners, the dialog handler and the tools stay."""
         self._wait(self._client.restart())
 
     @property
@@ -123,18 +123,18 @@ class Client(Commands):
         schema: Optional[Mapping[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> RunResult:
-        """Sends a prompt and waits until nothing more will follow from it by itself; listeners have heard everything then."""
+        """Sends a prompt and waits until the agent is idle again. By then the listeners have received every event."""
         prompt = self._client.prompt_and_wait(message, images=images, streaming_behavior=streaming_behavior, schema=schema, timeout=timeout)
         result: RunResult = self._wait(prompt)
         self._flush()
         return result
 
     def wait_for_idle(self, timeout: Optional[float] = None) -> None:
-        """Waits until nothing goes on and nothing will follow by itself."""
+        """Waits until the agent is idle and nothing will follow automatically."""
         self._wait(self._client.wait_for_idle(timeout))
 
     def on(self, event: str, listener: Listener) -> Callable[[], None]:
-        """Calls the listener for every event of that type. Gives a function that ends it.
+        """Calls the listener for every event of that type. Returns a function that removes it.
 
         Beside the types of events there are ``"event"`` (all of them), ``"extension_ui_request"`` (questions and notices of extensions),
         ``"response"`` (answers that no request waits for) and ``"exit"`` (the exit code).
@@ -156,13 +156,13 @@ class Client(Commands):
         return names
 
     def on_dialog(self, handler: Optional[DialogHandler]) -> None:
-        """Sets who answers the questions of extensions: with a text, with a bool, or with None to cancel."""
+        """Sets the handler for questions of extensions. It returns a text, a bool, or None to cancel."""
         self._client.on_dialog(handler)
 
     def on_permission(self, handler: Optional[PermissionHandler]) -> None:
-        """Sets who decides about tool calls: ``{"decision": "allow" | "deny", "scope": ..., "message": ...}``. One that raises denies.
+        """Sets the handler for tool calls. It returns ``{"decision": "allow" | "deny", "scope": ..., "message": ...}``; if it raises, the call is denied.
 
-        Before ``start`` the agent is told when it starts.
+        Before ``start``, the handler is registered when the agent starts.
         """
         if self._threads:
             self._wait(self._client.on_permission(handler))

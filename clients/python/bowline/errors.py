@@ -6,7 +6,7 @@ from typing import Optional, Sequence
 
 
 class AgentError(Exception):
-    """The base of everything this package raises by itself."""
+    """The base of every error that this package raises."""
 
 
 class RequestError(AgentError):

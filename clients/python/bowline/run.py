@@ -10,7 +10,7 @@ StreamingBehavior = Literal["steer", "followUp"]
 
 @dataclass
 class RunResult:
-    """Everything that a prompt and what followed it by itself added to the conversation."""
+    """Every message that a prompt, and what followed it automatically, added to the conversation."""
 
     messages: List[Dict[str, Any]] = field(default_factory=list)
     # True when an extension's command took the prompt and no model was asked.

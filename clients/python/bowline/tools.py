@@ -23,15 +23,15 @@ class ToolCall:
 
     @property
     def is_cancelled(self) -> bool:
-        """The run was aborted: nobody waits for the result any more."""
+        """True after the run was aborted: the result is no longer wanted."""
         return self._cancelled.is_set()
 
     def wait_cancelled(self, seconds: float) -> bool:
-        """Sleeps, at most until the call is cancelled; tells whether it was."""
+        """Sleeps, at most until the call is cancelled; returns whether it was."""
         return self._cancelled.wait(seconds)
 
     def update(self, partial: ToolOutput) -> None:
-        """Tells the whole progress so far; it replaces what was told before."""
+        """Reports the whole progress so far; it replaces the previous report."""
         if not self.is_cancelled:
             self._report(as_result(partial))
 
