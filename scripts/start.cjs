@@ -1,15 +1,22 @@
 "use strict";
 // Loads the program and its chunks with the code that V8 compiled when they were built: a quicker start, a quicker first prompt, less memory.
 // V8 refuses a cache of another version of itself, and compiles as usual.
-const { readFileSync } = require("node:fs");
+const { closeSync, fstatSync, openSync, readFileSync, readSync } = require("node:fs");
 const { Script } = require("node:vm");
-const read = (path) => {
+/** The bytes of a file in memory that can be given back at once: V8 has its own copy as soon as it has read them. */
+function read(path) {
+	let descriptor;
 	try {
-		return readFileSync(path);
+		descriptor = openSync(path, "r");
+		const { size } = fstatSync(descriptor);
+		const bytes = new Uint8Array(new ArrayBuffer(size, { maxByteLength: size }));
+		return readSync(descriptor, bytes) === size ? bytes : undefined;
 	} catch {
 		return undefined;
+	} finally {
+		if (descriptor !== undefined) closeSync(descriptor);
 	}
-};
+}
 const scripts = new Map();
 const modules = new Map();
 function load(id) {
@@ -23,8 +30,11 @@ function load(id) {
 	}
 	const name = id.slice(2);
 	const path = `${__dirname}/${name}`;
-	// A chunk as a script is the function of the chunk, see `scripts/build.mjs`. V8 keeps the name in its cache: one that holds for every place the program is installed in.
-	const script = new Script(readFileSync(path, "utf8"), { filename: `bowline/${name}`, cachedData: read(path.replace(/\.js$/, ".cache")) });
+	const cachedData = read(path.replace(/\.js$/, ".cache"));
+	// A chunk as a script is the function of the chunk, see `scripts/build.mjs`. V8 keeps the name in its cache: one that holds for every place
+	// the program is installed in.
+	const script = new Script(readFileSync(path, "utf8"), { filename: `bowline/${name}`, cachedData });
+	cachedData?.buffer.resize(0);
 	scripts.set(name, script);
 	const loaded = { exports: {} };
 	modules.set(id, loaded);
