@@ -118,20 +118,6 @@ export function remembered<K extends object, V>(make: (key: K, variant: string) 
 	};
 }
 
-/** As `remembered`, for a run of values that belong together; makes it again when the run changes. */
-export function rememberedRun<K extends object, V>(make: (run: readonly K[], variant: string) => V): (run: readonly K[], variant?: string) => V {
-	const cache = new WeakMap<K, { run: readonly K[]; variant: string; value: V }>();
-	return (run, variant = "") => {
-		const first = run[0] as K;
-		const known = cache.get(first);
-		if (known && known.variant === variant && known.run.length === run.length && run.every((key, index) => known.run[index] === key))
-			return known.value;
-		const value = make(run, variant);
-		cache.set(first, { run, variant, value });
-		return value;
-	};
-}
-
 /** Sent in place of a tool result without any text. */
 export const noOutput = "(no output)";
 export const imageOnly = "(see attached image)";

@@ -4,6 +4,9 @@ import { expect, test } from "vitest";
 import type { ModelMessage } from "../../src/agent/contracts.ts";
 import type { Call, WireRequest } from "../../src/models/api.ts";
 import { request as anthropic } from "../../src/models/apis/anthropic-messages.ts";
+import { request as google } from "../../src/models/apis/google-generative.ts";
+import { request as chat } from "../../src/models/apis/openai-chat.ts";
+import { request as responses } from "../../src/models/apis/openai-responses.ts";
 import { noUsage } from "../../src/models/builder.ts";
 import { mergeCompat } from "../../src/models/compat.ts";
 import { Growing } from "../../src/models/growing.ts";
@@ -14,12 +17,12 @@ const model = models.anthropic;
 
 const message: fc.Arbitrary<ModelMessage> = fc.oneof(
 	fc.string({ maxLength: 3 }).map((text): ModelMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 })),
-	fc.constantFrom("a", "b").map(
-		(id): ModelMessage => ({
+	fc.tuple(fc.constantFrom("a", "b"), fc.boolean()).map(
+		([id, hasImage]): ModelMessage => ({
 			role: "toolResult",
 			toolCallId: id,
 			toolName: "read",
-			content: [{ type: "text", text: id }],
+			content: [{ type: "text", text: id }, ...(hasImage ? [{ type: "image" as const, data: "aGk=", mimeType: "image/png" }] : [])],
 			isError: false,
 			timestamp: 1,
 		}),
@@ -43,16 +46,27 @@ const steps = fc.array(fc.record({ kept: fc.nat(12), added: fc.array(message, { 
 
 const target = { provider: model.provider, api: model.api, model: model.id, acceptsImages: true, callId: (id: string) => id };
 
-function bodyOf(messages: readonly ModelMessage[]): string {
+type Request = (call: Call) => WireRequest;
+
+function bodyOf(request: Request, messages: readonly ModelMessage[], more: Partial<Call>): string {
 	const call = {
-		...{ model, modelId: model.id, compat: mergeCompat(), baseUrl: "http://x", level: "off", systemPrompt: "", messages, tools: [] },
+		...{ model, modelId: model.id, compat: mergeCompat(), baseUrl: "http://x", level: "off", systemPrompt: "", messages, tools: [], ...more },
 		...{ sessionId: "s", maxTokens: 10, retention: "short", budgets: { minimal: 1, low: 1, medium: 1, high: 1 }, now: () => 1 },
 	} as unknown as Call;
-	const { body }: WireRequest = anthropic(call);
+	const { body } = request(call);
 	return Buffer.concat(body.map((piece) => Buffer.from(piece as string))).toString();
 }
 
-test("messages that a request may carry, and its body", () => {
+const talkative = mergeCompat({ requiresAssistantAfterToolResult: true, supportsCacheControl: true });
+
+test.each<[string, Request, Partial<Call>]>([
+	["Anthropic", anthropic, {}],
+	["Chat Completions", chat, { systemPrompt: "be brief" }],
+	["Chat Completions that needs a reply after results", chat, { compat: talkative }],
+	["Responses", responses, { systemPrompt: "be brief" }],
+	["Google", google, {}],
+	["Google of the third generation", google, { model: { ...model, id: "gemini-3-pro" } }],
+])("messages that a request may carry, and its body: %s", (_, request, more) => {
 	fc.assert(
 		fc.property(message, steps, (first, all) => {
 			let messages: ModelMessage[] = [first];
@@ -61,7 +75,7 @@ test("messages that a request may carry, and its body", () => {
 				const sent = handoff(messages, target);
 				// Copies are other objects: nothing is remembered of them.
 				expect(sent).toEqual(handoff(structuredClone(messages), target));
-				expect(bodyOf(sent)).toBe(bodyOf(structuredClone(sent)));
+				expect(bodyOf(request, sent, more)).toBe(bodyOf(request, structuredClone(sent), more));
 			}
 		}),
 	);

@@ -4,22 +4,11 @@ import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
 import type { Model } from "../../protocol/model.ts";
-import {
-	type Api,
-	type Call,
-	type Decoder,
-	type Ending,
-	imageOnly,
-	noOutput,
-	objectSchema,
-	remembered,
-	rememberedRun,
-	settled,
-	type WireRequest,
-} from "../api.ts";
+import { type Api, type Call, type Decoder, type Ending, imageOnly, noOutput, objectSchema, remembered, settled, type WireRequest } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
 import { readError } from "../error-body.ts";
+import { Growing } from "../growing.ts";
 import { count, type Json, list, object, parseEvent, text, wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { levelMap } from "../thinking.ts";
@@ -56,14 +45,14 @@ export function isThird(model: Model): boolean {
 /** Accepted instead of a signature for calls that another model made. */
 const noSignature = "skip_thought_signature_validator";
 
-const userText = remembered((message: UserMessage): string => {
+function userText(message: UserMessage): string {
 	const { content } = message;
 	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
 	const parts = blocks.filter((block) => block.type === "image" || block.text.trim() !== "").map(part);
 	return parts.length === 0 ? "" : wire({ role: "user", parts });
-});
+}
 
-const assistantText = remembered((message: AssistantMessage, variant: string): string => {
+function assistantText(message: AssistantMessage, variant: string): string {
 	const isUnsigned =
 		variant === "3" && !message.content.some((block) => block.type === "toolCall" && signature(block.thoughtSignature).thoughtSignature);
 	const parts = message.content.flatMap((block): unknown[] => {
@@ -81,39 +70,45 @@ const assistantText = remembered((message: AssistantMessage, variant: string): s
 		return [{ functionCall: { name: block.name, args: block.arguments }, ...signed }];
 	});
 	return parts.length === 0 ? "" : wire({ role: "model", parts });
-});
+}
 
 /** Anything but base64 is refused. */
 function signature(value: string | undefined): { thoughtSignature?: string } {
 	return value && value.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? { thoughtSignature: value } : {};
 }
 
-const resultText = remembered((message: ToolResultMessage, variant: string): string => {
+function resultText(message: ToolResultMessage, variant: string): string {
 	const images = message.content.filter((block) => block.type === "image");
 	const words = message.content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
 	const said = words || (images.length > 0 ? imageOnly : noOutput);
 	const response = message.isError ? { error: said } : { output: said };
 	const nested = variant === "3" && images.length > 0 ? { parts: images.map(part) } : {};
 	return wire({ functionResponse: { name: message.toolName, response, ...nested } });
-});
+}
 
 /** All results of one turn; the second generation takes their images in a message of their own after them. */
-const resultsText = rememberedRun((run: readonly ToolResultMessage[], variant: string): string => {
+function resultsText(run: readonly ToolResultMessage[], variant: string): string {
 	const results = `{"role":"user","parts":[${run.map((message) => resultText(message, variant)).join(",")}]}`;
 	const images = variant === "3" ? [] : run.flatMap((message) => message.content.filter((block) => block.type === "image"));
 	if (images.length === 0) return results;
 	return `${results},${wire({ role: "user", parts: [{ text: "Images from the tool results above:" }, ...images.map(part)] })}`;
-});
+}
 
 function part(block: Text | Image): unknown {
 	return block.type === "text" ? { text: block.text } : { inlineData: { mimeType: block.mimeType, data: block.data } };
 }
 
-function contentTexts(messages: readonly ModelMessage[], areThird: boolean): string[] {
+const sentBefore = new Growing<ModelMessage, string>();
+
+function contentTexts(messages: readonly ModelMessage[], areThird: boolean): readonly string[] {
 	const variant = areThird ? "3" : "";
-	const texts: string[] = [];
-	for (let index = 0; index < messages.length; index += 1) {
+	return sentBefore.make(messages, variant, (source, from, made, begin) => addTexts(source, from, made, begin, variant));
+}
+
+function addTexts(messages: readonly ModelMessage[], from: number, texts: string[], begin: (index: number) => void, variant: string): void {
+	for (let index = from; index < messages.length; index += 1) {
 		const message = messages[index] as ModelMessage;
+		begin(index);
 		if (message.role !== "toolResult") {
 			const made = message.role === "user" ? userText(message) : assistantText(message, variant);
 			if (made !== "") texts.push(made);
@@ -124,7 +119,6 @@ function contentTexts(messages: readonly ModelMessage[], areThird: boolean): str
 		index -= 1;
 		texts.push(resultsText(run, variant));
 	}
-	return texts;
 }
 
 /** Ids do not go over this wire; any will do. */

@@ -4,6 +4,7 @@ import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
 import { type Api, type Call, endpoint, imageOnly, noOutput, objectSchema, remembered, thinks, type WireRequest } from "../api.ts";
+import { Growing } from "../growing.ts";
 import { letterHash } from "../hash.ts";
 import { wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
@@ -36,16 +37,16 @@ export function request(call: Call): WireRequest {
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
-const userText = remembered((message: UserMessage): string => {
+function userText(message: UserMessage): string {
 	const { content } = message;
 	if (typeof content === "string") return content.trim() === "" ? "" : wire({ role: "user", content });
 	const parts = content.filter((block) => block.type === "image" || block.text.trim() !== "");
 	if (parts.length === 0) return "";
 	if (parts.every((part) => part.type === "text")) return wire({ role: "user", content: parts.map((part) => part.text).join("\n") });
 	return wire({ role: "user", content: parts.map(contentPart) });
-});
+}
 
-const assistantText = remembered((message: AssistantMessage, variant: string): string => {
+function assistantText(message: AssistantMessage, variant: string): string {
 	const isThinkingText = variant.includes("t");
 	const emptyContent = variant.includes("e") ? "" : null;
 	const said = message.content.flatMap((block) => {
@@ -61,7 +62,7 @@ const assistantText = remembered((message: AssistantMessage, variant: string): s
 		...(isThinkingText ? {} : reasoningMembers(message, variant.includes("r") && calls.length > 0)),
 		...(calls.length > 0 ? { tool_calls: calls.map((call) => callPart(wireId(call.id, variant), call.name, call.arguments)) } : {}),
 	});
-});
+}
 
 /** Hosts accept a space where there was no reasoning; they refuse an empty text as missing. */
 const noReasoning = " ";
@@ -95,12 +96,12 @@ function callPart(id: string, name: string, args: unknown): unknown {
 	return { id, type: "function", function: { name, arguments: wire(args) } };
 }
 
-const resultText = remembered((message: ToolResultMessage, variant: string): string => {
+function resultText(message: ToolResultMessage, variant: string): string {
 	const words = textOf(message.content);
 	const hasImage = message.content.some((block) => block.type === "image");
 	const name = variant.includes("n") ? { name: message.toolName } : {};
 	return wire({ role: "tool", tool_call_id: wireId(message.toolCallId, variant), ...name, content: words || (hasImage ? imageOnly : noOutput) });
-});
+}
 
 function textOf(content: (Text | Image)[]): string {
 	return content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
@@ -120,28 +121,33 @@ function variantOf(call: Call): string {
 		n: compat.requiresToolResultName,
 		m: compat.requiresMistralToolIds,
 		r: compat.requiresReasoningContentOnAssistantMessages && thinks(call),
+		a: compat.requiresAssistantAfterToolResult,
 	};
 	return Object.entries(flags)
 		.flatMap(([letter, isSet]) => (isSet ? [letter] : []))
 		.join("");
 }
 
+const sentBefore = new Growing<ModelMessage, string>();
+
 function messageTexts(call: Call): string[] {
 	const { compat, messages, model } = call;
 	const variant = variantOf(call);
 	const isMarked = compat.supportsCacheControl && call.retention !== "none" && /claude/i.test(model.id);
-	const texts: string[] = [];
-	if (call.systemPrompt.trim() !== "") {
-		const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
-		const content = isMarked ? [{ type: "text", text: call.systemPrompt, cache_control: cacheControl }] : call.systemPrompt;
-		texts.push(wire({ role, content }));
-	}
+	const sent = sentBefore.make(messages, variant, (source, from, made, begin) => addTexts(source, from, made, begin, variant));
+	if (call.systemPrompt.trim() === "") return isMarked ? markLast(sent.slice(), messages) : sent.slice();
+	const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
+	const content = isMarked ? [{ type: "text", text: call.systemPrompt, cache_control: cacheControl }] : call.systemPrompt;
+	const texts = [wire({ role, content }), ...sent];
+	return isMarked ? markLast(texts, messages) : texts;
+}
+
+function addTexts(messages: readonly ModelMessage[], from: number, texts: string[], begin: (index: number) => void, variant: string): void {
+	const needsReply = variant.includes("a");
 	let isAfterResult = false;
 	const add = (role: ModelMessage["role"], made: string) => {
 		if (made === "") return;
-		if (isAfterResult && role === "user" && compat.requiresAssistantAfterToolResult) {
-			texts.push(wire({ role: "assistant", content: "Tool results received." }));
-		}
+		if (isAfterResult && role === "user" && needsReply) texts.push(wire({ role: "assistant", content: "Tool results received." }));
 		isAfterResult = role === "toolResult";
 		texts.push(made);
 	};
@@ -151,22 +157,23 @@ function messageTexts(call: Call): string[] {
 		if (images.length > 0) add("user", wire({ role: "user", content: [caption, ...images.map(contentPart)] }));
 		images = [];
 	};
-	for (const message of messages) {
+	for (let index = from; index < messages.length; index += 1) {
+		const message = messages[index] as ModelMessage;
 		if (message.role === "toolResult") {
 			add("toolResult", resultText(message, variant));
 			for (const block of message.content) if (block.type === "image") images.push(block);
 			continue;
 		}
 		addImages();
+		if (!needsReply || !isAfterResult) begin(index);
 		add(message.role, message.role === "user" ? userText(message) : assistantText(message, variant));
 	}
 	addImages();
-	return isMarked ? markLast(texts, messages) : texts;
 }
 
 /** Puts a cache mark on the text of the last message, when that is a plain one. */
 function markLast(texts: string[], messages: readonly ModelMessage[]): string[] {
-	if (messages.length === 0) return texts;
+	if (messages.length === 0 || texts.length === 0) return texts;
 	const last = JSON.parse(texts.pop() as string) as { content: unknown };
 	if (typeof last.content === "string") last.content = [{ type: "text", text: last.content, cache_control: cacheControl }];
 	texts.push(wire(last));

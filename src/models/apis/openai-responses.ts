@@ -1,9 +1,9 @@
 /** OpenAI Responses. */
-
-import type { ToolDefinition } from "../../agent/contracts.ts";
+import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
 import { type Api, type Call, endpoint, imageOnly, noOutput, objectSchema, remembered, type WireRequest } from "../api.ts";
+import { Growing } from "../growing.ts";
 import { hexHash } from "../hash.ts";
 import { list, object, wire } from "../json.ts";
 import { pageMaker } from "../pages.ts";
@@ -29,15 +29,15 @@ export function request(call: Call): WireRequest {
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
-const userText = remembered((message: UserMessage): string => {
+function userText(message: UserMessage): string {
 	const { content } = message;
 	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
 	const parts = blocks.filter((block) => block.type === "image" || block.text.trim() !== "").map(inputPart);
 	return parts.length === 0 ? "" : wire({ role: "user", content: parts });
-});
+}
 
 /** The items of a reply, joined by commas. `copy` tells replies of the same moment apart. */
-const assistantText = remembered((message: AssistantMessage, copy: string): string => {
+function assistantText(message: AssistantMessage, copy: string): string {
 	const isReasoning = message.content.map((block) => block.type === "thinking" && isReasoningItem(block.thinkingSignature));
 	// The provider refuses items of its own whose reasoning is missing; without their ids it accepts them as new ones.
 	const isWhole = message.content.every((block, index) => block.type !== "thinking" || isReasoning[index]);
@@ -52,7 +52,7 @@ const assistantText = remembered((message: AssistantMessage, copy: string): stri
 	// Reasoning that nothing follows is refused.
 	while (items.at(-1)?.isReasoning) items.pop();
 	return items.map(({ item }) => item).join(",");
-});
+}
 
 /**
  * Whether a signature is an item of reasoning that can go back. Nothing is stored at the provider, so the item has to bring its content:
@@ -103,36 +103,43 @@ function callItem(id: string, name: string, args: unknown, hasItemId: boolean): 
 	return { type: "function_call", ...(hasItemId && itemId?.startsWith("fc") ? { id: itemId } : {}), call_id: callId, name, arguments: wire(args) };
 }
 
-const resultText = remembered((message: ToolResultMessage): string => {
+function resultText(message: ToolResultMessage): string {
 	const blocks = message.content.filter((block) => block.type === "image" || block.text.trim() !== "");
 	const hasImage = blocks.some((block) => block.type === "image");
 	const words = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 	const images = blocks.filter((block) => block.type === "image").map(inputPart);
 	const output = hasImage ? [inputPart({ type: "text", text: words || imageOnly }), ...images] : words || noOutput;
 	return wire({ type: "function_call_output", call_id: message.toolCallId.split("|")[0], output });
-});
+}
 
 function inputPart(block: Text | Image): unknown {
 	if (block.type === "text") return { type: "input_text", text: block.text };
 	return { type: "input_image", detail: "auto", image_url: `data:${block.mimeType};base64,${block.data}` };
 }
 
+const sentBefore = new Growing<ModelMessage, string>();
+
 function inputTexts(call: Call): string[] {
-	const texts: string[] = [];
-	if (call.systemPrompt.trim() !== "") {
-		texts.push(wire({ role: call.model.reasoning && call.compat.supportsDeveloperRole ? "developer" : "system", content: call.systemPrompt }));
-	}
+	const sent = sentBefore.make(call.messages, "", addTexts);
+	if (call.systemPrompt.trim() === "") return sent.slice();
+	const role = call.model.reasoning && call.compat.supportsDeveloperRole ? "developer" : "system";
+	return [wire({ role, content: call.systemPrompt }), ...sent];
+}
+
+function addTexts(messages: readonly ModelMessage[], from: number, texts: string[], begin: (index: number) => void): void {
+	/** How many replies have a time. */
 	const moments = new Map<number, number>();
-	for (const message of call.messages) {
+	for (let index = 0; index < messages.length; index += 1) {
+		const message = messages[index] as ModelMessage;
+		const copies = message.role === "assistant" ? (moments.get(message.timestamp) ?? 0) + 1 : 0;
+		if (copies > 0) moments.set(message.timestamp, copies);
+		if (index < from) continue;
+		begin(index);
 		let made: string;
-		if (message.role === "assistant") {
-			const copies = (moments.get(message.timestamp) ?? 0) + 1;
-			moments.set(message.timestamp, copies);
-			made = assistantText(message, copies === 1 ? "" : `_${copies}`);
-		} else made = message.role === "user" ? userText(message) : resultText(message);
+		if (message.role === "assistant") made = assistantText(message, copies === 1 ? "" : `_${copies}`);
+		else made = message.role === "user" ? userText(message) : resultText(message);
 		if (made !== "") texts.push(made);
 	}
-	return texts;
 }
 
 /** The call id alone: the item id is paired with reasoning that another model does not get. */
