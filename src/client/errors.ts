@@ -9,13 +9,16 @@ export class RequestError extends Error {
 	readonly text: string;
 	/** A machine-readable code, where the agent gives one. */
 	readonly code: string | undefined;
+	/** A guess for a person, such as the name that was probably meant. */
+	readonly hint: string | undefined;
 
-	constructor(command: string, given: unknown, code?: string) {
+	constructor(command: string, given: unknown, code?: string, hint?: string) {
 		const text = typeof given === "string" ? given : (JSON.stringify(given) ?? "failed without a reason");
 		super(`${command}: ${text}`);
 		this.command = command;
 		this.text = text;
 		this.code = code;
+		this.hint = hint;
 	}
 }
 

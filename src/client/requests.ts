@@ -58,7 +58,7 @@ export class Requests {
 		const pending = this.#find(response);
 		if (!pending) return false;
 		if (response.success) pending.resolve(response.data);
-		else pending.reject(new RequestError(pending.command, response.error, response.code));
+		else pending.reject(new RequestError(pending.command, response.error, response.code, response.hint));
 		return true;
 	}
 

@@ -192,3 +192,12 @@ test("a tool's arguments may be an interface, in a tool of its own and in place"
 	]);
 	expect(names).toEqual(["stock", "price", "plain"]);
 });
+
+test("a refusal has the agent's guess next to its words", async () => {
+	const client = await start({ env: { ...process.env, ANTHROPIC_API_KEY: "key" } });
+	const refusal = client.setModel({ provider: "anthropic", modelId: "claude-sonet-4-5" });
+	await expect(refusal).rejects.toMatchObject({
+		text: "Model not found: anthropic/claude-sonet-4-5",
+		hint: "Did you mean anthropic/claude-sonnet-4-5?",
+	});
+});

@@ -391,7 +391,7 @@ def _reject(future: "asyncio.Future[Any]", error: Exception) -> None:
 
 
 def _refusal(frame: Frame) -> RequestError:
-    return RequestError(str(frame.get("command")), str(frame.get("error") or "failed without a reason"), frame.get("code"))
+    return RequestError(str(frame.get("command")), str(frame.get("error") or "failed without a reason"), frame.get("code"), frame.get("hint"))
 
 
 async def _within(seconds: Optional[float], work: Awaitable[Any], what: str) -> Any:

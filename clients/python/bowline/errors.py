@@ -12,11 +12,13 @@ class AgentError(Exception):
 class RequestError(AgentError):
     """The agent refused a command, or a prompt failed after it had been accepted."""
 
-    def __init__(self, command: str, message: str, code: Optional[str] = None) -> None:
+    def __init__(self, command: str, message: str, code: Optional[str] = None, hint: Optional[str] = None) -> None:
         super().__init__(f"{command}: {message}")
         self.command = command
         self.message = message
         self.code = code
+        # A guess for a person, such as the name that was probably meant.
+        self.hint = hint
 
 
 class RequestTimeout(AgentError, TimeoutError):

@@ -62,6 +62,13 @@ class Talking(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((await run).error, "Request was aborted")
             self.assertIsNone((await client.prompt_and_wait("c")).error)
 
+    async def test_a_refusal_has_the_agents_guess(self):
+        async with AsyncClient(ECHO) as client:
+            with self.assertRaises(RequestError) as refused:
+                await client.set_model("scripted ", "echo")
+            self.assertEqual(refused.exception.message, "Model not found: scripted /echo")
+            self.assertEqual(refused.exception.hint, "Did you mean scripted/echo?")
+
     async def test_events_are_iterated(self):
         async with AsyncClient(ECHO) as client:
             events = client.events()
