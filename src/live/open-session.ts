@@ -23,9 +23,6 @@ type Warn = (text: string) => void;
 export function loadExtensions(workspace: Workspace, warn: Warn): Promise<Extensions> | undefined {
 	const { warnings, misspelt } = workspace.settings;
 	for (const text of [...warnings, ...(workspace.subagent ? [] : misspelt)]) warn(text);
-	// Hosts of the family pass the names of their own tools too, so this does not end a start.
-	const problem = unknownTools(workspace.options);
-	if (problem !== undefined) warn(problem);
 	checkNamedFiles(workspace);
 	if (!mayHaveExtensions(workspace)) return undefined;
 	return import("./extensions.ts").then(({ Extensions }) => Extensions.load(workspace, warn));
@@ -44,6 +41,9 @@ function checkNamedFiles({ options, cwd, env, subagent }: Workspace): void {
 /** Throws for flags that neither we nor an extension know: they are right or wrong before anything is announced. */
 export async function checkFlags(workspace: Workspace, loading: Promise<Extensions> | undefined, warn: Warn): Promise<void> {
 	const { unknown, subagent } = workspace;
+	// Hosts of the family pass the names of their own tools too, so this does not end a start.
+	const problem = unknownTools(workspace.options);
+	if (problem !== undefined) warn(problem);
 	await checkMcpConfig(workspace);
 	if (unknown.length === 0) return;
 	const flags = (await loading)?.setFlags(unknown) ?? { unknown, strays: [] as UnknownFlag[] };

@@ -295,7 +295,7 @@ export class ModelRegistry implements ModelAccess {
 
 	#noKey(provider: string, remedy: string): string {
 		// What is wrong with other providers does not explain this one.
-		const own = (problem: FileProblem) => problem.provider === undefined || providerName(problem.provider) === provider;
+		const own = ({ provider: name, code }: FileProblem) => code !== "unknown_member" && (name === undefined || providerName(name) === provider);
 		const problems = (this.#providers.loaded?.problems ?? []).filter((problem) => own(problem));
 		return `No API key found for ${provider}. ${remedy}.${sentences(problems)}`;
 	}

@@ -392,6 +392,7 @@ test.each([
 	const { code, stdout, stderr } = await new OneShot(["-p", ...args, "hi"]).ended();
 	expect([code, stdout]).toEqual([2, ""]);
 	expect(stderr).toContain(text);
+	expect(stderr.trim().split("\n")).toHaveLength(1);
 });
 
 test("a scripted stall lasts until the signal", async () => {

@@ -30,7 +30,10 @@ export async function showConfig(search: string, options: Options): Promise<void
 				.join("  ")
 				.trimEnd(),
 		);
-	if (!rows.length) console.log(`No setting is called ${JSON.stringify(search)}.${didYouMean(search, Object.keys(table))}`);
+	if (!rows.length)
+		console.log(
+			`No setting is called ${JSON.stringify(search)}.${didYouMean(search, [...Object.keys(table), ...Object.keys(table).map((name) => name.split(".")[0] as string)])}`,
+		);
 	console.log(
 		`\nUser settings: ${printable(userDirectory)}/settings.jsonc. Project settings: .bowline/settings.jsonc (${settings.isTrusted ? "trusted" : "not trusted"}).`,
 	);
