@@ -2,14 +2,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countChanges, readNumbered, readPatch, replacement } from "../../../src/lib/read-diff.ts";
+import { callSummary, itemsOf, kindOf, leafFor } from "../../../src/page/items.ts";
+import { decodeEntities, pictureAddress, safeLink } from "../../../src/page/links.ts";
+import { SearchIndex, titleOf } from "../../../src/page/search.ts";
+import { duration, figuresOf, money, shortNumber } from "../../../src/page/stats.ts";
+import { stepsOf } from "../../../src/page/subagents.ts";
+import { endOf, pathTo, rowsOf, treeOf } from "../../../src/page/tree.ts";
+import { cut, oneLine, withoutEscapes } from "../../../src/page/values.ts";
 import { editDiff } from "../../../src/tools/edit-diff.ts";
-import { callSummary, itemsOf, kindOf, leafFor } from "../../../src/transcript/export/page/items.ts";
-import { decodeEntities, pictureAddress, safeLink } from "../../../src/transcript/export/page/links.ts";
-import { SearchIndex, titleOf } from "../../../src/transcript/export/page/search.ts";
-import { duration, figuresOf, money, shortNumber } from "../../../src/transcript/export/page/stats.ts";
-import { stepsOf } from "../../../src/transcript/export/page/subagents.ts";
-import { endOf, pathTo, rowsOf, treeOf } from "../../../src/transcript/export/page/tree.ts";
-import { cut, oneLine, withoutEscapes } from "../../../src/transcript/export/page/values.ts";
 import { fullSession, longSession, SessionBuilder, subagentSession } from "./session.ts";
 
 describe("links", () => {

@@ -1,19 +1,19 @@
 /** Puts the page together: bar, tree, conversation; and moves between entries, branches and finds. */
-import { colouring } from "./code.ts";
-import { Conversation } from "./conversation.ts";
-import { button, h, icon } from "./dom.ts";
-import { Folds } from "./folds.ts";
-import { rangesOf, showRanges } from "./highlight.ts";
-import { type Item, itemsOf, leafFor } from "./items.ts";
-import { drawItem } from "./messages.ts";
+import { colouring } from "../../../page/code.ts";
+import { Conversation } from "../../../page/conversation.ts";
+import { button, h, icon } from "../../../page/dom.ts";
+import { Folds } from "../../../page/folds.ts";
+import { rangesOf, showRanges } from "../../../page/highlight.ts";
+import { type Item, itemsOf, leafFor } from "../../../page/items.ts";
+import { drawItem } from "../../../page/messages.ts";
+import type { Pen } from "../../../page/parts.ts";
+import { type Hit, SearchIndex, sayingOf } from "../../../page/search.ts";
+import { conversationIds } from "../../../page/subagents.ts";
+import { themeSwitch } from "../../../page/theme.ts";
+import { type Node as Entry, pathTo, type Tree, treeOf } from "../../../page/tree.ts";
+import { fieldsOf, listOf, textOf } from "../../../page/values.ts";
 import { overview, type PageData } from "./overview.ts";
-import type { Pen } from "./parts.ts";
-import { type Hit, SearchIndex, sayingOf } from "./search.ts";
 import { Sidebar } from "./sidebar.ts";
-import { conversationIds } from "./subagents.ts";
-import { themeSwitch } from "./theme.ts";
-import { type Node as Entry, pathTo, type Tree, treeOf } from "./tree.ts";
-import { fieldsOf, listOf, textOf } from "./values.ts";
 
 const prefix = "#e-";
 /** A search waits for the next letter. */

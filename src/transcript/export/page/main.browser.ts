@@ -1,6 +1,7 @@
 /** Runs in the page: reads the session from the page and shows it. */
+
+import { h } from "../../../page/dom.ts";
 import { App } from "./app.ts";
-import { h } from "./dom.ts";
 import type { PageData } from "./overview.ts";
 
 const root = document.getElementById("app");

@@ -1,9 +1,9 @@
 /** The head of the page: which session this is, its figures, its system prompt and tools. */
-import { type Child, h } from "./dom.ts";
-import { code, type Pen, prose } from "./parts.ts";
-import { duration, figuresOf, money, shortNumber } from "./stats.ts";
-import type { Tree } from "./tree.ts";
-import { fieldsOf, listOf, oneLine, plainText, pretty, textOf } from "./values.ts";
+import { type Child, h } from "../../../page/dom.ts";
+import { code, type Pen, prose } from "../../../page/parts.ts";
+import { duration, figuresOf, money, shortNumber } from "../../../page/stats.ts";
+import type { Tree } from "../../../page/tree.ts";
+import { fieldsOf, listOf, oneLine, plainText, pretty, textOf } from "../../../page/values.ts";
 
 export interface PageData {
 	header?: unknown;

@@ -1,8 +1,8 @@
 /** The tree next to the conversation: every branch, by kind of entry, or the matches of a search. Only visible lines are in the document. */
-import { h } from "./dom.ts";
-import { isShown, type Kind, kindOf } from "./items.ts";
-import { type Hit, titleOf } from "./search.ts";
-import { type Node as Entry, type Row, rowsOf, type Tree } from "./tree.ts";
+import { h } from "../../../page/dom.ts";
+import { isShown, type Kind, kindOf } from "../../../page/items.ts";
+import { type Hit, titleOf } from "../../../page/search.ts";
+import { type Node as Entry, type Row, rowsOf, type Tree } from "../../../page/tree.ts";
 
 type Filter = "prompts" | "chat" | "tools" | "all";
 

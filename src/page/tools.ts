@@ -1,10 +1,11 @@
 /** A tool call with its result, as one card. */
 
-import { countChanges, type DiffLine, readNumbered, readPatch, replacement } from "../../../lib/read-diff.ts";
+import { countChanges, type DiffLine, readNumbered, readPatch, replacement } from "../lib/read-diff.ts";
 import { languageOf } from "./code.ts";
+import { diffView } from "./diff.ts";
 import { type Child, h } from "./dom.ts";
 import { callSummary } from "./items.ts";
-import { code, content, diffView, output, type Pen, prose } from "./parts.ts";
+import { code, content, output, type Pen, prose } from "./parts.ts";
 import { subagentCards } from "./subagents.ts";
 import type { Node as Entry } from "./tree.ts";
 import { blocksOf, type Fields, fieldsOf, listOf, numberOf, oneLine, plainText, pretty, textOf } from "./values.ts";
