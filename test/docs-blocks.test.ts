@@ -34,6 +34,7 @@ const ownTests: Record<string, string> = {
 	"README.md js": "test/package.test.ts",
 	"README.md python": "test/docs.test.ts",
 	"README.md bash": "test/docs.test.ts",
+	"docs/acp.md js": "test/acp/process.test.ts",
 	"clients/python/README.md python": "test/clients/python.test.ts",
 	"docs/embedding.md ts": "test/package.test.ts",
 	"docs/extensions.md ts": "test/extensions/docs.test.ts",
@@ -46,7 +47,7 @@ const ownTests: Record<string, string> = {
 	"docs/cookbook.md rust": "test/cookbook.test.ts",
 };
 /** For each of these, the test uses the first block. */
-const single = ["README.md js", "README.md python", "README.md bash", "docs/budgets.md js", "docs/migration.md js"];
+const single = ["README.md js", "README.md python", "README.md bash", "docs/budgets.md js", "docs/migration.md js", "docs/acp.md js"];
 const key = ({ page, language }: Block) => `${page} ${language}`;
 
 test("every block that can run has a test, or says why not", () => {

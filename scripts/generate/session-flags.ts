@@ -2,7 +2,7 @@
 import { flags } from "../../src/protocol/flags.ts";
 
 /** Flags that concern the process and its pipes, or that `settings` replaces. */
-const left = new Set(["mode", "print", "help", "version", "no-ready", "dialect", "set", "cwd", "resume", "list-models", "log", "json"]);
+const left = new Set(["mode", "print", "help", "version", "no-ready", "dialect", "set", "cwd", "resume", "list-models", "log", "json", "acp"]);
 
 const camelCase = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 

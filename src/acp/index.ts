@@ -28,11 +28,15 @@ const refused = [
 	"gate",
 	"list-models",
 ];
+/** They belong to other commands. */
+const foreign: Record<string, string> = { json: "bowline models and its like", acp: "bowline doctor", "output-schema": "bowline -p" };
 
 /** Throws a UsageError for what does not belong here. */
 export function checkAcpArguments({ options, words, unknown }: Arguments): void {
 	const given = [...Object.keys(options), ...unknown.map(({ name }) => name)].find((name) => refused.includes(name));
 	if (given !== undefined) throw new UsageError(`--${given} does not go with bowline acp: the editor decides it for each session.`);
+	const misplaced = Object.keys(options).find((name) => Object.hasOwn(foreign, name));
+	if (misplaced !== undefined) throw new UsageError(`--${misplaced} does not go with bowline acp: it belongs to ${foreign[misplaced]}.`);
 	if (words.length) throw new UsageError(`Unexpected argument: ${words[0]}. bowline acp takes flags only; prompts come from the editor.`);
 }
 

@@ -70,6 +70,7 @@ async function main(): Promise<void> {
 		);
 	}
 	if (options.log !== undefined) return refuse("--log belongs to bowline acp.");
+	if (options.acp && name !== "doctor") return refuse("--acp belongs to bowline doctor. For an editor, start bowline acp.");
 	if (options.cwd !== undefined) {
 		const problem = enter(options.cwd);
 		if (problem !== undefined) return refuse(problem);

@@ -49,7 +49,7 @@ chat.md, settings.md, providers.md, extensions.md, subagents.md, scripted-model.
 `;
 }
 
-const notForHosts: readonly FlagName[] = ["print", "list-models", "output-schema", "json", "version"];
+const notForHosts: readonly FlagName[] = ["print", "list-models", "output-schema", "json", "log", "acp", "version"];
 
 function rpcHelp(): string {
 	return `bowline --mode rpc [flags]

@@ -25,6 +25,7 @@ const notForChat: readonly FlagName[] = [
 	"list-models",
 	"output-schema",
 	"json",
+	"acp",
 	"version",
 	"help",
 ];
@@ -88,7 +89,7 @@ export const subcommands: Record<string, Subcommand> = {
 	doctor: {
 		usage: "",
 		doc: "Look at what an agent needs here, try one, and say what to do",
-		flags: ["json", "provider", "model", "api-key", ...surroundings],
+		flags: ["json", "acp", "provider", "model", "api-key", ...surroundings],
 		run: async (_, options) => (await import("./commands/doctor.ts")).doctor(options),
 	},
 	export: {

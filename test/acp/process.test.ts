@@ -1,7 +1,8 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { program } from "../wire/support/agent.ts";
 import { Editor, using } from "./editor.ts";
 
@@ -108,6 +109,9 @@ test("flags that an editor decides for each session are wrong use, with words an
 		["--gate"],
 		["--list-models"],
 		["-p"],
+		["--json"],
+		["--acp"],
+		["--output-schema", "x.json"],
 	]) {
 		const { status, stderr, stdout } = run(...flags);
 		expect([status, stdout], flags.join(" ")).toEqual([2, ""]);
@@ -164,3 +168,15 @@ test("a client that is gone ends the agent", async () => {
 		editor.dispose();
 	}
 });
+
+test("the program of docs/acp.md talks to the agent", () => {
+	const page = readFileSync(join(import.meta.dirname, "../../docs/acp.md"), "utf8");
+	const [, code = ""] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
+	const folder = mkdtempSync(join(tmpdir(), "bowline-acp-docs-"));
+	onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+	writeFileSync(join(folder, "bowline"), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
+	writeFileSync(join(folder, "editor.mjs"), code);
+	const env = { PATH: `${folder}${delimiter}${process.env.PATH}`, HOME: folder, BOWLINE_DIR: join(folder, "user") };
+	const run = spawnSync(process.execPath, ["editor.mjs"], { cwd: folder, env, encoding: "utf8", timeout: 60_000 });
+	expect(run).toMatchObject({ status: 0, stdout: "hello\nend_turn\n", stderr: "" });
+}, 90_000);

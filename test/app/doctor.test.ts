@@ -72,3 +72,13 @@ test("a proxy is named without its password", () => {
 	expect(stdout).toContain("through http://proxy.example.com:3128\n");
 	expect(stdout).not.toContain("hidden");
 });
+
+test("--acp drives the program as an editor does, and says how editors start it", () => {
+	const { status, stdout } = doctor({ ANTHROPIC_API_KEY: "sk-do-not-show-me" }, {}, "--acp");
+	expect(stdout).toMatch(/^ok {4}acp {10}version 1 of the Agent Client Protocol; the handshake took \d+ ms$/m);
+	expect(stdout).toMatch(/^ok {17}a session was open \d+ ms later$/m);
+	expect(stdout).toMatch(/^ok {17}a turn with a command and a question about it took \d+ ms$/m);
+	expect(stdout).toMatch(/^ok {17}it ended with its input, and wrote nothing to stderr$/m);
+	expect(stdout).toContain(`editors start it with: ${process.execPath} ${program} acp\n`);
+	expect(status).toBe(0);
+});

@@ -28,7 +28,8 @@ export async function doctor(options: Options): Promise<void> {
 	const patient = await openWorkspace({ options, isRpc: false });
 	let failures = 0;
 	const report: ({ check: string } & Finding)[] = [];
-	for (const [name, check] of Object.entries(checks)) {
+	const asked: Record<string, Check> = options.acp ? { ...checks, acp: (await import("./doctor-acp.ts")).acp } : checks;
+	for (const [name, check] of Object.entries(asked)) {
 		for (const [index, { state, text, remedy }] of (await findings(check, patient)).entries()) {
 			if (state === "fail") failures += 1;
 			report.push({ check: name, state, text, ...(remedy !== undefined && { remedy }) });
