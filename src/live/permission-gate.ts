@@ -1,12 +1,12 @@
 /** Makes the gate of a session: where calls run, which paths the model was given, what a change would look like. Loaded with the gate. */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { gitNamedFiles } from "../lib/git-named-files.ts";
 import { uuid } from "../lib/ids.ts";
 import { findShell } from "../lib/shell/find-shell.ts";
 import { Gate, type GateParts, grantsFileName, type Surroundings } from "../permissions/index.ts";
 import { resolveExisting, resolvePath } from "../tools/paths.ts";
 import { changePreview } from "../tools/preview.ts";
-import { gitNamedFiles } from "./git-named-files.ts";
 import type { Prompting } from "./prompting.ts";
 import type { Shells } from "./shells.ts";
 import type { ToolSources } from "./tool-sources.ts";
@@ -44,12 +44,17 @@ export async function makeGate({ workspace, shells, sources, prompting, warn, pa
 	const isHermetic = options.hermetic ?? false;
 	// Subagents keep no grants: they ask the agent that sent them, which has them.
 	const grantsFile = isHermetic || workspace.subagent ? undefined : join(userDirectory, grantsFileName);
+	const namedByGit = gitNamedFiles({
+		cwd,
+		environment: async () => (await shells.commandEnvironment())(),
+		...(sandbox && { git: sandbox.programOf("git") }),
+	});
 	const place: Surroundings = {
 		cwd,
 		roots: () => sandbox?.roots ?? [cwd, ...(workspace.roots ?? []).map(realPath)],
 		given: async () => [...(await givenPaths(prompting)).map(realPath), ...(sandbox?.ownDirectories ?? [])],
 		temporary: () => sandbox?.temporaryDirectories ?? [],
-		protectedFiles: gitNamedFiles(cwd, async () => (await shells.commandEnvironment())()),
+		protectedFiles: async () => (await namedByGit()).map(({ path }) => path),
 		sandbox: () => (sandbox?.state.active ? { mode: sandbox.mode, isVerified: sandbox.state.verified } : { mode: "off", isVerified: false }),
 		toolOf: (name) => {
 			const found = sources.find(name);

@@ -16,7 +16,8 @@ export interface Cell {
 	kill(): void;
 }
 
-const startMs = 3000;
+/** Long: a busy machine takes its time, and a cell that fails says so at once. */
+const startMs = 10_000;
 
 export async function openCell({ bwrap, sh }: Pick<Programs, "bwrap" | "sh">, hasOwnNetwork: boolean): Promise<Cell> {
 	const network = hasOwnNetwork ? ["--unshare-net"] : [];

@@ -20,9 +20,11 @@ export interface GitLayout {
 	placeholders: Placeholder[];
 	/** Names that must not appear: they would lead git to another configuration. */
 	forbidden: string[];
+	/** Links in place of a git directory. */
+	links: string[];
 }
 
-export const emptyLayout = (): GitLayout => ({ writable: [], protected: [], placeholders: [], forbidden: [] });
+export const emptyLayout = (): GitLayout => ({ writable: [], protected: [], placeholders: [], forbidden: [], links: [] });
 
 export interface LayoutOptions {
 	/** Directories that may be written to. */
@@ -70,7 +72,10 @@ function addOwnFiles(layout: GitLayout, directory: string): void {
 	addPlaceholder(layout, join(directory, "config"), "file");
 	addPlaceholder(layout, join(directory, "config.worktree"), "file");
 	addPlaceholder(layout, join(directory, "hooks"), "directory");
-	layout.forbidden.push(join(directory, "commondir"));
+	// One that was there before any command is part of the user's own layout.
+	const common = join(directory, "commondir");
+	if (look(common)) layout.protected.push(common);
+	else layout.forbidden.push(common);
 }
 
 function addPlaceholder(layout: GitLayout, path: string, kind: Placeholder["kind"]): void {
@@ -135,6 +140,7 @@ function addLinkedWorktree(layout: GitLayout, file: string, entry: string, commo
 /** `.git` is a link. Its target is treated as the git directory; the guard watches the link itself. */
 function addLink(layout: GitLayout, link: string, isTrusted: boolean, pointers: Pointers, options: LayoutOptions): void {
 	const target = realPath(link);
+	if (options.roots.some((root) => isWithin(link, root))) layout.links.push(link);
 	if (target !== undefined && look(target)?.isDirectory()) addRepository(layout, target, pointers, options, isTrusted);
 }
 

@@ -7,6 +7,7 @@ import type { SandboxState } from "../protocol/sandbox.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import { CellError } from "./cell.ts";
 import { ConfinedFiles } from "./files.ts";
+import { Guard } from "./guard.ts";
 import { between, isWithin, look, outermost, realPath } from "./paths.ts";
 import { hasPassed, probe } from "./probe.ts";
 import { explain, findProgram, findPrograms, type Programs, type Unavailable } from "./programs.ts";
@@ -36,6 +37,7 @@ export class Sandbox {
 	#survey: Survey | undefined;
 	#walls: Walls | undefined;
 	#gitWalls: Walls | undefined;
+	#guard: Guard | undefined;
 	#programs: Programs | undefined;
 	/** Of copies that subagents work in: each is its own only root. */
 	#copies = new Map<string, Survey>();
@@ -187,6 +189,9 @@ export class Sandbox {
 	async close(): Promise<void> {
 		await this.#opening;
 		await Promise.all([this.#walls?.endAll(), this.#gitWalls?.endAll()]);
+		// What the last command left is looked at once more; placeholders are then ours to remove.
+		await this.#guard?.check();
+		this.#guard?.close();
 		for (const survey of [this.#survey, ...this.#copies.values()]) survey?.removePlaceholders();
 		this.#removePrivate();
 	}
@@ -220,6 +225,7 @@ export class Sandbox {
 			readable: setting("sandbox.readable"),
 			protected: setting("sandbox.protected"),
 			git: setting("sandbox.git"),
+			gitProgram: findProgram("git", roots.roots, env.PATH ?? ""),
 			isRoot: process.getuid?.() === 0,
 			temporary,
 			ownReadable: this.#ownReadable,
@@ -239,27 +245,44 @@ export class Sandbox {
 		const started = performance.now();
 		const network = setting("sandbox.network");
 		const maxProcesses = setting("sandbox.maxProcesses");
-		const view = ({ cwd }: Pick<ProgramStart, "cwd"> = survey.ground) => {
+		const view = async ({ cwd }: Pick<ProgramStart, "cwd"> = survey.ground) => {
 			const place = this.#surveyOf(cwd, survey);
-			const current = place.view();
-			place.makePlaceholders(current);
-			return current;
+			await place.askGit();
+			const look = () => {
+				const current = place.view();
+				place.makePlaceholders(current);
+				return current;
+			};
+			const current = look();
+			if (guard.prepare(current)) return current;
+			place.giveUpWatching();
+			return look();
 		};
 		const onEnd = () => {
 			this.#recent = undefined;
 		};
+		const guard: Guard = new Guard({
+			quarantine: join(this.#input.userDirectory, "quarantine"),
+			endAll: async () => this.#walls?.endAll(),
+			now: Date.now,
+		});
+		this.#guard = guard;
+		const gitView = async () => {
+			await guard.check();
+			return survey.gitView(this.#gitDirectories);
+		};
 		const seccompFile = this.#writeFilter(programs);
 		const logDirectory = join(this.#private as string, "logs");
 		const options = { programs, view, seccompFile, network, env: setting("sandbox.env"), maxProcesses, logDirectory, onEnd };
-		const walls = new Walls(options);
+		const walls = new Walls({ ...options, guard });
 		this.#walls = walls;
 		// In a cell of its own: an abort ends the model's commands, and not the git that puts things in order after it.
-		this.#gitWalls = new Walls({ ...options, network: "off", view: () => survey.gitView(this.#gitDirectories) });
+		this.#gitWalls = new Walls({ ...options, network: "off", view: gitView });
 		this.#programs = programs;
 		const { cwd, home } = survey.ground;
 		const hiddenDirectory = this.#private as string;
 		try {
-			const first = view();
+			const first = await view();
 			const results = await probe({ walls, view: first, cwd, home, network, hiddenDirectory });
 			const failed = results.filter(({ name, result }) => result !== (name === "write_inside" ? "works" : "blocked"));
 			if (!hasPassed(results)) {

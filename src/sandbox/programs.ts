@@ -75,7 +75,7 @@ const missing = (reason: string): Unavailable => ({
 
 function versionOf(program: string): Promise<string | undefined> {
 	return new Promise((resolve) => {
-		execFile(program, ["--version"], { env: starterEnvironment, cwd: "/", timeout: 3000 }, (error, stdout) => {
+		execFile(program, ["--version"], { env: starterEnvironment, cwd: "/", timeout: 10_000 }, (error, stdout) => {
 			resolve(error ? undefined : (/\d+\.\d+[.\d]*/.exec(stdout)?.[0] ?? undefined));
 		});
 	});

@@ -1,7 +1,8 @@
 /** Looks at the machine and makes a view of it, again for each command: files come and go. */
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
-import { type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
+import { type GitNamedFile, gitNamedFiles } from "../lib/git-named-files.ts";
+import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
 import { isWithin, look, outermost, realPath } from "./paths.ts";
 import { RepositoryScan } from "./repository-scan.ts";
@@ -23,11 +24,16 @@ export interface Ground {
 	readable: readonly string[];
 	protected: readonly string[];
 	git: "write" | "read";
+	/** The program, outside every root. */
+	gitProgram: string | undefined;
 	isRoot: boolean;
 	temporary: View["temporary"];
 	/** Our own directories that the model is told to read. */
 	ownReadable: readonly string[];
 }
+
+/** More repositories than this are not asked for the files that they name. */
+const mostAsked = 50;
 
 export class Survey {
 	readonly ground: Ground;
@@ -36,16 +42,35 @@ export class Survey {
 	readonly #trusted: readonly string[];
 	/** Empty files and directories that we made. */
 	readonly #made = new Map<string, Placeholder>();
-	/** Files that the configuration of git includes, and directories of hooks, inside the roots. */
-	gitIncludes: readonly string[] = [];
+	/** What the configuration of each repository names, asked again when its files change. */
+	readonly #named = new Map<string, () => Promise<readonly GitNamedFile[]>>();
+	#gitNamed: readonly GitNamedFile[] = [];
+	/** Folders cannot be watched here, so nothing of a git directory may be written. */
+	#isUnwatched = false;
 
 	constructor(ground: Ground) {
 		this.ground = ground;
 		this.#trusted = ground.roots.flatMap((root) => repositoryOf(root) ?? []);
 	}
 
-	get trustedRepositories(): readonly string[] {
-		return this.#trusted;
+	/** Asks git which files inside the roots its configuration names. */
+	async askGit(): Promise<void> {
+		const { git, roots, gitProgram, home, mode } = this.ground;
+		if (gitProgram === undefined || git === "read" || mode === "read-only") return;
+		const repositories = [...new Set([...this.#trusted, ...roots.flatMap((root) => this.#scan.find(root))])].slice(0, mostAsked);
+		const answers = await Promise.all(
+			repositories.map((cwd) => {
+				const known = this.#named.get(cwd) ?? gitNamedFiles({ cwd, git: gitProgram, environment: () => ({ PATH: "/usr/bin:/bin", HOME: home }) });
+				this.#named.set(cwd, known);
+				return known();
+			}),
+		);
+		this.#gitNamed = answers.flat();
+	}
+
+	/** From now on nothing of a git directory may be written. */
+	giveUpWatching(): void {
+		this.#isUnwatched = true;
 	}
 
 	/** For our own git: also whole repositories, and directories of ours. */
@@ -66,9 +91,9 @@ export class Survey {
 		const { ground } = this;
 		const isWriting = wanted.length > 0;
 		const roots = outermost(wanted);
-		const git = isWriting ? this.#git(roots) : { writable: [], protected: [], placeholders: [], forbidden: [] };
+		const git = isWriting ? this.#git(roots) : emptyLayout();
 		const writable = outermost([...roots, ...git.writable, ...own]);
-		const named = isWriting ? this.#protected(roots) : { protected: [], placeholders: [] };
+		const named = isWriting ? this.#protected(roots) : { protected: [], placeholders: [], links: [] };
 		const hidden = hiddenPaths(ground);
 		const placeholders = [...named.placeholders, ...git.placeholders];
 		const replaced = [...hidden.map(({ path }) => path), ...Object.keys(ground.temporary)];
@@ -83,6 +108,7 @@ export class Survey {
 			hidden: hidden.filter(({ path }) => !ground.readable.some((shownPath) => realPath(shownPath) === path)),
 			shown: outermost(shown).filter((path) => !writable.some((root) => isWithin(path, root))),
 			forbidden: git.forbidden,
+			links: [...named.links, ...git.links],
 			temporary: ground.temporary,
 		};
 	}
@@ -115,17 +141,20 @@ export class Survey {
 	#git(roots: readonly string[]): GitLayout {
 		const inside = roots.flatMap((root) => this.#scan.find(root));
 		const repositories = [...new Set([...this.#trusted, ...inside])];
-		return gitLayout(repositories, this.#trusted, { roots, git: this.ground.git });
+		return gitLayout(repositories, this.#trusted, { roots, git: this.#isUnwatched ? "read" : this.ground.git });
 	}
 
 	/** At the top of each root. Links are protected through what they lead to. */
-	#protected(roots: readonly string[]): { protected: string[]; placeholders: Placeholder[] } {
+	#protected(roots: readonly string[]): Pick<GitLayout, "protected" | "placeholders" | "links"> {
 		const { ground } = this;
 		const found: string[] = [];
+		const links: string[] = [];
 		const placeholders: Placeholder[] = [];
+		const isInRoot = (path: string) => roots.some((root) => isWithin(path, root));
 		for (const root of ground.roots) {
 			for (const name of protectedNames) {
 				const path = join(root, name);
+				if (look(path)?.isSymbolicLink()) links.push(path);
 				if (look(path) && !this.#made.has(path)) found.push(...real(path));
 			}
 			if (look(join(root, ".bowline")) && !this.#made.has(join(root, ".bowline"))) found.push(...real(join(root, ".bowline")));
@@ -133,10 +162,14 @@ export class Survey {
 		}
 		// A directory: git would show an empty file, and commit it.
 		const servers = join(ground.cwd, ".mcp.json");
-		if (roots.some((root) => isWithin(servers, root)) && (!look(servers) || this.#made.has(servers)))
-			placeholders.push({ path: servers, kind: "directory" });
-		for (const path of [...ground.protected, ...this.gitIncludes]) found.push(...real(path));
-		return { protected: found.filter((path) => roots.some((root) => isWithin(path, root))), placeholders };
+		if (isInRoot(servers) && (!look(servers) || this.#made.has(servers))) placeholders.push({ path: servers, kind: "directory" });
+		for (const path of ground.protected) found.push(...real(path));
+		for (const { path, kind } of this.#gitNamed) {
+			const target = realPath(path);
+			if (target !== undefined && !this.#made.has(path)) found.push(target);
+			else if (look(dirname(path))?.isDirectory() && isInRoot(path)) placeholders.push({ path, kind });
+		}
+		return { protected: found.filter(isInRoot), placeholders, links };
 	}
 
 	/** With a hidden home: the programs in it that PATH names. */

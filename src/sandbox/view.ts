@@ -15,6 +15,8 @@ export interface View {
 	shown: readonly string[];
 	/** Names that must not appear: see git-layout.ts. */
 	forbidden: readonly string[];
+	/** Links that programs outside follow: nothing can be mounted on a link, so they are watched. */
+	links: readonly string[];
 	/** The session's own directories for temporary files, by the names that they have inside. */
 	temporary: Readonly<Record<"/tmp" | "/var/tmp", string>>;
 }
@@ -56,6 +58,7 @@ export function mayWrite(view: View, path: string): Verdict {
 		return no(`the sandbox lets tools write only in ${places}`);
 	}
 	if (isInside(path, [...view.protected, ...view.placeholders.map((placeholder) => placeholder.path)])) return no("the sandbox protects it");
+	if (view.links.includes(path)) return no("the sandbox protects it");
 	if (view.forbidden.includes(path)) return no("git would read another configuration because of it");
 	return isHidden(view, path) && !mayRead(view, path).allowed ? no("the sandbox hides it") : yes;
 }

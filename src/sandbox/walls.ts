@@ -1,10 +1,12 @@
 /** Starts programs inside: one set of mounts for each, in the session's cell. */
+import type { ChildProcess } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { deferred } from "../lib/deferred.ts";
 import type { Confinement, Enclosure, EnclosureFacts, ProgramStart } from "../lib/shell/confinement.ts";
 import { type Cell, openCell } from "./cell.ts";
 import { insideEnvironment } from "./environment.ts";
+import type { Guard } from "./guard.ts";
 import { guardedInProc } from "./lists.ts";
 import { nameOf } from "./locate.ts";
 import { look } from "./paths.ts";
@@ -28,7 +30,7 @@ export interface WallsOptions {
 	/** Variables that a program gets in addition, for this start alone. */
 	added?: (start: ProgramStart) => Record<string, string>;
 	/** Watches over what no mount can stop. */
-	guard?: { watch(view: View): () => Promise<EnclosureFacts> };
+	guard?: Pick<Guard, "check" | "follow">;
 	/** A program has ended. */
 	onEnd?: () => void;
 	/** A cell has been opened. */
@@ -50,6 +52,8 @@ export class Walls implements Confinement {
 	#hasCell: boolean;
 	/** One for each program that has not ended. */
 	readonly #running = new Set<Promise<void>>();
+	/** Without a cell: what has to be killed one by one. */
+	readonly #children = new Set<ChildProcess>();
 
 	constructor(options: WallsOptions) {
 		this.#options = options;
@@ -81,6 +85,7 @@ export class Walls implements Confinement {
 
 	async #enclose(start: ProgramStart, viewOf: WallsOptions["view"]): Promise<Enclosure> {
 		const { programs, seccompFile, network, guard } = this.#options;
+		await guard?.check();
 		const cell = this.#hasCell ? await this.cell() : undefined;
 		const view = await viewOf(start);
 		const steps = mountPlan({ view, sockets: visibleSockets(view), inProc: this.#inProc, inRun: this.#inRun });
@@ -95,14 +100,20 @@ export class Walls implements Confinement {
 			start.file,
 			...start.args,
 		];
-		const unwatch = guard?.watch(view);
+		const finished = guard?.follow();
 		const running = deferred();
 		this.#running.add(running.promise);
-		const ended = async () => {
+		let started: ChildProcess | undefined;
+		const ended = async (): Promise<EnclosureFacts> => {
 			running.resolve();
 			this.#running.delete(running.promise);
+			if (started) this.#children.delete(started);
 			this.#options.onEnd?.();
-			return (await unwatch?.()) ?? { denied: [] };
+			return { ...(await finished?.()), denied: [] };
+		};
+		const note = (child: ChildProcess) => {
+			started = child;
+			if (!cell) this.#children.add(child);
 		};
 		const [file = "", ...args] = cell ? [...entering(programs.nsenter as string, cell.pid, network !== "on"), ...bwrap] : bwrap;
 		return {
@@ -110,7 +121,9 @@ export class Walls implements Confinement {
 			args,
 			environment: starterEnvironment,
 			descriptors: [filter ?? "pipe", "pipe", "pipe"],
-			begun({ stdio, exitCode }) {
+			begun(child) {
+				note(child);
+				const { stdio, exitCode } = child;
 				const [, , , , options, begins] = stdio as readonly unknown[] as [unknown, unknown, unknown, unknown, Writable, Readable];
 				// bubblewrap may end before it has read them; its exit says so.
 				options.on("error", () => undefined);
@@ -135,6 +148,7 @@ export class Walls implements Confinement {
 	}
 
 	async endAll(): Promise<void> {
+		for (const child of this.#children) child.kill("SIGKILL");
 		const cell = await this.#cell?.catch(() => undefined);
 		cell?.kill();
 		await cell?.ended;

@@ -32,6 +32,7 @@ beforeEach(() => {
 		readable: [],
 		protected: [join(folder, "work/ci.yml")],
 		git: "write",
+		gitProgram: undefined,
 		isRoot: false,
 		temporary: { "/tmp": join(folder, "private/tmp"), "/var/tmp": join(folder, "private/var-tmp") },
 		ownReadable: [],

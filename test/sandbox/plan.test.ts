@@ -47,6 +47,7 @@ function ground(changes: Partial<Ground> = {}): Ground {
 		readable: [],
 		protected: [],
 		git: "write",
+		gitProgram: undefined,
 		isRoot: false,
 		temporary: { "/tmp": join(folder, "private/tmp"), "/var/tmp": join(folder, "private/var-tmp") },
 		ownReadable: [],

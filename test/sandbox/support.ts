@@ -197,6 +197,8 @@ export class Machine {
 				for (let at = 0; ; ) {
 					for (; at < frames.length; at += 1) if (isIt(frames[at] as Frame)) return frames;
 					if (isGone) throw new Error(`the agent ended: ${stderr}`);
+					const refused = frames.find(({ command, success }) => command === "prompt" && success === false);
+					if (refused) throw new Error(`the prompt was refused: ${refused.error}`);
 					await new Promise<void>((resolve) => {
 						wake = resolve;
 					});

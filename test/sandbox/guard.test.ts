@@ -1,0 +1,81 @@
+/** What no mount can stop: names that must not appear, and protected files that are replaced from outside. */
+import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Frame, Machine, missing, resultOf } from "./support.ts";
+
+const machines: Machine[] = [];
+afterEach(() => {
+	for (const machine of machines.splice(0)) machine.close();
+});
+function machineOf(): Machine {
+	const machine = new Machine();
+	machines.push(machine);
+	machine.repository();
+	return machine;
+}
+const inside = ["--sandbox", "workspace-write"];
+const isEnd = ({ type }: Frame) => type === "agent_settled";
+
+describe.skipIf(missing)(`the guard${missing ? ` (left out: ${missing})` : ""}`, () => {
+	test("a file that would lead git to another configuration is taken away, and everything inside ends", async () => {
+		const machine = machineOf();
+		machine.write("work/evil/config", "[core]\n\tfsmonitor = touch ran\n");
+		const { results } = await machine.run(["echo $PWD/evil > .git/commondir; echo made; sleep 30", "git status --short; echo fine"], inside);
+		expect(results[0]).toMatchObject({ isError: true });
+		expect(results[0]?.text).toContain("made\n");
+		expect(results[0]?.text).toContain(`The sandbox was rebuilt because ${join(machine.work, ".git/commondir")} was made by the command.`);
+		expect(results[1]?.text).toContain("fine");
+		expect(existsSync(join(machine.work, ".git/commondir"))).toBe(false);
+		expect(readdirSync(join(machine.user, "quarantine"))).toEqual([expect.stringMatching(/-commondir$/)]);
+	});
+
+	test("a file that appears and a command that ends at once", async () => {
+		const machine = machineOf();
+		const { results } = await machine.run(["echo evil > .git/commondir"], inside);
+		expect(results[0]?.text).toContain("was made by the command.");
+		expect(existsSync(join(machine.work, ".git/commondir"))).toBe(false);
+	});
+
+	test("a configuration that is replaced from outside ends everything inside, and the new one cannot be written", async () => {
+		const machine = machineOf();
+		const agent = machine.start(["echo begun; sleep 60", "echo '[x]' >> .git/config || echo held"], inside);
+		agent.send({ id: "1", type: "prompt", message: "go" });
+		await agent.until(({ type, partialResult }) => type === "tool_execution_update" && JSON.stringify(partialResult).includes("begun"));
+		machine.git("config", "some.thing", "new");
+		const frames = await agent.until(isEnd);
+		agent.child.stdin.end();
+		await agent.gone;
+		const [first, second] = frames.filter(({ type }) => type === "tool_execution_end").map(resultOf);
+		expect(first).toMatchObject({ isError: true });
+		expect(first?.text).toContain(`The sandbox was rebuilt because ${join(machine.work, ".git/config")} was changed from outside.`);
+		expect(second?.text).toContain("held");
+		expect(readFileSync(join(machine.work, ".git/config"), "utf8")).toContain("thing = new");
+	});
+
+	test("a link in place of the git directory is put back", async () => {
+		const machine = machineOf();
+		renameSync(join(machine.work, ".git"), join(machine.work, "store"));
+		symlinkSync("store", join(machine.work, ".git"));
+		const { results } = await machine.run(
+			["echo 1 > one && git add one && git commit -qm One && echo committed", "rm .git && mkdir .git && sleep 30", "git log -1 --format=%s"],
+			inside,
+		);
+		expect(results[0]?.text).toContain("committed");
+		expect(results[1]?.text).toContain("was replaced.");
+		expect(results[2]?.text.trim()).toBe("One");
+		expect(readlinkSync(join(machine.work, ".git"))).toBe("store");
+	});
+
+	test("files that the configuration names cannot be written, whether they exist or not", async () => {
+		const machine = machineOf();
+		machine.write("work/shared.gitconfig", "[user]\n\tname = T\n");
+		for (const path of ["../shared.gitconfig", "../later.gitconfig"]) machine.git("config", "--add", "include.path", path);
+		machine.git("config", "core.hooksPath", "scripts/hooks");
+		machine.directory("work/scripts");
+		const attempts = ["echo x >> shared.gitconfig", "echo x > later.gitconfig", "echo x > scripts/hooks/pre-commit", "mv scripts away"];
+		const { results } = await machine.run([...attempts, "git commit -q --allow-empty -m Fine"], inside);
+		expect(results.map(({ isError }) => isError)).toEqual([true, true, true, true, false]);
+		for (const left of ["later.gitconfig", "scripts/hooks"]) expect(existsSync(join(machine.work, left))).toBe(false);
+	});
+});
