@@ -157,9 +157,10 @@ async function readProjectFile(cwd: string, readJsonc: McpParts["readJsonc"], wa
 	} catch (error) {
 		// A sandbox keeps the name from being taken with an empty directory.
 		if (statSync(join(cwd, projectFile), { throwIfNoEntry: false })?.isDirectory()) return undefined;
-		const { code, message } = error as NodeJS.ErrnoException;
+		const { code, message, name } = error as NodeJS.ErrnoException;
+		const why = code ?? (name === "UnsuitableFile" ? message : undefined);
 		if (code !== "ENOENT" && code !== "ENOTDIR")
-			warn(`${code === undefined ? message : `${projectFile} cannot be read: ${code}.`} No MCP server of it is used.`);
+			warn(`${why === undefined ? message : `${projectFile} cannot be read: ${why}.`} No MCP server of it is used.`);
 		return undefined;
 	}
 }

@@ -1,5 +1,5 @@
 /** `models.jsonc`: providers and models that the user adds. A broken entry is reported and ignored; the others still work. */
-import { readFile } from "node:fs/promises";
+import { readRegular } from "../lib/bounded-file.ts";
 import { parseErrorInWords } from "../lib/jsonc-words.ts";
 import { didYouMean } from "../lib/nearest.ts";
 import type { Model } from "../protocol/model.ts";
@@ -37,12 +37,14 @@ export interface ModelsFile {
 	problems: FileProblem[];
 }
 
+export const largestModelsFile = 32 * 1024 * 1024;
+
 /** Empty without a path, and when the file does not exist. */
 export async function loadModelsFile(path: string | undefined): Promise<ModelsFile> {
 	if (path === undefined) return { providers: new Map(), names: [], problems: [] };
 	let content: string;
 	try {
-		content = await readFile(path, "utf8");
+		content = (await readRegular(path, largestModelsFile)).toString("utf8");
 	} catch (error) {
 		const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
 		return { providers: new Map(), names: [], problems: isMissing ? [] : [{ text: `${path}: ${(error as Error).message}` }] };

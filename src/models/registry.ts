@@ -1,7 +1,8 @@
 /** All models, which of them can be asked, and the one function that asks. There is one per process. Credentials never leave it. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelAccess, ModelProblem, RequestDoors, StreamFunction } from "../agent/contracts.ts";
+import { readRegularSync } from "../lib/bounded-file-sync.ts";
 import { HttpClient } from "../lib/http/client.ts";
 import { didYouMean } from "../lib/nearest.ts";
 import { redactor } from "../lib/redact.ts";
@@ -10,6 +11,7 @@ import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import { cloudHint, cloudOrigin } from "./clouds/configured.ts";
 import type { CloudAccess, CloudProblem, Clouds } from "./clouds/index.ts";
+import { largestModelsFile } from "./custom.ts";
 import { shortestSecret } from "./errors.ts";
 import type { FileProblem } from "./problems.ts";
 import { type Entry, Providers } from "./providers.ts";
@@ -287,7 +289,7 @@ export class ModelRegistry implements ModelAccess {
 		// Asked often, and an error for a file that is not there costs many times more than a look.
 		if (!existsSync(this.#path)) return [];
 		try {
-			return namesInText(readFileSync(this.#path, "utf8"));
+			return namesInText(readRegularSync(this.#path, largestModelsFile).toString("utf8"));
 		} catch {
 			return []; // `#report` names its trouble.
 		}

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -424,6 +425,15 @@ describe("models.jsonc", () => {
 		const models = make();
 		const text = await models.problem(await found(models, "acme", "m"));
 		expect(text).toMatch(/^No API key found for acme\. Set ACME_KEY, which its apiKey in .*models\.jsonc names, or pass --api-key\.$/);
+	});
+
+	test("a pipe in the place of the file does not hold anything up", async () => {
+		execFileSync("mkfifo", [join(userDir, "models.jsonc")]);
+		const warnings: string[] = [];
+		const models = make({ ANTHROPIC_API_KEY: "k-12345" }, { warn: (problem) => warnings.push(problem) });
+		expect(models.secretNames()).toContain("ANTHROPIC_API_KEY");
+		expect((await models.available()).length).toBeGreaterThan(0);
+		expect(warnings).toEqual([expect.stringMatching(/models\.jsonc: it is not a regular file$/)]);
 	});
 
 	test("a broken file is reported in words", async () => {
