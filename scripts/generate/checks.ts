@@ -3,6 +3,7 @@ import type { TSchema } from "typebox";
 import { commands } from "../../src/protocol/commands/index.ts";
 import type { Lane } from "../../src/protocol/define.ts";
 import { ExtensionUiResponse } from "../../src/protocol/extension-ui.ts";
+import { GateResponse } from "../../src/protocol/gate.ts";
 import { HostToolResult, HostToolUpdate } from "../../src/protocol/host-tools.ts";
 import { PermissionResponse } from "../../src/protocol/permissions.ts";
 
@@ -105,7 +106,7 @@ export function inboundChecks(): string {
 			statements(properties, (member) => !properties[member]?.["~optional"], "frame", ""),
 		);
 	});
-	for (const schema of [ExtensionUiResponse, HostToolUpdate, HostToolResult, PermissionResponse] as unknown as Schema[]) {
+	for (const schema of [ExtensionUiResponse, HostToolUpdate, HostToolResult, PermissionResponse, GateResponse] as unknown as Schema[]) {
 		const name = String((schema.properties?.type as { const?: string } | undefined)?.const);
 		// A wrong answer to a dialog counts as cancelled; only a call without an id belongs to no request.
 		// A wrong digest or rule is a decision about something else: the request is closed, not left open.

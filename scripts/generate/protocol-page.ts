@@ -17,6 +17,8 @@ const conversations = {
 	"Tools of the host": ["HostToolCall", "HostToolUpdate", "HostToolResult", "HostToolCancel"],
 	"Dialogs of extensions": ["ExtensionUiRequest", "ExtensionUiResponse"],
 	"Answers to questions about tool calls": ["PermissionResponse"],
+	"Replay to one reader": ["Gap", "Snapshot"],
+	"Questions before each step": ["GateRequest", "GateResponse"],
 };
 
 /** A frame is called by its `type`, a dialog by its `method`, everything else by its title. */
@@ -69,7 +71,7 @@ class Page {
 			});
 			const answer = isVoid(row.result) ? "Answer: success without `data`." : `Answer: \`data\` is ${this.typeName(row.result as Schema)}`;
 			return [
-				`### ${name}\n\n${row.doc} Lane: ${row.lane}.\n${fields}`,
+				`### ${name}\n\n${row.doc} Lane: ${row.lane}. Access: ${row.access}.\n${fields}`,
 				row.unsupported ? "" : `${answer}\n`,
 				code(commandExample(name, row), answerExample(name, row)),
 			];

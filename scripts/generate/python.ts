@@ -75,6 +75,13 @@ class Shapes {
 
 	private shape(name: string, schema: Schema): string {
 		const { properties = {}, required = [] } = schema;
+		const names = Object.keys(properties);
+		// A class cannot have members that are called like a keyword.
+		if (names.some((key) => keywords.has(key)) && names.every((key) => required.includes(key))) {
+			const rows = Object.entries(properties).map(([key, value]) => `        "${key}": ${quoted(this.type(value, name + pascal(key)))},\n`);
+			this.texts.set(name, `${name} = TypedDict(\n    "${name}",\n    {\n${rows.join("")}    },\n)\n${doc(schema, "")}`);
+			return name;
+		}
 		const rows = Object.entries(properties).map(([key, value]) => {
 			const note = value.description ? `    # ${value.description}\n` : "";
 			return { isRequired: required.includes(key), text: `${note}    ${key}: ${this.type(value, name + pascal(key))}\n` };

@@ -5,8 +5,10 @@ import { commands } from "../../src/protocol/commands/index.ts";
 import { ompEvents, piEvents } from "../../src/protocol/dialect-events.ts";
 import { events, Response } from "../../src/protocol/events.ts";
 import { ExtensionUiRequest, ExtensionUiResponse } from "../../src/protocol/extension-ui.ts";
+import { GateRequest, GateResponse } from "../../src/protocol/gate.ts";
 import { HostToolCall, HostToolCancel, HostToolResult, HostToolUpdate } from "../../src/protocol/host-tools.ts";
 import { PermissionResponse, PermissionRule } from "../../src/protocol/permissions.ts";
+import { Gap, Snapshot, seq } from "../../src/protocol/sequence.ts";
 import { type SettingRow, settings } from "../../src/protocol/settings.ts";
 import { TaskArguments, TaskDetails } from "../../src/protocol/subagents.ts";
 
@@ -75,16 +77,19 @@ export const isVoid = (schema: TSchema): boolean => (schema as { type?: string }
 export function protocolSchema(): Json {
 	const definitions = new Definitions();
 	const id = Type.Optional(Type.Union([Type.String(), Type.Number()], { description: "Echoed in the response." }));
-	const inbound = Object.entries(commands).map(([name, row]) =>
-		definitions.use(frame(name, row.doc, { id, ...row.params }, `command:${name}`, commandExample(name, row))),
+	const key = Type.Optional(
+		Type.String({ minLength: 1, maxLength: 200, description: "The command is done once, however often it is sent with this key." }),
 	);
-	const control = [ExtensionUiResponse, HostToolUpdate, HostToolResult, PermissionResponse].map((schema) => definitions.use(schema));
+	const inbound = Object.entries(commands).map(([name, row]) =>
+		definitions.use(frame(name, row.doc, { id, key, ...row.params }, `command:${name}`, commandExample(name, row))),
+	);
+	const control = [ExtensionUiResponse, HostToolUpdate, HostToolResult, PermissionResponse, GateResponse].map((schema) => definitions.use(schema));
 	const results = Object.fromEntries(
 		Object.entries(commands).map(([name, row]) => [name, isVoid(row.result) ? { description: "no data" } : definitions.use(row.result)]),
 	);
 	const rows = Object.entries({ ...events, ...piEvents, ...ompEvents });
-	const outbound = rows.map(([name, row]) => definitions.use(frame(name, row.doc, row.fields, `event:${name}`, eventExample(name, row))));
-	const asks = [Response, ExtensionUiRequest, HostToolCall, HostToolCancel].map((schema) => definitions.use(schema));
+	const outbound = rows.map(([name, row]) => definitions.use(frame(name, row.doc, { seq, ...row.fields }, `event:${name}`, eventExample(name, row))));
+	const asks = [Response, ExtensionUiRequest, HostToolCall, HostToolCancel, GateRequest, Gap, Snapshot].map((schema) => definitions.use(schema));
 	definitions.use(TaskArguments);
 	definitions.use(TaskDetails);
 	return {
@@ -96,6 +101,7 @@ export function protocolSchema(): Json {
 		outbound: { anyOf: [...asks, ...outbound] },
 		results,
 		lanes: Object.fromEntries(Object.entries(commands).map(([name, row]) => [name, row.lane])),
+		access: Object.fromEntries(Object.entries(commands).map(([name, row]) => [name, row.access])),
 		$defs: definitions.defs,
 	};
 }

@@ -21,6 +21,8 @@ const notForChat: readonly FlagName[] = [
 	"mode",
 	"updates",
 	"dialect",
+	"seq",
+	"gate",
 	"no-ready",
 	"list-models",
 	"output-schema",

@@ -83,4 +83,8 @@ export interface SessionFlags {
 	interruptMode?: "immediate" | "wait";
 	/** Replies as they grow: full snapshots or delta only. */
 	updates?: "full" | "delta";
+	/** Number all frames, and keep a log beside the session from which a reader gets what it missed. */
+	seq?: boolean;
+	/** host: ask the host before each model request, tool call and subagent; needs --seq. */
+	gate?: "host";
 }

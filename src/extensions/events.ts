@@ -338,6 +338,7 @@ export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "
 	agent_start: "fact",
 	agent_end: "fact",
 	agent_settled: "fact",
+	run_result: "fact",
 	turn_start: "fact",
 	turn_end: "fact",
 	message_start: "fact",

@@ -10,9 +10,18 @@ import Type, { type Static, type TObject, type TProperties, type TSchema, type T
  */
 export type Lane = "control" | "interrupt" | "background" | "serial";
 
+/**
+ * Who may send a command where several connections share a session.
+ * - `read`: any of them; it changes nothing.
+ * - `interject`: any that may drive, while another one holds the seat: to stop, to nudge, to approve.
+ * - `seat`: the one that holds the seat.
+ */
+export type Access = "read" | "interject" | "seat";
+
 export interface CommandRow<P extends TProperties = TProperties, R extends TSchema = TSchema> {
 	doc: string;
 	lane: Lane;
+	access: Access;
 	params: P;
 	result: R;
 	/** What a host sends in addition to `id` and `type`, and the data of the answer. The protocol page shows it; a test checks it. */

@@ -9,6 +9,7 @@ import { McpStatus } from "./mcp.ts";
 import { AgentMessage, AssistantMessage, ToolResult, ToolResultMessage } from "./messages.ts";
 import { ThinkingLevelWord, Usage } from "./model.ts";
 import { PermissionMode, permissionRequest, permissionResolved, permissionSamples } from "./permissions.ts";
+import { asOf, epoch, runId, runResult, runResultSample } from "./sequence.ts";
 import { AssistantMessageEvent } from "./stream.ts";
 import { VerificationResult } from "./subagents.ts";
 import { TodoItem } from "./todos.ts";
@@ -32,6 +33,7 @@ export const events = {
 		"The first frame: commands are read. They are also read before it.",
 		{
 			...optionalIdentity,
+			epoch,
 			protocolVersion: optional(integer({ description: "Dialect `omp`, like the members that follow: of its framing." })),
 			supportedProtocolVersions: optional(list(integer())),
 			maxFrameBytes: optional(integer()),
@@ -39,7 +41,7 @@ export const events = {
 		},
 		{ version: "0.1.0", protocol: 1, cwd: samples.cwd, capabilities: {} },
 	),
-	agent_start: event("A run begins.", {}, {}),
+	agent_start: event("A run begins.", { runId }, {}),
 	agent_end: event(
 		"A run is over. `messages` are those that this run added.",
 		{
@@ -261,6 +263,11 @@ export const events = {
 		permissionSamples.resolved,
 	),
 	permission_mode_changed: event("`set_permission_mode` changed the mode.", { mode: PermissionMode }, { mode: "ask" }),
+	run_result: event(
+		"With `--seq`: the outcome of a run, exactly once for each, also when the agent was killed (then it is written when the session is opened again).",
+		runResult,
+		runResultSample,
+	),
 	extension_error: event(
 		"Code of an extension threw.",
 		{ extensionPath: text(), event: text(), error: text() },
@@ -271,11 +278,12 @@ export const events = {
 export type Events = typeof events;
 export type EventName = keyof Events;
 /** One event as it goes over the wire. */
-export type AgentEvent = { [Name in EventName]: { type: Name } & Fields<Events[Name]> }[EventName];
+export type AgentEvent = { [Name in EventName]: { type: Name; seq?: number } & Fields<Events[Name]> }[EventName];
 export type EventOf<Name extends EventName> = Extract<AgentEvent, { type: Name }>;
 
 export const Response = Type.Object(
 	{
+		asOf,
 		id: optional(Type.Union([text(), number()], { description: "The id of the command, as sent." })),
 		type: Type.Literal("response"),
 		command: text(),

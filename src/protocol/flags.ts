@@ -103,6 +103,8 @@ export const flags = {
 		doc: "Words of the host: classic (default), pi, omp or strict; see docs/migration.md",
 		oneOf: dialectNames,
 	},
+	seq: { doc: "Number all frames, and keep a log beside the session from which a reader gets what it missed" },
+	gate: { value: "who", doc: "host: ask the host before each model request, tool call and subagent; needs --seq", oneOf: ["host"] },
 	"no-ready": { doc: "Do not announce readiness" },
 	log: { value: "file", doc: "bowline acp: write every line to this file, with its direction and time" },
 	acp: { doc: "bowline doctor: also drive bowline acp as an editor does" },

@@ -4,13 +4,15 @@ import type { Lane } from "./define.ts";
 import type { DialectEvent } from "./dialect-events.ts";
 import type { AgentEvent, Response } from "./events.ts";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "./extension-ui.ts";
+import type { GateRequest, GateResponse } from "./gate.ts";
 import type { HostToolCall, HostToolCancel, HostToolResult, HostToolUpdate } from "./host-tools.ts";
 import { checks } from "./inbound.generated.ts";
 import { isNestedDeeperThan, maxNesting } from "./nesting.ts";
 import type { PermissionResponse } from "./permissions.ts";
+import type { Gap, Snapshot } from "./sequence.ts";
 
-export type ControlFrame = ExtensionUiResponse | HostToolUpdate | HostToolResult | PermissionResponse;
-export type OutboundFrame = AgentEvent | DialectEvent | Response | ExtensionUiRequest | HostToolCall | HostToolCancel;
+export type ControlFrame = ExtensionUiResponse | HostToolUpdate | HostToolResult | PermissionResponse | GateResponse;
+export type OutboundFrame = AgentEvent | DialectEvent | Response | ExtensionUiRequest | HostToolCall | HostToolCancel | GateRequest | Gap | Snapshot;
 export type RequestId = string | number;
 
 export interface CommandFrame {
@@ -18,6 +20,8 @@ export interface CommandFrame {
 	name: CommandName;
 	lane: Lane;
 	id: RequestId | undefined;
+	/** With it the command is done once, however often it is sent. */
+	key?: string;
 	/** The checked frame; members beyond the command's own are ignored. */
 	params: Record<string, unknown>;
 }
@@ -33,6 +37,8 @@ export interface ParseFailure {
 }
 
 export type InboundFrame = CommandFrame | { kind: "control"; frame: ControlFrame } | ParseFailure;
+
+const longestKey = 200;
 
 export function parseFailure(reason: string): ParseFailure {
 	return { kind: "failure", command: "parse", id: undefined, error: `Failed to parse command: ${reason}` };
@@ -61,5 +67,8 @@ export function parseInbound(line: string): InboundFrame {
 		return problem ? parseFailure(`${name}: ${problem}`) : { kind: "control", frame: frame as ControlFrame };
 	}
 	if (problem) return { kind: "failure", command: name, id, error: `${name}: ${problem}` };
-	return { kind: "command", name: name as CommandName, lane: row.lane, id, params };
+	const { key } = params;
+	if (key != null && (typeof key !== "string" || key.length > longestKey || key === ""))
+		return { kind: "failure", command: name, id, error: `${name}: key must be a string of 1 to ${longestKey} characters` };
+	return { kind: "command", name: name as CommandName, lane: row.lane, id, ...(key != null && { key }), params };
 }

@@ -293,6 +293,27 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 			return undefined;
 		},
 	},
+	subscribe: {
+		lane: "serial",
+		check(frame) {
+			if (frame.afterSeq === null) delete frame.afterSeq;
+			if (frame.afterSeq !== undefined && !(Number.isInteger(frame.afterSeq))) return "afterSeq must be integer";
+			if (frame.filter === null) delete frame.filter;
+			if (frame.filter !== undefined && !(Array.isArray(frame.filter))) return "filter must be array";
+			if (frame.deltas === null) delete frame.deltas;
+			if (frame.deltas !== undefined && !(typeof frame.deltas === "boolean")) return "deltas must be boolean";
+			return undefined;
+		},
+	},
+	ping: { lane: "interrupt", check: none },
+	resume_run: {
+		lane: "serial",
+		check(frame) {
+			if (frame.note === null) delete frame.note;
+			if (frame.note !== undefined && !(typeof frame.note === "string")) return "note must be string";
+			return undefined;
+		},
+	},
 	negotiate_protocol: {
 		lane: "serial",
 		check(frame) {
@@ -391,6 +412,20 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 			if (!((frame.decision === "allow" || frame.decision === "deny"))) return "decision must be \"allow\" or \"deny\"";
 			if (frame.scope === null) delete frame.scope;
 			if (frame.scope !== undefined && !((frame.scope === "once" || frame.scope === "session" || frame.scope === "always"))) return "scope must be \"once\" or \"session\" or \"always\"";
+			return undefined;
+		},
+	},
+	gate_response: {
+		lane: "control",
+		check(frame) {
+			if (!(typeof frame.id === "string")) return "id must be string";
+			if (!(typeof frame.allow === "boolean")) return "allow must be boolean";
+			if (frame.reason === null) delete frame.reason;
+			if (frame.reason !== undefined && !(typeof frame.reason === "string")) return "reason must be string";
+			if (frame.end === null) delete frame.end;
+			if (frame.end !== undefined && !(typeof frame.end === "boolean")) return "end must be boolean";
+			if (frame.retryAfterMs === null) delete frame.retryAfterMs;
+			if (frame.retryAfterMs !== undefined && !(Number.isInteger(frame.retryAfterMs))) return "retryAfterMs must be integer";
 			return undefined;
 		},
 	},

@@ -3,6 +3,8 @@
 
 /** The answer to a command. `data` only on success, `error` only on failure. */
 export interface Response {
+	/** With `--seq`: all frames with `seq` up to this one were sent before. */
+	asOf?: number;
 	/** The id of the command, as sent. */
 	id?: string | number;
 	type: "response";
@@ -550,6 +552,10 @@ export interface CompactionResult {
 /** What became of a message: a run starts, it waits in a queue, or an extension took it. */
 export interface Disposition {
 	disposition: "started" | "queued" | "handled";
+	/** With `--seq`, of a prompt that starts a run. */
+	runId?: string;
+	/** The command was accepted before, under the same `key`; nothing was done again. */
+	duplicate?: boolean;
 	/** Dialect `omp`, of `prompt`: false when an extension took it. */
 	agentInvoked?: boolean;
 }
@@ -985,6 +991,120 @@ export interface PermissionResponse {
 
 export type PermissionScope = "once" | "session" | "always";
 
+/** The agent waits before a step. Everything up to `asOf` is on disk. Answer with `gate_response`. */
+export interface GateRequest {
+	type: "gate_request";
+	/** A UUID. */
+	id: string;
+	kind: "model" | "tool" | "subagent";
+	asOf: number;
+	/** Of `model`: what the request may use at most. */
+	estimate?: {
+		inputTokens: number;
+		maxOutputTokens: number;
+		usd: number;
+	};
+	/** Of `tool` and `subagent`: the call. */
+	toolCallId?: string;
+	toolName?: string;
+	/** The subagents that the question comes from, outermost first; absent for the session itself. */
+	agentPath?: PermissionOrigin[];
+}
+
+/** The answer to a `gate_request`. Unknown and closed ids are ignored. */
+export interface GateResponse {
+	type: "gate_response";
+	/** The `id` of the `gate_request`. */
+	id: string;
+	allow: boolean;
+	/** Why not. A tool call that is denied has it as its result. */
+	reason?: string;
+	/** With `allow: false`: the run ends, and its `run_result` is `interrupted`. */
+	end?: boolean;
+	/** With `allow: false`: ask again after this time. */
+	retryAfterMs?: number;
+}
+
+/** To one reader: frames are missing here. Without it nothing that is kept is missing, whatever holes the numbers have. */
+export interface Gap {
+	type: "gap";
+	from: number;
+	to: number;
+	reason: "ephemeral" | "slow_reader" | "restart" | "hole" | "log_trimmed" | "log_missing";
+	/** True: frames that should have been kept are lost; read `get_entries` again. */
+	durableLost: boolean;
+}
+
+export type GapReason = "ephemeral" | "slow_reader" | "restart" | "hole" | "log_trimmed" | "log_missing";
+
+export type LivePhase = "idle" | "running" | "retrying" | "compacting";
+
+/** The wait before the provider is asked again. */
+export interface LiveRetry {
+	attempt: number;
+	maxAttempts: number;
+	delayMs: number;
+	errorMessage: string;
+}
+
+/** What is going on: what a reader needs besides the finished messages. */
+export interface LiveState {
+	phase: "idle" | "running" | "retrying" | "compacting";
+	runId?: string;
+	message?: AssistantMessage;
+	tools: LiveTool[];
+	/** Open questions, in the order in which they were asked. */
+	dialogs: Array<ExtensionUiRequest | PermissionRequest>;
+	queue: {
+		steering: string[];
+		followUp: string[];
+	};
+	todoPhases: TodoPhase[];
+	budget?: BudgetSnapshot;
+	subagents: LiveSubagent[];
+	/** Texts of `setStatus` by key. */
+	status: Record<string, string>;
+	/** Lines of `setWidget` by key. */
+	widgets: Record<string, string[]>;
+	retry: LiveRetry | null;
+}
+
+/** A tool call that has started and not ended. */
+export interface LiveTool {
+	toolCallId: string;
+	toolName: string;
+	args: Record<string, unknown>;
+	partialResult?: ToolResult;
+}
+
+/** A subagent that has started and not ended. */
+export interface LiveSubagent {
+	id: string;
+	taskId?: string;
+	agent: string;
+	isolated: boolean;
+}
+
+/** Why a run failed. */
+export interface RunError {
+	/** `transient`, `overflow` or `permanent`; `refused` for a prompt that could not start. */
+	kind: string;
+	message: string;
+	/** Whether `resume_run` may succeed without any change. */
+	retryable: boolean;
+}
+
+export type RunStatus = "completed" | "aborted" | "error" | "budget" | "interrupted";
+
+/** To one reader, after the frames that were sent again: what is going on at the place `seq`. */
+export interface Snapshot {
+	type: "snapshot";
+	/** A place, not a number of its own. */
+	seq: number;
+	epoch: number;
+	live: LiveState;
+}
+
 /** The model that was chosen. */
 export interface CycledModel {
 	model: Model;
@@ -1057,6 +1177,12 @@ export interface McpServer {
 	error?: string;
 	/** What it wrote to stderr. */
 	logFile?: string;
+}
+
+/** What became of `resume_run`. */
+export interface Resumption {
+	disposition: "started" | "nothing";
+	runId?: string;
 }
 
 /** A subagent, as hosts of dialect `omp` see it. */
@@ -1530,6 +1656,41 @@ export interface CommandTable {
 		};
 		result: void;
 	};
+	/** Number all frames from now on, and send again what this reader missed: one `gap` if anything is missing, the kept frames after `afterSeq`, one `snapshot`, then new frames. Fails with code `cursor_ahead` when `afterSeq` is beyond the last number. */
+	subscribe: {
+		params: {
+			/** The last number that the reader has seen. Without it: from now on. */
+			afterSeq?: number;
+			/** Send only these events; a `*` at the end stands for any characters. Without it: all. */
+			filter?: string[];
+			/** false: no frames that are not kept, such as `message_update`. */
+			deltas?: boolean;
+		};
+		result: {
+			/** The number up to which frames are sent again. */
+			replayTo: number;
+			/** The first number that the log may have. */
+			firstSeq: number;
+			epoch: number;
+		};
+	};
+	/** Whether the agent is there. Answered at once. */
+	ping: {
+		params: {};
+		result: {
+			/** With `--seq`. */
+			asOf?: number;
+			phase: "idle" | "running" | "retrying" | "compacting";
+		};
+	};
+	/** Go on from the conversation as it is, after a crash, an abort or a failure: calls without results get one that says so, and the model is asked. `nothing` when the last message is a finished reply and no message waits. */
+	resume_run: {
+		params: {
+			/** A message to the model before it goes on. */
+			note?: string;
+		};
+		result: Resumption;
+	};
 	/** Agree on a protocol version; served in dialect `omp` only. */
 	negotiate_protocol: {
 		params: {
@@ -1628,7 +1789,7 @@ export type CommandName = keyof CommandTable;
 export type CommandParams<Name extends CommandName> = CommandTable[Name]["params"];
 export type CommandResult<Name extends CommandName> = CommandTable[Name]["result"];
 /** A command as it goes over the wire. */
-export type Command = { [Name in CommandName]: { id?: string | number; type: Name } & CommandParams<Name> }[CommandName];
+export type Command = { [Name in CommandName]: { id?: string | number; type: Name; key?: string } & CommandParams<Name> }[CommandName];
 
 /** Every event, with its members. */
 export interface EventTable {
@@ -1643,6 +1804,8 @@ export interface EventTable {
 		/** What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered. */
 		capabilities?: Record<string, number>;
 		sandbox?: SandboxState;
+		/** With `--seq`: how many processes have written the log of this session. */
+		epoch?: number;
 		/** Dialect `omp`, like the members that follow: of its framing. */
 		protocolVersion?: number;
 		supportedProtocolVersions?: number[];
@@ -1650,7 +1813,10 @@ export interface EventTable {
 		maxReassembledFrameBytes?: number;
 	};
 	/** A run begins. */
-	agent_start: {};
+	agent_start: {
+		/** With `--seq`: of the run, `r_` and a UUID. */
+		runId?: string;
+	};
 	/** A run is over. `messages` are those that this run added. */
 	agent_end: {
 		messages: AgentMessage[];
@@ -1920,6 +2086,20 @@ export interface EventTable {
 	permission_mode_changed: {
 		mode: "plan" | "ask" | "edit" | "full";
 	};
+	/** With `--seq`: the outcome of a run, exactly once for each, also when the agent was killed (then it is written when the session is opened again). */
+	run_result: {
+		runId: string;
+		/** Of the command that was accepted. */
+		key?: string;
+		status: "completed" | "aborted" | "error" | "budget" | "interrupted";
+		/** Of the last reply. */
+		stopReason?: string;
+		error?: RunError;
+		usage: Usage;
+		/** As on the last `agent_end`. */
+		output?: unknown;
+		outputError?: string;
+	};
 	/** Code of an extension threw. */
 	extension_error: {
 		extensionPath: string;
@@ -1930,5 +2110,5 @@ export interface EventTable {
 
 export type EventName = keyof EventTable;
 /** One event as it goes over the wire. */
-export type AgentEvent = { [Name in EventName]: { type: Name } & EventTable[Name] }[EventName];
+export type AgentEvent = { [Name in EventName]: { type: Name; seq?: number } & EventTable[Name] }[EventName];
 export type EventOf<Name extends EventName> = Extract<AgentEvent, { type: Name }>;

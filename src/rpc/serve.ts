@@ -90,7 +90,7 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 	const onControl = (frame: ControlFrame) => {
 		if (frame.type === "permission_response") live.assembly.permissions.receive(frame);
 		else if (frame.type === "extension_ui_response") dialogs.receive(frame);
-		else hostTools.receive(frame);
+		else if (frame.type !== "gate_response") hostTools.receive(frame);
 	};
 	const server = new Server({ commands: live.commands, lanes: live.lanes, writer, dialect, onControl, log: live.assembly.log });
 	if (dialect.greet) void live.lanes.inTurn(async () => dialect.greet?.(live));

@@ -21,6 +21,7 @@ __all__ = [
     "HostToolResult",
     "PermissionResponse",
     "PermissionRule",
+    "GateResponse",
     "Disposition",
     "SessionStateDumpToolsItem",
     "SessionState",
@@ -69,6 +70,7 @@ __all__ = [
     "PermissionRequest",
     "PermissionSubject",
     "PermissionOrigin",
+    "Resumption",
     "Subagent",
     "ReadyEvent",
     "AgentStartEvent",
@@ -122,6 +124,8 @@ __all__ = [
     "PermissionRequestEvent",
     "PermissionResolvedEvent",
     "PermissionModeChangedEvent",
+    "RunResultEvent",
+    "RunError",
     "ExtensionErrorEvent",
     "SummarizationRetryScheduledEvent",
     "SummarizationRetryAttemptStartEvent",
@@ -149,6 +153,15 @@ __all__ = [
     "UiCancel",
     "HostToolCall",
     "HostToolCancel",
+    "GateRequestEstimate",
+    "GateRequest",
+    "Gap",
+    "Snapshot",
+    "LiveStateQueue",
+    "LiveState",
+    "LiveTool",
+    "LiveSubagent",
+    "LiveRetry",
     "TaskArguments",
     "TaskItem",
     "VerificationRequest",
@@ -184,6 +197,8 @@ __all__ = [
     "RestartMcpServerResult",
     "HelloResult",
     "GetPermissionsResult",
+    "SubscribeResult",
+    "PingResult",
     "NegotiateProtocolResult",
     "SetFastModeResult",
     "SetHostUriSchemesResult",
@@ -372,6 +387,24 @@ class PermissionRule(_PermissionRule, total=False):
     because: str
 
 
+class _GateResponse(TypedDict):
+    type: Literal["gate_response"]
+    # The `id` of the `gate_request`.
+    id: str
+    allow: bool
+
+
+class GateResponse(_GateResponse, total=False):
+    """The answer to a `gate_request`. Unknown and closed ids are ignored."""
+
+    # Why not. A tool call that is denied has it as its result.
+    reason: str
+    # With `allow: false`: the run ends, and its `run_result` is `interrupted`.
+    end: bool
+    # With `allow: false`: ask again after this time.
+    retryAfterMs: int
+
+
 class _Disposition(TypedDict):
     disposition: Literal["started", "queued", "handled"]
 
@@ -379,6 +412,10 @@ class _Disposition(TypedDict):
 class Disposition(_Disposition, total=False):
     """What became of a message: a run starts, it waits in a queue, or an extension took it."""
 
+    # With `--seq`, of a prompt that starts a run.
+    runId: str
+    # The command was accepted before, under the same `key`; nothing was done again.
+    duplicate: bool
     # Dialect `omp`, of `prompt`: false when an extension took it.
     agentInvoked: bool
 
@@ -1035,6 +1072,16 @@ class PermissionOrigin(TypedDict):
     toolCallId: str
 
 
+class _Resumption(TypedDict):
+    disposition: Literal["started", "nothing"]
+
+
+class Resumption(_Resumption, total=False):
+    """What became of `resume_run`."""
+
+    runId: str
+
+
 class _Subagent(TypedDict):
     id: str
     agent: str
@@ -1060,6 +1107,8 @@ class _ReadyEvent(TypedDict):
 class ReadyEvent(_ReadyEvent, total=False):
     """The first frame: commands are read. They are also read before it."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # Of Bowline.
     version: str
     # Version of this protocol: 1.
@@ -1069,6 +1118,8 @@ class ReadyEvent(_ReadyEvent, total=False):
     # What this agent offers in addition to the base protocol: a name and its version. A name that is missing is not offered.
     capabilities: Dict[str, int]
     sandbox: SandboxState
+    # With `--seq`: how many processes have written the log of this session.
+    epoch: int
     # Dialect `omp`, like the members that follow: of its framing.
     protocolVersion: int
     supportedProtocolVersions: List[int]
@@ -1076,10 +1127,17 @@ class ReadyEvent(_ReadyEvent, total=False):
     maxReassembledFrameBytes: int
 
 
-class AgentStartEvent(TypedDict):
+class _AgentStartEvent(TypedDict):
+    type: Literal["agent_start"]
+
+
+class AgentStartEvent(_AgentStartEvent, total=False):
     """A run begins."""
 
-    type: Literal["agent_start"]
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+    # With `--seq`: of the run, `r_` and a UUID.
+    runId: str
 
 
 class _AgentEndEvent(TypedDict):
@@ -1090,6 +1148,8 @@ class _AgentEndEvent(TypedDict):
 class AgentEndEvent(_AgentEndEvent, total=False):
     """A run is over. `messages` are those that this run added."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # Another run will follow automatically.
     willRetry: bool
     # Dialect `omp`: the opposite of `willRetry`.
@@ -1102,11 +1162,16 @@ class AgentEndEvent(_AgentEndEvent, total=False):
     outputError: str
 
 
-class AgentSettledEvent(TypedDict):
-    """Nothing automatic will follow: the session is idle. Once per busy period that had a run."""
-
+class _AgentSettledEvent(TypedDict):
     type: Literal["agent_settled"]
     aborted: bool
+
+
+class AgentSettledEvent(_AgentSettledEvent, total=False):
+    """Nothing automatic will follow: the session is idle. Once per busy period that had a run."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
 
 
 class _TurnStartEvent(TypedDict):
@@ -1116,6 +1181,8 @@ class _TurnStartEvent(TypedDict):
 class TurnStartEvent(_TurnStartEvent, total=False):
     """A turn begins: one reply and the tool results it causes."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # From 0.
     turnIndex: int
     timestamp: int
@@ -1130,6 +1197,8 @@ class _TurnEndEvent(TypedDict):
 class TurnEndEvent(_TurnEndEvent, total=False):
     """A turn is over."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     turnIndex: int
 
 
@@ -1141,6 +1210,8 @@ class _MessageStartEvent(TypedDict):
 class MessageStartEvent(_MessageStartEvent, total=False):
     """A message enters the conversation. A reply is empty at this point."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # Dialect `omp`: the same for all events of a message.
     messageId: str
 
@@ -1153,6 +1224,8 @@ class _MessageUpdateEvent(TypedDict):
 class MessageUpdateEvent(_MessageUpdateEvent, total=False):
     """A reply grew. This example is of `--updates delta`; otherwise `message` and `assistantMessageEvent.partial` have the whole reply so far."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # Dialect `omp`: the same for all events of a message.
     messageId: str
     message: AssistantMessage
@@ -1287,6 +1360,8 @@ class _MessageEndEvent(TypedDict):
 class MessageEndEvent(_MessageEndEvent, total=False):
     """A message is complete. Its content is authoritative, and it is on disk."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # Dialect `omp`: the same for all events of a message.
     messageId: str
 
@@ -1301,18 +1376,25 @@ class _ToolExecutionStartEvent(TypedDict):
 class ToolExecutionStartEvent(_ToolExecutionStartEvent, total=False):
     """A tool call starts, or is about to be reported as skipped. `args` are the model's raw arguments."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     intent: str
     parentToolCallId: str
 
 
-class ToolExecutionUpdateEvent(TypedDict):
-    """Progress. `partialResult` is cumulative: replace, do not append."""
-
+class _ToolExecutionUpdateEvent(TypedDict):
     type: Literal["tool_execution_update"]
     toolCallId: str
     toolName: str
     args: Dict[str, Any]
     partialResult: ToolResult
+
+
+class ToolExecutionUpdateEvent(_ToolExecutionUpdateEvent, total=False):
+    """Progress. `partialResult` is cumulative: replace, do not append."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
 
 
 class _ToolExecutionEndEvent(TypedDict):
@@ -1326,6 +1408,8 @@ class _ToolExecutionEndEvent(TypedDict):
 class ToolExecutionEndEvent(_ToolExecutionEndEvent, total=False):
     """A tool call is over."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     durationMs: float
 
 
@@ -1337,6 +1421,8 @@ class _AutoCompactionStartEvent(TypedDict):
 class AutoCompactionStartEvent(_AutoCompactionStartEvent, total=False):
     """The conversation is about to be compacted."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     action: Literal["context-full", "handoff"]
 
 
@@ -1350,15 +1436,22 @@ class _AutoCompactionEndEvent(TypedDict):
 class AutoCompactionEndEvent(_AutoCompactionEndEvent, total=False):
     """Compaction is over; `result` is `null` when it was aborted or failed."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     errorMessage: str
     action: Literal["context-full", "handoff"]
 
 
-class CompactionStartEvent(TypedDict):
-    """`compact` is about to compact the conversation. Dialect `pi` says so of every compaction, in place of `auto_compaction_start`; `omp` and `strict` never do."""
-
+class _CompactionStartEvent(TypedDict):
     type: Literal["compaction_start"]
     reason: Literal["manual", "threshold", "overflow"]
+
+
+class CompactionStartEvent(_CompactionStartEvent, total=False):
+    """`compact` is about to compact the conversation. Dialect `pi` says so of every compaction, in place of `auto_compaction_start`; `omp` and `strict` never do."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
 
 
 class _CompactionEndEvent(TypedDict):
@@ -1371,19 +1464,26 @@ class _CompactionEndEvent(TypedDict):
 class CompactionEndEvent(_CompactionEndEvent, total=False):
     """That compaction is over; there is no `result` when it was aborted or failed."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     result: CompactionResult
     errorMessage: str
 
 
-class AutoRetryStartEvent(TypedDict):
-    """The provider failed in a way that may be transient; waiting to ask again."""
-
+class _AutoRetryStartEvent(TypedDict):
     type: Literal["auto_retry_start"]
     # From 1.
     attempt: int
     maxAttempts: int
     delayMs: int
     errorMessage: str
+
+
+class AutoRetryStartEvent(_AutoRetryStartEvent, total=False):
+    """The provider failed in a way that may be transient; waiting to ask again."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
 
 
 class _AutoRetryEndEvent(TypedDict):
@@ -1395,6 +1495,8 @@ class _AutoRetryEndEvent(TypedDict):
 class AutoRetryEndEvent(_AutoRetryEndEvent, total=False):
     """The retries are over."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     finalError: str
 
 
@@ -1407,26 +1509,41 @@ class TtsrTriggeredEventRulesItem(_TtsrTriggeredEventRulesItem, total=False):
     content: str
 
 
-class TtsrTriggeredEvent(TypedDict):
-    """A stream rule matched and cut the reply."""
-
+class _TtsrTriggeredEvent(TypedDict):
     type: Literal["ttsr_triggered"]
     rules: List[TtsrTriggeredEventRulesItem]
 
 
-class TodoReminderEvent(TypedDict):
-    """The agent stopped with open todos and is reminded of them."""
+class TtsrTriggeredEvent(_TtsrTriggeredEvent, total=False):
+    """A stream rule matched and cut the reply."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _TodoReminderEvent(TypedDict):
     type: Literal["todo_reminder"]
     todos: List[TodoItem]
     attempt: int
     maxAttempts: int
 
 
-class TodoAutoClearEvent(TypedDict):
+class TodoReminderEvent(_TodoReminderEvent, total=False):
+    """The agent stopped with open todos and is reminded of them."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _TodoAutoClearEvent(TypedDict):
+    type: Literal["todo_auto_clear"]
+
+
+class TodoAutoClearEvent(_TodoAutoClearEvent, total=False):
     """Finished todos were removed; read them again with `get_state`."""
 
-    type: Literal["todo_auto_clear"]
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
 
 
 class _SubagentStartEvent(TypedDict):
@@ -1440,6 +1557,8 @@ class _SubagentStartEvent(TypedDict):
 class SubagentStartEvent(_SubagentStartEvent, total=False):
     """A subagent is about to start."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # The id as given in `tasks[]`.
     taskId: str
 
@@ -1455,6 +1574,8 @@ class _SubagentEndEvent(TypedDict):
 class SubagentEndEvent(_SubagentEndEvent, total=False):
     """A subagent and its verification are finished."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # The id as given in `tasks[]`.
     taskId: str
     verification: VerificationResult
@@ -1516,6 +1637,8 @@ class _SubagentVerificationStartEvent(TypedDict):
 class SubagentVerificationStartEvent(_SubagentVerificationStartEvent, total=False):
     """An attempt to verify begins."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # The id as given in `tasks[]`.
     taskId: str
     profile: str
@@ -1532,6 +1655,8 @@ class _SubagentVerificationCommandStartEvent(TypedDict):
 class SubagentVerificationCommandStartEvent(_SubagentVerificationCommandStartEvent, total=False):
     """A check is about to run."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # The id as given in `tasks[]`.
     taskId: str
 
@@ -1549,6 +1674,8 @@ class _SubagentVerificationCommandEndEvent(TypedDict):
 class SubagentVerificationCommandEndEvent(_SubagentVerificationCommandEndEvent, total=False):
     """A check ended; `artifactId` is the path of its log."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # The id as given in `tasks[]`.
     taskId: str
     artifactId: str
@@ -1565,16 +1692,23 @@ class _SubagentVerificationEndEvent(TypedDict):
 class SubagentVerificationEndEvent(_SubagentVerificationEndEvent, total=False):
     """An attempt to verify is over."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # The id as given in `tasks[]`.
     taskId: str
 
 
-class BudgetWarningEvent(TypedDict):
-    """A counter came near its limit. Once per dimension."""
-
+class _BudgetWarningEvent(TypedDict):
     type: Literal["budget_warning"]
     scope: Literal["session", "task", "subagent"]
     snapshot: BudgetSnapshot
+
+
+class BudgetWarningEvent(_BudgetWarningEvent, total=False):
+    """A counter came near its limit. Once per dimension."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
 
 
 class _BudgetSnapshot(TypedDict):
@@ -1595,35 +1729,55 @@ class BudgetSnapshot(_BudgetSnapshot, total=False):
     reason: Literal["wall_time", "input_tokens", "output_tokens", "total_tokens", "cost", "tool_calls", "subagents"]
 
 
-class BudgetExceededEvent(TypedDict):
-    """A limit is reached: prompts are refused from now on."""
-
+class _BudgetExceededEvent(TypedDict):
     type: Literal["budget_exceeded"]
     scope: Literal["session", "task", "subagent"]
     snapshot: BudgetSnapshot
 
 
-class QueueUpdateEvent(TypedDict):
-    """A queue changed; both are listed whole."""
+class BudgetExceededEvent(_BudgetExceededEvent, total=False):
+    """A limit is reached: prompts are refused from now on."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _QueueUpdateEvent(TypedDict):
     type: Literal["queue_update"]
     steering: List[str]
     followUp: List[str]
 
 
-class SessionInfoChangedEvent(TypedDict):
-    """The session's name changed."""
+class QueueUpdateEvent(_QueueUpdateEvent, total=False):
+    """A queue changed; both are listed whole."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _SessionInfoChangedEvent(TypedDict):
     type: Literal["session_info_changed"]
     # Empty when it has none.
     name: str
 
 
-class ThinkingLevelChangedEvent(TypedDict):
-    """The thinking level changed."""
+class SessionInfoChangedEvent(_SessionInfoChangedEvent, total=False):
+    """The session's name changed."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _ThinkingLevelChangedEvent(TypedDict):
     type: Literal["thinking_level_changed"]
     level: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+
+class ThinkingLevelChangedEvent(_ThinkingLevelChangedEvent, total=False):
+    """The thinking level changed."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
 
 
 class _McpServerUpdateEvent(TypedDict):
@@ -1635,6 +1789,8 @@ class _McpServerUpdateEvent(TypedDict):
 class McpServerUpdateEvent(_McpServerUpdateEvent, total=False):
     """The status of an MCP server changed, or its list of tools."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     error: str
     toolCount: int
 
@@ -1674,6 +1830,8 @@ class _PermissionRequestEvent(TypedDict):
 class PermissionRequestEvent(_PermissionRequestEvent, total=False):
     """A tool call needs an approval. Answer with `permission_response`. Only for hosts that said `hello` with `permissions: 1`; `set_event_filter` does not hide it."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # For commands: the words of each one; `null` when the script is opaque.
     words: Union[List[List[str]], None]
     # For `write` and `protected`: what would change, the first 64 KiB.
@@ -1698,30 +1856,72 @@ class _PermissionResolvedEvent(TypedDict):
 class PermissionResolvedEvent(_PermissionResolvedEvent, total=False):
     """A question about a tool call is closed: every `permission_request` has exactly one, before the call runs or ends. Close its dialog now."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     scope: Literal["once", "session", "always"]
     # `rule_not_covering`: the rule of the answer does not cover the call, so the answer counts as `once`.
     note: str
 
 
-class PermissionModeChangedEvent(TypedDict):
-    """`set_permission_mode` changed the mode."""
-
+class _PermissionModeChangedEvent(TypedDict):
     type: Literal["permission_mode_changed"]
     mode: Literal["plan", "ask", "edit", "full"]
 
 
-class ExtensionErrorEvent(TypedDict):
-    """Code of an extension threw."""
+class PermissionModeChangedEvent(_PermissionModeChangedEvent, total=False):
+    """`set_permission_mode` changed the mode."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _RunResultEvent(TypedDict):
+    type: Literal["run_result"]
+    runId: str
+    status: Literal["completed", "aborted", "error", "budget", "interrupted"]
+    usage: Usage
+
+
+class RunResultEvent(_RunResultEvent, total=False):
+    """With `--seq`: the outcome of a run, exactly once for each, also when the agent was killed (then it is written when the session is opened again)."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+    # Of the command that was accepted.
+    key: str
+    # Of the last reply.
+    stopReason: str
+    error: RunError
+    # As on the last `agent_end`.
+    output: Any
+    outputError: str
+
+
+class RunError(TypedDict):
+    """Why a run failed."""
+
+    # `transient`, `overflow` or `permanent`; `refused` for a prompt that could not start.
+    kind: str
+    message: str
+    # Whether `resume_run` may succeed without any change.
+    retryable: bool
+
+
+class _ExtensionErrorEvent(TypedDict):
     type: Literal["extension_error"]
     extensionPath: str
     event: str
     error: str
 
 
-class SummarizationRetryScheduledEvent(TypedDict):
-    """The provider failed while a summary was made; it will be asked again."""
+class ExtensionErrorEvent(_ExtensionErrorEvent, total=False):
+    """Code of an extension threw."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _SummarizationRetryScheduledEvent(TypedDict):
     type: Literal["summarization_retry_scheduled"]
     # From 1.
     attempt: int
@@ -1730,11 +1930,23 @@ class SummarizationRetryScheduledEvent(TypedDict):
     errorMessage: str
 
 
-class SummarizationRetryAttemptStartEvent(TypedDict):
-    """The provider is asked again for a summary."""
+class SummarizationRetryScheduledEvent(_SummarizationRetryScheduledEvent, total=False):
+    """The provider failed while a summary was made; it will be asked again."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _SummarizationRetryAttemptStartEvent(TypedDict):
     type: Literal["summarization_retry_attempt_start"]
     attempt: int
+
+
+class SummarizationRetryAttemptStartEvent(_SummarizationRetryAttemptStartEvent, total=False):
+    """The provider is asked again for a summary."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
 
 
 class _SummarizationRetryFinishedEvent(TypedDict):
@@ -1746,6 +1958,8 @@ class _SummarizationRetryFinishedEvent(TypedDict):
 class SummarizationRetryFinishedEvent(_SummarizationRetryFinishedEvent, total=False):
     """The retries for a summary are over."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     finalError: str
 
 
@@ -1757,15 +1971,22 @@ class _BashExecutionUpdateEvent(TypedDict):
 class BashExecutionUpdateEvent(_BashExecutionUpdateEvent, total=False):
     """Output of a `bash` command as it comes, for display: at most every 100 ms and 16 KB each. What is more is left out; the response is authoritative."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # The id of the command, if it had one.
     id: Union[str, float]
 
 
-class EntryAppendedEvent(TypedDict):
-    """An entry was added to the session."""
-
+class _EntryAppendedEvent(TypedDict):
     type: Literal["entry_appended"]
     entry: Dict[str, Any]
+
+
+class EntryAppendedEvent(_EntryAppendedEvent, total=False):
+    """An entry was added to the session."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
 
 
 class _PromptResultEvent(TypedDict):
@@ -1780,41 +2001,61 @@ class _PromptResultEvent(TypedDict):
 class PromptResultEvent(_PromptResultEvent, total=False):
     """The outcome of a prompt that was accepted: once for each, after its last `agent_end`. Always sent, whatever the filter."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
     # The id of the command, if it had one.
     id: Union[str, float]
     error: str
 
 
-class SessionSettledEvent(TypedDict):
-    """The session is idle; nothing will follow automatically."""
-
+class _SessionSettledEvent(TypedDict):
     type: Literal["session_settled"]
 
 
-class AvailableCommandsUpdateEvent(TypedDict):
-    """The slash commands of this session: at the start, and when they have changed."""
+class SessionSettledEvent(_SessionSettledEvent, total=False):
+    """The session is idle; nothing will follow automatically."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _AvailableCommandsUpdateEvent(TypedDict):
     type: Literal["available_commands_update"]
     commands: List[SlashCommand]
 
 
-class SubagentLifecycleEvent(TypedDict):
-    """A subagent begins or has ended, after `set_subagent_subscription`. `subagent_start` and `subagent_end` are sent as ever."""
+class AvailableCommandsUpdateEvent(_AvailableCommandsUpdateEvent, total=False):
+    """The slash commands of this session: at the start, and when they have changed."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _SubagentLifecycleEvent(TypedDict):
     type: Literal["subagent_lifecycle"]
     payload: Subagent
 
 
-class SubagentProgressEvent(TypedDict):
-    """What a subagent is doing: a member of `details.progress` of the `task` tool, when it has changed."""
+class SubagentLifecycleEvent(_SubagentLifecycleEvent, total=False):
+    """A subagent begins or has ended, after `set_subagent_subscription`. `subagent_start` and `subagent_end` are sent as ever."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _SubagentProgressEvent(TypedDict):
     type: Literal["subagent_progress"]
     payload: Dict[str, Any]
 
 
-class RpcChunkEvent(TypedDict):
-    """A part of a frame of more than 1 MiB, after `negotiate_protocol` with version 2. Join the decoded parts in order."""
+class SubagentProgressEvent(_SubagentProgressEvent, total=False):
+    """What a subagent is doing: a member of `details.progress` of the `task` tool, when it has changed."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _RpcChunkEvent(TypedDict):
     type: Literal["rpc_chunk"]
     # The same for all parts of a frame.
     chunkId: str
@@ -1827,13 +2068,25 @@ class RpcChunkEvent(TypedDict):
     data: str
 
 
-class RpcFrameErrorEvent(TypedDict):
-    """An event of more than 64 MiB could not be sent. A response of that size becomes a failure with its id instead."""
+class RpcChunkEvent(_RpcChunkEvent, total=False):
+    """A part of a frame of more than 1 MiB, after `negotiate_protocol` with version 2. Join the decoded parts in order."""
 
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _RpcFrameErrorEvent(TypedDict):
     type: Literal["rpc_frame_error"]
     frameType: str
     byteLength: int
     error: str
+
+
+class RpcFrameErrorEvent(_RpcFrameErrorEvent, total=False):
+    """An event of more than 64 MiB could not be sent. A response of that size becomes a failure with its id instead."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
 
 
 class _Response(TypedDict):
@@ -1845,6 +2098,8 @@ class _Response(TypedDict):
 class Response(_Response, total=False):
     """The answer to a command. `data` only on success, `error` only on failure."""
 
+    # With `--seq`: all frames with `seq` up to this one were sent before.
+    asOf: int
     # The id of the command, as sent.
     id: Union[str, float]
     data: Any
@@ -2013,6 +2268,118 @@ class HostToolCancel(TypedDict):
     id: str
     # The `id` of the `host_tool_call`.
     targetId: str
+
+
+class GateRequestEstimate(TypedDict):
+    """Of `model`: what the request may use at most."""
+
+    inputTokens: int
+    maxOutputTokens: int
+    usd: float
+
+
+class _GateRequest(TypedDict):
+    type: Literal["gate_request"]
+    # A UUID.
+    id: str
+    kind: Literal["model", "tool", "subagent"]
+    asOf: int
+
+
+class GateRequest(_GateRequest, total=False):
+    """The agent waits before a step. Everything up to `asOf` is on disk. Answer with `gate_response`."""
+
+    # Of `model`: what the request may use at most.
+    estimate: GateRequestEstimate
+    # Of `tool` and `subagent`: the call.
+    toolCallId: str
+    toolName: str
+    # The subagents that the question comes from, outermost first; absent for the session itself.
+    agentPath: List[PermissionOrigin]
+
+
+Gap = TypedDict(
+    "Gap",
+    {
+        "type": Literal["gap"],
+        "from": int,
+        "to": int,
+        "reason": Literal["ephemeral", "slow_reader", "restart", "hole", "log_trimmed", "log_missing"],
+        "durableLost": bool,
+    },
+)
+"""To one reader: frames are missing here. Without it nothing that is kept is missing, whatever holes the numbers have."""
+
+
+class Snapshot(TypedDict):
+    """To one reader, after the frames that were sent again: what is going on at the place `seq`."""
+
+    type: Literal["snapshot"]
+    # A place, not a number of its own.
+    seq: int
+    epoch: int
+    live: LiveState
+
+
+class LiveStateQueue(TypedDict):
+    steering: List[str]
+    followUp: List[str]
+
+
+class _LiveState(TypedDict):
+    phase: Literal["idle", "running", "retrying", "compacting"]
+    tools: List[LiveTool]
+    # Open questions, in the order in which they were asked.
+    dialogs: List[Union[ExtensionUiRequest, PermissionRequest]]
+    queue: LiveStateQueue
+    todoPhases: List[TodoPhase]
+    subagents: List[LiveSubagent]
+    # Texts of `setStatus` by key.
+    status: Dict[str, str]
+    # Lines of `setWidget` by key.
+    widgets: Dict[str, List[str]]
+    retry: Union[LiveRetry, None]
+
+
+class LiveState(_LiveState, total=False):
+    """What is going on: what a reader needs besides the finished messages."""
+
+    runId: str
+    message: AssistantMessage
+    budget: BudgetSnapshot
+
+
+class _LiveTool(TypedDict):
+    toolCallId: str
+    toolName: str
+    args: Dict[str, Any]
+
+
+class LiveTool(_LiveTool, total=False):
+    """A tool call that has started and not ended."""
+
+    partialResult: ToolResult
+
+
+class _LiveSubagent(TypedDict):
+    id: str
+    agent: str
+    isolated: bool
+
+
+class LiveSubagent(_LiveSubagent, total=False):
+    """A subagent that has started and not ended."""
+
+    taskId: str
+
+
+class LiveRetry(TypedDict):
+    """The wait before the provider is asked again."""
+
+    attempt: int
+    maxAttempts: int
+    delayMs: int
+    errorMessage: str
 
 
 class _TaskArguments(TypedDict):
@@ -2291,6 +2658,23 @@ class GetPermissionsResult(TypedDict):
     pending: List[PermissionRequest]
 
 
+class SubscribeResult(TypedDict):
+    # The number up to which frames are sent again.
+    replayTo: int
+    # The first number that the log may have.
+    firstSeq: int
+    epoch: int
+
+
+class _PingResult(TypedDict):
+    phase: Literal["idle", "running", "retrying", "compacting"]
+
+
+class PingResult(_PingResult, total=False):
+    # With `--seq`.
+    asOf: int
+
+
 class NegotiateProtocolResult(TypedDict):
     protocolVersion: int
 
@@ -2361,6 +2745,7 @@ EventName = Literal[
     "permission_request",
     "permission_resolved",
     "permission_mode_changed",
+    "run_result",
     "extension_error",
     "summarization_retry_scheduled",
     "summarization_retry_attempt_start",
@@ -2412,6 +2797,7 @@ Event = Union[
     "PermissionRequestEvent",
     "PermissionResolvedEvent",
     "PermissionModeChangedEvent",
+    "RunResultEvent",
     "ExtensionErrorEvent",
     "SummarizationRetryScheduledEvent",
     "SummarizationRetryAttemptStartEvent",

@@ -53,6 +53,9 @@ export function handlers({ assembly, front, identity, leaving, findCommand, slas
 		...modelHandlers(session, models),
 		...checkpointHandlers(checkpoints),
 		...hostHandlers(front.host, sources, mcp, slashCommands),
+		ping: () => ({
+			phase: session.activity.period?.isCompacting ? ("compacting" as const) : session.isBusy ? ("running" as const) : ("idle" as const),
+		}),
 		...unserved,
 	};
 }
@@ -68,6 +71,8 @@ const unserved = {
 	get_subagents: refused("get_subagents"),
 	get_subagent_messages: refused("get_subagent_messages"),
 	handoff: refused("handoff"),
+	subscribe: refused("subscribe"),
+	resume_run: refused("resume_run"),
 	get_login_providers: refused("get_login_providers"),
 	login: refused("login"),
 };

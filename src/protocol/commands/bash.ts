@@ -19,6 +19,7 @@ export const bashCommands = {
 	bash: command({
 		doc: "Run a shell command for the host, also during a run. The model sees it with the next prompt.",
 		lane: "background",
+		access: "seat",
 		params: {
 			command: text(),
 			excludeFromContext: optional(flag({ description: "Keep the record, but never show it to the model." })),
@@ -38,5 +39,12 @@ export const bashCommands = {
 			},
 		},
 	}),
-	abort_bash: command({ doc: "Kill every running `bash` command.", lane: "interrupt", params: {}, result: ack, example: { send: {} } }),
+	abort_bash: command({
+		doc: "Kill every running `bash` command.",
+		lane: "interrupt",
+		access: "interject",
+		params: {},
+		result: ack,
+		example: { send: {} },
+	}),
 };

@@ -26,6 +26,7 @@ export const checkpointCommands = {
 	get_checkpoints: command({
 		doc: "The states of the files that were noted in this session (`checkpoints.enabled`), oldest first: `before` a turn that may change files, and `after` it.",
 		lane: "serial",
+		access: "read",
 		params: {},
 		result: Type.Object({
 			enabled: flag(),
@@ -39,6 +40,7 @@ export const checkpointCommands = {
 	get_changes: command({
 		doc: "What happened to the files between two entries of the session: `from` its first checkpoint and `to` the files as they are now, unless named.",
 		lane: "serial",
+		access: "read",
 		params: { from: optional(text()), to: optional(text()) },
 		result: Type.Object({
 			root,
@@ -51,6 +53,7 @@ export const checkpointCommands = {
 	rewind: command({
 		doc: "Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that somebody else changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`.",
 		lane: "serial",
+		access: "seat",
 		params: {
 			entryId: text({ description: "A checkpoint, or any entry. Of a prompt: to where it had not been sent." }),
 			files: optional(flag({ description: "Default true." })),

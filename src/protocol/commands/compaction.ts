@@ -19,6 +19,7 @@ export const compactionCommands = {
 	compact: command({
 		doc: "Compact the conversation now. A running run is aborted first.",
 		lane: "background",
+		access: "seat",
 		params: { customInstructions: optional(text()) },
 		result: CompactionResult,
 		example: { send: { customInstructions: "Keep the names of all files." }, data: samples.compaction },
@@ -26,6 +27,7 @@ export const compactionCommands = {
 	set_auto_compaction: command({
 		doc: "Automatic compaction on or off, for this session.",
 		lane: "serial",
+		access: "seat",
 		params: { enabled: flag() },
 		result: ack,
 		example: { send: { enabled: false } },

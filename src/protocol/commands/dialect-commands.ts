@@ -1,13 +1,14 @@
 /** Commands of newer dialects: served in one of them, or named so that a host gets a plain answer with its id. */
 import Type, { type Static, type TObject, type TProperties } from "typebox";
-import { ack, command, flag, integer, jsonObject, list, optional, shape, text, words } from "../define.ts";
+import { type Access, ack, command, flag, integer, jsonObject, list, optional, shape, text, words } from "../define.ts";
 import { samples } from "../examples.ts";
 import { AgentMessage } from "../messages.ts";
 
-const unsupported = <P extends TProperties>(params: P, send: Static<TObject<P>>) =>
+const unsupported = <P extends TProperties>(params: P, send: Static<TObject<P>>, access: Access = "seat") =>
 	command<P, typeof ack>({
 		doc: "Not served; answers `is not supported`.",
 		lane: "serial",
+		access,
 		params,
 		result: ack,
 		example: { send },
@@ -29,15 +30,17 @@ export const newerCommands = {
 	negotiate_protocol: command({
 		doc: "Agree on a protocol version; served in dialect `omp` only.",
 		lane: "serial",
+		access: "seat",
 		params: { protocolVersion: integer() },
 		result: Type.Object({ protocolVersion: integer() }),
 		example: { send: { protocolVersion: 2 }, data: { protocolVersion: 2 } },
 	}),
 	set_locale: unsupported({ locale: text() }, { locale: "en" }),
-	get_integrations: unsupported({}, {}),
+	get_integrations: unsupported({}, {}, "read"),
 	set_fast_mode: command({
 		doc: "Accepted in dialect `omp` only, without effect.",
 		lane: "serial",
+		access: "seat",
 		params: { enabled: flag() },
 		result: Type.Object({ enabled: flag(), active: flag({ description: "Always false." }) }),
 		example: { send: { enabled: true }, data: { enabled: true, active: false } },
@@ -45,6 +48,7 @@ export const newerCommands = {
 	set_host_uri_schemes: command({
 		doc: "Accepted in dialect `omp` only, without effect: the agent never asks for such an address.",
 		lane: "serial",
+		access: "seat",
 		params: { schemes: list(jsonObject) },
 		result: Type.Object({ schemes: list(jsonObject) }),
 		example: { send: { schemes: [{ scheme: "shop" }] }, data: { schemes: [{ scheme: "shop" }] } },
@@ -52,6 +56,7 @@ export const newerCommands = {
 	set_subagent_subscription: command({
 		doc: "Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only.",
 		lane: "serial",
+		access: "seat",
 		params: { level: text() },
 		result: Type.Object({ level: text() }),
 		example: { send: { level: "progress" }, data: { level: "progress" } },
@@ -59,6 +64,7 @@ export const newerCommands = {
 	get_subagents: command({
 		doc: "The subagents of this process; served in dialect `omp` only.",
 		lane: "serial",
+		access: "read",
 		params: {},
 		result: Type.Object({ subagents: list(Subagent) }),
 		example: { send: {}, data: { subagents: [{ id: "0-Search", taskId: "Search", agent: "task", isolated: false, status: "running" }] } },
@@ -66,6 +72,7 @@ export const newerCommands = {
 	get_subagent_messages: command({
 		doc: "What a subagent has said, from a place in its session file on; served in dialect `omp` only.",
 		lane: "serial",
+		access: "read",
 		params: { subagentId: optional(text()), sessionFile: optional(text()), fromByte: optional(integer()) },
 		result: Type.Object({
 			sessionFile: text(),
@@ -88,6 +95,6 @@ export const newerCommands = {
 		},
 	}),
 	handoff: unsupported({}, {}),
-	get_login_providers: unsupported({}, {}),
+	get_login_providers: unsupported({}, {}, "read"),
 	login: unsupported({ providerId: text() }, { providerId: "anthropic" }),
 };

@@ -33,6 +33,7 @@ export const hostCommands = {
 	set_todos: command({
 		doc: "Replace the todo list. Answers with the normalised list.",
 		lane: "serial",
+		access: "seat",
 		params: { phases: list(TodoPhaseInput) },
 		result: Type.Object({ todoPhases: list(TodoPhase) }),
 		example: {
@@ -43,6 +44,7 @@ export const hostCommands = {
 	set_host_tools: command({
 		doc: "Replace the tools that live in the host. All or nothing: on failure the old set stays.",
 		lane: "serial",
+		access: "seat",
 		params: { tools: list(HostToolDefinition) },
 		result: Type.Object({ toolNames: list(text()) }),
 		example: {
@@ -58,11 +60,26 @@ export const hostCommands = {
 			data: { toolNames: ["ask_stock"] },
 		},
 	}),
-	get_commands: command({ doc: "The slash commands of this session.", lane: "serial", params: {}, result: Commands, example: slashExample }),
-	get_available_commands: command({ doc: "Another name for `get_commands`.", lane: "serial", params: {}, result: Commands, example: slashExample }),
+	get_commands: command({
+		doc: "The slash commands of this session.",
+		lane: "serial",
+		access: "read",
+		params: {},
+		result: Commands,
+		example: slashExample,
+	}),
+	get_available_commands: command({
+		doc: "Another name for `get_commands`.",
+		lane: "serial",
+		access: "read",
+		params: {},
+		result: Commands,
+		example: slashExample,
+	}),
 	set_event_filter: command({
 		doc: "Send only the named events; `null` sends all again. Responses, dialogs and host tool calls always pass.",
 		lane: "serial",
+		access: "read",
 		params: { events: orNull(list(text())) },
 		result: Type.Object({
 			events: orNull(list(text())),

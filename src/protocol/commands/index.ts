@@ -11,6 +11,7 @@ import { permissionCommands } from "./permissions.ts";
 import { promptingCommands } from "./prompting.ts";
 import { queueCommands } from "./queue.ts";
 import { retryCommands } from "./retry.ts";
+import { sequenceCommands } from "./sequence.ts";
 import { sessionCommands } from "./session.ts";
 import { stateCommands } from "./state.ts";
 
@@ -27,6 +28,7 @@ export const commands = {
 	...hostCommands,
 	...mcpCommands,
 	...permissionCommands,
+	...sequenceCommands,
 	...newerCommands,
 };
 

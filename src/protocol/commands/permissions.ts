@@ -10,6 +10,7 @@ export const permissionCommands = {
 	hello: command({
 		doc: "Say who the host is and what it can do. The last one counts; `capabilities: {}` takes it back. Unknown names are ignored; of a version the lower of both is answered.",
 		lane: "serial",
+		access: "seat",
 		params: {
 			client: optional({ ...jsonObject, description: "`name` and `version` of the host, for logs." }),
 			capabilities: optional({ ...Capabilities, description: "`permissions: 1`: the host answers `permission_request`." }),
@@ -35,6 +36,7 @@ export const permissionCommands = {
 	set_permission_mode: command({
 		doc: "Change how much is allowed without asking, for this session and its subagents. Open questions are decided again at once.",
 		lane: "serial",
+		access: "seat",
 		params: { mode: PermissionMode },
 		result: ack,
 		example: { send: { mode: "ask" } },
@@ -42,6 +44,7 @@ export const permissionCommands = {
 	get_permissions: command({
 		doc: "Mode, rules, grants and open questions. A host that reconnects sees here what is open.",
 		lane: "serial",
+		access: "read",
 		params: {},
 		result: Type.Object({ mode: PermissionMode, rules: list(SourcedRule), grants: list(PermissionGrant), pending: list(PermissionRequest) }),
 		example: {
@@ -59,6 +62,7 @@ export const permissionCommands = {
 	revoke_permission: command({
 		doc: "Take a grant back. Without `permissionId` the command's own `id` names it. Fails with `Permission not found: <id>`.",
 		lane: "serial",
+		access: "seat",
 		params: { permissionId: optional(text({ description: "As in `get_permissions`." })) },
 		result: ack,
 		example: { send: { permissionId: grantId } },

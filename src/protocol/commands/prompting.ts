@@ -14,6 +14,8 @@ const outputSchema = optional(
 
 export const Disposition = shape("Disposition", "What became of a message: a run starts, it waits in a queue, or an extension took it.", {
 	disposition: words("started", "queued", "handled"),
+	runId: optional(text({ description: "With `--seq`, of a prompt that starts a run." })),
+	duplicate: optional(flag({ description: "The command was accepted before, under the same `key`; nothing was done again." })),
 	agentInvoked: optional(flag({ description: "Dialect `omp`, of `prompt`: false when an extension took it." })),
 });
 
@@ -21,6 +23,7 @@ export const promptingCommands = {
 	prompt: command({
 		doc: "Ask the agent. Answered at once: accepted for scheduling, not finished; the end is `agent_settled`. While busy, `streamingBehavior` says how to queue it; without it the answer is a failure.",
 		lane: "serial",
+		access: "seat",
 		params: { message, images, streamingBehavior: optional(words("steer", "followUp")), outputSchema },
 		result: orNothing(Disposition),
 		example: { send: { message: "What is this?" }, data: { disposition: "started" } },
@@ -28,6 +31,7 @@ export const promptingCommands = {
 	steer: command({
 		doc: "Queue a message that reaches the model at the next opportunity, in the middle of its work. When idle it waits for the next run.",
 		lane: "serial",
+		access: "interject",
 		params: { message, images },
 		result: Disposition,
 		example: { send: { message: "Leave the database alone." }, data: { disposition: "queued" } },
@@ -35,6 +39,7 @@ export const promptingCommands = {
 	follow_up: command({
 		doc: "Queue a message for when the agent would otherwise stop.",
 		lane: "serial",
+		access: "interject",
 		params: { message, images },
 		result: Disposition,
 		example: { send: { message: "Then run the tests." }, data: { disposition: "queued" } },
@@ -42,6 +47,7 @@ export const promptingCommands = {
 	abort: command({
 		doc: "Stop the run, a retry wait or a compaction. Queues stay. Answered when the session is idle.",
 		lane: "interrupt",
+		access: "interject",
 		params: {},
 		result: ack,
 		example: { send: {} },
@@ -49,6 +55,7 @@ export const promptingCommands = {
 	abort_and_prompt: command({
 		doc: "Abort, wait for idle, then prompt. Answered between the old run's last event and the new run's first.",
 		lane: "interrupt",
+		access: "seat",
 		params: { message, images },
 		result: ack,
 		example: { send: { message: "Start over, with the tests first." } },

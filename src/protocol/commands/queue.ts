@@ -10,6 +10,7 @@ export const queueCommands = {
 	set_steering_mode: command({
 		doc: "How many steering messages one delivery takes.",
 		lane: "serial",
+		access: "seat",
 		params: { mode: QueueMode },
 		result: ack,
 		example: { send: { mode: "all" } },
@@ -17,6 +18,7 @@ export const queueCommands = {
 	set_follow_up_mode: command({
 		doc: "How many follow-ups one delivery takes.",
 		lane: "serial",
+		access: "seat",
 		params: { mode: QueueMode },
 		result: ack,
 		example: { send: { mode: "one-at-a-time" } },
@@ -24,6 +26,7 @@ export const queueCommands = {
 	set_interrupt_mode: command({
 		doc: "`immediate`: steering is looked for after every tool call, and skips the rest of the turn's calls. `wait`: only after the turn.",
 		lane: "serial",
+		access: "seat",
 		params: { mode: InterruptMode },
 		result: ack,
 		example: { send: { mode: "wait" } },
@@ -31,6 +34,7 @@ export const queueCommands = {
 	clear_queue: command({
 		doc: "Empty both queues; answers with the texts that were in them.",
 		lane: "serial",
+		access: "seat",
 		params: {},
 		result: Type.Object({ steering: list(text()), followUp: list(text()) }),
 		example: { send: {}, data: { steering: ["Leave the database alone."], followUp: [] } },

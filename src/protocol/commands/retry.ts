@@ -4,6 +4,7 @@ export const retryCommands = {
 	set_auto_retry: command({
 		doc: "Automatic retry on or off, for this session.",
 		lane: "serial",
+		access: "seat",
 		params: { enabled: flag() },
 		result: ack,
 		example: { send: { enabled: false } },
@@ -11,6 +12,7 @@ export const retryCommands = {
 	abort_retry: command({
 		doc: "Cancel the wait of a pending retry. A success also when none is pending.",
 		lane: "interrupt",
+		access: "interject",
 		params: {},
 		result: ack,
 		example: { send: {} },

@@ -35,6 +35,7 @@ const entry = { type: "message", id: "5f0c1e2b", parentId: "5f0c1e2a", timestamp
 const fork = command({
 	doc: "Continue from just before a user message, in a new session. `branch` is the same.",
 	lane: "serial",
+	access: "seat",
 	params: { entryId: text() },
 	result: Forked,
 	example: { send: { entryId: "5f0c1e2a" }, data: { text: "What is this?", cancelled: false } },
@@ -42,6 +43,7 @@ const fork = command({
 const getForkMessages = command({
 	doc: "Every user message of the session file that can be forked at. `get_branch_messages` is the same.",
 	lane: "serial",
+	access: "read",
 	params: {},
 	result: ForkPoints,
 	example: { send: {}, data: { messages: [{ entryId: "5f0c1e2a", text: "What is this?" }] } },
@@ -51,6 +53,7 @@ export const sessionCommands = {
 	new_session: command({
 		doc: "Start over with an empty conversation. Model, thinking level, modes and host tools stay.",
 		lane: "serial",
+		access: "seat",
 		params: { parentSession: optional(text()) },
 		result: Type.Object({ cancelled }),
 		example: { send: {}, data: { cancelled: false } },
@@ -58,6 +61,7 @@ export const sessionCommands = {
 	switch_session: command({
 		doc: "Open another session file. A path that does not exist starts a session there.",
 		lane: "serial",
+		access: "seat",
 		params: { sessionPath: text() },
 		result: Type.Object({ cancelled }),
 		example: { send: { sessionPath: samples.sessionFile }, data: { cancelled: false } },
@@ -69,6 +73,7 @@ export const sessionCommands = {
 	set_session_name: command({
 		doc: "Name the session. An empty name is refused.",
 		lane: "serial",
+		access: "seat",
 		params: { name: text() },
 		result: ack,
 		example: { send: { name: "repair the search" } },
@@ -76,6 +81,7 @@ export const sessionCommands = {
 	get_session_stats: command({
 		doc: "Messages, tokens and cost.",
 		lane: "serial",
+		access: "read",
 		params: {},
 		result: SessionStats,
 		example: {
@@ -97,6 +103,7 @@ export const sessionCommands = {
 	export_html: command({
 		doc: "Write the session as one HTML page.",
 		lane: "background",
+		access: "seat",
 		params: { outputPath: optional(text()) },
 		result: Type.Object({ path: text() }),
 		example: { send: { outputPath: "session.html" }, data: { path: "/home/ada/shop/session.html" } },
@@ -104,6 +111,7 @@ export const sessionCommands = {
 	clone: command({
 		doc: "Continue in a new session that is a copy of the active branch.",
 		lane: "serial",
+		access: "seat",
 		params: {},
 		result: Type.Object({ cancelled }),
 		example: { send: {}, data: { cancelled: false } },
@@ -111,6 +119,7 @@ export const sessionCommands = {
 	get_entries: command({
 		doc: "The entries of the session file in the order they were written, after `since` if given. `docs/sessions.md` describes them.",
 		lane: "serial",
+		access: "read",
 		params: { since: optional(text()) },
 		result: Type.Object({ entries: list(jsonObject), leafId: orNull(text()) }),
 		example: { send: { since: "5f0c1e2a" }, data: { entries: [entry], leafId: entry.id } },
@@ -118,6 +127,7 @@ export const sessionCommands = {
 	get_tree: command({
 		doc: "The entries as a tree of `{entry, children, label?, labelTimestamp?}`.",
 		lane: "serial",
+		access: "read",
 		params: {},
 		result: Type.Object({ tree: list(jsonObject), leafId: orNull(text()) }),
 		example: { send: {}, data: { tree: [{ entry, children: [] }], leafId: entry.id } },
@@ -125,6 +135,7 @@ export const sessionCommands = {
 	get_messages_page: command({
 		doc: "The context in pages of 1 to 256 messages (100 by default).",
 		lane: "serial",
+		access: "read",
 		params: { cursor: optional(text()), limit: optional(integer()) },
 		result: Type.Object({ messages: list(AgentMessage), nextCursor: optional(text()), totalMessages: integer() }),
 		example: { send: { limit: 1 }, data: { messages: [samples.user], nextCursor: "1", totalMessages: 2 } },
@@ -132,6 +143,7 @@ export const sessionCommands = {
 	open_session: command({
 		doc: "Resume the latest session of a directory, or start one there.",
 		lane: "serial",
+		access: "seat",
 		params: { sessionDir: text() },
 		result: Type.Object({ cancelled, resumed: flag(), sessionId: text(), sessionFile: optional(text()) }),
 		example: {

@@ -52,6 +52,7 @@ export const stateCommands = {
 	get_state: command({
 		doc: "The state of the session. `full` adds the system prompt and the tools of the model.",
 		lane: "serial",
+		access: "read",
 		params: { full: optional(flag()) },
 		result: SessionState,
 		example: {
@@ -81,6 +82,7 @@ export const stateCommands = {
 	get_messages: command({
 		doc: "The current context. After compaction it starts with a summary.",
 		lane: "serial",
+		access: "read",
 		params: {},
 		result: Type.Object({ messages: list(AgentMessage) }),
 		example: { send: {}, data: { messages: [samples.user, samples.assistant] } },
@@ -88,6 +90,7 @@ export const stateCommands = {
 	get_last_assistant_text: command({
 		doc: "The text of the last reply, `null` when there is none.",
 		lane: "serial",
+		access: "read",
 		params: {},
 		result: Type.Object({ text: orNull(text()) }),
 		example: { send: {}, data: { text: "A small web shop." } },
