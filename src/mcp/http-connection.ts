@@ -1,6 +1,6 @@
 /** How a conversation over HTTP begins: the newest way first, then the older ones. */
 import type { HttpClient } from "../lib/http/client.ts";
-import { isObject, legacyVersions, modernVersion, type ServerConfig } from "./config.ts";
+import { allVersions, isObject, legacyVersions, modernVersion, type ServerConfig } from "./config.ts";
 import { type Connection, type Era, UnknownRevision, unsupportedVersion } from "./connection.ts";
 import type { Target } from "./expand.ts";
 import { HttpRefused, HttpTransport, LoginWanted, OldSseTransport } from "./http.ts";
@@ -46,6 +46,8 @@ async function negotiate(input: OpenHttp): Promise<Connection> {
 			if (error instanceof RpcError) {
 				if (error.code === -32020 || error.code === -32021) throw error;
 				if (error.code === unsupportedVersion) version = spokenVersion(error);
+				// It speaks the newest one after all, as a server behind a balancer may that is just being replaced.
+				if (version === modernVersion) return modern(input);
 			} else if (!(error instanceof HttpRefused) || error.status >= 500) throw error;
 		}
 	}
@@ -60,7 +62,7 @@ async function negotiate(input: OpenHttp): Promise<Connection> {
 /** The newest revision that both sides speak, of those that an error names. */
 function spokenVersion({ data }: RpcError): string {
 	const supported = isObject(data) && Array.isArray(data.supported) ? data.supported.map(String) : [];
-	const both = legacyVersions.find((version) => supported.includes(version));
+	const both = allVersions.find((version) => supported.includes(version));
 	if (both === undefined) throw new UnknownRevision(supported.join(", ") || "of another kind");
 	return both;
 }
