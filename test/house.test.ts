@@ -58,7 +58,8 @@ const mayImport: Record<string, string[]> = {
 	acp: ["protocol", "lib", "contracts", "transcript", "session", "live", "rpc", "tools", "node:", "@agentclientprotocol/sdk"],
 	embed: ["protocol", "lib", "live", "rpc", "client", "node:"],
 	chat: ["protocol", "lib", "client", "node:"],
-	app: [...belowLive, "client", "live", "rpc", "one-shot", "acp", "embed", "chat", "node:"],
+	fleet: ["protocol", "lib", "client", "transcript", "snapshots", "verification", "node:", "pg"],
+	app: [...belowLive, "client", "fleet", "live", "rpc", "one-shot", "acp", "embed", "chat", "node:"],
 	"index.ts": ["client", "extensions", "embed"],
 };
 

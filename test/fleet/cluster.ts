@@ -1,0 +1,130 @@
+/** A private PostgreSQL in a folder of its own, on a unix socket; none where it is not installed. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+
+/** Where the programs of the server are. */
+export function postgresPrograms(): string | undefined {
+	const debian = "/usr/lib/postgresql";
+	const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+	const places = [...versions.map((version) => join(debian, version, "bin")), ...(process.env.PATH ?? "").split(":")];
+	return places.find((place) => existsSync(join(place, "initdb")) && existsSync(join(place, "postgres")));
+}
+
+/** Postgres refuses to run as root. */
+function otherUser(): { uid: number; gid: number } | undefined {
+	if (process.getuid?.() !== 0) return undefined;
+	for (const name of ["postgres", "nobody"]) {
+		const line = readFileSync("/etc/passwd", "utf8")
+			.split("\n")
+			.find((each) => each.startsWith(`${name}:`));
+		const [, , uid, gid] = line?.split(":") ?? [];
+		if (uid !== undefined) return { uid: Number(uid), gid: Number(gid) };
+	}
+	throw new Error("There is no user postgres or nobody to run PostgreSQL as.");
+}
+
+export interface Cluster {
+	/** Another database of its own with every call. */
+	database(): Promise<string>;
+	/** As a crash: nothing is written down before it ends. */
+	crash(): Promise<void>;
+	start(): Promise<void>;
+	remove(): Promise<void>;
+	/** Its tcp port, for tests that stand in between. */
+	port: number;
+}
+
+export interface ClusterOptions {
+	/** For tests of crashes. */
+	durable?: boolean;
+	port?: number;
+}
+
+export async function startCluster({ durable = false }: ClusterOptions = {}): Promise<Cluster> {
+	const programs = postgresPrograms();
+	if (programs === undefined) throw new Error("PostgreSQL is not installed.");
+	const folder = mkdtempSync(join(tmpdir(), "bl-pg-"));
+	const user = otherUser();
+	const data = join(folder, "data");
+	mkdirSync(data, { mode: 0o700 });
+	if (user) for (const each of [folder, data]) chownSync(each, user.uid, user.gid);
+	const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
+	execFileSync(join(programs, "initdb"), ["-D", data, "-U", "bowline", "-A", "trust", "-N", "--locale=C", "-E", "UTF8"], {
+		...user,
+		env,
+		cwd: folder,
+		stdio: "pipe",
+	});
+	const fast = durable ? [] : ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+	const settings = [
+		"listen_addresses='127.0.0.1'",
+		"port=0",
+		`unix_socket_directories='${folder}'`,
+		"max_connections=200",
+		"shared_buffers=32MB",
+		"logging_collector=off",
+		...fast,
+	];
+	const port = await freePort();
+	settings[1] = `port=${port}`;
+	writeFileSync(join(data, "postgresql.auto.conf"), `${settings.join("\n")}\n`);
+	let server: ChildProcess | undefined;
+	const url = (name: string) => `postgres://bowline@127.0.0.1:${port}/${name}`;
+
+	async function start(): Promise<void> {
+		server = spawn(join(programs as string, "postgres"), ["-D", data], { ...user, env, cwd: folder, stdio: "ignore" });
+		const deadline = Date.now() + 60_000;
+		for (;;) {
+			const client = new pg.Client({ connectionString: url("postgres") });
+			client.on("error", () => undefined);
+			try {
+				await client.connect();
+				await client.end();
+				return;
+			} catch (error) {
+				if (Date.now() > deadline || server.exitCode !== null) throw new Error(`PostgreSQL does not start: ${(error as Error).message}`);
+				await new Promise((resolve) => setTimeout(resolve, 50));
+			}
+		}
+	}
+
+	async function stop(signal: NodeJS.Signals): Promise<void> {
+		const gone = server;
+		if (!gone || gone.exitCode !== null || gone.signalCode !== null) return;
+		const exited = new Promise((resolve) => gone.once("exit", resolve));
+		gone.kill(signal);
+		await exited;
+	}
+
+	await start();
+	let databases = 0;
+	return {
+		port,
+		async database() {
+			const name = `fleet_${++databases}`;
+			const client = new pg.Client({ connectionString: url("postgres") });
+			await client.connect();
+			await client.query(`create database ${name}`);
+			await client.end();
+			return url(name);
+		},
+		crash: () => stop("SIGQUIT"),
+		start,
+		async remove() {
+			await stop("SIGQUIT");
+			rmSync(folder, { recursive: true, force: true });
+		},
+	};
+}
+
+async function freePort(): Promise<number> {
+	const { createServer } = await import("node:net");
+	const server = createServer();
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const { port } = server.address() as { port: number };
+	await new Promise((resolve) => server.close(resolve));
+	return port;
+}

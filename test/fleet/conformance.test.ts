@@ -1,0 +1,404 @@
+/** The same promises from both queues. Those with several machines hold for Postgres; in a directory, several workers of one process stand for them. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ownFileQueue } from "../../src/fleet/file/queue.ts";
+import { initialise, openPostgresQueue } from "../../src/fleet/postgres/queue.ts";
+import type { Claim, RunQueue, Submission, WorkerFacts } from "../../src/fleet/queue.ts";
+import { type Cluster, postgresPrograms, startCluster } from "./cluster.ts";
+
+interface Kind {
+	/** Several objects on one queue, as processes of several machines would have. */
+	open(): Promise<{ queues: RunQueue[]; close(): Promise<void> }>;
+}
+
+let cluster: Cluster | undefined;
+const hasPostgres = postgresPrograms() !== undefined;
+if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: its half of the queue's tests is left out.\n");
+
+beforeAll(async () => {
+	if (hasPostgres) cluster = await startCluster();
+}, 120_000);
+afterAll(async () => cluster?.remove(), 60_000);
+
+const file: Kind = {
+	async open() {
+		const directory = mkdtempSync(join(tmpdir(), "bl-fleet-"));
+		const owned = ownFileQueue(directory);
+		if (!("queue" in owned)) throw new Error("The new directory has an owner.");
+		return {
+			queues: Array.from({ length: 8 }, () => owned.queue),
+			async close() {
+				owned.release();
+				rmSync(directory, { recursive: true, force: true });
+			},
+		};
+	},
+};
+
+const postgres: Kind = {
+	async open() {
+		const url = (await cluster?.database()) as string;
+		await initialise({ url, schema: "bowline_fleet" });
+		const queues = await Promise.all(Array.from({ length: 8 }, () => openPostgresQueue({ url, schema: "bowline_fleet", connections: 2 })));
+		return { queues, close: async () => void (await Promise.all(queues.map((queue) => queue.close()))) };
+	},
+};
+
+const kinds: [string, Kind][] = [["file", file], ...(hasPostgres ? ([["postgres", postgres]] as [string, Kind][]) : [])];
+
+const worker = (id: string, more: Partial<WorkerFacts> = {}): WorkerFacts => ({ id, host: "here", labels: [], slots: 2, version: "1", ...more });
+const submission = (key: string, more: Partial<Submission> = {}): Submission => ({
+	key,
+	spec: { repo: { url: "/r" }, prompt: `work on ${key}` },
+	lane: "default",
+	priority: 0,
+	needs: [],
+	maxAttempts: 5,
+	...more,
+});
+const receipt = { ok: true };
+/** Long ago: whoever was seen before is dead. */
+const atOnce = -1000;
+
+describe.each(kinds)("%s", (_, kind) => {
+	async function withQueues(work: (queue: RunQueue, all: RunQueue[]) => Promise<void>): Promise<void> {
+		const { queues, close } = await kind.open();
+		try {
+			await work(queues[0] as RunQueue, queues);
+		} finally {
+			await close();
+		}
+	}
+	async function claimed(queue: RunQueue, key: string, more: Partial<Submission> = {}, id = "w1"): Promise<Claim> {
+		await queue.register(worker(id));
+		await queue.submit([submission(key, more)]);
+		return (await queue.claim(worker(id))) as Claim;
+	}
+
+	test("a key makes one run, however often and from wherever it is sent", () =>
+		withQueues(async (queue, all) => {
+			const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);
+			const sent = keys.flatMap((key) =>
+				all.flatMap((each) => [each, each].map((one) => one.submit([submission(key)]).then(([first]) => ({ key, ...first })))),
+			);
+			const answers = await Promise.all(sent);
+			for (const key of keys) {
+				const mine = answers.filter((answer) => answer.key === key);
+				expect(new Set(mine.map(({ runId }) => runId)).size).toBe(1);
+				expect(mine.filter(({ fresh }) => fresh)).toHaveLength(1);
+			}
+			expect(await queue.list({})).toHaveLength(10);
+		}));
+
+	test("a key with other content is refused, and nothing of its batch is stored", () =>
+		withQueues(async (queue) => {
+			await queue.submit([submission("a")]);
+			const other = submission("a", { spec: { repo: { url: "/r" }, prompt: "something else" } });
+			await expect(queue.submit([submission("b"), other])).rejects.toMatchObject({ code: "key_reused" });
+			expect((await queue.list({})).map(({ key }) => key)).toEqual(["a"]);
+			await expect(queue.submit([submission("c", { lane: "none" })])).rejects.toMatchObject({ code: "unknown_lane" });
+			await expect(queue.submit([submission("c", { budget: "none" })])).rejects.toMatchObject({ code: "unknown_budget" });
+		}));
+
+	test("priority goes before age, needs choose the worker, and a worker can keep to its lanes", () =>
+		withQueues(async (queue) => {
+			await queue.setLane("night", {});
+			await queue.submit([
+				submission("old"),
+				submission("urgent", { priority: 5 }),
+				submission("gpu", { needs: ["gpu"], priority: 9 }),
+				submission("late", { lane: "night" }),
+			]);
+			await queue.register(worker("plain"));
+			await queue.register(worker("strong", { labels: ["gpu", "os:linux"] }));
+			const keyOf = async (facts: WorkerFacts) => (await queue.claim(facts))?.key;
+			expect(await keyOf(worker("plain", { lanes: ["night"] }))).toBe("late");
+			expect(await keyOf(worker("plain"))).toBe("urgent");
+			expect(await keyOf(worker("plain"))).toBe("old");
+			expect(await keyOf(worker("plain"))).toBeUndefined();
+			expect(await keyOf(worker("strong", { labels: ["gpu", "os:linux"] }))).toBe("gpu");
+		}));
+
+	test("two that claim at once get two runs, and a lane never has more than its ceiling", () =>
+		withQueues(async (queue, all) => {
+			await queue.setLane("narrow", { maxRunning: 3 });
+			await queue.submit(Array.from({ length: 12 }, (_, index) => submission(`n${index}`, { lane: "narrow" })));
+			for (const [index, each] of all.entries()) await each.register(worker(`w${index}`));
+			const done: string[] = [];
+			while (done.length < 12) {
+				const claims = (await Promise.all(all.map((each, index) => each.claim(worker(`w${index}`))))).filter((claim) => claim !== undefined);
+				expect(claims.length).toBeLessThanOrEqual(3);
+				expect(new Set(claims.map(({ runId }) => runId)).size).toBe(claims.length);
+				expect((await queue.lanes()).find(({ name }) => name === "narrow")?.running).toBe(claims.length);
+				for (const claim of claims) {
+					expect(await queue.finish(claim, { status: "completed", receipt })).toBe(true);
+					done.push(claim.runId);
+				}
+			}
+			expect(new Set(done).size).toBe(12);
+			expect((await queue.lanes()).find(({ name }) => name === "narrow")).toMatchObject({ running: 0, queued: 0 });
+		}));
+
+	test("a paused lane gives nothing", () =>
+		withQueues(async (queue) => {
+			await queue.register(worker("w1"));
+			await queue.submit([submission("a")]);
+			await queue.setLane("default", { pauseMs: 60_000 });
+			expect(await queue.claim(worker("w1"))).toBeUndefined();
+			await queue.setLane("default", { pauseMs: 0 });
+			expect((await queue.claim(worker("w1")))?.key).toBe("a");
+		}));
+
+	test("what an older epoch writes is refused, and the result is the newer one's", () =>
+		withQueues(async (queue) => {
+			const first = await claimed(queue, "a");
+			expect(await queue.commit(first, { from: { session: 0, events: 0 }, session: ["s1"], events: ["e1"] })).toEqual({ cancel: false });
+			await queue.register(worker("w2"));
+			expect(await queue.reclaim(worker("w2"), 60_000)).toBeUndefined();
+			await queue.leave("w1");
+			const second = (await queue.reclaim(worker("w2"), 60_000)) as Claim;
+			expect(second).toMatchObject({ runId: first.runId, epoch: 2, attempts: 2, sessionLines: 1, eventLines: 1 });
+
+			expect(await queue.commit(first, { from: { session: 1, events: 1 }, session: ["stale"], events: [] })).toBe("fenced");
+			expect(await queue.finish(first, { status: "failed", receipt })).toBe(false);
+			expect(await queue.requeue(first, { delayMs: 0, why: "", counts: true })).toBe(false);
+			expect(await queue.pin(first, first.spec)).toBe(false);
+			expect(await queue.renew("w1")).toBe("gone");
+			expect(await queue.finish(second, { status: "completed", receipt: { by: 2 } })).toBe(true);
+			expect(await queue.finish(first, { status: "failed", receipt })).toBe(false);
+			expect(await queue.result(first.runId)).toMatchObject({ status: "completed", epoch: 2, receipt: { by: 2 } });
+			expect((await queue.lanes())[0]).toMatchObject({ running: 0 });
+		}));
+
+	test("a worker that does not renew loses its runs when the lease is over", () =>
+		withQueues(async (queue) => {
+			const first = await claimed(queue, "a");
+			await queue.register(worker("w2"));
+			expect(await queue.reclaim(worker("w2"), 3_600_000)).toBeUndefined();
+			expect(await queue.renew("w1")).toMatchObject({ draining: false, cancel: [], held: [{ runId: first.runId, epoch: 1 }], running: 1 });
+			const second = await queue.reclaim(worker("w2"), atOnce);
+			// The worker that asks is old by that lease, too; what counts is that the run is given on.
+			expect(second).toMatchObject({ runId: first.runId, epoch: 2 });
+		}));
+
+	test("a commit whose answer was lost can be repeated, and its lines are there once", () =>
+		withQueues(async (queue) => {
+			const claim = await claimed(queue, "a");
+			const commit = { from: { session: 0, events: 0 }, session: ["s1", "s2"], events: ["e1"] };
+			expect(await queue.commit(claim, commit)).toEqual({ cancel: false });
+			expect(await queue.commit(claim, commit)).toEqual({ cancel: false });
+			expect((await queue.lines(claim.runId, "session", 0, 10)).map(({ body }) => body)).toEqual(["s1", "s2"]);
+			expect((await queue.lines(claim.runId, "session", 1, 10)).map(({ body }) => body)).toEqual(["s2"]);
+			expect(await queue.finish(claim, { status: "completed", receipt })).toBe(true);
+			expect(await queue.finish(claim, { status: "completed", receipt })).toBe(true);
+		}));
+
+	test("the next worker gets the lines up to the newest checkpoint, and its files", () =>
+		withQueues(async (queue) => {
+			const first = await claimed(queue, "a");
+			const patch = (text: string) => Buffer.from(`patch ${text}\0\xff`, "latin1");
+			await queue.commit(first, {
+				from: { session: 0, events: 0 },
+				session: ["s1"],
+				events: ['{"r":4096,"e":1}', '{"s":1,"f":{}}'],
+				checkpoint: { n: 1, tree: "t1", patch: patch("1") },
+			});
+			await queue.commit(first, {
+				from: { session: 1, events: 2 },
+				session: ["s2"],
+				events: ['{"s":2,"f":{}}'],
+				checkpoint: { n: 2, tree: "t2", patch: patch("2") },
+			});
+			await queue.commit(first, { from: { session: 2, events: 3 }, session: ["s3"], events: [], checkpoint: { n: 2 } });
+			await queue.commit(first, { from: { session: 3, events: 3 }, session: ["cut1"], events: ['{"s":9000,"f":{"type":"cut"}}'] });
+			await queue.leave("w1");
+			await queue.register(worker("w2"));
+			const second = (await queue.reclaim(worker("w2"), 60_000)) as Claim;
+			const saved = await queue.load(second);
+			expect(saved.session).toEqual(["s1", "s2", "s3"]);
+			expect(saved.events).toEqual(['{"r":4096,"e":1}', '{"s":1,"f":{}}', '{"s":2,"f":{}}']);
+			expect(saved.checkpoint).toEqual({ n: 2, tree: "t2", patch: patch("2") });
+			expect(saved.cutEvents).toEqual(['{"s":9000,"f":{"type":"cut"}}']);
+			expect(saved.highestSeq).toBe(9000);
+
+			await queue.commit(second, {
+				from: { session: 4, events: 4 },
+				session: ["s4"],
+				events: ["e4"],
+				checkpoint: { n: 3, tree: "t3", patch: patch("3") },
+			});
+			expect(await queue.requeue(second, { delayMs: 0, why: "drained", counts: false })).toBe(true);
+			const third = (await queue.claim(worker("w2"))) as Claim;
+			expect(third).toMatchObject({ epoch: 4, attempts: 2 });
+			const again = await queue.load(third);
+			expect(again.session).toEqual(["s1", "s2", "s3", "s4"]);
+			expect(again.checkpoint?.tree).toBe("t3");
+			// Cut lines stay for people, without gaps.
+			expect((await queue.lines(first.runId, "session", 0, 100)).map(({ line, epoch, body }) => [line, epoch, body])).toEqual([
+				[1, 1, "s1"],
+				[2, 1, "s2"],
+				[3, 1, "s3"],
+				[4, 1, "cut1"],
+				[5, 2, "s4"],
+			]);
+			expect((await queue.takeovers(first.runId)).map(({ epoch, sessionCut, sessionFrom }) => [epoch, sessionCut, sessionFrom])).toEqual([
+				[2, 3, 4],
+				[4, 5, 5],
+			]);
+		}));
+
+	test("lines and patches come back byte by byte", () =>
+		withQueues(async (queue) => {
+			const claim = await claimed(queue, "a");
+			const session = [
+				JSON.stringify({ nul: "\u0000", lone: "\ud800", pair: "\u{1f600}", separators: "\u2028\u2029", quotes: '"\\{},NULL' }),
+				JSON.stringify("x".repeat(10 * 1024 * 1024)),
+				" leading and trailing ",
+				"{}",
+			];
+			const patch = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 256));
+			await queue.commit(claim, { from: { session: 0, events: 0 }, session, events: [], checkpoint: { n: 1, tree: "t", patch } });
+			await queue.leave("w1");
+			await queue.register(worker("w2"));
+			const next = (await queue.reclaim(worker("w2"), 60_000)) as Claim;
+			const saved = await queue.load(next);
+			expect(saved.session.map((line, index) => line === session[index])).toEqual([true, true, true, true]);
+			expect(saved.checkpoint?.patch.equals(patch)).toBe(true);
+			await queue.finish(next, { status: "completed", patch, receipt });
+			expect((await queue.result(claim.runId))?.patch?.equals(patch)).toBe(true);
+		}));
+
+	test("a run whose workers die ends as lost, with the files of its checkpoint", () =>
+		withQueues(async (queue) => {
+			const claim = await claimed(queue, "a", { maxAttempts: 2 });
+			await queue.commit(claim, {
+				from: { session: 0, events: 0 },
+				session: ["s"],
+				events: [],
+				checkpoint: { n: 1, tree: "t", patch: Buffer.from("p") },
+			});
+			for (const id of ["w2", "w3"]) await queue.register(worker(id));
+			await queue.leave("w1");
+			expect(await queue.reclaim(worker("w2"), 60_000)).toMatchObject({ epoch: 2, attempts: 2 });
+			await queue.leave("w2");
+			expect(await queue.reclaim(worker("w3"), 60_000)).toBeUndefined();
+			const result = await queue.result(claim.runId);
+			expect(result).toMatchObject({ status: "lost", epoch: 3, receipt: { status: "lost", attempts: 2 } });
+			expect(result?.patch?.toString()).toBe("p");
+			expect((await queue.lanes())[0]?.running).toBe(0);
+		}));
+
+	test("cancelling ends what waits, asks what runs, and leaves what is done", () =>
+		withQueues(async (queue) => {
+			const done = await claimed(queue, "done", { batch: "b", priority: 9 });
+			await queue.finish(done, { status: "completed", receipt });
+			const running = await claimed(queue, "running", { batch: "b", priority: 8 });
+			const [waiting] = await queue.submit([submission("waiting", { batch: "b" }), submission("other")]);
+			expect(await queue.cancel({ batch: "b" })).toBe(2);
+			expect(await queue.result(waiting?.runId as string)).toMatchObject({ status: "cancelled" });
+			expect(await queue.result(running.runId)).toBeUndefined();
+			expect(await queue.renew("w1")).toMatchObject({ cancel: [running.runId] });
+			expect(await queue.commit(running, { from: { session: 0, events: 0 }, session: ["s"], events: [] })).toEqual({ cancel: true });
+			expect(await queue.requeue(running, { delayMs: 0, why: "", counts: true })).toBe(false);
+			// Its worker dies before it obeys.
+			await queue.leave("w1");
+			await queue.register(worker("w2"));
+			expect(await queue.reclaim(worker("w2"), 60_000)).toBeUndefined();
+			expect(await queue.result(running.runId)).toMatchObject({ status: "cancelled" });
+			expect(await queue.result(done.runId)).toMatchObject({ status: "completed" });
+			expect(await queue.cancel({ ids: [done.runId, "r_unknown"] })).toBe(0);
+			expect(await queue.count({ batch: "b" })).toEqual({ completed: 1, cancelled: 2 });
+			expect(await queue.count({})).toMatchObject({ queued: 1 });
+		}));
+
+	test("a requeued run waits for its time", () =>
+		withQueues(async (queue) => {
+			const claim = await claimed(queue, "a");
+			expect(await queue.requeue(claim, { delayMs: 3_600_000, why: "later", counts: true })).toBe(true);
+			expect(await queue.claim(worker("w1"))).toBeUndefined();
+			expect((await queue.list({}))[0]).toMatchObject({ state: "queued", epoch: 2, attempts: 1 });
+			expect((await queue.lanes())[0]).toMatchObject({ running: 0, queued: 1 });
+		}));
+
+	test("money is held before it is spent, and never more than there is", () =>
+		withQueues(async (queue, all) => {
+			await queue.setBudget("b", { maxUsd: 10, maxTokens: 1000 });
+			for (const [index, each] of all.entries()) await each.register(worker(`w${index}`));
+			await queue.submit(all.map((_, index) => submission(`m${index}`, { budget: "b" })));
+			const claims = (await Promise.all(all.map((each, index) => each.claim(worker(`w${index}`))))).filter((claim) => claim !== undefined);
+			while (claims.length < all.length) claims.push((await queue.claim(worker("w0"))) as Claim);
+			const answers = await Promise.all(claims.map((claim, index) => (all[index] as RunQueue).hold(claim, 3, 100)));
+			expect(answers.filter((answer) => answer === "held")).toHaveLength(3);
+			expect(answers.filter((answer) => answer === "wait")).toHaveLength(5);
+			const [held, other] = claims.filter((_, index) => answers[index] === "held") as [Claim, Claim];
+			await queue.commit(held, { from: { session: 0, events: 0 }, session: ["s"], events: [], usd: 2.5, tokens: 40 });
+			expect(await queue.budgets()).toMatchObject([{ spentUsd: 2.5, spentTokens: 40, heldUsd: 6.5, heldTokens: 260 }]);
+			// More than it held: the overrun of one request.
+			await queue.finish(held, { status: "completed", receipt, usd: 1, tokens: 100 });
+			expect(await queue.budgets()).toMatchObject([{ spentUsd: 3.5, spentTokens: 140, heldUsd: 6, heldTokens: 200 }]);
+			await queue.requeue(other, { delayMs: 0, why: "", counts: true });
+			expect(await queue.budgets()).toMatchObject([{ heldUsd: 3, heldTokens: 100 }]);
+			for (const claim of claims) await queue.finish(claim, { status: "completed", receipt });
+			expect(await queue.budgets()).toMatchObject([{ spentUsd: 3.5, heldUsd: 0, heldTokens: 0 }]);
+			await queue.submit([submission("last", { budget: "b", priority: 50 })]);
+			const last = (await queue.claim(worker("w0"))) as Claim;
+			expect(await queue.hold(last, 7, 0)).toBe("refused");
+			expect(await queue.hold(last, 6.5, 0)).toBe("held");
+		}));
+
+	test("rates are shared, and a pause never becomes shorter", () =>
+		withQueues(async (queue) => {
+			await queue.setRate("anthropic", { rpm: 50, tpm: 40_000 });
+			await queue.setRate("anthropic", { pauseMs: 60_000 });
+			await queue.setRate("anthropic", { pauseMs: 10 });
+			await queue.setRate("anthropic", { rpm: null });
+			const [rate] = await queue.rates();
+			expect(rate).toMatchObject({ provider: "anthropic", rpm: null, tpm: 40_000 });
+			expect(rate?.pausedMs).toBeGreaterThan(30_000);
+			await queue.register(worker("w1"));
+			expect(await queue.renew("w1")).toMatchObject({ rates: [{ provider: "anthropic", tpm: 40_000 }] });
+		}));
+
+	test("a worker is told to drain once it is asked to", () =>
+		withQueues(async (queue) => {
+			await queue.register(worker("w1"));
+			expect(await queue.drain("w1")).toBe(true);
+			expect(await queue.renew("w1")).toMatchObject({ draining: true });
+			expect(await queue.drain("unknown")).toBe(false);
+			expect(await queue.workers()).toMatchObject([{ id: "w1", draining: true, gone: false, running: 0 }]);
+		}));
+
+	test(
+		"ten thousand waiting runs: claims and the list stay quick",
+		() =>
+			withQueues(async (queue) => {
+				await queue.register(worker("w1"));
+				await queue.submit([submission("first")]);
+				await queue.finish((await queue.claim(worker("w1"))) as Claim, { status: "completed", receipt });
+				await queue.submit(Array.from({ length: 10_000 }, (_, index) => submission(`q${index}`, { spec: { repo: { url: "/r" }, prompt: "x" } })));
+				const start = performance.now();
+				for (let count = 0; count < 20; count++) await queue.finish((await queue.claim(worker("w1"))) as Claim, { status: "completed", receipt });
+				// Far above what it takes on a busy machine, far below what a scan and sort of all of them would add up to.
+				expect((performance.now() - start) / 20).toBeLessThan(500);
+				expect(await queue.list({ limit: 50 })).toHaveLength(50);
+				expect(await queue.count({})).toMatchObject({ queued: 9980, completed: 21 });
+			}),
+		120_000,
+	);
+
+	test("logs of old runs are dropped; runs and results stay", () =>
+		withQueues(async (queue) => {
+			const claim = await claimed(queue, "a");
+			await queue.commit(claim, { from: { session: 0, events: 0 }, session: ["s"], events: [] });
+			await queue.finish(claim, { status: "completed", patch: Buffer.from("p"), receipt });
+			expect(await queue.prune(30)).toEqual([]);
+			expect(await queue.lines(claim.runId, "session", 0, 10)).toHaveLength(1);
+			expect((await queue.prune(-2)).length).toBeGreaterThan(0);
+			expect((await queue.result(claim.runId))?.patch?.toString()).toBe("p");
+			// Work goes on afterwards.
+			const next = await claimed(queue, "b");
+			expect(await queue.commit(next, { from: { session: 0, events: 0 }, session: ["s"], events: [] })).toEqual({ cancel: false });
+		}));
+});
