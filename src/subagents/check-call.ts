@@ -1,10 +1,10 @@
 /** Whether a call can be carried out, before anything is started. Problems are sentences for the model. */
 import type { ThinkingLevel } from "../protocol/levels.ts";
 import type { TaskArguments } from "../protocol/subagents.ts";
+import type { VerificationPlan } from "../verification/contracts.ts";
+import { planVerification } from "../verification/index.ts";
 import type { AgentDefinition } from "./agents.ts";
-import type { VerificationPlan } from "./contracts.ts";
 import { modelOverride, sendable, type TaskParts } from "./dependencies.ts";
-import { planVerification } from "./verification/index.ts";
 
 /** A call with every question answered. */
 export interface CheckedCall {

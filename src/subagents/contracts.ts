@@ -1,7 +1,5 @@
-/** How the parts of the task tool fit together: isolation, verification, children. Types only. */
-import type { Emit } from "../agent/contracts.ts";
+/** How the parts of the task tool fit together: isolation, approvals, children. Types only. */
 import type { PermissionMode, PermissionOrigin, PermissionRequest, PermissionResponse } from "../protocol/permissions.ts";
-import type { OnFailure, VerificationAttempt, VerificationCommand } from "../protocol/subagents.ts";
 
 // ── Isolation ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -67,32 +65,3 @@ export interface ChildPermissions {
 }
 
 export type ChildAnswer = Pick<PermissionResponse, "decision" | "message" | "by">;
-
-// ── Verification ───────────────────────────────────────────────────────────────────────────────────────
-
-/** What to check, with every question answered. */
-export interface VerificationPlan {
-	profile?: string;
-	commands: readonly VerificationCommand[];
-	onFailure: OnFailure;
-	maxRetries: number;
-}
-
-/** One attempt is being made on behalf of this task. */
-export interface VerificationSubject {
-	/** The prefixed id of the events. */
-	id: string;
-	taskId: string;
-	/** The isolated workspace. */
-	cwd: string;
-	/** Where a log of this name goes. */
-	artifact: (name: string) => string;
-	emit: Emit;
-	signal: AbortSignal;
-}
-
-/** Asked before a command runs for the model, wherever the command comes from: a reason refuses it, another command takes its place. */
-export type BeforeCommand = (command: string, signal: AbortSignal) => Promise<{ reason: string } | { command: string } | undefined>;
-
-/** Runs all checks once, with their events. */
-export type Verify = (plan: VerificationPlan, attempt: number, subject: VerificationSubject) => Promise<VerificationAttempt>;

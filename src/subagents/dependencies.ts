@@ -5,9 +5,10 @@ import type { Shell } from "../lib/shell/index.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
+import type { BeforeCommand } from "../verification/contracts.ts";
 import type { AgentDefinition, Agents } from "./agents.ts";
 import type { Artifacts } from "./artifacts.ts";
-import type { BeforeCommand, ChildPermissions, Isolation } from "./contracts.ts";
+import type { ChildPermissions, Isolation } from "./contracts.ts";
 import type { InheritedDefaults } from "./inheritance.ts";
 
 export const taskToolName = "task";

@@ -1,15 +1,16 @@
 /** The work of one task and the verdict on it: the child runs, then the checks; after a failure perhaps a repair and the checks again. */
 import { join } from "node:path";
+import { gitPlaceVariables } from "../lib/git-variables.ts";
 import type { BudgetReason } from "../protocol/budget.ts";
 import type { TaskArguments, VerificationResult } from "../protocol/subagents.ts";
+import type { VerificationPlan } from "../verification/contracts.ts";
+import { failedChecks, repairContext, verification } from "../verification/index.ts";
 import type { CheckedCall } from "./check-call.ts";
 import { type ChildOutcome, runChild } from "./child-run.ts";
-import type { Frozen, VerificationPlan } from "./contracts.ts";
+import type { Frozen } from "./contracts.ts";
 import { type TaskParts, taskToolName } from "./dependencies.ts";
-import { gitPlaceVariables } from "./git-variables.ts";
 import type { InheritedDefaults } from "./inheritance.ts";
 import type { Progress } from "./progress.ts";
-import { failedChecks, repairContext, verification } from "./verification/index.ts";
 
 /** What all tasks of a call share. */
 export interface TaskCall {

@@ -1,6 +1,6 @@
 /** The meaning of `verify`, in every shape that it can have. */
 import { describe, expect, test } from "vitest";
-import { planVerification, type VerificationSettings } from "../../src/subagents/verification/index.ts";
+import { planVerification, type VerificationSettings } from "../../src/verification/index.ts";
 
 const lint = { name: "lint", command: "npm run lint" };
 const check = { name: "test", command: "npm test", timeoutMs: 1000, optional: true };

@@ -7,8 +7,8 @@ import { redactor } from "../../src/lib/redact.ts";
 import { Shell } from "../../src/lib/shell/index.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { VerificationCommand } from "../../src/protocol/subagents.ts";
-import type { VerificationPlan } from "../../src/subagents/contracts.ts";
-import { failedChecks, repairContext, verification } from "../../src/subagents/verification/index.ts";
+import type { VerificationPlan } from "../../src/verification/contracts.ts";
+import { failedChecks, repairContext, verification } from "../../src/verification/index.ts";
 import { eventually, processesWith } from "../lib/shell/processes.ts";
 
 let folder: string;

@@ -2,8 +2,8 @@
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { OutputLog } from "../../lib/shell/index.ts";
-import { type Limits, truncateTail } from "../../lib/truncate.ts";
+import type { OutputLog } from "../lib/shell/index.ts";
+import { type Limits, truncateTail } from "../lib/truncate.ts";
 
 /** A check that never stops printing must not fill the disk: this much of the beginning, and this much of the end. */
 const headBytes = 16 * 1024 * 1024;

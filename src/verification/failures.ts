@@ -1,6 +1,6 @@
 /** Which checks failed, for the result and for the repair run. */
-import { outputLimits } from "../../lib/truncate.ts";
-import type { VerificationAttempt, VerificationCommandResult } from "../../protocol/subagents.ts";
+import { outputLimits } from "../lib/truncate.ts";
+import type { VerificationAttempt, VerificationCommandResult } from "../protocol/subagents.ts";
 import { readTail } from "./log.ts";
 
 /** The checks that failed an attempt. */

@@ -1,9 +1,10 @@
 /** Makes one attempt: every check, one after another, in the isolated workspace. */
-import type { Shell, ShellResult } from "../../lib/shell/index.ts";
-import { truncateTail } from "../../lib/truncate.ts";
-import type { VerificationAttempt, VerificationCommand, VerificationCommandResult } from "../../protocol/subagents.ts";
-import type { BeforeCommand, VerificationSubject, Verify } from "../contracts.ts";
-import { gitPlaceVariables } from "../git-variables.ts";
+
+import { gitPlaceVariables } from "../lib/git-variables.ts";
+import type { Shell, ShellResult } from "../lib/shell/index.ts";
+import { truncateTail } from "../lib/truncate.ts";
+import type { VerificationAttempt, VerificationCommand, VerificationCommandResult } from "../protocol/subagents.ts";
+import type { BeforeCommand, VerificationSubject, Verify } from "./contracts.ts";
 import { failedChecks } from "./failures.ts";
 import { checkLog } from "./log.ts";
 

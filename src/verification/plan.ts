@@ -1,6 +1,6 @@
 /** What `verify` asks for, with every question answered before any subagent starts. */
-import type { OnFailure, VerificationCommand } from "../../protocol/subagents.ts";
-import type { VerificationPlan } from "../contracts.ts";
+import type { OnFailure, VerificationCommand } from "../protocol/subagents.ts";
+import type { VerificationPlan } from "./contracts.ts";
 
 /** The `task.verification.…` settings that decide. Profiles come from a file and may hold anything. */
 export interface VerificationSettings {
