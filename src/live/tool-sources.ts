@@ -36,6 +36,11 @@ export class ToolSources {
 		this.#excluded = new Set(excluded);
 	}
 
+	/** Replaces all sources, in the order of precedence. */
+	set(sources: readonly ToolSource[]): void {
+		this.#sources = sources;
+	}
+
 	/** Replaces the source of the same name, or adds it directly after the built-in one: names of the others must not hide its own. */
 	put(source: ToolSource): void {
 		const [builtIn, ...rest] = this.#sources.filter(({ name }) => name !== source.name);

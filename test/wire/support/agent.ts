@@ -60,6 +60,7 @@ export class Agent {
 		this.child.stdout.on("data", (chunk: Buffer) => reader.push(chunk));
 		this.child.stderr.on("data", (chunk: Buffer) => {
 			this.stderr += chunk;
+			this.#wake?.();
 		});
 		this.child.stdin.on("error", () => undefined);
 		this.child.on("close", (code) => {
@@ -106,6 +107,17 @@ export class Agent {
 
 	response(id: string): Promise<Frame> {
 		return this.until((frame) => frame.type === "response" && frame.id === id);
+	}
+
+	/** Whether a text comes on stderr. */
+	async says(text: string): Promise<boolean> {
+		const deadline = performance.now() + patienceMs;
+		while (!this.stderr.includes(text)) {
+			const left = deadline - performance.now();
+			if (this.exitCode !== undefined || left <= 0) return false;
+			await this.#change(left);
+		}
+		return true;
 	}
 
 	async exited(): Promise<number | null> {

@@ -54,7 +54,8 @@ async function perform(agent: Agent, step: Step): Promise<void> {
 			return;
 		}
 		case "stderr":
-			if (!agent.stderr.includes(step.text)) throw new Error(`line ${step.at}: stderr does not say ${JSON.stringify(step.text)}: ${agent.stderr}`);
+			// It has a pipe of its own, and may come after the frames.
+			if (!(await agent.says(step.text))) throw new Error(`line ${step.at}: stderr does not say ${JSON.stringify(step.text)}: ${agent.stderr}`);
 			return;
 		case "answer": {
 			const questions = ["host_tool_call", "extension_ui_request", "permission_request"];
