@@ -22,6 +22,8 @@ export interface ApprovalsParts {
 	sessionId: string;
 	projection: Projection;
 	asking: Asking;
+	/** Resolves when the client knows the session. */
+	known: Promise<void>;
 }
 
 type Question = EventOf<"permission_request">;
@@ -57,15 +59,17 @@ export class Approvals {
 	}
 
 	async #ask(question: Question): Promise<void> {
-		const { live, peer, sessionId, asking } = this.#parts;
+		const { live, peer, sessionId, asking, known } = this.#parts;
 		const controller = new AbortController();
 		this.#open.set(question.id, controller);
+		await known;
 		const { toolCall, end } = this.#toolCall(question);
 		const options = optionsOf(question);
 		let chosen: string | undefined;
 		try {
 			const params = { sessionId, toolCall, options };
-			const { outcome } = await peer.request<RequestPermissionResponse>("session/request_permission", params, { signal: controller.signal });
+			const answer = await peer.request<RequestPermissionResponse | null>("session/request_permission", params, { signal: controller.signal });
+			const outcome = answer?.outcome;
 			chosen = outcome?.outcome === "selected" ? outcome.optionId : undefined;
 		} catch (error) {
 			if (!isRpcError(error)) throw error;
@@ -97,7 +101,7 @@ export class Approvals {
 				title: agents === "" ? name : `${agents}: ${name}`,
 				kind: known?.kind ?? "other",
 				status: "pending",
-				rawInput: subject.args,
+				rawInput: projection.input(subject.args),
 				content,
 			},
 			end: known ? () => undefined : (shown as ReturnType<Projection["question"]>).end,

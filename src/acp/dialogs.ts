@@ -17,6 +17,8 @@ export interface DialogsParts {
 	/** Absent while the session is being opened. */
 	projection: () => Projection | undefined;
 	asking: Asking;
+	/** Resolves when the client knows the session. */
+	known: Promise<void>;
 }
 
 const permissionMethod = "session/request_permission";
@@ -91,10 +93,10 @@ export class Dialogs implements Ui {
 
 	/** What an MCP server asks: a form in one go, or an address to visit. */
 	elicit: Elicit = async ({ message, toolCallId, form, url }, signal) => {
-		const { client, sessionId, projection } = this.#parts;
+		const { client, projection } = this.#parts;
 		if (url === undefined ? !client.hasForms : !client.hasUrls) return { action: "decline" };
 		const call = toolCallId === undefined ? undefined : projection()?.shown(toolCallId);
-		const where = { message, sessionId: sessionId(), ...(call && { toolCallId: call.id }) };
+		const where = { message, ...(call && { toolCallId: call.id }) };
 		const asked =
 			url === undefined
 				? { mode: "form", ...where, requestedSchema: { ...form, type: "object" } }
@@ -128,9 +130,9 @@ export class Dialogs implements Ui {
 	}
 
 	async #form(message: string, requestedSchema: ElicitationSchema, member: string, options: DialogOptions): Promise<Value | undefined> {
-		const { sessionId, projection } = this.#parts;
+		const { projection } = this.#parts;
 		const call = options.toolCallId === undefined ? undefined : projection()?.shown(options.toolCallId);
-		const params = { mode: "form", message, requestedSchema, sessionId: sessionId(), ...(call && { toolCallId: call.id }) };
+		const params = { mode: "form", message, requestedSchema, ...(call && { toolCallId: call.id }) };
 		const answer = await this.#ask<CreateElicitationResponse>("elicitation/create", params, options);
 		const content = answer?.action === "accept" ? (answer.content as Record<string, Value> | undefined) : undefined;
 		return content?.[member];
@@ -150,8 +152,7 @@ export class Dialogs implements Ui {
 	/** The id of the option that was chosen. Anything else than a plain choice chooses nothing. */
 	async #permission(toolCall: object, choices: PermissionOption[], options: DialogOptions): Promise<string | undefined> {
 		if (this.#parts.asking.isRefused) return undefined;
-		const params = { sessionId: this.#parts.sessionId(), toolCall, options: choices };
-		const answer = await this.#ask<RequestPermissionResponse>(permissionMethod, params, options);
+		const answer = await this.#ask<RequestPermissionResponse>(permissionMethod, { toolCall, options: choices }, options);
 		const { outcome } = answer ?? {};
 		const chosen = outcome?.outcome === "selected" ? outcome.optionId : undefined;
 		return choices.some(({ optionId }) => optionId === chosen) ? chosen : undefined;
@@ -161,12 +162,17 @@ export class Dialogs implements Ui {
 	async #ask<Result>(method: string, params: object, { signal, timeout }: DialogOptions): Promise<Result | undefined> {
 		const controller = new AbortController();
 		const releases = [this.#open.signal, ...(signal ? [signal] : [])].map((each) => onAbort(each, () => controller.abort()));
+		const { peer, sessionId, known, asking } = this.#parts;
 		const timeoutMs = typeof timeout === "number" && timeout < 2 ** 31 ? Math.max(0, timeout) : undefined;
 		try {
-			return await this.#parts.peer.request<Result>(method, params, { signal: controller.signal, timeoutMs });
+			await new Promise<void>((resolve) => {
+				void known.then(resolve);
+				releases.push(onAbort(controller.signal, resolve));
+			});
+			return await peer.request<Result>(method, { sessionId: sessionId(), ...params }, { signal: controller.signal, timeoutMs });
 		} catch (error) {
 			if (!isRpcError(error)) throw error;
-			if (error.code === codes.methodNotFound && method === permissionMethod) this.#parts.asking.refuse();
+			if (error.code === codes.methodNotFound && method === permissionMethod) asking.refuse();
 			return undefined;
 		} finally {
 			for (const release of releases) release();

@@ -1,4 +1,5 @@
 /** What the client can ask for. Sessions are loaded with the first request that needs them. */
+import { onAbort } from "../lib/abort.ts";
 import { type Client, clientOf, initializeResponse } from "./capabilities.ts";
 import { codes, invalid, RpcError } from "./errors.ts";
 import type { Incoming } from "./peer.ts";
@@ -16,6 +17,8 @@ export class Methods {
 	/** Set when sessions are loaded. */
 	sessions: Sessions | undefined;
 	#loading: Promise<Sessions> | undefined;
+	/** Prompts that their sessions have not taken yet: a cancellation must reach them too. */
+	#waiting = new Set<{ sessionId: unknown; controller: AbortController }>();
 
 	constructor(parts: MethodsParts) {
 		this.#parts = parts;
@@ -51,13 +54,13 @@ export class Methods {
 			case "session/set_model":
 				return (await this.#sessions()).inOrder(given, async () => {
 					const session = this.#loaded.get(given);
-					await session.change(() => session.options.setModel(given.modelId));
+					await session.apply(() => session.options.setModel(given.modelId));
 					return {};
 				});
 			case "session/set_mode":
 				return (await this.#sessions()).inOrder(given, async () => {
 					const session = this.#loaded.get(given);
-					await session.change(() => session.options.setMode(given.modeId));
+					await session.apply(() => session.options.setMode(given.modeId));
 					return {};
 				});
 			default:
@@ -66,8 +69,16 @@ export class Methods {
 	};
 
 	notification = (method: string, params: unknown): void => {
-		if (method === "session/cancel") this.sessions?.find(params)?.cancel();
+		if (method !== "session/cancel") return;
+		const id = (params as Params | null | undefined)?.sessionId;
+		for (const { sessionId, controller } of this.#waiting) if (sessionId === id) controller.abort();
+		this.sessions?.find(params)?.cancel();
 	};
+
+	/** Prompts that no session has taken yet end as cancelled. */
+	cancelWaiting(): void {
+		for (const { controller } of this.#waiting) controller.abort();
+	}
 
 	#initialize(params: unknown): unknown {
 		if (this.#client) throw new RpcError(codes.invalidRequest, "initialize was answered already");
@@ -78,9 +89,21 @@ export class Methods {
 
 	/** Other requests of the session may start while the turn goes on. */
 	async #prompt(params: Params, incoming: Incoming): Promise<unknown> {
-		const sessions = await this.#sessions();
-		const { answer } = await sessions.inOrder(params, async () => ({ answer: sessions.get(params).prompt(params, incoming) }));
-		return answer;
+		const controller = new AbortController();
+		const release = onAbort(incoming.signal, () => controller.abort());
+		const waiting = { sessionId: params.sessionId, controller };
+		this.#waiting.add(waiting);
+		try {
+			const sessions = await this.#sessions();
+			const { answer } = await sessions.inOrder(params, async () => {
+				this.#waiting.delete(waiting);
+				return { answer: sessions.get(params).prompt(params, { ...incoming, signal: controller.signal }) };
+			});
+			return await answer;
+		} finally {
+			this.#waiting.delete(waiting);
+			release();
+		}
 	}
 
 	get #loaded(): Sessions {

@@ -1,5 +1,6 @@
 /** Opens a session of ours for the editor, and puts together what shows it. */
 import { isCommandError } from "../lib/command-error.ts";
+import { deferred } from "../lib/deferred.ts";
 import type { UnknownFlag } from "../live/arguments.ts";
 import type { Front } from "../live/front.ts";
 import type { LiveSession } from "../live/live-session.ts";
@@ -76,7 +77,8 @@ export async function openAcpSession(
 	const loading = opening.loadExtensions(workspace, warn);
 	await opening.checkFlags(workspace, loading, warn);
 	const releases: (() => void)[] = [];
-	const dialogs = new Dialogs({ peer, client, sessionId: () => session?.id ?? "", projection: () => projection, asking });
+	const known = deferred<void>();
+	const dialogs = new Dialogs({ peer, client, sessionId: () => session?.id ?? "", projection: () => projection, asking, known: known.promise });
 	const files = new EditorFiles({
 		peer,
 		isOffered: client.hasFiles,
@@ -100,7 +102,7 @@ export async function openAcpSession(
 	const { live, ready } = await opening.openSession(workspace, front, loading);
 	onLive(live);
 	if (mcpServers.length) await bringServers(live, mcpServers);
-	const voice = new Voice({ sessionId: live.session.transcript.sessionId, writer, send, filter });
+	const voice = new Voice({ sessionId: live.session.transcript.sessionId, writer, send, filter, onKnown: () => known.resolve() });
 	const view = new ToolView({
 		cwd,
 		labelOf: (name) => live.assembly.sources.find(name)?.tool.label,
@@ -120,7 +122,7 @@ export async function openAcpSession(
 	});
 	projection = shown;
 	for (const text of early) warn(text);
-	const approvals = new Approvals({ live, peer, sessionId: live.session.transcript.sessionId, projection: shown, asking });
+	const approvals = new Approvals({ live, peer, sessionId: live.session.transcript.sessionId, projection: shown, asking, known: known.promise });
 	approvals.hello();
 	const tell: Voice["update"] = (update) => voice.update(update, true);
 	session = new AcpSession({

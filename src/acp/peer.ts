@@ -41,6 +41,8 @@ export class Peer {
 	/** Requests of the client that have no response yet, by their ids as JSON. */
 	#open = new Map<string, AbortController>();
 	#asked = new Map<number, Asked>();
+	/** The same requests, each until its response is written. */
+	#handling = new Set<Promise<void>>();
 	#lastId = 0;
 	#isClosed = false;
 
@@ -58,7 +60,8 @@ export class Peer {
 		}
 		if (id === undefined && !("id" in message)) return this.#notified(method, params);
 		if (!isId(id)) return this.#fail(null, new RpcError(codes.invalidRequest, "id must be an integer, a string or null"));
-		void this.#handle(id, method, params);
+		const handling = this.#handle(id, method, params).finally(() => this.#handling.delete(handling));
+		this.#handling.add(handling);
 	}
 
 	receiveTooLong(limit: number): void {
@@ -92,6 +95,11 @@ export class Peer {
 			this.#parts.send(toLine({ jsonrpc: "2.0", id, method, params }));
 			if (signal) release = onAbort(signal, () => withdraw("was withdrawn"));
 		});
+	}
+
+	/** Resolves when every request of the client has its response. */
+	async answered(): Promise<void> {
+		while (this.#handling.size) await Promise.allSettled(this.#handling);
 	}
 
 	/** The client is gone: what was asked has no answer, and nothing more is asked. */

@@ -140,7 +140,12 @@ export class Projection {
 		const call = this.#calls.get(modelId);
 		if (!call) return undefined;
 		const { view } = this.#parts;
-		return { id: call.id, title: view.title(call.name, call.args), kind: view.kind(call.name), args: call.args };
+		return { id: call.id, title: view.title(call.name, call.args), kind: view.kind(call.name), args: view.input(call.args) };
+	}
+
+	/** Arguments as they are shown. */
+	input(args: Args): Args {
+		return this.#parts.view.input(args);
 	}
 
 	/** Announces something that is asked as if it were a call. Returns its id and how to end it. */

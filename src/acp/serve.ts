@@ -1,5 +1,6 @@
 /** A connection with an editor, from its first byte to the exit code. Does not know the process: the caller provides the pipes. */
 
+import { setImmediate } from "node:timers/promises";
 import { RecordReader } from "../lib/jsonl.ts";
 import { stderrLog } from "../lib/log.ts";
 import type { UnknownFlag } from "../live/arguments.ts";
@@ -17,6 +18,8 @@ const mostWaiting = 32 * 1024 * 1024;
 /** How long everything may take at the end. */
 const endMs = 4500;
 const flushMs = 2000;
+/** Of that, how long requests may take that are open when the input ends. */
+const answerMs = 4000;
 
 export interface AcpPipes {
 	env: NodeJS.ProcessEnv;
@@ -91,6 +94,11 @@ export function serveAcp(pipes: AcpPipes, options: Options, unknown: readonly Un
 		Number(env.BOWLINE_MAX_LINE_BYTES) || maxLineBytes,
 	);
 	const finish = async () => {
+		methods.cancelWaiting();
+		// What came in the same piece of input as the end is handed over first.
+		await setImmediate();
+		await Promise.all([methods.sessions?.closeAll("finish"), within(peer.answered(), answerMs)]);
+		// What was opened meanwhile.
 		await methods.sessions?.closeAll("finish");
 		await within(writer.drained(), flushMs);
 	};

@@ -75,10 +75,10 @@ export class AcpSession {
 		const deliver = (params._meta as { bowline?: { deliver?: unknown } } | undefined)?.bowline?.deliver;
 		const isSteering = this.isInTurn && (deliver === "steer" || (deliver === undefined && this.#parts.busy() === "steer"));
 		const turn = new Turn(content, isSteering);
-		this.#title ??= titleOf(content.message);
 		this.#turns.push(turn);
-		incoming.signal.addEventListener("abort", () => this.#cancelOne(turn), { once: true });
-		const answer = isSteering ? this.#steer(turn) : this.#running.then(() => this.#run(turn));
+		const answer = isSteering ? this.#steer(turn) : this.#inItsTurn(turn);
+		if (incoming.signal.aborted) this.#cancelOne(turn);
+		else incoming.signal.addEventListener("abort", () => this.#cancelOne(turn), { once: true });
 		// The next turn writes nothing before the response of this one.
 		this.#running = Promise.allSettled([this.#running, answer]).then(() => setImmediate());
 		return answer;
@@ -94,7 +94,17 @@ export class AcpSession {
 	#cancelOne(turn: Turn): void {
 		if (!this.#turns.includes(turn)) return;
 		turn.cancel();
-		if (this.#turns[0] === turn) this.#abort();
+		if (this.#turns[0] === turn) return this.#abort();
+		if (turn.isSteering) return;
+		this.#turns = this.#turns.filter((each) => each !== turn);
+		turn.withdrawn.resolve();
+	}
+
+	/** A prompt that is withdrawn while others run is answered without waiting for them. */
+	#inItsTurn(turn: Turn): Promise<PromptResponse> {
+		const cancelled: PromptResponse = { stopReason: "cancelled" };
+		const run = this.#running.then(() => (this.#turns.includes(turn) ? this.#run(turn) : cancelled));
+		return Promise.race([run, turn.withdrawn.promise.then(() => cancelled)]);
 	}
 
 	#abort(): void {
@@ -149,6 +159,7 @@ export class AcpSession {
 			if (!turn.isCancelled) this.#parts.projection.say(text);
 			return {};
 		}
+		this.#title ??= titleOf(content.message);
 		const refusal = await this.#ask(turn, content);
 		if (!refusal) await this.#atRest();
 		// A command of an extension may have loaded others.
@@ -220,7 +231,12 @@ export class AcpSession {
 
 	/** `always`: also when they have not changed. */
 	async announceCommands(always = false): Promise<void> {
-		const listed = (await this.live.slashCommands()).map(({ name, description }) => ({ name, description: description || name }));
+		const { templates } = await this.live.assembly.prompting.resources();
+		const hints = new Map(templates.map(({ name, argumentHint }) => [name, argumentHint]));
+		const listed = (await this.live.slashCommands()).map(({ name, description, source }) => {
+			const hint = source === "prompt" ? hints.get(name) : undefined;
+			return { name, description: description || name, ...(hint && { input: { hint } }) };
+		});
 		const names = new Set(listed.map(({ name }) => name));
 		const availableCommands = [...listed, ...ownCommands.filter(({ name }) => !names.has(name))];
 		const json = JSON.stringify(availableCommands);
@@ -238,13 +254,23 @@ export class AcpSession {
 
 	/** Does what the client asked for; it reads the outcome in the answer. */
 	async change(work: () => Promise<unknown>): Promise<ReturnType<ConfigOptions["all"]>> {
+		await this.#quietly(work);
+		return this.currentOptions();
+	}
+
+	/** The same, where the answer does not hold the options. */
+	async apply(work: () => Promise<unknown>): Promise<void> {
+		await this.#quietly(work);
+		this.#tellOptions();
+	}
+
+	async #quietly(work: () => Promise<unknown>): Promise<void> {
 		this.#changing++;
 		try {
 			await work();
 		} finally {
 			this.#changing--;
 		}
-		return this.currentOptions();
 	}
 	#changing = 0;
 

@@ -7,7 +7,7 @@ type Meta = Record<string, unknown>;
 
 export class TerminalOutput {
 	#id: string;
-	/** How many characters of the whole output have been sent. */
+	/** How many bytes of the whole output have been sent. */
 	#sent = 0;
 
 	constructor(id: string) {
@@ -20,12 +20,12 @@ export class TerminalOutput {
 
 	/** What was added since the last call. A result holds the end of the output, and says how much there was in all. */
 	output({ content, details }: ToolResult, hasFailed = false): Meta[] {
-		const shown = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+		const shown = Buffer.from(content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(""));
 		const truncation = (details as { truncation?: { totalBytes?: number; outputBytes?: number } | null } | undefined)?.truncation;
 		const cut = Math.max(0, (truncation?.totalBytes ?? 0) - (truncation?.outputBytes ?? 0));
 		const total = cut + shown.length;
 		if (total <= this.#sent && !hasFailed) return [];
-		const added = shown.slice(Math.max(0, this.#sent - cut));
+		const added = shown.toString("utf8", Math.max(0, this.#sent - cut));
 		this.#sent = total;
 		return [...pieces(added)].map((data) => ({ terminal_output: { terminal_id: this.#id, data } }));
 	}

@@ -12,6 +12,8 @@ export class Turn {
 	/** Whether it is delivered into the turn that runs. */
 	readonly isSteering: boolean;
 	readonly cancelled: Deferred<void> = deferred();
+	/** It was cancelled before it began, and those before it go on. */
+	readonly withdrawn: Deferred<void> = deferred();
 	isCancelled = false;
 	#last: AssistantMessage | undefined;
 	#isAborted = false;

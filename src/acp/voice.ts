@@ -11,6 +11,8 @@ export interface VoiceParts {
 	send: Send;
 	/** A filter that removes credentials from a text that comes in pieces. */
 	filter: () => TextFilter | undefined;
+	/** Questions may be asked from here on. */
+	onKnown: () => void;
 }
 
 /** `isClean`: there are no credentials in it. `alone`: in a write of its own. */
@@ -20,7 +22,7 @@ export class Voice {
 	readonly chunks: Chunks;
 	#parts: VoiceParts;
 	/** What was said before the client knew the session. */
-	#early: SessionUpdate[] | undefined = [];
+	#early: (() => void)[] | undefined = [];
 	#isOver = false;
 
 	constructor(parts: VoiceParts) {
@@ -28,7 +30,7 @@ export class Voice {
 		const { sessionId, writer, send, filter } = parts;
 		this.chunks = new Chunks({
 			sessionId,
-			write: (line) => send(line, { isClean: true }),
+			write: (line) => this.#say(() => send(line, { isClean: true })),
 			isAccepting: () => writer.isAccepting,
 			hold: (bytes) => writer.hold(bytes),
 			filter,
@@ -38,16 +40,23 @@ export class Voice {
 
 	update = (update: SessionUpdate, alone = false): void => {
 		if (this.#isOver) return;
-		if (this.#early) return void this.#early.push(update);
 		this.chunks.flush();
-		this.#parts.send(toLine({ jsonrpc: "2.0", method: "session/update", params: { sessionId: this.#parts.sessionId, update } }), { alone });
+		const { sessionId, send } = this.#parts;
+		const line = toLine({ jsonrpc: "2.0", method: "session/update", params: { sessionId, update } });
+		this.#say((isAlone) => send(line, { alone: alone || isAlone }));
 	};
+
+	#say(write: (isAlone?: true) => void): void {
+		if (this.#early) this.#early.push(() => write(true));
+		else write();
+	}
 
 	/** The client knows the session from now on. */
 	begin(): void {
 		const early = this.#early ?? [];
 		this.#early = undefined;
-		for (const update of early) this.update(update, true);
+		for (const write of early) write();
+		this.#parts.onKnown();
 	}
 
 	/** Nothing more is written. */

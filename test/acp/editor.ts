@@ -18,13 +18,15 @@ export type Message = Record<string, any>;
 
 export interface EditorOptions {
 	/** A model script in the words of wire tests. */
-	model?: string;
+	model?: string | object;
 	flags?: string[];
 	env?: Record<string, string>;
 	files?: Record<string, string>;
 	capabilities?: Json;
 	/** In a process of its own. */
 	isProcess?: boolean;
+	/** The process may write to stderr. */
+	mayComplain?: boolean;
 	/** A folder of an editor before, with its sessions. */
 	folder?: string;
 	/** Answers what the agent asks. Without one, requests are unknown to the editor. */
@@ -57,7 +59,8 @@ export class Editor {
 		mkdirSync(this.cwd, { recursive: true });
 		for (const [path, content] of Object.entries(options.files ?? {})) this.write(path, content);
 		const script = join(this.folder, "script.json");
-		if (options.model !== undefined) writeFileSync(script, JSON.stringify(toScript(options.model)));
+		if (options.model !== undefined)
+			writeFileSync(script, JSON.stringify(typeof options.model === "string" ? toScript(options.model) : options.model));
 		const model = options.model === undefined ? [] : ["--provider", "scripted", "--model", script];
 		const flags = ["--set", "retry.baseDelayMs=20", ...model, ...(options.flags ?? [])];
 		const env: NodeJS.ProcessEnv = {
@@ -196,6 +199,7 @@ export class Editor {
 	}
 
 	check(): void {
+		if (this.stderr !== "" && !this.#options.mayComplain) throw new Error(`stderr: ${this.stderr}`);
 		if (this.judge.problems.length) throw new Error(this.judge.problems.join("\n"));
 	}
 
