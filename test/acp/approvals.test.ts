@@ -114,3 +114,38 @@ test("modes are offered as modes and as an option, and both can be set", () =>
 		expect(await editor.ask("session/set_mode", { sessionId, modeId: "yolo" })).toMatchObject({ error: { code: -32602 } });
 		expect(editor.updates("config_option_update")).toEqual([]);
 	}));
+
+test("a subagent asks under the call that sent it, with its name in the title", () =>
+	using(
+		{
+			model:
+				'agent main + call #t task {"agent":"task","tasks":[{"id":"fix","description":"d","assignment":"a"}]} · agent main + say "done" · agent task + call #c bash {"command":"touch made"} · agent task + call submit_result {"result":{"data":"ok"}}',
+			flags: ["--permission-mode", "ask"],
+			isProcess: true,
+			answer: choose("allow_once"),
+		},
+		async (editor) => {
+			const session = await editor.session();
+			expect(await editor.prompt(session, "go")).toMatchObject({ result: { stopReason: "end_turn" } });
+			expect(asked(editor)).toMatchObject([
+				{
+					sessionId: session,
+					toolCall: { toolCallId: "t", title: expect.stringMatching(/^task: /), kind: "think", rawInput: { command: "touch made" } },
+					options: [{ kind: "reject_once" }, { kind: "allow_once" }, { kind: "allow_always" }, { kind: "allow_always" }],
+				},
+			]);
+			expect(JSON.stringify(asked(editor)[0]?.toolCall.content)).toContain("touch made");
+			expect(editor.calls()).toMatchObject([{ toolCallId: "t", status: "completed", kind: "think", title: "d" }]);
+			expect(editor.updates("tool_call_update").some(({ content }) => JSON.stringify(content ?? "").includes("- "))).toBe(true);
+		},
+	));
+
+test("a question about a long text holds the beginning of it", () => {
+	const model = { replies: [{ blocks: [{ tool: "write", arguments: { path: "long.txt", content: "x".repeat(300_000) } }] }, { text: "done" }] };
+	return using({ model, flags: ["--permission-mode", "ask"], answer: choose("allow_once") }, async (editor) => {
+		const session = await editor.session();
+		await editor.prompt(session, "go");
+		expect(asked(editor)[0]?.toolCall.rawInput.content).toMatch(/^x{16384}… \[cut\]$/);
+		expect(readFileSync(join(editor.cwd, "long.txt"), "utf8")).toHaveLength(300_000);
+	});
+});

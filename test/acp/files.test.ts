@@ -132,3 +132,16 @@ test("an editor that only reads, files elsewhere, and files that are not text st
 		),
 	);
 });
+
+test("in a sandbox the disk alone counts, and edits still show what they changed", () => {
+	const { options, asked, attach } = withBuffers({ "a.txt": "unsaved\n" });
+	const model = 'call read {"path":"a.txt"} · call edit {"path":"a.txt","edits":[{"oldText":"saved","newText":"kept"}]} · say "done"';
+	return using({ ...options, model, files: { "a.txt": "saved\n" }, flags: ["--sandbox", "external"] }, async (editor) => {
+		attach(editor);
+		const session = await editor.session();
+		expect(await editor.prompt(session, "go")).toMatchObject({ result: { stopReason: "end_turn" } });
+		expect(asked).toEqual([]);
+		expect(readFileSync(join(editor.cwd, "a.txt"), "utf8")).toBe("kept\n");
+		expect(editor.calls()[1]?.content).toEqual([{ type: "diff", path: join(editor.cwd, "a.txt"), oldText: "saved\n", newText: "kept\n" }]);
+	});
+});

@@ -57,6 +57,9 @@ test("a terminal gets only what was added, also when the shown output was cut in
 	expect(data(terminal.output(result("one\n", { truncation: null })))).toBe("one\n");
 	expect(data(terminal.output(result("one\ntwo\n", { truncation: null })))).toBe("two\n");
 	expect(data(terminal.output(result("two\nthree\n", { truncation: { totalBytes: 14, outputBytes: 10 } })))).toBe("three\n");
+	const accents = new TerminalOutput("a");
+	expect(data(accents.output(result("éé", { truncation: null })))).toBe("éé");
+	expect(data(accents.output(result("éàà", { truncation: { totalBytes: 8, outputBytes: 6 } })))).toBe("àà");
 	expect(terminal.exit(result("three\n\nCommand exited with code 7"), true)).toEqual({
 		terminal_exit: { terminal_id: "t", exit_code: 7, signal: null },
 	});

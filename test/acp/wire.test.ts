@@ -188,3 +188,17 @@ test("a client that reads slowly costs bounded memory, and can still cancel", ()
 		expect(await answer).toMatchObject({ result: { stopReason: "cancelled" } });
 		expect(JSON.stringify(editor.messages).length).toBeLessThan(20_000_000);
 	}));
+
+test("commands are listed with what to type after them", () =>
+	using(
+		{
+			model: 'say "hi"',
+			files: { "fix.md": "---\ndescription: Repair\nargument-hint: <file>\n---\nRepair $1" },
+			flags: ["--prompt-template", "fix.md"],
+		},
+		async (editor) => {
+			await editor.session();
+			const [update] = editor.updates("available_commands_update");
+			expect(update?.availableCommands).toContainEqual({ name: "fix", description: "Repair", input: { hint: "<file>" } });
+		},
+	));
