@@ -61,7 +61,8 @@ const mayImport: Record<string, string[]> = {
 	embed: ["protocol", "lib", "live", "rpc", "client", "node:"],
 	chat: ["protocol", "lib", "client", "node:"],
 	fleet: ["protocol", "lib", "client", "transcript", "snapshots", "verification", "node:", "pg"],
-	app: [...belowLive, "client", "fleet", "live", "rpc", "one-shot", "acp", "embed", "chat", "node:"],
+	serve: ["protocol", "lib", "client", "transcript", "node:", "ws", "typebox"],
+	app: [...belowLive, "client", "fleet", "live", "rpc", "one-shot", "acp", "embed", "chat", "serve", "node:"],
 	"index.ts": ["client", "extensions", "embed"],
 };
 

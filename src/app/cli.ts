@@ -81,7 +81,7 @@ async function main(): Promise<void> {
 	if (search !== undefined) {
 		refuseUnknown(unknown, warn);
 		handleClosedStdout();
-		return (await import("./subcommands.ts")).subcommandOf("models")?.(search === true ? words : [search, ...words], options);
+		return (await import("./subcommands.ts")).subcommandOf("models")?.(search === true ? words : [search, ...words], options, []);
 	}
 	if (options.json && !subcommand) return refuse((await import("./subcommands.ts")).jsonText);
 	// `bowline config --mode rpc` shows what a host gets.
@@ -96,11 +96,11 @@ async function main(): Promise<void> {
 		const stdout = claimStdout();
 		return (await import("../one-shot/index.ts")).runOneShot(parsed, stdout, warn);
 	}
-	refuseUnknown(unknown, warn);
 	if (subcommand) {
 		handleClosedStdout();
-		return subcommand(rest, options);
+		return subcommand(rest, options, unknown);
 	}
+	refuseUnknown(unknown, warn);
 	if (words.length) return refuse((await import("./subcommands.ts")).unknownCommandText(words[0] as string));
 	refuse('Nothing to do. Try bowline chat. Pass -p "prompt" for one answer, --mode rpc to be driven by a program, or see bowline --help.');
 }

@@ -7,9 +7,9 @@ export { versionText } from "./version.ts";
 
 const table = flags as Record<string, Flag>;
 
-function flagLines(names: readonly string[]): string {
-	const lines = names.flatMap((name) => {
-		const { value, doc, short, hidden, without } = table[name] as Flag;
+function flagLines(names: readonly string[], own: Readonly<Record<string, Flag>> = {}): string {
+	const lines = [...Object.keys(own), ...names].flatMap((name) => {
+		const { value, doc, short, hidden, without } = (own[name] ?? table[name]) as Flag;
 		if (hidden) return [];
 		const spelling = `${(short ? `-${short}, ` : "").padEnd(5)}--${name}${value ? (without ? ` [${value}]` : ` <${value}>`) : ""}`;
 		return [`  ${spelling.padEnd(35)} ${doc}`];
@@ -25,8 +25,8 @@ const pages = () => `Pages in ${join(import.meta.dirname, "../docs")}`;
 export function helpText(topic?: string): string {
 	if (topic === "rpc") return rpcHelp();
 	if (topic !== undefined) {
-		const { usage, doc, flags: own } = subcommands[topic] as Subcommand;
-		return `${`bowline ${topic} ${usage}`.trimEnd()}\n  ${doc}\n${own.length ? `\n${flagLines([...own, "help"])}` : ""}`;
+		const { usage, doc, flags: used, ownFlags } = subcommands[topic] as Subcommand;
+		return `${`bowline ${topic} ${usage}`.trimEnd()}\n  ${doc}\n${used.length ? `\n${flagLines([...used, "help"], ownFlags)}` : ""}`;
 	}
 	const line = (words: string, doc: string) => `  ${`bowline ${words}`.padEnd(29)} ${doc}`;
 	return `bowline: a headless coding agent for other programs

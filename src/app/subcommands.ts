@@ -1,8 +1,11 @@
 /** What `bowline <word>` does: one table, from which the command line and its help follow. Each one is loaded when it is called. */
 
 import { didYouMean } from "../lib/nearest.ts";
+import { printableLine } from "../lib/printable.ts";
 import { UsageError } from "../lib/usage-error.ts";
-import { type FlagName, flags, type Options } from "../protocol/flags.ts";
+import { refuseUnknown, type UnknownFlag } from "../live/arguments.ts";
+import { type Flag, type FlagName, flags, type Options } from "../protocol/flags.ts";
+import { serveFlags } from "./serve-flags.ts";
 
 export interface Subcommand {
 	/** The text after the name, for the help. */
@@ -10,7 +13,9 @@ export interface Subcommand {
 	doc: string;
 	/** The flags that mean something here, for the help. */
 	flags: readonly FlagName[];
-	run: (words: readonly string[], options: Options) => Promise<void>;
+	/** Flags that no other command has. Without them unknown flags are refused. */
+	ownFlags?: Readonly<Record<string, Flag>>;
+	run: (words: readonly string[], options: Options, unknown: readonly UnknownFlag[]) => Promise<void>;
 }
 
 /** Where to work, and with which settings. */
@@ -36,6 +41,8 @@ const notForAcp: readonly FlagName[] = [...notForChat, "cwd", "session", "contin
 const forPeople = (left: readonly FlagName[]) =>
 	(Object.keys(flags) as FlagName[]).filter((name) => !left.includes(name) && !("hidden" in flags[name]));
 const acpFlags = forPeople(notForAcp);
+/** Requests say which session, and where. */
+const serveSessionFlags = forPeople([...notForAcp.filter((name) => name !== "name" && name !== "cwd" && name !== "json"), "no-session", "log"]);
 const chatFlags = forPeople([...notForChat, "log"]);
 
 export const subcommands: Record<string, Subcommand> = {
@@ -81,6 +88,13 @@ export const subcommands: Record<string, Subcommand> = {
 		flags: acpFlags,
 		// The command line starts it before subcommands: it owns stdout.
 		run: async () => undefined,
+	},
+	serve: {
+		usage: "[status|stop|link|token …]",
+		doc: "Many sessions over HTTP and WebSocket, with a page for browsers; see docs/serve.md",
+		flags: serveSessionFlags,
+		ownFlags: serveFlags,
+		run: async (words, options, unknown) => (await import("./commands/serve.ts")).serveCommand(words, options, unknown),
 	},
 	mcp: {
 		usage: "[server]",
@@ -135,11 +149,12 @@ export function unknownCommandText(word: string): string {
 /** Runs the subcommand of this name; nothing when there is none. */
 export function subcommandOf(name: string): Subcommand["run"] | undefined {
 	if (!Object.hasOwn(subcommands, name)) return undefined;
-	const { usage, run } = subcommands[name] as Subcommand;
-	return async (words, options) => {
+	const { usage, run, ownFlags } = subcommands[name] as Subcommand;
+	return async (words, options, unknown) => {
+		if (!ownFlags) refuseUnknown(unknown, (text) => void process.stderr.write(`Warning: ${printableLine(text)}\n`));
 		if (options.json && !(subcommands[name] as Subcommand).flags.includes("json")) throw new UsageError(jsonText);
 		if (usage === "" && words.length) throw new UsageError(`Unexpected argument: ${words[0]}. bowline ${name} takes none. See bowline --help.`);
-		await run(words, options);
+		await run(words, options, unknown);
 	};
 }
 

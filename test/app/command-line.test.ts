@@ -22,7 +22,7 @@ const json = (...args: string[]) => JSON.parse(run(...args, "--json").stdout) as
 
 describe("help", () => {
 	test.each(Object.keys(subcommands))("of %s lists its own flags alone", (name) => {
-		const own = subcommands[name]?.flags ?? [];
+		const own = [...Object.keys(subcommands[name]?.ownFlags ?? {}), ...(subcommands[name]?.flags ?? [])];
 		const listed = [...helpText(name).matchAll(/^ {2}(?:-\w+, +| {5})--([\w-]+)/gm)].map(([, flag]) => flag);
 		expect(listed).toEqual(own.length ? [...own, "help"] : []);
 	});

@@ -1,0 +1,133 @@
+/** The shapes of `bowline serve`: what requests and answers of its routes contain, and the frames that only connections to a server have. */
+import Type, { type Static } from "typebox";
+import { ImageInput } from "./content.ts";
+import { flag, integer, jsonObject, list, number, optional, orNull, shape, text, words } from "./define.ts";
+import { thinkingLevels } from "./levels.ts";
+import { scopes } from "./routes.ts";
+
+export const sessionStates = ["asleep", "starting", "idle", "busy", "stopping", "crashed", "failed", "elsewhere"] as const;
+export type SessionStateName = (typeof sessionStates)[number];
+
+const prompt = { message: text(), images: optional(list(ImageInput)) };
+
+export const CreateSession = shape("CreateSession", "A new session. Members that are not here are refused.", {
+	cwd: text({ description: "The working directory. Its real path must be inside a root of the server." }),
+	name: optional(text()),
+	provider: optional(text()),
+	model: optional(text()),
+	thinking: optional(words(...thinkingLevels)),
+	tools: optional(list(text(), { description: "Only these built-in tools." })),
+	noTools: optional(flag()),
+	appendSystemPrompt: optional(text()),
+	settings: optional({ ...jsonObject, description: "Settings of this session by their names." }),
+	ephemeral: optional(flag({ description: "Write nothing to disk: the session ends with its process." })),
+	onCrash: optional(words("stay", "resume")),
+	approve: optional(flag({ description: "Trust the project. Needs scope `admin` and the server's setting `serve.approve`." })),
+	prompt: optional(Type.Object(prompt)),
+});
+export type CreateSession = Static<typeof CreateSession>;
+
+const Exit = Type.Object({
+	code: orNull(integer()),
+	signal: orNull(text()),
+	at: integer(),
+	stderr: optional(text({ description: "Its last lines." })),
+});
+const Seat = Type.Object({ client: text(), name: text(), since: integer() });
+
+export const ServedSession = shape("ServedSession", "A session as the server knows it. Times are milliseconds since 1970.", {
+	id: text(),
+	name: optional(text()),
+	cwd: text(),
+	state: words(...sessionStates),
+	since: integer({ description: "When it came into this state." }),
+	createdAt: integer(),
+	updatedAt: integer(),
+	model: orNull(Type.Object({ provider: text(), id: text() })),
+	asOf: integer({ description: "The highest number of a frame so far." }),
+	epoch: integer(),
+	run: orNull(Type.Object({ runId: text(), startedAt: integer() })),
+	seat: orNull(Seat),
+	readers: integer(),
+	pending: Type.Object({ dialogs: integer(), queued: integer() }),
+	usage: Type.Object({ totalTokens: integer(), costUsd: number() }),
+	lastExit: orNull(Exit),
+	reason: optional(text({ description: "Why it is in this state, and what to do." })),
+	pid: optional(integer({ description: "In state `elsewhere`: the process that has it." })),
+	file: optional(text()),
+});
+export type ServedSession = Static<typeof ServedSession>;
+
+export const SessionPage = shape("SessionPage", "Sessions, newest first.", {
+	sessions: list(ServedSession),
+	nextCursor: optional(text()),
+	truncated: optional(flag({ description: "There are more sessions than the server keeps in mind." })),
+});
+
+export const LoginRequest = shape("LoginRequest", "One of both.", { code: optional(text()), token: optional(text()) });
+export const LoginAnswer = shape("LoginAnswer", "A page token.", { token: text(), scope: words(...scopes), expiresAt: integer() });
+export const TicketAnswer = shape("TicketAnswer", "Open the socket with the subprotocols `bowline.v1` and `ticket.<ticket>`.", {
+	ticket: text(),
+	expiresAt: integer(),
+});
+
+export const ServerInfo = shape("ServerInfo", "What this server is.", {
+	version: text(),
+	protocol: integer(),
+	instance: text({ description: "Changes with every start." }),
+	name: text(),
+	scope: words(...scopes),
+	roots: list(text()),
+	limits: jsonObject,
+	dialects: list(text()),
+	sandbox: text(),
+	draining: flag(),
+});
+
+export const StopSession = shape("StopSession", "How to stop.", { abort: optional(flag()) });
+export const PromptRequest = shape("PromptRequest", "A prompt.", {
+	...prompt,
+	streamingBehavior: optional(words("steer", "followUp")),
+	outputSchema: optional(jsonObject),
+	key: optional(text()),
+});
+export const PromptAnswer = shape("PromptAnswer", "What became of a prompt. `result` and `text` come when the request waited for the end.", {
+	runId: optional(text()),
+	disposition: optional(text()),
+	duplicate: flag(),
+	result: optional(jsonObject),
+	text: optional(text()),
+});
+export const EntriesPage = shape("EntriesPage", "Entries of a session file, oldest first.", {
+	entries: list(jsonObject),
+	leafId: orNull(text()),
+	total: integer(),
+	before: flag({ description: "There are older entries." }),
+	after: flag({ description: "There are newer entries." }),
+	asOf: integer({ description: "Subscribe after this number: nothing is missing, and nothing comes twice." }),
+});
+export const ArtifactList = shape("ArtifactList", "Files that subagents left.", {
+	artifacts: list(Type.Object({ name: text(), size: integer(), modified: integer() })),
+});
+export const DrainState = shape("DrainState", "Whether the server drains.", { draining: flag(), deadlineMs: optional(integer()) });
+export const ServeError = shape("ServeError", "A refusal. `message` names the remedy.", {
+	error: Type.Object({ code: text(), message: text(), details: optional(jsonObject) }),
+});
+
+/** Shapes by the names that the rows of routes use. */
+export const serveShapes = {
+	CreateSession,
+	ServedSession,
+	SessionPage,
+	LoginRequest,
+	LoginAnswer,
+	TicketAnswer,
+	ServerInfo,
+	StopSession,
+	PromptRequest,
+	PromptAnswer,
+	EntriesPage,
+	ArtifactList,
+	DrainState,
+	ServeError,
+};

@@ -1,0 +1,142 @@
+/** One socket for many sessions, as a page uses it: every frame names its session. */
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+import type { Connections, OpenConnection } from "./connections.ts";
+import { Reader } from "./feed.ts";
+import { encoded } from "./frames.ts";
+import type { Hub } from "./hub.ts";
+import { Refusal } from "./refusal.ts";
+import type { Connection, Session } from "./session.ts";
+import { cursorAheadText } from "./session.ts";
+import { readyFrame } from "./session-socket.ts";
+import type { Sessions } from "./sessions.ts";
+import { SocketSink } from "./sockets.ts";
+import { type Bearer, mayUse } from "./tokens.ts";
+
+const mostAttached = 64;
+const mostReaderBytes = 1024 * 1024;
+
+interface ManyParts {
+	sessions: Sessions;
+	hub: Hub;
+	connections: Connections;
+}
+
+interface ManyRequest {
+	bearer: Bearer;
+	client: string;
+	name: string;
+}
+
+interface Inbound {
+	type?: unknown;
+	id?: unknown;
+	sessionId?: unknown;
+	mode?: unknown;
+	afterSeq?: unknown;
+	takeover?: unknown;
+}
+
+export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, client, name }: ManyRequest, parts: ManyParts): void {
+	const { sessions, hub, connections } = parts;
+	const attached = new Map<string, { connection: Connection; session: Session }>();
+	const sink = new SocketSink(socket, stream, "many", {
+		message: receive,
+		closed() {
+			connections.delete(open);
+			leaveHub();
+			for (const { connection, session } of attached.values()) session.detach(connection);
+			attached.clear();
+		},
+		drained() {
+			for (const { connection } of attached.values()) connection.reader.drained();
+		},
+	});
+	const open: OpenConnection = { kind: "socket", bearer, close: (code, reason) => sink.close(code, reason) };
+	connections.add(open);
+	const tell = (frame: object) => sink.write(encoded(JSON.stringify(frame), "socket", ""));
+	// States of attached sessions come to their readers.
+	const leaveHub = hub.listen((frame) => {
+		const { sessionId } = frame as { sessionId?: string };
+		if (sessionId === undefined || !attached.has(sessionId) || (frame as { type: string }).type === "session_removed") tell(frame);
+	});
+
+	function receive(text: string): void {
+		if (!mayUse(bearer.scope, "drive") && text.length > mostReaderBytes) return sink.close(1009, "the message is too long");
+		let frame: Inbound;
+		try {
+			frame = JSON.parse(text) as Inbound;
+		} catch (error) {
+			return tell({ type: "response", command: "parse", success: false, error: `Failed to parse command: ${(error as Error).message}` });
+		}
+		const { type, id, sessionId } = frame ?? {};
+		const refuse = (error: string, code?: string) =>
+			tell({
+				...(typeof sessionId === "string" && { sessionId }),
+				...(id !== undefined && { id }),
+				type: "response",
+				command: String(type),
+				success: false,
+				error,
+				...(code && { code }),
+			});
+		if (typeof sessionId !== "string") return refuse('Every frame of this socket needs a member "sessionId".', "bad_field");
+		try {
+			if (type === "attach") return attach(sessionId, frame, id);
+			if (type === "detach") return detach(sessionId, id);
+			const found = attached.get(sessionId);
+			if (!found) return refuse("This socket is not attached to that session. Send attach first.", "not_attached");
+			void found.session.receive(found.connection, text);
+		} catch (error) {
+			if (!(error instanceof Refusal)) throw error;
+			refuse(error.message, error.code);
+		}
+	}
+
+	function attach(sessionId: string, { mode, afterSeq, takeover }: Inbound, id: unknown): void {
+		if (attached.size >= mostAttached && !attached.has(sessionId))
+			throw new Refusal(429, "too_many_connections", `A socket attaches to at most ${mostAttached} sessions. Detach from one first.`);
+		const session = sessions.get(sessionId);
+		const after = Number.isSafeInteger(afterSeq) ? (afterSeq as number) : undefined;
+		if (after !== undefined && after > session.feed.ring.lastSeq)
+			throw new Refusal(400, "cursor_ahead", cursorAheadText(after, session.feed.ring.lastSeq));
+		const wantsSeat = mode === "write";
+		if (wantsSeat && !mayUse(bearer.scope, "drive"))
+			throw new Refusal(403, "read_only", "mode write needs a token of scope drive; this one may only read.");
+		if (wantsSeat) session.checkSeat(client, takeover === true);
+		let known = attached.get(sessionId);
+		if (!known) {
+			const reader = new Reader(session.feed, sink);
+			const connection: Connection = {
+				client,
+				name,
+				bearer,
+				reader,
+				capabilities: {},
+				follow(to) {
+					attached.delete(sessionId);
+					attached.set(to.id, { connection, session: to });
+				},
+			};
+			known = { connection, session };
+			attached.set(sessionId, known);
+			session.attach(connection, wantsSeat);
+		} else if (wantsSeat) session.takeSeat(known.connection);
+		else session.leaveSeat(known.connection);
+		const { connection } = known;
+		connection.reader.send(readyFrame(session, connection));
+		if (id !== undefined) connection.reader.send(JSON.stringify({ id, type: "response", command: "attach", success: true }));
+		if (after !== undefined) void session.catchUp(connection.reader, after);
+		if (wantsSeat && !session.isAwake) void session.wake().catch(() => undefined); // The state tells.
+	}
+
+	function detach(sessionId: string, id: unknown): void {
+		const found = attached.get(sessionId);
+		attached.delete(sessionId);
+		if (found) {
+			found.session.leaveSeat(found.connection);
+			found.session.detach(found.connection);
+		}
+		tell({ sessionId, ...(id !== undefined && { id }), type: "response", command: "detach", success: true });
+	}
+}

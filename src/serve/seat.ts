@@ -1,0 +1,85 @@
+/** The right to drive a session: one client at a time, kept for a while after its connection was lost. */
+
+export interface SeatHolder {
+	/** The client's process, as it named itself. */
+	client: string;
+	name: string;
+	since: number;
+}
+
+export interface SeatConnection {
+	readonly client: string;
+	readonly name: string;
+}
+
+const graceMs = 30_000;
+
+export class Seat<C extends SeatConnection> {
+	#holder: SeatHolder | undefined;
+	#connection: C | undefined;
+	#grace: NodeJS.Timeout | undefined;
+	#onChange: (holder: SeatHolder | undefined) => void;
+	#graceMs: number;
+
+	constructor(onChange: (holder: SeatHolder | undefined) => void, ms = graceMs) {
+		this.#onChange = onChange;
+		this.#graceMs = ms;
+	}
+
+	get holder(): SeatHolder | undefined {
+		return this.#holder;
+	}
+
+	/** Absent while the holder is away. */
+	get connection(): C | undefined {
+		return this.#connection;
+	}
+
+	isHeldBy(connection: C): boolean {
+		return this.#connection === connection;
+	}
+
+	/** Whether this client may take it without asking. */
+	isFreeFor(client: string): boolean {
+		return !this.#holder || this.#holder.client === client;
+	}
+
+	/** Returns the connection that lost it. */
+	take(connection: C, now: number): C | undefined {
+		const previous = this.#connection === connection ? undefined : this.#connection;
+		const isSame = this.#holder?.client === connection.client;
+		clearTimeout(this.#grace);
+		this.#grace = undefined;
+		this.#connection = connection;
+		if (!isSame || !this.#holder) {
+			this.#holder = { client: connection.client, name: connection.name, since: now };
+			this.#onChange(this.#holder);
+		}
+		return previous;
+	}
+
+	/** The connection is gone. The seat is kept for the same client for a while. */
+	lose(connection: C): void {
+		if (this.#connection !== connection) return;
+		this.#connection = undefined;
+		this.#grace = setTimeout(() => this.free(), this.#graceMs);
+		this.#grace.unref();
+	}
+
+	free(): void {
+		clearTimeout(this.#grace);
+		this.#grace = undefined;
+		this.#connection = undefined;
+		if (!this.#holder) return;
+		this.#holder = undefined;
+		this.#onChange(undefined);
+	}
+
+	/** Ends without telling. */
+	close(): void {
+		clearTimeout(this.#grace);
+		this.#grace = undefined;
+		this.#connection = undefined;
+		this.#holder = undefined;
+	}
+}

@@ -1,0 +1,83 @@
+/** The socket of one session: frames of stdio in both directions, one per message. */
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+import { version } from "../lib/version.ts";
+import type { Connections, OpenConnection } from "./connections.ts";
+import { Reader } from "./feed.ts";
+import type { Connection, Session } from "./session.ts";
+import { SocketSink } from "./sockets.ts";
+import { type Bearer, mayUse } from "./tokens.ts";
+
+export interface SocketRequest {
+	bearer: Bearer;
+	client: string;
+	name: string;
+	wantsSeat: boolean;
+	after: number | undefined;
+	isFull: boolean;
+}
+
+const mostReaderBytes = 1024 * 1024;
+/** A connection whose agent does not read is not read either. */
+const behindMs = 50;
+
+export function openSessionSocket(socket: WebSocket, stream: Duplex, first: Session, request: SocketRequest, connections: Connections): void {
+	let session = first;
+	const { bearer, client, name, wantsSeat, after, isFull } = request;
+	const sink = new SocketSink(socket, stream, "socket", {
+		message(text) {
+			if (!mayUse(bearer.scope, "drive") && text.length > mostReaderBytes) return sink.close(1009, "the message is too long");
+			void session.receive(connection, text).then(() => (session.isBehind ? wait() : undefined));
+		},
+		closed() {
+			connections.delete(open);
+			session.detach(connection);
+		},
+		drained: () => reader.drained(),
+	});
+	const wait = () => {
+		sink.pause(true);
+		const again = () => (session.isBehind ? setTimeout(again, behindMs).unref() : sink.pause(false));
+		again();
+	};
+	const reader = new Reader(session.feed, sink);
+	const connection: Connection = {
+		client,
+		name,
+		bearer,
+		reader,
+		capabilities: {},
+		follow(to) {
+			session = to;
+		},
+	};
+	const open: OpenConnection = { kind: "socket", bearer, close: (code, reason) => sink.close(code, reason) };
+	connections.add(open);
+	void greet();
+
+	async function greet(): Promise<void> {
+		if (isFull) reader.options = { rewrite: (await import("./full-updates.ts")).fullUpdates() };
+		const holder = session.seat.holder;
+		if (wantsSeat && (!holder || holder.client === client || !session.seat.isHeldBy(connection))) session.attach(connection, true);
+		else session.attach(connection, wantsSeat);
+		reader.send(readyFrame(session, connection));
+		if (after !== undefined) void session.catchUp(reader, after);
+		if (wantsSeat && !session.isAwake) void session.wake().catch(() => undefined); // The state tells.
+	}
+}
+
+export function readyFrame(session: Session, connection: Connection): string {
+	const { id, epoch, state, feed, record } = session;
+	return JSON.stringify({
+		type: "ready",
+		version,
+		protocol: 1,
+		cwd: record.cwd,
+		capabilities: { mcp: 1, permissions: 1 },
+		sessionId: id,
+		epoch,
+		asOf: feed.ring.lastSeq,
+		seat: session.seat.isHeldBy(connection),
+		state,
+	});
+}

@@ -1,0 +1,866 @@
+/** One session: its state, its process when it is awake, its readers and its seat. It interprets no conversation; it routes frames. */
+import { claimOf } from "../lib/claim.ts";
+import { type CommandFrame, type ControlFrame, parseInbound, type RequestId } from "../protocol/frames.ts";
+import { commandAccess } from "../protocol/names.generated.ts";
+import type { ServedSession, SessionStateName } from "../protocol/serve.ts";
+import { Agent, type AgentExit } from "./agent.ts";
+import { Dialogs } from "./dialogs.ts";
+import { Feed, type FeedCounts, filterOf, type Reader, type Replay, type Slots } from "./feed.ts";
+import { headOf, isDurable, withOwnId } from "./frames.ts";
+import { HostCalls } from "./host-calls.ts";
+import { balanceAfterCrash, logPosition, pastOf } from "./past.ts";
+import type { SessionRecord } from "./record.ts";
+import { Refusal } from "./refusal.ts";
+import { Seat, type SeatHolder } from "./seat.ts";
+import { type Bearer, mayUse } from "./tokens.ts";
+
+/** A connection that reads a session, and may speak to it. */
+export interface Connection {
+	readonly client: string;
+	readonly name: string;
+	readonly bearer: Bearer;
+	readonly reader: Reader;
+	/** What it said in `hello`. */
+	capabilities: Readonly<Record<string, number>>;
+	/** The session moved, and the connection goes along. */
+	follow?: (to: Session) => void;
+}
+
+/** Who sent a command over plain HTTP. */
+export interface Caller {
+	bearer: Bearer;
+	name: string;
+}
+
+export interface SessionHost {
+	now(): number;
+	readonly counts: FeedCounts;
+	readonly replays: Slots;
+	/** Waits for its turn to start. Throws a Refusal when there is no room. */
+	startSlot<T>(session: Session, start: () => Promise<T>): Promise<T>;
+	/** The command line of the session's agent. */
+	agentCommand(record: SessionRecord): readonly string[];
+	env: NodeJS.ProcessEnv;
+	/** To everyone who listens to the server. */
+	announce(frame: object): void;
+	/** The record changed. */
+	save(record: SessionRecord): void;
+	/** The agent went to another session. */
+	moved(from: Session, to: string, state: AgentState): Session;
+	/** An ephemeral session ended. */
+	forget(session: Session): void;
+	log(line: Record<string, unknown>): void;
+	onStart(seconds: number): void;
+	onCrash(): void;
+	onUsage(tokens: number, costUsd: number): void;
+	readonly isDraining: boolean;
+}
+
+/** Of `get_state`, what the server uses. */
+export interface AgentState {
+	sessionId: string;
+	sessionFile?: string;
+	sessionName?: string;
+	model?: { provider: string; id: string } | null;
+	cwd?: string;
+	pendingMessageCount?: number;
+}
+
+interface Request {
+	command: string;
+	id: RequestId | undefined;
+	/** Receives the response as a line with the asker's id. */
+	answer: (line: string) => void;
+}
+
+const readyMs = 30_000;
+const crashWindowMs = 60_000;
+const mostCrashes = 3;
+const mostBehind = 32 * 1024 * 1024;
+const mostResumed = 2;
+const keptResults = 16;
+const movers: ReadonlySet<string> = new Set(["new_session", "switch_session", "open_session", "fork", "branch", "clone"]);
+const starts: ReadonlySet<string> = new Set(["compaction_start", "auto_compaction_start"]);
+const ends: ReadonlySet<string> = new Set(["compaction_end", "auto_compaction_end"]);
+
+export class Session {
+	readonly feed: Feed;
+	readonly seat: Seat<Connection>;
+	readonly connections = new Set<Connection>();
+	record: SessionRecord;
+	state: SessionStateName = "asleep";
+	since: number;
+	reason: string | undefined;
+	epoch = 0;
+	run: { runId: string; startedAt: number } | null = null;
+	#host: SessionHost;
+	#agent: Agent | undefined;
+	#starting: Promise<void> | undefined;
+	#requests = new Map<number, Request>();
+	#nextRequest = 1;
+	#waitingLines: string[] = [];
+	#dialogs: Dialogs;
+	#hostCalls: HostCalls;
+	#isRunning = false;
+	#compactions = 0;
+	#bashes = 0;
+	#queued = 0;
+	#crashes: number[] = [];
+	#isStopRequested = false;
+	#whenStopped: (() => void)[] = [];
+	#onReady: { resolve: () => void; reject: (error: Refusal) => void } | undefined;
+	#snapshots: ((json: string) => void)[] = [];
+	/** The last results: one may come before its waiter. */
+	#results = new Map<string, string>();
+	#resultWaiters = new Map<string, ((line: string) => void)[]>();
+	/** Lines that wait until it is known where the agent went. */
+	#moving: string[] | undefined;
+	#agentHello: string | undefined;
+
+	constructor(record: SessionRecord, host: SessionHost) {
+		this.record = record;
+		this.#host = host;
+		this.since = record.updatedAt;
+		this.feed = new Feed(record.id, { replay: (after, reason) => this.#replay(after, reason) }, host);
+		this.seat = new Seat((holder) => this.#seatChanged(holder));
+		this.#dialogs = new Dialogs({
+			now: () => host.now(),
+			hasDriver: () => this.#hasDriver(),
+			send: (frame) => this.#agent?.send(JSON.stringify(frame)),
+		});
+		this.#hostCalls = new HostCalls({
+			send: (frame) => this.#agent?.send(typeof frame === "string" ? frame : JSON.stringify(frame)),
+			toSeat: (line) => {
+				this.seat.connection?.reader.send(line);
+				return this.seat.connection !== undefined;
+			},
+		});
+		this.#readPosition();
+	}
+
+	get id(): string {
+		return this.record.id;
+	}
+
+	get isAwake(): boolean {
+		return this.#agent !== undefined;
+	}
+
+	get pid(): number | undefined {
+		return this.#agent?.pid;
+	}
+
+	get isBusy(): boolean {
+		return this.state === "busy";
+	}
+
+	/** Whether its process may be ended to make room. */
+	get maySleep(): boolean {
+		return (
+			this.state === "idle" &&
+			!this.seat.holder &&
+			this.#dialogs.count === 0 &&
+			this.#queued === 0 &&
+			!this.#hostCalls.isRegistered &&
+			this.#requests.size === 0 &&
+			!this.record.created?.ephemeral
+		);
+	}
+
+	/** The session as clients see it. */
+	view(): ServedSession {
+		const { record } = this;
+		const holder = this.seat.holder;
+		const elsewhere = this.#elsewhere();
+		return {
+			id: record.id,
+			...(record.name !== undefined && { name: record.name }),
+			cwd: record.cwd,
+			state: elsewhere === undefined ? this.state : "elsewhere",
+			since: this.since,
+			createdAt: record.createdAt,
+			updatedAt: record.updatedAt,
+			model: record.model ?? null,
+			asOf: this.feed.ring.lastSeq,
+			epoch: this.epoch,
+			run: this.run,
+			seat: holder ? { client: publicClient(holder.client), name: holder.name, since: holder.since } : null,
+			readers: this.feed.readers.size,
+			pending: { dialogs: this.#dialogs.count, queued: this.#queued },
+			usage: record.usage ?? { totalTokens: 0, costUsd: 0 },
+			lastExit: record.lastExit ?? null,
+			...(this.reason !== undefined && { reason: this.reason }),
+			...(elsewhere !== undefined && { pid: elsewhere }),
+			...(record.file !== undefined && { file: record.file }),
+		};
+	}
+
+	/** The process that writes the session, when it is not ours. */
+	#elsewhere(): number | undefined {
+		if (this.isAwake || this.record.file === undefined) return undefined;
+		const pid = claimOf(`${this.record.file}.lock`)?.holder?.pid;
+		return pid === process.pid ? undefined : pid;
+	}
+
+	#readPosition(): void {
+		const { file } = this.record;
+		if (file === undefined) return;
+		const { lastSeq, epoch } = logPosition(file);
+		this.feed.ring.reach(lastSeq);
+		this.epoch = epoch;
+	}
+
+	// ─── Starting and stopping ───
+
+	/** Ensures that there is a process. Throws a Refusal when that is not possible. */
+	wake(isAsked = false): Promise<void> {
+		if (this.state === "failed" && !isAsked)
+			return Promise.reject(
+				new Refusal(502, "agent_crashed", `The agent of this session does not start: ${this.reason}. Start it with POST …/start.`),
+			);
+		if (this.#host.isDraining && !this.#agent) return Promise.reject(drainingRefusal());
+		if (this.state === "stopping") return new Promise<void>((resolve) => this.#whenStopped.push(resolve)).then(() => this.wake(isAsked));
+		if (isAsked) this.#crashes = [];
+		this.#starting ??= this.#agent ? Promise.resolve() : this.#begin();
+		return this.#starting;
+	}
+
+	async #begin(): Promise<void> {
+		const elsewhere = this.#elsewhere();
+		if (elsewhere !== undefined) {
+			this.#starting = undefined;
+			throw new Refusal(409, "elsewhere", `This session is in use by process ${elsewhere}. Close it there first.`, { details: { pid: elsewhere } });
+		}
+		try {
+			await this.#host.startSlot(this, () => this.#startAgent());
+		} catch (error) {
+			this.#starting = undefined;
+			throw error;
+		}
+	}
+
+	async #startAgent(): Promise<void> {
+		const begin = this.#host.now();
+		this.#setState("starting");
+		this.#isStopRequested = false;
+		const ready = new Promise<void>((resolve, reject) => (this.#onReady = { resolve, reject }));
+		this.#agent = new Agent(
+			{ command: this.#host.agentCommand(this.record), cwd: this.record.cwd, env: this.#host.env },
+			{ line: (line) => this.#receive(line), exit: (exit) => this.#exited(exit), drain: () => this.#sendWaiting() },
+		);
+		const timer = setTimeout(() => this.#agent?.kill("it was not ready within 30 seconds"), readyMs);
+		try {
+			await ready;
+		} finally {
+			clearTimeout(timer);
+			this.#onReady = undefined;
+		}
+		this.#host.onStart((this.#host.now() - begin) / 1000);
+		this.#setState("idle");
+		await this.#refresh();
+		this.#sayHello();
+	}
+
+	/** Ends the process. Resolves when it is gone. */
+	async stop(options: { abort?: boolean } = {}): Promise<void> {
+		if (this.state === "starting") await this.#starting?.catch(() => undefined);
+		const agent = this.#agent;
+		if (!agent) return;
+		if (this.state === "busy" && !options.abort)
+			throw new Refusal(409, "busy", 'The session is busy. Send abort first, or stop it with {"abort":true}.');
+		this.#isStopRequested = true;
+		this.#setState("stopping");
+		await agent.stop();
+	}
+
+	kill(cause: string): void {
+		this.#agent?.kill(cause);
+	}
+
+	#exited(exit: AgentExit): void {
+		const { now } = this.#host;
+		const wasStarting = this.#onReady;
+		const wasAsked = this.#isStopRequested;
+		this.#agent = undefined;
+		this.#starting = undefined;
+		this.#moving = undefined;
+		this.#isRunning = false;
+		this.#compactions = 0;
+		this.#bashes = 0;
+		this.#queued = 0;
+		this.#waitingLines = [];
+		this.#agentHello = undefined;
+		const how = exit.signal ?? (exit.code === null ? "did not start" : `code ${exit.code}`);
+		const last = exit.cause ?? exit.stderr.split("\n").at(-1) ?? "";
+		const text = `The agent ended unexpectedly (${how})${last ? `: ${last}` : ""}`;
+		for (const { command, id, answer } of [...this.#requests.values()])
+			answer(
+				JSON.stringify({
+					asOf: this.feed.ring.lastSeq,
+					...(id !== undefined && { id }),
+					type: "response",
+					command,
+					success: false,
+					error: wasAsked ? "The session was stopped before this was answered. Send it again." : text,
+					code: wasAsked ? "stopped" : "agent_crashed",
+				}),
+			);
+		this.#requests.clear();
+		this.#snapshots = [];
+		this.#dialogs.clear();
+		this.#hostCalls.clear();
+		const { runId } = this.run ?? {};
+		this.record.lastExit = { code: exit.code, signal: exit.signal, at: now(), ...(exit.stderr && !wasAsked && { stderr: exit.stderr.slice(-4000) }) };
+		this.record.updatedAt = now();
+		this.#catchUpWithLog(!wasAsked);
+		this.run = null;
+		if (wasAsked) {
+			this.#setState("asleep");
+		} else {
+			this.#host.onCrash();
+			this.#crashes = [...this.#crashes.filter((at) => now() - at < crashWindowMs), now()];
+			if (wasStarting || this.#crashes.length >= mostCrashes) {
+				this.#setState("failed", last || how);
+				wasStarting?.reject(new Refusal(502, "agent_crashed", `The agent of this session did not start (${how})${last ? `: ${last}` : ""}`));
+			} else this.#setState("crashed", text);
+		}
+		this.#host.save(this.record);
+		for (const then of this.#whenStopped.splice(0)) then();
+		if (this.record.created?.ephemeral) return this.#host.forget(this);
+		if (!wasAsked && this.state === "crashed" && runId !== undefined && this.record.created?.onCrash === "resume") void this.#resume(runId);
+	}
+
+	async #resume(runId: string): Promise<void> {
+		const count = this.record.resumed?.runId === runId ? this.record.resumed.count : 0;
+		if (count >= mostResumed || this.#host.isDraining) return;
+		try {
+			await this.wake();
+			const { data } = (await this.ask({ type: "resume_run" })) as { data?: { runId?: string } };
+			if (data?.runId !== undefined) this.record.resumed = { runId: data.runId, count: count + 1 };
+			this.#host.save(this.record);
+		} catch (error) {
+			this.#host.log({ event: "resume_failed", error: (error as Error).message });
+		}
+	}
+
+	/** What the process logged and did not say any more, and after a crash the ends of what it had begun. */
+	#catchUpWithLog(isCrash: boolean): void {
+		const { file } = this.record;
+		if (file === undefined) return;
+		const frames = balanceAfterCrash(file, this.feed.ring.lastSeq, isCrash, (text) => this.#host.log({ event: "log_fault", text }));
+		for (const { seq, type, json } of frames) {
+			this.feed.push({ seq, type, json, isDurable: true });
+			if (type === "run_result") this.#onRunResult(json);
+		}
+		this.#readPosition();
+	}
+
+	#setState(state: SessionStateName, reason?: string): void {
+		if (state === this.state && reason === this.reason) return;
+		this.state = state;
+		this.reason = reason;
+		this.since = this.#host.now();
+		const exit = state === "crashed" || state === "failed" ? this.record.lastExit : undefined;
+		const frame = {
+			type: "session_state",
+			sessionId: this.id,
+			state,
+			since: this.since,
+			...(reason !== undefined && { reason }),
+			...(exit && { exit: { code: exit.code, signal: exit.signal } }),
+		};
+		this.feed.announce(frame);
+		this.#host.announce(frame);
+		this.#host.log({ event: "session_state", state });
+	}
+
+	#updateBusy(): void {
+		if (this.state !== "idle" && this.state !== "busy") return;
+		this.#setState(this.#isRunning || this.#compactions > 0 || this.#bashes > 0 ? "busy" : "idle");
+	}
+
+	// ─── From the agent ───
+
+	#receive(line: string): void {
+		const head = headOf(line);
+		if (!head) return this.#agent?.note(line);
+		if (this.#moving && !(head.kind === "response" && this.#requests.get(head.request)?.command === "get_state")) {
+			this.#moving.push(line);
+			return;
+		}
+		if (head.kind === "response") return this.#answer(head.request, line);
+		if (head.type === "ready") return this.#onReadyFrame(line);
+		if (head.kind === "directed" && !/^(snapshot|gap|host_tool_|gate_)/.test(head.type)) {
+			const number = this.feed.ring.lastSeq + 1;
+			return this.#receive(`{"seq":${number},${line.slice(1)}`);
+		}
+		if (head.kind === "directed") return this.#directed(head.type, line);
+		const { seq, type } = head;
+		this.feed.push({ seq, type, json: line, isDurable: isDurable(type, line) });
+		if (type !== "message_update") this.#observe(type, line);
+	}
+
+	/** Keeps the few facts that the server shows. Deltas never come here. */
+	#observe(type: string, line: string): void {
+		if (starts.has(type)) this.#compactions++;
+		else if (ends.has(type)) this.#compactions = Math.max(0, this.#compactions - 1);
+		else if (type === "agent_start") {
+			this.#isRunning = true;
+			const { runId } = JSON.parse(line) as { runId?: string };
+			if (runId !== undefined) this.run = { runId, startedAt: this.#host.now() };
+		} else if (type === "agent_settled") {
+			this.#isRunning = false;
+			void this.#refresh();
+		} else if (type === "run_result") this.#onRunResult(line);
+		else if (type === "queue_update") {
+			const { steering = [], followUp = [] } = JSON.parse(line) as { steering?: unknown[]; followUp?: unknown[] };
+			this.#queued = steering.length + followUp.length;
+		} else if (type === "extension_ui_request" || type === "permission_request" || type === "permission_resolved")
+			this.#dialogs.observe(JSON.parse(line));
+		else return;
+		this.#updateBusy();
+	}
+
+	#onRunResult(line: string): void {
+		const { runId, usage } = JSON.parse(line) as { runId: string; usage?: { totalTokens?: number; cost?: { total?: number } } };
+		const tokens = usage?.totalTokens ?? 0;
+		const cost = usage?.cost?.total ?? 0;
+		this.#host.onUsage(tokens, cost);
+		if (this.run?.runId === runId) this.run = null;
+		this.#results.set(runId, line);
+		for (const old of this.#results.keys()) if (this.#results.size > keptResults) this.#results.delete(old);
+		for (const then of this.#resultWaiters.get(runId) ?? []) then(line);
+		this.#resultWaiters.delete(runId);
+	}
+
+	#onReadyFrame(line: string): void {
+		const { epoch } = JSON.parse(line) as { epoch?: number };
+		if (epoch !== undefined) this.epoch = epoch;
+		this.#onReady?.resolve();
+	}
+
+	#directed(type: string, line: string): void {
+		if (type === "snapshot") return this.#snapshots.shift()?.(line);
+		if (type === "gap") return; // Of our own subscribe: readers get their own.
+		if (type === "host_tool_call" || type === "host_tool_cancel") return this.#hostCalls.receive(type, line);
+		this.seat.connection?.reader.send(line);
+	}
+
+	#answer(number: number, line: string): void {
+		const request = this.#requests.get(number);
+		if (!request) return;
+		const { command } = request;
+		// A prompt that is refused late is answered twice, with the same id.
+		if (command !== "prompt") this.#requests.delete(number);
+		else setTimeout(() => this.#requests.delete(number), 60_000).unref();
+		this.#crashes = [];
+		if (command === "bash") this.#bashes = Math.max(0, this.#bashes - 1);
+		const isSuccess = line.slice(0, 300).includes('"success":true');
+		if (isSuccess && command === "set_host_tools") this.#hostCalls.isRegistered = true;
+		if (isSuccess && movers.has(command)) this.#moving = [];
+		request.answer(withOwnId(line, request.id));
+		if (command === "prompt" && isSuccess) this.#requests.delete(number);
+		if (this.#moving && movers.has(command)) void this.#findOutWhere();
+		else if (isSuccess && commandAccess[command as keyof typeof commandAccess] === "seat") void this.#refresh();
+		this.#updateBusy();
+	}
+
+	/** Asks the agent for its state, and keeps what changed. */
+	async #refresh(): Promise<void> {
+		const agent = this.#agent;
+		if (!agent) return;
+		try {
+			const [state, stats] = (await Promise.all([this.ask({ type: "get_state" }), this.ask({ type: "get_session_stats" })])) as [
+				{ data?: AgentState },
+				{ data?: { tokens?: { total?: number }; cost?: number } },
+			];
+			if (agent !== this.#agent || !state.data || state.data.sessionId !== this.id) return;
+			this.#take(state.data);
+			if (stats.data) this.record.usage = { totalTokens: stats.data.tokens?.total ?? 0, costUsd: stats.data.cost ?? 0 };
+			this.#host.save(this.record);
+		} catch {
+			// The agent ended; that is reported elsewhere.
+		}
+	}
+
+	#take(state: AgentState): void {
+		const { record } = this;
+		if (state.sessionFile !== undefined) record.file = state.sessionFile;
+		if (state.sessionName === undefined) delete record.name;
+		else record.name = state.sessionName;
+		record.model = state.model ? { provider: state.model.provider, id: state.model.id } : null;
+		record.updatedAt = this.#host.now();
+		this.#queued = state.pendingMessageCount ?? this.#queued;
+	}
+
+	// ─── Sessions that move ───
+
+	async #findOutWhere(): Promise<void> {
+		try {
+			const { data } = (await this.ask({ type: "get_state" })) as { data?: AgentState };
+			const lines = this.#moving ?? [];
+			this.#moving = undefined;
+			const target = data && data.sessionId !== this.id ? this.#moveTo(data) : this;
+			for (const line of lines) target.#receive(line);
+		} catch {
+			this.#moving = undefined; // The agent ended.
+		}
+	}
+
+	#moveTo(state: AgentState): Session {
+		const to = this.#host.moved(this, state.sessionId, state);
+		const agent = this.#agent as Agent;
+		to.#adopt(this, agent, state);
+		const frame = { type: "session_moved", from: this.id, to: to.id };
+		this.feed.announce(frame);
+		this.#host.announce(frame);
+		const driver = this.seat.connection;
+		if (driver) {
+			this.connections.delete(driver);
+			driver.reader.moveTo(to.feed);
+			to.connections.add(driver);
+			driver.follow?.(to);
+			to.seat.take(driver, this.#host.now());
+			driver.reader.send(JSON.stringify(frame));
+		}
+		this.seat.free();
+		this.#agent = undefined;
+		this.#starting = undefined;
+		this.#isRunning = false;
+		this.run = null;
+		this.#setState("asleep");
+		this.#host.save(this.record);
+		return to;
+	}
+
+	#adopt(from: Session, agent: Agent, state: AgentState): void {
+		this.#agent = agent;
+		agent.listener = { line: (line) => this.#receive(line), exit: (exit) => this.#exited(exit), drain: () => this.#sendWaiting() };
+		this.#starting = Promise.resolve();
+		this.#requests = from.#requests;
+		this.#nextRequest = from.#nextRequest;
+		from.#requests = new Map();
+		this.#take(state);
+		this.#readPosition();
+		this.#setState("idle");
+		this.#host.save(this.record);
+	}
+
+	// ─── To the agent ───
+
+	/** A command of the server's own. Rejects when the agent ends. */
+	ask(frame: Record<string, unknown> & { type: string }): Promise<Record<string, unknown>> {
+		return new Promise((resolve, reject) => {
+			const answer = (line: string) => {
+				const response = JSON.parse(line) as Record<string, unknown>;
+				if (response.code === "agent_crashed" || response.code === "stopped") reject(new Refusal(502, "agent_crashed", String(response.error)));
+				else resolve(response);
+			};
+			this.#send(frame, undefined, answer, true);
+		});
+	}
+
+	#send(frame: Record<string, unknown> & { type: string }, id: RequestId | undefined, answer: (line: string) => void, mayPass: boolean): void {
+		const number = this.#nextRequest++;
+		this.#requests.set(number, { command: frame.type, id, answer });
+		if (frame.type === "bash") {
+			this.#bashes++;
+			this.#updateBusy();
+		}
+		this.#toAgent(JSON.stringify({ ...frame, id: `s${number}` }), mayPass);
+	}
+
+	/** An agent that does not read makes others wait, except those who want to stop it. */
+	#toAgent(line: string, mayPass: boolean): void {
+		const agent = this.#agent;
+		if (!agent) return;
+		if (!mayPass && (this.#waitingLines.length > 0 || agent.behind > mostBehind)) this.#waitingLines.push(line);
+		else agent.send(line);
+	}
+
+	#sendWaiting(): void {
+		const agent = this.#agent;
+		while (agent && this.#waitingLines.length > 0 && agent.behind <= mostBehind) agent.send(this.#waitingLines.shift() as string);
+	}
+
+	/** Bytes of commands that the agent has not taken. */
+	get isBehind(): boolean {
+		return this.#waitingLines.length > 0;
+	}
+
+	/** One line of a connection. Frames that fail here never reach an agent. */
+	async receive(connection: Connection, line: string): Promise<void> {
+		const inbound = parseInbound(line);
+		const { reader } = connection;
+		if (inbound.kind === "failure") {
+			const { id, command, error } = inbound;
+			return reader.send(this.#failure(id, command, error));
+		}
+		if (inbound.kind === "control") return this.#control(connection, inbound.frame, line);
+		const { name, id } = inbound;
+		const refuse = (error: Refusal) => reader.send(this.#failure(id, name, error.message, error.code));
+		try {
+			if (this.#answerHere(connection, inbound)) return;
+			this.#checkAccess(connection.bearer, name, connection);
+			await this.#whenAwake(connection.bearer, name);
+			const params = name === "hello" ? this.#mergedHello(connection, inbound) : inbound.params;
+			this.#send(params as { type: string }, id, (answer) => reader.send(answer), commandAccess[name] === "interject");
+		} catch (error) {
+			if (!(error instanceof Refusal)) throw error;
+			refuse(error);
+		}
+	}
+
+	/** A command over HTTP. It uses the seat when that is free. */
+	async command(caller: Caller, line: string): Promise<string> {
+		const inbound = parseInbound(line);
+		if (inbound.kind === "failure") return this.#failure(inbound.id, inbound.command, inbound.error);
+		if (inbound.kind === "control") {
+			const { type } = inbound.frame;
+			if (type !== "extension_ui_response" && type !== "permission_response")
+				throw new Refusal(400, "bad_field", `${type} is for the connection that holds the seat.`);
+			if (!mayUse(caller.bearer.scope, "drive")) throw readOnly(type);
+			this.#settleDialog(inbound.frame, line, caller.name, undefined);
+			return JSON.stringify({ type: "response", command: type, success: true });
+		}
+		const { name, id, params } = inbound;
+		if (name === "subscribe" || name === "set_event_filter" || name === "hello")
+			throw new Refusal(400, "bad_field", `${name} belongs to a connection: send it over a socket. For frames over HTTP see …/events.`);
+		this.#checkAccess(caller.bearer, name, undefined);
+		await this.#whenAwake(caller.bearer, name);
+		return new Promise((resolve) => this.#send(params as { type: string }, id, resolve, commandAccess[name] === "interject"));
+	}
+
+	/** Resolves with the line of this run's `run_result`. */
+	whenRunEnds(runId: string): { line: Promise<string>; forget: () => void } {
+		const known = this.#results.get(runId);
+		if (known !== undefined) return { line: Promise.resolve(known), forget: () => undefined };
+		const waiters = this.#resultWaiters.get(runId) ?? [];
+		this.#resultWaiters.set(runId, waiters);
+		let waiter: (line: string) => void = () => undefined;
+		const line = new Promise<string>((resolve) => {
+			waiter = resolve;
+			waiters.push(resolve);
+		});
+		const forget = () => {
+			const rest = (this.#resultWaiters.get(runId) ?? []).filter((each) => each !== waiter);
+			if (rest.length) this.#resultWaiters.set(runId, rest);
+			else this.#resultWaiters.delete(runId);
+		};
+		return { line, forget };
+	}
+
+	/** Commands that concern the connection, not the session. */
+	#answerHere(connection: Connection, { name, id, params }: CommandFrame): boolean {
+		const { reader } = connection;
+		if (name === "set_event_filter") {
+			const names = params.events as string[] | null;
+			reader.options = { ...reader.options, filter: filterOf(names ?? undefined) };
+			reader.send(this.#success(id, name, { events: names }));
+			return true;
+		}
+		if (name !== "subscribe") return false;
+		const { afterSeq, filter, deltas } = params as { afterSeq?: number; filter?: string[]; deltas?: boolean };
+		const asOf = this.feed.ring.lastSeq;
+		if (afterSeq !== undefined && afterSeq > asOf) {
+			reader.send(this.#failure(id, name, cursorAheadText(afterSeq, asOf), "cursor_ahead"));
+			return true;
+		}
+		reader.options = { ...reader.options, filter: filterOf(filter), deltas };
+		const firstSeq = this.record.file === undefined ? 0 : logPosition(this.record.file).firstSeq;
+		reader.send(this.#success(id, name, { replayTo: asOf, firstSeq, epoch: this.epoch }));
+		void this.catchUp(reader, afterSeq ?? asOf);
+		return true;
+	}
+
+	/** Replays to a reader; a failure closes its connection. */
+	async catchUp(reader: Reader, after: number): Promise<void> {
+		try {
+			await reader.catchUp(after, "ephemeral");
+		} catch (error) {
+			this.#host.log({ event: "replay_failed", error: (error as Error).message });
+			reader.sink.close(1011, "the frames could not be replayed");
+		}
+	}
+
+	async #whenAwake(bearer: Bearer, command: string): Promise<void> {
+		if (this.#agent && this.state !== "starting" && this.state !== "stopping") return;
+		if (!mayUse(bearer.scope, "drive"))
+			throw new Refusal(403, "read_only", `${command} needs a process, and the session is ${this.state}. A token of scope drive may wake it.`);
+		await this.wake();
+	}
+
+	#checkAccess(bearer: Bearer, name: keyof typeof commandAccess, connection: Connection | undefined): void {
+		const access = commandAccess[name];
+		// What a connection can do is not a change of the session.
+		if (access === "read" || name === "hello") return;
+		if (!mayUse(bearer.scope, "drive")) throw readOnly(name);
+		if (this.#host.isDraining && (name === "prompt" || name === "abort_and_prompt")) throw drainingRefusal();
+		if (access === "interject") return;
+		const { holder } = this.seat;
+		if (connection ? this.seat.isHeldBy(connection) : !holder) return;
+		if (connection && !holder) throw new Refusal(409, "seat_taken", `${name} needs the seat. Connect with mode=write.`);
+		throw seatTaken(name, holder as SeatHolder);
+	}
+
+	// ─── Answers to questions ───
+
+	#control(connection: Connection, frame: ControlFrame, line: string): void {
+		const { reader, bearer, name } = connection;
+		if (!mayUse(bearer.scope, "drive")) return reader.send(this.#failure(undefined, frame.type, readOnly(frame.type).message, "read_only"));
+		if (frame.type === "extension_ui_response" || frame.type === "permission_response") return this.#settleDialog(frame, line, name, connection);
+		if (this.seat.isHeldBy(connection)) return this.#hostCalls.answer(frame as { type: string; id: string }, line);
+		reader.send(this.#failure(undefined, frame.type, `${frame.type} needs the seat.`, "seat_taken"));
+	}
+
+	/** The first answer counts; others learn that the question is over. */
+	#settleDialog(frame: ControlFrame & { id: string }, line: string, by: string, connection: Connection | undefined): void {
+		if (!this.#dialogs.settle(frame.id)) return;
+		this.#agent?.send(line);
+		if (frame.type !== "extension_ui_response") return;
+		const cancel = JSON.stringify({ type: "extension_ui_request", id: frame.id, method: "cancel", targetId: frame.id, by });
+		for (const other of this.connections) if (other !== connection) other.reader.send(cancel);
+	}
+
+	#hasDriver(): boolean {
+		return [...this.connections].some(({ bearer }) => mayUse(bearer.scope, "drive"));
+	}
+
+	// ─── Connections ───
+
+	/** Throws a Refusal when the seat is taken. */
+	checkSeat(client: string, takeover: boolean): void {
+		const { holder } = this.seat;
+		if (holder && !takeover && !this.seat.isFreeFor(client)) throw seatTaken("mode=write", holder);
+	}
+
+	attach(connection: Connection, wantsSeat: boolean): void {
+		this.connections.add(connection);
+		this.feed.add(connection.reader);
+		if (wantsSeat) this.takeSeat(connection);
+	}
+
+	takeSeat(connection: Connection): void {
+		const previous = this.seat.take(connection, this.#host.now());
+		previous?.reader.send(JSON.stringify({ type: "seat", sessionId: this.id, held: false, by: connection.name }));
+		this.#hostCalls.seatBack();
+	}
+
+	detach(connection: Connection): void {
+		this.connections.delete(connection);
+		connection.reader.close();
+		if (this.seat.isHeldBy(connection)) {
+			this.seat.lose(connection);
+			this.#hostCalls.seatGone();
+		}
+		if (connection.capabilities.permissions !== undefined) this.#sayHello();
+	}
+
+	/** The holder gives it back. */
+	leaveSeat(connection: Connection): void {
+		if (this.seat.isHeldBy(connection)) this.seat.free();
+	}
+
+	#seatChanged(holder: SeatHolder | undefined): void {
+		const seat = holder ? { client: publicClient(holder.client), name: holder.name, since: holder.since } : null;
+		for (const connection of this.connections)
+			connection.reader.send(JSON.stringify({ type: "seat", sessionId: this.id, held: this.seat.isHeldBy(connection), seat }));
+		this.#host.announce({ type: "seat", sessionId: this.id, seat });
+		if (!holder) this.#hostCalls.seatEmpty();
+	}
+
+	// ─── Hello ───
+
+	/** The agent hears what any connection that may drive can do. */
+	#mergedHello(connection: Connection, { params }: CommandFrame): Record<string, unknown> {
+		connection.capabilities = (params.capabilities as Record<string, number> | undefined) ?? {};
+		const hello = { ...params, capabilities: this.#capabilities() };
+		this.#agentHello = JSON.stringify(hello.capabilities);
+		return hello;
+	}
+
+	#capabilities(): Record<string, number> {
+		const all: Record<string, number> = {};
+		for (const { bearer, capabilities } of this.connections)
+			if (mayUse(bearer.scope, "drive")) for (const [name, version] of Object.entries(capabilities)) all[name] = Math.max(all[name] ?? 0, version);
+		return all;
+	}
+
+	#sayHello(): void {
+		const capabilities = this.#capabilities();
+		const text = JSON.stringify(capabilities);
+		if (!this.#agent || this.state === "stopping" || text === (this.#agentHello ?? "{}")) return;
+		this.#agentHello = text;
+		this.ask({ type: "hello", capabilities }).catch(() => undefined); // The agent ended.
+	}
+
+	// ─── Replay ───
+
+	async #replay(after: number, reason: "ephemeral" | "slow_reader"): Promise<Replay> {
+		const snapshot = await this.#snapshot();
+		const position = this.feed.ring.end;
+		const upTo = snapshot?.seq ?? this.feed.ring.lastSeq;
+		const frames = pastOf({ file: this.record.file, after, upTo, reason, epoch: this.epoch, ring: this.feed.ring, snapshot: snapshot?.json });
+		return { frames, position, upTo };
+	}
+
+	/** What is going on, asked of the agent. Nothing while there is none. */
+	#snapshot(): Promise<{ seq: number; json: string } | undefined> {
+		if (!this.#agent || this.state === "starting" || this.state === "stopping") return Promise.resolve(undefined);
+		return new Promise((resolve) => {
+			// The snapshot is the first line after the response, so that the order is that of the questions.
+			const waiter = (json: string) => resolve({ seq: Number(/"seq":(\d+)/.exec(json)?.[1] ?? this.feed.ring.lastSeq), json });
+			const giveUp = () => {
+				this.#snapshots = this.#snapshots.filter((each) => each !== waiter);
+				resolve(undefined);
+			};
+			this.#snapshots.push(waiter);
+			this.ask({ type: "subscribe" }).then(({ success }) => (success === true ? undefined : giveUp()), giveUp);
+		});
+	}
+
+	#success(id: RequestId | undefined, command: string, data?: object): string {
+		return JSON.stringify({
+			asOf: this.feed.ring.lastSeq,
+			...(id !== undefined && { id }),
+			type: "response",
+			command,
+			success: true,
+			...(data && { data }),
+		});
+	}
+
+	#failure(id: RequestId | undefined, command: string, error: string, code?: string): string {
+		return JSON.stringify({
+			asOf: this.feed.ring.lastSeq,
+			...(id !== undefined && { id }),
+			type: "response",
+			command,
+			success: false,
+			error,
+			...(code !== undefined && { code }),
+		});
+	}
+
+	/** Ends timers. */
+	close(): void {
+		this.seat.close();
+		this.#dialogs.clear();
+		this.#hostCalls.clear();
+	}
+}
+
+export const cursorAheadText = (after: number, asOf: number) =>
+	`This session has no frame ${after}: its last one is ${asOf}. Start again without a cursor.`;
+
+export const drainingRefusal = () =>
+	new Refusal(503, "draining", "The server is about to end and takes no new work. Try again when it is back.", { headers: { "Retry-After": "5" } });
+
+const readOnly = (command: string) => new Refusal(403, "read_only", `${command} needs a token of scope drive; this one may only read.`);
+
+function seatTaken(what: string, { name, since, client }: SeatHolder): Refusal {
+	return new Refusal(409, "seat_taken", `${what} needs the seat, which ${name} holds`, { details: { name, since, client: publicClient(client) } });
+}
+
+/** Whoever knows a client's id can take its seat back: others see its beginning only. */
+const publicClient = (client: string) => client.slice(0, 8);
