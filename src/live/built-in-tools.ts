@@ -21,6 +21,8 @@ export interface BuiltInToolsParts {
 	files: Files | undefined;
 	/** Whether rules let the model see the content of a file. */
 	isReadable: (path: string) => boolean;
+	/** Whether a person can be asked to let a command run outside the sandbox. */
+	mayEscalate: () => boolean;
 	warn: (text: string) => void;
 	/** The tool that sends subagents, where there is one. */
 	taskTool: () => Promise<Tool | undefined>;
@@ -62,7 +64,9 @@ export class BuiltInTools implements ToolSource {
 		const { sandbox } = workspace;
 		if (!sandbox?.state.active) return {};
 		const confined = { confined: sandbox.files, files: diskOnly(files), isTrustedProgram: (path: string) => sandbox.isTrustedProgram(path) };
-		return sandbox.confinement ? { ...confined, sandbox, searchShell: await shells.searchShell() } : confined;
+		if (!sandbox.confinement) return confined;
+		const outside = { isPossible: this.#parts.mayEscalate, shell: () => shells.outsideShell() };
+		return { ...confined, sandbox, outside, searchShell: await shells.searchShell() };
 	}
 
 	async #load(): Promise<void> {

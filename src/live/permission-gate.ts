@@ -55,7 +55,9 @@ export async function makeGate({ workspace, shells, sources, prompting, warn, pa
 		given: async () => [...(await givenPaths(prompting)).map(realPath), ...(sandbox?.ownDirectories ?? [])],
 		temporary: () => sandbox?.temporaryDirectories ?? [],
 		protectedFiles: async () => (await namedByGit()).map(({ path }) => path),
-		sandbox: () => (sandbox?.state.active ? { mode: sandbox.mode, isVerified: sandbox.state.verified } : { mode: "off", isVerified: false }),
+		sandbox: () => (sandbox?.state.active ? { mode: sandbox.currentMode, isVerified: sandbox.state.verified } : { mode: "off", isVerified: false }),
+		// Without a confinement every command runs outside anyway.
+		hasEscalation: sandbox?.confinement !== undefined && settings.get("sandbox.escalation") === "ask",
 		toolOf: (name) => {
 			const found = sources.find(name);
 			return found && { source: found.source, readOnly: found.tool.readOnly === true };

@@ -89,6 +89,12 @@ export class Permissions {
 		return this.#mode;
 	}
 
+	/** Whether the model may ask for a command outside the sandbox: only a typed question allows one. */
+	get mayEscalate(): boolean {
+		const { sandbox, settings } = this.#parts.workspace;
+		return sandbox?.confinement !== undefined && settings.get("sandbox.escalation") === "ask" && this.#mode !== "plan" && this.#route() === "typed";
+	}
+
 	/** The same object until something in it changes. */
 	get state(): PermissionState {
 		const [permissionMode, pendingPermissions, sandbox] = [this.#mode, this.#gate?.pending.length ?? 0, this.sandbox];

@@ -13,6 +13,7 @@ export class Shells {
 	#shell: Promise<Shell> | undefined;
 	#hostShell: Promise<Shell> | undefined;
 	#searchShell: Promise<Shell> | undefined;
+	#outsideShell: Promise<Shell> | undefined;
 	#gitShell: Promise<Shell> | undefined;
 	#childShell: Promise<Shell> | undefined;
 	#serverShell: Promise<Shell> | undefined;
@@ -48,6 +49,24 @@ export class Shells {
 			this.#hostShell = undefined;
 		});
 		return this.#hostShell;
+	}
+
+	/** For a command of the model that a person lets run outside. */
+	outsideShell(): Promise<Shell> {
+		const { sandbox } = this.#workspace;
+		this.#outsideShell ??= remembered(
+			this.#load(undefined, (variables) => sandbox?.outside(variables) ?? variables),
+			() => {
+				this.#outsideShell = undefined;
+			},
+		);
+		return this.#outsideShell;
+	}
+
+	/** For a command of the host that it wants inside. */
+	insideShell(): Promise<Shell> {
+		if (!this.#workspace.sandbox?.confinement) throw new Error("There is no sandbox to run the command in. Send it without sandbox.");
+		return this.shell();
 	}
 
 	/** For subagents, and for clearing away what they left when no more commands may be started. */
@@ -94,7 +113,8 @@ export class Shells {
 	/** Kills every process that was started here; those of subagents after `stop`. */
 	async close(stop: () => Promise<void>): Promise<void> {
 		this.#isClosed = true;
-		await Promise.all([(await this.#shell)?.close(), (await this.#hostShell)?.close(), (await this.#searchShell)?.close()]);
+		const own = await Promise.all([this.#shell, this.#hostShell, this.#searchShell, this.#outsideShell]);
+		await Promise.all(own.map((shell) => shell?.close()));
 		if (!this.#childShell) return;
 		await stop();
 		await Promise.all([(await this.#childShell).close(), (await this.#gitShell)?.close()]);
@@ -107,9 +127,13 @@ export class Shells {
 		return sandbox?.confinement;
 	}
 
-	async #load(confinement?: Confinement): Promise<Shell> {
+	async #load(
+		confinement?: Confinement,
+		changed = (variables: Record<string, string | undefined>): Record<string, string | undefined> => variables,
+	): Promise<Shell> {
 		const { settings, cwd } = this.#workspace;
-		const [{ Shell }, environment] = await Promise.all([import("../lib/shell/index.ts"), this.commandEnvironment()]);
+		const [{ Shell }, variables] = await Promise.all([import("../lib/shell/index.ts"), this.commandEnvironment()]);
+		const environment = () => changed(variables());
 		const shell = new Shell({
 			cwd,
 			shellPath: settings.get("shellPath"),

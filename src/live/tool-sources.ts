@@ -52,6 +52,12 @@ export class ToolSources {
 		return this.#resolve().map(({ tool }) => tool);
 	}
 
+	/** Tools that are not ours, in words: they run outside any sandbox. */
+	foreign(): string[] {
+		const names = { "built-in": "", extension: "extension tool", host: "host tool", mcp: "MCP tool" };
+		return this.#resolve().flatMap(({ tool, source }) => (source.name === "built-in" ? [] : [`${names[source.name]} ${tool.name}`]));
+	}
+
 	/** A tool by its name, and who brings it. */
 	find(name: string): { tool: Tool; source: ToolSource["name"] } | undefined {
 		const found = this.#resolve().find(({ tool }) => tool.name === name);

@@ -71,5 +71,7 @@ async function sandboxOf({
 	settings,
 }: Pick<Workspace, "cwd" | "roots" | "userDirectory" | "env" | "settings">): Promise<Sandbox> {
 	const { Sandbox } = await import("../sandbox/index.ts");
-	return new Sandbox({ cwd, roots, userDirectory, env, setting: (name) => settings.get(name) });
+	const rules = settings.get("permissions.rules").filter(({ path }) => path !== undefined);
+	const pathRules = rules.length > 0 ? (await import("./sandbox-rules.ts")).pathRules(rules, { cwd, home: env.HOME }) : [];
+	return new Sandbox({ cwd, roots, userDirectory, env, pathRules, setting: (name) => settings.get(name) });
 }

@@ -210,7 +210,8 @@ export class Gate {
 	async permitFor({ request, origin }: ForeignQuestion, signal: AbortSignal): Promise<ForeignAnswer> {
 		const { subject, digest } = request;
 		const { place } = this.#parts;
-		const script = subject.kind === "command" ? scriptOf(String(subject.args.command ?? ""), { ...place, cwd: subject.cwd }) : undefined;
+		const isCommand = subject.kind === "command" || subject.kind === "escalation";
+		const script = isCommand ? scriptOf(String(subject.args.command ?? ""), { ...place, cwd: subject.cwd }) : undefined;
 		const path = script && (await place.searchPath());
 		const call: Call = {
 			subject,
@@ -414,7 +415,7 @@ export class Gate {
 			digest,
 			title: titleOf(subject),
 			text,
-			...(script && { words: script.commands?.map(({ words }) => words) ?? null }),
+			...(script && subject.kind === "command" && { words: script.commands?.map(({ words }) => words) ?? null }),
 			...(diff !== undefined && { diff: diff.slice(0, longestDiff), ...(isCut && { diffTruncated: true }) }),
 			reason: reasonOf(call, rule),
 			...(rule && { rule }),

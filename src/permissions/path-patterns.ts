@@ -38,6 +38,9 @@ export function pathPattern(pattern: string, { cwd, home }: Places): PathPattern
 	};
 }
 
+/** Whether no character of a pattern has a meaning of its own. */
+export const isLiteralGlob = (pattern: string) => !/[\\*?[\]{}]/.test(pattern);
+
 /** A pattern without a slash is a name at any depth. */
 function namePattern(glob: PathGlob): PathPattern {
 	const fits = (name: string) => matchesParts(glob, [name]);

@@ -25,6 +25,8 @@ export interface Surroundings {
 	/** Further protected files, as real paths: those that the configuration of git names. */
 	protectedFiles: () => Promise<readonly string[]>;
 	sandbox: () => { mode: PermissionSubject["sandbox"]; isVerified: boolean };
+	/** A command may ask for a way out of the sandbox. */
+	hasEscalation: boolean;
 	/** Who brings a tool; nothing when it does not exist. */
 	toolOf: (name: string) => { source: CallFacts["source"]; readOnly: boolean } | undefined;
 	/** The absolute path that a file tool would use for what the model wrote. */
@@ -64,7 +66,8 @@ export async function judgedCall(call: PendingCall, place: Surroundings): Promis
 
 async function commandCall(args: Record<string, unknown>, place: Surroundings): Promise<Call> {
 	const path = await place.searchPath();
-	return callOf({ kind: "command", tool: "bash", args, targets: [] }, place, {
+	const kind = place.hasEscalation && args.outsideSandbox !== undefined ? "escalation" : "command";
+	return callOf({ kind, tool: "bash", args, targets: [] }, place, {
 		script: scriptOf(String(args.command ?? ""), place),
 		isForeign: (program) => isForeignProgram(program, path, place.roots()),
 	});

@@ -46,6 +46,12 @@ function isTool(pattern: string, { tool, kind }: PermissionSubject): boolean {
 	return fitsStars(pattern, tool);
 }
 
+/** What a rule about these tools keeps from a path. */
+export function ruledAccess(tool: string): ("reading" | "writing")[] {
+	const isAbout = (names: readonly string[]) => names.some((name) => fitsStars(tool, name));
+	return [...(isAbout(readers) ? (["reading"] as const) : []), ...(isAbout(writers) ? (["writing"] as const) : [])];
+}
+
 /** Whether a deny or ask rule is about the call. */
 export function catches(rule: CompiledRule<PermissionRule>, { subject, writtenPaths, script }: JudgedCall): boolean {
 	if (!rule.isAbout(subject)) return false;

@@ -127,6 +127,8 @@ export const checks: Record<string, { lane: Lane; check: (frame: Frame) => strin
 		lane: "background",
 		check(frame) {
 			if (!(typeof frame.command === "string")) return "command must be string";
+			if (frame.sandbox === null) delete frame.sandbox;
+			if (frame.sandbox !== undefined && !(typeof frame.sandbox === "boolean")) return "sandbox must be boolean";
 			if (frame.excludeFromContext === null) delete frame.excludeFromContext;
 			if (frame.excludeFromContext !== undefined && !(typeof frame.excludeFromContext === "boolean")) return "excludeFromContext must be boolean";
 			return undefined;

@@ -534,6 +534,8 @@ export interface BashResult {
 	outputLines: number;
 	outputBytes: number;
 	artifactId?: string;
+	/** It ran inside the sandbox. */
+	sandboxed?: boolean;
 }
 
 /** A summary took the place of older messages. */
@@ -1362,6 +1364,8 @@ export interface CommandTable {
 	bash: {
 		params: {
 			command: string;
+			/** Run it inside the session's sandbox. A failure where there is none. */
+			sandbox?: boolean;
 			/** Keep the record, but never show it to the model. */
 			excludeFromContext?: boolean;
 		};

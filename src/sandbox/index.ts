@@ -6,15 +6,19 @@ import type { Confinement, ProgramStart } from "../lib/shell/confinement.ts";
 import type { SandboxState } from "../protocol/sandbox.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import { CellError } from "./cell.ts";
+import { outsideEnvironment } from "./environment.ts";
 import { ConfinedFiles } from "./files.ts";
 import { Guard } from "./guard.ts";
 import { between, isWithin, look, outermost, realPath } from "./paths.ts";
 import { hasPassed, probe } from "./probe.ts";
 import { explain, findProgram, findPrograms, type Programs, type Unavailable } from "./programs.ts";
+import { type PathRule, RuledPathScan } from "./ruled-paths.ts";
 import { isProcessor, seccompFilter } from "./seccomp.ts";
 import { readableOfUserDirectory, Survey } from "./survey.ts";
 import type { View } from "./view.ts";
 import { Walls } from "./walls.ts";
+
+export type { PathRule } from "./ruled-paths.ts";
 
 export interface SandboxInput {
 	cwd: string;
@@ -22,6 +26,8 @@ export interface SandboxInput {
 	roots?: readonly string[];
 	userDirectory: string;
 	env: NodeJS.ProcessEnv;
+	/** Rules that deny paths to commands. */
+	pathRules?: readonly PathRule[];
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 }
 
@@ -45,6 +51,8 @@ export class Sandbox {
 	#recent: { view: View; at: number } | undefined;
 	/** What the model is told to read in hidden directories. */
 	readonly #ownReadable: string[] = [];
+	#permissionMode: () => string = () => "full";
+	#uncovered: () => string[] = () => [];
 	/** Directories that our own git writes to. */
 	readonly #gitDirectories: string[];
 
@@ -55,8 +63,33 @@ export class Sandbox {
 		this.#gitDirectories = ["worktrees", "checkpoints"].map((name) => join(input.userDirectory, name));
 	}
 
+	/** The same object until something in it changes. */
 	get state(): SandboxState {
+		if (!this.#state.active || this.mode === "external") return this.#state;
+		const uncovered = this.#uncovered();
+		if (uncovered.join("\n") !== this.#state.uncovered?.join("\n")) this.#state = { ...this.#state, uncovered };
 		return this.#state;
+	}
+
+	/** What commands may write now: nothing in mode plan. */
+	get currentMode(): Sandbox["mode"] {
+		return this.mode === "workspace-write" && this.#permissionMode() === "plan" ? "read-only" : this.mode;
+	}
+
+	/** The mode of permissions may change while the session lives. */
+	watchMode(mode: () => string): void {
+		this.#permissionMode = mode;
+	}
+
+	/** What runs outside, asked again each time. */
+	listUncovered(list: () => string[]): void {
+		const before = this.#uncovered;
+		this.#uncovered = () => [...before(), ...list()];
+	}
+
+	/** The variables of a command that a person lets run outside. */
+	outside(variables: Record<string, string | undefined>): Record<string, string | undefined> {
+		return outsideEnvironment(variables, this.roots, isWithin);
 	}
 
 	/** What everything that the model starts runs in. Absent in mode external, and where the user lets the session run without. */
@@ -73,7 +106,7 @@ export class Sandbox {
 
 	/** What the result of a command says about it. */
 	facts(denied: readonly string[]): Record<string, unknown> {
-		return { applied: true, mode: this.mode, network: this.#input.setting("sandbox.network"), denied };
+		return { applied: true, mode: this.currentMode, network: this.#input.setting("sandbox.network"), denied };
 	}
 
 	/** One line for the model when the walls may be why a command failed. */
@@ -108,7 +141,7 @@ export class Sandbox {
 	/** The same for programs that only read, such as a search. */
 	get readingConfinement(): Confinement | undefined {
 		const survey = this.#survey;
-		return survey && this.#state.active ? this.#walls?.viewing(() => survey.view(true)) : undefined;
+		return survey && this.#state.active ? this.#walls?.viewing(() => survey.commandView(true)) : undefined;
 	}
 
 	/** For git that we run ourselves. */
@@ -229,6 +262,7 @@ export class Sandbox {
 			isRoot: process.getuid?.() === 0,
 			temporary,
 			ownReadable: this.#ownReadable,
+			rules: new RuledPathScan(this.#input.pathRules ?? []),
 		});
 		this.#survey = survey;
 		if (this.mode === "external") {
@@ -249,7 +283,7 @@ export class Sandbox {
 			const place = this.#surveyOf(cwd, survey);
 			await place.askGit();
 			const look = () => {
-				const current = place.view();
+				const current = place.commandView(this.currentMode === "read-only");
 				place.makePlaceholders(current);
 				return current;
 			};

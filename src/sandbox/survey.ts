@@ -6,6 +6,7 @@ import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-
 import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
 import { isWithin, look, outermost, realPath } from "./paths.ts";
 import { RepositoryScan } from "./repository-scan.ts";
+import type { RuledPathScan } from "./ruled-paths.ts";
 import type { HiddenPath, View } from "./view.ts";
 
 /** What the settings say, and where this session is. */
@@ -28,6 +29,8 @@ export interface Ground {
 	gitProgram: string | undefined;
 	isRoot: boolean;
 	temporary: View["temporary"];
+	/** What rules deny to commands. */
+	rules?: RuledPathScan;
 	/** Our own directories that the model is told to read. */
 	ownReadable: readonly string[];
 }
@@ -84,6 +87,25 @@ export class Survey {
 	/** `reading`: nothing but temporary files may be written. */
 	view(reading = this.ground.mode === "read-only"): View {
 		return this.#view(reading ? [] : this.ground.roots);
+	}
+
+	/** The same for commands, which cannot be asked about one path: what rules deny or ask about is closed to them. */
+	commandView(reading?: boolean): View {
+		const view = this.view(reading);
+		const ruled = this.ground.rules?.find(this.ground.roots);
+		if (!ruled || ruled.hidden.length + ruled.protected.length === 0) return view;
+		const isInRoot = (path: string) => view.writable.some((root) => isWithin(path, root));
+		const known = new Set(view.hidden.map(({ path }) => path));
+		const hidden = existing(ruled.hidden).filter((path) => !known.has(path) && !view.hidden.some((outer) => isWithin(path, outer.path)));
+		const closed = existing(ruled.protected).filter((path) => isInRoot(path) && !hidden.some((outer) => isWithin(path, outer)));
+		// A single path that is missing must not be made: an empty directory takes its name, which git does not show.
+		const absent = ruled.protected.filter((path) => !look(path) && isInRoot(path) && look(dirname(path))?.isDirectory());
+		return {
+			...view,
+			hidden: [...view.hidden, ...outermost(hidden).map((path): HiddenPath => ({ path, kind: look(path)?.isDirectory() ? "directory" : "file" }))],
+			protected: outermost([...view.protected, ...closed]),
+			placeholders: [...view.placeholders, ...absent.map((path): Placeholder => ({ path, kind: "directory" }))],
+		};
 	}
 
 	/** `own`: directories of ours in which nothing has to be protected. */
@@ -182,6 +204,8 @@ export class Survey {
 }
 
 const isTemporary = (path: string, { temporary }: Ground) => Object.values(temporary).some((directory) => isWithin(path, directory));
+
+const existing = (paths: readonly string[]) => [...new Set(paths.flatMap(real))];
 
 const real = (path: string) => {
 	const target = realPath(path);

@@ -7,7 +7,8 @@ import type { BashResult } from "../protocol/commands/bash.ts";
 import type { BashExecutionMessage } from "../protocol/messages.ts";
 
 export interface UserBashParts {
-	shell: () => Promise<Shell>;
+	/** `isInside`: in the sandbox of the session. */
+	shell: (isInside: boolean) => Promise<Shell>;
 	/** Where the record of a command that starts now will go. */
 	recorder: () => (message: BashExecutionMessage) => void;
 	doors: Doors;
@@ -26,14 +27,19 @@ export class UserBash {
 		this.#parts = parts;
 	}
 
-	async run(command: string, excludeFromContext: boolean, onUpdate?: OnUpdate): Promise<BashResult> {
+	async run(
+		command: string,
+		{ excludeFromContext = false, sandbox = false }: { excludeFromContext?: boolean; sandbox?: boolean } = {},
+		onUpdate?: OnUpdate,
+	): Promise<BashResult> {
 		const controller = new AbortController();
 		const record = this.#parts.recorder();
 		const ended = deferred();
 		this.#running.set(controller, ended.promise);
 		try {
 			const { signal } = controller;
-			const result = (await this.#parts.doors.shell?.(command, signal)) ?? (await this.#run(command, signal, onUpdate));
+			const result =
+				(sandbox ? undefined : await this.#parts.doors.shell?.(command, signal)) ?? (await this.#run(command, sandbox, signal, onUpdate));
 			const { output, exitCode, cancelled, truncated, fullOutputPath } = result;
 			this.#keep(record, {
 				role: "bashExecution",
@@ -53,12 +59,20 @@ export class UserBash {
 		}
 	}
 
-	async #run(command: string, signal: AbortSignal, onUpdate: OnUpdate | undefined): Promise<BashResult> {
-		const shell = await this.#parts.shell();
-		const { output, truncation, fullOutputPath, exitCode, aborted } = await shell.run({ command, signal, onUpdate, stripControls: true });
+	async #run(command: string, isInside: boolean, signal: AbortSignal, onUpdate: OnUpdate | undefined): Promise<BashResult> {
+		const shell = await this.#parts.shell(isInside);
+		const { output, truncation, fullOutputPath, exitCode, aborted, inside } = await shell.run({ command, signal, onUpdate, stripControls: true });
 		const { truncated, totalLines, totalBytes, outputLines, outputBytes } = truncation;
 		const size = { totalLines, totalBytes, outputLines, outputBytes };
-		return { output, ...(exitCode === null ? {} : { exitCode }), cancelled: aborted, truncated, fullOutputPath, ...size };
+		return {
+			output,
+			...(exitCode === null ? {} : { exitCode }),
+			cancelled: aborted,
+			truncated,
+			fullOutputPath,
+			...size,
+			...(inside && { sandboxed: true }),
+		};
 	}
 
 	/** The host gets its output also when the session's file cannot take the record. */

@@ -5,7 +5,7 @@ import type { Shell, ShellResult, ShellUpdate } from "../lib/shell/index.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import { formatSize } from "../lib/truncate.ts";
 import type { ToolResult } from "../protocol/messages.ts";
-import { refuseIfAborted, type SandboxFacts, textResult } from "./options.ts";
+import { type OutsideShell, refuseIfAborted, type SandboxFacts, textResult } from "./options.ts";
 
 const longestTimeout = 2147483;
 
@@ -14,29 +14,52 @@ const parameters = Type.Object({
 	timeout: Type.Optional(Type.Number({ description: "Seconds after which the command is killed. Without it there is no limit." })),
 });
 
-export function bashTool(shell: Shell, sandbox?: SandboxFacts): Tool {
+const escalatedParameters = Type.Object({
+	...parameters.properties,
+	outsideSandbox: Type.Optional(
+		Type.String({
+			description:
+				"Why this command must run outside the sandbox. A person is asked each time; give it only after the command has failed inside because of the sandbox.",
+		}),
+	),
+});
+
+export function bashTool(shell: Shell, sandbox?: SandboxFacts, outside?: OutsideShell): Tool {
 	return {
 		name: "bash",
 		label: "Bash",
 		description:
 			"Run a bash command in the working directory and get its stdout and stderr together. Long output is cut to its last 2000 lines or 50KB, and all of it is kept in a file whose path you are told. There is no terminal and no input: use options that avoid questions, pagers and editors. Processes started with & keep running after the call.",
 		hint: "Run shell commands: builds, tests, git, listing and searching files",
-		parameters: { ...parameters },
+		// Whether a person can be asked changes while the session lives.
+		get parameters() {
+			return outside?.isPossible() ? shown.escalated : shown.usual;
+		},
 		concurrency: "exclusive",
-		async execute({ args, signal, onUpdate }) {
-			const { command, timeout } = args as Static<typeof parameters>;
+		async execute({ toolCallId, args, signal, onUpdate }) {
+			const { command, timeout, outsideSandbox } = args as Static<typeof escalatedParameters>;
 			refuseIfAborted(signal);
+			const isOutside = sandbox !== undefined && outsideSandbox !== undefined;
+			if (isOutside && !outside?.isPossible())
+				throw new Error("No command can be run outside the sandbox here. Call bash again without outsideSandbox.");
 			if (timeout !== undefined && !(timeout > 0 && timeout <= longestTimeout)) {
 				throw new Error(`timeout must be more than 0 and at most ${longestTimeout} seconds; got ${timeout}.`);
 			}
-			const result = await shell.run({
+			const runner = isOutside ? await (outside as OutsideShell).shell() : shell;
+			const result = await runner.run({
 				command,
+				callId: toolCallId,
 				timeoutMs: timeout === undefined ? undefined : timeout * 1000,
 				signal,
 				stripControls: true,
 				onUpdate: (update) => onUpdate(textResult(update.output, details(update))),
 			});
 			const problem = result.inside?.breach ?? problemOf(result, timeout);
+			if (isOutside) {
+				const facts = { ...details(result), sandbox: { applied: false } };
+				if (problem === undefined) return textResult(shownOutput(result) || "(no output)", facts);
+				throw new ToolFailure(textResult(withParagraph(shownOutput(result), problem), facts));
+			}
 			if (!result.inside || !sandbox) {
 				if (problem !== undefined) throw new Error(withParagraph(shownOutput(result), problem));
 				return finished(result);
@@ -49,6 +72,9 @@ export function bashTool(shell: Shell, sandbox?: SandboxFacts): Tool {
 		},
 	};
 }
+
+/** The same two objects each time: checks of arguments are kept by the schema. */
+const shown = { usual: { ...parameters }, escalated: { ...escalatedParameters } };
 
 function finished(result: ShellResult): ToolResult {
 	return textResult(shownOutput(result) || "(no output)", details(result));

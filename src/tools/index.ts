@@ -24,7 +24,7 @@ interface Bench {
 /** By name, in the order in which the model sees them. A tool that a session does without is undefined. */
 export const toolMakers = {
 	read: ({ options }) => readTool(options),
-	bash: ({ options }) => bashTool(options.shell, options.sandbox),
+	bash: ({ options }) => bashTool(options.shell, options.sandbox, options.outside),
 	edit: ({ options, queue }) => editTool(options, queue),
 	write: ({ options, queue }) => writeTool(options, queue),
 	grep: ({ options, ripgrep }) => grepTool(options, ripgrep),

@@ -24,6 +24,8 @@ export interface ToolOptions {
 	isTrustedProgram?: (path: string) => boolean;
 	/** Set when the shell runs its commands inside a sandbox. */
 	sandbox?: SandboxFacts;
+	/** Set when a person may be asked to let a command run outside the sandbox. */
+	outside?: OutsideShell;
 	/** Whether rules let the model see the content of a file, by its absolute path. */
 	isReadable?: (path: string) => boolean;
 	/** The todo list; without it the model has no tool for it. */
@@ -36,6 +38,12 @@ export interface SandboxFacts {
 	facts(denied: readonly string[]): Record<string, unknown>;
 	/** For the model, when a command failed: one line if the walls may be the reason. */
 	note(output: string): string | undefined;
+}
+
+/** Commands outside the sandbox. Each one was approved before the tool is called. */
+export interface OutsideShell {
+	isPossible(): boolean;
+	shell(): Promise<Shell>;
 }
 
 export function textResult(text: string, details?: unknown): ToolResult {

@@ -218,11 +218,12 @@ class AsyncCommands:
         command: str,
         *,
         key: Optional[str] = None,
+        sandbox: Optional[bool] = None,
         exclude_from_context: Optional[bool] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.BashResult:
         """Run a shell command for the host, also during a run. The model sees it with the next prompt."""
-        return await self._call("bash", _given({"command": command}, key=key, excludeFromContext=exclude_from_context), timeout)
+        return await self._call("bash", _given({"command": command}, key=key, sandbox=sandbox, excludeFromContext=exclude_from_context), timeout)
 
     async def abort_bash(self, *, key: Optional[str] = None, timeout: Timeout = DEFAULT) -> None:
         """Kill every running `bash` command."""
@@ -764,11 +765,12 @@ class Commands:
         command: str,
         *,
         key: Optional[str] = None,
+        sandbox: Optional[bool] = None,
         exclude_from_context: Optional[bool] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.BashResult:
         """Run a shell command for the host, also during a run. The model sees it with the next prompt."""
-        return self._call("bash", _given({"command": command}, key=key, excludeFromContext=exclude_from_context), timeout)
+        return self._call("bash", _given({"command": command}, key=key, sandbox=sandbox, excludeFromContext=exclude_from_context), timeout)
 
     def abort_bash(self, *, key: Optional[str] = None, timeout: Timeout = DEFAULT) -> None:
         """Kill every running `bash` command."""

@@ -859,6 +859,8 @@ class BashResult(_BashResult, total=False):
     # Present exactly when the output was truncated.
     fullOutputPath: str
     artifactId: str
+    # It ran inside the sandbox.
+    sandboxed: bool
 
 
 class Forked(TypedDict):

@@ -15,6 +15,8 @@ export interface ProgramStart {
 	args: readonly string[];
 	cwd: string;
 	environment: Record<string, string | undefined>;
+	/** The tool call that it belongs to. */
+	callId?: string;
 }
 
 export interface Enclosure {

@@ -52,6 +52,8 @@ export interface ShellRequest {
 	log?: OutputLog;
 	/** Variables that it does not see. */
 	unset?: readonly string[];
+	/** The tool call that it belongs to. */
+	callId?: string;
 }
 
 export interface ShellUpdate {
@@ -299,13 +301,13 @@ export class Shell {
 
 	/** Nothing when it was aborted before the command began. */
 	async #startInside(request: ShellRequest): Promise<Started | undefined> {
-		const { cwd = this.#options.cwd, unset, signal } = request;
+		const { cwd = this.#options.cwd, unset, signal, callId } = request;
 		const shell = this.#shellCommand(request);
 		const environment = without(this.#options.environment(), unset);
 		const pipes = this.#pipes.isPossible;
 		const [file, ...args] = pipes ? shell : (["/bin/sh", "-c", joined, "sh", ...shell] as const);
 		return this.#enclosed(
-			{ file, args, cwd, environment },
+			{ file, args, cwd, environment, ...(callId !== undefined && { callId }) },
 			() => {
 				const pipe = pipes ? this.#pipes.take() : undefined;
 				if (pipe) return { stdio: ["ignore", pipe.writer, pipe.writer], output: [pipe.reader], release: () => closeSync(pipe.writer) };

@@ -8,10 +8,10 @@ const neverRun = { output: "", cancelled: true, truncated: false, totalLines: 0,
 
 export function bashHandlers(bash: UserBash, output?: Variations["bashOutput"]): Pick<Handlers, "bash" | "abort_bash"> {
 	return {
-		async bash({ command, excludeFromContext }, call) {
+		async bash({ command, excludeFromContext, sandbox }, call) {
 			if (call.isAborted("abort_bash")) return neverRun;
 			try {
-				return await bash.run(command, excludeFromContext ?? false, output?.(call.id));
+				return await bash.run(command, { excludeFromContext, sandbox }, output?.(call.id));
 			} catch (error) {
 				// Only a command that could not be started at all: no shell, no working directory.
 				throw new CommandError((error as Error).message);

@@ -12,6 +12,7 @@ export const BashResult = shape("BashResult", "How a command ended. A non-zero e
 	outputLines: integer(),
 	outputBytes: integer(),
 	artifactId: optional(text()),
+	sandboxed: optional(flag({ description: "It ran inside the sandbox." })),
 });
 export type BashResult = Static<typeof BashResult>;
 
@@ -22,6 +23,7 @@ export const bashCommands = {
 		access: "seat",
 		params: {
 			command: text(),
+			sandbox: optional(flag({ description: "Run it inside the session's sandbox. A failure where there is none." })),
 			excludeFromContext: optional(flag({ description: "Keep the record, but never show it to the model." })),
 		},
 		result: BashResult,

@@ -1,0 +1,166 @@
+/** Walls and the gate together: rules on paths, mode plan, and the one way out, which a person opens. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Call, type Frame, Machine, missing, resultOf } from "./support.ts";
+
+const machines: Machine[] = [];
+afterEach(() => {
+	for (const machine of machines.splice(0)) machine.close();
+});
+function machineOf(): Machine {
+	const machine = new Machine();
+	machines.push(machine);
+	return machine;
+}
+const inside = ["--sandbox", "workspace-write"];
+const setting = (name: string, value: unknown) => ["--set", `${name}=${JSON.stringify(value)}`];
+const hello = { id: "h", type: "hello", capabilities: { permissions: 1 } };
+
+/** An agent whose host says hello and answers every question. */
+async function asked(machine: Machine, calls: readonly Call[], flags: string[], answer: (request: Frame) => object) {
+	const agent = machine.start(calls, flags);
+	agent.send(hello);
+	agent.send({ id: "1", type: "prompt", message: "go" });
+	const questions: Frame[] = [];
+	for (;;) {
+		const frames = await agent.until(
+			(frame) => (frame.type === "permission_request" && !questions.includes(frame)) || frame.type === "agent_settled",
+		);
+		const question = frames.find((frame) => frame.type === "permission_request" && !questions.includes(frame));
+		if (!question) break;
+		questions.push(question);
+		agent.send({ type: "permission_response", id: question.id, digest: question.digest, ...answer(question) });
+	}
+	agent.child.stdin.end();
+	await agent.gone;
+	return { questions, frames: agent.frames, results: agent.frames.filter(({ type }) => type === "tool_execution_end").map(resultOf) };
+}
+
+describe.skipIf(missing)(`walls and the gate${missing ? ` (left out: ${missing})` : ""}`, () => {
+	test("paths that rules deny or ask about are closed to commands, also through links and names that do not exist yet", async () => {
+		const machine = machineOf();
+		machine.write("work/.env", "SECRET\n");
+		machine.write("work/deep/er/.env", "SECRET\n");
+		machine.write("work/private/key", "SECRET\n");
+		machine.write("work/fixed.txt", "fixed\n");
+		const rules = [
+			{ action: "deny", tool: "read", path: "**/.env" },
+			{ action: "ask", tool: "read", path: "./private" },
+			{ action: "deny", tool: "write", path: "./fixed.txt" },
+			{ action: "deny", tool: "write", path: "./later.txt" },
+		];
+		const attempts = [
+			"! grep -rqs SECRET .",
+			"ln -s deep/er/.env way; ! grep SECRET way",
+			"! cat private/key",
+			"! { echo x >> fixed.txt; } && cat fixed.txt",
+			"! { echo x > later.txt; }",
+			"! mv fixed.txt other.txt",
+		];
+		const { results } = await machine.run(attempts, [...inside, ...setting("permissions.rules", rules)]);
+		expect(results.map(({ isError, text }) => (isError ? text : "held"))).toEqual(attempts.map(() => "held"));
+		expect(existsSync(join(machine.work, "later.txt"))).toBe(false);
+		const off = await machine.run(["cat .env"], setting("permissions.rules", rules));
+		expect(off.results[0]?.text).toContain("SECRET");
+	});
+
+	test("mode plan: commands run and write nothing but temporary files", async () => {
+		const machine = machineOf();
+		const agent = machine.start(["echo x > written; echo y > /tmp/own && cat /tmp/own"], [...inside, "--permission-mode", "plan"]);
+		agent.send({ id: "1", type: "prompt", message: "go" });
+		const frames = await agent.until(({ type }) => type === "agent_settled");
+		const [result] = frames.filter(({ type }) => type === "tool_execution_end").map(resultOf);
+		expect(result?.text).toContain("y\n");
+		expect(result?.details.sandbox).toMatchObject({ applied: true, mode: "read-only" });
+		expect(existsSync(join(machine.work, "written"))).toBe(false);
+		agent.child.stdin.end();
+		await agent.gone;
+	});
+
+	describe("a command outside", () => {
+		const ask = [...inside, ...setting("sandbox.escalation", "ask")];
+		const outside = (machine: Machine, name: string, why = "it must"): Call => ({
+			tool: "bash",
+			arguments: { command: `echo x > ${machine.outside}/${name}; echo done`, outsideSandbox: why },
+		});
+
+		test("runs only after a person has allowed it, once each, in every mode and whatever rules allow", async () => {
+			const machine = machineOf();
+			const rules = setting("permissions.rules", [{ action: "allow", tool: "bash" }]);
+			const calls = [outside(machine, "one"), outside(machine, "one"), outside(machine, "two"), `echo x > ${machine.outside}/three`];
+			let count = 0;
+			const { questions, results } = await asked(machine, calls, [...ask, ...rules], () => {
+				count += 1;
+				return count < 3 ? { decision: "allow", scope: "session" } : { decision: "deny" };
+			});
+			expect(questions).toHaveLength(3);
+			expect(questions[0]).toMatchObject({
+				subject: { kind: "escalation", sandbox: "outside", tool: "bash" },
+				choices: ["once"],
+				title: "Run a command outside the sandbox: it must",
+			});
+			expect(results.map(({ isError }) => isError)).toEqual([false, false, true, true]);
+			expect(results[0]?.details.sandbox).toEqual({ applied: false });
+			expect(results[2]?.text).toContain("Denied by the user.");
+			expect(readdirSync(machine.outside)).toEqual(["one"]);
+			const [session] = readdirSync(join(machine.user, "sessions"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
+			const entries = readFileSync(join(machine.user, "sessions", session as string), "utf8");
+			expect(entries.match(/"customType":"permission"/g)).toHaveLength(3);
+			expect(entries).toContain('"kind":"escalation"');
+		});
+
+		test("is refused without a typed host, and where the settings do not let the model ask", async () => {
+			const machine = machineOf();
+			const unheard = await machine.run([outside(machine, "one")], ask);
+			expect(unheard.results[0]).toMatchObject({ isError: true });
+			expect(unheard.results[0]?.text).toContain("This needs an approval and nobody can be asked.");
+			const { questions, results } = await asked(machine, [outside(machine, "two")], inside, () => ({ decision: "allow" }));
+			expect(questions).toEqual([]);
+			expect(results[0]?.text).toContain("No command can be run outside the sandbox here.");
+			expect(readdirSync(machine.outside)).toEqual([]);
+		});
+
+		test("sees no program and no variable that a command inside could have planted", async () => {
+			const machine = machineOf();
+			const plant = "mkdir -p bin && printf '#!/bin/sh\\necho planted' > bin/ls && chmod +x bin/ls";
+			const look: Call = { tool: "bash", arguments: { command: "command -v ls; echo ${BASH_ENV:-none}", outsideSandbox: "to look" } };
+			const agent = { PATH: `${machine.work}/bin:${process.env.PATH}`, BASH_ENV: "/nowhere" };
+			const started = machine.start([plant, look], ask, agent);
+			started.send(hello);
+			started.send({ id: "1", type: "prompt", message: "go" });
+			const frames = await started.until(({ type }) => type === "permission_request");
+			const question = frames.find(({ type }) => type === "permission_request") as Frame;
+			started.send({ type: "permission_response", id: question.id, digest: question.digest, decision: "allow" });
+			const all = await started.until(({ type }) => type === "agent_settled");
+			const [, result] = all.filter(({ type }) => type === "tool_execution_end").map(resultOf);
+			expect(result?.text).not.toContain(machine.work);
+			expect(result?.text).toContain("none");
+			started.child.stdin.end();
+			await started.gone;
+		});
+	});
+
+	test("the host's own command can be run inside, and what is not covered is named", async () => {
+		const machine = machineOf();
+		const agent = machine.start([], inside);
+		agent.send({ id: "t", type: "set_host_tools", tools: [{ name: "deploy", description: "d", parameters: { type: "object", properties: {} } }] });
+		agent.send({ id: "b", type: "bash", command: `echo x > ${machine.outside}/by-host`, sandbox: true });
+		const frames = await agent.until(({ id }) => id === "b");
+		expect(frames.find(({ id }) => id === "b")).toMatchObject({ success: true, data: { exitCode: 1, sandboxed: true } });
+		agent.send({ id: "s", type: "get_state" });
+		const state = (await agent.until(({ id }) => id === "s")).find(({ id }) => id === "s") as Frame & { data: { sandbox: { uncovered: string[] } } };
+		expect(state.data.sandbox.uncovered).toEqual(["host tool deploy"]);
+		expect(readdirSync(machine.outside)).toEqual([]);
+		agent.child.stdin.end();
+		await agent.gone;
+		const off = machine.start([], []);
+		off.send({ id: "b", type: "bash", command: "echo x", sandbox: true });
+		expect((await off.until(({ id }) => id === "b")).find(({ id }) => id === "b")).toMatchObject({
+			success: false,
+			error: "There is no sandbox to run the command in. Send it without sandbox.",
+		});
+		off.child.stdin.end();
+		await off.gone;
+	});
+});
