@@ -66,50 +66,12 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	const { shells, permissions, mcp, builtIn, sources, offered, systemPrompt, expand } = tooling({
 		workspace,
 		front,
-<<<<<<< HEAD
 		base,
 		controls,
-=======
-		shells,
-		secrets,
-		doors,
-		emit: bus.emit,
-		warn,
-		readJsonc: readJsoncText,
-		taken: () => sources.takenFor("mcp"),
-	});
-	const taskParts = { permissions, workspace, front, models, shells, mcp, conversation, choice, controls, doors, budget, edges };
-	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
-	const builtIn = new BuiltInTools({
-		isReadable: (path) => permissions.mayRead(path),
-		mayEscalate: () => permissions.mayEscalate,
-		workspace,
-		secrets,
-		shells,
->>>>>>> 344eaa7 (Let people open one way out; close ruled paths to commands)
 		todos,
 		budget,
 		prompting,
 	});
-<<<<<<< HEAD
-=======
-
-	const sources = new ToolSources(front.host ? [builtIn, front.host.tools, mcp] : [builtIn, mcp], excludedTools(options));
-	workspace.sandbox?.watchMode(() => permissions.mode);
-	workspace.sandbox?.listUncovered(() => sources.foreign());
-	const prompting = new Prompting(workspace, warn, now);
-	const offered = async (starting?: AbortSignal) => {
-		await builtIn.load();
-		if (starting) await mcp.prepare(starting);
-		const tools = mcp.fit(sources.active(), choice.model);
-		return subagent ? subagent.offer(tools) : tools;
-	};
-	const systemPrompt = async (tools: readonly Tool[]) => {
-		const text = await prompting.systemPrompt(tools);
-		const instructions = mcp.instructions();
-		return instructions ? `${text}\n\n${instructions}` : text;
-	};
->>>>>>> 344eaa7 (Let people open one way out; close ruled paths to commands)
 	const briefing = new Briefing({ models, choice, tools: offered, systemPrompt, emit: bus.emit });
 
 	const made = policies({ workspace, variations, doors, budget, conversation, briefing, inbox, todos, controls, prompting, edges });
@@ -124,13 +86,8 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		models,
 		prompting,
 		shells,
-<<<<<<< HEAD
 		retry: made.retry,
 		compaction: made.compaction,
-		bash: new UserBash({ shell: () => shells.hostShell(), recorder: () => session.recorder(), doors, log, now }),
-=======
-		retry,
-		compaction,
 		bash: new UserBash({
 			shell: (isInside) => (isInside ? shells.insideShell() : shells.hostShell()),
 			recorder: () => session.recorder(),
@@ -138,7 +95,6 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 			log,
 			now,
 		}),
->>>>>>> 344eaa7 (Let people open one way out; close ruled paths to commands)
 		budget,
 		mcp,
 		permissions,

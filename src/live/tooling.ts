@@ -56,7 +56,10 @@ export function tooling({ workspace, front, base, controls, todos, budget, promp
 	const taskParts = { permissions, workspace, front, models, shells, mcp, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
 	const isReadable = (path: string) => permissions.mayRead(path);
-	const builtIn = new BuiltInTools({ isReadable, workspace, secrets, shells, todos, choice, files: front.files, warn, taskTool });
+	const mayEscalate = () => permissions.mayEscalate;
+	const builtIn = new BuiltInTools({ isReadable, mayEscalate, workspace, secrets, shells, todos, choice, files: front.files, warn, taskTool });
+	workspace.sandbox?.watchMode(() => permissions.mode);
+	workspace.sandbox?.listUncovered(() => sources.foreign());
 	sources.set([builtIn, ...(front.host ? [front.host.tools] : []), mcp]);
 	return {
 		shells,

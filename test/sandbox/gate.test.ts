@@ -124,7 +124,7 @@ describe.skipIf(missing)(`walls and the gate${missing ? ` (left out: ${missing})
 		test("sees no program and no variable that a command inside could have planted", async () => {
 			const machine = machineOf();
 			const plant = "mkdir -p bin && printf '#!/bin/sh\\necho planted' > bin/ls && chmod +x bin/ls";
-			const look: Call = { tool: "bash", arguments: { command: "command -v ls; echo ${BASH_ENV:-none}", outsideSandbox: "to look" } };
+			const look: Call = { tool: "bash", arguments: { command: "command -v ls; env | grep -c ^BASH_ENV= | tr 0 n", outsideSandbox: "to look" } };
 			const agent = { PATH: `${machine.work}/bin:${process.env.PATH}`, BASH_ENV: "/nowhere" };
 			const started = machine.start([plant, look], ask, agent);
 			started.send(hello);
@@ -135,7 +135,7 @@ describe.skipIf(missing)(`walls and the gate${missing ? ` (left out: ${missing})
 			const all = await started.until(({ type }) => type === "agent_settled");
 			const [, result] = all.filter(({ type }) => type === "tool_execution_end").map(resultOf);
 			expect(result?.text).not.toContain(machine.work);
-			expect(result?.text).toContain("none");
+			expect(result?.text).toMatch(/^n$/m);
 			started.child.stdin.end();
 			await started.gone;
 		});
