@@ -44,9 +44,10 @@ export class Dispatch {
 		if (command.lane === "interrupt") {
 			if (command.name === "abort" || command.name === "abort_and_prompt") this.#abortedBefore.abort = sequence;
 			if (command.name === "abort_bash") this.#abortedBefore.abort_bash = sequence;
-			return this.#lanes.track(this.#handle(command, sequence, replies));
+			const hasEndedPrompts = command.name === "abort" && this.#lanes.releaseAborted();
+			return this.#lanes.track(this.#handle(command, sequence, hasEndedPrompts ? afterEvents(replies, this.#lanes) : replies));
 		}
-		this.#lanes.enqueue(() => this.#handle(command, sequence, replies), command.lane === "serial", size);
+		this.#lanes.enqueue(() => this.#handle(command, sequence, replies), command.lane === "serial", size, command.name === "prompt");
 	}
 
 	/** Runs a command in its turn among the serial ones, and gives its result. Throws a CommandError for a refusal. */
@@ -104,6 +105,24 @@ export class Dispatch {
 		} else replies.succeed(data);
 		if (afterwards) for (const then of afterwards) then();
 	}
+}
+
+/** Answers when the events of prompts that were just refused have been written. */
+function afterEvents(replies: Replies, lanes: Lanes): Replies {
+	return {
+		succeed(data) {
+			const answered = new Promise<void>((resolve) => {
+				setImmediate(() => {
+					replies.succeed(data);
+					resolve();
+				});
+			});
+			lanes.track(answered);
+		},
+		accept: (data) => replies.accept(data),
+		refuse: (refusal) => replies.refuse(refusal),
+		fail: (error) => replies.fail(error),
+	};
 }
 
 async function goOn(prompt: AcceptedPrompt, replies: Replies): Promise<void> {

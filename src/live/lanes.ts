@@ -8,6 +8,8 @@ interface Job {
 	/** Whether the jobs after it wait for its end. */
 	holdsLane: boolean;
 	size: number;
+	/** An abort that is read while it waits ends it: it then need not wait any longer. */
+	isAbortable: boolean;
 }
 
 export interface LaneFlow {
@@ -41,7 +43,7 @@ export class Lanes {
 	}
 
 	/** Starts work in its turn. `size`: what it costs in bytes while it waits. */
-	enqueue(run: () => void | Promise<void>, holdsLane: boolean, size = 0): void {
+	enqueue(run: () => void | Promise<void>, holdsLane: boolean, size = 0, isAbortable = false): void {
 		// Nearly every command starts at once.
 		if (this.#jobs.length === 0 && !this.#isPumping && !this.#isLaneHeld && this.#out.flow.isOpen) {
 			this.#isPumping = true;
@@ -50,9 +52,22 @@ export class Lanes {
 			if (this.#jobs.length) this.#pump();
 			return;
 		}
-		this.#jobs.push({ run, holdsLane, size });
+		this.#jobs.push({ run, holdsLane, size, isAbortable });
 		this.#count(size + jobOverhead);
 		this.#pump();
+	}
+
+	/** Starts what an abort ends and what still waits. Returns whether there was any. */
+	releaseAborted(): boolean {
+		// While the pump runs, it holds on to its list; what waits then starts in a moment anyway.
+		const released = this.#isPumping ? [] : this.#jobs.filter(({ isAbortable }) => isAbortable);
+		if (released.length === 0) return false;
+		this.#jobs = this.#jobs.filter(({ isAbortable }) => !isAbortable);
+		for (const { run, size } of released) {
+			this.#count(-size - jobOverhead);
+			this.track(run());
+		}
+		return true;
 	}
 
 	/** Serial and background commands wait for this. */
