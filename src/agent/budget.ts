@@ -1,5 +1,5 @@
 /** The ceilings of a session. Types only. */
-import type { BudgetReason, BudgetSnapshot } from "../protocol/budget.ts";
+import type { BudgetCeiling, BudgetReason, BudgetSnapshot } from "../protocol/budget.ts";
 import type { Usage } from "../protocol/model.ts";
 
 /** Ceilings of a session; absent where there is none. */
@@ -8,6 +8,8 @@ export type BudgetLimits = Partial<Record<BudgetReason, number>>;
 /** The session's ceilings, for callers that are about to spend on its behalf. */
 export interface Budget {
 	readonly snapshot: BudgetSnapshot;
+	/** Every ceiling, and how much of it is used. */
+	ceilings(): BudgetCeiling[];
 	/** The ceiling that is reached: nothing new may be started. */
 	readonly exceeded: BudgetReason | undefined;
 	/** Called before a subagent starts: the ceiling that forbids it. A ceiling of zero counts as reached once this is asked. */

@@ -164,6 +164,10 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 			evaluate(["subagents"]);
 			return exceeded;
 		},
+		ceilings() {
+			const limited = dimensions.filter((dimension) => limits[dimension] !== undefined);
+			return limited.map((dimension) => ({ dimension, used: value(dimension), limit: limits[dimension] as number, warnAtRatio }));
+		},
 		remaining() {
 			const limited = dimensions.filter((dimension) => limits[dimension] !== undefined);
 			return Object.fromEntries(limited.map((dimension) => [dimension, Math.max(0, (limits[dimension] as number) - value(dimension))]));

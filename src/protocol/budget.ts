@@ -17,7 +17,15 @@ export const BudgetSnapshot = shape("BudgetSnapshot", "Counters of the session's
 	reason: optional(BudgetReason),
 });
 
+export const BudgetCeiling = shape("BudgetCeiling", "A limit of the session's budget and how much of it is used.", {
+	dimension: BudgetReason,
+	used: number(),
+	limit: number(),
+	warnAtRatio: number({ description: "The share at which a warning is given." }),
+});
+
 export const BudgetScope = words("session", "task", "subagent");
 
 export type BudgetSnapshot = Static<typeof BudgetSnapshot>;
 export type BudgetReason = Static<typeof BudgetReason>;
+export type BudgetCeiling = Static<typeof BudgetCeiling>;

@@ -383,6 +383,15 @@ export interface TodoItemInput {
 
 export type TodoStatus = "pending" | "in_progress" | "completed" | "abandoned";
 
+/** A limit of the session's budget and how much of it is used. */
+export interface BudgetCeiling {
+	dimension: "wall_time" | "input_tokens" | "output_tokens" | "total_tokens" | "cost" | "tool_calls" | "subagents";
+	used: number;
+	limit: number;
+	/** The share at which a warning is given. */
+	warnAtRatio: number;
+}
+
 export type BudgetReason = "wall_time" | "input_tokens" | "output_tokens" | "total_tokens" | "cost" | "tool_calls" | "subagents";
 
 export type BudgetScope = "session" | "task" | "subagent";
@@ -593,6 +602,8 @@ export interface SessionStats {
 	cost: number;
 	premiumRequests?: number;
 	contextUsage?: ContextUsage;
+	/** The ceilings that are set. Absent without any. */
+	budget?: BudgetCeiling[];
 }
 
 /** What is going on now. */

@@ -59,6 +59,7 @@ __all__ = [
     "ForkPoint",
     "SessionStatsTokens",
     "SessionStats",
+    "BudgetCeiling",
     "CheckpointInfo",
     "FileChange",
     "SlashCommand",
@@ -904,6 +905,18 @@ class SessionStats(_SessionStats, total=False):
     sessionFile: str
     premiumRequests: int
     contextUsage: ContextUsage
+    # The ceilings that are set. Absent without any.
+    budget: List[BudgetCeiling]
+
+
+class BudgetCeiling(TypedDict):
+    """A limit of the session's budget and how much of it is used."""
+
+    dimension: Literal["wall_time", "input_tokens", "output_tokens", "total_tokens", "cost", "tool_calls", "subagents"]
+    used: float
+    limit: float
+    # The share at which a warning is given.
+    warnAtRatio: float
 
 
 class CheckpointInfo(TypedDict):

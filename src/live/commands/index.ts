@@ -20,7 +20,7 @@ import { stateHandlers } from "./state.ts";
 
 /** What handlers act on. */
 export interface HandlerParts {
-	assembly: Pick<Assembly, "session" | "bash" | "retry" | "compaction" | "models" | "sources" | "mcp" | "permissions">;
+	assembly: Pick<Assembly, "budget" | "session" | "bash" | "retry" | "compaction" | "models" | "sources" | "mcp" | "permissions">;
 	front: Pick<Front, "host" | "variations">;
 	/** What the agent says about itself. Paths are relative to its directory. */
 	identity: Identity;
@@ -45,7 +45,7 @@ export function handlers({ assembly, front, identity, leaving, findCommand, slas
 		}),
 		...stateHandlers(session, identity, permissions),
 		...permissionHandlers(permissions, identity),
-		...sessionHandlers(session, cwd),
+		...sessionHandlers(session, cwd, assembly.budget),
 		...exportHandlers(session, cwd),
 		...retryHandlers(session.controls, retry),
 		...compactionHandlers(session, compaction),

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { Budget } from "../../agent/contracts.ts";
 import type { QueueTexts } from "../../session/inbox.ts";
 import type { Session } from "../../session/session.ts";
 import type { Call, Handlers } from "./contract.ts";
@@ -21,7 +22,7 @@ type Names =
 /** Where to: a new session, one that was there before, or a fork of this one. */
 type How = "new" | "resume" | "fork";
 
-export function sessionHandlers(session: Session, cwd: string): Pick<Handlers, Names> {
+export function sessionHandlers(session: Session, cwd: string, budget: Budget | undefined): Pick<Handlers, Names> {
 	const { doors } = session;
 	const switching = () => import("../../session/switching.ts");
 	const queries = () => import("../../session/queries.ts");
@@ -88,7 +89,7 @@ export function sessionHandlers(session: Session, cwd: string): Pick<Handlers, N
 			session.rename(name);
 			call.afterResponse(() => session.emit({ type: "session_info_changed", name: session.transcript.name ?? "" }));
 		},
-		get_session_stats: async () => (await queries()).statsOf(session),
+		get_session_stats: async () => ({ ...(await queries()).statsOf(session), ...(budget && { budget: budget.ceilings() }) }),
 		get_entries: async ({ since }) => (await queries()).entriesSince(session, since),
 		get_tree: async () => (await queries()).treeOfSession(session),
 		get_messages_page: async ({ cursor, limit }) => (await queries()).messagesPage(session, cursor, limit),

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { BudgetCeiling } from "../budget.ts";
 import { ack, command, flag, integer, jsonObject, list, number, optional, orNull, shape, text } from "../define.ts";
 import { samples } from "../examples.ts";
 import { AgentMessage } from "../messages.ts";
@@ -23,6 +24,7 @@ export const SessionStats = shape("SessionStats", "Counts over the current conte
 	cost: number({ description: "USD" }),
 	premiumRequests: optional(integer()),
 	contextUsage: optional(ContextUsage),
+	budget: optional({ ...list(BudgetCeiling), description: "The ceilings that are set. Absent without any." }),
 });
 export type SessionStats = Static<typeof SessionStats>;
 
