@@ -8,8 +8,12 @@ interface Attributes {
 	/** Only from `safeLink`, or a fragment of this page. */
 	href?: string;
 	[name: `aria-${string}` | `data-${string}`]: string;
+	id?: string;
+	for?: string;
+	name?: string;
 	role?: string;
 	type?: string;
+	placeholder?: string;
 	tabindex?: string;
 	dir?: "auto";
 	onclick?: (event: MouseEvent) => void;
@@ -41,6 +45,14 @@ const shapes = {
 	moon: "M16.5 11.5A7 7 0 1 1 8.5 3.5a5.6 5.6 0 0 0 8 8z",
 	auto: "M10 3a7 7 0 1 0 0 14a7 7 0 0 0 0-14zM10 3v14M10 6h4M10 10h6.5M10 14h4",
 	unfold: "M6 7l4-4l4 4M6 13l4 4l4-4M3 10h14",
+	send: "M10 16V4M5 9l5-5l5 5",
+	stop: "M6 6h8v8h-8z",
+	plus: "M10 4v12M4 10h12",
+	picture: "M3 4.5h14v11H3zM3 13l4-4l4 4l2-2l4 4M13 8.2a.8.8 0 1 0 0-1.6a.8.8 0 0 0 0 1.6z",
+	panel: "M3 4h14v12H3zM12.5 4v12",
+	dots: "M4.5 10h.01M10 10h.01M15.5 10h.01",
+	keys: "M2.5 5.5h15v9h-15zM5.5 8.5h.01M8.5 8.5h.01M11.5 8.5h.01M14.5 8.5h.01M6.5 11.5h7",
+	file: "M5.5 2.5h6l3 3v12h-9zM11.5 2.5v3h3",
 	close: "M5 5l10 10M15 5L5 15",
 	branch: "M6 6.5v7M6 6.5a2 2 0 1 0 0-4a2 2 0 0 0 0 4zM6 17.5a2 2 0 1 0 0-4a2 2 0 0 0 0 4zM14 8.5a2 2 0 1 0 0-4a2 2 0 0 0 0 4zM14 8.5c0 3-8 2-8 5",
 };

@@ -1,6 +1,7 @@
 /** What is folded or cut: made when it is opened, and found by a search before that. */
+import { visibleControls } from "./ansi.ts";
 import { button, type Child, h } from "./dom.ts";
-import { cut } from "./values.ts";
+import { cut, withoutEscapes } from "./values.ts";
 
 interface Limits {
 	lines: number;
@@ -23,7 +24,11 @@ export class Folds {
 
 	fold(className: string, summary: Child[], fill: () => Child[], isOpen = false): HTMLDetailsElement {
 		const body = h("div", { class: "fold-body" });
-		const head = h("summary", { onclick: () => this.#fills.get(details)?.() }, ...summary);
+		const touch = () => {
+			details.dataset.touched = "";
+			this.#fills.get(details)?.();
+		};
+		const head = h("summary", { onclick: touch }, ...summary);
 		const details = h("details", { class: `fold ${className}` }, head, body);
 		this.#fills.set(details, () => {
 			this.#fills.delete(details);
@@ -112,7 +117,7 @@ function inPieces(text: string): HTMLElement {
 		if (to < 0 || to - from > 4 * charactersPerPiece)
 			to = to < 0 && text.length - from <= charactersPerPiece ? text.length : from + charactersPerPiece;
 		const piece = to >= text.length ? text.slice(from) : cut(text.slice(from, to), to - from);
-		whole.append(h("span", { class: "piece" }, piece));
+		whole.append(h("span", { class: "piece" }, visibleControls(withoutEscapes(piece))));
 		from += piece.length || 1;
 	}
 	return whole;

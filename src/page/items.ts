@@ -12,6 +12,17 @@ export interface Item {
 	fork: { branches: Node[]; taken: number } | undefined;
 }
 
+/** Whether two items look the same. */
+export function isSameItem(a: Item, b: Item): boolean {
+	if (a === b) return true;
+	if (a.node !== b.node || a.results.size !== b.results.size) return false;
+	for (const [position, result] of a.results) if (b.results.get(position) !== result) return false;
+	return isSameList(a.folded, b.folded) && isSameList(a.fork?.branches, b.fork?.branches) && a.fork?.taken === b.fork?.taken;
+}
+
+const isSameList = (a: readonly Node[] | undefined, b: readonly Node[] | undefined) =>
+	a === b || (a?.length === b?.length && (a ?? []).every((node, index) => node === b?.[index]));
+
 /** Entries that are not shown in the conversation: their effect is seen elsewhere. */
 const silent = new Set(["label", "session_info", "session", "session_init"]);
 

@@ -108,6 +108,7 @@ function head(pen: Pen, node: Entry, who: string, about?: Child): HTMLElement {
 		label !== undefined && h("bdi", { class: "tag label" }, label),
 		h("span", { class: "space" }),
 		about,
+		...(pen.actionsOf?.(node) ?? []),
 		time !== undefined && h("time", { title: new Date(time).toLocaleString() }, clock(time)),
 		here(pen, node),
 	);
@@ -148,8 +149,11 @@ function reply(pen: Pen, { node, results }: Item): Child[] {
 			}
 			case "redactedThinking":
 				return h("p", { class: "missing" }, "Thinking that the provider keeps to itself");
-			case "toolCall":
-				return callCard(pen, block, results.get(position));
+			case "toolCall": {
+				const card = callCard(pen, block, results.get(position));
+				card.dataset.block = String(position);
+				return card;
+			}
 			case "image":
 				return picture(block);
 			default:

@@ -1,4 +1,5 @@
 /** Pieces that messages are made of: pictures, output, code. */
+import { terminalText } from "./ansi.ts";
 import type { Colour } from "./code.ts";
 import { type Child, h } from "./dom.ts";
 import type { Folds } from "./folds.ts";
@@ -6,7 +7,7 @@ import type { Item } from "./items.ts";
 import { pictureAddress } from "./links.ts";
 import { codeBlock, markdown } from "./markdown.ts";
 import type { Node as Entry } from "./tree.ts";
-import { blocksOf, type Fields, pretty, textOf, withoutEscapes } from "./values.ts";
+import { blocksOf, type Fields, pretty, textOf } from "./values.ts";
 
 /** What drawing needs. */
 export interface Pen {
@@ -21,7 +22,23 @@ export interface Pen {
 	visit(entry: Entry): void;
 	/** The conversation of a subagent as items, if it is in the file. */
 	conversationOf(id: string): readonly Item[] | undefined;
+	/** Where sessions are live: a call without a result was drawn, and may still run. */
+	openCall?(id: string, card: OpenCall): void;
+	/** How long a call took, where that is known. */
+	durationOf?(id: string): number | undefined;
+	/** What else the head of an entry offers. */
+	actionsOf?(entry: Entry): Child[];
 	drawConversation(id: string): HTMLElement;
+	/** Where conversations of subagents are read when they are asked for. */
+	openConversation?(id: string): void;
+}
+
+/** The parts of a card that change while its call runs. */
+export interface OpenCall {
+	card: HTMLDetailsElement;
+	state: HTMLElement;
+	tag: HTMLElement;
+	output: HTMLElement;
 }
 
 export const outputLimits = { lines: 12, characters: 6000 };
@@ -30,7 +47,8 @@ export const proseLimits = { lines: 400, characters: 60_000 };
 export const prose = ({ folds, colour }: Pen, text: string): Node => folds.shortened(text, proseLimits, (shown) => markdown(shown, colour));
 
 export function output({ folds }: Pen, text: string, limits = outputLimits): Node {
-	return folds.shortened(withoutEscapes(text).replace(/\n+$/, ""), limits, (shown) => h("pre", { class: "plain", dir: "auto" }, shown));
+	const draw = (shown: string) => h("pre", { class: "plain", dir: "auto" }, ...terminalText(shown));
+	return folds.shortened(text.replace(/\n+$/, ""), limits, draw);
 }
 
 export const code = ({ folds, colour }: Pen, text: string, language: string, limits = outputLimits): Node =>

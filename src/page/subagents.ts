@@ -1,5 +1,5 @@
 /** The subagents of a `task` call: what each did, how it was checked and repaired, and its conversation. */
-import { type Child, h } from "./dom.ts";
+import { button, type Child, h } from "./dom.ts";
 import { callSummary, type Item } from "./items.ts";
 import { output, type Pen, prose } from "./parts.ts";
 import { duration, money, shortNumber } from "./stats.ts";
@@ -67,7 +67,7 @@ function card(pen: Pen, result: Fields): HTMLElement {
 		textOf(result.output) !== "" && pen.folds.fold("quiet", ["Answer"], () => [prose(pen, textOf(result.output))]),
 		conversation(pen, id, "Conversation"),
 		conversation(pen, repairOf(id), "Conversation of the repair"),
-		!first && numberOf(durationMs) > 0 && h("p", { class: "missing" }, "Its conversation is not in this file."),
+		!first && numberOf(durationMs) > 0 && elsewhere(pen, id),
 		(textOf(patchPath) !== "" || textOf(branchName) !== "") && h("p", { class: "said" }, `Its work: ${textOf(branchName) || textOf(patchPath)}`),
 	);
 }
@@ -150,6 +150,13 @@ function assignment(pen: Pen, task: Fields): Child {
 	const text = textOf(task.assignment) || textOf(task.task);
 	const peek = h("bdi", { class: "peek" }, oneLine(text, 110));
 	return text !== "" && pen.folds.fold("quiet", [h("span", { class: "fold-name" }, "Assignment"), peek], () => [prose(pen, text)]);
+}
+
+/** A conversation that is not at hand: it can be fetched, or it is not there. */
+function elsewhere(pen: Pen, id: string): Child {
+	const { openConversation } = pen;
+	if (!openConversation) return h("p", { class: "missing" }, "Its conversation is not in this file.");
+	return button("more", "Show its conversation", () => openConversation(id), "Conversation");
 }
 
 function conversation(pen: Pen, id: string, title: string): Child {

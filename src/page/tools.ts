@@ -6,6 +6,7 @@ import { diffView } from "./diff.ts";
 import { type Child, h } from "./dom.ts";
 import { callSummary } from "./items.ts";
 import { code, content, output, type Pen, prose } from "./parts.ts";
+import { duration } from "./stats.ts";
 import { subagentCards } from "./subagents.ts";
 import type { Node as Entry } from "./tree.ts";
 import { blocksOf, type Fields, fieldsOf, listOf, numberOf, oneLine, plainText, pretty, textOf } from "./values.ts";
@@ -13,23 +14,30 @@ import { blocksOf, type Fields, fieldsOf, listOf, numberOf, oneLine, plainText, 
 /** Cards that are open without being asked: what changed something, and what went wrong. */
 const openTools = new Set(["edit", "write", "bash", "task"]);
 
-export function callCard(pen: Pen, call: Fields, result: Entry | undefined): HTMLElement {
+export function callCard(pen: Pen, call: Fields, result: Entry | undefined): HTMLDetailsElement {
 	const name = textOf(call.name) || "(no name)";
 	const args = fieldsOf(call.arguments);
 	const changes = changesOf(name, args, result);
 	const failed = result?.message.isError === true;
 	const state = !result ? "open" : failed ? "failed" : "done";
+	const id = textOf(call.id);
+	const mark = h("span", { class: `state ${state}`, title: { open: "No result", failed: "Failed", done: "Done" }[state] });
+	const tag = h("span", { class: "tag" }, "no result");
+	const took = result && pen.durationOf?.(id);
 	const summary = [
-		h("span", { class: `state ${state}`, title: { open: "No result", failed: "Failed", done: "Done" }[state] }),
+		mark,
 		h("bdi", { class: "tool-name" }, name),
 		h("bdi", { class: "tool-about" }, oneLine(textOf(call.intent) || callSummary(name, args), 220)),
 		changes && tally(changes),
 		failed && h("span", { class: "tag bad" }, "failed"),
-		!result && h("span", { class: "tag" }, "no result"),
+		took !== undefined && h("span", { class: "took" }, duration(took)),
+		!result && tag,
 	];
-	const fill = (): Child[] => (name === "task" ? taskView(pen, call, result) : undefined) ?? callView(pen, call, result, changes);
-	const card = pen.folds.fold("tool", summary, fill, failed || openTools.has(name));
+	const output = !result && pen.openCall ? h("div", { class: "result running" }) : undefined;
+	const view = (): Child[] => (name === "task" ? taskView(pen, call, result) : undefined) ?? callView(pen, call, result, changes);
+	const card = pen.folds.fold("tool", summary, () => [...view(), output], failed || openTools.has(name));
 	if (result) pen.register(result, card);
+	else if (output) pen.openCall?.(id, { card, state: mark, tag, output });
 	return card;
 }
 

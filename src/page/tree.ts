@@ -36,6 +36,62 @@ export function treeOf(entries: readonly unknown[]): Tree {
 	return { nodes, roots, byId, labels: labelsOf(nodes) };
 }
 
+/**
+ * More entries of the same file: later ones, or earlier ones that had not been read. Nodes that were there stay the same objects. A root whose
+ * parent comes with the earlier entries moves below it.
+ */
+export function growTree(tree: Tree, entries: readonly unknown[], where: "end" | "front"): Node[] {
+	const added = entries.map(nodeOf);
+	const orphans = new Map<string, Node[]>();
+	if (where === "front") {
+		for (const root of tree.roots) {
+			const parentId = textOf(root.entry.parentId);
+			if (parentId) orphans.set(parentId, [...(orphans.get(parentId) ?? []), root]);
+		}
+	}
+	for (const node of added) {
+		if (node.id !== "" && !(where === "front" && tree.byId.has(node.id))) tree.byId.set(node.id, node);
+		link(tree, node);
+	}
+	for (const node of added) {
+		for (const root of orphans.get(node.id) ?? []) {
+			if (tree.byId.get(node.id) !== node || pathTo(node).includes(root)) continue;
+			tree.roots.splice(tree.roots.indexOf(root), 1);
+			root.parent = node;
+			node.children.push(root);
+		}
+	}
+	if (where === "end") tree.nodes.push(...added);
+	else tree.nodes.unshift(...added);
+	tree.labels = labelsOf(tree.nodes);
+	return added;
+}
+
+/** Puts a node below its parent, or among the roots when that is not known. */
+function link(tree: Tree, node: Node): void {
+	const parent = tree.byId.get(textOf(node.entry.parentId));
+	if (parent && parent !== node) {
+		node.parent = parent;
+		parent.children.push(node);
+	} else tree.roots.push(node);
+}
+
+/** A node that is not in the file yet, below the given one. */
+export function provisionalNode(message: Fields, parent: Node | undefined): Node {
+	return { entry: { type: "message", message }, id: "", type: "message", message, parent, children: [] };
+}
+
+/** What a provisional node has become in the file. The object stays, and so does what shows it. */
+export function settleNode(tree: Tree, node: Node, entry: Fields): void {
+	node.entry = entry;
+	node.id = textOf(entry.id);
+	node.message = fieldsOf(entry.message);
+	node.parent = undefined;
+	if (node.id !== "") tree.byId.set(node.id, node);
+	link(tree, node);
+	tree.nodes.push(node);
+}
+
 function nodeOf(value: unknown): Node {
 	const entry = fieldsOf(value);
 	return { entry, id: textOf(entry.id), type: textOf(entry.type), message: fieldsOf(entry.message), parent: undefined, children: [] };
