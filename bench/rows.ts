@@ -1,5 +1,6 @@
 /** The rows of `npm run bench`. */
 
+import { acpRows } from "./acp-rows.ts";
 import { basicRows } from "./basic-rows.ts";
 import { checkpoints } from "./checkpoint-rows.ts";
 import { enduranceRows } from "./endurance-rows.ts";
@@ -10,4 +11,14 @@ import { sessionRows } from "./session-rows.ts";
 import { subagents } from "./subagent-rows.ts";
 import { toolRows } from "./tool-rows.ts";
 
-export const rows: Row[] = [...basicRows, ...providerRows, ...toolRows, ...sessionRows, subagents, worktree, checkpoints, ...enduranceRows];
+export const rows: Row[] = [
+	...basicRows,
+	...providerRows,
+	...toolRows,
+	...sessionRows,
+	...acpRows,
+	subagents,
+	worktree,
+	checkpoints,
+	...enduranceRows,
+];
