@@ -80,7 +80,7 @@ export function serveAcp(pipes: AcpPipes, options: Options, unknown: readonly Un
 		async openSessions(client) {
 			const { Sessions } = await import("./sessions.ts");
 			const sessions = new Sessions({ opening, client, peer, writer, send, env, options, unknown, atExit });
-			redactStderr(sessions.redactor.text);
+			redactStderr((text) => sessions.redactor.text(text));
 			writer.onDrain = () => sessions.drained();
 			return sessions;
 		},

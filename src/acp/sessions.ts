@@ -21,7 +21,8 @@ export class Sessions {
 	#live = new Set<LiveSession>();
 	/** The last request of each session that must be finished before the next one starts. */
 	#lanes = new Map<string, Promise<unknown>>();
-	readonly redactor: Redactor;
+	/** Asks again for the credentials when another session is open: what it knows may be a little old. */
+	redactor: Redactor;
 
 	constructor(connection: Omit<Connection, "asking">) {
 		const asking: Asking = {
@@ -33,7 +34,7 @@ export class Sessions {
 			},
 		};
 		this.#connection = { ...connection, asking };
-		this.redactor = redactor(() => this.#secrets(), secretsAgeMs);
+		this.redactor = this.#freshRedactor();
 	}
 
 	/** Throws an RpcError for a session that is not open. */
@@ -162,9 +163,17 @@ export class Sessions {
 		return new StoredSessions(given === undefined ? { root: join(userDirectory, "sessions") } : { directory: resolve(cwd, given) });
 	}
 
+	#freshRedactor(): Redactor {
+		return redactor(() => this.#secrets(), secretsAgeMs);
+	}
+
+	/** Nothing as long as no session has looked for credentials; that is not the same as none. */
 	#secrets(): readonly string[] | undefined {
-		const lists = [...this.#live].flatMap(({ assembly }) => assembly.knownSecrets() ?? []);
-		return lists.length ? lists : undefined;
+		const lists = [...this.#live].flatMap(({ assembly }) => {
+			const known = assembly.knownSecrets();
+			return known ? [known] : [];
+		});
+		return lists.length ? lists.flat() : undefined;
 	}
 
 	#choices(session: AcpSession): Pick<NewSessionResponse, "configOptions" | "modes"> {
@@ -184,6 +193,7 @@ export class Sessions {
 			onShutdown: (session) => void session.live.session.settled().then(() => this.#close(session)),
 		});
 		this.#open.set(session.id, session);
+		this.redactor = this.#freshRedactor();
 		return session;
 	}
 
