@@ -106,7 +106,7 @@ test("flags that an editor decides for each session are wrong use, with words an
 		["--fork", "x"],
 		["--cwd", "/"],
 		["--seq"],
-		["--gate"],
+		["--gate", "host"],
 		["--list-models"],
 		["-p"],
 		["--json"],
