@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { isBuilt } from "./fingerprint.mjs";
 import { inlineBundles } from "./inline.mjs";
+import { buildPage } from "./page.mjs";
 
 if (process.argv.includes("--if-changed") && isBuilt()) process.exit();
 
@@ -144,6 +145,7 @@ function noteInputs(inputs) {
 await bundleCallable({ entryPoints: ["src/app/cli.ts"], outfile: join(outdir, "core.js") });
 writeFileSync(join(outdir, "bowline.js"), `#!/usr/bin/env node\n${readFileSync(join(root, "scripts/start.cjs"), "utf8")}`);
 await buildDoors();
+await buildPage(join(outdir, "page"), noteInputs);
 const built = new Set();
 for (let next = pending(); next.length; next = pending()) {
 	await Promise.all(

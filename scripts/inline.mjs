@@ -8,7 +8,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const suffix = "?bundle";
 
 /** The text, and the packages that are in it. Their licences stand at its head, because pages are passed on. */
-async function bundleText(file) {
+export async function bundleText(file) {
 	const { outputFiles, metafile } = await build({
 		entryPoints: [file],
 		bundle: true,

@@ -26,8 +26,11 @@ const isSameList = (a: readonly Node[] | undefined, b: readonly Node[] | undefin
 /** Entries that are not shown in the conversation: their effect is seen elsewhere. */
 const silent = new Set(["label", "session_info", "session", "session_init"]);
 
-export function isShown(node: Node): boolean {
-	return !silent.has(node.type);
+/** Notes of the program to itself, among the entries of extensions. */
+const bookkeeping = new Set(["accepted"]);
+
+export function isShown({ type, entry }: Node): boolean {
+	return !silent.has(type) && !(type === "custom" && bookkeeping.has(textOf(entry.customType)));
 }
 
 export function itemsOf(tree: Tree, leaf: Node | undefined): Item[] {

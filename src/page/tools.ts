@@ -30,7 +30,7 @@ export function callCard(pen: Pen, call: Fields, result: Entry | undefined): HTM
 		h("bdi", { class: "tool-about" }, oneLine(textOf(call.intent) || callSummary(name, args), 220)),
 		changes && tally(changes),
 		failed && h("span", { class: "tag bad" }, "failed"),
-		took !== undefined && h("span", { class: "took" }, duration(took)),
+		took !== undefined && took >= 100 && h("span", { class: "took" }, duration(took)),
 		!result && tag,
 	];
 	const output = !result && pen.openCall ? h("div", { class: "result running" }) : undefined;

@@ -1,6 +1,5 @@
 /** What a model script looks like. */
-import type { Static } from "typebox";
-import Type from "../../protocol/plain-schema.ts";
+import Type, { type Static } from "typebox";
 
 const text = Type.String;
 const optional = Type.Optional;

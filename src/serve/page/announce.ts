@@ -1,0 +1,18 @@
+/** What a screen reader is told: that something happened, never the text as it is written. */
+import { h } from "../../page/dom.ts";
+
+export class Announcer {
+	readonly element = h("div", { class: "unseen" });
+	#polite = h("p", { "aria-live": "polite" });
+	#urgent = h("p", { role: "alert" });
+
+	constructor() {
+		this.element.append(this.#polite, this.#urgent);
+	}
+
+	say(text: string, isUrgent = false): void {
+		const place = isUrgent ? this.#urgent : this.#polite;
+		// The same words twice are two events.
+		place.textContent = place.textContent === text ? `${text}\u00a0` : text;
+	}
+}

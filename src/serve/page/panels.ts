@@ -1,0 +1,315 @@
+/** The right column: what goes on now, open questions, the plan, subagents, the budget, branches. */
+import { button, type Child, h } from "../../page/dom.ts";
+import { KeyedList } from "../../page/list.ts";
+import { duration, money, shortNumber } from "../../page/stats.ts";
+import { endOf, type Node, pathTo } from "../../page/tree.ts";
+import { type Fields, fieldsOf, numberOf, oneLine, plainText, textOf } from "../../page/values.ts";
+import type { SessionModel } from "./model.ts";
+import { stateWord } from "./session-list.ts";
+import type { Check, SubagentView } from "./subagent-board.ts";
+
+/** The parts of `get_state` that are shown. */
+export interface Facts {
+	context?: { tokens: number; contextWindow: number; percent: number };
+	model?: string;
+	thinkingLevel?: string;
+	permissionMode?: string;
+	sandbox?: string;
+	stats?: { tokens: number; cost: number };
+	ceilings?: Ceiling[];
+}
+
+export interface Ceiling {
+	name: string;
+	used: number;
+	limit: number;
+	warnAt: number;
+	text: (value: number) => string;
+}
+
+export interface PanelsInput {
+	/** Shows the branch that ends there. */
+	onBranch(leaf: Node | undefined): void;
+	onFork(prompt: Node): void;
+	onAsk(): void;
+	onSubagent(view: SubagentView): void;
+	onReadAll(): void;
+	mayDrive(): boolean;
+}
+
+export class Panels {
+	readonly element = h("div", { class: "panels" });
+	#input: PanelsInput;
+	#now = panel("Now");
+	#asks = panel("Approvals");
+	#todo = panel("Todo");
+	#agents = panel("Subagents");
+	#budget = panel("Budget");
+	#branches = panel("Branches");
+	#elapsed = h("dd");
+	#speed = h("dd");
+	#agentRows: KeyedList<SubagentView>;
+	#askRows: KeyedList<Fields>;
+	#drawnBranches = "";
+
+	constructor(input: PanelsInput) {
+		this.#input = input;
+		this.#agentRows = new KeyedList(h("ul", { class: "agents" }), {
+			key: ({ id }) => id,
+			make: () => h("li", { class: "agent" }),
+			update: (row, view) => this.#drawAgent(row, view),
+		});
+		this.#askRows = new KeyedList(h("ul", { class: "ask-list" }), {
+			key: (question) => textOf(question.id),
+			make: (question) =>
+				h(
+					"li",
+					{},
+					h(
+						"button",
+						{ class: "row-button", type: "button", onclick: () => this.#input.onAsk() },
+						h("span", { class: "dot needs", "aria-hidden": "true" }),
+						h("bdi", {}, oneLine(textOf(question.title) || "A question", 60)),
+						h("bdi", { class: "row-facts" }, oneLine(textOf(question.text), 60)),
+					),
+				),
+		});
+		this.#agents.body.append(this.#agentRows.element);
+		this.#asks.body.append(this.#askRows.element);
+		for (const { element } of [this.#now, this.#asks, this.#todo, this.#agents, this.#budget, this.#branches]) this.element.append(element);
+	}
+
+	show(model: SessionModel, facts: Facts): void {
+		this.#drawNow(model, facts);
+		const { dialogs, todoPhases } = model.live;
+		this.#asks.element.hidden = dialogs.length === 0;
+		this.#askRows.show(dialogs.map(fieldsOf));
+		const phases = todoPhases.filter(({ tasks }) => tasks.length > 0);
+		this.#todo.element.hidden = phases.length === 0;
+		this.#todo.body.replaceChildren(...phases.map(drawPhase));
+		const agents = model.subagents.all;
+		this.#agents.element.hidden = agents.length === 0;
+		this.#agentRows.show(agents);
+		this.#drawBudget(model, facts);
+		this.#drawBranches(model);
+	}
+
+	/** Once a second. */
+	tick(model: SessionModel): void {
+		this.#elapsed.textContent = model.runStartedAt === undefined ? "" : duration(Date.now() - model.runStartedAt);
+		this.#speed.textContent = speedOf(model);
+		for (const view of model.subagents.all) {
+			const place = this.#agentRows.row(view.id)?.querySelector(".agent-time");
+			if (place) place.textContent = duration((view.endedAt ?? Date.now()) - view.startedAt);
+		}
+	}
+
+	#drawNow(model: SessionModel, facts: Facts): void {
+		const { phase, retry, queue, status, widgets } = model.live;
+		const words = { idle: "Idle", running: "Working", retrying: "Waiting to ask again", compacting: "Compacting the conversation" };
+		const isAwake = model.session.state === "idle" || model.session.state === "busy";
+		const queued = [...queue.steering.map((text) => ["Steers", text]), ...queue.followUp.map((text) => ["Follows", text])];
+		this.#now.body.replaceChildren(
+			...rows([
+				["Phase", isAwake ? words[phase] : `${stateWord(model.session).replace(/^./, (letter) => letter.toUpperCase())}`],
+				["Elapsed", model.runStartedAt === undefined ? "" : this.#elapsed],
+				["Speed", model.live.message ? this.#speed : ""],
+				["Model", facts.model ?? model.session.model?.id ?? ""],
+				["Thinking", facts.thinkingLevel && facts.thinkingLevel !== "off" ? facts.thinkingLevel : ""],
+				["Approvals", facts.permissionMode ?? ""],
+				["Walls", facts.sandbox ?? ""],
+			]),
+			...present([
+				facts.context &&
+					meter("Context", facts.context.percent / 100, 0.8, `${shortNumber(facts.context.tokens)} of ${shortNumber(facts.context.contextWindow)}`),
+				retry !== null && h("p", { class: "said" }, `Attempt ${retry.attempt} of ${retry.maxAttempts}: ${oneLine(retry.errorMessage, 200)}`),
+				queued.length > 0 &&
+					h(
+						"ul",
+						{ class: "queue", "aria-label": "Waiting messages" },
+						...queued.map(([how, text]) => h("li", {}, h("b", {}, how), " ", h("bdi", {}, oneLine(text ?? "", 120)))),
+					),
+				...Object.values(status).map((text) => h("p", { class: "said" }, h("bdi", {}, oneLine(text, 160)))),
+				...Object.values(widgets).map((lines) => h("pre", { class: "plain widget" }, lines.join("\n"))),
+			]),
+		);
+	}
+
+	#drawBudget(model: SessionModel, { ceilings, stats }: Facts): void {
+		const { budget } = model.live;
+		const tokens = stats?.tokens ?? model.session.usage.totalTokens;
+		const cost = stats?.cost ?? model.session.usage.costUsd;
+		const used = [tokens ? `${shortNumber(tokens)} tokens` : "", cost ? money(cost) : ""].filter(Boolean).join(" · ");
+		this.#budget.element.hidden = used === "" && !ceilings?.length;
+		this.#budget.body.replaceChildren(
+			...present([
+				h("p", { class: "said" }, used || "Nothing used yet"),
+				...(ceilings ?? []).map(({ name, used: value, limit, warnAt, text }) =>
+					meter(name, limit > 0 ? value / limit : 1, warnAt, `${text(value)} of ${text(limit)}`),
+				),
+				budget?.status === "exceeded" &&
+					h("p", { class: "ending bad" }, `The ceiling is reached: ${textOf(budget.reason).replaceAll("_", " ")}. Prompts are refused.`),
+				budget?.status === "warning" && h("p", { class: "ending" }, `Near the ceiling: ${textOf(budget.reason).replaceAll("_", " ")}.`),
+			]),
+		);
+	}
+
+	#drawAgent(row: HTMLElement, view: SubagentView): void {
+		const words = { running: "works", checking: "is checked", done: "done", failed: "failed" };
+		const facts = [
+			view.toolCount ? `${view.toolCount} calls` : "",
+			view.tokens ? `${shortNumber(view.tokens)} tokens` : "",
+			view.cost ? money(view.cost) : "",
+		];
+		row.replaceChildren(
+			h(
+				"button",
+				{ class: "row-button agent-head", type: "button", title: "Show its conversation", onclick: () => this.#input.onSubagent(view) },
+				h("span", {
+					class: `state ${{ running: "running", checking: "running", done: "done", failed: "failed" }[view.status]}`,
+					"aria-hidden": "true",
+				}),
+				h("bdi", { class: "tool-name" }, view.taskId || view.id),
+				h("span", { class: "row-state" }, words[view.status]),
+				h("span", { class: "agent-time" }, duration((view.endedAt ?? Date.now()) - view.startedAt)),
+			),
+			...present([
+				view.description !== "" && h("p", { class: "agent-about" }, h("bdi", {}, oneLine(view.description, 120))),
+				view.currentTool !== "" && h("p", { class: "agent-tool" }, h("bdi", {}, oneLine(view.currentTool, 120))),
+				h("p", { class: "row-facts" }, facts.filter(Boolean).join(" · ")),
+				view.checks.length > 0 && h("ol", { class: "agent-checks" }, ...view.checks.map(drawCheck)),
+				view.verdict !== "" && h("p", { class: `said verdict ${view.verdict}` }, `Checks ${view.verdict}`),
+			]),
+		);
+	}
+
+	#drawBranches(model: SessionModel): void {
+		const prompts = model.tree.nodes.filter(({ message }) => message.role === "user" && message.synthetic !== true);
+		const shown = new Set(pathTo(model.shownLeaf));
+		const signature = [prompts.length, model.hasOlder, prompts.at(-1)?.id, model.shownLeaf?.id, this.#input.mayDrive()].join(" ");
+		if (signature === this.#drawnBranches) return;
+		this.#drawnBranches = signature;
+		this.#branches.element.hidden = prompts.length === 0;
+		const depths = depthsOf(prompts);
+		this.#branches.body.replaceChildren(
+			...present([
+				model.hasOlder && button("more", "Read the whole session", () => this.#input.onReadAll(), "Earlier prompts are not read yet · read all"),
+				h(
+					"ul",
+					{ class: "branch-tree" },
+					...prompts.slice(-200).map((prompt) => {
+						const isShown = shown.has(prompt);
+						const go = h(
+							"button",
+							{
+								class: `row-button${isShown ? "" : " elsewhere"}`,
+								type: "button",
+								onclick: () => this.#input.onBranch(isShown ? prompt : endOf(prompt)),
+							},
+							h("bdi", {}, oneLine(plainText(prompt.message.content), 80) || "(picture)"),
+						);
+						if (isShown) go.setAttribute("aria-current", "true");
+						const fork =
+							prompt.id !== "" &&
+							this.#input.mayDrive() &&
+							button("fork-here", "Fork here: a new session from before this prompt", () => this.#input.onFork(prompt), "Fork here");
+						const row = h("li", {}, go, fork);
+						row.style.paddingInlineStart = `${Math.min(8, depths.get(prompt) ?? 0) * 12}px`;
+						return row;
+					}),
+				),
+			]),
+		);
+	}
+}
+
+/** How many forks are above each prompt. */
+function depthsOf(prompts: readonly Node[]): Map<Node, number> {
+	const wanted = new Set(prompts);
+	const depths = new Map<Node, number>();
+	for (const prompt of prompts) {
+		let above: Node | undefined;
+		let isFork = false;
+		for (let node: Node = prompt; node.parent && !above; node = node.parent) {
+			isFork ||= node.parent.children.filter((child) => child.type === "message" || child.children.length > 0).length > 1;
+			if (wanted.has(node.parent)) above = node.parent;
+		}
+		depths.set(prompt, (above ? (depths.get(above) ?? 0) : 0) + (isFork ? 1 : 0));
+	}
+	return depths;
+}
+
+function panel(title: string): { element: HTMLElement; body: HTMLElement } {
+	const body = h("div", { class: "panel-body" });
+	return { element: h("section", { class: `panel ${title.toLowerCase()}` }, h("h2", {}, title), body), body };
+}
+
+function rows(list: readonly (readonly [string, string | HTMLElement])[]): HTMLElement[] {
+	const filled = list.filter(([, value]) => value !== "");
+	const pairs = filled.map(([name, value]) => h("div", {}, h("dt", {}, name), typeof value === "string" ? h("dd", {}, h("bdi", {}, value)) : value));
+	return [h("dl", { class: "pairs" }, ...pairs)];
+}
+
+const present = (children: Child[]): Node_[] => children.filter((child): child is Node_ => Boolean(child));
+type Node_ = Exclude<Child, undefined | false>;
+
+function meter(name: string, ratio: number, warnAt: number, text: string): HTMLElement {
+	const share = Math.max(0, Math.min(1, ratio));
+	const fill = h("span", { class: "meter-fill" });
+	fill.style.width = `${share * 100}%`;
+	const level = ratio >= 1 ? "over" : ratio >= warnAt ? "near" : "";
+	const word = level === "over" ? " · reached" : level === "near" ? " · near the end" : "";
+	return h(
+		"div",
+		{ class: `meter ${level}` },
+		h("div", { class: "meter-text" }, h("span", {}, name), h("span", {}, `${text}${word}`)),
+		h("div", { class: "meter-bar", role: "img", "aria-label": `${name}: ${Math.round(share * 100)} percent` }, fill),
+	);
+}
+
+const todoMarks = { pending: "○", in_progress: "◐", completed: "●", abandoned: "×" };
+const todoWords = { pending: "open", in_progress: "in progress", completed: "done", abandoned: "given up" };
+
+function drawPhase({ name, tasks }: SessionModel["live"]["todoPhases"][number]): HTMLElement {
+	const done = tasks.filter(({ status }) => status === "completed").length;
+	return h(
+		"div",
+		{ class: "phase" },
+		h("h3", {}, h("bdi", {}, name), h("span", { class: "group-count" }, `${done}/${tasks.length}`)),
+		h(
+			"ul",
+			{},
+			...tasks.map(({ content, status }) =>
+				h(
+					"li",
+					{ class: `todo ${status}` },
+					h("span", { class: "todo-mark", "aria-hidden": "true" }, todoMarks[status]),
+					h("bdi", {}, content),
+					h("span", { class: "unseen" }, ` (${todoWords[status]})`),
+				),
+			),
+		),
+	);
+}
+
+function drawCheck({ name, attempt, exitCode, durationMs, command, preview }: Check): HTMLElement {
+	const state = exitCode === undefined ? "running" : exitCode === 0 ? "done" : "failed";
+	const how = exitCode === undefined ? "runs" : exitCode === 0 ? "passed" : `exit ${exitCode}`;
+	const facts = [how, durationMs === undefined ? "" : duration(durationMs), attempt > 1 ? `attempt ${attempt}` : ""].filter(Boolean).join(" · ");
+	const line = [
+		h("span", { class: `state ${state}`, "aria-hidden": "true" }),
+		h("bdi", { class: "step-name" }, name),
+		h("span", { class: "step-facts" }, facts),
+	];
+	if (!command && !preview) return h("li", { class: "agent-check" }, ...line);
+	return h("li", { class: "agent-check" }, h("details", {}, h("summary", {}, ...line), h("pre", { class: "plain" }, `$ ${command}\n${preview}`)));
+}
+
+/** About four characters are a token; the provider tells the number at the end. */
+function speedOf({ live: { message }, replyStartedAt }: SessionModel): string {
+	if (!message || replyStartedAt === undefined) return "";
+	const seconds = (Date.now() - replyStartedAt) / 1000;
+	const characters = message.content.reduce((sum, block) => sum + textOf(fieldsOf(block).text ?? fieldsOf(block).thinking).length, 0);
+	const tokens = numberOf(fieldsOf(message.usage).output) || characters / 4;
+	return seconds > 0.5 && tokens > 0 ? `≈ ${Math.round(tokens / seconds)} tokens/s` : "";
+}
