@@ -116,7 +116,7 @@ test("only the log, and rooms that speak to a person, write to the console", () 
 	expect(printing).toEqual([]);
 });
 
-test("every room stands in the table", () => {
+test("every room is in the table", () => {
 	expect([...new Set(files.map((path) => path.split("/")[0]))].filter((room) => !mayImport[room ?? ""])).toEqual([]);
 });
 

@@ -128,7 +128,7 @@ test("the program answers", () => {
 	expect(frames.map((line) => JSON.parse(line).type)).toEqual(["ready", "response"]);
 });
 
-test("the doors open, from modules and from require, and a program that is done ends by itself", () => {
+test("the doors open, from modules and from require, and a program that is done ends automatically", () => {
 	const program = `
 		import { createSession, RequestError } from "bowline";
 		import { startClient, RequestError as Same } from "bowline/client";

@@ -32,7 +32,7 @@ function contentOf(message: AgentMessage): UserMessage["content"] | undefined {
 		case "bashExecution":
 			return message.excludeFromContext ? undefined : bashText(message);
 		case "compactionSummary":
-			return `The earlier part of this conversation was condensed into this summary:\n\n<summary>\n${message.summary}\n</summary>`;
+			return `The earlier part of this conversation was compacted into this summary:\n\n<summary>\n${message.summary}\n</summary>`;
 		case "branchSummary":
 			return `Another line of work was tried before this point and left. Its summary:\n\n<summary>\n${message.summary}\n</summary>`;
 		case "fileMention":

@@ -136,7 +136,7 @@ async function problemsWith(data: unknown, parameters: JsonSchema, validate: Val
 
 function contractOf(shape: JsonSchema | undefined): string {
 	return [
-		`When you are done, call ${submitToolName} with your result. Call it exactly once, as the last thing you do: what you say outside of it reaches nobody.`,
+		`When you are done, call ${submitToolName} with your result. Call it exactly once, as the last thing you do: text outside of it is not delivered.`,
 		`If the assignment cannot be done, call it with an error that says why.`,
 		...(shape ? [`The data of your result must fit this JSON Schema:\n${JSON.stringify(shape, null, 2)}`] : []),
 	].join("\n");

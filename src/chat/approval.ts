@@ -137,7 +137,7 @@ async function showPermissions(_: string, { client, say, show, choose }: Desk): 
 		];
 	if (!chosen) return;
 	await client.revokePermission({ permissionId: chosen.id });
-	say("info", `Taken back: ${described(chosen.rule)}.`);
+	say("info", `Revoked: ${described(chosen.rule)}.`);
 }
 
 export const approvalCommands: Record<string, Command> = {

@@ -38,5 +38,5 @@ async function goBack(entryId: string, { client, say, write, reload, during }: D
 	await reload();
 	write(text);
 	say("info", restored.length === 0 ? "No file had to be changed." : `Put back: ${restored.join(", ")}`);
-	if (skipped.length > 0) say("warning", `Left alone, because somebody else changed them: ${skipped.join(", ")}`);
+	if (skipped.length > 0) say("warning", `Left alone, because others changed them: ${skipped.join(", ")}`);
 }

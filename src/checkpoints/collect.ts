@@ -1,4 +1,4 @@
-/** Removes states that are older than they are kept, and stores that nobody has used for as long. At most once a day for each store. */
+/** Removes states that are older than they are kept, and stores that no process has used for as long. At most once a day for each store. */
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProgramStarter } from "../snapshots/git.ts";

@@ -7,6 +7,6 @@ const places = ["bowline.js", "../bowline.js", "../../dist/bowline.js"];
 
 export function ownProgram(): string {
 	const found = places.map((place) => join(import.meta.dirname, place)).find(existsSync);
-	if (!found) throw new Error("The program bowline does not lie beside its client; name it with `command`.");
+	if (!found) throw new Error("The program bowline is not next to its client; name it with `command`.");
 	return found;
 }

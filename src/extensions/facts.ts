@@ -55,7 +55,7 @@ export class FactLine {
 	}
 
 	#isSlow(event: string): true {
-		this.#link.warn(`Extension ${this.#path} is busy with ${event} for ${slowAfterMs / 1000} s. What follows is told to it all the same.`);
+		this.#link.warn(`Extension ${this.#path} is busy with ${event} for ${slowAfterMs / 1000} s. Later events are sent to it all the same.`);
 		return true;
 	}
 }

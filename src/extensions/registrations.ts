@@ -4,7 +4,7 @@ import type { ExtensionEventName } from "./events.ts";
 import { FactLine } from "./facts.ts";
 import type { Link } from "./link.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: handlers of all events stand in one table
+// biome-ignore lint/suspicious/noExplicitAny: handlers of all events are in one table
 export type AnyHandler = Handler<any>;
 
 export class Registrations {

@@ -6,7 +6,7 @@ export const exitCodes = {
 	usage: 2,
 	/** A ceiling of `task.budget.*` was reached. */
 	budget: 3,
-	/** A tool call needed an approval, and nobody could be asked. */
+	/** A tool call needed an approval, and no host could be asked. */
 	unapproved: 4,
 	/** There is no value that fits --output-schema. */
 	noOutput: 5,

@@ -115,7 +115,7 @@ function beginningOfSecret(text: string, needles: readonly Needle[]): number {
 }
 
 /**
- * Made from a function because credentials come and go while a session lives; it returns nothing while nobody has read them yet.
+ * Made from a function because credentials come and go while a session lives; it returns nothing until they have been read.
  * `maxAgeMs`: for how long an answer of the function is used; without it, it is called each time.
  */
 export function redactor(secrets: () => readonly string[] | undefined, maxAgeMs = 0): Redactor {

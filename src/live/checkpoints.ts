@@ -149,7 +149,7 @@ export class SessionCheckpoints {
 		return checkpointAt(transcript.entries, entryId);
 	}
 
-	/** Files that somebody other than the agent changed since a checkpoint. */
+	/** Files that others than the agent changed since a checkpoint. */
 	async #othersSince(store: TreeStore, since: Checkpoint, now: State): Promise<Set<RepositoryPath>> {
 		// A file that has become too large is not in the state, and must not be replaced either.
 		const found = new Set<RepositoryPath>(store.leftOut);

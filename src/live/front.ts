@@ -20,11 +20,11 @@ export interface Front {
 	ui: Ui;
 	/** Whether a person may answer dialogs. */
 	hasUI: boolean;
-	/** Asks hosts about tool calls that do not know typed questions. Absent where nobody can be asked. */
+	/** Asks hosts about tool calls that do not know typed questions. Absent where no one can be asked. */
 	approvals?: Approvals;
 	/** The host's own tools and its choice of events, where it has any. */
 	host?: Host;
-	/** Answers forms and addresses of MCP servers in one go. Without it they become dialogs where `hasUI` says so; `null`: nobody can answer. */
+	/** Answers forms and addresses of MCP servers in one go. Without it they become dialogs where `hasUI` says so; `null`: there is no one to answer. */
 	elicit?: Elicit | null;
 	/** MCP servers for this session alone, by name or as a list with names. Opening the session fails when an entry is wrong. */
 	mcpServers?: McpServers;

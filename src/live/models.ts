@@ -1,4 +1,4 @@
-/** All models of a process: scripts, and the providers behind them, which are loaded on first use. */
+/** All models of a process: scripts and providers. Providers are loaded on first use. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelCatalogue, ModelProblem, ModelWithLevel, RequestDoors, SessionModels, StreamEvent, StreamFunction } from "../agent/contracts.ts";
@@ -216,7 +216,7 @@ export class Models implements SessionModels, ModelCatalogue {
 		await (await this.registry()).setProviders(providers);
 	}
 
-	/** The credentials, without looking for them: nothing while nobody has. */
+	/** The credentials, without looking for them: nothing until they have been looked up. */
 	knownSecrets = (): readonly string[] | undefined => this.#loaded?.secrets();
 
 	registry(): Promise<ModelRegistry> {

@@ -133,7 +133,7 @@ async function askAll({ live, ready }: OpenSession, prompts: readonly OneShotPro
 			if (ending.isLeaving || ending.hasBegun) break;
 			const { model } = live.session.choice;
 			if (prompt.images.length > 0 && model?.input.includes("image") === false)
-				warn(`${model.id} cannot look at images; it is told that there are some.`);
+				warn(`${model.id} cannot look at images; the prompt says that there are some.`);
 			outcome.begin();
 			const refusal = await ask(prompt, live);
 			if (refusal !== undefined) refuse("prompt", refusal);

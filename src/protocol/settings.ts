@@ -240,7 +240,7 @@ export const settings = {
 	"fleet.leaseMs": setting("number", 20000, "After this time without a sign of life a worker's runs go to others.", never),
 	"fleet.renewMs": setting("number", 5000, "How often a worker gives a sign of life.", never),
 	"fleet.stallMs": setting("number", 900000, "After this time without any sign of work a run is ended.", never),
-	"fleet.drainMs": setting("number", 600000, "How long a worker that is told to end lets its runs go on.", never),
+	"fleet.drainMs": setting("number", 600000, "How long a worker that was asked to end lets its runs go on.", never),
 	"fleet.maxAttempts": setting("number", 5, "How often a run is given to a worker before it counts as lost.", never),
 	"fleet.keepDays": setting("number", 30, "For how long `fleet prune` keeps the logs of runs.", never),
 	"fleet.cacheDir": unset("string", "Where workers keep mirrors of repositories; default: cache/git in the user's directory.", { ...path, ...never }),

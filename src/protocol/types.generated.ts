@@ -1537,7 +1537,7 @@ export interface CommandTable {
 			truncated: boolean;
 		};
 	};
-	/** Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that somebody else changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`. */
+	/** Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that others changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`. */
 	rewind: {
 		params: {
 			/** A checkpoint, or any entry. Of a prompt: to where it had not been sent. */

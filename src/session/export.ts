@@ -1,4 +1,4 @@
-/** Exports a session as a page for others, with what the model is told in it. */
+/** Exports a session as a page for others, with the system prompt and the tools. */
 import type { Session } from "./session.ts";
 
 export async function exportHtml(session: Session, outputPath: string | undefined): Promise<string> {

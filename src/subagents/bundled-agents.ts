@@ -9,10 +9,10 @@ const alone =
 
 const general = `${alone}
 
-- Do all of what the assignment asks, and nothing beside it.
+- Do all of what the assignment asks, and nothing else.
 - Read the code around a place before you change it, and write as the project writes.
 - After a change run what proves it: the tests that cover it, the build, the program.
-- Do not leave half a change behind. What you could not finish, take back or name in the result.
+- Do not leave half a change behind. Undo what you could not finish, or name it in the result.
 - The result says what you did, in which files, how you know that it works, and what is left open. Paths instead of long quotations.`;
 
 const explore = `${alone}

@@ -182,5 +182,5 @@ function promptOf({ item }: PlannedTask, { args }: TaskCall): string {
 }
 
 function repairPrompt(assignment: string, failures: string): string {
-	return `Somebody worked on the assignment below in this directory, and the work is still here. It was checked, and the checks failed. Find out why, repair the work, and do not weaken the checks.\n\n${assignment}\n\nWhat failed:\n\n${failures}`;
+	return `Another agent worked on the assignment below in this directory, and the work is still here. It was checked, and the checks failed. Find out why, repair the work, and do not weaken the checks.\n\n${assignment}\n\nWhat failed:\n\n${failures}`;
 }

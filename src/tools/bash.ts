@@ -1,10 +1,11 @@
 /** The tool that runs shell commands. */
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
 import type { Shell, ShellResult, ShellUpdate } from "../lib/shell/index.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import { formatSize } from "../lib/truncate.ts";
 import type { ToolResult } from "../protocol/messages.ts";
+import Type from "../protocol/plain-schema.ts";
 import { type OutsideShell, refuseIfAborted, type SandboxFacts, textResult } from "./options.ts";
 
 const longestTimeout = 2147483;

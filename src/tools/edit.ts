@@ -1,9 +1,10 @@
 /** The tool that changes parts of a file. */
 import { isUtf8 } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
 import { readOpened, readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
+import Type from "../protocol/plain-schema.ts";
 import { atomicWrite } from "./atomic-write.ts";
 import { editDiff } from "./edit-diff.ts";
 import { applyReplacements, type Edit, planEdits } from "./edit-match.ts";

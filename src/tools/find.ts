@@ -1,8 +1,9 @@
 /** The tool that finds files by name. */
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
+import Type from "../protocol/plain-schema.ts";
 import { pathCollector } from "./find-collector.ts";
 import { withNotes } from "./found-lines.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";

@@ -1,8 +1,9 @@
 /** The tool that searches the content of files. */
 import { basename, dirname, join } from "node:path";
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
+import Type from "../protocol/plain-schema.ts";
 import { type Found, type FoundLine, longestLine, type Search, withNotes } from "./found-lines.ts";
 import { searchWithRipgrep } from "./grep-ripgrep.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";

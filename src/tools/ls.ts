@@ -1,9 +1,10 @@
 /** The tool that lists a directory. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
+import Type from "../protocol/plain-schema.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
 import { isDirectory, resolveExisting } from "./paths.ts";
 

@@ -1,11 +1,12 @@
 /** The tool that shows files. */
 import { type FileHandle, stat } from "node:fs/promises";
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
 import { openRegular, readWhole } from "../lib/bounded-file.ts";
 import { type ImageType, imageType } from "../lib/image-format.ts";
 import { formatSize, outputLimits, truncateHead } from "../lib/truncate.ts";
 import type { ToolResult } from "../protocol/messages.ts";
+import Type from "../protocol/plain-schema.ts";
 import { binaryKind } from "./binary-kind.ts";
 import { fitImage, loadSharp } from "./image-fit.ts";
 import { inMemory, type ReadableBytes, readLines } from "./line-window.ts";

@@ -1,6 +1,7 @@
 /** The tool with which the model keeps its plan. */
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
+import Type from "../protocol/plain-schema.ts";
 import { applyTodoOps, isDone, todoOps, todoStatuses, type UsedNumbers } from "../protocol/todo-changes.ts";
 import type { TodoItem, TodoPhase } from "../protocol/todos.ts";
 import { textResult } from "./options.ts";

@@ -2,9 +2,10 @@
 import { isUtf8 } from "node:buffer";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import type { FileCall, Files, Tool } from "../agent/contracts.ts";
 import { readRegular } from "../lib/bounded-file.ts";
+import Type from "../protocol/plain-schema.ts";
 import { atomicWrite } from "./atomic-write.ts";
 import type { MutationQueue } from "./mutation-queue.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";

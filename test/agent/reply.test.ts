@@ -54,7 +54,7 @@ test("events after the last one are ignored", async () => {
 	expect(types.filter((type) => type === "message_end")).toHaveLength(1);
 });
 
-test("a signal that has fired already asks nobody", async () => {
+test("a signal that has fired already asks no one", async () => {
 	const controller = new AbortController();
 	controller.abort();
 	const { message } = await reply(() => Promise.reject(new Error("asked")), controller.signal);

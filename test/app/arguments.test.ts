@@ -52,7 +52,7 @@ describe("flags that clients pass", () => {
 		expect(optionsOf("--approval-mode", word)).toEqual({ "permission-mode": mode });
 	});
 
-	test("a prompt behind --resume stays a prompt", () => {
+	test("a prompt after --resume stays a prompt", () => {
 		expect(parseArguments(["-p", "--resume", "a prompt"])).toMatchObject({ words: ["a prompt"] });
 	});
 

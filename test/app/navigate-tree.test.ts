@@ -126,7 +126,7 @@ test("to a user message: its text is for the editor, and the session goes on bef
 	expect(await context(agent)).toEqual([]);
 });
 
-test("with a summary: it stands at the new leaf, in the context, the file, the tree and a fork", async () => {
+test("with a summary: it is at the new leaf, in the context, the file, the tree and a fork", async () => {
 	const agent = start('say "one" · call read {"path":"a.txt"} · say "two" · say "the gist" · say "three"', "", { files: { "a.txt": "hello" } });
 	await say(agent, "U1", "U2");
 	const one = await idOf(agent, "one");

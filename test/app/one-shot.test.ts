@@ -40,7 +40,7 @@ describe("the answer", () => {
 		expect(readdirSync(join(ended.folder, "user/sessions", folder as string))).toHaveLength(1);
 	});
 
-	test("--mode text is the same, and a prompt may begin with a dash behind --", async () => {
+	test("--mode text is the same, and a prompt may begin with a dash after --", async () => {
 		expect(await once(["--mode", "text", "--", "-x is a flag"])).toMatchObject(done("-x is a flag\n"));
 	});
 
@@ -76,7 +76,7 @@ describe("what the prompt is made of", () => {
 		expect(await once(["-p"], { stdin: "all of it\n" })).toMatchObject(done("all of it\n"));
 	});
 
-	test("text files are put in with their path, images go beside", async () => {
+	test("text files are put in with their path, images come with them", async () => {
 		const files = { "notes/a b.txt": "\ufeffsome text\n", "pixel.bin": png };
 		const { code, stdout, folder } = await once(["--mode", "json", "@notes/a b.txt", "sum up", "@pixel.bin"], { files, stdin: "piped" });
 		const work = join(folder, "work");
@@ -98,7 +98,7 @@ describe("what the prompt is made of", () => {
 		expect(await once(["-p", "--approve", "/review care"], { files, stdin: "the diff" })).toMatchObject(done("the diff\n\nReview with care.\n"));
 	});
 
-	test("a pipe that nobody closes is not waited for", async () => {
+	test("a pipe that no one closes is not waited for", async () => {
 		const agent = new OneShot(["-p", "hello"], { stdin: "open" });
 		expect(await agent.ended()).toMatchObject({ code: 0, stdout: "hello\n", stderr: expect.stringContaining("</dev/null") });
 	});
@@ -259,7 +259,7 @@ describe("--mode json", () => {
 		expect(frames(stdout).find(({ type }) => type === "message_update")).toHaveProperty("message");
 	});
 
-	test("a prompt that is refused stands in the stream and on stderr", async () => {
+	test("a prompt that is refused is in the stream and on stderr", async () => {
 		const { code, stdout, stderr } = await once(["--mode", "json", "--provider", "nobody", "--model", "none", "hi"]);
 		const [header, refusal, ...rest] = frames(stdout);
 		expect(code).toBe(1);
@@ -302,7 +302,7 @@ describe("extensions", () => {
 		});
 	});
 
-	test("a word behind a switch of theirs is a prompt, in its place", async () => {
+	test("a word after a switch of theirs is a prompt, in its place", async () => {
 		const body = `api.registerFlag("plan", { type: "boolean", description: "d" });
 			api.on("before_agent_start", () => ({ systemPrompt: String(api.getFlag("plan")) }));`;
 		expect(await extended(body, ["-p", "one", "--plan", "two"])).toMatchObject(done("two\n"));
@@ -333,7 +333,7 @@ describe("extensions", () => {
 		expect(found).toMatchObject({ code: 0, stdout: "hi\n" });
 	});
 
-	test("what an extension says behind a run is waited for", async () => {
+	test("what an extension says after a run is waited for", async () => {
 		const body = `let said = false; api.on("agent_end", () => { if (!said) { said = true; api.sendUserMessage("and now this"); } });`;
 		expect(await extended(body, ["-p", "first"])).toMatchObject(done("and now this\n"));
 	});

@@ -296,7 +296,7 @@ test("what a host sets for its session leaves the files as they are", () => {
 	expect(readFileSync(project, "utf8")).toBe('{ "followUpMode": "all", }\n');
 });
 
-test("bowline config tells what stands in a file and has no effect", () => {
+test("bowline config tells what is in a file and has no effect", () => {
 	write("user/settings.jsonc", '{ "$schema": "x", "retyr": { "enabled": false }, "todo.enabled": false }');
 	write("project/.bowline/settings.jsonc", '{ "shellPath": "/evil", "trust.projects": ["/"], "todo.eager": true }');
 	const env = { PATH: process.env.PATH, BOWLINE_DIR: join(folder, "user") };

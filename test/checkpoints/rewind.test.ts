@@ -62,7 +62,7 @@ test("files alone and the conversation alone", async () => {
 	expect((await agent.getState()).messageCount).toBe(0);
 });
 
-describe("files that somebody else changed", () => {
+describe("files that others changed", () => {
 	test("after the agent did are listed and stay", async () => {
 		const { agent, cwd } = await rewindable({
 			files: { "a.txt": "one\n", "b.txt": "one\n" },

@@ -160,7 +160,7 @@ test("old states are collected, young ones stay, and an index that names collect
 	expect(await store.has(old)).toBe(true);
 });
 
-test("a store that nobody has used for long is removed", async () => {
+test("a store that no one has used for long is removed", async () => {
 	const { options, shell, store } = await place({ a: "1" });
 	const forgotten = join(options.root, "forgotten-0");
 	put(forgotten, "collected", "");

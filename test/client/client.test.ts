@@ -78,7 +78,7 @@ test("who no longer waits for a run aborts it", async () => {
 	expect((await client.getState()).isStreaming).toBe(false);
 });
 
-test("waitForIdle waits for a run and everything behind it", async () => {
+test("waitForIdle waits for a run and everything after it", async () => {
 	const client = await start({ replies: [{ fail: { status: 529, body: "overloaded" } }, { text: "done", delayMs: 300 }] });
 	await client.waitForIdle();
 	await client.prompt({ message: "hi" });

@@ -1,4 +1,4 @@
-/** An agent can die at any moment, and an agent can be any program. Nobody waits for one that is gone. */
+/** An agent can die at any moment, and an agent can be any program. No one waits for one that is gone. */
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { ExitError, startClient, TimeoutError } from "../../src/client/index.ts";
@@ -84,7 +84,7 @@ test("an agent that never gets ready is ended, and the wait says so", async () =
 	expect(child?.signalCode).toBe("SIGTERM");
 });
 
-test("a request that goes unanswered ends in time or with its signal; its late answer disturbs nobody", async () => {
+test("a request that goes unanswered ends in time or with its signal; its late answer disturbs no one", async () => {
 	const client = await foreign(`say({ type: "ready" }); const open = [];
 		hear(({ id, type }) => type === "abort" ? [...open, { id, type }].forEach(({ id, type }) => say({ id, type: "response", command: type, success: true })) : open.push({ id, type }));`);
 	await expect(client.getState({}, { timeoutMs: 30 })).rejects.toThrow("get_state was not answered within 30 ms");

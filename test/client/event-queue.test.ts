@@ -67,7 +67,7 @@ test("a reader that waits gets each event as it comes", async () => {
 	expect(await third).toEqual({ value: undefined, done: true });
 });
 
-test("a queue that nobody reads ends with a reason, and is forgotten", async () => {
+test("a queue that no one reads ends with a reason, and is forgotten", async () => {
 	let isForgotten = false;
 	const queue = new EventQueue(() => {
 		isForgotten = true;

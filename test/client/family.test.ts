@@ -17,7 +17,7 @@ test.each(["classic", "pi", "omp", "strict"])("dialect %s: a prompt with a retry
 	expect(await client.bash({ command: "echo ok" })).toMatchObject({ output: "ok\n" });
 });
 
-test("frames that are not what they say harm nobody", async () => {
+test("frames that are not what they say harm no one", async () => {
 	const errors: unknown[] = [];
 	const client = await foreign(
 		`
@@ -68,7 +68,7 @@ test("what listeners and dialog handlers throw is reported, and everybody else g
 	expect(errors).toEqual(["no user", "no listener"]);
 });
 
-test("a dialog that nobody handles is cancelled; one that timed out or was withdrawn fires its signal", async () => {
+test("a dialog that no one handles is cancelled; one that timed out or was withdrawn fires its signal", async () => {
 	const client = await foreign(
 		`
 		say({ type: "ready" });

@@ -146,7 +146,7 @@ test("options that make no sense are refused with a reason", async () => {
 	await expect(session({ config: "missing.json" })).rejects.toThrow("missing.json");
 });
 
-test("a session that is closed in the middle of a run ends it, and can be started anew", async () => {
+test("a session that is closed in the middle of a run ends it, and can be started again", async () => {
 	const agent = await session({ replies: [{ stall: true, times: "always" }] });
 	const waiting = agent.promptAndWait("hi").catch((error) => error);
 	await new Promise((resolve) => agent.on("agent_start", resolve));

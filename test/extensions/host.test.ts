@@ -8,7 +8,7 @@ const notices = (calls: unknown[][]) => calls.filter(([name]) => name === "notif
 const start = { type: "agent_start" } as const;
 
 describe("facts", () => {
-	test("are told at once, in load order, and cost nothing when nobody listens", async () => {
+	test("are reported at once, in load order, and cost nothing when no one listens", async () => {
 		const { host, calls } = await load({
 			"a.js": body(
 				"api.on('message_end', ({ message }, { ui }) => ui.notify('a1 ' + message.content)); api.on('message_end', (e, { ui }) => ui.notify('a2'));",
@@ -66,11 +66,11 @@ describe("facts", () => {
 		} finally {
 			vi.useRealTimers();
 		}
-		expect(warnings).toEqual(["Extension a.js is busy with turn_start for 10 s. What follows is told to it all the same."]);
+		expect(warnings).toEqual(["Extension a.js is busy with turn_start for 10 s. Later events are sent to it all the same."]);
 		expect(notices(calls)).toEqual(["end"]);
 	});
 
-	test("a fork is told under both names; unknown events are pointed out", async () => {
+	test("a fork is reported under both names; unknown events are pointed out", async () => {
 		const { host, calls, warnings } = await load({
 			"a.js": body("for (const name of ['session_fork', 'session_branch', 'no_such']) api.on(name, ({ type }, { ui }) => ui.notify(type));"),
 		});
@@ -79,7 +79,7 @@ describe("facts", () => {
 		expect(warnings).toEqual(["Extension a.js listens to no_such, which never happens here."]);
 	});
 
-	test("the end is waited for, at most a second, and nobody takes it from the others", async () => {
+	test("the end is waited for, at most a second, and no one takes it from the others", async () => {
 		const { host, calls, warnings, errors } = await load({
 			"a.js": body(`api.on('session_shutdown', () => ${never});`),
 			"b.js": body("api.on('session_shutdown', async (event, { ui }) => { await null; ui.notify('saved'); });"),
@@ -164,7 +164,7 @@ describe("tools", () => {
 describe("commands", () => {
 	const command = (name: string, handler: string) => body(`api.registerCommand('${name}', { description: 'does ${name}', handler: ${handler} });`);
 
-	test("run with the text behind their name and can do more than hooks", async () => {
+	test("run with the text after their name and can do more than hooks", async () => {
 		const { host, calls, errors } = await load({
 			"a.js": command(
 				"go",
@@ -261,7 +261,7 @@ test("providers are handed on, the first of a name, and may be withdrawn", async
 	expect(calls).toEqual([["changed", "providers"]]);
 });
 
-test("extensions talk over the bus; a listener that throws disturbs nobody", async () => {
+test("extensions talk over the bus; a listener that throws disturbs no one", async () => {
 	const { host, calls, errors } = await load({
 		"a.js": body("api.events.on('news', () => { throw new Error('a') }); api.events.on('news', async () => { throw new Error('later') });"),
 		"b.js": body("const off = api.events.on('news', (data) => { api.appendEntry('news', data); off(); });"),
@@ -413,7 +413,7 @@ test("after dispose nothing is called, every wait ends, and what extensions stil
 	expect([calls, errors]).toEqual([[], []]);
 });
 
-test("the published types hold for the examples", () => {
+test("the published types hold for the examples", { timeout: 180_000 }, () => {
 	const tsc = new URL("../../node_modules/typescript/bin/tsc", import.meta.url).pathname;
 	const root = new URL("../..", import.meta.url).pathname;
 	expect(() => execFileSync(process.execPath, [tsc, "--noEmit", "-p", "examples/extensions"], { cwd: root, stdio: "pipe" })).not.toThrow();

@@ -120,7 +120,7 @@ describe("whatever a hook does", () => {
 		expect(await answer).toMatchObject({ block: true });
 	});
 
-	test("an abort that came before asks nobody", async () => {
+	test("an abort that came before asks no one", async () => {
 		const loaded = await load({ "a.js": on("input", "(event, { ui }) => { ui.notify('asked') }") });
 		expect(await loaded.host.input(input, AbortSignal.abort())).toEqual(questions.input?.plain);
 		expect(loaded.calls).toEqual([]);
@@ -138,7 +138,7 @@ describe("whatever a hook does", () => {
 		expect(await loaded.host.input(input)).toMatchObject({ text: "hi a late b" });
 	});
 
-	test("before the session is there nobody is asked", async () => {
+	test("before the session is there no one is asked", async () => {
 		const loaded = await load({ "a.js": on("input", "() => ({ action: 'handled' })") }, { isBound: false });
 		expect(await loaded.host.input(input)).toMatchObject({ action: "continue" });
 	});
@@ -214,7 +214,7 @@ describe("what a hook may answer", () => {
 		expect(payload).toEqual({ model: "m" });
 	});
 
-	test("before_provider_headers: a copy, changed in place or replaced; what is no text is reported", async () => {
+	test("before_provider_headers: a copy, changed in place or replaced; what is not text is reported", async () => {
 		const loaded = await load({
 			"a.js": on("before_provider_headers", "({ headers }) => { headers['X-Mine'] = 'yes'; headers.b = null; }"),
 			"b.js": on("before_provider_headers", "({ headers }) => ({ ...headers, c: 3 })"),

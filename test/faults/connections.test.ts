@@ -54,7 +54,7 @@ async function work(agent: Agent): Promise<void> {
 	expect(await agent.exited()).toBe(0);
 }
 
-test("a session without a provider connects to nobody, whatever keys there are", { timeout: 60_000 }, async () => {
+test("a session without a provider connects to no one, whatever keys there are", { timeout: 60_000 }, async () => {
 	const { agent, connections } = watched({
 		env: { ANTHROPIC_API_KEY: "sk-canary-123456", OPENAI_API_KEY: "sk-canary-654321" },
 		script: { replies: [{ blocks: [{ tool: "bash", arguments: { command: "true" } }] }, { text: "done" }] },

@@ -238,7 +238,7 @@ test("subagents: their conversations, results and environments", async () => {
 	expectNoCanary();
 });
 
-test("nobody else may read what is written", async () => {
+test("no one else may read what is written", async () => {
 	server.answer(
 		says("anthropic", { call: { name: "bash", arguments: ['{"command":"yes | head -c 200000"}'] } }),
 		says("anthropic", { text: ["done"] }),

@@ -6,7 +6,7 @@ import { workbench } from "../tools/workbench.ts";
 
 const bench = workbench();
 
-test("they go with the next write to their directory, when nobody can be at work on them any more", async () => {
+test("they go with the next write to their directory, when no one can be at work on them any more", async () => {
 	const [old, fresh, other] = [".bowline-0123456789ab.tmp", ".bowline-ba9876543210.tmp", ".bowline-notes.tmp"] as const;
 	for (const name of [old, fresh, other]) writeFileSync(join(bench.cwd, name), "half");
 	const anHourAgo = Date.now() / 1000 - 3600;

@@ -19,7 +19,7 @@ function streamed(redact: Redactor, text: string, cuts: number[]): string {
 	return Buffer.concat(parts).toString();
 }
 
-test("a secret is replaced wherever it stands", () => {
+test("a secret is replaced wherever it is", () => {
 	expect(redactor(() => ["sk-1234567890"]).text("a sk-1234567890, sk-1234567890!")).toBe("a [redacted], [redacted]!");
 });
 
@@ -46,7 +46,7 @@ test("a secret with quotes and backslashes is found as it is spelled in JSON, to
 	expect(redact.text(secret)).toBe("[redacted]");
 });
 
-test("secrets are asked for anew each time", () => {
+test("secrets are asked for again each time", () => {
 	let secrets: string[] = [];
 	const redact = redactor(() => secrets);
 	expect(redact.text("later-secret")).toBe("later-secret");

@@ -40,7 +40,7 @@ describe("head", () => {
 		expect([text, truncation.firstLineExceedsLimit, truncation.truncated]).toEqual(["", true, true]);
 	});
 
-	test("a final newline that does not fit is no cut", () => {
+	test("a final newline that does not fit is not a cut", () => {
 		const { text, truncation } = truncateHead(`${"x".repeat(20)}\n`, limits);
 		expect([text, truncation.truncated]).toEqual(["x".repeat(20), false]);
 	});

@@ -47,7 +47,7 @@ const steps: [BudgetReason, AgentEvent[], AgentEvent[]][] = [
 	["subagents", Array(8).fill(subagent), [subagent, subagent]],
 ];
 
-describe("each dimension warns once and is exceeded once, right behind the event that did it", () => {
+describe("each dimension warns once and is exceeded once, right after the event that did it", () => {
 	test.each(steps)("%s", (reason, near, over) => {
 		const { budget, heard, emit } = bench({ [reason]: 10 });
 		emit(run);

@@ -295,7 +295,7 @@ describe("rules that cannot be used", () => {
 		expect(reply().say("bad").cuts).toEqual([["r"]]);
 	});
 
-	test("a file without a condition is no stream rule; switched off there are none at all", () => {
+	test("a file without a condition is not a stream rule; switched off there are none at all", () => {
 		expect(bench({ r: { alwaysApply: true } }).rules.isEmpty).toBe(true);
 		const off = bench({ r: { condition: "bad" }, broken: { condition: "(" } }, { enabled: false });
 		expect([off.rules.isEmpty, off.warnings, off.reply().say("bad").cuts]).toEqual([true, [], []]);
@@ -389,7 +389,7 @@ describe("expressions that explode", () => {
 describe("long replies", () => {
 	const filler = "The quick brown fox jumps over the lazy dog. ";
 
-	test("a match far behind the beginning is found, in text and in arguments", () => {
+	test("a match far after the beginning is found, in text and in arguments", () => {
 		const long = filler.repeat(3000);
 		for (const text of [`${long}stop here${long}`, `${long}stop here`]) {
 			expect(

@@ -73,7 +73,7 @@ function bench() {
 	};
 }
 
-test("an agent that stops with open items is told which, and runs again", async () => {
+test("an agent that stops with open items learns which, and runs again", async () => {
 	const { settles, said } = bench();
 	expect(await settles()).toBe(true);
 	expect(said).toEqual([

@@ -155,7 +155,7 @@ test("the model is told of the skills it may use", async () => {
 	expect(skillList(skills.filter(({ isHidden }) => isHidden))).toBe("");
 });
 
-test("/skill:name stands for the skill's text and the words behind it", async () => {
+test("/skill:name stands for the skill's text and the words after it", async () => {
 	const { load, cwd } = folder({ "work/.bowline/skills/a/SKILL.md": skill("a", "About a.", "Do $1.") });
 	const resources = await load();
 	const directory = join(cwd, ".bowline/skills/a");

@@ -85,7 +85,7 @@ test("a hermetic session takes nothing that is not named", async () => {
 	});
 });
 
-test("everything stands in its order, and the same facts give the same bytes", async () => {
+test("everything is in its order, and the same facts give the same bytes", async () => {
 	const { load, cwd } = folder({
 		"work/AGENTS.md": "Use tabs.",
 		"work/.bowline/skills/a/SKILL.md": skill("a"),

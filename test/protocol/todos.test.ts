@@ -76,7 +76,7 @@ describe("changes by the tool", () => {
 		});
 	});
 
-	test("what cannot be done is told, and the rest is done", () => {
+	test("what cannot be done is reported, and the rest is done", () => {
 		const before = [phase(1, task(1, "in_progress"))];
 		expect(
 			apply(

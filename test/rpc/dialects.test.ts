@@ -58,7 +58,7 @@ describe("frames in parts", () => {
 		expect(reassembled(lines.map((part) => JSON.parse(part) as Frame))).toEqual([JSON.parse(line)]);
 	});
 
-	test("what nobody could put together is told: a response keeps its id", () => {
+	test("what no one could put together is reported: a response keeps its id", () => {
 		const text = "a".repeat(maxReassembledFrameBytes);
 		expect(JSON.parse(chunks(JSON.stringify({ id: "7", type: "response", command: "get_messages", success: true, data: text })))).toMatchObject({
 			id: "7",
@@ -116,7 +116,7 @@ describe("output of commands", () => {
 		};
 	}
 
-	test("what was added is told, once", () => {
+	test("what was added is reported, once", () => {
 		const { pieces, hear } = listening();
 		hear(update("één"));
 		hear(update("één twé"));

@@ -74,7 +74,7 @@ test("a timeout gives the default, and a late answer is ignored", async () => {
 	answer({ confirmed: true });
 });
 
-test("notices are sent and nobody waits", () => {
+test("notices are sent and no one waits", () => {
 	const { dialogs, sent } = open({ emitsTitle: true });
 	dialogs.notify("hello", "warning");
 	dialogs.setStatus("k");

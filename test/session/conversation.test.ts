@@ -28,7 +28,7 @@ const record: AgentMessage = {
 	timestamp: 1,
 };
 
-test("the record of a command comes behind it", () => {
+test("the record of a command comes after it", () => {
 	let id = 0;
 	const newId = () => String(++id);
 	const transcripts = new FileSessionStore({ cwd: "/", directory: undefined, redact: (text) => text, now: () => 1, newId, newSessionId: newId });

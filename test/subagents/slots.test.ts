@@ -50,7 +50,7 @@ test.each([
 	expect(readdirSync(directory)).toEqual([]);
 });
 
-test("0 is no limit", async () => {
+test("0 is not a limit", async () => {
 	expect(await mostAtWork(0, [3, 3])).toBe(9);
 	expect(existsSync(join(directory, "slots"))).toBe(false);
 });

@@ -201,7 +201,7 @@ test("submit_result: who stops without it is reminded three times, not after a f
 	expect(await submit({ result: { data: 1 } })).toEqual({ status: "success", data: 1 });
 });
 
-test("artifacts: ids are numbered, never given twice, and go on behind what is there", () => {
+test("artifacts: ids are numbered, never given twice, and go on after what is there", () => {
 	const root = folder({ "s/4-Old.md": "", "s/9-Other.patch": "", "s/20.md": "", "s/2-A.11-B.md": "" });
 	const artifacts = new Artifacts({ sessionFile: () => join(root, "s.jsonl"), warn: () => undefined, atExit: () => undefined });
 	const directory = artifacts.directory();

@@ -299,7 +299,7 @@ test("answers beyond the limits of the environment are cut in the result and who
 	expect(readFileSync(result?.outputPath ?? "", "utf8")).toBe(long);
 });
 
-test("a subagent has the settings, extensions and skills of its sender, and nobody to ask", async () => {
+test("a subagent has the settings, extensions and skills of its sender, and no one to ask", async () => {
 	const extension = `export default (api) => {
 		api.registerFlag("word", { type: "string" });
 		api.registerTool({ name: "ask", description: "Asks.", parameters: { type: "object" }, execute: async (_id, _args, _signal, _update, ctx) => {
@@ -328,7 +328,7 @@ test("an extension that git ignores is missing in a copy; an isolated subagent w
 	expect(await results(running)).toMatchObject([{ exitCode: 0, output: "done", stderr: "" }]);
 });
 
-test("a subagent that floods what it prints costs nobody their memory", async () => {
+test("a subagent that floods what it prints costs no one their memory", async () => {
 	const running = start([
 		sent([task("Flood")]),
 		{ when: { depth: 1, text: "Flood" }, repeat: { text: "word ", count: 200_000 }, blocks: [bash("yes | head -c 20000000")] },
@@ -345,7 +345,7 @@ test("a variable that promises an inheritance where there is none ends the start
 	expect(agent.stderr).toContain("What BOWLINE_INHERIT_FD promises could not be read");
 });
 
-test("task.maxConcurrency holds for subagents of subagents, too, and nobody waits for ever", async () => {
+test("task.maxConcurrency holds for subagents of subagents, too, and no one waits for ever", async () => {
 	const inner = { tool: "task", arguments: { agent: "task", tasks: [task("C"), task("D")] } };
 	const place = mkdtempSync(join(tmpdir(), "bowline-overlap-"));
 	onTestFinished(() => rmSync(place, { recursive: true, force: true }));

@@ -57,13 +57,13 @@ describe("which checks run", () => {
 		expect(plan(verify, changed)).toEqual(expected);
 	});
 
-	test("work that is not isolated is never verified by itself", () => {
+	test("work that is not isolated is never verified automatically", () => {
 		expect(plan(undefined, automatic, false)).toEqual({});
 		expect(plan(false, automatic, false)).toEqual({});
 	});
 });
 
-describe("mistakes are told with their remedy", () => {
+describe("mistakes are reported with their remedy", () => {
 	const commands = (...list: unknown[]) => ({ commands: list });
 	test.each<[unknown, string, Partial<VerificationSettings>?]>([
 		[true, "Nothing says how to verify. Name a profile, give commands, or set task.verification.defaultProfile.", { defaultProfile: "" }],

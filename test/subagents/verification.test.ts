@@ -198,7 +198,7 @@ test("the end of the session is an abort too", async () => {
 	expect((await running).status).toBe("skipped");
 });
 
-test("it is a login shell, whose profile finds nobody to ask", async () => {
+test("it is a login shell, whose profile finds no one to ask", async () => {
 	const profile = 'export FROM_PROFILE=yes; read -p "Passphrase? " word; read word < /dev/tty; sleep 7536 &\n';
 	writeFileSync(join(folder, "home/.bash_profile"), profile);
 	const attempt = await verify(plan({ name: "profile", command: 'shopt -q login_shell && echo "$FROM_PROFILE"' }));

@@ -102,7 +102,7 @@ describe("what stays as it is", () => {
 		expect(await edited("a\nb", ["a", "x"])).toBe("x\nb");
 	});
 
-	test("bytes that are no UTF-8", async () => {
+	test("bytes that are not UTF-8", async () => {
 		bench.file("latin.txt", Buffer.from("caf\xe9 \xff\nname = old\n", "latin1"));
 		await bench.run("edit", { path: "latin.txt", edits: [{ oldText: "name = old", newText: "name = é" }] });
 		expect(content("latin.txt")).toEqual(Buffer.concat([Buffer.from("caf\xe9 \xff\n", "latin1"), Buffer.from("name = é\n")]));

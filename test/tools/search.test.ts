@@ -165,7 +165,7 @@ describe.each(ways)("%s", (_name, finder) => {
 		expect(result.details).toEqual({ resultLimitReached: 2 });
 	});
 
-	test("find: a file is no directory", async () => {
+	test("find: a file is not a directory", async () => {
 		await expect(run("find", { pattern: "*", path: "keep.log" })).rejects.toThrow("keep.log is not a directory");
 	});
 
@@ -226,7 +226,7 @@ describe("ls", () => {
 		expect(result.details).toEqual({ entryLimitReached: 3 });
 	});
 
-	test("nothing, and what is no directory", async () => {
+	test("nothing, and what is not a directory", async () => {
 		expect(await bench.text("ls", { path: "empty" })).toBe("(empty directory)");
 		await expect(bench.run("ls", { path: "keep.log" })).rejects.toThrow("keep.log is not a directory");
 		await expect(bench.run("ls", { path: "missing" })).rejects.toThrow("No such file or directory: missing");

@@ -34,7 +34,7 @@ const start = {
 	],
 };
 
-test("the model sees what is left, where it stands and the whole plan", async () => {
+test("the model sees what is left, where it is and the whole plan", async () => {
 	const { run, phases } = plan();
 	const result = await run(start);
 	expect(textOf(result)).toBe(
@@ -57,7 +57,7 @@ test("the model sees what is left, where it stands and the whole plan", async ()
 	expect(result.details).toEqual({ phases: phases(), storage: "session" });
 });
 
-test("an unknown id is told in the text and is no failure", async () => {
+test("an unknown id is reported in the text and is not a failure", async () => {
 	const { run, phases } = plan();
 	await run(start);
 	const result = await run({ op: "update", id: "task-9", status: "completed" }, { op: "update", id: "task-2", status: "completed" });
@@ -88,7 +88,7 @@ test("a plan without open tasks and an empty one are described", async () => {
 	expect(textOf(await run({ op: "replace", phases: [] }))).toBe("The todo list is empty.");
 });
 
-test("an op or a status nobody knows is refused before it runs", async () => {
+test("an op or a status no one knows is refused before it runs", async () => {
 	const { tool } = plan();
 	expect(tool.concurrency).toBe("exclusive");
 	for (const ops of [[{ op: "dance" }], [{ op: "update", id: "task-1", status: "done" }], "x"]) {

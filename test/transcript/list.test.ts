@@ -38,7 +38,7 @@ test("a session in a line: name, first prompt, messages, cost, whatever the size
 	});
 });
 
-test("what is no session is not listed", () => {
+test("what is not a session is not listed", () => {
 	const path = join(folder(), "s.jsonl");
 	writeFileSync(path, "text");
 	expect(summaryOf(path)).toBeUndefined();

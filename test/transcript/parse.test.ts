@@ -66,7 +66,7 @@ test("what is whole stays as it is", () => {
 		expect(entryOf(JSON.stringify(entry))).toEqual(entry);
 });
 
-test("whatever stands in a file, everything that is made of it can be made", () => {
+test("whatever is in a file, everything that is made of it can be made", () => {
 	const any = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.array(fc.record({ type: fc.constantFrom("text", "toolCall", "thinking", "image") })));
 	const members = [
 		"content",

@@ -94,7 +94,7 @@ test.each<[string, (number | string)[], string]>([
 	expect(reread(path).path()).toEqual([first, next]);
 });
 
-test("a short write whose rest goes through is no failure", () => {
+test("a short write whose rest goes through is not a failure", () => {
 	const transcript = transcriptsIn(folder(), disk([10, 1, 300])).create();
 	const entry = transcript.append(said(user("1")));
 	expect(reread(transcript.file as string).entries).toEqual([entry]);
@@ -148,7 +148,7 @@ test("a real full disk", () => {
 	transcript.close();
 });
 
-test("a file that is removed while it is open is written anew, whole", () => {
+test("a file that is removed while it is open is written again, whole", () => {
 	const transcript = transcriptsIn(folder()).create();
 	transcript.append(said(user("1")));
 	rmSync(transcript.file as string);

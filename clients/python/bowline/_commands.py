@@ -366,7 +366,7 @@ class AsyncCommands:
         conversation: Optional[bool] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.RewindResult:
-        """Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that somebody else changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`."""
+        """Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that others changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`."""
         return await self._call("rewind", _given({"entryId": entry_id}, key=key, files=files, conversation=conversation), timeout)
 
     async def set_todos(
@@ -908,7 +908,7 @@ class Commands:
         conversation: Optional[bool] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.RewindResult:
-        """Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that somebody else changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`."""
+        """Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that others changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`."""
         return self._call("rewind", _given({"entryId": entry_id}, key=key, files=files, conversation=conversation), timeout)
 
     def set_todos(

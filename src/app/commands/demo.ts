@@ -8,10 +8,10 @@ import { demoRepository } from "../../models/scripted/built-in/demo-repository.t
 import { showFrame, type Tally } from "./demo-view.ts";
 
 const acts = [
-	{ title: "First act: the agent repairs a test by itself.", prompt: "The test in this repository fails. Find out why, repair it, and prove it." },
+	{ title: "First act: the agent repairs a test.", prompt: "The test in this repository fails. Find out why, repair it, and prove it." },
 	{
 		title: "Second act: a subagent works in a copy; its work is checked, repaired once, and merged.",
-		prompt: "Now give large carts a discount. Let somebody do it in a copy, and take it only when the tests pass.",
+		prompt: "Now give large carts a discount. Let a subagent do it in a copy, and take it only when the tests pass.",
 	},
 ];
 const patienceMs = 60_000;

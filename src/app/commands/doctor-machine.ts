@@ -36,7 +36,7 @@ export async function ripgrep({ env }: Patient): Promise<Finding[]> {
 	const found = path && (await version(path));
 	if (found) return [{ state: "ok", text: `${found} (${path})` }];
 	const remedy = path ? `${path} does not run: install another one.` : "Install ripgrep, or name it with BOWLINE_RG.";
-	return [{ state: "note", text: "not found: grep and find search by themselves, which is slower", remedy }];
+	return [{ state: "note", text: "not found: grep and find search without it, which is slower", remedy }];
 }
 
 export function shell({ settings, env }: Patient): Finding[] {

@@ -1,4 +1,4 @@
-/** `bowline sessions`: the sessions of this directory, for a user who wants to continue one. */
+/** `bowline sessions`: the sessions of this directory, from which a user picks one to continue. */
 
 import { openStore } from "../../live/start-session.ts";
 import { openWorkspace } from "../../live/workspace.ts";

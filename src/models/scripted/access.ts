@@ -13,10 +13,11 @@ export interface Asker {
 export function scriptedAccess(cwd: string, asker: Asker, replay: ReplayOptions): ModelAccess {
 	const players = new Map<string, Promise<{ model: Model; stream: StreamFunction } | { problem: string }>>();
 	const load = async (name: string) => {
-		const { loadScript, RecordPlayer, ScriptPlayer } = await import("./index.ts");
+		const { loadScript, ScriptPlayer } = await import("./index.ts");
 		const loaded = await loadScript(name, cwd);
 		if ("problem" in loaded) return loaded;
 		if ("record" in loaded) {
+			const { RecordPlayer } = await import("../records/player.ts");
 			const player = new RecordPlayer(loaded.record, loaded.source, replay);
 			const { provider: _, id, api: __, ...facts } = player.model ?? { provider: "", id: "", api: "" };
 			return { model: { ...scriptedModel(name), ...facts, name: `${id} (record)` }, stream: player.stream };

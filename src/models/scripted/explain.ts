@@ -1,6 +1,5 @@
 /** Says what is wrong with a script, and where, in words for the person who wrote it. */
 import { findNodeAtLocation, getNodeValue, type Node } from "jsonc-parser";
-import { Value } from "typebox/value";
 import { nearest } from "../../lib/nearest.ts";
 import { Script } from "./format.ts";
 
@@ -24,14 +23,14 @@ interface JsonSchema {
 	minimum?: number;
 	maximum?: number;
 	minLength?: number;
+	additionalProperties?: boolean;
 }
 
 /** Every problem, in the order of the file. */
 export function explain(root: Node): Problem[] {
 	const problems = [...against(Script as JsonSchema, root, "")];
-	if (problems.length === 0 && !Value.Check(Script, getNodeValue(root))) {
-		const error = Value.Errors(Script, getNodeValue(root))[0];
-		problems.push({ offset: root.offset, path: error?.instancePath ?? "", message: error?.message ?? "is not a script" });
+	if (problems.length === 0 && !fits(Script as JsonSchema, getNodeValue(root))) {
+		problems.push({ offset: root.offset, path: "", message: "is not a script" });
 	}
 	if (problems.length === 0) problems.push(...beyondTheSchema(root));
 	return problems.sort((a, b) => a.offset - b.offset);
@@ -43,9 +42,35 @@ function* against(schema: JsonSchema, node: Node, path: string): Generator<Probl
 	else if (schema.properties && node.type === "object") yield* againstMembers(schema, node, path);
 	else if (schema.items && node.type === "array") {
 		for (const [index, item] of (node.children ?? []).entries()) yield* against(schema.items, item, `${path}[${index}]`);
-	} else if (!Value.Check(schema, getNodeValue(node))) {
+	} else if (!fits(schema, getNodeValue(node))) {
 		yield { offset: node.offset, path, message: `${path === "" ? "a script " : ""}must be ${inWords(schema)}` };
 	}
+}
+
+/** Whether a value fits the words that `JsonSchema` lists. A schema library knows them too, and takes longer to load than a script takes to play. */
+function fits(schema: JsonSchema, value: unknown): boolean {
+	if (schema.anyOf && !schema.anyOf.some((branch) => fits(branch, value))) return false;
+	if (schema.enum && !schema.enum.includes(value)) return false;
+	if (schema.const !== undefined && schema.const !== value) return false;
+	if (schema.type !== undefined && !isOfType(schema.type, value)) return false;
+	if (typeof value === "number") return value >= (schema.minimum ?? -Infinity) && value <= (schema.maximum ?? Infinity);
+	if (typeof value === "string") return value.length >= (schema.minLength ?? 0);
+	if (Array.isArray(value)) return value.every((item) => !schema.items || fits(schema.items, item));
+	return !isObject(value) || membersFit(schema, value);
+}
+
+function membersFit({ properties = {}, required = [], additionalProperties }: JsonSchema, value: Record<string, unknown>): boolean {
+	const isKnown = (name: string) => Object.hasOwn(properties, name);
+	if (!required.every((name) => Object.hasOwn(value, name))) return false;
+	return Object.keys(value).every((name) => (isKnown(name) ? fits(properties[name] as JsonSchema, value[name]) : additionalProperties !== false));
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function isOfType(type: string, value: unknown): boolean {
+	if (type === "integer") return Number.isInteger(value);
+	if (type === "array") return Array.isArray(value);
+	return type === "object" ? isObject(value) : typeof value === type;
 }
 
 /** Several shapes differ by a member that each requires; this picks the shape that the value has. */

@@ -1,5 +1,6 @@
 /** What a model script looks like. */
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import Type from "../../protocol/plain-schema.ts";
 
 const text = Type.String;
 const optional = Type.Optional;

@@ -1,6 +1,5 @@
 /** The scripted model: a provider that plays a file. */
 export { ReplyBuilder } from "../builder.ts";
-export { RecordPlayer } from "../records/player.ts";
 export { demoRepository } from "./built-in/demo-repository.ts";
 export { builtInScripts } from "./built-in/index.ts";
 export type { Block, Reply, Script, When } from "./format.ts";

@@ -21,10 +21,10 @@ What the user wants to reach, in one to three sentences. If it changed on the wa
 ### In Progress
 - [ ] Work that was begun: what is there already, what is missing.
 ### Blocked
-- What stands in the way, with the exact error text. Leave this heading out if there is nothing.
+- Each obstacle, with the exact error text. Leave this heading out if there is nothing.
 
 ## Key Decisions
-- **Decision**: why, and what was turned down or tried in vain, so that nobody tries it again.
+- **Decision**: why, and what was turned down or tried without success, so that it is not tried again.
 
 ## Next Steps
 1. What to do next, in order, starting with what was about to happen.

@@ -51,7 +51,7 @@ export const checkpointCommands = {
 		example: { send: {}, data: { root: "/home/ada/shop", files: [change], diff, truncated: false } },
 	}),
 	rewind: command({
-		doc: "Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that somebody else changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`.",
+		doc: "Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that others changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`.",
 		lane: "serial",
 		access: "seat",
 		params: {

@@ -247,7 +247,7 @@ describe("proxies", () => {
 		proxy.close();
 	});
 
-	test("a proxy that refuses, or is of another kind, is told", async () => {
+	test("a proxy that refuses, or is of another kind, is reported", async () => {
 		const proxy = createTcp((socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"));
 		await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
 		const own = new HttpClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` } });

@@ -97,7 +97,7 @@ describe("what a command gives", () => {
 		expect(output).toBe(`not a tty\n${directory}\nnone\n`);
 	});
 
-	test("nobody is asked to page or edit, and it can tell who runs it", async () => {
+	test("no one is asked to page or edit, and it can tell who runs it", async () => {
 		const shell = makeShell({ environment: () => ({ PATH: process.env.PATH, PAGER: "less", EXTRA: "yes" }) });
 		const { output } = await shell.run({ command: 'echo "$PAGER $GIT_PAGER $EDITOR $GIT_EDITOR $BOWLINE $AI_AGENT $EXTRA"; echo "$BOWLINE_RUN"' });
 		expect(output).toMatch(/^cat cat true true 1 bowline yes\n[0-9a-f]+\.1;\n$/);
@@ -108,7 +108,7 @@ describe("what a command gives", () => {
 		expect((await shell.run({ command: "echo $BOWLINE_RUN" })).output).toMatch(/^outer\.1;[0-9a-f]+\.1;\n$/);
 	});
 
-	test("the prefix stands on a line of its own before the command", async () => {
+	test("the prefix is on a line of its own before the command", async () => {
 		expect((await makeShell({ prefix: "greet() { echo hello $1; } # says hello" }).run({ command: "greet you" })).output).toBe("hello you\n");
 	});
 

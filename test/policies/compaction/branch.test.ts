@@ -59,7 +59,7 @@ test("what does not fit is left out, the oldest first, and it stays one call", a
 	expect(giant.text).toContain("word end");
 });
 
-test("nothing was said: nobody is asked", async () => {
+test("nothing was said: no one is asked", async () => {
 	const { made, asked } = await ask(branch({ type: "custom", customType: "x" }));
 	expect(made).toBeUndefined();
 	expect(asked).toEqual([]);

@@ -106,7 +106,7 @@ function grow(steps: readonly (readonly [Word, number, number])[]): void {
 	const path: Entry[] = [];
 	const add = (body: AgentMessage | EntryBody) => void path.push(entryOf(body, path.length));
 	/** Entries that a summary replaces. */
-	const condensed = new Set<string>();
+	const compacted = new Set<string>();
 	let call = 0;
 	for (const [what, size, keep] of steps) {
 		if (what === "user") add(user(words(size)));
@@ -122,10 +122,10 @@ function grow(steps: readonly (readonly [Word, number, number])[]): void {
 		} else {
 			const cut = chooseCut(path, keep);
 			if ("problem" in cut) continue;
-			check(path, cut, condensed);
-			for (const { id } of [...cut.history, ...cut.prefix]) condensed.add(id);
+			check(path, cut, compacted);
+			for (const { id } of [...cut.history, ...cut.prefix]) compacted.add(id);
 			add(compaction(cut.firstKeptEntryId));
-			const lost = path.filter((entry) => isSaid(entry) && !condensed.has(entry.id) && !cut.kept.includes(entry));
+			const lost = path.filter((entry) => isSaid(entry) && !compacted.has(entry.id) && !cut.kept.includes(entry));
 			expect(lost).toEqual([]);
 		}
 	}
@@ -133,7 +133,7 @@ function grow(steps: readonly (readonly [Word, number, number])[]): void {
 
 const isSaid = ({ type }: Entry) => type === "message" || type === "custom_message" || type === "branch_summary";
 
-function check(path: readonly Entry[], cut: Cut, condensed: ReadonlySet<string>): void {
+function check(path: readonly Entry[], cut: Cut, compacted: ReadonlySet<string>): void {
 	const said = cut.kept.filter(isSaid);
 	const [first] = said;
 	expect(first && first.type === "message" && first.message.role === "toolResult").toBe(false);
@@ -141,7 +141,7 @@ function check(path: readonly Entry[], cut: Cut, condensed: ReadonlySet<string>)
 	expect(cut.kept.at(-1)).toBe(path.at(-1));
 	expect(cut.history.length + cut.prefix.length).toBeGreaterThan(0);
 	// No entry is compacted twice, or both compacted and kept.
-	for (const { id } of [...cut.history, ...cut.prefix, ...said]) expect(condensed.has(id)).toBe(false);
+	for (const { id } of [...cut.history, ...cut.prefix, ...said]) expect(compacted.has(id)).toBe(false);
 	const made = new Set(
 		said.flatMap((entry) => (entry.type === "message" && entry.message.role === "assistant" ? callIds(entry.message.content) : [])),
 	);
@@ -155,7 +155,7 @@ function check(path: readonly Entry[], cut: Cut, condensed: ReadonlySet<string>)
 const callIds = (content: readonly { type: string; id?: string }[]) =>
 	content.flatMap((block) => (block.type === "toolCall" ? [block.id as string] : []));
 
-test("every message is condensed once or kept, and no result is kept without its call", () => {
+test("every message is compacted once or kept, and no result is kept without its call", () => {
 	fc.assert(
 		fc.property(fc.array(fc.tuple(word, fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 120 })), { maxLength: 60 }), (steps) =>
 			grow(steps),

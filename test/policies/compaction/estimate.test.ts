@@ -35,12 +35,12 @@ describe("a message takes", () => {
 });
 
 test("entries without words take nothing", () => {
-	const [change, custom, condensed] = branch(
+	const [change, custom, compacted] = branch(
 		{ type: "model_change", provider: "a", modelId: "b" },
 		{ type: "custom_message", customType: "x", content: [{ type: "text", text: words(2) }, image], display: true },
 		compaction("e0"),
 	);
-	expect([change, custom, condensed].map((entry) => entry && estimateEntry(entry))).toEqual([0, 1202, 0]);
+	expect([change, custom, compacted].map((entry) => entry && estimateEntry(entry))).toEqual([0, 1202, 0]);
 });
 
 test("system prompt and tools", () => {

@@ -59,7 +59,7 @@ test("files that were read, and files that were changed", () => {
 	expect(fileLists([], { readFiles: [1, "a"] })).toEqual({ readFiles: ["a"], modifiedFiles: [] });
 });
 
-test("the lists stand at the end of a summary and can be taken off", () => {
+test("the lists are at the end of a summary and can be taken off", () => {
 	const summary = `## Goal\nx${fileBlocks({ readFiles: ["a", "b"], modifiedFiles: ["c"] })}`;
 	expect(summary).toBe("## Goal\nx\n\n<read-files>\na\nb\n</read-files>\n\n<modified-files>\nc\n</modified-files>");
 	expect(withoutFileBlocks(summary)).toBe("## Goal\nx");

@@ -138,7 +138,7 @@ describe("the tree", () => {
 		expect(items.map(({ node }) => node.id)).not.toContain("e9");
 	});
 
-	test("choosing a branch leads to the session's own end where that lies on it", () => {
+	test("choosing a branch leads to the session's own end where that is on it", () => {
 		const tree = treeOf([entry("a", null), entry("b", "a"), entry("c", "b"), entry("d", "b")]);
 		const at = (id: string) => tree.byId.get(id) as (typeof tree.nodes)[number];
 		expect(leafFor(at("b"), at("c")).id).toBe("c");

@@ -40,7 +40,7 @@ const delegation: Script["replies"] = [
 	{
 		when: { depth: 0, text: "discount" },
 		pieceDelayMs,
-		text: "I send somebody into a copy of the repository. What comes back has passed the tests.",
+		text: "I send a subagent into a copy of the repository. What comes back has passed the tests.",
 		blocks: [
 			{
 				tool: "task",
@@ -65,7 +65,7 @@ const delegation: Script["replies"] = [
 		pieceDelayMs,
 		text: "The discount is in the working tree: one repair was needed, and the tests pass.",
 	},
-	{ when: { depth: 0, tool: "task" }, pieceDelayMs, text: "Nothing was merged; the reason stands above." },
+	{ when: { depth: 0, tool: "task" }, pieceDelayMs, text: "Nothing was merged; the reason is above." },
 ];
 
 /** What the subagent does: it forgets that 100 itself counts, and the repair run learns that from the failed check. */
