@@ -339,6 +339,7 @@ export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "
 	agent_end: "fact",
 	agent_settled: "fact",
 	run_result: "fact",
+	run_takeover: "fact",
 	turn_start: "fact",
 	turn_end: "fact",
 	message_start: "fact",

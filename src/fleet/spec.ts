@@ -4,7 +4,7 @@ import { canonicalJson } from "../lib/canonical-json.ts";
 import type { Submission } from "./queue.ts";
 
 export interface RunSpec {
-	repo: { url: string; ref?: string; commit?: string; subdir?: string; submodules?: boolean; lfs?: boolean };
+	repo: { url: string; ref?: string; commit?: string; subdir?: string; submodules?: boolean };
 	prompt: string;
 	images?: { type: "image"; data: string; mimeType: string }[];
 	model?: string;
@@ -89,7 +89,7 @@ const image: Check = members({ type: filled, data: filled, mimeType: filled });
 
 const checks: Record<string, Check> = {
 	repo: (value, where) => {
-		members({ url: filled, ref: refName, commit: name(/^[0-9a-f]{40,64}$/, "the full id of a commit"), subdir, submodules: boolean, lfs: boolean })(
+		members({ url: filled, ref: refName, commit: name(/^[0-9a-f]{40,64}$/, "the full id of a commit"), subdir, submodules: boolean })(
 			value,
 			where,
 		);

@@ -268,6 +268,11 @@ export const events = {
 		runResult,
 		runResultSample,
 	),
+	run_takeover: event(
+		"Of a fleet: another worker goes on with the run, from its last checkpoint. Frames of older epochs after `cutSeq` are void.",
+		{ epoch: integer(), worker: text(), cutSeq: integer() },
+		{ epoch: 2, worker: "w_0198c0de-7a11-7000-8000-0000000000f2", cutSeq: 4712 },
+	),
 	extension_error: event(
 		"Code of an extension threw.",
 		{ extensionPath: text(), event: text(), error: text() },

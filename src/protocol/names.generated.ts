@@ -181,6 +181,7 @@ export const eventNames = [
 	"permission_resolved",
 	"permission_mode_changed",
 	"run_result",
+	"run_takeover",
 	"extension_error",
 ] as const;
 

@@ -2115,6 +2115,12 @@ export interface EventTable {
 		output?: unknown;
 		outputError?: string;
 	};
+	/** Of a fleet: another worker goes on with the run, from its last checkpoint. Frames of older epochs after `cutSeq` are void. */
+	run_takeover: {
+		epoch: number;
+		worker: string;
+		cutSeq: number;
+	};
 	/** Code of an extension threw. */
 	extension_error: {
 		extensionPath: string;

@@ -127,6 +127,7 @@ __all__ = [
     "PermissionModeChangedEvent",
     "RunResultEvent",
     "RunError",
+    "RunTakeoverEvent",
     "ExtensionErrorEvent",
     "SummarizationRetryScheduledEvent",
     "SummarizationRetryAttemptStartEvent",
@@ -1922,6 +1923,20 @@ class RunError(TypedDict):
     retryable: bool
 
 
+class _RunTakeoverEvent(TypedDict):
+    type: Literal["run_takeover"]
+    epoch: int
+    worker: str
+    cutSeq: int
+
+
+class RunTakeoverEvent(_RunTakeoverEvent, total=False):
+    """Of a fleet: another worker goes on with the run, from its last checkpoint. Frames of older epochs after `cutSeq` are void."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
 class _ExtensionErrorEvent(TypedDict):
     type: Literal["extension_error"]
     extensionPath: str
@@ -2761,6 +2776,7 @@ EventName = Literal[
     "permission_resolved",
     "permission_mode_changed",
     "run_result",
+    "run_takeover",
     "extension_error",
     "summarization_retry_scheduled",
     "summarization_retry_attempt_start",
@@ -2813,6 +2829,7 @@ Event = Union[
     "PermissionResolvedEvent",
     "PermissionModeChangedEvent",
     "RunResultEvent",
+    "RunTakeoverEvent",
     "ExtensionErrorEvent",
     "SummarizationRetryScheduledEvent",
     "SummarizationRetryAttemptStartEvent",

@@ -1,0 +1,73 @@
+/** The agent of a run: a child process of our own program, driven over the protocol, that asks before each step. */
+import { type Client, type Exit, startClient } from "../client/index.ts";
+import type { Program, Shell } from "../lib/shell/index.ts";
+import type { GateRequest, GateResponse } from "../protocol/gate.ts";
+import type { EventOf } from "../protocol/types.generated.ts";
+
+export interface AgentInput {
+	/** What it starts dies with us. */
+	shell: Shell;
+	program: readonly string[];
+	flags: readonly string[];
+	cwd: string;
+	environment: Record<string, string | undefined>;
+	/** Any sign of life. */
+	onFrame(): void;
+	/** Undefined: no answer; the agent is being killed. */
+	onGate(request: GateRequest): Promise<Omit<GateResponse, "type" | "id"> | undefined>;
+	onResult(result: EventOf<"run_result">): void;
+	onExit(): void;
+}
+
+export interface Agent {
+	client: Client;
+	/** Set when it has ended. */
+	readonly exit: Exit | undefined;
+	/** At once, with everything it started. */
+	kill(): void;
+	/** Asks it to end, and waits. */
+	close(): Promise<void>;
+}
+
+export async function startAgent(input: AgentInput): Promise<Agent> {
+	const { shell, program: command, flags, cwd, environment } = input;
+	const [file, ...args] = [...command, "--mode", "rpc", "--updates", "delta", "--seq", "--gate", "host", ...flags] as [string, ...string[]];
+	const program: Program = await shell.start(file, args, cwd, { stdin: "pipe", environment });
+	let exit: Exit | undefined;
+	const client = await startClient({
+		command: [file],
+		spawn: () => program.child,
+		waitForReady: false,
+		requestTimeoutMs: 0,
+		closePatience: { endMs: 3000, termMs: 500 },
+	});
+	client.on("event", (event) => {
+		input.onFrame();
+		// Directed frames are not among the events of the table.
+		const frame = event as { type: string };
+		if (frame.type === "gate_request") void answer(frame as GateRequest);
+	});
+	client.on("run_result", input.onResult);
+	client.on("exit", (how) => {
+		exit = how;
+		input.onExit();
+	});
+
+	async function answer(request: GateRequest): Promise<void> {
+		const decision = await input.onGate(request);
+		const { stdin } = program.child;
+		if (decision && stdin?.writable) stdin.write(`${JSON.stringify({ type: "gate_response", id: request.id, ...decision })}\n`);
+	}
+
+	return {
+		client,
+		get exit() {
+			return exit;
+		},
+		kill: () => program.kill(),
+		async close() {
+			await client.close();
+			program.kill();
+		},
+	};
+}
