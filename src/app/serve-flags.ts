@@ -32,13 +32,15 @@ export function parseOwnFlags<T extends Record<string, Flag>>(
 	table: T,
 	unknown: readonly UnknownFlag[],
 	words: readonly string[],
+	command = "serve",
 ): { own: Record<string, string | true | string[]>; words: string[] } {
 	const own: Record<string, string | true | string[]> = {};
 	const all = [...words];
 	let moved = 0;
 	for (const { name, value, following, at } of unknown) {
 		const flag = Object.hasOwn(table, name) ? (table[name] as Flag) : undefined;
-		if (!flag) throw new UsageError(`Unknown flag: --${name}.${didYouMean(name, Object.keys(table), (each) => `--${each}`)} See bowline help serve.`);
+		if (!flag)
+			throw new UsageError(`Unknown flag: --${name}.${didYouMean(name, Object.keys(table), (each) => `--${each}`)} See bowline help ${command}.`);
 		if (!flag.value) {
 			if (value !== undefined) throw new UsageError(`--${name} takes no value.`);
 			own[name] = true;

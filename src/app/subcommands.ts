@@ -5,6 +5,7 @@ import { printableLine } from "../lib/printable.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { refuseUnknown, type UnknownFlag } from "../live/arguments.ts";
 import { type Flag, type FlagName, flags, type Options } from "../protocol/flags.ts";
+import { fleetFlags } from "./fleet-flags.ts";
 import { serveFlags } from "./serve-flags.ts";
 
 export interface Subcommand {
@@ -95,6 +96,13 @@ export const subcommands: Record<string, Subcommand> = {
 		flags: serveSessionFlags,
 		ownFlags: serveFlags,
 		run: async (words, options, unknown) => (await import("./commands/serve.ts")).serveCommand(words, options, unknown),
+	},
+	fleet: {
+		usage: "init|submit|work|status|logs|result|cancel|retry|workers|lanes|budgets|rates|drain|prune …",
+		doc: "Runs over many machines, each with exactly one result; see docs/fleet.md",
+		flags: ["provider", "model", "thinking", "json", ...surroundings],
+		ownFlags: fleetFlags,
+		run: async (words, options, unknown) => (await import("./commands/fleet.ts")).fleetCommand(words, options, unknown),
 	},
 	mcp: {
 		usage: "[server]",

@@ -47,9 +47,7 @@ export class Mirrors {
 		const place = join(this.#directory, createHash("sha256").update(repo.url).digest("hex"));
 		mkdirSync(place, { recursive: true, mode: 0o700 });
 		const before = this.#queues.get(place) ?? Promise.resolve();
-		const work = before
-			.catch(() => undefined)
-			.then(() => alone(place, () => this.#ensure(place, repo, signal), signal));
+		const work = before.catch(() => undefined).then(() => alone(place, () => this.#ensure(place, repo, signal), signal));
 		this.#queues.set(place, work);
 		return work;
 	}
@@ -153,12 +151,22 @@ export async function checkOut(git: Git, mirror: Mirror, repo: RunSpec["repo"], 
 
 async function sizeOf(place: string): Promise<number> {
 	const entries = await readdir(place, { recursive: true }).catch(() => [] as string[]);
-	const sizes = await Promise.all(entries.map((name) => lstat(join(place, name)).then(({ size }) => size, () => 0)));
+	const sizes = await Promise.all(
+		entries.map((name) =>
+			lstat(join(place, name)).then(
+				({ size }) => size,
+				() => 0,
+			),
+		),
+	);
 	return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 const isDamage = (error: unknown) =>
-	error instanceof GitError && /not a git repository|object file .* is empty|bad object|corrupt|unable to read tree|missing blob|invalid sha1 pointer|packfile/i.test(error.stderr);
+	error instanceof GitError &&
+	/not a git repository|object file .* is empty|bad object|corrupt|unable to read tree|missing blob|invalid sha1 pointer|packfile/i.test(
+		error.stderr,
+	);
 
 function explained(error: unknown, url: string): unknown {
 	if (!(error instanceof GitError)) return error;

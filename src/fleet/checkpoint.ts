@@ -55,7 +55,9 @@ export class FileStates {
 		const bytes = await readFile(path);
 		await rm(path);
 		if (bytes.length > this.#maxBytes)
-			throw new PatchTooLarge(`The patch has ${bytes.length} bytes, and fleet.patchBytes allows ${this.#maxBytes}. Add what is built to .gitignore, or raise it.`);
+			throw new PatchTooLarge(
+				`The patch has ${bytes.length} bytes, and fleet.patchBytes allows ${this.#maxBytes}. Add what is built to .gitignore, or raise it.`,
+			);
 		return bytes;
 	}
 
@@ -69,7 +71,8 @@ export class FileStates {
 			await git.run(["apply", "--index", "--binary", "--whitespace=nowarn", "-p1"], { input, signal });
 		}
 		const tree = await this.take(signal);
-		if (tree !== checkpoint.tree) throw new Error(`The files are of tree ${tree} after the checkpoint was applied, and should be of ${checkpoint.tree}.`);
+		if (tree !== checkpoint.tree)
+			throw new Error(`The files are of tree ${tree} after the checkpoint was applied, and should be of ${checkpoint.tree}.`);
 	}
 
 	/** How many files differ from the base. */
@@ -86,6 +89,8 @@ export class FileStates {
 		const shadow = this.#shadow.git().with({ variables });
 		const made = await shadow.line(["commit-tree", input.tree, "-p", input.commit, "-m", input.message]);
 		const variablesOfPush = { GIT_ALLOW_PROTOCOL: "https:http:ssh:git:file", GIT_DIR: this.#shadow.directory };
-		await git.with({ cwd: this.#place.top, variables: variablesOfPush }).run(["push", "--quiet", "--force", "--no-verify", "--", input.url, `${made}:refs/heads/${input.branch}`]);
+		await git
+			.with({ cwd: this.#place.top, variables: variablesOfPush })
+			.run(["push", "--quiet", "--force", "--no-verify", "--", input.url, `${made}:refs/heads/${input.branch}`]);
 	}
 }

@@ -2,7 +2,7 @@
  * The worker's sign of life. All times are of its own monotonic clock, and count from when a renewal was sent, not from when it was answered:
  * so the worker stops before others may take its runs, whatever happened to the answer.
  */
-import { type Renewal, type RunQueue, queueErrorCode } from "./queue.ts";
+import { queueErrorCode, type Renewal, type RunQueue } from "./queue.ts";
 
 export interface LeaseOptions {
 	queue: Pick<RunQueue, "renew">;

@@ -481,7 +481,8 @@ export class RunAtWork {
 		if (tokens !== undefined && this.#tokens >= tokens) return refuse("budget", `The run has used ${this.#tokens} of ${tokens} tokens.`);
 		if (request.kind !== "model") {
 			this.#toolCalls += 1;
-			if (toolCalls !== undefined && this.#toolCalls > toolCalls) return refuse("budget", `The run has made ${toolCalls} tool calls, which is its limit.`);
+			if (toolCalls !== undefined && this.#toolCalls > toolCalls)
+				return refuse("budget", `The run has made ${toolCalls} tool calls, which is its limit.`);
 			return { allow: true };
 		}
 		const estimate = estimateOf(request);
@@ -502,32 +503,40 @@ export class RunAtWork {
 	}
 
 	/** One at a time: what is new in both files, with the checkpoint, in one transaction. */
-	#commit({ checkpoint, onlyIfNew = false }: { checkpoint?: { n: number; tree: string; patch: Buffer } | { n: number }; onlyIfNew?: boolean }): Promise<void> {
-		const work = this.#committing.catch(() => undefined).then(async () => {
-			this.#fence.signal.throwIfAborted();
-			const session = this.#session.peek();
-			const events = this.#events.peek();
-			if (onlyIfNew && session.lines.length + events.lines.length === 0) return;
-			this.#lastLife = session.lines.length + events.lines.length > 0 ? performance.now() : this.#lastLife;
-			const spent = this.#account.add(session.lines, events.lines);
-			const commit = { from: this.#counts, session: session.lines, events: events.lines, ...spent, ...(checkpoint ? { checkpoint } : {}) };
-			const answer = await this.#persistently(() => this.#parts.queue.commit(this.claim, commit));
-			if (answer === "fenced") {
-				this.fence();
-				throw new Fenced();
-			}
-			this.#counts = { session: this.#counts.session + session.lines.length, events: this.#counts.events + events.lines.length };
-			this.#session.taken(session.offset);
-			this.#events.taken(events.offset);
-			this.#usd += spent.usd;
-			this.#tokens += spent.tokens;
-			this.#wallet.spent(spent);
-			if (checkpoint) {
-				this.#checkpoint = { ...this.#checkpoint, ...checkpoint };
-				this.#hasCheckpoint = true;
-			}
-			if (answer.cancel) this.#stop("cancelled", "It was cancelled.");
-		});
+	#commit({
+		checkpoint,
+		onlyIfNew = false,
+	}: {
+		checkpoint?: { n: number; tree: string; patch: Buffer } | { n: number };
+		onlyIfNew?: boolean;
+	}): Promise<void> {
+		const work = this.#committing
+			.catch(() => undefined)
+			.then(async () => {
+				this.#fence.signal.throwIfAborted();
+				const session = this.#session.peek();
+				const events = this.#events.peek();
+				if (onlyIfNew && session.lines.length + events.lines.length === 0) return;
+				this.#lastLife = session.lines.length + events.lines.length > 0 ? performance.now() : this.#lastLife;
+				const spent = this.#account.add(session.lines, events.lines);
+				const commit = { from: this.#counts, session: session.lines, events: events.lines, ...spent, ...(checkpoint ? { checkpoint } : {}) };
+				const answer = await this.#persistently(() => this.#parts.queue.commit(this.claim, commit));
+				if (answer === "fenced") {
+					this.fence();
+					throw new Fenced();
+				}
+				this.#counts = { session: this.#counts.session + session.lines.length, events: this.#counts.events + events.lines.length };
+				this.#session.taken(session.offset);
+				this.#events.taken(events.offset);
+				this.#usd += spent.usd;
+				this.#tokens += spent.tokens;
+				this.#wallet.spent(spent);
+				if (checkpoint) {
+					this.#checkpoint = { ...this.#checkpoint, ...checkpoint };
+					this.#hasCheckpoint = true;
+				}
+				if (answer.cancel) this.#stop("cancelled", "It was cancelled.");
+			});
 		this.#committing = work;
 		return work;
 	}

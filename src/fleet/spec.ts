@@ -89,10 +89,7 @@ const image: Check = members({ type: filled, data: filled, mimeType: filled });
 
 const checks: Record<string, Check> = {
 	repo: (value, where) => {
-		members({ url: filled, ref: refName, commit: name(/^[0-9a-f]{40,64}$/, "the full id of a commit"), subdir, submodules: boolean })(
-			value,
-			where,
-		);
+		members({ url: filled, ref: refName, commit: name(/^[0-9a-f]{40,64}$/, "the full id of a commit"), subdir, submodules: boolean })(value, where);
 		checkUrl((value as { url?: unknown }).url, `${where}.url`);
 	},
 	prompt: filled,

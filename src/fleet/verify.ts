@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Shell } from "../lib/shell/index.ts";
 import type { VerificationResult } from "../protocol/subagents.ts";
 import type { VerificationPlan } from "../verification/contracts.ts";
-import { failedChecks, planVerification, repairContext, verification, type VerificationSettings as PlanSettings } from "../verification/index.ts";
+import { failedChecks, type VerificationSettings as PlanSettings, planVerification, repairContext, verification } from "../verification/index.ts";
 
 export interface VerificationSettings extends PlanSettings {
 	failureContextLineLimit: number;
