@@ -138,3 +138,22 @@ test("the end of the input cancels the turn, answers it, and ends the agent", ()
 		expect(await editor.end()).toBe(0);
 		expect(await answer).toMatchObject({ result: { stopReason: "cancelled" } });
 	}));
+
+test("a compaction is cancelled with its turn, and the client sees it", () =>
+	using(
+		{
+			model: 'say "a long answer" · say "another" · delay 20000 + say "summary"',
+			capabilities: { session: { compaction: {} } },
+			flags: ["--set", "compaction.keepRecentTokens=1"],
+		},
+		async (editor) => {
+			const session = await editor.session();
+			await editor.prompt(session, "one");
+			await editor.prompt(session, "two");
+			const answer = editor.prompt(session, "/compact");
+			await kind(editor, "compaction_update");
+			editor.notify("session/cancel", { sessionId: session });
+			expect(await answer).toMatchObject({ result: { stopReason: "cancelled" } });
+			expect(editor.updates("compaction_update").map(({ status: each }) => each)).toEqual(["in_progress", "cancelled"]);
+		},
+	));
