@@ -5,6 +5,7 @@ import { basicRows } from "./basic-rows.ts";
 import { checkpoints } from "./checkpoint-rows.ts";
 import { enduranceRows } from "./endurance-rows.ts";
 import { worktree } from "./isolation-rows.ts";
+import { mcpRows } from "./mcp-rows.ts";
 import { providerRows } from "./provider-rows.ts";
 import type { Row } from "./row.ts";
 import { sessionRows } from "./session-rows.ts";
@@ -15,6 +16,7 @@ export const rows: Row[] = [
 	...basicRows,
 	...providerRows,
 	...toolRows,
+	...mcpRows,
 	...sessionRows,
 	...acpRows,
 	subagents,

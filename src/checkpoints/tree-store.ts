@@ -41,6 +41,8 @@ export class CannotTake extends Error {
 }
 
 const usual: Limits = { files: 30_000, bytes: 512 * 1024 * 1024, fileBytes: 16 * 1024 * 1024 };
+/** Objects are collected after a day at the earliest. */
+const trustMs = 60 * 60 * 1000;
 /** Repositories inside the tree. */
 const mostInner = 20;
 
@@ -60,6 +62,8 @@ export class TreeStore {
 	#limits: Limits;
 	#index: string;
 	#trees = new Map<RepositoryPath, string>();
+	/** When all objects that an index names were last looked for. */
+	#checkedAt = new Map<RepositoryPath, number>();
 	/** Files that are too large to keep. */
 	#leftOut = new Set<RepositoryPath>();
 	#empty: string | undefined;
@@ -140,7 +144,10 @@ export class TreeStore {
 			);
 			const input = changed.map((path) => `${path}\0`).join("");
 			if (changed.length > 0) await git.run(["update-index", "--add", "--replace", "-z", "--stdin"], { input, signal });
-			const tree = await git.line(["write-tree"], { signal });
+			// Looking for every object costs more than writing the new ones. Those that were there a while ago are not collected yet.
+			const wasChecked = known !== undefined && performance.now() - (this.#checkedAt.get(at) ?? 0) < trustMs;
+			const tree = await git.line(["write-tree", ...(wasChecked ? ["--missing-ok"] : [])], { signal });
+			if (!wasChecked) this.#checkedAt.set(at, performance.now());
 			this.#trees.set(at, tree);
 			return { tree, inner };
 		} catch (error) {
