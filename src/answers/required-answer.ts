@@ -1,5 +1,6 @@
 /** A prompt that asks for a value of a given shape. The value, or the reason why there is none, goes with the last `agent_end`. */
 import type { ValidateArguments } from "../agent/tool.ts";
+import { schemaProblem } from "../lib/tool-definition.ts";
 import type { EventOf } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import type { JsonSchema } from "./answer-schema.ts";
@@ -25,6 +26,8 @@ interface Parts {
 export async function problemWithSchema({ schema, validate }: Omit<Parts, "now">): Promise<string | undefined> {
 	const bytes = Buffer.byteLength(JSON.stringify(schema));
 	if (bytes > maxSchemaBytes) return `the schema has ${bytes} bytes; at most ${maxSchemaBytes} are allowed`;
+	const wrong = schemaProblem(schema, "schema");
+	if (wrong !== undefined) return `the schema is not a valid JSON Schema: ${wrong}`;
 	try {
 		await validate({ name: submitToolName, description: "", parameters: valueChecker(schema) }, { data: null });
 		return undefined;

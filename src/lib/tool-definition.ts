@@ -15,11 +15,12 @@ export function toolProblem(name: string, parameters: Json): string | undefined 
 	if (parameters.type !== undefined && parameters.type !== "object") {
 		return `must have parameters of type "object", not ${JSON.stringify(parameters.type)}`;
 	}
-	const problem = schemaProblem(parameters, "parameters", 0);
+	const problem = schemaProblem(parameters, "parameters");
 	return problem && `has parameters that are not a valid JSON Schema: ${problem}`;
 }
 
-function schemaProblem(schema: unknown, path: string, depth: number): string | undefined {
+/** What is not JSON Schema in a value that should be, with its place; nothing when all is. */
+export function schemaProblem(schema: unknown, path: string, depth = 0): string | undefined {
 	if (typeof schema === "boolean") return undefined;
 	const facts = object(schema);
 	if (!facts) return `${path} must be an object or a boolean`;

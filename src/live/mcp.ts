@@ -32,6 +32,7 @@ export class Mcp implements ToolSource {
 
 	/** Before the first model call of a run: starts servers and waits for them, but not for long. */
 	async prepare(signal: AbortSignal): Promise<void> {
+		if (this.#isPlayed) return;
 		if (!this.#loading && !this.#mayHaveServers()) return;
 		await (await this.#load()).prepare(signal);
 	}
@@ -68,7 +69,7 @@ export class Mcp implements ToolSource {
 	async set(servers: McpServers, then: (start: () => void) => void): Promise<string[]> {
 		const registry = await this.#load();
 		const names = await registry.setHost(servers);
-		then(() => registry.startHost());
+		if (!this.#isPlayed) then(() => registry.startHost());
 		return names;
 	}
 
@@ -86,6 +87,11 @@ export class Mcp implements ToolSource {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		await (await this.#loading)?.close();
+	}
+
+	/** A record has the results of their tools: they are not started, and need not be there. */
+	get #isPlayed(): boolean {
+		return this.#parts.workspace.options["replay-tools"] === true;
 	}
 
 	#mayHaveServers(): boolean {

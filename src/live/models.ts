@@ -20,6 +20,7 @@ export function replayOptions({ cwd, options, subagent }: Workspace, warn: (text
 		agent: subagent?.inheritance.artifacts.id ?? "main",
 		cwd,
 		isStrict: options.replay !== "loose",
+		playsTools: options["replay-tools"] === true,
 		isPaced: options["replay-speed"] === "recorded",
 		warn,
 	};

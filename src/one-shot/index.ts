@@ -20,7 +20,6 @@ import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
 import { ask } from "./ask.ts";
 import { Ending } from "./ending.ts";
 import { Outcome, type Result } from "./outcome.ts";
-import { readSchema } from "./output-schema.ts";
 import { type OneShotPrompt, promptsOf } from "./prompts.ts";
 import { unattended } from "./unattended.ts";
 
@@ -42,7 +41,10 @@ export async function runOneShot({ options, words, unknown }: Arguments, stdout:
 	for (const { at, following } of flags.strays.reverse()) words.splice(at, 0, following as string);
 	const prompts = await promptsOf({ words, cwd: workspace.cwd, mayResize: workspace.settings.get("images.autoResize"), warn });
 	// Earlier prompts lead up to the value.
-	if (options["output-schema"] !== undefined) (prompts.at(-1) as OneShotPrompt).outputSchema = readSchema(workspace.cwd, options["output-schema"]);
+	if (options["output-schema"] !== undefined) {
+		const { readSchema } = await import("./output-schema.ts");
+		(prompts.at(-1) as OneShotPrompt).outputSchema = await readSchema(workspace.cwd, options["output-schema"]);
+	}
 	// Subagents get the flags of extensions without the words that do not belong to them.
 	const own = unknown.map((flag) => (flags.strays.includes(flag) ? { ...flag, following: undefined } : flag));
 	await converse({ workspace: { ...workspace, unknown: own }, extensions, prompts, stdout, ending, warn });

@@ -375,6 +375,9 @@ describe("a value by schema", () => {
 	test.each([
 		[{ "schema.json": "{" }, "schema.json is not JSON"],
 		[{ "schema.json": "[]" }, "a JSON Schema is an object"],
+		[{ "schema.json": '{"type":"text"}' }, 'schema.type "text" is not one of object'],
+		[{ "schema.json": '{"type":"string","pattern":"("}' }, "the schema cannot be used"],
+		[{ "schema.json": JSON.stringify({ description: "x".repeat(70_000) }) }, "at most 65536 are allowed"],
 		[{}, "schema.json cannot be read"],
 	])("a schema file that is wrong is wrong use: %j", async (wrong, text) => {
 		expect(await once(args, { files: wrong as Record<string, string> })).toMatchObject({

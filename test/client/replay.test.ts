@@ -55,6 +55,25 @@ test("a record plays offline, with the results of all tools, also those of the h
 	expect((await client.promptAndWait("Thanks")).text).toBe("Bye.");
 });
 
+test("tools of MCP servers answer from the record, on a machine that does not have the servers", async () => {
+	const replies = [{ blocks: [{ tool: "mcp__s__echo", arguments: { text: "hello" } }] }, { text: "It said hello." }];
+	const cwd = folder({ "script.jsonc": JSON.stringify({ replies }) });
+	const server = join(import.meta.dirname, "../mcp/servers/small.mjs");
+	const servers = JSON.stringify({ s: { command: process.execPath, args: [server, "instructions=Be kind."] } });
+	const args = [...recordArgs("record.jsonl"), "--provider", "scripted", "--model", "script.jsonc", "--mcp-config", servers];
+	const recording = await kept(startClient({ cwd, env: environment(cwd), args }));
+	await recording.promptAndWait("Say hello");
+	await recording.close();
+	const elsewhere = JSON.stringify({ s: { command: "/no/such/server" } });
+	for (const flags of [[], ["--mcp-config", elsewhere]]) {
+		const client = await kept(startClient({ cwd, env: environment(cwd), args: [...replayArgs("record.jsonl"), ...flags] }));
+		const { messages, text } = await client.promptAndWait("Say hello");
+		expect(text).toBe("It said hello.");
+		expect(messages.filter(({ role }) => role === "toolResult")).toMatchObject([{ isError: false, content: [{ text: "hello" }] }]);
+		await client.close();
+	}
+});
+
 test("a host that asks something else learns what differs", async () => {
 	const cwd = await recorded();
 	const client = await kept(startClient({ cwd, env: environment(cwd), args: replayArgs("record.jsonl") }));

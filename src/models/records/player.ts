@@ -13,6 +13,8 @@ export interface ReplayOptions {
 	cwd: string;
 	/** What a request that differs does: it fails, or it is only reported. */
 	isStrict: boolean;
+	/** Tools answer from the record, and MCP servers are not started. */
+	playsTools: boolean;
 	/** With the pauses of the original. */
 	isPaced: boolean;
 	warn: (text: string) => void;
@@ -59,8 +61,9 @@ export class RecordPlayer {
 	};
 
 	#differenceOf(recorded: RecordedRequest, request: ModelRequest, number: number): string | undefined {
-		const text = (digest: string) => this.#texts.get(digest) ?? `(a text with the digest ${digest})`;
-		const difference = differenceOf(recorded.asked, partsOf(request, this.#options.cwd), text);
+		const { cwd, playsTools: isWithoutServers } = this.#options;
+		const textOfDigest = (digest: string) => this.#texts.get(digest) ?? `(a text with the digest ${digest})`;
+		const difference = differenceOf(recorded.asked, partsOf(request, cwd), { textOfDigest, isWithoutServers });
 		return difference && `Request ${number} of ${this.#options.agent} differs from the record ${this.#source}:\n${difference}`;
 	}
 

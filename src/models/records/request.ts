@@ -45,10 +45,41 @@ function textOf(message: ModelMessage): string {
 
 export const digestOf = (text: string) => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
-/** Where two requests differ, for people; nothing when they are the same. `textOfDigest` finds the text of a recorded part. */
-export function differenceOf(recorded: Record<string, string>, now: RequestParts, textOfDigest: (digest: string) => string): string | undefined {
+/** What MCP servers add to the instructions and to the names of tools. They are not there when their results are played. */
+function withoutServers(name: string, text: string): string {
+	if (name === "tools") {
+		const isOfServer = (tool: string) => tool.startsWith("mcp__") || tool === "mcp_resource";
+		return text
+			.split(", ")
+			.filter((tool) => !isOfServer(tool))
+			.join(", ");
+	}
+	return name === "system"
+		? text.replace(/^- mcp_(_.*|resource:.*)\n/gm, "").replace(/\n\n# What the MCP servers of this session say[\s\S]*$/, "")
+		: text;
+}
+
+export interface Comparison {
+	/** Finds the text of a recorded part. */
+	textOfDigest: (digest: string) => string;
+	/** Whether MCP servers were there then and are not now. */
+	isWithoutServers: boolean;
+}
+
+/** Where two requests differ, for people; nothing when they are the same. */
+export function differenceOf(
+	recorded: Record<string, string>,
+	now: RequestParts,
+	{ textOfDigest, isWithoutServers }: Comparison,
+): string | undefined {
 	const names = [...new Set([...Object.keys(recorded), ...Object.keys(now)])];
-	const wrong = names.filter((name) => recorded[name] !== (now[name] === undefined ? undefined : digestOf(now[name])));
+	const isSame = (name: string) => {
+		const [before, after] = [recorded[name], now[name]];
+		if (before === undefined || after === undefined) return before === after;
+		if (before === digestOf(after)) return true;
+		return isWithoutServers && withoutServers(name, textOfDigest(before)) === withoutServers(name, after);
+	};
+	const wrong = names.filter((name) => !isSame(name));
 	if (wrong.length === 0) return undefined;
 	const shown = wrong.slice(0, 3).map((name) => {
 		const before = recorded[name] === undefined ? undefined : textOfDigest(recorded[name]);

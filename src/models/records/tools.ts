@@ -25,5 +25,26 @@ export function replayedTools(
 			return { content, details };
 		},
 	});
-	return (tools) => tools.map((tool) => (always.has(tool.name) ? tool : replayed(tool)));
+	const ofServers = [...new Set([...results.values()].map(({ toolName }) => toolName))].filter(isOfServer).map(toolOfServer);
+	return (tools) => {
+		const names = new Set(tools.map(({ name }) => name));
+		const missing = ofServers.filter(({ name }) => !names.has(name));
+		return [...tools, ...missing].map((tool) => (always.has(tool.name) ? tool : replayed(tool)));
+	};
+}
+
+const isOfServer = (name: string) => name.startsWith("mcp__") || name === "mcp_resource";
+
+/** In the place of a tool whose MCP server is not started. */
+function toolOfServer(name: string): Tool {
+	return {
+		name,
+		label: name,
+		description: "A tool of an MCP server, which answers from a record.",
+		parameters: { type: "object" },
+		concurrency: "exclusive",
+		async execute() {
+			throw new Error(`The record has no result of this call of ${name}, and MCP servers are not started with --replay-tools.`);
+		},
+	};
 }
