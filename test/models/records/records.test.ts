@@ -63,7 +63,15 @@ function parsed(text: string): ModelRecord {
 }
 
 const replay = (record: ModelRecord, options: Partial<ReplayOptions> = {}) =>
-	new RecordPlayer(record, "r.jsonl", { agent: "main", cwd: "/here", isStrict: true, playsTools: false, isPaced: false, warn: () => undefined, ...options });
+	new RecordPlayer(record, "r.jsonl", {
+		agent: "main",
+		cwd: "/here",
+		isStrict: true,
+		playsTools: false,
+		isPaced: false,
+		warn: () => undefined,
+		...options,
+	});
 
 const withoutTime = (events: StreamEvent[]) => JSON.parse(JSON.stringify(events, (name, value) => (name === "timestamp" ? 0 : value)));
 
