@@ -18,6 +18,17 @@ export function cpuNs(pid: number): number {
 	return tasks.reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]), 0);
 }
 
+/** CPU milliseconds of a living process and of the children it has waited for. In steps of the kernel's clock, usually 10 ms. */
+export function cpuMsWithChildren(pid: number): number {
+	const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+	const ticks = stat
+		.slice(stat.lastIndexOf(")") + 2)
+		.split(" ")
+		.slice(11, 15)
+		.map(Number);
+	return ticks.reduce((sum, value) => sum + value, 0) * 10;
+}
+
 export function rssMb(pid: number): number {
 	return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 }

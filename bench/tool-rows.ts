@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cpuNs, peakRssMb, plainEnvironment, rssMb, startAgent } from "./process.ts";
+import { cpuMsWithChildren, cpuNs, peakRssMb, plainEnvironment, rssMb, startAgent } from "./process.ts";
 import { exponent, type Row } from "./row.ts";
 import { median } from "./statistics.ts";
 
@@ -42,13 +42,16 @@ const toolTurns: Row = {
 		agent.onLine = (line) => {
 			if (line.startsWith('{"type":"tool_execution_end"')) cpu.push(cpuNs(agent.pid));
 		};
+		const before = cpuMsWithChildren(agent.pid);
 		await agent.prompt("go");
+		const whole = (cpuMsWithChildren(agent.pid) - before) / count;
 		await agent.end();
 		const perTurn = (from: number, to: number) => ((cpu[to] as number) - (cpu[from] as number)) / 1e6 / (to - from);
 		const marks = [20, 60, 120, 200, 300, 400];
 		const costs = marks.map((mark) => perTurn(mark - 20, mark));
 		return [
-			{ what: "400 tool turns of true, our cpu per turn", value: perTurn(0, count), unit: "ms", goal: { timesFloor: 1.32 } },
+			{ what: "400 tool turns of true, cpu per turn with the command", value: whole, unit: "ms", goal: { timesFloor: 1.32 } },
+			{ what: "400 tool turns of true, our own cpu per turn", value: perTurn(0, count), unit: "ms" },
 			{ what: "the last 20 over the first 20", value: perTurn(count - 20, count) / perTurn(0, 20), unit: "", goal: { most: 1.05 } },
 			{ what: "20 to 400 turns, exponent of one", value: exponent(marks, costs), unit: "", isExponent: true, goal: { most: 0.05 } },
 		];

@@ -46,8 +46,18 @@ const charactersPerImage = 4800;
 
 export const tokensOf = (characters: number) => Math.ceil(characters / charactersPerToken);
 
-export function charactersAsked({ systemPrompt, messages }: ModelRequest): number {
-	return messages.reduce((sum, message) => sum + charactersIn(message), systemPrompt.length);
+/** `known`: the lengths of messages that earlier requests contained, so that a long conversation is not measured again each turn. */
+export function charactersAsked({ systemPrompt, messages }: ModelRequest, known: WeakMap<ModelMessage, number>): number {
+	let sum = systemPrompt.length;
+	for (const message of messages) {
+		let length = known.get(message);
+		if (length === undefined) {
+			length = charactersIn(message);
+			known.set(message, length);
+		}
+		sum += length;
+	}
+	return sum;
 }
 
 function charactersIn({ content }: ModelMessage): number {
