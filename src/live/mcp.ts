@@ -42,6 +42,11 @@ export class Mcp implements ToolSource {
 		return this.#registry && model ? this.#registry.fit(tools, model) : tools;
 	}
 
+	/** The servers that run here, or may be started. */
+	names(): string[] {
+		return (this.#registry?.servers ?? []).flatMap(({ name, status }) => (status === "disabled" ? [] : [name]));
+	}
+
 	/** What servers say about their tools, for the system prompt. */
 	instructions(): string {
 		return this.#registry?.instructions() ?? "";

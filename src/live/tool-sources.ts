@@ -54,8 +54,9 @@ export class ToolSources {
 
 	/** Tools that are not ours, in words: they run outside any sandbox. */
 	foreign(): string[] {
-		const names = { "built-in": "", extension: "extension tool", host: "host tool", mcp: "MCP tool" };
-		return this.#resolve().flatMap(({ tool, source }) => (source.name === "built-in" ? [] : [`${names[source.name]} ${tool.name}`]));
+		// Servers are named as a whole, also those without tools.
+		const names = { "built-in": undefined, extension: "extension tool", host: "host tool", mcp: undefined };
+		return this.#resolve().flatMap(({ tool, source }) => (names[source.name] === undefined ? [] : [`${names[source.name]} ${tool.name}`]));
 	}
 
 	/** A tool by its name, and who brings it. */

@@ -59,7 +59,7 @@ export function tooling({ workspace, front, base, controls, todos, budget, promp
 	const mayEscalate = () => permissions.mayEscalate;
 	const builtIn = new BuiltInTools({ isReadable, mayEscalate, workspace, secrets, shells, todos, choice, files: front.files, warn, taskTool });
 	workspace.sandbox?.watchMode(() => permissions.mode);
-	workspace.sandbox?.listUncovered(() => sources.foreign());
+	workspace.sandbox?.listUncovered(() => [...sources.foreign(), ...mcp.names().map((name) => `MCP server ${name}`)]);
 	sources.set([builtIn, ...(front.host ? [front.host.tools] : []), mcp]);
 	return {
 		shells,

@@ -14,7 +14,7 @@ export const SandboxState = shape("SandboxState", "Whether commands and file too
 	hidden: optional(integer({ description: "How many paths cannot be read." })),
 	protected: optional(integer({ description: "How many paths inside writable directories cannot be written." })),
 	limits: optional(Type.Object({ processes: optional(integer()) })),
-	uncovered: optional(list(text(), { description: "What runs outside: extensions, their tools, host tools." })),
+	uncovered: optional(list(text(), { description: "What runs outside: extensions, their tools, host tools, MCP servers." })),
 	probes: optional(list(Type.Object({ name: text(), result: words("blocked", "open", "works", "failed") }))),
 	checkedMs: optional(integer({ description: "How long the probes took." })),
 	reason: optional(text({ description: "Why it is not active." })),

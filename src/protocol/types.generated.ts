@@ -684,7 +684,7 @@ export interface SandboxState {
 	limits?: {
 		processes?: number;
 	};
-	/** What runs outside: extensions, their tools, host tools. */
+	/** What runs outside: extensions, their tools, host tools, MCP servers. */
 	uncovered?: string[];
 	probes?: Array<{
 		name: string;

@@ -145,12 +145,13 @@ describe.skipIf(missing)(`walls and the gate${missing ? ` (left out: ${missing})
 		const machine = machineOf();
 		const agent = machine.start([], inside);
 		agent.send({ id: "t", type: "set_host_tools", tools: [{ name: "deploy", description: "d", parameters: { type: "object", properties: {} } }] });
+		agent.send({ id: "m", type: "set_mcp_servers", servers: { far: { url: "http://127.0.0.1:9/mcp" } } });
 		agent.send({ id: "b", type: "bash", command: `echo x > ${machine.outside}/by-host`, sandbox: true });
 		const frames = await agent.until(({ id }) => id === "b");
 		expect(frames.find(({ id }) => id === "b")).toMatchObject({ success: true, data: { exitCode: 1, sandboxed: true } });
 		agent.send({ id: "s", type: "get_state" });
 		const state = (await agent.until(({ id }) => id === "s")).find(({ id }) => id === "s") as Frame & { data: { sandbox: { uncovered: string[] } } };
-		expect(state.data.sandbox.uncovered).toEqual(["host tool deploy"]);
+		expect(state.data.sandbox.uncovered).toEqual(["host tool deploy", "MCP server far"]);
 		expect(readdirSync(machine.outside)).toEqual([]);
 		agent.child.stdin.end();
 		await agent.gone;

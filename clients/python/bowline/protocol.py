@@ -579,7 +579,7 @@ class SandboxState(_SandboxState, total=False):
     # How many paths inside writable directories cannot be written.
     protected: int
     limits: SandboxStateLimits
-    # What runs outside: extensions, their tools, host tools.
+    # What runs outside: extensions, their tools, host tools, MCP servers.
     uncovered: List[str]
     probes: List[SandboxStateProbesItem]
     # How long the probes took.
