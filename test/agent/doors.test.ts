@@ -43,6 +43,24 @@ test("a policy can be replaced in its place, and a new one is asked last", async
 	expect(asked).toEqual(["a again", "b", "c"]);
 });
 
+test("policies that are added come in front of those that judge last", async () => {
+	const asked: string[] = [];
+	const asking = (name: string, more: Partial<Policy> = {}): Policy => ({
+		name,
+		beforeTool: async () => {
+			asked.push(name);
+			return undefined;
+		},
+		...more,
+	});
+	const doors = new Doors([asking("first")]);
+	doors.put(asking("permissions", { isLast: true }));
+	doors.put(asking("extensions"));
+	doors.put(asking("gate", { isLast: true }));
+	await doors.beforeTool?.(call, signal, check);
+	expect(asked).toEqual(["first", "extensions", "permissions", "gate"]);
+});
+
 describe("admit", () => {
 	const prompt = { messages: [user("hi")], source: "rpc" as const };
 	const rewriting = (name: string): Policy => ({
