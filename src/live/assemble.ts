@@ -40,6 +40,8 @@ export interface Assembly {
 	budget: Budget | undefined;
 	mcp: Mcp;
 	permissions: Permissions;
+	/** Receives entries as they are added to the session. */
+	entries: { heard: ((entry: object) => void) | undefined };
 	log: Log;
 	/** Values that must not leave the process. */
 	knownSecrets: () => readonly string[] | undefined;
@@ -54,7 +56,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	const { options, settings } = workspace;
 	const { warn, variations = {} } = front;
 	const base = foundation(workspace, front);
-	const { doors, models, secrets, store, conversation, edges, choice } = base;
+	const { doors, models, secrets, store, conversation, edges, choice, entries } = base;
 	const { bus, log, now } = edges;
 
 	const controls = startControls(workspace, variations);
@@ -98,6 +100,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		budget,
 		mcp,
 		permissions,
+		entries,
 		log,
 		knownSecrets: secrets.known,
 		chooseModel(hasMoreProviders = false) {

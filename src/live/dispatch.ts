@@ -2,7 +2,7 @@
 import { isCommandError } from "../lib/command-error.ts";
 import type { CommandName, CommandParams, CommandResult } from "../protocol/commands/index.ts";
 import type { CommandFrame, RequestId } from "../protocol/frames.ts";
-import type { AcceptedPrompt, OnDisposition } from "../session/accepted-prompt.ts";
+import type { AcceptedPrompt, Disposition, OnDisposition } from "../session/accepted-prompt.ts";
 import type { Refusal } from "../session/refusal.ts";
 import type { Call, Handlers } from "./commands/contract.ts";
 import type { Lanes } from "./lanes.ts";
@@ -19,23 +19,47 @@ export interface Replies {
 	fail(error: unknown): void;
 }
 
-interface Command {
+export interface Command {
 	id: RequestId | undefined;
 	name: CommandName;
+	/** With it the command is done once, however often it is sent. */
+	key?: string;
 	params: object;
+}
+
+/** Keeps account of runs, where frames are numbered. */
+export interface Accounts {
+	/** A prompt is about to be acknowledged. Gives its id and hears what becomes of it. Throws a CommandError when that cannot be kept. */
+	accept(key: string | undefined): Account;
+}
+
+export interface Account {
+	runId: string;
+	decided(disposition: Disposition): void;
+	refused(refusal: Refusal): void;
+}
+
+/** Does commands with a key once. */
+export interface Keys {
+	/** Runs a command, or answers what was answered before. `run` answers through the replies that it is given. */
+	once(command: Command & { key: string }, replies: Replies, run: (replies: Replies) => void | Promise<void>): void | Promise<void>;
 }
 
 export class Dispatch {
 	#handlers: Handlers;
 	#lanes: Lanes;
+	#keys: (() => Promise<Keys>) | undefined;
+	/** Set where frames are numbered. */
+	accounts: Accounts | undefined;
 	/** Counts commands as they are read. */
 	#sequence = 0;
 	/** The last abort of each kind that was read: commands that were read before it must no longer start. */
 	#abortedBefore = { abort: 0, abort_bash: 0 };
 
-	constructor(handlers: Handlers, lanes: Lanes) {
+	constructor(handlers: Handlers, lanes: Lanes, keys?: () => Promise<Keys>) {
 		this.#handlers = handlers;
 		this.#lanes = lanes;
+		this.#keys = keys;
 	}
 
 	/** Runs a command in its lane. `size`: what it costs in bytes while it waits. */
@@ -85,25 +109,48 @@ export class Dispatch {
 		return sequence < this.#abortedBefore[by];
 	}
 
+	#handle(command: Command, sequence: number, replies: Replies): void | Promise<void> {
+		const { key } = command;
+		if (key === undefined || !this.#keys) return this.#run(command, sequence, replies);
+		const keyed = { ...command, key };
+		return this.#keys()
+			.then((keys) => keys.once(keyed, replies, (recorded) => this.#run(command, sequence, recorded)))
+			.catch((error) => replies.fail(error));
+	}
+
 	/** Runs a handler and answers. Synchronous as long as the handler is. */
-	#handle({ id, name, params }: Command, sequence: number, replies: Replies): void | Promise<void> {
+	#run({ id, name, key, params }: Command, sequence: number, replies: Replies): void | Promise<void> {
 		const call = new DispatchedCall(id, sequence, this, this.#lanes);
 		try {
 			const handler = this.#handlers[name] as (params: unknown, call: Call) => unknown;
 			const result = handler(params, call);
-			if (!(result instanceof Promise)) return this.#succeed(result, call, replies);
-			return result.then((data) => this.#succeed(data, call, replies)).catch((error) => replies.fail(error));
+			if (!(result instanceof Promise)) return this.#succeed(result, call, replies, key);
+			return result.then((data) => this.#succeed(data, call, replies, key)).catch((error) => replies.fail(error));
 		} catch (error) {
 			replies.fail(error);
 		}
 	}
 
-	#succeed(data: unknown, { prompt, afterwards }: DispatchedCall, replies: Replies): void {
-		if (prompt) {
-			replies.accept(data);
-			this.#lanes.track(goOn(prompt, replies).catch((error) => replies.fail(error)));
-		} else replies.succeed(data);
-		if (afterwards) for (const then of afterwards) then();
+	#succeed(data: unknown, { prompt, afterwards }: DispatchedCall, replies: Replies, key: string | undefined): void | Promise<void> {
+		if (prompt) this.#acknowledge(prompt, data, replies, key);
+		else replies.succeed(data);
+		if (!afterwards) return;
+		const work = afterwards.flatMap((then) => then() ?? []);
+		if (work.length) return Promise.all(work).then(() => undefined);
+	}
+
+	#acknowledge(prompt: AcceptedPrompt, data: unknown, replies: Replies, key: string | undefined): void {
+		let account: Account | undefined;
+		try {
+			if (prompt.expected === "started") account = this.accounts?.accept(key);
+			replies.accept(account && data ? { ...data, runId: account.runId } : data);
+		} catch (error) {
+			// What cannot be kept is not begun.
+			account?.refused({ text: (error as Error).message, code: "not_stored" });
+			prompt.withdraw();
+			throw error;
+		}
+		this.#lanes.track(goOn(prompt, replies, account).catch((error) => replies.fail(error)));
 	}
 }
 
@@ -125,15 +172,24 @@ function afterEvents(replies: Replies, lanes: Lanes): Replies {
 	};
 }
 
-async function goOn(prompt: AcceptedPrompt, replies: Replies): Promise<void> {
-	const refusal = await prompt.acknowledge(replies.onDisposition);
-	if (refusal) replies.refuse(refusal);
+async function goOn(prompt: AcceptedPrompt, replies: Replies, account: Account | undefined): Promise<void> {
+	const refusal = await prompt.acknowledge(
+		account
+			? (disposition, messages) => {
+					account.decided(disposition);
+					replies.onDisposition?.(disposition, messages);
+				}
+			: replies.onDisposition,
+	);
+	if (!refusal) return;
+	replies.refuse(refusal);
+	account?.refused(refusal);
 }
 
 /** Made for every command, so it is one small object without closures. */
 class DispatchedCall implements Call {
 	readonly id: RequestId | undefined;
-	afterwards: (() => void)[] | undefined;
+	afterwards: (() => void | Promise<void>)[] | undefined;
 	prompt: AcceptedPrompt | undefined;
 	#sequence: number;
 	#dispatch: Dispatch;
@@ -146,7 +202,7 @@ class DispatchedCall implements Call {
 		this.#lanes = lanes;
 	}
 
-	afterResponse(then: () => void): void {
+	afterResponse(then: () => void | Promise<void>): void {
 		this.afterwards ??= [];
 		this.afterwards.push(then);
 	}

@@ -18,6 +18,8 @@ export interface Foundation {
 	models: Models;
 	secrets: Secrets;
 	store: ReturnType<typeof openStore>;
+	/** Receives entries as they are added to the session. */
+	entries: { heard: ((entry: object) => void) | undefined };
 	conversation: Conversation;
 	/** The one that the session begins with. */
 	transcript: Conversation["transcript"];
@@ -33,7 +35,8 @@ export function foundation(workspace: Workspace, { flow, warn, variations = {} }
 	const doors = new Doors();
 	const models = new Models(workspace, doors, warn);
 	const secrets = new Secrets(() => models.registry(), models.knownSecrets);
-	const store = openStore(workspace, { redact: secrets.redact, now, onEntry: variations.onEntry });
+	const entries: Foundation["entries"] = { heard: variations.onEntry };
+	const store = openStore(workspace, { redact: secrets.redact, now, onEntry: (entry) => entries.heard?.(entry) });
 	const { transcript, isNew } = beginning(workspace.options, store);
 	const conversation = new Conversation(transcript, now);
 	const log = stderrLog(() => conversation.transcript.sessionId);
@@ -42,5 +45,5 @@ export function foundation(workspace: Workspace, { flow, warn, variations = {} }
 	const script = models.startScript();
 	choice.use(script);
 	if (isNew) for (const entry of choice.entries()) conversation.transcript.prepare(entry);
-	return { doors, models, secrets, store, conversation, transcript, isNew, edges, choice, isScripted: script !== undefined };
+	return { doors, models, secrets, store, entries, conversation, transcript, isNew, edges, choice, isScripted: script !== undefined };
 }

@@ -9,6 +9,7 @@ import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { RequestId } from "../protocol/frames.ts";
 import type { McpServers } from "../protocol/mcp.ts";
 import type { LaneFlow } from "./lanes.ts";
+import type { Replay, Sequence } from "./sequence.ts";
 import type { ToolSource } from "./tool-sources.ts";
 
 export interface Front {
@@ -39,8 +40,17 @@ export interface Front {
 	shutdown: () => void;
 	/** The host is gone: questions and calls that wait for it end. */
 	disconnect?: () => void;
+	/** The one reader of this door, where it has frames with numbers. */
+	reader?: Reader;
+	/** Frames are numbered from now on. */
+	numbered?: (sequence: Sequence) => void;
 	/** How this door differs from the others inside the agent. */
 	variations?: Variations;
+}
+
+export interface Reader {
+	/** Sends what the reader missed; frames that come meanwhile wait. `filter` and `deltas` hold from now on. */
+	replay(replay: Replay, wanted: { filter?: readonly string[]; deltas: boolean }): void | Promise<void>;
 }
 
 export interface Approvals {
@@ -65,6 +75,8 @@ export interface Variations {
 	readonly bashOutput?: (id: RequestId | undefined) => (update: ShellUpdate) => void;
 	/** Whether the prompt that names a command of an extension is answered when the command has ended. */
 	readonly awaitsCommands?: true;
+	/** Whether frames never have numbers. */
+	readonly hasNoNumbers?: true;
 	/** Receives entries as they are added to the session. */
 	readonly onEntry?: (entry: object) => void;
 	/** Called when a summary is requested again. */

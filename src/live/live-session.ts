@@ -12,7 +12,9 @@ import { handlers } from "./commands/index.ts";
 import { Dispatch } from "./dispatch.ts";
 import type { Extensions } from "./extensions.ts";
 import type { Front } from "./front.ts";
+import type { SessionKeys } from "./keys.ts";
 import { Lanes } from "./lanes.ts";
+import type { Sequence } from "./sequence.ts";
 
 /** How long extensions may still load when the host has gone. */
 const loadPatienceMs = 1000;
@@ -33,6 +35,10 @@ export class LiveSession {
 	extensions: Extensions | undefined;
 	/** Set where `checkpoints.enabled` is on. */
 	checkpoints: SessionCheckpoints | undefined;
+	/** Set where frames are numbered. */
+	sequence: Sequence | undefined;
+	#numbering: Promise<Sequence> | undefined;
+	#keeping: Promise<SessionKeys> | undefined;
 	#front: Front;
 	#leaving = deferred();
 	#gone: Promise<void> | undefined;
@@ -45,13 +51,31 @@ export class LiveSession {
 		const table = handlers({
 			assembly,
 			front,
+			live: () => this,
 			identity,
 			leaving: this.leaving,
 			findCommand: (text) => this.extensions?.findCommand(text),
 			slashCommands: () => this.slashCommands(),
 			checkpoints: () => this.checkpoints,
 		});
-		this.commands = new Dispatch(override ? { ...table, ...override(table, this) } : table, this.lanes);
+		this.commands = new Dispatch(override ? { ...table, ...override(table, this) } : table, this.lanes, () => this.#keys());
+	}
+
+	/** Numbers all frames from now on, and keeps a log of them. */
+	number(): Promise<Sequence> {
+		this.#numbering ??= import("./sequence.ts").then(({ Sequence }) => {
+			const sequence = new Sequence(this.assembly);
+			this.sequence = sequence;
+			this.commands.accounts = sequence;
+			this.#front.numbered?.(sequence);
+			return sequence;
+		});
+		return this.#numbering;
+	}
+
+	#keys(): Promise<SessionKeys> {
+		this.#keeping ??= import("./keys.ts").then(({ SessionKeys }) => new SessionKeys(this.session, this.session.edges.now));
+		return this.#keeping;
 	}
 
 	/** Watches the session. The returned function ends that. */
@@ -85,6 +109,7 @@ export class LiveSession {
 		this.#front.disconnect?.();
 		const gone = this.killProcesses();
 		if (how === "kill") {
+			this.sequence?.flush();
 			await gone;
 			if (this.extensions) await Promise.race([this.extensions.shutdown(), sleep(lastWordMs)]);
 			return;
@@ -97,6 +122,7 @@ export class LiveSession {
 			await gone;
 			await this.extensions?.shutdown();
 			await this.session.close();
+			this.sequence?.end();
 		} finally {
 			clearTimeout(patience);
 		}

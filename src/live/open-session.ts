@@ -76,6 +76,7 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 	const { permissions, sources, prompting } = assembly;
 	await permissions.attach({ sources, prompting, abortRun: () => void session.abort() });
 	const live = new LiveSession(assembly, front, identityOf(workspace), override);
+	if (options.seq) await live.number();
 	if (front.mcpServers && Object.keys(front.mcpServers).length > 0) await assembly.mcp.set(front.mcpServers, setImmediate);
 	if (options.record !== undefined || options["replay-tools"]) await (await import("./records.ts")).useRecords(assembly, workspace, front);
 	// A subagent's changes are part of the turn that sent it.

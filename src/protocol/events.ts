@@ -34,6 +34,7 @@ export const events = {
 		{
 			...optionalIdentity,
 			epoch,
+			asOf: optional(integer({ description: "With `--seq`: the last number that was given before this process." })),
 			protocolVersion: optional(integer({ description: "Dialect `omp`, like the members that follow: of its framing." })),
 			supportedProtocolVersions: optional(list(integer())),
 			maxFrameBytes: optional(integer()),

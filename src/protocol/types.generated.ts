@@ -1821,6 +1821,8 @@ export interface EventTable {
 		sandbox?: SandboxState;
 		/** With `--seq`: how many processes have written the log of this session. */
 		epoch?: number;
+		/** With `--seq`: the last number that was given before this process. */
+		asOf?: number;
 		/** Dialect `omp`, like the members that follow: of its framing. */
 		protocolVersion?: number;
 		supportedProtocolVersions?: number[];

@@ -22,6 +22,8 @@ export class Dialogs implements Ui {
 	#calls: Calls<Answer>;
 	#isClosed = false;
 	#hasAnswered = false;
+	/** Hears of dialogs that have ended. */
+	onClosed: ((id: string) => void) | undefined;
 
 	constructor(parts: DialogsParts) {
 		this.#parts = parts;
@@ -108,6 +110,7 @@ export class Dialogs implements Ui {
 			},
 		);
 		clearTimeout(handle);
+		this.onClosed?.(id);
 		return answer;
 	}
 

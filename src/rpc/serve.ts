@@ -1,5 +1,6 @@
 /** A session served over lines of JSON, from the first byte to the exit code. Does not know the process: the caller provides the pipes. */
 import { RecordReader, toLine } from "../lib/jsonl.ts";
+import { UsageError } from "../lib/usage-error.ts";
 import type { UnknownFlag } from "../live/arguments.ts";
 import type { Subagent } from "../live/as-subagent.ts";
 import type { Front } from "../live/front.ts";
@@ -47,8 +48,15 @@ export interface Service {
 	kill: (code: number) => void;
 }
 
+/** Throws UsageError for flags that do not go together. */
+function checkNumbers({ seq, gate, dialect }: Options): void {
+	if (seq && dialect === "strict") throw new UsageError("--seq adds members to every frame, which --dialect strict does not allow: choose one of them.");
+	if (gate !== undefined && !seq) throw new UsageError("--gate needs --seq: the host must know up to which frame everything is on disk.");
+}
+
 export async function serve(pipes: Pipes, options: Options, unknown: readonly UnknownFlag[]): Promise<Service> {
 	const { cwd, env, output, warn, pauseInput, exit, atExit, subagent } = pipes;
+	checkNumbers(options);
 	const workspace = await openWorkspace({ options, isRpc: true, cwd, env, unknown, subagent });
 	const loading = loadExtensions(workspace, warn);
 	await checkFlags(workspace, loading, warn);
@@ -59,7 +67,11 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 	const voice = { writer, updates: asked, tell: (frame: OutboundFrame) => events.tell(frame) };
 	const dialect = options.dialect === undefined ? classic : await loadDialect(options.dialect, voice);
 	await workspace.sandbox?.open();
-	if (dialect.ready && !options["no-ready"]) writer.write(toLine({ type: "ready", ...identityOf(workspace), ...dialect.ready }));
+	const announce = (more?: object) => {
+		if (dialect.ready && !options["no-ready"]) writer.write(toLine({ type: "ready", ...identityOf(workspace), ...more, ...dialect.ready }));
+	};
+	// With numbers it says where they go on, which is known when the session is open.
+	if (!options.seq) announce();
 	const updates = asked ?? dialect.updates;
 	const events: EventWriter = new EventWriter(writer, updates, () => performance.now(), dialect.frames);
 	const hostTools = new HostTools({ send: events.send, now: Date.now });
@@ -81,18 +93,28 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 			hostTools.close();
 			dialogs.close();
 		},
+		reader: { replay: (...given) => events.replay(...given) },
+		numbered(sequence) {
+			if (options.seq) announce({ epoch: sequence.epoch, asOf: sequence.asOf });
+			stopWatching?.();
+			events.numbers = sequence;
+			dialogs.onClosed = (id) => sequence.close(id);
+			sequence.tell = events.write;
+			writer.beforeWrite = sequence.flush;
+		},
 		variations: dialect,
 	};
+	let stopWatching: (() => void) | undefined;
 	const { live } = await openSession(workspace, front, loading, dialect.handlers ?? (dialect.frames ? undefined : longAnswers));
 	redactExits({ writer, events, redactStderr: pipes.redactStderr }, live.assembly.knownSecrets);
 	ending.attach({ live, events, writer });
-	live.observe(events.write);
+	if (!live.sequence) stopWatching = live.observe((event) => events.write(event));
 	const onControl = (frame: ControlFrame) => {
 		if (frame.type === "permission_response") live.assembly.permissions.receive(frame);
 		else if (frame.type === "extension_ui_response") dialogs.receive(frame);
 		else if (frame.type !== "gate_response") hostTools.receive(frame);
 	};
-	const server = new Server({ commands: live.commands, lanes: live.lanes, writer, dialect, onControl, log: live.assembly.log });
+	const server = new Server({ commands: live.commands, lanes: live.lanes, writer, dialect, asOf: () => events.asOf, onControl, log: live.assembly.log });
 	if (dialect.greet) void live.lanes.inTurn(async () => dialect.greet?.(live));
 	const limit = Number(env.BOWLINE_MAX_LINE_BYTES) || maxLineBytes;
 	const reader = new RecordReader({ record: (line) => server.receive(line), tooLong: (longest) => server.receiveTooLong(longest) }, limit);

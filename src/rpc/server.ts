@@ -26,6 +26,8 @@ export interface ServerParts {
 	lanes: Lanes;
 	writer: FrameWriter;
 	dialect: Dialect;
+	/** All frames up to this number have been written. Nothing where frames have none. */
+	asOf?: () => number | undefined;
 	onControl: (frame: ControlFrame) => void;
 	log: Log;
 }
@@ -68,19 +70,20 @@ export class Server {
 
 	answerLong(id: RequestId | undefined, command: string, { member, json }: LongAnswer): void {
 		const { writer, lanes } = this.#parts;
-		writer.write({ size: json.size, parts: enclosed(`${headOf(id, command)}{${JSON.stringify(member)}:`, json.parts, "}}") });
+		writer.write({ size: json.size, parts: enclosed(`${headOf(id, command, this.#parts.asOf?.())}{${JSON.stringify(member)}:`, json.parts, "}}") });
 		if (!writer.isOpen) lanes.weigh();
 	}
 
 	answer(id: RequestId | undefined, command: string, outcome: Outcome): void {
 		const { writer, dialect, lanes } = this.#parts;
 		if (!dialect.frames && "data" in outcome && isFrozenObject(outcome.data)) {
-			writer.write(`${headOf(id, command)}${this.#jsonOf(outcome.data)}}`);
+			writer.write(`${headOf(id, command, this.#parts.asOf?.())}${this.#jsonOf(outcome.data)}}`);
 			if (!writer.isOpen) lanes.weigh();
 			return;
 		}
 		const isFailure = "error" in outcome;
-		const response: Response = { id, type: "response", command, success: !isFailure, ...outcome };
+		const asOf = this.#parts.asOf?.();
+		const response: Response = { ...(asOf !== undefined && { asOf }), id, type: "response", command, success: !isFailure, ...outcome };
 		for (const line of linesOf(dialect.frames?.(response) ?? [response], command)) writer.write(line);
 		if (!writer.isOpen) lanes.weigh();
 	}
@@ -144,8 +147,8 @@ class CommandReplies implements Replies {
 }
 
 /** A successful response up to its data. */
-function headOf(id: RequestId | undefined, command: string): string {
-	return `${id === undefined ? "{" : `{"id":${toLine(id)},`}"type":"response","command":"${command}","success":true,"data":`;
+function headOf(id: RequestId | undefined, command: string, asOf: number | undefined): string {
+	return `{${asOf === undefined ? "" : `"asOf":${asOf},`}${id === undefined ? "" : `"id":${toLine(id)},`}"type":"response","command":"${command}","success":true,"data":`;
 }
 
 /** An object whose JSON cannot change any more. */

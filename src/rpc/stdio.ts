@@ -61,6 +61,8 @@ export class FrameWriter implements Flow {
 	#opened = deferred();
 	#isOpen = true;
 	#written = deferred();
+	/** Called before bytes are written: what must be on disk before a reader sees it. */
+	beforeWrite: (() => void) | undefined;
 	/** Called when stdout takes bytes again after it did not. */
 	onDrain: () => void = () => undefined;
 	/** Removes credentials from a line. */
@@ -174,6 +176,7 @@ export class FrameWriter implements Flow {
 
 	#flush(): void {
 		if (this.#isWriting || this.#frames.length === 0 || this.#hasFailed) return;
+		this.beforeWrite?.();
 		this.#isWriting = true;
 		const [first] = this.#frames;
 		if (isLong(first)) {

@@ -12,6 +12,8 @@ import type { RequiredAnswer } from "./required-answer.ts";
 export interface PromptToAccept extends IncomingPrompt {
 	/** The value that the prompt asks for, if any. */
 	answer?: RequiredAnswer;
+	/** It goes on from the conversation as it is; messages, if there are any, come before. */
+	resumes?: boolean;
 }
 
 export type Disposition = "started" | "queued" | "handled";
@@ -30,6 +32,8 @@ export class AcceptedPrompt {
 	messages: AgentMessage[];
 	readonly source: IncomingPrompt["source"];
 	readonly answer: RequiredAnswer | undefined;
+	/** The run goes on from the conversation as it is. */
+	resumes: boolean;
 	/** The tool that the first reply must call. */
 	toolChoice: string | undefined;
 	#goOn: (prompt: AcceptedPrompt) => void;
@@ -41,7 +45,7 @@ export class AcceptedPrompt {
 
 	/** `goOn` runs once the host has been answered. */
 	constructor(
-		{ messages, source, answer }: PromptToAccept,
+		{ messages, source, answer, resumes = false }: PromptToAccept,
 		expected: Disposition | undefined,
 		goOn: (prompt: AcceptedPrompt) => void,
 		known?: Refusal,
@@ -50,6 +54,7 @@ export class AcceptedPrompt {
 		this.messages = messages;
 		this.source = source;
 		this.answer = answer;
+		this.resumes = resumes;
 		this.expected = expected;
 		this.#goOn = goOn;
 	}
@@ -64,6 +69,13 @@ export class AcceptedPrompt {
 		this.#onDisposition = onDisposition;
 		this.#goOn(this);
 		return this.#outcome.promise;
+	}
+
+	/** It was accepted and is not run after all: nothing of it is left. */
+	withdraw(): void {
+		this.messages = [];
+		this.resumes = false;
+		void this.acknowledge();
 	}
 
 	decide(disposition: Disposition): void {

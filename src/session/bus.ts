@@ -23,6 +23,14 @@ export class Bus {
 		};
 	}
 
+	/** The same, ahead of all others. */
+	precede(observer: Observer): () => void {
+		this.#observers = [observer, ...this.#observers];
+		return () => {
+			this.#observers = this.#observers.filter((each) => each !== observer);
+		};
+	}
+
 	emit = (event: AgentEvent): void => {
 		if (this.#isBusy) {
 			this.#waiting.push(event);

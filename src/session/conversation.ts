@@ -4,11 +4,10 @@
  */
 import { isCommandError } from "../lib/command-error.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
+import { lostResultText } from "../protocol/texts.ts";
 import { droppedReply, type Entry, type EntryBody } from "../transcript/entries.ts";
 import { contextJson, contextMessages, contextPlaces, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-
-const lostResult = "Tool execution was aborted: the agent ended before its result was kept.";
 
 export class Conversation {
 	#transcript: Transcript;
@@ -126,7 +125,7 @@ export class Conversation {
 	/** A call whose result was never stored gets one that says so: no model takes a conversation without it. */
 	answerOpenCalls(): void {
 		for (const { id, name } of openCalls(this.transcript.branch)) {
-			const content = [{ type: "text" as const, text: lostResult }];
+			const content = [{ type: "text" as const, text: lostResultText }];
 			const message: AgentMessage = {
 				role: "toolResult",
 				toolCallId: id,

@@ -3,7 +3,7 @@ import type { Next } from "../agent/loop.ts";
 import type { Admission, IncomingPrompt, PromptText } from "../agent/policy.ts";
 import { isCommandError } from "../lib/command-error.ts";
 import type { Text } from "../protocol/content.ts";
-import type { AgentMessage, UserMessage } from "../protocol/messages.ts";
+import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/messages.ts";
 import type { BusyPeriod } from "./activity.ts";
 import { problemWith } from "./conversation.ts";
 import type { SessionParts } from "./dependencies.ts";
@@ -49,9 +49,23 @@ export async function prepareRun(period: BusyPeriod, parts: SessionParts): Promi
 		prompt.refuse(refusal);
 		return undefined;
 	}
-	const isHandled = messages.length === 0;
-	prompt.decide(isHandled ? "handled" : "started");
-	return isHandled ? undefined : { from: "prompt", messages, toolChoice };
+	const next: Next | undefined = messages.length > 0 ? { from: "prompt", messages, toolChoice } : prompt.resumes ? resumption(parts) : undefined;
+	prompt.decide(next ? "started" : "handled");
+	return next;
+}
+
+/** Where a run begins that goes on from the conversation. A reply that failed or was cut off is asked for again. */
+function resumption({ conversation }: SessionParts): Next {
+	const last = conversation.messages.at(-1);
+	if (last?.role !== "assistant") return { from: "context" };
+	if (isFinished(last)) return { from: "queues" };
+	conversation.dropLastReply();
+	return { from: "context" };
+}
+
+/** Whether nothing is owed after a reply. */
+export function isFinished({ stopReason }: Pick<AssistantMessage, "stopReason">): boolean {
+	return stopReason !== "error" && stopReason !== "aborted";
 }
 
 /** Why the prompt cannot run; nothing when it can, and policies have made room for it. */
@@ -60,10 +74,13 @@ async function getReady({ prompt, controller: { signal } }: BusyPeriod, parts: S
 	briefing.override = undefined;
 	briefing.answer = prompt?.answer;
 	if (!prompt) return undefined;
-	const admission = await admit(prompt, parts, signal);
-	if ("refused" in admission) return { text: admission.refused, code: "not_admitted" };
-	prompt.messages = admission.messages;
-	if (prompt.messages.length === 0) return undefined;
+	if (prompt.resumes && doors.haltReason !== undefined) return { text: doors.haltReason, code: "halted" };
+	if (!prompt.resumes) {
+		const admission = await admit(prompt, parts, signal);
+		if ("refused" in admission) return { text: admission.refused, code: "not_admitted" };
+		prompt.messages = admission.messages;
+		if (prompt.messages.length === 0) return undefined;
+	}
 	const problem = await ensureReady(parts, signal);
 	if (problem) return problem;
 	await doors.prepare?.(prompt.messages, signal);

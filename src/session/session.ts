@@ -107,6 +107,15 @@ export class Session {
 		return this.accept({ messages: [this.userMessage(text, images)], source, answer }, streamingBehavior);
 	}
 
+	/** Goes on from the conversation as it is, with a note before it. Nothing when the last message is a finished reply and no message waits. */
+	resume(note?: string): AcceptedPrompt | undefined {
+		const last = this.messages.findLast(({ role }) => role !== "bashExecution");
+		const isDone = !last || (last.role === "assistant" && last.stopReason !== "error" && last.stopReason !== "aborted");
+		if (isDone && this.inbox.count === 0 && !this.isBusy) return undefined;
+		const message: AgentMessage = { role: "custom", customType: "resume_run", content: note ?? "", display: true, timestamp: this.edges.now() };
+		return this.accept({ messages: note === undefined ? [] : [message], resumes: true });
+	}
+
 	/** The same for messages that exist already. */
 	accept(incoming: PromptToAccept, streamingBehavior?: StreamingBehavior): AcceptedPrompt {
 		const acceptance = acceptanceOf(this.activity.phase, streamingBehavior, this.doors.haltReason);

@@ -171,9 +171,9 @@ export class Transcript implements TranscriptView {
 		this.#moveTo(this.#lines.all.length - 1);
 	}
 
-	/** Writes what waits, if there is a message among it. */
-	store(): void {
-		this.#flush(this.#lines.all.some((line) => line.kind.startsWith("message:")));
+	/** Writes what waits, if there is a message among it. `always`: the session is stored in any case. */
+	store(always = false): void {
+		this.#flush(always || this.#lines.all.some((line) => line.kind.startsWith("message:")));
 	}
 
 	/** `keepLock`: another transcript continues with the file. */

@@ -1136,6 +1136,8 @@ class ReadyEvent(_ReadyEvent, total=False):
     sandbox: SandboxState
     # With `--seq`: how many processes have written the log of this session.
     epoch: int
+    # With `--seq`: the last number that was given before this process.
+    asOf: int
     # Dialect `omp`, like the members that follow: of its framing.
     protocolVersion: int
     supportedProtocolVersions: List[int]

@@ -5,6 +5,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import type { Assembly } from "../assemble.ts";
 import type { SessionCheckpoints } from "../checkpoints.ts";
 import type { Front } from "../front.ts";
+import type { LiveSession } from "../live-session.ts";
 import { bashHandlers } from "./bash.ts";
 import { checkpointHandlers } from "./checkpoints.ts";
 import { compactionHandlers } from "./compaction.ts";
@@ -15,13 +16,16 @@ import { modelHandlers } from "./model.ts";
 import { permissionHandlers } from "./permissions.ts";
 import { type ExtensionCommand, promptingHandlers } from "./prompting.ts";
 import { retryHandlers } from "./retry.ts";
+import { sequenceHandlers } from "./sequence.ts";
 import { sessionHandlers } from "./session.ts";
 import { stateHandlers } from "./state.ts";
 
 /** What handlers act on. */
 export interface HandlerParts {
 	assembly: Pick<Assembly, "budget" | "session" | "bash" | "retry" | "compaction" | "models" | "sources" | "mcp" | "permissions">;
-	front: Pick<Front, "host" | "variations">;
+	front: Pick<Front, "host" | "reader" | "variations">;
+	/** The session itself, once it is open. */
+	live: () => LiveSession;
 	/** What the agent says about itself. Paths are relative to its directory. */
 	identity: Identity;
 	/** Resolves when the program ends and no longer waits for anything slow. */
@@ -32,7 +36,7 @@ export interface HandlerParts {
 	checkpoints: () => SessionCheckpoints | undefined;
 }
 
-export function handlers({ assembly, front, identity, leaving, findCommand, slashCommands, checkpoints }: HandlerParts): Handlers {
+export function handlers({ assembly, front, live, identity, leaving, findCommand, slashCommands, checkpoints }: HandlerParts): Handlers {
 	const { session, retry, compaction, bash, models, sources, mcp, permissions } = assembly;
 	const { cwd } = identity;
 	return {
@@ -53,9 +57,7 @@ export function handlers({ assembly, front, identity, leaving, findCommand, slas
 		...modelHandlers(session, models),
 		...checkpointHandlers(checkpoints),
 		...hostHandlers(front.host, sources, mcp, slashCommands),
-		ping: () => ({
-			phase: session.activity.period?.isCompacting ? ("compacting" as const) : session.isBusy ? ("running" as const) : ("idle" as const),
-		}),
+		...sequenceHandlers(live, front),
 		...unserved,
 	};
 }
@@ -71,8 +73,6 @@ const unserved = {
 	get_subagents: refused("get_subagents"),
 	get_subagent_messages: refused("get_subagent_messages"),
 	handoff: refused("handoff"),
-	subscribe: refused("subscribe"),
-	resume_run: refused("resume_run"),
 	get_login_providers: refused("get_login_providers"),
 	login: refused("login"),
 };

@@ -95,6 +95,7 @@ const results: Record<string, Allowed | undefined> = {
 };
 
 export const strict: Dialect = {
+	hasNoNumbers: true,
 	updates: "full",
 	frames,
 	// Nothing that the documents do not describe is offered: questions about tool calls stay dialogs.

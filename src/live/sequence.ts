@@ -1,0 +1,256 @@
+/**
+ * Numbers every frame that all readers may see, keeps those that must survive, and gives a reader what it missed. One observer, ahead of all
+ * others. Loaded with `--seq` or by the first `subscribe`.
+ */
+import { CommandError } from "../lib/command-error.ts";
+import { redactor, secretsAgeMs } from "../lib/redact.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { OutboundFrame } from "../protocol/frames.ts";
+import { closed, idleState, isEphemeral, nextState } from "../protocol/live.ts";
+import type { AgentMessage } from "../protocol/messages.ts";
+import type { Gap, LiveState, Snapshot } from "../protocol/sequence.ts";
+import { balance } from "../transcript/balance-log.ts";
+import { frameLine, frameText, isWhole, TranscriptBodies } from "../transcript/event-frames.ts";
+import { EventLog, eventLogPath, type Missing } from "../transcript/event-log.ts";
+import type { Transcript } from "../transcript/transcript.ts";
+import type { Assembly } from "./assemble.ts";
+import type { Account, Accounts } from "./dispatch.ts";
+import { Runs } from "./runs.ts";
+
+/** What a reader gets after its answer to `subscribe`. */
+export interface Replay {
+	replayTo: number;
+	firstSeq: number;
+	epoch: number;
+	gap: Gap | undefined;
+	/** Lines of frames, in order. */
+	lines: () => Iterable<{ seq: number; type: string; line: string }>;
+	snapshot: Snapshot;
+}
+
+export type Tell = (event: AgentEvent, seq: number) => void;
+
+/** The worst reason first. */
+const severity: readonly Missing["reason"][] = ["log_missing", "log_trimmed", "hole", "restart"];
+
+export class Sequence implements Accounts {
+	readonly runs: Runs;
+	/** Where the front door gets events with their numbers. */
+	tell: Tell | undefined;
+	#assembly: Pick<Assembly, "session" | "log" | "knownSecrets" | "entries" | "budget">;
+	#transcript: Transcript;
+	#log: EventLog;
+	#state: LiveState = idleState;
+	#ids = new WeakMap<object, string>();
+	#lastId: string | null = null;
+	/** Results of calls whose messages are not stored yet, by the id of the call. */
+	#results = new Map<string, unknown>();
+	#redact: (line: string) => string;
+	#isScheduled = false;
+
+	constructor(assembly: Pick<Assembly, "session" | "log" | "knownSecrets" | "entries" | "budget">) {
+		this.#assembly = assembly;
+		const { session, entries } = assembly;
+		const { bus, now } = session.edges;
+		this.#redact = redactor(assembly.knownSecrets, secretsAgeMs).line;
+		this.#transcript = session.transcript;
+		this.#log = this.#opened(this.#transcript);
+		this.runs = new Runs({
+			emit: bus.emit,
+			doors: session.doors,
+			now,
+			keep: (run) => {
+				this.#check();
+				this.#log.run(run);
+			},
+		});
+		const before = entries.heard;
+		entries.heard = (entry) => {
+			before?.(entry);
+			this.#hearEntry(entry as { id: string; message?: object });
+		};
+		bus.precede(this.#observe);
+	}
+
+	/** The last number that was given. */
+	get asOf(): number {
+		this.#check();
+		return this.#log.last;
+	}
+
+	get epoch(): number {
+		return this.#log.epoch;
+	}
+
+	/** What is going on, as a reader that has heard everything knows it. */
+	get live(): LiveState {
+		const { session, budget } = this.#assembly;
+		const { todoPhases } = session.state;
+		const runId = this.runs.current;
+		return { ...this.#state, ...(runId !== undefined && { runId }), todoPhases: [...todoPhases], ...(budget && { budget: budget.snapshot }) };
+	}
+
+	/** Throws a CommandError when the session cannot be stored: then nothing is accepted. */
+	accept(key: string | undefined): Account {
+		const account = this.runs.accept(key);
+		try {
+			this.store();
+		} catch (error) {
+			account.refused({ text: (error as Error).message, code: "not_stored" });
+			throw error;
+		}
+		return account;
+	}
+
+	/** Numbers a frame that is not an event: a dialog, a notice. */
+	take(frame: OutboundFrame): number {
+		this.#check();
+		return this.#keep(frame);
+	}
+
+	/** A dialog was answered or is no longer asked. */
+	close(id: string): void {
+		const state = closed(this.#state, id);
+		if (state === this.#state) return;
+		this.#state = state;
+		this.#log.closed(id);
+		this.#schedule();
+	}
+
+	/** The session and its log are on disk up to now. Throws a CommandError when the session cannot be stored. */
+	store(): void {
+		this.#check();
+		this.#transcript.store(true);
+		this.flush();
+	}
+
+	/** Writes what waits, before a reader sees it. */
+	flush = (): void => {
+		if (this.#log.hasWaiting) this.#log.flush();
+	};
+
+	/** A clean end. */
+	end(): void {
+		if (this.runs.hasOpen) {
+			this.#log.flush();
+			this.#log.close();
+		} else this.#log.end();
+	}
+
+	/** Throws a CommandError for a cursor that this session has never given. */
+	replay(afterSeq: number | undefined): Replay {
+		this.flush();
+		const replayTo = this.asOf;
+		const after = afterSeq ?? replayTo;
+		if (after > replayTo || after < 0)
+			throw new CommandError(
+				`subscribe: afterSeq ${after} is beyond the last number of this session, ${replayTo}: it belongs to another session, or the log was lost. Read get_entries, and subscribe again with its asOf.`,
+				"cursor_ahead",
+			);
+		const log = this.#log;
+		const bodies = new TranscriptBodies(this.#transcript, this.#results);
+		const { epoch } = this;
+		return {
+			replayTo,
+			firstSeq: log.first,
+			epoch,
+			gap: after < replayTo ? this.#gap(after, replayTo, bodies) : undefined,
+			*lines() {
+				if (after >= replayTo) return;
+				for (const frame of log.frames(after, replayTo)) {
+					const line = frameLine(frame, bodies);
+					if (line !== undefined) yield { seq: frame.seq, type: /"type":"(\w+)"/.exec(frame.text)?.[1] ?? "", line };
+				}
+			},
+			snapshot: { type: "snapshot", seq: replayTo, epoch, live: this.live },
+		};
+	}
+
+	#gap(after: number, to: number, bodies: TranscriptBodies): Gap | undefined {
+		const { missing, count } = this.#log.missing(after, to);
+		for (const frame of this.#log.frames(after, to))
+			if (!isWhole(frame, bodies)) missing.push({ reason: "hole", from: frame.seq, to: frame.seq });
+		const [worst] = missing.sort((a, b) => severity.indexOf(a.reason) - severity.indexOf(b.reason));
+		if (!worst) return count === to - after ? undefined : { type: "gap", from: after + 1, to, reason: "ephemeral", durableLost: false };
+		const durableLost = worst.reason !== "restart";
+		const last = Math.max(...missing.filter(({ reason }) => reason === worst.reason).map((each) => each.to));
+		return { type: "gap", from: after + 1, to: durableLost ? last : to, reason: worst.reason, durableLost };
+	}
+
+	#observe = (event: AgentEvent): void => {
+		if (this.#assembly.session.transcript !== this.#transcript) this.#check();
+		if (event.type === "message_update") {
+			// The hot one: a number, and the reply so far, which is a value.
+			const seq = this.#log.next();
+			this.#state = nextState(this.#state, event);
+			this.tell?.(event, seq);
+			return;
+		}
+		const full = this.runs.hear(event);
+		const seq = this.#keep(full);
+		this.tell?.(full, seq);
+		if (event.type === "run_result" && !this.runs.hasOpen && !this.#assembly.session.isBusy && this.#state.dialogs.length === 0) this.#log.idle();
+	};
+
+	#keep(frame: OutboundFrame): number {
+		const seq = this.#log.next();
+		this.#state = nextState(this.#state, frame);
+		if (isEphemeral(frame)) return seq;
+		if (frame.type === "tool_execution_end") {
+			const { content, details } = frame.result;
+			this.#results.set(frame.toolCallId, { content, details });
+		} else if (frame.type === "agent_settled") this.#results.clear();
+		const { text, isInline } = frameText(frame, this.#idOf, this.#lastId);
+		this.#log.keep(seq, text, isInline);
+		this.#schedule();
+		return seq;
+	}
+
+	/** The writer flushes before it writes. This is for frames that no writer takes. */
+	#schedule(): void {
+		if (this.#isScheduled) return;
+		this.#isScheduled = true;
+		setImmediate(() => {
+			this.#isScheduled = false;
+			this.flush();
+		});
+	}
+
+	#idOf = (message: AgentMessage): string | undefined => this.#ids.get(message);
+
+	#hearEntry({ id, message }: { id: string; message?: object }): void {
+		this.#lastId = id;
+		if (message) this.#ids.set(message, id);
+	}
+
+	/** The process may have gone on to another session. */
+	#check(): void {
+		const { transcript } = this.#assembly.session;
+		if (transcript === this.#transcript) return;
+		this.#log.end();
+		this.#transcript = transcript;
+		this.#results.clear();
+		this.#state = idleState;
+		this.#log = this.#opened(transcript);
+	}
+
+	#opened(transcript: Transcript): EventLog {
+		const { log, session } = this.#assembly;
+		const { now } = session.edges;
+		const { everything, file } = transcript;
+		this.#lastId = transcript.leafId;
+		let hasHistory = false;
+		for (let index = 0; index < everything.length && !hasHistory; index++) hasHistory = everything.kind(index).startsWith("message:");
+		const opened = new EventLog({
+			sessionId: transcript.sessionId,
+			path: file === undefined ? undefined : eventLogPath(file),
+			hasHistory,
+			now,
+			redact: this.#redact,
+			mayWrite: () => transcript.isStored,
+			onFailure: (error) => log.error(`the event log of the session could not be written: ${error.message}. The run goes on; readers are told of the hole.`, error),
+		});
+		balance(opened, transcript, now);
+		return opened;
+	}
+}
