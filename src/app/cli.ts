@@ -93,6 +93,7 @@ async function main(): Promise<void> {
 		return runRpc(options, unknown, claimStdout(), warn);
 	}
 	if (options.print || (options.mode !== undefined && options.mode !== "rpc")) {
+		if (options.seq || options.gate) return refuse("--seq and --gate are for --mode rpc: they add frames for a host.");
 		const stdout = claimStdout();
 		return (await import("../one-shot/index.ts")).runOneShot(parsed, stdout, warn);
 	}

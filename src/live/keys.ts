@@ -123,8 +123,7 @@ export class SessionKeys implements Keys {
 			const accepted = entry.type === "custom" && entry.customType === acceptedType ? (entry.data as Accepted | undefined) : undefined;
 			if (typeof accepted?.key !== "string" || this.#known.has(accepted.key)) continue;
 			const { key, digest, command, disposition, runId } = accepted;
-			const outcome: Outcome =
-				command === "bash" ? this.#bashOutcome(place, key) : { data: { disposition, ...(runId !== undefined && { runId }) } };
+			const outcome: Outcome = command === "bash" ? this.#bashOutcome(place, key) : { data: { disposition, ...(runId !== undefined && { runId }) } };
 			this.#known.set(key, { digest, outcome, waiting: [], until: Number.POSITIVE_INFINITY });
 		}
 	}
@@ -142,7 +141,9 @@ export class SessionKeys implements Keys {
 			const lines = output === "" ? 0 : output.split("\n").length;
 			const bytes = Buffer.byteLength(output);
 			const size = { totalLines: lines, totalBytes: bytes, outputLines: lines, outputBytes: bytes };
-			return { data: { output, ...(exitCode !== undefined && { exitCode }), cancelled, truncated, ...(fullOutputPath && { fullOutputPath }), ...size } };
+			return {
+				data: { output, ...(exitCode !== undefined && { exitCode }), cancelled, truncated, ...(fullOutputPath && { fullOutputPath }), ...size },
+			};
 		}
 		const text = `bash: the command with the key ${key} was started before the agent ended, and its outcome is not known. Look at its effects, then send it with another key.`;
 		return { error: new CommandError(text, "interrupted") };

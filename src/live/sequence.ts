@@ -168,8 +168,7 @@ export class Sequence implements Accounts {
 
 	#gap(after: number, to: number, bodies: TranscriptBodies): Gap | undefined {
 		const { missing, count } = this.#log.missing(after, to);
-		for (const frame of this.#log.frames(after, to))
-			if (!isWhole(frame, bodies)) missing.push({ reason: "hole", from: frame.seq, to: frame.seq });
+		for (const frame of this.#log.frames(after, to)) if (!isWhole(frame, bodies)) missing.push({ reason: "hole", from: frame.seq, to: frame.seq });
 		const [worst] = missing.sort((a, b) => severity.indexOf(a.reason) - severity.indexOf(b.reason));
 		if (!worst) return count === to - after ? undefined : { type: "gap", from: after + 1, to, reason: "ephemeral", durableLost: false };
 		const durableLost = worst.reason !== "restart";
@@ -248,7 +247,8 @@ export class Sequence implements Accounts {
 			now,
 			redact: this.#redact,
 			mayWrite: () => transcript.isStored,
-			onFailure: (error) => log.error(`the event log of the session could not be written: ${error.message}. The run goes on; readers are told of the hole.`, error),
+			onFailure: (error) =>
+				log.error(`the event log of the session could not be written: ${error.message}. The run goes on; readers are told of the hole.`, error),
 		});
 		balance(opened, transcript, now);
 		return opened;

@@ -212,7 +212,8 @@ export class EventWriter {
 	#changeBlock(mayBegin: boolean): void {
 		const rest = this.#filter?.end();
 		// Its number was given to the part before it.
-		if (rest && this.#newestUpdate) this.#delta(this.#newestUpdate, { ...(this.#newestUpdate.assistantMessageEvent as Delta), delta: rest }, undefined);
+		if (rest && this.#newestUpdate)
+			this.#delta(this.#newestUpdate, { ...(this.#newestUpdate.assistantMessageEvent as Delta), delta: rest }, undefined);
 		this.#newestUpdate = undefined;
 		this.#filter = mayBegin ? this.filterDeltas?.() : undefined;
 	}

@@ -50,7 +50,8 @@ export interface Service {
 
 /** Throws UsageError for flags that do not go together. */
 function checkNumbers({ seq, gate, dialect }: Options): void {
-	if (seq && dialect === "strict") throw new UsageError("--seq adds members to every frame, which --dialect strict does not allow: choose one of them.");
+	if (seq && dialect === "strict")
+		throw new UsageError("--seq adds members to every frame, which --dialect strict does not allow: choose one of them.");
 	if (gate !== undefined && !seq) throw new UsageError("--gate needs --seq: the host must know up to which frame everything is on disk.");
 }
 
@@ -114,7 +115,15 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 		else if (frame.type === "extension_ui_response") dialogs.receive(frame);
 		else if (frame.type !== "gate_response") hostTools.receive(frame);
 	};
-	const server = new Server({ commands: live.commands, lanes: live.lanes, writer, dialect, asOf: () => events.asOf, onControl, log: live.assembly.log });
+	const server = new Server({
+		commands: live.commands,
+		lanes: live.lanes,
+		writer,
+		dialect,
+		asOf: () => events.asOf,
+		onControl,
+		log: live.assembly.log,
+	});
 	if (dialect.greet) void live.lanes.inTurn(async () => dialect.greet?.(live));
 	const limit = Number(env.BOWLINE_MAX_LINE_BYTES) || maxLineBytes;
 	const reader = new RecordReader({ record: (line) => server.receive(line), tooLong: (longest) => server.receiveTooLong(longest) }, limit);

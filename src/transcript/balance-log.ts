@@ -75,7 +75,13 @@ function unheard(transcript: Transcript, lastHeard: string | undefined): AgentMe
 	const at = entries.findLastIndex(({ id }) => id === lastHeard);
 	const isMessage = (entry: Entry): entry is Extract<Entry, { type: "message" }> => entry.type === "message";
 	// Results that were made up when the file was opened are not in it yet.
-	return at < 0 ? [] : entries.slice(at + 1).filter(isMessage).map(({ message }) => message as AgentMessage).filter((message) => !isRepaired(message));
+	return at < 0
+		? []
+		: entries
+				.slice(at + 1)
+				.filter(isMessage)
+				.map(({ message }) => message as AgentMessage)
+				.filter((message) => !isRepaired(message));
 }
 
 function isRepaired(message: AgentMessage): boolean {
@@ -83,7 +89,14 @@ function isRepaired(message: AgentMessage): boolean {
 	return first?.type === "text" && first.text === lostResultText;
 }
 
-const nothing: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
+const nothing: Usage = {
+	input: 0,
+	output: 0,
+	cacheRead: 0,
+	cacheWrite: 0,
+	totalTokens: 0,
+	cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};
 
 interface Place {
 	now: number;

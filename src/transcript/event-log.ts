@@ -108,7 +108,13 @@ export class EventLog {
 		this.#options = options;
 		this.path = options.path;
 		const start = options.hasHistory ? options.now() : 1;
-		this.#header = { type: "events", version: 1, sessionId: options.sessionId, first: start, ...(options.hasHistory && { lost: "log_missing" as const }) };
+		this.#header = {
+			type: "events",
+			version: 1,
+			sessionId: options.sessionId,
+			first: start,
+			...(options.hasHistory && { lost: "log_missing" as const }),
+		};
 		this.last = this.#reserved = start - 1;
 		if (this.path !== undefined) this.#read(this.path);
 	}
@@ -224,7 +230,8 @@ export class EventLog {
 			if (from !== undefined && from > previous + 1 && from - 1 > after && previous < to)
 				missing.push({ reason: "restart", from: previous + 1, to: Math.min(from - 1, to) });
 		}
-		if (this.#hole && this.#hole[1] > after) missing.push({ reason: "hole", from: Math.max(this.#hole[0], after + 1), to: Math.min(this.#hole[1], to) });
+		if (this.#hole && this.#hole[1] > after)
+			missing.push({ reason: "hole", from: Math.max(this.#hole[0], after + 1), to: Math.min(this.#hole[1], to) });
 		return { missing, count };
 	}
 
@@ -423,7 +430,8 @@ function tailOf(descriptor: number, end: number): Tail {
 	for (let length = chunkBytes; ; length *= 8) {
 		const from = length >= end ? 0 : lineAfter(descriptor, end - length, end);
 		const tail = tailFrom(descriptor, from, end);
-		if (tail || from === 0) return tail ?? { unfinished: { frames: [], runs: [], closed: new Set() }, last: 0, reserved: undefined, epoch: 0, isEnded: false };
+		if (tail || from === 0)
+			return tail ?? { unfinished: { frames: [], runs: [], closed: new Set() }, last: 0, reserved: undefined, epoch: 0, isEnded: false };
 	}
 }
 
