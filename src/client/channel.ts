@@ -1,8 +1,8 @@
 /** The connection of a client to one agent, from its first frame to its end. A child process, or a session in this process. */
-import type { AgentEvent, ExtensionUiRequest, HostToolCall, HostToolCancel, Response } from "../protocol/types.generated.ts";
+import type { AgentEvent, ExtensionUiRequest, GateRequest, HostToolCall, HostToolCancel, Response } from "../protocol/types.generated.ts";
 
 /** A JSON object on a line of its own. Its content is not validated; there may be unknown events. */
-export type Frame = AgentEvent | Response | ExtensionUiRequest | HostToolCall | HostToolCancel;
+export type Frame = AgentEvent | Response | ExtensionUiRequest | HostToolCall | HostToolCancel | GateRequest;
 
 /** How an agent ended. */
 export interface Exit {

@@ -4,6 +4,7 @@ import type { Exit, OpenChannel } from "./channel.ts";
 import { Connection } from "./connection.ts";
 import { type CustomTool, definitionOf } from "./custom-tools.ts";
 import type { DialogHandler } from "./dialogs.ts";
+import type { GateHandler } from "./gates.ts";
 import { Listeners, type ListenerTypes } from "./listeners.ts";
 import { type CommandArguments, type CommandMethods, commandMethods, takesItsTime } from "./methods.ts";
 import type { PermissionHandler } from "./permissions.ts";
@@ -18,6 +19,8 @@ export interface ConversationOptions {
 	requestTimeoutMs?: number;
 	/** Answers questions about tool calls. With it the agent is greeted with `hello`, so that it asks. */
 	onPermission?: PermissionHandler;
+	/** Answers `gate_request`, which an agent with `--gate host` sends before each step. */
+	onGate?: GateHandler;
 	/** Receives the errors that listeners and dialog handlers throw. Default: they are thrown uncaught, as from any listener. */
 	onError?: (error: unknown) => void;
 }
@@ -188,6 +191,7 @@ export class Conversation {
 			tool: (name) => this.#tools.get(name),
 			dialogHandler: () => this.#dialogHandler,
 			permissionHandler: () => this.#permissionHandler,
+			gateHandler: () => this.#options.onGate,
 			report: this.#report,
 		});
 	}

@@ -4,6 +4,7 @@ import type { Channel, Exit, Frame, OpenChannel } from "./channel.ts";
 import { type CustomTool, ToolCalls } from "./custom-tools.ts";
 import { type DialogHandler, Dialogs } from "./dialogs.ts";
 import { ExitError, TimeoutError } from "./errors.ts";
+import { type GateHandler, Gates } from "./gates.ts";
 import type { Listeners } from "./listeners.ts";
 import { type PermissionHandler, Permissions } from "./permissions.ts";
 import { type RequestOptions, Requests } from "./requests.ts";
@@ -16,6 +17,7 @@ export interface ConnectionParts {
 	tool: (name: string) => CustomTool | undefined;
 	dialogHandler: () => DialogHandler | undefined;
 	permissionHandler: () => PermissionHandler | undefined;
+	gateHandler: () => GateHandler | undefined;
 	/** Receives the errors that the host's own code throws. */
 	report: (error: unknown) => void;
 }
@@ -33,6 +35,7 @@ export class Connection {
 	#tools: ToolCalls;
 	#dialogs: Dialogs;
 	#permissions: Permissions;
+	#gates: Gates;
 	#observers = new Set<Observer>();
 	#exit: Exit | undefined;
 	#isClosing = false;
@@ -45,6 +48,7 @@ export class Connection {
 		this.#tools = new ToolCalls(parts.tool, send);
 		this.#dialogs = new Dialogs(send, parts.report);
 		this.#permissions = new Permissions(send, parts.report);
+		this.#gates = new Gates(send, parts.report);
 		this.exited = new Promise((resolve) => this.observe({ frame: () => undefined, exit: resolve }));
 		this.#channel = parts.open({
 			frame: (frame) => this.#receive(frame),
@@ -97,6 +101,7 @@ export class Connection {
 		this.#tools.cancelAll();
 		this.#dialogs.closeAll();
 		this.#permissions.closeAll();
+		this.#gates.closeAll();
 		await this.#channel.close();
 	}
 
@@ -117,6 +122,8 @@ export class Connection {
 			case "permission_request":
 				listeners.event(frame);
 				return void this.#permissions.receive(frame, this.#parts.permissionHandler());
+			case "gate_request":
+				return void this.#gates.receive(frame, this.#parts.gateHandler());
 			case "permission_resolved":
 				this.#permissions.close(frame.id);
 				return listeners.event(frame);
@@ -130,6 +137,7 @@ export class Connection {
 		this.#tools.cancelAll();
 		this.#dialogs.closeAll();
 		this.#permissions.closeAll("gone");
+		this.#gates.closeAll();
 		this.#requests.end(exit);
 		for (const observer of [...this.#observers]) observer.exit(exit);
 		this.#observers.clear();

@@ -8,6 +8,7 @@ export type { Client } from "./client.ts";
 export type { CustomTool, CustomToolCall, CustomToolResult } from "./custom-tools.ts";
 export type { Dialog, DialogAnswer, DialogHandler } from "./dialogs.ts";
 export { ExitError, RequestError, TimeoutError } from "./errors.ts";
+export type { GateAnswer, GateHandler } from "./gates.ts";
 export type { ListenerTypes } from "./listeners.ts";
 export type { PermissionAnswer, PermissionHandler } from "./permissions.ts";
 export type { ClosePatience, Spawn } from "./process.ts";

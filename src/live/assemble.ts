@@ -22,6 +22,7 @@ import { policies } from "./policies.ts";
 import { Prompting } from "./prompting.ts";
 import type { Shells } from "./shells.ts";
 import { resumeChoice } from "./start-session.ts";
+import type { StepGate } from "./step-gate.ts";
 import type { ToolSources } from "./tool-sources.ts";
 import { tooling } from "./tooling.ts";
 import type { Workspace } from "./workspace.ts";
@@ -40,6 +41,8 @@ export interface Assembly {
 	budget: Budget | undefined;
 	mcp: Mcp;
 	permissions: Permissions;
+	/** Set once the host is asked before each step. */
+	gate: { current: StepGate | undefined };
 	/** Receives entries as they are added to the session. */
 	entries: { heard: ((entry: object) => void) | undefined };
 	log: Log;
@@ -65,7 +68,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	const writeAhead = new WriteAhead(conversation, inbox, bus.emit, log);
 	const budget = makeBudget?.(bus.emit, (reply) => estimatedUsage(reply, conversation.messages, choice.model));
 	const prompting = new Prompting(workspace, warn, now);
-	const { shells, permissions, mcp, builtIn, sources, offered, systemPrompt, expand } = tooling({
+	const { shells, permissions, gate, mcp, builtIn, sources, offered, systemPrompt, expand } = tooling({
 		workspace,
 		front,
 		base,
@@ -100,6 +103,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		budget,
 		mcp,
 		permissions,
+		gate,
 		entries,
 		log,
 		knownSecrets: secrets.known,

@@ -7,6 +7,7 @@ import type { ShellUpdate } from "../lib/shell/index.ts";
 import type { OptionDialog } from "../permissions/index.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { RequestId } from "../protocol/frames.ts";
+import type { GateRequest } from "../protocol/gate.ts";
 import type { McpServers } from "../protocol/mcp.ts";
 import type { LaneFlow } from "./lanes.ts";
 import type { Replay, Sequence } from "./sequence.ts";
@@ -40,6 +41,8 @@ export interface Front {
 	shutdown: () => void;
 	/** The host is gone: questions and calls that wait for it end. */
 	disconnect?: () => void;
+	/** Sends a question before a step. Absent where no host can be asked. */
+	askGate?: (request: GateRequest) => void;
 	/** The one reader of this door, where it has frames with numbers. */
 	reader?: Reader;
 	/** Frames are numbered from now on. */

@@ -106,6 +106,7 @@ export class LiveSession {
 	async close(how: "finish" | "kill"): Promise<void> {
 		// Before anything is aborted, so that calls that wait for the host end with the reason.
 		this.assembly.permissions.disconnect();
+		this.assembly.gate.current?.close();
 		this.#front.disconnect?.();
 		const gone = this.killProcesses();
 		if (how === "kill") {

@@ -77,6 +77,12 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 	await permissions.attach({ sources, prompting, abortRun: () => void session.abort() });
 	const live = new LiveSession(assembly, front, identityOf(workspace), override);
 	if (options.seq) await live.number();
+	if (options.gate && front.askGate) {
+		const { StepGate } = await import("./step-gate.ts");
+		const { askGate: send } = front;
+		const timeoutMs = subagent ? undefined : settings.get("gate.timeoutMs");
+		assembly.gate.current = new StepGate({ assembly, sequence: live.sequence, send, timeoutMs, now: Date.now });
+	}
 	if (front.mcpServers && Object.keys(front.mcpServers).length > 0) await assembly.mcp.set(front.mcpServers, setImmediate);
 	if (options.record !== undefined || options["replay-tools"]) await (await import("./records.ts")).useRecords(assembly, workspace, front);
 	// A subagent's changes are part of the turn that sent it.

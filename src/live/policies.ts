@@ -67,6 +67,7 @@ function retrySettings({ workspace: { settings }, controls }: PolicyParts) {
 		maxRetries: settings.get("retry.maxRetries"),
 		baseDelayMs: settings.get("retry.baseDelayMs"),
 		maxDelayMs: settings.get("retry.maxDelayMs"),
+		rateLimits: settings.get("retry.rateLimits") as "wait" | "host",
 	};
 }
 

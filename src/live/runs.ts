@@ -136,7 +136,8 @@ export class Runs {
 
 	#report({ runId, key, usage, last, failure, output, interruption }: Run, status: RunStatus): void {
 		const message = interruption ?? last?.errorMessage;
-		const kind = failure?.kind ?? "permanent";
+		const kind = status === "interrupted" ? "interrupted" : failure?.status === 429 ? "rate_limit" : (failure?.kind ?? "permanent");
+		const isRetryable = kind === "transient" || kind === "rate_limit" || kind === "interrupted";
 		const isFailure = status === "error" || status === "interrupted";
 		this.#parts.emit({
 			type: "run_result",
@@ -144,7 +145,10 @@ export class Runs {
 			...(key !== undefined && { key }),
 			status,
 			...(last && { stopReason: last.stopReason }),
-			...(isFailure && message !== undefined && { error: { kind, message, retryable: kind === "transient" || status === "interrupted" } }),
+			...(isFailure &&
+				message !== undefined && {
+					error: { kind, message, retryable: isRetryable, ...(failure?.retryAfterMs !== undefined && { retryAfterMs: failure.retryAfterMs }) },
+				}),
 			usage,
 			...output,
 		});

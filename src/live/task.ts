@@ -22,6 +22,7 @@ import type { Mcp } from "./mcp.ts";
 import type { Models } from "./models.ts";
 import type { Permissions } from "./permissions.ts";
 import type { Shells } from "./shells.ts";
+import type { StepGate } from "./step-gate.ts";
 import { excludedTools, toolNames } from "./tool-names.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -38,11 +39,13 @@ export interface TaskInput {
 	budget?: Budget;
 	edges: Edges;
 	permissions: Permissions;
+	/** Set once the host is asked before each step. */
+	gate: { current: StepGate | undefined };
 }
 
 /** The tool that sends subagents; nothing where this agent may not send any. */
 export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
-	const { workspace, front, models, shells, conversation, choice, budget, edges, permissions } = input;
+	const { workspace, front, models, shells, conversation, choice, budget, edges, permissions, gate } = input;
 	const { options, settings, cwd, userDirectory, env, subagent, sandbox } = workspace;
 	const { warn, atExit } = front;
 	const { depth = 0, spawns = "*", artifacts: place } = subagent?.inheritance ?? {};
@@ -68,6 +71,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		shell: () => shells.shell(),
 		beforeCommand: (command, signal) => askAsBash(input, command, signal),
 		permissions,
+		gate: () => gate.current?.forChildren,
 		hasBash: !excludedTools(options).includes("bash") && (toolNames(options)?.includes("bash") ?? true),
 		childShell: () => shells.childShell(),
 		setting: (name) => settings.get(name),
@@ -149,6 +153,7 @@ function flagsFor(options: Options, cwd: string): Options {
 		"no-rules": options["no-rules"],
 		"no-context-files": options["no-context-files"],
 		"provider-session-id": options["provider-session-id"],
+		gate: options.gate,
 		...(options.record === undefined ? {} : { record: absolute(options.record) }),
 		replay: options.replay,
 		"replay-tools": options["replay-tools"],

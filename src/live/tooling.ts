@@ -12,6 +12,7 @@ import { Mcp } from "./mcp.ts";
 import { Permissions } from "./permissions.ts";
 import type { Prompting } from "./prompting.ts";
 import { Shells } from "./shells.ts";
+import type { StepGate } from "./step-gate.ts";
 import { excludedTools } from "./tool-names.ts";
 import { ToolSources } from "./tool-sources.ts";
 import type { Workspace } from "./workspace.ts";
@@ -29,6 +30,8 @@ export interface ToolingParts {
 export interface Tooling {
 	shells: Shells;
 	permissions: Permissions;
+	/** Set once the host is asked before each step. */
+	gate: { current: StepGate | undefined };
 	mcp: Mcp;
 	builtIn: BuiltInTools;
 	sources: ToolSources;
@@ -53,7 +56,8 @@ export function tooling({ workspace, front, base, controls, todos, budget, promp
 	const sources = new ToolSources([], excludedTools(workspace.options));
 	const taken = () => sources.takenFor("mcp");
 	const mcp = new Mcp({ workspace, front, shells, secrets, doors, emit: bus.emit, warn, readJsonc: readJsoncText, taken });
-	const taskParts = { permissions, workspace, front, models, shells, mcp, conversation, choice, controls, doors, budget, edges };
+	const gate: Tooling["gate"] = { current: undefined };
+	const taskParts = { gate, permissions, workspace, front, models, shells, mcp, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
 	const isReadable = (path: string) => permissions.mayRead(path);
 	const mayEscalate = () => permissions.mayEscalate;
@@ -64,6 +68,7 @@ export function tooling({ workspace, front, base, controls, todos, budget, promp
 	return {
 		shells,
 		permissions,
+		gate,
 		mcp,
 		builtIn,
 		sources,

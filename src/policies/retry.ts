@@ -8,6 +8,8 @@ export interface RetrySettings {
 	maxRetries: number;
 	baseDelayMs: number;
 	maxDelayMs: number;
+	/** `host`: a rate limit ends the run; the host waits and resumes it. */
+	rateLimits?: "wait" | "host";
 }
 
 export interface RetryPolicy extends Policy {
@@ -27,7 +29,8 @@ export function retryPolicy(settings: () => RetrySettings, emit: Emit, sleep: Sl
 		return undefined;
 	};
 	const delayFor = ({ failure }: Outcome) => {
-		const { enabled, maxRetries, baseDelayMs, maxDelayMs } = settings();
+		const { enabled, maxRetries, baseDelayMs, maxDelayMs, rateLimits } = settings();
+		if (rateLimits === "host" && failure?.status === 429) return undefined;
 		if (failure?.kind !== "transient" || !enabled || isCancelled || attempt >= maxRetries) return undefined;
 		const delayMs = Math.max(baseDelayMs * 2 ** attempt, failure.retryAfterMs ?? 0);
 		return delayMs > maxDelayMs ? undefined : delayMs;

@@ -20,9 +20,10 @@ export const RunStatus = words("completed", "aborted", "error", "budget", "inter
 export type RunStatus = Static<typeof RunStatus>;
 
 export const RunError = shape("RunError", "Why a run failed.", {
-	kind: text({ description: "`transient`, `overflow` or `permanent`; `refused` for a prompt that could not start." }),
+	kind: text({ description: "`rate_limit`, `transient`, `overflow` or `permanent`; `refused` for a prompt that could not start; `interrupted`." }),
 	message: text(),
 	retryable: flag({ description: "Whether `resume_run` may succeed without any change." }),
+	retryAfterMs: optional(integer({ description: "How long the provider asks to wait." })),
 });
 export type RunError = Static<typeof RunError>;
 

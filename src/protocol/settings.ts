@@ -82,6 +82,11 @@ export const settings = {
 	"retry.enabled": setting("boolean", true, "Ask again after a passing failure of the provider.", project),
 	"retry.maxRetries": setting("number", 3, "How often in a row.", within(0, 10)),
 	"retry.baseDelayMs": setting("number", 2000, "The first wait; each further one is twice as long.", within(100, 60_000)),
+	"retry.rateLimits": choice(
+		["wait", "host"],
+		"wait",
+		"What happens at a provider's rate limit: wait and ask again, or end the run, so that the host waits and sends resume_run.",
+	),
 	"retry.maxDelayMs": setting("number", 60000, "The longest wait a provider may ask for.", within(0, 300_000)),
 	"thinkingBudgets.minimal": setting("number", 1024, "Thinking tokens at level minimal.", tokens),
 	"thinkingBudgets.low": setting("number", 2048, "Thinking tokens at level low.", tokens),
@@ -175,6 +180,12 @@ export const settings = {
 	"task.budget.maxSubagents": unset("number", "Ceiling for subagents."),
 	"task.budget.warnAtRatio": setting("number", 0.8, "Share of a ceiling at which a warning is given."),
 	"task.budget.onExceeded": choice(["stop", "finish"], "stop", "What becomes of the run that is going on when a ceiling is reached."),
+	"gate.timeoutMs": setting(
+		"number",
+		60000,
+		"With --gate host: how long a question before a step waits for an answer; then the run ends.",
+		within(1, 2 ** 31 - 1),
+	),
 	"permissions.mode": choice(permissionModes, "full", "How much is allowed without asking; see docs/permissions.md.", { project: "stricter" }),
 	"permissions.rules": setting(
 		"rules",

@@ -1100,11 +1100,13 @@ export interface LiveSubagent {
 
 /** Why a run failed. */
 export interface RunError {
-	/** `transient`, `overflow` or `permanent`; `refused` for a prompt that could not start. */
+	/** `rate_limit`, `transient`, `overflow` or `permanent`; `refused` for a prompt that could not start; `interrupted`. */
 	kind: string;
 	message: string;
 	/** Whether `resume_run` may succeed without any change. */
 	retryable: boolean;
+	/** How long the provider asks to wait. */
+	retryAfterMs?: number;
 }
 
 export type RunStatus = "completed" | "aborted" | "error" | "budget" | "interrupted";

@@ -49,15 +49,16 @@ export interface Service {
 }
 
 /** Throws UsageError for flags that do not go together. */
-function checkNumbers({ seq, gate, dialect }: Options): void {
+function checkNumbers({ seq, gate, dialect }: Options, isSubagent: boolean): void {
 	if (seq && dialect === "strict")
 		throw new UsageError("--seq adds members to every frame, which --dialect strict does not allow: choose one of them.");
-	if (gate !== undefined && !seq) throw new UsageError("--gate needs --seq: the host must know up to which frame everything is on disk.");
+	if (gate !== undefined && !seq && !isSubagent)
+		throw new UsageError("--gate needs --seq: the host must know up to which frame everything is on disk.");
 }
 
 export async function serve(pipes: Pipes, options: Options, unknown: readonly UnknownFlag[]): Promise<Service> {
 	const { cwd, env, output, warn, pauseInput, exit, atExit, subagent } = pipes;
-	checkNumbers(options);
+	checkNumbers(options, subagent !== undefined);
 	const workspace = await openWorkspace({ options, isRpc: true, cwd, env, unknown, subagent });
 	const loading = loadExtensions(workspace, warn);
 	await checkFlags(workspace, loading, warn);
@@ -94,6 +95,7 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 			hostTools.close();
 			dialogs.close();
 		},
+		askGate: events.send,
 		reader: { replay: (...given) => events.replay(...given) },
 		numbered(sequence) {
 			if (options.seq) announce({ epoch: sequence.epoch, asOf: sequence.asOf });
@@ -113,7 +115,8 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 	const onControl = (frame: ControlFrame) => {
 		if (frame.type === "permission_response") live.assembly.permissions.receive(frame);
 		else if (frame.type === "extension_ui_response") dialogs.receive(frame);
-		else if (frame.type !== "gate_response") hostTools.receive(frame);
+		else if (frame.type === "gate_response") live.assembly.gate.current?.receive(frame);
+		else hostTools.receive(frame);
 	};
 	const server = new Server({
 		commands: live.commands,

@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import type { Writable } from "node:stream";
 import type { Budget } from "../agent/contracts.ts";
 import { type Submitted, submitToolName } from "../answers/submit-result.ts";
-import { type Client, ExitError, RequestError, startClient } from "../client/index.ts";
+import { type Client, ExitError, type GateHandler, RequestError, startClient } from "../client/index.ts";
 import { after } from "../client/timer.ts";
 import { onAbort } from "../lib/abort.ts";
 import { deferred } from "../lib/deferred.ts";
@@ -35,6 +35,8 @@ export interface ChildInput {
 	budget: Budget | undefined;
 	/** Who answers its questions about tool calls, and who it is there. */
 	approvals?: { permissions: ChildPermissions; origin: PermissionOrigin };
+	/** Answers its questions before each step, where its host asks for them. */
+	onGate?: GateHandler;
 	signal: AbortSignal;
 	watch: ChildWatch;
 }
@@ -106,6 +108,7 @@ export async function runChild(input: ChildInput): Promise<ChildOutcome> {
 		waitForReady: false,
 		closePatience: patience,
 		requestTimeoutMs: 0,
+		...(input.onGate && { onGate: input.onGate }),
 	});
 	const release = input.approvals ? answerQuestions(client, input.approvals) : undefined;
 	const end = await state.drive(client);

@@ -1,4 +1,5 @@
 /** How the parts of the task tool fit together: isolation, approvals, children. Types only. */
+import type { GateHandler } from "../client/index.ts";
 import type { PermissionMode, PermissionOrigin, PermissionRequest, PermissionResponse } from "../protocol/permissions.ts";
 
 // ── Isolation ──────────────────────────────────────────────────────────────────────────────────────────
@@ -62,6 +63,14 @@ export interface ChildPermissions {
 	follow(follower: { setMode(mode: PermissionMode): void }): () => void;
 	/** Whether isolated work may be merged: it may change files that programs run on their own. */
 	mayMerge(work: { id: string; toolCallId: string; patch: string }, signal: AbortSignal): Promise<boolean>;
+}
+
+/** Questions before each step go to the host, through the agent that sent the subagent. */
+export interface ChildGate {
+	/** Whether a subagent may start; the reason when it may not. */
+	start(origin: PermissionOrigin, signal: AbortSignal): Promise<string | undefined>;
+	/** Answers the questions of a subagent. */
+	answers(origin: PermissionOrigin): GateHandler;
 }
 
 export type ChildAnswer = Pick<PermissionResponse, "decision" | "message" | "by">;

@@ -8,7 +8,7 @@ import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import type { BeforeCommand } from "../verification/contracts.ts";
 import type { AgentDefinition, Agents } from "./agents.ts";
 import type { Artifacts } from "./artifacts.ts";
-import type { ChildPermissions, Isolation } from "./contracts.ts";
+import type { ChildGate, ChildPermissions, Isolation } from "./contracts.ts";
 import type { InheritedDefaults } from "./inheritance.ts";
 
 export const taskToolName = "task";
@@ -27,6 +27,8 @@ export interface TaskParts {
 	/** Asked before each check, as the tools' own commands are asked about. */
 	beforeCommand?: BeforeCommand;
 	permissions?: ChildPermissions;
+	/** Asks the host before each step, where it wants to be asked. */
+	gate?: () => ChildGate | undefined;
 	/** Whether the model may run commands of its own making. */
 	hasBash: boolean;
 	/** Starts subagents. At the end of the session it is closed after the other shell, so that subagents can finish in order. */

@@ -11,6 +11,7 @@ import type { Frozen } from "./contracts.ts";
 import { type TaskParts, taskToolName } from "./dependencies.ts";
 import type { InheritedDefaults } from "./inheritance.ts";
 import type { Progress } from "./progress.ts";
+import { noUsage } from "./usage.ts";
 
 /** What all tasks of a call share. */
 export interface TaskCall {
@@ -144,6 +145,10 @@ async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: st
 	const { agent, model, thinkingLevel } = checked;
 	const budget = parts.budget?.remaining();
 	const schema = args.schema ?? agent.output;
+	const gate = parts.gate?.();
+	const origin = { id, agent: agent.name, toolCallId };
+	const refusal = await gate?.start(origin, signal);
+	if (refusal !== undefined) return { exitCode: 1, output: "", stderr: "", usage: noUsage(), toolCalls: 0, error: refusal };
 	return runChild({
 		program: parts.program(),
 		shell: await parts.childShell(),
@@ -169,7 +174,8 @@ async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: st
 		maxRuntimeMs: parts.setting("task.maxRuntimeMs"),
 		softRequestLimit: parts.setting("task.softRequestLimit"),
 		budget: parts.budget,
-		...(parts.permissions && { approvals: { permissions: parts.permissions, origin: { id, agent: agent.name, toolCallId } } }),
+		...(parts.permissions && { approvals: { permissions: parts.permissions, origin } }),
+		...(gate && { onGate: gate.answers(origin) }),
 		signal,
 		watch: progress.watch(index),
 	});

@@ -170,8 +170,10 @@ export class EventLog {
 		this.#waiting = [];
 		this.#waitingBytes = 0;
 		try {
-			const descriptor = this.#open(path);
-			const head = this.#hasHeader ? "" : `${JSON.stringify(this.#header)}\n`;
+			const descriptor = this.#open(path, lines);
+			const isNew = !this.#hasHeader && !lines.some((line) => line.startsWith('{"r":'));
+			const reserved = isNew && this.#hasReserved ? `{"r":${this.#reserved},"e":${this.epoch}}\n` : "";
+			const head = this.#hasHeader ? "" : `${JSON.stringify(this.#header)}\n${reserved}`;
 			const bytes = Buffer.from(`${this.#isTorn ? "\n" : ""}${head}${hole ?? ""}${lines.join("\n")}\n`);
 			this.#writeAll(descriptor, bytes);
 			this.#hasHeader = true;
@@ -216,7 +218,7 @@ export class EventLog {
 		let count = 0;
 		const lost = this.#droppedTo >= this.#header.first ? "log_trimmed" : this.#header.lost;
 		if (lost && after + 1 < this.first) missing.push({ reason: lost, from: after + 1, to: this.first - 1 });
-		let previous = after;
+		let previous = Math.max(after, this.first - 1);
 		for (const line of this.#lines(after)) {
 			const seq = seqOf(line);
 			if (seq !== undefined) {
@@ -263,12 +265,13 @@ export class EventLog {
 		this.#waiting = this.#waiting.slice(count);
 	}
 
-	#open(path: string): number {
+	#open(path: string, lines: readonly string[]): number {
 		if (this.#descriptor !== undefined) {
 			if (fstatSync(this.#descriptor).nlink > 0) return this.#descriptor;
 			// It was deleted under us: a new one begins, beyond every number that was given.
 			this.close();
-			this.#header = { ...this.#header, first: this.last + 1, lost: "log_missing" };
+			const first = lines.map(seqOf).find((seq) => seq !== undefined) ?? this.last + 1;
+			this.#header = { ...this.#header, first, lost: "log_missing" };
 			this.#hasHeader = false;
 		}
 		this.#descriptor = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);

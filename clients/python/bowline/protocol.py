@@ -1915,14 +1915,19 @@ class RunResultEvent(_RunResultEvent, total=False):
     outputError: str
 
 
-class RunError(TypedDict):
-    """Why a run failed."""
-
-    # `transient`, `overflow` or `permanent`; `refused` for a prompt that could not start.
+class _RunError(TypedDict):
+    # `rate_limit`, `transient`, `overflow` or `permanent`; `refused` for a prompt that could not start; `interrupted`.
     kind: str
     message: str
     # Whether `resume_run` may succeed without any change.
     retryable: bool
+
+
+class RunError(_RunError, total=False):
+    """Why a run failed."""
+
+    # How long the provider asks to wait.
+    retryAfterMs: int
 
 
 class _RunTakeoverEvent(TypedDict):

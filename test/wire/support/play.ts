@@ -58,7 +58,7 @@ async function perform(agent: Agent, step: Step): Promise<void> {
 			if (!(await agent.says(step.text))) throw new Error(`line ${step.at}: stderr does not say ${JSON.stringify(step.text)}: ${agent.stderr}`);
 			return;
 		case "answer": {
-			const questions = ["host_tool_call", "extension_ui_request", "permission_request"];
+			const questions = ["host_tool_call", "extension_ui_request", "permission_request", "gate_request"];
 			const asked = agent.frames.filter((frame) => questions.includes(frame.type)).at(-1 - step.back);
 			const digest = step.type === "permission_response" ? { digest: asked?.digest } : {};
 			return agent.send({ ...digest, ...step.members, type: step.type, id: asked?.id });

@@ -1,0 +1,205 @@
+/** The event log: numbers that are never used twice, lines that survive, and honest words about those that do not. */
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { EventLog, type EventLogOptions } from "../../src/transcript/event-log.ts";
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), "bowline-events-"));
+	path = join(folder, "s.events");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = (more: Partial<EventLogOptions> = {}) => new EventLog({ sessionId: "s", path, hasHistory: false, now: () => 1000, ...more });
+const turn = (index: number) => JSON.stringify({ type: "turn_start", turnIndex: index });
+const seqs = (log: EventLog, after = 0) => [...log.frames(after, log.last)].map(({ seq }) => seq);
+
+/** Gives a number to `count` frames; every second one is kept. */
+function fill(log: EventLog, count: number): void {
+	for (let index = 0; index < count; index++) {
+		const seq = log.next();
+		if (index % 2 === 0) log.keep(seq, turn(index));
+	}
+	log.flush();
+}
+
+test("what was kept is read again, in order, with its text", () => {
+	const log = open();
+	fill(log, 6);
+	expect([...log.frames(1, 6)]).toEqual([
+		{ seq: 3, text: turn(2), isInline: false },
+		{ seq: 5, text: turn(4), isInline: false },
+	]);
+	expect(statSync(path).mode & 0o777).toBe(0o600);
+	expect(readFileSync(path, "utf8").split("\n").slice(0, 3)).toEqual([
+		'{"type":"events","version":1,"sessionId":"s","first":1}',
+		'{"r":4096,"e":1,"from":1}',
+		`{"s":1,"t":1000,"f":${turn(0)}}`,
+	]);
+});
+
+test("after a clean end the numbers go on; after a crash they go on behind the reservation", () => {
+	const first = open();
+	fill(first, 10);
+	first.end();
+	const second = open();
+	expect([second.epoch, second.last]).toEqual([2, 10]);
+	expect(second.next()).toBe(11);
+	second.flush();
+	second.close();
+	const third = open();
+	expect([third.epoch, third.next()]).toEqual([3, 10 + 4096 + 1]);
+});
+
+test("numbers are strictly increasing over many restarts with random kills, and none is used twice", () => {
+	let random = 7;
+	const next = () => (random = (random * 48271) % 2147483647) / 2147483647;
+	let last = 0;
+	for (let process = 0; process < 1000; process++) {
+		const log = open();
+		expect(log.epoch).toBeLessThanOrEqual(process + 1);
+		const count = Math.floor(next() * 40);
+		for (let index = 0; index < count; index++) {
+			const seq = log.next();
+			expect(seq).toBeGreaterThan(last);
+			last = seq;
+			if (next() < 0.3) log.keep(seq, turn(index));
+		}
+		log.flush();
+		const ending = next();
+		if (ending < 0.4) log.end();
+		else log.close();
+		if (ending > 0.7) appendFileSync(path, '{"s":99999999,"t":1,"f":{"type":"turn_st');
+	}
+}, 60_000);
+
+test("a torn last line does not count and is removed", () => {
+	const log = open();
+	fill(log, 4);
+	log.close();
+	appendFileSync(path, '{"s":5,"t":1,"f":{"type":"tur');
+	const again = open();
+	expect(seqs(again)).toEqual([1, 3]);
+	expect(readFileSync(path, "utf8").endsWith("}\n")).toBe(true);
+});
+
+describe("what is missing is told", () => {
+	test("nothing, when every number was kept", () => {
+		const log = open();
+		for (let index = 0; index < 5; index++) log.keep(log.next(), turn(index));
+		log.flush();
+		expect(log.missing(1, 5)).toEqual({ missing: [], count: 4 });
+	});
+
+	test("a restart", () => {
+		const log = open();
+		fill(log, 3);
+		log.close();
+		const again = open();
+		again.keep(again.next(), turn(9));
+		again.flush();
+		expect(again.missing(3, again.last)).toEqual({ missing: [{ reason: "restart", from: 4, to: 4096 }], count: 1 });
+		expect(again.missing(4097, again.last)).toEqual({ missing: [], count: 0 });
+	});
+
+	test("a log that is gone, or not a log: a new one begins at the present time", () => {
+		const log = open();
+		fill(log, 3);
+		log.end();
+		for (const spoil of [() => rmSync(path), () => writeFileSync(path, "what is this\n")]) {
+			spoil();
+			const again = open({ hasHistory: true, now: () => 1_794_816_000_000 });
+			expect(again.next()).toBe(1_794_816_000_000);
+			again.flush();
+			expect(again.missing(3, again.last).missing).toEqual([{ reason: "log_missing", from: 4, to: 1_794_816_000_000 - 1 }]);
+			again.end();
+		}
+	});
+
+	test("a full disk: the run goes on, and the next line says which numbers are missing", () => {
+		let isFull = false;
+		const failures: string[] = [];
+		const write = (descriptor: number, bytes: Buffer) => {
+			if (!isFull) return writeSync(descriptor, bytes);
+			// Half of it still fits.
+			writeSync(descriptor, bytes.subarray(0, bytes.length >> 1));
+			throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+		};
+		const log = open({ write, onFailure: ({ message }) => failures.push(message) });
+		log.keep(log.next(), turn(0));
+		log.flush();
+		isFull = true;
+		log.keep(log.next(), turn(1));
+		log.flush();
+		log.keep(log.next(), turn(2));
+		log.flush();
+		expect(log.missing(0, log.last).missing).toEqual([{ reason: "hole", from: 2, to: 3 }]);
+		isFull = false;
+		log.keep(log.next(), turn(3));
+		log.flush();
+		expect(failures).toHaveLength(1);
+		expect(seqs(log)).toEqual([1, 4]);
+		expect(readFileSync(path, "utf8")).toContain('\n{"hole":[2,3]}\n{"s":4,');
+		expect(open().missing(0, 4).missing).toEqual([{ reason: "hole", from: 2, to: 3 }]);
+	});
+
+	test("a log over its bound: the oldest half goes, and numbers go on", () => {
+		const log = open({ maxBytes: 20_000 });
+		for (let index = 0; index < 600; index++) {
+			log.keep(log.next(), turn(index));
+			log.flush();
+		}
+		expect(statSync(path).size).toBeLessThan(21_000);
+		expect(log.first).toBeGreaterThan(100);
+		expect(log.missing(5, log.last).missing).toEqual([{ reason: "log_trimmed", from: 6, to: log.first - 1 }]);
+		expect(seqs(log)).toEqual(Array.from({ length: 600 - log.first + 1 }, (_, index) => log.first + index));
+		log.close();
+		const again = open({ hasHistory: true });
+		expect(again.next()).toBe(4097);
+	});
+
+	test("memory keeps the newest part", () => {
+		const log = open({ path: undefined, maxMemory: 4000 });
+		for (let index = 0; index < 200; index++) log.keep(log.next(), turn(index));
+		expect(log.first).toBeGreaterThan(100);
+		expect(log.missing(0, 200).missing).toEqual([{ reason: "log_trimmed", from: 1, to: log.first - 1 }]);
+		expect(seqs(log).at(-1)).toBe(200);
+	});
+});
+
+test("a log that is deleted while it is written begins again, with the same numbers going on", () => {
+	const log = open();
+	fill(log, 4);
+	rmSync(path);
+	log.keep(log.next(), turn(1));
+	log.flush();
+	expect(seqs(log)).toEqual([5]);
+	expect(log.missing(2, 5).missing).toEqual([{ reason: "log_missing", from: 3, to: 4 }]);
+});
+
+test("a long log is searched, not read: the same frames from any cursor", () => {
+	const log = open();
+	const padding = "x".repeat(3000);
+	for (let index = 0; index < 1500; index++) log.keep(log.next(), JSON.stringify({ type: "notice", padding }));
+	log.flush();
+	for (const after of [0, 1, 700, 1498, 1499])
+		expect(seqs(log, after)).toEqual(Array.from({ length: 1500 - after }, (_, index) => after + 1 + index));
+});
+
+test("what was left open is found behind the last idle moment, however long ago it was", () => {
+	const log = open();
+	fill(log, 3);
+	log.idle();
+	log.run({ runId: "r_1", key: "k" });
+	for (let index = 0; index < 400; index++) log.keep(log.next(), JSON.stringify({ type: "notice", padding: "y".repeat(2000) }));
+	log.closed("d1");
+	log.flush();
+	log.close();
+	const { unfinished } = open();
+	expect(unfinished.frames).toHaveLength(400);
+	expect(unfinished.runs).toEqual([{ runId: "r_1", key: "k" }]);
+	expect(unfinished.closed).toEqual(new Set(["d1"]));
+});
