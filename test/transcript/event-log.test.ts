@@ -56,7 +56,10 @@ test("after a clean end the numbers go on; after a crash they go on behind the r
 
 test("numbers are strictly increasing over many restarts with random kills, and none is used twice", () => {
 	let random = 7;
-	const next = () => (random = (random * 48271) % 2147483647) / 2147483647;
+	const next = () => {
+		random = (random * 48271) % 2147483647;
+		return random / 2147483647;
+	};
 	let last = 0;
 	for (let process = 0; process < 1000; process++) {
 		const log = open();
