@@ -7,6 +7,7 @@ import { enduranceRows } from "./endurance-rows.ts";
 import { worktree } from "./isolation-rows.ts";
 import { mcpRows } from "./mcp-rows.ts";
 import { providerRows } from "./provider-rows.ts";
+import { replayRows } from "./replay-rows.ts";
 import type { Row } from "./row.ts";
 import { sessionRows } from "./session-rows.ts";
 import { subagents } from "./subagent-rows.ts";
@@ -19,6 +20,7 @@ export const rows: Row[] = [
 	...mcpRows,
 	...sessionRows,
 	...acpRows,
+	...replayRows,
 	subagents,
 	worktree,
 	checkpoints,

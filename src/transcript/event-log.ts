@@ -137,6 +137,8 @@ export class EventLog {
 
 	/** A run was accepted: it has exactly one `run_result`, whatever happens to this process. */
 	run({ runId, key }: OpenRun): void {
+		// A log without a reservation says nothing.
+		if (!this.#hasReserved) this.#reserve();
 		this.#add(JSON.stringify({ run: runId, ...(key !== undefined && { key }) }));
 	}
 
