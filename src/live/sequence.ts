@@ -10,8 +10,8 @@ import { closed, idleState, isEphemeral, nextState } from "../protocol/live.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
 import type { Gap, LiveState, Snapshot } from "../protocol/sequence.ts";
 import { balance } from "../transcript/balance-log.ts";
-import { frameLine, frameText, isWhole, TranscriptBodies } from "../transcript/event-frames.ts";
-import { EventLog, eventLogPath, type Missing } from "../transcript/event-log.ts";
+import { frameText, gapOf, linesOfLog, TranscriptBodies } from "../transcript/event-frames.ts";
+import { EventLog, eventLogPath } from "../transcript/event-log.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { Assembly } from "./assemble.ts";
 import type { Account, Accounts } from "./dispatch.ts";
@@ -29,9 +29,6 @@ export interface Replay {
 }
 
 export type Tell = (event: AgentEvent, seq: number) => void;
-
-/** The worst reason first. */
-const severity: readonly Missing["reason"][] = ["log_missing", "log_trimmed", "hole", "restart"];
 
 export class Sequence implements Accounts {
 	readonly runs: Runs;
@@ -154,26 +151,10 @@ export class Sequence implements Accounts {
 			replayTo,
 			firstSeq: log.first,
 			epoch,
-			gap: after < replayTo ? this.#gap(after, replayTo, bodies) : undefined,
-			*lines() {
-				if (after >= replayTo) return;
-				for (const frame of log.frames(after, replayTo)) {
-					const line = frameLine(frame, bodies);
-					if (line !== undefined) yield { seq: frame.seq, type: /"type":"(\w+)"/.exec(frame.text)?.[1] ?? "", line };
-				}
-			},
+			gap: after < replayTo ? gapOf(log, bodies, after, replayTo) : undefined,
+			lines: () => (after < replayTo ? linesOfLog(log, bodies, after, replayTo) : []),
 			snapshot: { type: "snapshot", seq: replayTo, epoch, live: this.live },
 		};
-	}
-
-	#gap(after: number, to: number, bodies: TranscriptBodies): Gap | undefined {
-		const { missing, count } = this.#log.missing(after, to);
-		for (const frame of this.#log.frames(after, to)) if (!isWhole(frame, bodies)) missing.push({ reason: "hole", from: frame.seq, to: frame.seq });
-		const [worst] = missing.sort((a, b) => severity.indexOf(a.reason) - severity.indexOf(b.reason));
-		if (!worst) return count === to - after ? undefined : { type: "gap", from: after + 1, to, reason: "ephemeral", durableLost: false };
-		const durableLost = worst.reason !== "restart";
-		const last = Math.max(...missing.filter(({ reason }) => reason === worst.reason).map((each) => each.to));
-		return { type: "gap", from: after + 1, to: durableLost ? last : to, reason: worst.reason, durableLost };
 	}
 
 	#observe = (event: AgentEvent): void => {

@@ -62,6 +62,8 @@ export interface ReaderOptions {
 export class Reader {
 	readonly sink: Sink;
 	options: ReaderOptions;
+	/** Frames that this reader did not ask for. */
+	hides: Filter = () => false;
 	#feed: Feed;
 	#position: number;
 	/** Everything up to here was sent, or was not for this reader. */
@@ -187,9 +189,14 @@ export class Reader {
 
 	#bytesOfPast({ json, seq, type }: { json: string; seq?: number; type: string }): Buffer | undefined {
 		const isFrame = seq !== undefined;
-		const { filter, rewrite } = this.options;
-		if (isFrame && filter && !filter(type)) return undefined;
-		if (type === "gap") this.#feed.countGap(json);
+		const { filter, rewrite, deltas } = this.options;
+		if (isFrame && ((filter && !filter(type)) || this.hides(type))) return undefined;
+		if (type === "snapshot" && this.sink.encoding === "lines") return undefined;
+		if (type === "gap") {
+			// Frames that are not kept are not missing where none are wanted.
+			if (deltas === false && json.includes('"durableLost":false')) return undefined;
+			this.#feed.countGap(json);
+		}
 		const text = isFrame && rewrite ? rewrite({ json, type }) : json;
 		return text === undefined ? undefined : encoded(text, this.sink.encoding, this.#feed.ring.sessionId, seq);
 	}
@@ -199,18 +206,23 @@ export class Reader {
 		const { filter, deltas, rewrite } = this.options;
 		let to = this.#position;
 		let length = 0;
-		while (to < end && length < batchLength) length += (ring.at(to++) as RingFrame).json.length;
+		let isPlain = !filter && deltas !== false && !rewrite;
+		while (to < end && length < batchLength) {
+			const { json, type } = ring.at(to++) as RingFrame;
+			length += json.length;
+			if (isPlain && this.hides(type)) isPlain = false;
+		}
 		const from = this.#position;
 		this.#position = to;
 		this.#seen = Math.max(this.#seen, (ring.at(to - 1) as RingFrame).seq);
-		if (!filter && deltas !== false && !rewrite) {
+		if (isPlain) {
 			this.#feed.counts.frames += to - from;
 			return this.#write(ring.bytes(from, to, this.sink.encoding));
 		}
 		const parts: Buffer[] = [];
 		for (let position = from; position < to; position++) {
 			const frame = ring.at(position) as RingFrame;
-			if ((deltas === false && !frame.isDurable) || (filter && !filter(frame.type))) continue;
+			if ((deltas === false && !frame.isDurable) || (filter && !filter(frame.type)) || this.hides(frame.type)) continue;
 			const text = rewrite ? rewrite(frame) : frame.json;
 			if (text === undefined) continue;
 			parts.push(text === frame.json ? ring.bytesOf(frame, this.sink.encoding) : encoded(text, this.sink.encoding, ring.sessionId, frame.seq));

@@ -2,10 +2,10 @@
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Connections, OpenConnection } from "./connections.ts";
-import { Reader } from "./feed.ts";
+import { Reader, type Sink } from "./feed.ts";
 import { encoded } from "./frames.ts";
 import type { Hub } from "./hub.ts";
-import { Refusal } from "./refusal.ts";
+import { isRefusal, Refusal } from "./refusal.ts";
 import type { Connection, Session } from "./session.ts";
 import { cursorAheadText } from "./session.ts";
 import { readyFrame } from "./session-socket.ts";
@@ -42,10 +42,13 @@ export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, clie
 	const attached = new Map<string, { connection: Connection; session: Session }>();
 	const sink = new SocketSink(socket, stream, "many", {
 		message: receive,
-		closed() {
+		closed(isBye) {
 			connections.delete(open);
 			leaveHub();
-			for (const { connection, session } of attached.values()) session.detach(connection);
+			for (const { connection, session } of attached.values()) {
+				if (isBye) session.leaveSeat(connection);
+				session.detach(connection);
+			}
 			attached.clear();
 		},
 		drained() {
@@ -88,7 +91,7 @@ export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, clie
 			if (!found) return refuse("This socket is not attached to that session. Send attach first.", "not_attached");
 			void found.session.receive(found.connection, text);
 		} catch (error) {
-			if (!(error instanceof Refusal)) throw error;
+			if (!isRefusal(error)) throw error;
 			refuse(error.message, error.code);
 		}
 	}
@@ -106,7 +109,16 @@ export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, clie
 		if (wantsSeat) session.checkSeat(client, takeover === true);
 		let known = attached.get(sessionId);
 		if (!known) {
-			const reader = new Reader(session.feed, sink);
+			const own: Sink = {
+				encoding: "many",
+				get pending() {
+					return sink.pending;
+				},
+				write: (bytes) => sink.write(bytes),
+				// The end of one session is not the end of the socket.
+				close: (code, reason) => (code === 1001 ? detach(sessionId, undefined, true) : sink.close(code, reason)),
+			};
+			const reader = new Reader(session.feed, own);
 			const connection: Connection = {
 				client,
 				name,
@@ -130,13 +142,13 @@ export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, clie
 		if (wantsSeat && !session.isAwake) void session.wake().catch(() => undefined); // The state tells.
 	}
 
-	function detach(sessionId: string, id: unknown): void {
+	function detach(sessionId: string, id: unknown, isQuiet = false): void {
 		const found = attached.get(sessionId);
 		attached.delete(sessionId);
 		if (found) {
 			found.session.leaveSeat(found.connection);
 			found.session.detach(found.connection);
 		}
-		tell({ sessionId, ...(id !== undefined && { id }), type: "response", command: "detach", success: true });
+		if (!isQuiet) tell({ sessionId, ...(id !== undefined && { id }), type: "response", command: "detach", success: true });
 	}
 }

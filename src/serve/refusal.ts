@@ -18,3 +18,8 @@ export class Refusal extends Error {
 		return { error: { code: this.code, message: this.message, ...(this.details && { details: this.details }) } };
 	}
 }
+
+/** By its name: chunks of the program have their own copies of the class. */
+export function isRefusal(error: unknown): error is Refusal {
+	return error instanceof Error && error.name === "Refusal";
+}

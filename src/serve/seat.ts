@@ -44,9 +44,7 @@ export class Seat<C extends SeatConnection> {
 		return !this.#holder || this.#holder.client === client;
 	}
 
-	/** Returns the connection that lost it. */
-	take(connection: C, now: number): C | undefined {
-		const previous = this.#connection === connection ? undefined : this.#connection;
+	take(connection: C, now: number): void {
 		const isSame = this.#holder?.client === connection.client;
 		clearTimeout(this.#grace);
 		this.#grace = undefined;
@@ -55,7 +53,6 @@ export class Seat<C extends SeatConnection> {
 			this.#holder = { client: connection.client, name: connection.name, since: now };
 			this.#onChange(this.#holder);
 		}
-		return previous;
 	}
 
 	/** The connection is gone. The seat is kept for the same client for a while. */

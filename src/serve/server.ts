@@ -19,7 +19,7 @@ import { IndexFile } from "./index-file.ts";
 import { openManySocket } from "./many-socket.ts";
 import { Metrics } from "./metrics.ts";
 import type { PageAssets } from "./page-assets.ts";
-import { Refusal } from "./refusal.ts";
+import { isRefusal, Refusal } from "./refusal.ts";
 import { Roots } from "./roots.ts";
 import { cursorAheadText, drainingRefusal } from "./session.ts";
 import { openSessionSocket } from "./session-socket.ts";
@@ -254,8 +254,8 @@ export class BowlineServer {
 				throw new Refusal(426, "upgrade", "Open a WebSocket here.", { headers: { Upgrade: "websocket", Connection: "Upgrade" } });
 			await handlers[admitted.name]({ ...admitted, request, response, server: this });
 		} catch (error) {
-			if (!(error instanceof Refusal)) this.config.log({ event: "fault", route: path, error: (error as Error).stack ?? String(error) });
-			const refusal = error instanceof Refusal ? error : internal(error);
+			if (!isRefusal(error)) this.config.log({ event: "fault", route: path, error: (error as Error).stack ?? String(error) });
+			const refusal = isRefusal(error) ? error : internal(error);
 			if (response.headersSent) response.destroy();
 			else answerRefusal(response, refusal);
 			// What was not read of a body that is refused is not waited for.
@@ -273,8 +273,8 @@ export class BowlineServer {
 			this.metrics.onRequest(path, 101);
 			this.config.log({ event: "upgrade", route: path, status: 101 });
 		} catch (error) {
-			const refusal = error instanceof Refusal ? error : internal(error);
-			if (!(error instanceof Refusal)) this.config.log({ event: "fault", route: path, error: (error as Error).stack ?? String(error) });
+			const refusal = isRefusal(error) ? error : internal(error);
+			if (!isRefusal(error)) this.config.log({ event: "fault", route: path, error: (error as Error).stack ?? String(error) });
 			this.metrics.onRequest(path, refusal.status);
 			this.config.log({ event: "upgrade", route: path, status: refusal.status });
 			refuseUpgrade(stream, refusal);

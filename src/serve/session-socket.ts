@@ -4,6 +4,7 @@ import type { WebSocket } from "ws";
 import { version } from "../lib/version.ts";
 import type { Connections, OpenConnection } from "./connections.ts";
 import { Reader } from "./feed.ts";
+import { fullUpdates } from "./full-updates.ts";
 import type { Connection, Session } from "./session.ts";
 import { SocketSink } from "./sockets.ts";
 import { type Bearer, mayUse } from "./tokens.ts";
@@ -29,8 +30,9 @@ export function openSessionSocket(socket: WebSocket, stream: Duplex, first: Sess
 			if (!mayUse(bearer.scope, "drive") && text.length > mostReaderBytes) return sink.close(1009, "the message is too long");
 			void session.receive(connection, text).then(() => (session.isBehind ? wait() : undefined));
 		},
-		closed() {
+		closed(isBye) {
 			connections.delete(open);
+			if (isBye) session.leaveSeat(connection);
 			session.detach(connection);
 		},
 		drained: () => reader.drained(),
@@ -40,7 +42,7 @@ export function openSessionSocket(socket: WebSocket, stream: Duplex, first: Sess
 		const again = () => (session.isBehind ? setTimeout(again, behindMs).unref() : sink.pause(false));
 		again();
 	};
-	const reader = new Reader(session.feed, sink);
+	const reader = new Reader(session.feed, sink, isFull ? { rewrite: fullUpdates() } : {});
 	const connection: Connection = {
 		client,
 		name,
@@ -53,17 +55,10 @@ export function openSessionSocket(socket: WebSocket, stream: Duplex, first: Sess
 	};
 	const open: OpenConnection = { kind: "socket", bearer, close: (code, reason) => sink.close(code, reason) };
 	connections.add(open);
-	void greet();
-
-	async function greet(): Promise<void> {
-		if (isFull) reader.options = { rewrite: (await import("./full-updates.ts")).fullUpdates() };
-		const holder = session.seat.holder;
-		if (wantsSeat && (!holder || holder.client === client || !session.seat.isHeldBy(connection))) session.attach(connection, true);
-		else session.attach(connection, wantsSeat);
-		reader.send(readyFrame(session, connection));
-		if (after !== undefined) void session.catchUp(reader, after);
-		if (wantsSeat && !session.isAwake) void session.wake().catch(() => undefined); // The state tells.
-	}
+	session.attach(connection, wantsSeat);
+	reader.send(readyFrame(session, connection));
+	if (after !== undefined) void session.catchUp(reader, after);
+	if (wantsSeat && !session.isAwake) void session.wake().catch(() => undefined); // The state tells.
 }
 
 export function readyFrame(session: Session, connection: Connection): string {

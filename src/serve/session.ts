@@ -8,9 +8,9 @@ import { Dialogs } from "./dialogs.ts";
 import { Feed, type FeedCounts, filterOf, type Reader, type Replay, type Slots } from "./feed.ts";
 import { headOf, isDurable, withOwnId } from "./frames.ts";
 import { HostCalls } from "./host-calls.ts";
-import { balanceAfterCrash, logPosition, pastOf } from "./past.ts";
+import { logPosition, SessionPast } from "./past.ts";
 import type { SessionRecord } from "./record.ts";
-import { Refusal } from "./refusal.ts";
+import { isRefusal, Refusal } from "./refusal.ts";
 import { Seat, type SeatHolder } from "./seat.ts";
 import { type Bearer, mayUse } from "./tokens.ts";
 
@@ -69,6 +69,8 @@ export interface AgentState {
 interface Request {
 	command: string;
 	id: RequestId | undefined;
+	/** Of the server itself. */
+	isOwn: boolean;
 	/** Receives the response as a line with the asker's id. */
 	answer: (line: string) => void;
 }
@@ -80,6 +82,7 @@ const mostBehind = 32 * 1024 * 1024;
 const mostResumed = 2;
 const keptResults = 16;
 const movers: ReadonlySet<string> = new Set(["new_session", "switch_session", "open_session", "fork", "branch", "clone"]);
+const runners: ReadonlySet<string> = new Set(["prompt", "resume_run"]);
 const starts: ReadonlySet<string> = new Set(["compaction_start", "auto_compaction_start"]);
 const ends: ReadonlySet<string> = new Set(["compaction_end", "auto_compaction_end"]);
 
@@ -97,8 +100,13 @@ export class Session {
 	#agent: Agent | undefined;
 	#starting: Promise<void> | undefined;
 	#requests = new Map<number, Request>();
+	/** Prompts that were acknowledged. */
+	#answered = new Map<number, Request>();
 	#nextRequest = 1;
 	#waitingLines: string[] = [];
+	#past = new SessionPast(() => this.record.file);
+	/** Ends of calls whose results may not be stored yet. */
+	#toolEnds = new Map<number, string>();
 	#dialogs: Dialogs;
 	#hostCalls: HostCalls;
 	#isRunning = false;
@@ -135,7 +143,12 @@ export class Session {
 				return this.seat.connection !== undefined;
 			},
 		});
-		this.#readPosition();
+		this.#readPosition(false);
+	}
+
+	/** Ends what a process that was killed with its server had begun. */
+	repair(): void {
+		if (!this.isAwake && this.#elsewhere() === undefined) this.#readPosition(true);
 	}
 
 	get id(): string {
@@ -202,12 +215,13 @@ export class Session {
 		return pid === process.pid ? undefined : pid;
 	}
 
-	#readPosition(): void {
+	#readPosition(repairs: boolean): void {
 		const { file } = this.record;
 		if (file === undefined) return;
-		const { lastSeq, epoch } = logPosition(file);
+		const { lastSeq, epoch, isUnfinished } = logPosition(file);
 		this.feed.ring.reach(lastSeq);
 		this.epoch = epoch;
+		if (repairs && isUnfinished) this.#catchUpWithLog(true);
 	}
 
 	// ─── Starting and stopping ───
@@ -289,6 +303,7 @@ export class Session {
 		this.#bashes = 0;
 		this.#queued = 0;
 		this.#waitingLines = [];
+		this.#toolEnds.clear();
 		this.#agentHello = undefined;
 		const how = exit.signal ?? (exit.code === null ? "did not start" : `code ${exit.code}`);
 		const last = exit.cause ?? exit.stderr.split("\n").at(-1) ?? "";
@@ -306,6 +321,7 @@ export class Session {
 				}),
 			);
 		this.#requests.clear();
+		this.#answered.clear();
 		this.#snapshots = [];
 		this.#dialogs.clear();
 		this.#hostCalls.clear();
@@ -345,14 +361,12 @@ export class Session {
 
 	/** What the process logged and did not say any more, and after a crash the ends of what it had begun. */
 	#catchUpWithLog(isCrash: boolean): void {
-		const { file } = this.record;
-		if (file === undefined) return;
-		const frames = balanceAfterCrash(file, this.feed.ring.lastSeq, isCrash, (text) => this.#host.log({ event: "log_fault", text }));
+		const frames = this.#past.after(this.feed.ring.lastSeq, isCrash, (text) => this.#host.log({ event: "log_fault", text }));
 		for (const { seq, type, json } of frames) {
 			this.feed.push({ seq, type, json, isDurable: true });
 			if (type === "run_result") this.#onRunResult(json);
 		}
-		this.#readPosition();
+		this.#readPosition(false);
 	}
 
 	#setState(state: SessionStateName, reason?: string): void {
@@ -390,14 +404,13 @@ export class Session {
 		}
 		if (head.kind === "response") return this.#answer(head.request, line);
 		if (head.type === "ready") return this.#onReadyFrame(line);
-		if (head.kind === "directed" && !/^(snapshot|gap|host_tool_|gate_)/.test(head.type)) {
-			const number = this.feed.ring.lastSeq + 1;
-			return this.#receive(`{"seq":${number},${line.slice(1)}`);
-		}
 		if (head.kind === "directed") return this.#directed(head.type, line);
 		const { seq, type } = head;
 		this.feed.push({ seq, type, json: line, isDurable: isDurable(type, line) });
-		if (type !== "message_update") this.#observe(type, line);
+		if (type === "message_update") return;
+		if (type === "tool_execution_end") this.#toolEnds.set(seq, line);
+		else if (type === "turn_end" || type === "agent_settled") this.#toolEnds.clear();
+		this.#observe(type, line);
 	}
 
 	/** Keeps the few facts that the server shows. Deltas never come here. */
@@ -426,6 +439,7 @@ export class Session {
 		const tokens = usage?.totalTokens ?? 0;
 		const cost = usage?.cost?.total ?? 0;
 		this.#host.onUsage(tokens, cost);
+		if (!this.run || this.run.runId === runId) this.#isRunning = false;
 		if (this.run?.runId === runId) this.run = null;
 		this.#results.set(runId, line);
 		for (const old of this.#results.keys()) if (this.#results.size > keptResults) this.#results.delete(old);
@@ -448,21 +462,33 @@ export class Session {
 
 	#answer(number: number, line: string): void {
 		const request = this.#requests.get(number);
-		if (!request) return;
+		if (!request) return this.#lateAnswer(number, line);
 		const { command } = request;
-		// A prompt that is refused late is answered twice, with the same id.
-		if (command !== "prompt") this.#requests.delete(number);
-		else setTimeout(() => this.#requests.delete(number), 60_000).unref();
-		this.#crashes = [];
+		this.#requests.delete(number);
+		if (command === "prompt") this.#keepAnswered(number, request);
+		if (!request.isOwn) this.#crashes = [];
 		if (command === "bash") this.#bashes = Math.max(0, this.#bashes - 1);
 		const isSuccess = line.slice(0, 300).includes('"success":true');
+		// Its first event comes later; until then the session must not sleep.
+		if (isSuccess && runners.has(command) && line.includes('"disposition":"started"') && !line.includes('"duplicate":true')) this.#isRunning = true;
 		if (isSuccess && command === "set_host_tools") this.#hostCalls.isRegistered = true;
 		if (isSuccess && movers.has(command)) this.#moving = [];
 		request.answer(withOwnId(line, request.id));
-		if (command === "prompt" && isSuccess) this.#requests.delete(number);
 		if (this.#moving && movers.has(command)) void this.#findOutWhere();
 		else if (isSuccess && commandAccess[command as keyof typeof commandAccess] === "seat") void this.#refresh();
 		this.#updateBusy();
+	}
+
+	/** A prompt that is refused after its acknowledgement is answered a second time. */
+	#lateAnswer(number: number, line: string): void {
+		const request = this.#answered.get(number);
+		this.#answered.delete(number);
+		request?.answer(withOwnId(line, request.id));
+	}
+
+	#keepAnswered(number: number, request: Request): void {
+		this.#answered.set(number, request);
+		for (const old of this.#answered.keys()) if (this.#answered.size > keptResults) this.#answered.delete(old);
 	}
 
 	/** Asks the agent for its state, and keeps what changed. */
@@ -541,7 +567,7 @@ export class Session {
 		this.#nextRequest = from.#nextRequest;
 		from.#requests = new Map();
 		this.#take(state);
-		this.#readPosition();
+		this.#readPosition(false);
 		this.#setState("idle");
 		this.#host.save(this.record);
 	}
@@ -556,13 +582,13 @@ export class Session {
 				if (response.code === "agent_crashed" || response.code === "stopped") reject(new Refusal(502, "agent_crashed", String(response.error)));
 				else resolve(response);
 			};
-			this.#send(frame, undefined, answer, true);
+			this.#send(frame, { id: undefined, isOwn: true, answer }, true);
 		});
 	}
 
-	#send(frame: Record<string, unknown> & { type: string }, id: RequestId | undefined, answer: (line: string) => void, mayPass: boolean): void {
+	#send(frame: Record<string, unknown> & { type: string }, request: Omit<Request, "command">, mayPass: boolean): void {
 		const number = this.#nextRequest++;
-		this.#requests.set(number, { command: frame.type, id, answer });
+		this.#requests.set(number, { command: frame.type, ...request });
 		if (frame.type === "bash") {
 			this.#bashes++;
 			this.#updateBusy();
@@ -604,9 +630,10 @@ export class Session {
 			this.#checkAccess(connection.bearer, name, connection);
 			await this.#whenAwake(connection.bearer, name);
 			const params = name === "hello" ? this.#mergedHello(connection, inbound) : inbound.params;
-			this.#send(params as { type: string }, id, (answer) => reader.send(answer), commandAccess[name] === "interject");
+			const answer = (response: string) => reader.send(response);
+			this.#send(params as { type: string }, { id, isOwn: false, answer }, commandAccess[name] === "interject");
 		} catch (error) {
-			if (!(error instanceof Refusal)) throw error;
+			if (!isRefusal(error)) throw error;
 			refuse(error);
 		}
 	}
@@ -628,7 +655,7 @@ export class Session {
 			throw new Refusal(400, "bad_field", `${name} belongs to a connection: send it over a socket. For frames over HTTP see …/events.`);
 		this.#checkAccess(caller.bearer, name, undefined);
 		await this.#whenAwake(caller.bearer, name);
-		return new Promise((resolve) => this.#send(params as { type: string }, id, resolve, commandAccess[name] === "interject"));
+		return new Promise((answer) => this.#send(params as { type: string }, { id, isOwn: false, answer }, commandAccess[name] === "interject"));
 	}
 
 	/** Resolves with the line of this run's `run_result`. */
@@ -736,13 +763,14 @@ export class Session {
 
 	attach(connection: Connection, wantsSeat: boolean): void {
 		this.connections.add(connection);
+		connection.reader.hides = (type) =>
+			connection.capabilities.permissions === undefined && (type === "permission_request" || type === "permission_resolved");
 		this.feed.add(connection.reader);
 		if (wantsSeat) this.takeSeat(connection);
 	}
 
 	takeSeat(connection: Connection): void {
-		const previous = this.seat.take(connection, this.#host.now());
-		previous?.reader.send(JSON.stringify({ type: "seat", sessionId: this.id, held: false, by: connection.name }));
+		this.seat.take(connection, this.#host.now());
 		this.#hostCalls.seatBack();
 	}
 
@@ -763,8 +791,10 @@ export class Session {
 
 	#seatChanged(holder: SeatHolder | undefined): void {
 		const seat = holder ? { client: publicClient(holder.client), name: holder.name, since: holder.since } : null;
-		for (const connection of this.connections)
-			connection.reader.send(JSON.stringify({ type: "seat", sessionId: this.id, held: this.seat.isHeldBy(connection), seat }));
+		for (const connection of this.connections) {
+			const held = this.seat.isHeldBy(connection);
+			connection.reader.send(JSON.stringify({ type: "seat", sessionId: this.id, held, ...(holder && !held && { by: holder.name }), seat }));
+		}
 		this.#host.announce({ type: "seat", sessionId: this.id, seat });
 		if (!holder) this.#hostCalls.seatEmpty();
 	}
@@ -798,18 +828,21 @@ export class Session {
 
 	async #replay(after: number, reason: "ephemeral" | "slow_reader"): Promise<Replay> {
 		const snapshot = await this.#snapshot();
-		const position = this.feed.ring.end;
+		const position = snapshot?.position ?? this.feed.ring.end;
 		const upTo = snapshot?.seq ?? this.feed.ring.lastSeq;
-		const frames = pastOf({ file: this.record.file, after, upTo, reason, epoch: this.epoch, ring: this.feed.ring, snapshot: snapshot?.json });
+		const exact = new Map(this.#toolEnds);
+		const frames = this.#past.frames({ after, upTo, reason, epoch: this.epoch, ring: this.feed.ring, exact, snapshot: snapshot?.json });
 		return { frames, position, upTo };
 	}
 
 	/** What is going on, asked of the agent. Nothing while there is none. */
-	#snapshot(): Promise<{ seq: number; json: string } | undefined> {
+	#snapshot(): Promise<{ seq: number; json: string; position: number } | undefined> {
 		if (!this.#agent || this.state === "starting" || this.state === "stopping") return Promise.resolve(undefined);
 		return new Promise((resolve) => {
 			// The snapshot is the first line after the response, so that the order is that of the questions.
-			const waiter = (json: string) => resolve({ seq: Number(/"seq":(\d+)/.exec(json)?.[1] ?? this.feed.ring.lastSeq), json });
+			// Its place in the ring is that of this moment: the lines after it may be read before this promise is seen.
+			const waiter = (json: string) =>
+				resolve({ seq: Number(/"seq":(\d+)/.exec(json)?.[1] ?? this.feed.ring.lastSeq), json, position: this.feed.ring.end });
 			const giveUp = () => {
 				this.#snapshots = this.#snapshots.filter((each) => each !== waiter);
 				resolve(undefined);

@@ -111,6 +111,7 @@ export class Sessions {
 		}
 		const session = new Session(record, this.#host);
 		this.#open.set(id, session);
+		session.repair();
 		return session;
 	}
 
@@ -266,7 +267,7 @@ export class Sessions {
 		this.#parts.index.remove(id);
 		if (session.record.file !== undefined) this.#files.delete(session.record.file);
 		const frame = { type: "session_removed", sessionId: id };
-		for (const { reader } of session.connections) {
+		for (const reader of [...session.feed.readers]) {
 			reader.send(JSON.stringify(frame));
 			reader.sink.close(1001, "session deleted");
 		}

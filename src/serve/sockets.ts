@@ -10,7 +10,8 @@ const pingMs = 20_000;
 
 export interface SocketListener {
 	message(text: string): void;
-	closed(): void;
+	/** `isBye`: the other end said that it is done, and will not come back. */
+	closed(isBye: boolean): void;
 	drained(): void;
 }
 
@@ -34,10 +35,10 @@ export class SocketSink implements Sink {
 		});
 		socket.on("pong", () => (this.#missed = 0));
 		socket.on("error", () => undefined); // `close` follows.
-		socket.on("close", () => {
+		socket.on("close", (code: number) => {
 			this.#isClosed = true;
 			clearInterval(this.#timer);
-			listener.closed();
+			listener.closed(code === 1000 || code === 1005);
 		});
 		this.#timer = setInterval(() => this.#ping(), pingMs);
 		this.#timer.unref();

@@ -1,5 +1,5 @@
 /** Bodies by their shapes. Loaded with the first body, because the schema library is large. */
-import { Value } from "typebox/value";
+import { Compile } from "typebox/compile";
 import { serveShapes } from "../protocol/serve.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -17,8 +17,9 @@ export function checkBody(shapeName: string, body: Record<string, unknown>): voi
 		throw new Refusal(400, "bad_field", `There is no member ${JSON.stringify(unknown)} here. There are: ${known}.`);
 	}
 	for (const [name, value] of Object.entries(body)) if (value === null) delete body[name];
-	if (Value.Check(schema, body)) return;
-	const [problem] = Value.Errors(schema, body);
+	const validator = Compile(schema);
+	if (validator.Check(body)) return;
+	const [problem] = validator.Errors(body);
 	const path = problem?.instancePath.replace(/^\//, "").replaceAll("/", ".");
 	throw new Refusal(400, "bad_field", `${path || "The body"} ${problem?.message ?? "does not fit"}.`);
 }

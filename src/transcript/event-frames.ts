@@ -2,8 +2,9 @@
 import { toLine } from "../lib/jsonl.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
 import type { AgentMessage, ToolResultMessage } from "../protocol/messages.ts";
+import type { Gap } from "../protocol/sequence.ts";
 import { lostResultText } from "../protocol/texts.ts";
-import type { KeptFrame } from "./event-log.ts";
+import type { EventLog, KeptFrame, Missing } from "./event-log.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** What stands in a log for a body. */
@@ -75,6 +76,34 @@ export function frameLine({ seq, text, isInline }: KeptFrame, bodies: Bodies): s
 		return bodies.result(id, after === undefined ? null : after) ?? lostBody;
 	});
 	return isWhole ? head + whole.slice(1) : undefined;
+}
+
+/** The worst reason first. */
+const severity: readonly Missing["reason"][] = ["log_missing", "log_trimmed", "hole", "restart"];
+
+/** What a reader that has seen everything up to `after` misses besides the kept frames. `usual`: the reason when only unkept frames are missing. */
+export function gapOf(log: EventLog, bodies: Bodies, after: number, to: number, usual: "ephemeral" | "slow_reader" = "ephemeral"): Gap | undefined {
+	const { missing, count } = log.missing(after, to);
+	for (const frame of log.frames(after, to)) if (!isWhole(frame, bodies)) missing.push({ reason: "hole", from: frame.seq, to: frame.seq });
+	const [worst] = missing.sort((a, b) => severity.indexOf(a.reason) - severity.indexOf(b.reason));
+	if (!worst) return count === to - after ? undefined : { type: "gap", from: after + 1, to, reason: usual, durableLost: false };
+	const durableLost = worst.reason !== "restart";
+	const last = Math.max(...missing.filter(({ reason }) => reason === worst.reason).map((each) => each.to));
+	return { type: "gap", from: after + 1, to: durableLost ? last : to, reason: worst.reason, durableLost };
+}
+
+/** Kept frames as they were sent. `exact`: lines by number that are known otherwise. */
+export function* linesOfLog(log: EventLog, bodies: Bodies, after: number, to: number, exact?: ReadonlyMap<number, string>): Generator<ReplayedLine> {
+	for (const frame of log.frames(after, to)) {
+		const line = exact?.get(frame.seq) ?? frameLine(frame, bodies);
+		if (line !== undefined) yield { seq: frame.seq, type: /"type":"(\w+)"/.exec(frame.text)?.[1] ?? "", line };
+	}
+}
+
+export interface ReplayedLine {
+	seq: number;
+	type: string;
+	line: string;
 }
 
 /** Whether the session file has every message that a frame names. */

@@ -68,6 +68,8 @@ export interface EventLogOptions {
 	write?: Write;
 	maxBytes?: number;
 	maxMemory?: number;
+	/** Another process writes the log, or none does: nothing of it is changed. */
+	isReader?: true;
 	/** Called once when lines cannot be written. */
 	onFailure?: (error: Error) => void;
 }
@@ -82,8 +84,10 @@ export class EventLog {
 	readonly unfinished: Unfinished = { frames: [], runs: [], closed: new Set() };
 	/** How many processes have written it, this one included. */
 	epoch = 1;
-	/** The last number that was given. */
+	/** The last number that was given. For a reader: the last one that the log tells of. */
 	last = 0;
+	/** The process that wrote it before ended in order. */
+	isEnded = false;
 	#options: EventLogOptions;
 	#header: Header;
 	#reserved = 0;
@@ -102,7 +106,7 @@ export class EventLog {
 	#hasFailed = false;
 	/** What memory no longer has. */
 	#droppedTo = 0;
-	#isEnded = false;
+	#isClosed = false;
 
 	constructor(options: EventLogOptions) {
 		this.#options = options;
@@ -191,8 +195,8 @@ export class EventLog {
 
 	/** A clean end: the next number after it is the next one. */
 	end(): void {
-		if (this.#isEnded) return;
-		this.#isEnded = true;
+		if (this.#isClosed) return;
+		this.#isClosed = true;
 		if (this.#hasReserved) this.#add(`{"s":${this.last},"end":true,"e":${this.epoch}}`);
 		this.flush();
 		this.close();
@@ -310,23 +314,25 @@ export class EventLog {
 	#read(path: string): void {
 		let descriptor: number | undefined;
 		try {
-			descriptor = openSync(path, constants.O_RDWR);
+			const { isReader } = this.#options;
+			descriptor = openSync(path, isReader ? constants.O_RDONLY : constants.O_RDWR);
 			const { size } = fstatSync(descriptor);
 			const header = parsed(firstLineOf(descriptor, size)) as Partial<Header> | undefined;
 			if (header?.type !== "events" || header.version !== 1 || typeof header.first !== "number") throw new Error("not an event log");
 			const end = wholeEnd(descriptor, size);
 			const tail = tailOf(descriptor, end);
 			if (tail.reserved === undefined) throw new Error("no numbers");
-			if (end < size) ftruncateSync(descriptor, end);
+			if (end < size && !isReader) ftruncateSync(descriptor, end);
 			this.#header = header as Header;
 			this.#hasHeader = true;
-			this.epoch = tail.epoch + 1;
-			this.last = this.#reserved = tail.isEnded ? tail.last : tail.reserved;
+			this.epoch = tail.epoch + (isReader ? 0 : 1);
+			this.last = this.#reserved = tail.isEnded || isReader ? tail.last : tail.reserved;
+			this.isEnded = tail.isEnded;
 			Object.assign(this.unfinished, tail.unfinished);
 		} catch (error) {
 			const { code } = error as NodeJS.ErrnoException;
 			// A file that cannot be used is replaced; where that fails, lines go nowhere and a hole says so.
-			if (code !== "ENOENT") rmSync(path, { force: true });
+			if (code !== "ENOENT" && !this.#options.isReader) rmSync(path, { force: true });
 		} finally {
 			if (descriptor !== undefined) closeSync(descriptor);
 		}
@@ -464,6 +470,7 @@ function tailFrom(descriptor: number, from: number, end: number): Tail | undefin
 		if (typeof e === "number") epoch = e;
 		if (typeof run === "string") unfinished.runs.push({ runId: run, ...(typeof key === "string" && { key }) });
 		if (typeof closed === "string") unfinished.closed.add(closed);
+		if (typeof idle === "number") last = Math.max(last, idle);
 		if (typeof idle === "number" || isEnded) {
 			isKnown = true;
 			unfinished = { frames: [], runs: [], closed: new Set() };

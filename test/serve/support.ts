@@ -14,7 +14,7 @@ export const later = (clean: () => unknown) => void cleanups.push(clean);
 
 afterEach(async () => {
 	for (const clean of cleanups.splice(0).reverse()) await clean();
-});
+}, 60_000);
 
 /** Long enough for a machine that is busy with other things. */
 const patience = 30_000;
