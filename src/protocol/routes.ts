@@ -92,6 +92,14 @@ export const routes = {
 		isWork: true,
 		takesKey: true,
 	},
+	demo: {
+		method: "POST",
+		path: "/v1/demo",
+		scope: "drive",
+		doc: "Creates a session that a scripted model drives, in a small repository made for it, and gives it its first prompt. Needs no key.",
+		answer: { status: 201, shape: "ServedSession" },
+		isWork: true,
+	},
 	get: { method: "GET", path: session, scope: "read", doc: "One session.", answer: { status: 200, shape: "ServedSession" } },
 	remove: {
 		method: "DELETE",

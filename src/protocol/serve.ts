@@ -81,6 +81,7 @@ export const ServerInfo = shape("ServerInfo", "What this server is.", {
 	limits: jsonObject,
 	dialects: list(text()),
 	sandbox: text(),
+	demo: flag({ description: "Whether `POST /v1/demo` makes a session for a first look." }),
 	draining: flag(),
 });
 

@@ -171,6 +171,11 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 		if (body.prompt && isNew) await prompt(call, session, body.prompt, key === undefined ? undefined : `create:${key}`.slice(0, 200));
 		answerJson(response, 201, session.view(), { Location: `/v1/sessions/${session.id}` });
 	},
+	async demo(call) {
+		const { session, prompt: message } = await call.server.createDemo();
+		await prompt(call, session, { message }, undefined);
+		answerJson(call.response, 201, session.view(), { Location: `/v1/sessions/${session.id}` });
+	},
 	get: (call) => answerJson(call.response, 200, sessionOf(call).view()),
 	async remove(call) {
 		await call.server.sessions.remove(call.params.id as string);

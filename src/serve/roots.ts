@@ -5,9 +5,15 @@ import { Refusal } from "./refusal.ts";
 
 export class Roots {
 	readonly paths: readonly string[];
+	/** Directories that the server made itself. */
+	#own: string[] = [];
 
 	constructor(paths: readonly string[]) {
 		this.paths = paths.map((path) => realpathSync(path));
+	}
+
+	add(directory: string): void {
+		this.#own.push(realpathSync(directory));
 	}
 
 	/** The real path of a directory that a session may have. Throws a Refusal. */
@@ -36,7 +42,7 @@ export class Roots {
 	}
 
 	#contains(real: string): boolean {
-		return this.paths.some((root) => {
+		return [...this.paths, ...this.#own].some((root) => {
 			const inside = relative(root, real);
 			return inside === "" || (!isAbsolute(inside) && inside !== ".." && !inside.startsWith(`..${sep}`));
 		});

@@ -21,7 +21,7 @@ import { Metrics } from "./metrics.ts";
 import type { PageAssets } from "./page-assets.ts";
 import { isRefusal, Refusal } from "./refusal.ts";
 import { Roots } from "./roots.ts";
-import { cursorAheadText, drainingRefusal } from "./session.ts";
+import { cursorAheadText, drainingRefusal, type Session } from "./session.ts";
 import { openSessionSocket } from "./session-socket.ts";
 import { Sessions } from "./sessions.ts";
 import { Sockets } from "./sockets.ts";
@@ -39,6 +39,8 @@ export interface ServeConfig {
 	tls?: { cert: Buffer; key: Buffer };
 	allowedHosts: readonly string[];
 	roots: readonly string[];
+	/** Makes the repository of the demo, and gives its directory and the prompt to begin with. */
+	makeDemo?: () => Promise<{ directory: string; prompt: string }>;
 	sessionsDirectory: string;
 	/** The program that agents are, and flags of every session. */
 	program: readonly string[];
@@ -195,6 +197,18 @@ export class BowlineServer {
 		return this.metrics.text({ sessions: this.sessions.states(), connections: this.connections.kinds(), lag });
 	}
 
+	/** A session for a first look: it needs no key, and works in a directory of its own. */
+	async createDemo(): Promise<{ session: Session; prompt: string }> {
+		const { makeDemo } = this.config;
+		if (!makeDemo) throw new Refusal(404, "not_found", "This server offers no demo.");
+		const { directory, prompt } = await makeDemo();
+		this.#roots.add(directory);
+		const settings = { "task.isolation.mode": "worktree" };
+		const body = { cwd: directory, name: "Demo: repair a cart", provider: "scripted", model: "demo", settings };
+		const { session } = await this.sessions.create(body, undefined);
+		return { session, prompt };
+	}
+
 	info(scope: Scope): object {
 		const { config } = this;
 		return {
@@ -217,6 +231,7 @@ export class BowlineServer {
 			},
 			dialects: dialectNames.filter((name) => name !== "strict"),
 			sandbox: config.sandbox,
+			demo: config.makeDemo !== undefined,
 			draining: this.#draining !== undefined,
 		};
 	}

@@ -1,10 +1,10 @@
 /** `bowline demo`: the main job end to end, for the user to watch. A real agent process repairs a real repository. */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { RecordReader } from "../../lib/jsonl.ts";
-import { demoRepository } from "../../models/scripted/built-in/demo-repository.ts";
+import { makeDemoRepository } from "../demo-repository.ts";
 import { showFrame, type Tally } from "./demo-view.ts";
 
 const acts = [
@@ -19,7 +19,7 @@ const patienceMs = 60_000;
 export async function demo(): Promise<void> {
 	const folder = mkdtempSync(join(tmpdir(), "bowline-demo-"));
 	const repository = join(folder, "repository");
-	makeRepository(repository);
+	makeDemoRepository(repository);
 	const before = runTest(repository);
 	console.log(`A small repository in ${repository}. Its test ${before.passed ? "passes already?!" : "fails"}.\n`);
 
@@ -31,17 +31,6 @@ export async function demo(): Promise<void> {
 	console.log(`\n${tally.turns} turns, ${tally.toolCalls} tool calls, ${verdict}. Session: ${tally.sessionFile ?? "none"}`);
 	if (!after.passed) console.error(after.output);
 	process.exitCode = after.passed && !before.passed && exitCode === 0 ? 0 : 1;
-}
-
-function makeRepository(directory: string): void {
-	for (const [path, content] of Object.entries(demoRepository)) {
-		mkdirSync(dirname(join(directory, path)), { recursive: true });
-		writeFileSync(join(directory, path), content);
-	}
-	const git = (...args: string[]) => spawnSync("git", ["-c", "user.name=demo", "-c", "user.email=demo@localhost", ...args], { cwd: directory });
-	git("init", "--quiet");
-	git("add", "--all");
-	git("commit", "--quiet", "--message", "A cart with a bug");
 }
 
 function runTest(cwd: string): { passed: boolean; output: string } {

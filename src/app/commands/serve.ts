@@ -1,7 +1,8 @@
 /** `bowline serve`: starts the server, or asks the one that runs. */
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { isIP } from "node:net";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { exitCodes } from "../../lib/exit-codes.ts";
 import { printable } from "../../lib/printable.ts";
@@ -89,6 +90,14 @@ async function start(config: ServeConfig, opens: boolean): Promise<void> {
 	process.exit(exitCodes.done);
 }
 
+/** For a first look at the page without any key. */
+async function makeDemo(): Promise<{ directory: string; prompt: string }> {
+	const { makeDemoRepository } = await import("../demo-repository.ts");
+	const directory = join(mkdtempSync(join(tmpdir(), "bowline-demo-")), "shop");
+	makeDemoRepository(directory);
+	return { directory, prompt: "The test in this repository fails. Find out why, repair it, and prove it." };
+}
+
 function say(text: string): void {
 	process.stderr.write(`${printable(text)}\n`);
 }
@@ -115,6 +124,7 @@ function configOf(workspace: Workspace, own: ServeOptions, directory: string, na
 	for (const root of roots) if (!existsSync(resolve(cwd, root))) throw new UsageError(`--root ${root}: there is no such directory.`);
 	const userDirectory = realpathIfThere(workspace.userDirectory);
 	return {
+		makeDemo,
 		directory,
 		name,
 		host,
