@@ -29,8 +29,10 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, attributes:
 	return element;
 }
 
+/** A text on it is its name; a picture alone needs the label. */
 export function button(className: string, label: string, onclick: () => void, ...children: Child[]): HTMLButtonElement {
-	const made = h("button", { class: className, type: "button", title: label, "aria-label": label, onclick }, ...children);
+	const made = h("button", { class: className, type: "button", title: label, onclick }, ...children);
+	if (!made.textContent) made.setAttribute("aria-label", label);
 	return made;
 }
 

@@ -58,6 +58,11 @@ export class App {
 	#lineTimer = 0;
 	#linkState: LinkState = { isOpen: true };
 	#lostAt = 0;
+	#demo = "";
+	/** A fork that was asked for, and the prompt to write again in what it makes. */
+	#forking: { from: string; text: string } | undefined;
+	#complaint: HTMLElement | undefined;
+	#suggestion: { id: string; text: string } | undefined;
 	#hasSeat = false;
 	#hasSaidHello = false;
 	/** Only what happens from now on is told: what is replayed is old. */
@@ -204,6 +209,7 @@ export class App {
 		this.#hasSeat = false;
 		this.#hasSaidHello = false;
 		this.#isLive = false;
+		this.#complaint = undefined;
 		this.#facts = {};
 		clearTimeout(this.#factsTimer);
 	}
@@ -257,6 +263,7 @@ export class App {
 		model.onFrame = (frame) => this.#model === model && this.#onFrame(frame);
 		this.#middle.replaceChildren(this.#chat.element);
 		this.#chat.open(model);
+		if (this.#suggestion?.id === id) this.#chat.composer.suggest(this.#suggestion.text);
 		this.#drawSession();
 		this.#drawList();
 		await this.#attach(model);
@@ -308,13 +315,10 @@ export class App {
 				break;
 			case "attach_failed":
 				if (frame.code === "cursor_ahead") void this.#attach(model);
-				else this.#chat.setBanner([banner("bad", "This session cannot be followed", textOf(frame.error))]);
+				else this.#complain("This session cannot be followed", textOf(frame.error));
 				break;
 			case "gap":
 				if (frame.durableLost === true) this.#announce("Some events were lost. The conversation was read again.", false);
-				break;
-			case "session_moved":
-				if (frame.from === model.id && frame.by === undefined) this.#refresh();
 				break;
 			case "session_info_changed":
 				model.session = { ...model.session, name: textOf(frame.name) || undefined };
@@ -337,6 +341,7 @@ export class App {
 			case "turn_end":
 			case "agent_settled":
 				this.#readFactsSoon();
+				if (frame.type === "agent_settled" && this.#demo === model.id) this.#continueDemo();
 				if (frame.type === "agent_settled") this.#announce(frame.aborted === true ? "The run was stopped" : "The assistant answered", false);
 				break;
 			case "run_result":
@@ -384,6 +389,7 @@ export class App {
 		};
 		this.#sessions = this.#sessions.map((each) => (each.id === model.id ? { ...each, ...model.session, pending: each.pending } : each));
 		if (!isAwake(model.session)) this.#hasSaidHello = false;
+		if (["asleep", "crashed", "failed"].includes(state) && model.isBusy) model.rest();
 		this.#drawSession();
 		this.#drawList();
 	}
@@ -403,6 +409,7 @@ export class App {
 
 	#onNews(frame: Frame): void {
 		if (frame.type === "draining") this.#announcer.say("The server is about to stop");
+		if (frame.type === "session_moved") this.#onMoved(frame);
 		this.#refresh();
 	}
 
@@ -487,7 +494,7 @@ export class App {
 		const model = this.#model;
 		if (!model) return;
 		const { session } = model;
-		const children: Child[] = [];
+		const children: Child[] = [this.#complaint];
 		if (session.state === "crashed" || session.state === "failed") children.push(this.#crashBanner(session));
 		if (session.state === "elsewhere") {
 			const pid = session.pid === undefined ? "" : ` (process ${session.pid})`;
@@ -502,6 +509,19 @@ export class App {
 		this.#chat.setBanner(children);
 	}
 
+	/** Something that was asked for did not work. It is said until something else is asked for. */
+	#complain(title: string, text: string): void {
+		const close = button("small", "Close", () => this.#forgive(), icon("close"));
+		this.#complaint = banner("bad complaint", title, text, close);
+		this.#drawBanner();
+	}
+
+	#forgive(): void {
+		if (!this.#complaint) return;
+		this.#complaint = undefined;
+		this.#drawBanner();
+	}
+
 	#crashBanner(session: ServedSession): HTMLElement {
 		const { lastExit, reason } = session;
 		const how = lastExit ? (lastExit.signal ? `ended by ${lastExit.signal}` : `ended with code ${lastExit.code}`) : "ended";
@@ -511,7 +531,7 @@ export class App {
 		return banner(
 			"bad",
 			session.state === "failed" ? "The agent could not be started" : `The agent ${how}`,
-			reason ?? "What it had said and done is kept. Resume goes on from there.",
+			session.state === "failed" && reason ? reason : "What it had said and done is kept. Resume goes on from there.",
 			stderr !== "" && h("pre", { class: "plain" }, stderr.split("\n").slice(-12).join("\n")),
 			this.#mayDrive && h("div", { class: "choices" }, session.state === "crashed" && resume, start),
 		);
@@ -588,6 +608,7 @@ export class App {
 	}
 
 	async #command(command: Frame): Promise<Answer> {
+		this.#forgive();
 		const model = this.#model as SessionModel;
 		const refused = await this.#drive();
 		if (refused !== undefined) return { success: false, error: refused };
@@ -619,7 +640,7 @@ export class App {
 
 	async #resume(): Promise<void> {
 		const answer = await this.#command({ type: "resume_run" });
-		if (!answer.success) this.#chat.setBanner([banner("bad", "The run could not be resumed", answer.error ?? "")]);
+		if (!answer.success) this.#complain("The run could not be resumed", answer.error ?? "");
 	}
 
 	async #startAgent(): Promise<void> {
@@ -628,7 +649,7 @@ export class App {
 			await this.#api.post(`/v1/sessions/${encodeURIComponent(model.id)}/start`);
 			this.#refresh();
 		} catch (error) {
-			this.#chat.setBanner([banner("bad", "The agent could not be started", sentence(error))]);
+			this.#complain("The agent could not be started", sentence(error));
 		}
 	}
 
@@ -636,16 +657,23 @@ export class App {
 	async #fork(prompt: Entry): Promise<void> {
 		const model = this.#model as SessionModel;
 		if (prompt.id === "") return this.#announcer.say("This message is not stored yet. Try again in a moment.");
-		const before = new Set(this.#sessions.map(({ id }) => id));
-		const answer = await this.#command({ type: "fork", entryId: prompt.id });
-		if (!answer.success) return this.#chat.setBanner([banner("bad", "The fork was refused", answer.error ?? "")]);
-		await this.#readSessions();
-		const made = this.#sessions.find(({ id }) => !before.has(id));
-		if (!made) return;
-		const text = textOf(fieldsOf(answer.data).text) || plainText(prompt.message.content);
-		if (this.#model === model) location.hash = addressOf(made.id);
-		// The draft is the composer's once it has changed sessions.
-		window.setTimeout(() => this.#model?.id === made.id && this.#chat.composer.suggest(text), 50);
+		const refused = await this.#drive();
+		if (refused !== undefined) return this.#complain("The fork was refused", refused);
+		this.#forking = { from: model.id, text: plainText(prompt.message.content) };
+		const answer = await this.#link.ask(model.id, { type: "fork", entryId: prompt.id });
+		if (answer.success || this.#model !== model) return;
+		this.#forking = undefined;
+		this.#complain("The fork was refused", answer.error ?? "");
+	}
+
+	/** The agent went on to another session: after a fork of ours the page goes along, else it stays and reads. */
+	#onMoved({ from, to }: Frame): void {
+		const forking = this.#forking;
+		this.#refresh();
+		if (!forking || forking.from !== from) return;
+		this.#forking = undefined;
+		this.#suggestion = { id: textOf(to), text: forking.text };
+		location.hash = addressOf(textOf(to));
 	}
 
 	#showBranch(leaf: Entry | undefined): void {
@@ -699,11 +727,18 @@ export class App {
 	async #startDemo(): Promise<void> {
 		try {
 			const session = await this.#api.post<ServedSession>("/v1/demo");
+			this.#demo = session.id;
 			await this.#readSessions();
 			location.hash = addressOf(session.id);
 		} catch (error) {
 			this.#middle.querySelector(".welcome")?.append(h("p", { class: "composer-note bad" }, sentence(error)));
 		}
+	}
+
+	/** The second act needs one press of a key. */
+	#continueDemo(): void {
+		this.#demo = "";
+		this.#chat.composer.suggest("Now give large carts a discount. Let another agent do it in a copy, and take it only when the tests pass.");
 	}
 
 	async #menu(): Promise<void> {
@@ -719,7 +754,7 @@ export class App {
 							const name = await asked("Rename the session", "Name", model.session.name ?? "", "Rename");
 							if (name === undefined) return;
 							const answer = await this.#command({ type: "set_session_name", name });
-							if (!answer.success) this.#chat.setBanner([banner("bad", "Not renamed", answer.error ?? "")]);
+							if (!answer.success) this.#complain("Not renamed", answer.error ?? "");
 							this.#refresh();
 						}),
 						act("Compact the conversation", () => this.#command({ type: "compact" })),
@@ -763,7 +798,7 @@ export class App {
 		try {
 			await chosen?.();
 		} catch (error) {
-			this.#chat.setBanner([banner("bad", "That did not work", sentence(error))]);
+			this.#complain("That did not work", sentence(error));
 		}
 	}
 
@@ -858,8 +893,14 @@ function factsOf(state: Answer, stats: Answer): Facts {
 	};
 }
 
-function banner(kind: "" | "bad", title: string, text: string, ...more: Child[]): HTMLElement {
-	return h("section", { class: `banner ${kind}`, role: kind === "bad" ? "alert" : "status" }, h("strong", {}, title), h("p", {}, text), ...more);
+function banner(kind: string, title: string, text: string, ...more: Child[]): HTMLElement {
+	return h(
+		"section",
+		{ class: `banner ${kind}`, role: kind.startsWith("bad") ? "alert" : "status" },
+		h("strong", {}, title),
+		h("p", {}, text),
+		...more,
+	);
 }
 
 const sentence = (error: unknown) => (error instanceof Error ? error.message : String(error));

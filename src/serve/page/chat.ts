@@ -196,7 +196,7 @@ export class Chat {
 		const more =
 			model.hasOlder && button("more", "Show earlier messages", () => void this.#readOlder(), this.#isReading ? "Reading…" : "Earlier messages");
 		this.#older.replaceChildren(...(more ? [more] : []));
-		const isEmpty = model.items.length === 0 && !model.hasOlder && !model.live.message;
+		const isEmpty = this.#conversation.items.length === 0 && !model.hasOlder && !model.live.message;
 		this.#log.classList.toggle("empty", isEmpty);
 	}
 
@@ -282,7 +282,9 @@ export class Chat {
 	#drawJump(count: number): void {
 		this.#jump.hidden = this.#isAtEnd;
 		const text = this.#jump.querySelector(".jump-text");
-		if (text) text.textContent = count > 0 ? `${count} new` : "";
+		if (!text) return;
+		text.textContent = count > 0 ? `${count} new` : "";
+		this.#jump.setAttribute("aria-label", count > 0 ? `${count} new, go to the end` : "Go to the end");
 	}
 
 	#scrollToEnd(): void {

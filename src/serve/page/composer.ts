@@ -80,7 +80,7 @@ export class Composer {
 		this.#send.disabled = reason !== undefined;
 		this.#later.disabled = reason !== undefined;
 		this.element.classList.toggle("closed", reason !== undefined);
-		this.#text.placeholder = reason ?? "Ask, or say what to do";
+		this.#text.placeholder = reason ?? "Say what to do";
 	}
 
 	focus(): void {

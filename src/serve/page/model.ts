@@ -126,6 +126,14 @@ export class SessionModel {
 		return this.live.phase !== "idle";
 	}
 
+	/** There is no process: whatever went on is over. */
+	rest(): void {
+		this.live = { ...idleState, todoPhases: this.live.todoPhases };
+		this.runStartedAt = undefined;
+		this.onChange("live");
+		this.readNewSoon();
+	}
+
 	/** A question was answered here. Nothing is said about answers to extensions. */
 	answered(id: string): void {
 		this.live = closed(this.live, id);
@@ -134,10 +142,11 @@ export class SessionModel {
 
 	take(frame: Frame): void {
 		const before = this.live;
+		const { version } = this.subagents;
 		this.live = nextState(this.live, frame as unknown as OutboundFrame);
 		this.subagents.take(frame);
 		this.#note(frame);
-		if (before !== this.live || this.subagents.hasChanged) this.onChange("live");
+		if (before !== this.live || this.subagents.version !== version) this.onChange("live");
 		this.onFrame(frame);
 	}
 

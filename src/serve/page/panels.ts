@@ -50,7 +50,7 @@ export class Panels {
 	#speed = h("dd");
 	#agentRows: KeyedList<SubagentView>;
 	#askRows: KeyedList<Fields>;
-	#drawnBranches = "";
+	#shown = new Map<string, readonly unknown[]>();
 
 	constructor(input: PanelsInput) {
 		this.#input = input;
@@ -79,19 +79,35 @@ export class Panels {
 		for (const { element } of [this.#now, this.#asks, this.#todo, this.#agents, this.#budget, this.#branches]) this.element.append(element);
 	}
 
+	/** Draws what has changed. A reply that grows changes nothing here but its speed, which the clock draws. */
 	show(model: SessionModel, facts: Facts): void {
-		this.#drawNow(model, facts);
-		const { dialogs, todoPhases } = model.live;
-		this.#asks.element.hidden = dialogs.length === 0;
-		this.#askRows.show(dialogs.map(fieldsOf));
-		const phases = todoPhases.filter(({ tasks }) => tasks.length > 0);
-		this.#todo.element.hidden = phases.length === 0;
-		this.#todo.body.replaceChildren(...phases.map(drawPhase));
-		const agents = model.subagents.all;
-		this.#agents.element.hidden = agents.length === 0;
-		this.#agentRows.show(agents);
-		this.#drawBudget(model, facts);
-		this.#drawBranches(model);
+		const { phase, retry, queue, status, widgets, dialogs, todoPhases, budget, message } = model.live;
+		const { session, runStartedAt, tree, shownLeaf, hasOlder } = model;
+		this.#when("now", [phase, retry, queue, status, widgets, facts, session, runStartedAt, message === undefined], () => this.#drawNow(model, facts));
+		this.#when("asks", [dialogs], () => {
+			this.#asks.element.hidden = dialogs.length === 0;
+			this.#askRows.show(dialogs.map(fieldsOf));
+		});
+		this.#when("todo", [todoPhases], () => {
+			const phases = todoPhases.filter(({ tasks }) => tasks.length > 0);
+			this.#todo.element.hidden = phases.length === 0;
+			this.#todo.body.replaceChildren(...phases.map(drawPhase));
+		});
+		this.#when("agents", [model, model.subagents.version], () => {
+			const agents = model.subagents.all;
+			this.#agents.element.hidden = agents.length === 0;
+			this.#agentRows.show(agents);
+		});
+		this.#when("budget", [facts, budget, session], () => this.#drawBudget(model, facts));
+		this.#when("branches", [tree, tree.nodes.length, shownLeaf, hasOlder, this.#input.mayDrive()], () => this.#drawBranches(model));
+	}
+
+	/** Draws a part when what it shows is not what it showed. */
+	#when(part: string, shows: readonly unknown[], draw: () => void): void {
+		const before = this.#shown.get(part);
+		if (before && before.length === shows.length && before.every((value, index) => value === shows[index])) return;
+		this.#shown.set(part, shows);
+		draw();
 	}
 
 	/** Once a second. */
@@ -186,9 +202,6 @@ export class Panels {
 	#drawBranches(model: SessionModel): void {
 		const prompts = model.tree.nodes.filter(({ message }) => message.role === "user" && message.synthetic !== true);
 		const shown = new Set(pathTo(model.shownLeaf));
-		const signature = [prompts.length, model.hasOlder, prompts.at(-1)?.id, model.shownLeaf?.id, this.#input.mayDrive()].join(" ");
-		if (signature === this.#drawnBranches) return;
-		this.#drawnBranches = signature;
 		this.#branches.element.hidden = prompts.length === 0;
 		const depths = depthsOf(prompts);
 		this.#branches.body.replaceChildren(

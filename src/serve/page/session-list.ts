@@ -53,11 +53,16 @@ export class SessionList {
 		this.#current = current;
 		this.#query = query.trim().toLowerCase();
 		const found = this.shown;
+		const focused = document.activeElement instanceof HTMLAnchorElement ? document.activeElement.getAttribute("href") : null;
 		for (const [group, { section, list, count }] of this.#sections) {
 			const own = found.filter((session) => groupOf(session) === group);
 			section.hidden = own.length === 0;
 			count.textContent = String(own.length);
 			list.show(own);
+		}
+		// A session that comes into another group takes the focus along.
+		if (focused !== null && document.activeElement === document.body) {
+			[...this.element.querySelectorAll<HTMLElement>(".session-row")].find((row) => row.getAttribute("href") === focused)?.focus();
 		}
 		this.#empty.hidden = found.length > 0;
 		this.#empty.textContent = sessions.length ? "No session has this in its name or directory." : "No sessions yet.";

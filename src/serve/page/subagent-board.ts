@@ -34,10 +34,10 @@ const most = 100;
 
 export class SubagentBoard {
 	#all = new Map<string, SubagentView>();
-	hasChanged = false;
+	/** Grows with every change. */
+	version = 0;
 
 	get all(): SubagentView[] {
-		this.hasChanged = false;
 		return [...this.#all.values()];
 	}
 
@@ -147,7 +147,7 @@ export class SubagentBoard {
 	#change(id: string, change: Partial<SubagentView>): void {
 		this.#all.set(id, { ...this.#view(id), ...change });
 		if (this.#all.size > most) this.#all.delete(this.#all.keys().next().value as string);
-		this.hasChanged = true;
+		this.version += 1;
 	}
 }
 
