@@ -1,0 +1,471 @@
+/** The page of the server in a real browser, in front of a real server and a scripted model. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import axe from "axe-core";
+import { afterAll, describe, expect, test } from "vitest";
+import { hostileSession } from "../../transcript/export/hostile.ts";
+import { place, serve, spawnServer, type TestServer, until } from "../support.ts";
+import {
+	browserPath,
+	closeBrowser,
+	isIdle,
+	openSession,
+	says,
+	send,
+	shownMessages,
+	sideways,
+	storedMessages,
+	type Tab,
+	tab,
+	tabAt,
+} from "./support.ts";
+
+const slow = 120_000;
+afterAll(closeBrowser);
+
+/** Serious findings, in words. */
+async function findings({ page }: Tab): Promise<string[]> {
+	// The policy of the page lets no script in; the debugger is no page.
+	await page.evaluate(axe.source);
+	const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ["violations"] }));
+	const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+	return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+}
+
+/** A session file that another program might have written, where the server finds it. */
+async function stored(server: TestServer, entries: readonly object[], name: string): Promise<string> {
+	const made = await server.create();
+	await server.prompt(made.id, "hello");
+	const file = await server.learnFile(made.id);
+	await until("the file of the session", () => existsSync(file) && readFileSync(file, "utf8").includes("\n"));
+	const id = "0195a1b2-7c3d-7000-8000-00000000beef";
+	const header = { ...JSON.parse(readFileSync(file, "utf8").split("\n", 1)[0] as string), id };
+	const lines = [header, ...entries].map((entry) => JSON.stringify(entry));
+	writeFileSync(join(dirname(file), name), `${lines.join("\n")}\n`);
+	await until("the server lists it", async () => (await server.get("/v1/sessions")).json.sessions.some((each: { id: string }) => each.id === id));
+	return id;
+}
+
+describe.skipIf(!browserPath)("the page of the server", () => {
+	test("a link signs in once, leaves no trace in the address, and a reload keeps the session", { timeout: slow }, async () => {
+		const server = await serve();
+		const session = await server.create({ name: "First" });
+		const link = await until("a link", () => /http\S+#code=\S+/.exec(server.err)?.[0]);
+		const first = await tabAt(server, link);
+		await first.page.waitForSelector(".session-row");
+		expect(first.page.url()).toBe(`${server.url}/`);
+		expect(await first.page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
+		await first.page.click(".session-row");
+		await says(first, "h1", "First");
+		await first.page.reload();
+		await says(first, "h1", "First");
+		expect(first.page.url()).toBe(`${server.url}/#/s/${session.id}`);
+		const second = await tabAt(server, link);
+		await says(second, ".composer-note", "bowline serve link");
+		await second.page.fill("#token", "wrong");
+		await second.page.click("button[type=submit]");
+		await says(second, ".composer-note", "not valid");
+		await second.page.fill("#token", server.token);
+		await second.page.press("#token", "Enter");
+		await second.page.waitForSelector(".session-row");
+		expect([...first.trouble, ...second.trouble]).toEqual([]);
+	});
+
+	test("prompt, stream, tool, approval by mouse and by keyboard, diff, steer, stop; the file says the same", { timeout: slow }, async () => {
+		const command = (text: string) => ({ blocks: [{ text: `Run ${text}.` }, { tool: "bash", arguments: { command: text } }] });
+		const server = await serve({
+			files: { "a.txt": "one\ntwo\n" },
+			args: ["--approval-mode", "ask"],
+			replies: [
+				{ text: "Some **bold** words.\n\nAnd `code` after them.", pieceDelayMs: 5 },
+				command("echo by-mouse"),
+				command("echo by-keyboard"),
+				{ blocks: [{ tool: "edit", arguments: { path: "a.txt", edits: [{ oldText: "two", newText: "three" }] } }] },
+				{ text: "Done with all three." },
+				{ when: { text: "long" }, repeat: { text: "word ", count: 4000 }, pieceDelayMs: 20 },
+				{ text: "Never mind.", times: "always" },
+			],
+		});
+		const session = await server.create({ name: "Drive" });
+		const own = await tab(server);
+		const { page } = own;
+		await openSession(own, session.id);
+		await send(own, "Say something");
+		await page.waitForSelector(".slice .reply strong");
+		expect(await page.textContent(".slice .reply strong")).toBe("bold");
+		await isIdle(own);
+
+		await send(own, "Now work");
+		await page.waitForSelector(".ask.approval");
+		expect(await page.evaluate(() => document.activeElement?.closest(".ask"))).toBeNull();
+		expect(await page.textContent(".ask-exact")).toContain("echo by-mouse");
+		// A click that was on its way when the card appeared does nothing.
+		await page.waitForSelector(".ask .yes:not(.arming)");
+		await page.click(".ask .yes");
+		await page.waitForFunction(() => document.querySelector(".ask-exact")?.textContent?.includes("by-keyboard"));
+		await page.waitForSelector(".ask .yes:not(.arming)");
+		await page.press(".write", "Escape");
+		await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+		await page.keyboard.press("a");
+		await page.keyboard.press("Shift+Y");
+		await page.waitForFunction(() => document.querySelector(".ask-diff, .ask-exact")?.textContent?.includes("three"));
+		await page.waitForSelector(".ask .yes:not(.arming)");
+		await page.click(".ask .yes");
+		await says(own, ".log", "Done with all three.");
+		expect(await page.textContent("details.tool .result")).toContain("by-mouse");
+		await page.waitForSelector(".diff .line.add mark");
+		expect(readFileSync(join(server.at.cwd, "a.txt"), "utf8")).toBe("one\nthree\n");
+		await isIdle(own);
+
+		await send(own, "A long one");
+		await page.waitForSelector(".open-reply:not([hidden])");
+		await page.waitForSelector(".send.stop:not([hidden])");
+		expect(await page.textContent(".send.primary")).toContain("Steer");
+		await page.click(".send.stop");
+		await isIdle(own);
+		await page.waitForFunction(() => document.querySelector(".open-reply")?.hasAttribute("hidden"));
+		const file = await server.learnFile(session.id);
+		await expect.poll(async () => (await shownMessages(own)).map(plain), { timeout: 20_000 }).toEqual(storedMessages(file).map(plain));
+		expect(own.trouble).toEqual([]);
+	});
+
+	test("steering and follow-up while the agent works", { timeout: slow }, async () => {
+		const server = await serve({
+			replies: [
+				{ blocks: [{ tool: "bash", arguments: { command: "until [ -e go ]; do sleep 0.05; done; echo went" } }] },
+				{ when: { text: "left" }, text: "I turned left." },
+				{ when: { text: "tests" }, text: "The tests ran." },
+			],
+		});
+		const session = await server.create();
+		const own = await tab(server);
+		await openSession(own, session.id);
+		await send(own, "Go");
+		await own.page.waitForSelector(".tag.live");
+		await send(own, "Turn left");
+		await own.page.waitForSelector(".queue li");
+		await own.page.fill(".write", "Then run the tests");
+		await own.page.click(".send:has-text('Follow up')");
+		await own.page.waitForFunction(() => document.querySelectorAll(".queue li").length === 2);
+		writeFileSync(join(server.at.cwd, "go"), "");
+		await says(own, ".log", "The tests ran.");
+		expect((await shownMessages(own)).map(plain)).toEqual(
+			["user: Go", "user: Turn left", "assistant: I turned left.", "user: Then run the tests", "assistant: The tests ran."].map(plain),
+		);
+		expect(own.trouble).toEqual([]);
+	});
+
+	test("two tabs and a client see the same; the seat moves; a question that is answered in one is settled in the other", {
+		timeout: slow,
+	}, async () => {
+		const server = await serve({
+			args: ["--approval-mode", "ask"],
+			replies: [
+				{ text: "To the client." },
+				{ blocks: [{ tool: "bash", arguments: { command: "echo asked" } }] },
+				{ text: "To the page.", times: "always" },
+			],
+		});
+		const session = await server.create({ name: "Shared" });
+		const [one, two] = [await tab(server), await tab(server)];
+		await openSession(one, session.id);
+		await openSession(two, session.id);
+		const client = await server.attach(session.id, "?mode=write&client=tester&name=Tester&after=0");
+		await client.type("ready");
+		await client.ask({ type: "prompt", message: "From the client" });
+		for (const each of [one, two]) await says(each, ".log", "To the client.");
+		await says(one, ".bar-seat", "Tester drives");
+		await send(one, "From the page");
+		await says(one, "dialog", "Take the wheel from Tester?");
+		await one.page.click("dialog .primary");
+		await client.find("the seat is lost", (frame) => frame.type === "seat" && frame.held === false);
+		await Promise.all([one, two].map(({ page }) => page.waitForSelector(".ask .yes:not(.arming)")));
+		await one.page.click(".ask .yes");
+		await says(two, ".ask-outcome", "by another reader");
+		for (const each of [one, two]) await says(each, ".log", "To the page.");
+		await two.page.waitForSelector(".asks:empty", { state: "attached" });
+		const file = await server.learnFile(session.id);
+		await until("all say the same", async () => {
+			const told = [await shownMessages(one), await shownMessages(two), storedMessages(file)].map((list) => JSON.stringify(list.map(plain)));
+			return told.every((list) => list === told[0]) && told[0] !== "[]";
+		});
+		const heard = client.frames.filter(({ type, message }) => type === "message_end" && message.role === "user");
+		expect(heard.map(({ message }) => (typeof message.content === "string" ? message.content : message.content[0].text))).toEqual([
+			"From the client",
+			"From the page",
+		]);
+		expect([...one.trouble, ...two.trouble]).toEqual([]);
+	});
+
+	test("a server that is killed in the middle of a reply and started again: the page catches up by itself, nothing twice", {
+		timeout: slow,
+	}, async () => {
+		const at = place();
+		const replies = [
+			{ when: { text: "endless" }, repeat: { text: "word ", count: 20_000 }, pieceDelayMs: 20 },
+			{ text: "Here again.", times: "always" },
+		];
+		const first = await serve({ at, ...withScript(at.cwd, replies) });
+		const session = await first.create({ name: "Survivor" });
+		const own = await tab(first);
+		await openSession(own, session.id);
+		await send(own, "endless");
+		await own.page.waitForFunction(() => (document.querySelector(".open-reply")?.textContent?.length ?? 0) > 40);
+		await first.stop("SIGKILL");
+		await own.page.waitForSelector(".link-line:not([hidden])");
+		const second = spawnServer({ at, args: ["--port", String(first.port)] });
+		await until("it listens again", () => second.out.includes("\n") || (second.child.exitCode !== null && Promise.reject(new Error(second.err))));
+		await own.page.waitForSelector(".link-line", { state: "hidden" });
+		await own.page.waitForFunction(() => document.querySelector(".open-reply")?.hasAttribute("hidden"));
+		await send(own, "Are you there?");
+		await says(own, ".log", "Here again.");
+		const shown = await shownMessages(own);
+		expect(shown.filter((text) => text === "user: endless")).toHaveLength(1);
+		expect(shown.filter((text) => text === "assistant: Here again.")).toHaveLength(1);
+		expect(shown.filter((text) => text.startsWith("assistant: word word"))).toHaveLength(1);
+		expect(own.trouble).toEqual([]);
+	});
+
+	test("an agent that is killed: the page says so, and starts it again", { timeout: slow }, async () => {
+		const server = await serve({
+			replies: [
+				{ when: { text: "wait" }, blocks: [{ tool: "bash", arguments: { command: "touch began; sleep 600" } }] },
+				{ text: "Back again.", times: "always" },
+			],
+		});
+		const session = await server.create({ name: "Fragile" });
+		const own = await tab(server);
+		await openSession(own, session.id);
+		await send(own, "wait");
+		await own.page.waitForSelector(".tag.live");
+		await server.learnFile(session.id);
+		process.kill(server.agentPid(session.id), "SIGKILL");
+		await says(own, ".banner.bad", "SIGKILL");
+		expect(await findings(own)).toEqual([]);
+		await own.page.waitForSelector(".send.stop", { state: "hidden" });
+		await own.page.click(".banner >> text=Open as it is");
+		await own.page.waitForSelector(".banner.bad", { state: "detached" });
+		await send(own, "Are you back?");
+		await says(own, ".log", "Back again.");
+		expect(own.trouble).toEqual([]);
+	});
+
+	test("hostile content, names and output stay text", { timeout: slow }, async () => {
+		const server = await serve();
+		const { entries } = hostileSession();
+		const last = entries.at(-1) as { id: string };
+		const attack = '"><img src=x onerror="window.pwned=99"><script>window.pwned=99</script>';
+		const more = [
+			`${"x".repeat(10_000_000)}`,
+			"line\n".repeat(100_000),
+			"\x1b[31mred\x1b[0m \x1b]8;;https://evil.example/\x07link\x1b]8;;\x07 \u202egnp.exe\u202c \ud83d",
+		].flatMap((output, index) => {
+			const parentId = index === 0 ? last.id : `h${index - 1}b`;
+			const time = { timestamp: "2026-03-05T00:00:00.000Z" };
+			const toolCall = { type: "toolCall", id: `big${index}`, name: "bash", arguments: { command: attack } };
+			return [
+				{
+					type: "message",
+					id: `h${index}a`,
+					parentId,
+					...time,
+					message: { role: "assistant", content: [toolCall], model: "m", provider: "p", timestamp: 1 + index },
+				},
+				{
+					type: "message",
+					id: `h${index}b`,
+					parentId: `h${index}a`,
+					...time,
+					message: {
+						role: "toolResult",
+						toolCallId: `big${index}`,
+						toolName: "bash",
+						content: [{ type: "text", text: output }],
+						isError: false,
+						timestamp: 2 + index,
+					},
+				},
+			];
+		});
+		const id = await stored(
+			server,
+			[...entries, ...more, { type: "session_info", id: "n1", parentId: "h2b", timestamp: "2026-03-05T00:00:00.000Z", name: attack }],
+			"hostile.jsonl",
+		);
+		const own = await tab(server);
+		await openSession(own, id);
+		await says(own, ".log", "⟦RLO⟧");
+		await own.page.waitForSelector(".a-1");
+		for (const open of await own.page.$$("details.tool:not([open]) > summary")) await open.click();
+		await own.page.evaluate(() => window.scrollTo(0, 0));
+		await own.page.waitForFunction(() => document.querySelectorAll("article.item").length > 20);
+		expect(await own.page.evaluate(() => (window as unknown as { pwned?: number }).pwned)).toBeUndefined();
+		expect(await own.page.$$eval(".columns script, .columns iframe, .columns style, .columns form:not(.composer)", (found) => found.length)).toBe(0);
+		expect(own.trouble.filter((text) => !/^error: Failed to load|image/.test(text))).toEqual([]);
+		expect(await sideways(own)).toBe(0);
+	});
+
+	test("ten thousand messages: drawn at once, smooth while a reply streams", { timeout: slow }, async () => {
+		const server = await serve({
+			replies: [
+				{ when: { text: "hello" }, text: "Hello.", times: "always" },
+				{ repeat: { text: "word ", count: 2000 }, pieceDelayMs: 5 },
+			],
+		});
+		const entries = Array.from({ length: 10_000 }, (_, index) => ({
+			type: "message",
+			id: `m${index}`,
+			parentId: index ? `m${index - 1}` : null,
+			timestamp: new Date(1_790_000_000_000 + index * 1000).toISOString(),
+			message:
+				index % 2
+					? {
+							role: "assistant",
+							content: [{ type: "text", text: `Reply **${index}** with some words and \`code\`.` }],
+							model: "m",
+							provider: "p",
+							timestamp: 1_790_000_000_000 + index * 1000,
+						}
+					: { role: "user", content: `Question ${index}`, timestamp: 1_790_000_000_000 + index * 1000 },
+		}));
+		const id = await stored(server, entries, "long.jsonl");
+		const own = await tab(server);
+		const { page } = own;
+		const bare = await page.evaluate(frames, 40);
+		await page.evaluate(() => {
+			const all: number[] = [];
+			new PerformanceObserver((list) => all.push(...list.getEntries().map((entry) => entry.duration))).observe({
+				type: "longtask",
+				buffered: false,
+			});
+			(window as unknown as { long: number[] }).long = all;
+		});
+		await openSession(own, id);
+		await says(own, ".log", "Question 9998");
+		const busy = await page.evaluate(() => (window as unknown as { long: number[] }).long.reduce((sum, ms) => sum + ms, 0));
+		// All of them can be reached.
+		await page.click(".panel.branches .more");
+		await page.waitForFunction(() => !document.querySelector(".older .more"));
+		await send(own, "Stream");
+		await page.waitForSelector(".open-reply:not([hidden])");
+		const streaming = await page.evaluate(frames, 40);
+		await says(own, ".log", "word word");
+		const heap = await page.evaluate(() => (performance as unknown as { memory?: { usedJSHeapSize: number } }).memory?.usedJSHeapSize ?? 0);
+		process.stderr.write(
+			`10,000 messages: ${Math.round(busy)} ms in long tasks until drawn, frames ${Math.round(streaming)} ms (bare page ${Math.round(bare)} ms), heap ${Math.round(heap / 1e6)} MB\n`,
+		);
+		expect(busy).toBeLessThan(3000);
+		// Software rendering on a shared machine: the figure is printed, and only a page that hangs fails.
+		expect(streaming / bare).toBeLessThan(60);
+		expect(heap).toBeLessThan(200e6);
+		expect(await page.$$eval("article.item", (articles) => articles.length)).toBeLessThan(2000);
+	});
+
+	test("nothing serious for axe in both themes, everything by keyboard, 320 pixels wide", { timeout: slow }, async () => {
+		const server = await serve({
+			args: ["--approval-mode", "ask"],
+			replies: [
+				{ text: "# Title\n\n- item\n\n```js\nconst a = 1;\n```", blocks: [{ tool: "bash", arguments: { command: "echo keyboard" } }] },
+				{ text: "Done by keys." },
+			],
+		});
+		for (const colorScheme of ["light", "dark"] as const) {
+			const own = await tab(server, { colorScheme });
+			expect(await findings(own)).toEqual([]);
+			await own.page.context().close();
+		}
+		const own = await tab(server, { viewport: { width: 320, height: 640 } });
+		const { page } = own;
+		expect(await sideways(own)).toBe(0);
+		await page.keyboard.press("n");
+		await page.waitForSelector("dialog[open]");
+		expect(await findings(own)).toEqual([]);
+		await page.fill("#new-name", "By keyboard");
+		await page.keyboard.press("Enter");
+		await says(own, "h1", "By keyboard");
+		await page.keyboard.press("i");
+		await page.keyboard.type("Work");
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(".ask .yes:not(.arming)");
+		expect(await sideways(own)).toBe(0);
+		expect(await findings(own)).toEqual([]);
+		await page.emulateMedia({ colorScheme: "dark" });
+		expect(await findings(own)).toEqual([]);
+		await page.keyboard.press("Escape");
+		await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+		await page.keyboard.press("a");
+		await page.keyboard.press("Shift+X");
+		await says(own, ".log", "Done by keys.");
+		await isIdle(own);
+		await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+		await page.keyboard.press("k");
+		expect(await page.evaluate(() => document.activeElement?.matches("article.item"))).toBe(true);
+		// A drawer keeps the focus, and gives it back.
+		await page.keyboard.press("g");
+		await page.keyboard.press("s");
+		await page.waitForSelector(".show-left");
+		expect(await page.evaluate(() => document.activeElement?.closest(".left") !== null)).toBe(true);
+		expect(await page.evaluate(() => document.querySelector<HTMLElement>(".middle")?.inert)).toBe(true);
+		await page.keyboard.press("Escape");
+		expect(await page.evaluate(() => document.body.classList.contains("show-left"))).toBe(false);
+		await page.keyboard.press("?");
+		await page.waitForSelector("dialog[open] kbd");
+		expect(await sideways(own)).toBe(0);
+		expect(own.trouble).toEqual([]);
+	});
+
+	test("without any key: the demo shows a repair, and a subagent whose work is checked", { timeout: slow }, async () => {
+		const server = await serve();
+		const own = await tab(server);
+		await own.page.click("text=Watch the demo");
+		await says(own, ".log", "All tests pass.");
+		await isIdle(own);
+		await own.page.waitForFunction(() => (document.querySelector(".write") as HTMLTextAreaElement).value.includes("discount"));
+		await own.page.press(".write", "Enter");
+		await own.page.waitForSelector(".agent .agent-check");
+		await says(own, ".agent .verdict", "passed");
+		await isIdle(own);
+		expect(await findings(own)).toEqual([]);
+		await own.page.click(".agent-head");
+		await says(own, "dialog", "discounted");
+		expect(own.trouble).toEqual([]);
+	});
+
+	test("a branch: fork here makes a session with the prompt to write again", { timeout: slow }, async () => {
+		const server = await serve({ replies: [{ text: "One." }, { text: "Two." }, { text: "Another two.", times: "always" }] });
+		const session = await server.create();
+		const own = await tab(server);
+		await openSession(own, session.id);
+		await send(own, "first");
+		await says(own, ".log", "One.");
+		await isIdle(own);
+		await send(own, "second");
+		await says(own, ".log", "Two.");
+		await isIdle(own);
+		await own.page.waitForFunction(() => document.querySelectorAll(".branch-tree .fork-here").length === 2);
+		await own.page.click(".branch-tree li:last-child .fork-here", { force: true });
+		await own.page.waitForFunction((id) => location.hash.startsWith("#/s/") && !location.hash.includes(id), session.id);
+		await own.page.waitForFunction(() => (document.querySelector(".write") as HTMLTextAreaElement).value === "second");
+		await says(own, ".log", "One.");
+		expect((await shownMessages(own)).map(plain)).toEqual(["user: first", "assistant: One."].map(plain));
+		expect(own.trouble).toEqual([]);
+	});
+});
+
+/** Markdown has no marks on the page, and paragraphs no line breaks. */
+const plain = (text: string) => text.replace(/[*`#\s]/g, "");
+
+function withScript(cwd: string, replies: unknown[]): { args: string[] } {
+	writeFileSync(join(cwd, "script.json"), JSON.stringify({ replies }));
+	return { args: [] };
+}
+
+/** The mean time of a frame, in milliseconds. Runs in the page. */
+function frames(count: number): Promise<number> {
+	return new Promise((resolve) => {
+		const start = performance.now();
+		let left = count;
+		const next = () => (left-- > 0 ? requestAnimationFrame(next) : resolve((performance.now() - start) / count));
+		requestAnimationFrame(next);
+	});
+}

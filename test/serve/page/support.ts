@@ -1,0 +1,107 @@
+/** A browser in front of a real server. */
+import { readFileSync } from "node:fs";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { launch } from "../../transcript/export/browser.ts";
+import { later, type TestServer, until } from "../support.ts";
+
+export { browserPath } from "../../transcript/export/browser.ts";
+
+let browser: Browser | undefined;
+export const theBrowser = async (): Promise<Browser> => (browser ??= await launch());
+export async function closeBrowser(): Promise<void> {
+	await browser?.close();
+	browser = undefined;
+}
+
+/** A page that was opened, and everything it did that it should not. */
+export interface Tab {
+	page: Page;
+	/** Errors, dialogs, requests to other origins. */
+	trouble: string[];
+}
+
+const patience = 60_000;
+
+/** Opens an address of the server. */
+export async function tabAt(server: TestServer, address: string, options: BrowserContextOptions = {}): Promise<Tab> {
+	const context = await (await theBrowser()).newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "light", ...options });
+	context.setDefaultTimeout(patience);
+	later(() => context.close());
+	const page = await context.newPage();
+	const trouble: string[] = [];
+	page.on("pageerror", (error) => trouble.push(`error: ${error.message}`));
+	page.on("console", (message) => isTrouble(message.type(), message.text()) && trouble.push(`${message.type()}: ${message.text()}`));
+	page.on("dialog", (dialog) => {
+		trouble.push(`dialog: ${dialog.message()}`);
+		void dialog.dismiss();
+	});
+	page.on("request", (request) => {
+		const url = request.url();
+		if (!url.startsWith(server.url) && !/^(?:data|blob):/.test(url)) trouble.push(`request: ${url}`);
+	});
+	await page.goto(address);
+	await page.waitForSelector("body.ready");
+	return { page, trouble };
+}
+
+/** A lost connection and a refused sign-in are told by the browser itself, in its own words. */
+const isTrouble = (type: string, text: string) =>
+	type === "error"
+		? !/ERR_CONNECTION_REFUSED|WebSocket connection|status of 401|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/.test(text)
+		: /Content Security|Trusted/i.test(text);
+
+/** Signed in by a token of the server, without the login form: the page token is put where the page keeps it. */
+export async function tab(server: TestServer, options: BrowserContextOptions = {}): Promise<Tab> {
+	const { token } = (await server.post("/v1/login", { token: server.token })).json;
+	const opened = await tabAt(server, `${server.url}/healthz`.replace("/healthz", "/"), options);
+	await opened.page.evaluate((own) => sessionStorage.setItem("bowline-token", own), token as string);
+	await opened.page.reload();
+	await opened.page.waitForSelector(".columns");
+	return opened;
+}
+
+export async function openSession({ page }: Tab, id: string): Promise<void> {
+	await page.evaluate((hash) => {
+		location.hash = hash;
+	}, `#/s/${id}`);
+	await page.waitForSelector(".chat");
+}
+
+export async function send({ page }: Tab, text: string): Promise<void> {
+	await page.fill(".write", text);
+	await page.press(".write", "Enter");
+}
+
+/** The messages as the page shows them: who, and the text. */
+export const shownMessages = ({ page }: Tab): Promise<string[]> =>
+	page.$$eval(".slice > article.item.prompt, .slice > article.item.reply", (articles) =>
+		articles.map((article) => {
+			const kind = article.classList.contains("prompt") ? "user" : "assistant";
+			return `${kind}: ${[...article.querySelectorAll(":scope > .text > .prose")].map((prose) => prose.textContent?.trim()).join(" ")}`;
+		}),
+	);
+
+/** The messages of the session file, in the same form. */
+export function storedMessages(file: string): string[] {
+	const entries = readFileSync(file, "utf8")
+		.trim()
+		.split("\n")
+		.map((line) => JSON.parse(line));
+	return entries.flatMap(({ type, message }) => {
+		if (type !== "message" || !["user", "assistant"].includes(message.role)) return [];
+		const blocks = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
+		const text = blocks.filter((block: { type: string }) => block.type === "text").map((block: { text: string }) => block.text.trim());
+		return text.length || message.errorMessage ? [`${message.role}: ${text.join(" ")}`] : [];
+	});
+}
+
+export const says = ({ page }: Tab, selector: string, text: string): Promise<unknown> =>
+	page.waitForFunction(([where, what]) => document.querySelector(where as string)?.textContent?.includes(what as string) === true, [selector, text]);
+
+export const isIdle = (each: Tab): Promise<unknown> => says(each, ".bar-state", "idle");
+
+/** Whether something is wider than the window. */
+export const sideways = ({ page }: Tab): Promise<number> =>
+	page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+export { until };
