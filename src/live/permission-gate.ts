@@ -5,6 +5,7 @@ import { gitNamedFiles } from "../lib/git-named-files.ts";
 import { uuid } from "../lib/ids.ts";
 import { findShell } from "../lib/shell/find-shell.ts";
 import { Gate, type GateParts, grantsFileName, type Surroundings } from "../permissions/index.ts";
+import type { SourcedRule } from "../protocol/permissions.ts";
 import { resolveExisting, resolvePath } from "../tools/paths.ts";
 import { changePreview } from "../tools/preview.ts";
 import type { Prompting } from "./prompting.ts";
@@ -41,6 +42,7 @@ const knownShells = ["bash", "sh", "dash", "ksh", "ash"];
 export async function makeGate({ workspace, shells, sources, prompting, warn, parts }: GateInput): Promise<Gate> {
 	const { settings, options, env, userDirectory, sandbox } = workspace;
 	const cwd = realPath(workspace.cwd);
+	const hosts = sandbox && settings.get("sandbox.network") === "hosts" ? settings.get("sandbox.hosts") : [];
 	const isHermetic = options.hermetic ?? false;
 	// Subagents keep no grants: they ask the agent that sent them, which has them.
 	const grantsFile = isHermetic || workspace.subagent ? undefined : join(userDirectory, grantsFileName);
@@ -74,7 +76,7 @@ export async function makeGate({ workspace, shells, sources, prompting, warn, pa
 	return new Gate({
 		...parts,
 		place,
-		rules: settings.get("permissions.rules"),
+		rules: [...settings.get("permissions.rules"), ...hosts.map((host): SourcedRule => ({ action: "allow", host, source: "config" }))],
 		grants: { file: grantsFile, project: cwd },
 		home: env.HOME === undefined ? undefined : realPath(env.HOME),
 		settings: { timeoutMs: settings.get("permissions.timeoutMs"), onTimeout: settings.get("permissions.onTimeout") },

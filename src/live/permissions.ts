@@ -223,6 +223,7 @@ export class Permissions {
 			},
 		});
 		this.#gate = gate;
+		workspace.sandbox?.judgeConnections((...connection) => gate.connection(...connection));
 		doors.put(gate.policy);
 		return gate;
 	}

@@ -24,6 +24,7 @@ import type {
 import { type Call, type Decision, decide, type RuleBook } from "./decide.ts";
 import { isForeignProgram } from "./find-program.ts";
 import { Grants, type GrantsParts } from "./grants.ts";
+import { isSingleHost } from "./hosts.ts";
 import { answerOfMode } from "./modes.ts";
 import { protectedPaths } from "./path-patterns.ts";
 import { type Proposal, proposalOf } from "./proposal.ts";
@@ -89,6 +90,7 @@ const longestDialogText = 4000;
 const longestDiff = 64 * 1024;
 const longestRecordedText = 500;
 const longestMessage = 2000;
+const longestConnectionMs = 120_000;
 const mostDenials = 3;
 const dialogDefaultMs = 300_000;
 const answers = { deny: "Deny", once: "Allow once", session: "Allow for this session", always: "Always allow in this project" };
@@ -204,6 +206,20 @@ export class Gate {
 	/** Asks about a call of our own, such as a connection, through the same rules and the same host. */
 	async permit(call: Call, toolCallId: string, signal: AbortSignal): Promise<Permit> {
 		return this.#permit(call, { toolCallId, batch: { index: 0, count: 1 } }, signal, async () => call);
+	}
+
+	/** Asks about a connection of a command. A private address is reached only where a rule or a person names that very address, or a rule says so. */
+	async connection(target: string, toolCallId: string, signal: AbortSignal): Promise<{ isAllowed: boolean; mayBePrivate: boolean }> {
+		const { place } = this.#parts;
+		const port = target.lastIndexOf(":");
+		const host = target.slice(0, port);
+		const call = callOf({ kind: "network", tool: "network", args: { host, port: Number(target.slice(port + 1)) }, targets: [target] }, place);
+		const permit = await this.permit(call, toolCallId, signal);
+		if (!("allowed" in permit)) return { isAllowed: false, mayBePrivate: false };
+		const isAddress = host.startsWith("[") || /^[0-9.]+$/.test(host);
+		const allowing = [...this.#book.allow, ...this.#grants.all.map(({ compiled }) => compiled)].filter((rule) => rule.host?.(target));
+		const isNamed = allowing.some(({ rule }) => rule.private === true || (isAddress && isSingleHost(rule.host ?? "*.")));
+		return { isAllowed: true, mayBePrivate: isNamed || (isAddress && permit.by === "host") };
 	}
 
 	/** Answers a subagent: from rules and grants first, then by asking on. Its digest goes through unchanged. */
@@ -407,7 +423,9 @@ export class Gate {
 		const isCut = foreign?.request.diffTruncated ?? (diff !== undefined && diff.length > longestDiff);
 		const { proposal } = proposalOf(call, digest);
 		const choices = this.#choices(call, rule);
-		const timeoutMs = hasOuterDeadline ? 0 : settings.timeoutMs;
+		// A program does not wait for a connection for ever.
+		const usual = subject.kind === "network" ? Math.min(settings.timeoutMs || longestConnectionMs, longestConnectionMs) : settings.timeoutMs;
+		const timeoutMs = hasOuterDeadline ? 0 : usual;
 		return {
 			id: newId(),
 			toolCallId,

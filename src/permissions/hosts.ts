@@ -12,6 +12,9 @@ export function hostPattern(pattern: string): (target: string) => boolean {
 	};
 }
 
+/** Whether a pattern names one host alone. */
+export const isSingleHost = (pattern: string) => !parsed(pattern).host.startsWith("*.");
+
 function parsed(text: string): { host: string; port: string | undefined } {
 	const [, host = text, port] = /^(\[[^\]]*\]|[^:]*):(\d+|\*)$/.exec(text) ?? [];
 	return { host, port };

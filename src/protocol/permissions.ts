@@ -15,6 +15,7 @@ const rule = {
 	path: optional(text({ description: "For `read` and `write`: a glob on the real path." })),
 	host: optional(text({ description: "For connections: `name`, `*.name` or an address, with `:port` or `:*`; without a port 443 and 80." })),
 	because: optional(text({ description: "The reason. The person sees it on ask, the model on deny." })),
+	private: optional(flag({ description: "With `host`: also where its name leads to a private address." })),
 };
 
 export const PermissionRule = shape("PermissionRule", "A line of `permissions.rules`. The strictest rule that matches wins.", rule);

@@ -10,6 +10,7 @@ export interface RuleLine {
 	path?: string;
 	host?: string;
 	because?: string;
+	private?: boolean;
 	source: "user" | "project" | "config" | "flags";
 }
 

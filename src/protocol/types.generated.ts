@@ -892,6 +892,8 @@ export interface PermissionRule {
 	host?: string;
 	/** The reason. The person sees it on ask, the model on deny. */
 	because?: string;
+	/** With `host`: also where its name leads to a private address. */
+	private?: boolean;
 }
 
 export type PermissionKind = "read" | "write" | "protected" | "command" | "network" | "escalation" | "tool";
@@ -971,6 +973,8 @@ export interface SourcedRule {
 	host?: string;
 	/** The reason. The person sees it on ask, the model on deny. */
 	because?: string;
+	/** With `host`: also where its name leads to a private address. */
+	private?: boolean;
 	source: "user" | "project" | "config" | "flags";
 }
 

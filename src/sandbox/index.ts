@@ -12,6 +12,7 @@ import { Guard } from "./guard.ts";
 import { between, isWithin, look, outermost, realPath } from "./paths.ts";
 import { hasPassed, probe } from "./probe.ts";
 import { explain, findProgram, findPrograms, type Programs, type Unavailable } from "./programs.ts";
+import type { JudgeConnection, Proxy } from "./proxy.ts";
 import { type PathRule, RuledPathScan } from "./ruled-paths.ts";
 import { isProcessor, seccompFilter } from "./seccomp.ts";
 import { readableOfUserDirectory, Survey } from "./survey.ts";
@@ -44,6 +45,8 @@ export class Sandbox {
 	#walls: Walls | undefined;
 	#gitWalls: Walls | undefined;
 	#guard: Guard | undefined;
+	#proxy: Proxy | undefined;
+	#judge: JudgeConnection = async () => ({ isAllowed: false, mayBePrivate: false });
 	#programs: Programs | undefined;
 	/** Of copies that subagents work in: each is its own only root. */
 	#copies = new Map<string, Survey>();
@@ -225,6 +228,7 @@ export class Sandbox {
 		// What the last command left is looked at once more; placeholders are then ours to remove.
 		await this.#guard?.check();
 		this.#guard?.close();
+		this.#proxy?.close();
 		for (const survey of [this.#survey, ...this.#copies.values()]) survey?.removePlaceholders();
 		this.#removePrivate();
 	}
@@ -271,7 +275,25 @@ export class Sandbox {
 		}
 		const programs = await findPrograms(setting("sandbox.bwrapPath"), roots.roots, env.PATH ?? "");
 		if ("reason" in programs) return this.#unavailable(programs);
+		if (setting("sandbox.network") === "hosts" && programs.nsenter === undefined)
+			return this.#unavailable({
+				reason: "sandbox.network hosts needs the program nsenter",
+				remedy: "Install the package util-linux, or set sandbox.network to off.",
+			});
 		await this.#try(survey, programs);
+	}
+
+	/** Who decides about connections, for network `hosts`. Without one there are none. */
+	judgeConnections(judge: JudgeConnection): void {
+		this.#judge = judge;
+	}
+
+	async #openProxy({ nsenter }: Programs): Promise<Proxy | undefined> {
+		if (this.#input.setting("sandbox.network") !== "hosts" || nsenter === undefined) return undefined;
+		const { Proxy, relayProgram } = await import("./proxy.ts");
+		const relay = join(this.#private as string, "logs", "relay.cjs");
+		writeFileSync(relay, relayProgram);
+		return new Proxy({ nsenter, relay, judge: (...connection) => this.#judge(...connection) });
 	}
 
 	async #try(survey: Survey, programs: Programs): Promise<void> {
@@ -308,7 +330,8 @@ export class Sandbox {
 		const seccompFile = this.#writeFilter(programs);
 		const logDirectory = join(this.#private as string, "logs");
 		const options = { programs, view, seccompFile, network, env: setting("sandbox.env"), maxProcesses, logDirectory, onEnd };
-		const walls = new Walls({ ...options, guard });
+		this.#proxy = await this.#openProxy(programs);
+		const walls = new Walls({ ...options, guard, ...(this.#proxy && { proxy: this.#proxy }) });
 		this.#walls = walls;
 		// In a cell of its own: an abort ends the model's commands, and not the git that puts things in order after it.
 		this.#gitWalls = new Walls({ ...options, network: "off", view: gitView });
@@ -393,7 +416,7 @@ export class Sandbox {
 	#removePrivate(): void {
 		const directory = this.#private;
 		if (directory === undefined) return;
-		for (const name of ["tmp", "var-tmp", "filter"]) remove(join(directory, name));
+		for (const name of ["tmp", "var-tmp", "filter", "logs/relay.cjs"]) remove(join(directory, name));
 		removeIfEmpty(join(directory, "logs"));
 		removeIfEmpty(directory);
 		for (const name of readdirSync(dirname(directory))) {

@@ -12,6 +12,7 @@ import { nameOf } from "./locate.ts";
 import { look } from "./paths.ts";
 import { mountPlan } from "./plan.ts";
 import { type Programs, starterEnvironment } from "./programs.ts";
+import type { Proxy } from "./proxy.ts";
 import { visibleSockets } from "./survey.ts";
 import type { View } from "./view.ts";
 
@@ -27,14 +28,12 @@ export interface WallsOptions {
 	/** 0 is no limit. */
 	maxProcesses: number;
 	logDirectory: string;
-	/** Variables that a program gets in addition, for this start alone. */
-	added?: (start: ProgramStart) => Record<string, string>;
+	/** For network `hosts`. */
+	proxy?: Pick<Proxy, "open" | "admit">;
 	/** Watches over what no mount can stop. */
 	guard?: Pick<Guard, "check" | "follow">;
 	/** A program has ended. */
 	onEnd?: () => void;
-	/** A cell has been opened. */
-	onCell?: (cell: Cell) => void;
 }
 
 /** The words of all steps together. */
@@ -88,8 +87,11 @@ export class Walls implements Confinement {
 		await guard?.check();
 		const cell = this.#hasCell ? await this.cell() : undefined;
 		const view = await viewOf(start);
+		const { proxy } = this.#options;
+		if (proxy && cell) await proxy.open(cell);
+		const pass = cell && proxy?.admit(start.callId ?? "");
 		const steps = mountPlan({ view, sockets: visibleSockets(view), inProc: this.#inProc, inRun: this.#inRun });
-		const words = [...steps.flat(), ...this.#rest({ ...start, cwd: nameOf(start.cwd, view) }, cell === undefined)];
+		const words = [...steps.flat(), ...this.#rest({ ...start, cwd: nameOf(start.cwd, view) }, cell === undefined, pass?.variables)];
 		if (words.length > mostWords)
 			throw new Error(`The sandbox would need ${words.length} words, more than ${mostWords}. Work in a smaller directory.`);
 		const filter = seccompFile === undefined ? undefined : openSync(seccompFile, "r");
@@ -109,7 +111,7 @@ export class Walls implements Confinement {
 			this.#running.delete(running.promise);
 			if (started) this.#children.delete(started);
 			this.#options.onEnd?.();
-			return { ...(await finished?.()), denied: [] };
+			return { ...(await finished?.()), denied: pass?.end() ?? [] };
 		};
 		const note = (child: ChildProcess) => {
 			started = child;
@@ -143,7 +145,6 @@ export class Walls implements Confinement {
 		if (current && !current.hasEnded()) return current;
 		const opening = openCell(this.#options.programs, this.#options.network !== "on");
 		this.#cell = opening;
-		opening.then(this.#options.onCell, () => undefined);
 		return opening;
 	}
 
@@ -161,9 +162,9 @@ export class Walls implements Confinement {
 		await this.endAll();
 	}
 
-	#rest({ cwd, environment, file }: ProgramStart, isAlone: boolean): string[] {
-		const { programs, network, env, added } = this.#options;
-		const variables = { ...insideEnvironment(environment, env, ownVariables(file)), ...added?.({ cwd, environment, file, args: [] }) };
+	#rest({ cwd, environment, file }: ProgramStart, isAlone: boolean, added: Record<string, string> = {}): string[] {
+		const { programs, network, env } = this.#options;
+		const variables = { ...insideEnvironment(environment, env, ownVariables(file)), ...added };
 		const alone = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", ...(network === "on" ? [] : ["--unshare-net"])];
 		// A second user namespace, above which ours is: nothing in the cell can be traced, entered or read from it, although the user is the same.
 		const [major, minor] = programs.version;

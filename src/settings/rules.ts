@@ -2,7 +2,7 @@
 import type { RuleLine } from "../protocol/settings.ts";
 
 const actions = ["allow", "ask", "deny"];
-const members = ["action", "tool", "command", "path", "host", "because"];
+const members = ["action", "tool", "command", "path", "host", "because", "private"];
 /** The tools that a rule with a path can be about. */
 const fileTools = ["read", "grep", "find", "ls", "write", "edit"];
 
@@ -22,10 +22,14 @@ export function problemOfRule(rule: unknown): string | undefined {
 	const unknown = Object.keys(rule).find((name) => !members.includes(name));
 	if (unknown !== undefined) return `has an unknown member ${JSON.stringify(unknown)}: there are ${members.join(", ")}`;
 	const given = rule as Record<string, unknown>;
-	const notText = members.find((name) => given[name] !== undefined && (typeof given[name] !== "string" || given[name].trim() === ""));
+	const notText = members.find(
+		(name) => name !== "private" && given[name] !== undefined && (typeof given[name] !== "string" || given[name].trim() === ""),
+	);
 	if (notText !== undefined) return `must have a text as ${notText}`;
 	const { action, tool, command, path, host } = given as Partial<RuleLine>;
 	if (action === undefined || !actions.includes(action)) return 'must have an action: "allow", "ask" or "deny"';
+	if (given.private !== undefined && (typeof given.private !== "boolean" || host === undefined))
+		return "can have private: true only together with a host";
 	if (host !== undefined) return (tool ?? command ?? path) ? "must have either a host or a tool" : undefined;
 	if (tool === undefined) return "must have a tool or a host";
 	if (command !== undefined && tool !== "bash") return 'has a command, so its tool must be "bash"';

@@ -387,6 +387,8 @@ class PermissionRule(_PermissionRule, total=False):
     host: str
     # The reason. The person sees it on ask, the model on deny.
     because: str
+    # With `host`: also where its name leads to a private address.
+    private: bool
 
 
 class _GateResponse(TypedDict):
@@ -1009,6 +1011,8 @@ class SourcedRule(_SourcedRule, total=False):
     host: str
     # The reason. The person sees it on ask, the model on deny.
     because: str
+    # With `host`: also where its name leads to a private address.
+    private: bool
 
 
 class PermissionGrant(TypedDict):
