@@ -12,7 +12,7 @@ import { Guard } from "./guard.ts";
 import { between, isWithin, look, outermost, realPath } from "./paths.ts";
 import { hasPassed, probe } from "./probe.ts";
 import { explain, findProgram, findPrograms, type Programs, type Unavailable } from "./programs.ts";
-import type { JudgeConnection, Proxy } from "./proxy.ts";
+import type { HostProxy, JudgeConnection } from "./proxy.ts";
 import { type PathRule, RuledPathScan } from "./ruled-paths.ts";
 import { isProcessor, seccompFilter } from "./seccomp.ts";
 import { readableOfUserDirectory, Survey } from "./survey.ts";
@@ -45,7 +45,7 @@ export class Sandbox {
 	#walls: Walls | undefined;
 	#gitWalls: Walls | undefined;
 	#guard: Guard | undefined;
-	#proxy: Proxy | undefined;
+	#proxy: HostProxy | undefined;
 	#judge: JudgeConnection = async () => ({ isAllowed: false, mayBePrivate: false });
 	#programs: Programs | undefined;
 	/** Of copies that subagents work in: each is its own only root. */
@@ -288,12 +288,12 @@ export class Sandbox {
 		this.#judge = judge;
 	}
 
-	async #openProxy({ nsenter }: Programs): Promise<Proxy | undefined> {
+	async #openProxy({ nsenter }: Programs): Promise<HostProxy | undefined> {
 		if (this.#input.setting("sandbox.network") !== "hosts" || nsenter === undefined) return undefined;
-		const { Proxy, relayProgram } = await import("./proxy.ts");
+		const { HostProxy, relayProgram } = await import("./proxy.ts");
 		const relay = join(this.#private as string, "logs", "relay.cjs");
 		writeFileSync(relay, relayProgram);
-		return new Proxy({ nsenter, relay, judge: (...connection) => this.#judge(...connection) });
+		return new HostProxy({ nsenter, relay, judge: (...connection) => this.#judge(...connection) });
 	}
 
 	async #try(survey: Survey, programs: Programs): Promise<void> {

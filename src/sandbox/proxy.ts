@@ -67,7 +67,7 @@ process.stdout.write(head.subarray(end+4));s.pipe(process.stdout);process.stdin.
 s.on("data",read);s.on("error",(error)=>{console.error(error.message);process.exit(1)});
 `;
 
-export class Proxy {
+export class HostProxy {
 	readonly #parts: ProxyParts;
 	readonly #holders = new Map<string, Holder>();
 	readonly #http: HttpServer;

@@ -12,7 +12,7 @@ import { nameOf } from "./locate.ts";
 import { look } from "./paths.ts";
 import { mountPlan } from "./plan.ts";
 import { type Programs, starterEnvironment } from "./programs.ts";
-import type { Proxy } from "./proxy.ts";
+import type { HostProxy } from "./proxy.ts";
 import { visibleSockets } from "./survey.ts";
 import type { View } from "./view.ts";
 
@@ -29,7 +29,7 @@ export interface WallsOptions {
 	maxProcesses: number;
 	logDirectory: string;
 	/** For network `hosts`. */
-	proxy?: Pick<Proxy, "open" | "admit">;
+	proxy?: Pick<HostProxy, "open" | "admit">;
 	/** Watches over what no mount can stop. */
 	guard?: Pick<Guard, "check" | "follow">;
 	/** A program has ended. */

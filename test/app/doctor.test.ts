@@ -82,3 +82,13 @@ test("--acp drives the program as an editor does, and says how editors start it"
 	expect(stdout).toContain(`editors start it with: ${process.execPath} ${program} acp\n`);
 	expect(status).toBe(0);
 });
+
+test("the sandbox is tried, and what is missing for it is said", () => {
+	const key = { ANTHROPIC_API_KEY: "sk-x" };
+	expect(doctor(key).stdout).toMatch(/^(ok|note) {2,4}sandbox {6}off(; it works here with bubblewrap|, and not available: )/m);
+	const { status, stdout } = doctor(key, {}, "--sandbox", "workspace-write", "--set", "sandbox.bwrapPath=/nowhere/bwrap");
+	expect(stdout).toMatch(/^fail {2}sandbox {6}not available: .*\/nowhere\/bwrap\n +→ Name an executable file/m);
+	expect(status).toBe(1);
+	const rules = JSON.stringify([{ action: "deny", tool: "read", path: "**/.env" }]);
+	expect(doctor(key, {}, "--set", `permissions.rules=${rules}`).stdout).toMatch(/^note .*rules about paths hold for file tools only/m);
+});

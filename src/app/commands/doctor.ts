@@ -9,6 +9,7 @@ import { loopback } from "./doctor-loopback.ts";
 import { directories, git, node, proxy, ripgrep, settingsFiles, shell, trust } from "./doctor-machine.ts";
 import { mcp } from "./doctor-mcp.ts";
 import { models } from "./doctor-models.ts";
+import { sandbox } from "./doctor-sandbox.ts";
 
 export interface Finding {
 	/** `note`: it works, but the user may want to know. */
@@ -22,7 +23,20 @@ export type Patient = Workspace;
 
 type Check = (patient: Patient) => Finding[] | Promise<Finding[]>;
 
-const checks: Record<string, Check> = { node, git, ripgrep, shell, directories, settings: settingsFiles, trust, proxy, models, mcp, loopback };
+const checks: Record<string, Check> = {
+	node,
+	git,
+	ripgrep,
+	shell,
+	directories,
+	settings: settingsFiles,
+	trust,
+	proxy,
+	models,
+	mcp,
+	sandbox,
+	loopback,
+};
 
 export async function doctor(options: Options): Promise<void> {
 	const patient = await openWorkspace({ options, isRpc: false });

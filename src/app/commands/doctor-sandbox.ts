@@ -1,0 +1,84 @@
+/** What this machine can do to keep commands inside walls, and how to get the rest. */
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { SettingName } from "../../protocol/settings.ts";
+import { Sandbox } from "../../sandbox/index.ts";
+import type { Finding, Patient } from "./doctor.ts";
+
+const run = promisify(execFile);
+
+export async function sandbox(patient: Patient): Promise<Finding[]> {
+	const isAsked = patient.sandbox !== undefined;
+	// Nothing of a sandbox keeps a process alive, and here nothing else does.
+	const hold = setInterval(() => undefined, 1000);
+	try {
+		return [...(await tried(patient)), ...advice(patient, isAsked), ...(isAsked ? await gitAdvice() : [])];
+	} finally {
+		clearInterval(hold);
+	}
+}
+
+/** Builds the walls as a session would. Where none is asked for, in an empty directory: the doctor only says what could be. */
+async function tried(patient: Patient): Promise<Finding[]> {
+	if (patient.sandbox) {
+		await patient.sandbox.open();
+		const { state } = patient.sandbox;
+		await patient.sandbox.close();
+		if (!state.active) return [{ state: "fail", text: `not available: ${state.reason}`, ...(state.remedy && { remedy: state.remedy }) }];
+		if (state.mode === "external") return [{ state: "note", text: "external: the walls are those of your container, and nothing was tried" }];
+		return [
+			{
+				state: "ok",
+				text: `${state.mode}, ${state.backend}: every way out that was tried is closed${state.cell ? "" : "; without nsenter, background processes end with their command"}`,
+			},
+		];
+	}
+	const folder = mkdtempSync(join(tmpdir(), "bowline-doctor-"));
+	const settings: Partial<Record<SettingName, unknown>> = { "sandbox.mode": "workspace-write", "sandbox.required": true };
+	const walls = new Sandbox({
+		cwd: folder,
+		userDirectory: join(folder, "..", `${folder.slice(folder.lastIndexOf("/") + 1)}.user`),
+		env: patient.env,
+		setting: (name) => (settings[name] ?? patient.settings.get(name)) as never,
+	});
+	try {
+		await walls.open();
+		const { active, backend, reason, remedy } = walls.state;
+		if (active) return [{ state: "ok", text: `off; it works here with ${backend}`, remedy: "Turn it on with --sandbox workspace-write." }];
+		return [{ state: "note", text: `off, and not available: ${reason}`, ...(remedy && { remedy }) }];
+	} finally {
+		await walls.close();
+		rmSync(folder, { recursive: true, force: true });
+		rmSync(`${folder}.user`, { recursive: true, force: true });
+	}
+}
+
+function advice({ settings }: Patient, isAsked: boolean): Finding[] {
+	const found: Finding[] = [];
+	if (isAsked && process.getuid?.() === 0)
+		found.push({ state: "note", text: "this is root: the walls are thinner than for an ordinary user", remedy: "Run Bowline as an ordinary user." });
+	const hasPathRules = settings.get("permissions.rules").some(({ action, path }) => path !== undefined && action !== "allow");
+	if (!isAsked && hasPathRules)
+		found.push({
+			state: "note",
+			text: "rules about paths hold for file tools only: commands can read and write these paths",
+			remedy: "Turn the sandbox on, which closes them to commands, too.",
+		});
+	return found;
+}
+
+/** A command can make a directory look like a repository; git then runs what its configuration says. */
+async function gitAdvice(): Promise<Finding[]> {
+	const [value] = await Promise.allSettled([run("git", ["config", "--global", "safe.bareRepository"])]);
+	if (value.status === "fulfilled" && value.value.stdout.trim() === "explicit") return [];
+	return [
+		{
+			state: "note",
+			text: "git takes any directory that looks like a bare repository for one",
+			remedy: "Set git config --global safe.bareRepository explicit.",
+		},
+	];
+}
