@@ -55,7 +55,7 @@ const connectMs = 30_000;
 const openMs = 10_000;
 const realm = { "Proxy-Authenticate": 'Basic realm="bowline"' };
 
-const listening = `const s=require("net").createServer();s.on("error",e=>{console.error(e.message);process.exit(1)});s.listen(${proxyPort},"127.0.0.1",()=>process.send("up",s,()=>process.exit(0)))`;
+const listening = `const s=require("net").createServer();s.on("error",(error)=>{throw error});s.listen(${proxyPort},"127.0.0.1",()=>process.send("up",s,()=>process.exit(0)))`;
 
 /** For ssh: connects through the proxy of the environment. */
 export const relayProgram = `const [host,port]=process.argv.slice(2);const p=new URL(process.env.HTTPS_PROXY);
@@ -64,7 +64,7 @@ const s=require("net").connect(Number(p.port),p.hostname,()=>s.write("CONNECT "+
 let head=Buffer.alloc(0);const read=(chunk)=>{head=Buffer.concat([head,chunk]);const end=head.indexOf("\\r\\n\\r\\n");if(end<0)return;s.off("data",read);
 if(!head.toString("latin1").startsWith("HTTP/1.1 200")){process.stderr.write(head);process.exit(1)}
 process.stdout.write(head.subarray(end+4));s.pipe(process.stdout);process.stdin.pipe(s)};
-s.on("data",read);s.on("error",(error)=>{console.error(error.message);process.exit(1)});
+s.on("data",read);s.on("error",(error)=>{throw error});
 `;
 
 export class HostProxy {
