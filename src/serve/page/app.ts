@@ -3,7 +3,7 @@ import { button, type Child, h, icon } from "../../page/dom.ts";
 import { duration, money, shortNumber } from "../../page/stats.ts";
 import { themeSwitch } from "../../page/theme.ts";
 import type { Node as Entry } from "../../page/tree.ts";
-import { fieldsOf, listOf, numberOf, plainText, textOf } from "../../page/values.ts";
+import { fieldsOf, listOf, numberOf, oneLine, plainText, textOf } from "../../page/values.ts";
 import type { ServedSession } from "../../protocol/serve.ts";
 import { Announcer } from "./announce.ts";
 import { Api, Refused } from "./api.ts";
@@ -458,6 +458,7 @@ export class App {
 			this.#frame = 0;
 			if (!this.#model) return;
 			this.#chat.draw();
+			this.#drawTitle(this.#model);
 			this.#panels.show(this.#model, this.#facts);
 		});
 	}
@@ -473,8 +474,7 @@ export class App {
 		const model = this.#model;
 		if (!model) return;
 		const { session } = model;
-		this.#title.replaceChildren(h("bdi", {}, sessionName(session)));
-		this.#title.title = session.cwd;
+		this.#drawTitle(model);
 		const driver = session.seat && !this.#hasSeat ? `watching · ${session.seat.name} drives` : this.#hasSeat ? "you drive" : "";
 		this.#state.replaceChildren(
 			...[stateDot(session), h("span", {}, stateWord(session)), driver !== "" && h("span", { class: "bar-seat" }, driver)].filter(
@@ -488,6 +488,15 @@ export class App {
 				: undefined;
 		this.#drawBanner();
 		this.#schedule();
+	}
+
+	/** The name of the session, else its first prompt. */
+	#drawTitle({ session, tree, hasOlder }: SessionModel): void {
+		const first = session.name || hasOlder ? undefined : tree.nodes.find(({ message }) => message.role === "user");
+		const name = (first && oneLine(plainText(first.message.content), 70)) || sessionName(session);
+		if (this.#title.textContent === name) return;
+		this.#title.replaceChildren(h("bdi", {}, name));
+		this.#title.title = session.cwd;
 	}
 
 	#drawBanner(): void {

@@ -226,7 +226,7 @@ describe.skipIf(!browserPath)("the page of the server", () => {
 		expect(own.trouble).toEqual([]);
 	});
 
-	test("an agent that is killed: the page says so, and starts it again", { timeout: slow }, async () => {
+	test("an agent that is killed: the page says so, and resumes its run", { timeout: slow }, async () => {
 		const server = await serve({
 			replies: [
 				{ when: { text: "wait" }, blocks: [{ tool: "bash", arguments: { command: "touch began; sleep 600" } }] },
@@ -243,10 +243,10 @@ describe.skipIf(!browserPath)("the page of the server", () => {
 		await says(own, ".banner.bad", "SIGKILL");
 		expect(await findings(own)).toEqual([]);
 		await own.page.waitForSelector(".send.stop", { state: "hidden" });
-		await own.page.click(".banner >> text=Open as it is");
-		await own.page.waitForSelector(".banner.bad", { state: "detached" });
-		await send(own, "Are you back?");
+		await own.page.click(".banner .primary");
 		await says(own, ".log", "Back again.");
+		await own.page.waitForSelector(".banner.bad", { state: "detached" });
+		await isIdle(own);
 		expect(own.trouble).toEqual([]);
 	});
 
