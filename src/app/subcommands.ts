@@ -98,7 +98,7 @@ export const subcommands: Record<string, Subcommand> = {
 		run: async (words, options, unknown) => (await import("./commands/serve.ts")).serveCommand(words, options, unknown),
 	},
 	fleet: {
-		usage: "init|submit|work|status|logs|result|cancel|retry|workers|lanes|budgets|rates|drain|prune …",
+		usage: "init|submit|work|status|result|…",
 		doc: "Runs over many machines, each with exactly one result; see docs/fleet.md",
 		flags: ["provider", "model", "thinking", "json", ...surroundings],
 		ownFlags: fleetFlags,
