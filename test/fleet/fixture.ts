@@ -1,0 +1,129 @@
+/** A small fleet for tests: a repository, a model that works in steps, and workers that are real processes with directories of their own. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Submission } from "../../src/fleet/queue.ts";
+
+/** Tests and scripts are started at the top of the repository. */
+export const program = resolve("dist/bowline.js");
+
+export interface Fixture {
+	folder: string;
+	repository: string;
+	/** Answers with one step after another, until the work is done. */
+	script: string;
+	/** Where each step notes that it ran: run, epoch, step. */
+	effects: string;
+	remove(): void;
+}
+
+export const steps = 4;
+
+export function makeFixture({ stepSeconds = 0.2, model = {} }: { stepSeconds?: number; model?: object } = {}): Fixture {
+	const folder = mkdtempSync(join(tmpdir(), "bl-fl-"));
+	const repository = join(folder, "repository");
+	const effects = join(folder, "effects");
+	writeFileSync(effects, "");
+	mkdirSync(repository);
+	const step = `n=$(($(cat work.txt 2>/dev/null | wc -l) + 1))
+echo "$BOWLINE_RUN_ID $BOWLINE_RUN_EPOCH $n" >> ${effects}
+sleep ${stepSeconds}
+echo "line $n" >> work.txt
+echo "step $n is done"
+if [ $n -ge ${steps} ]; then echo all-steps-done; fi
+`;
+	writeFileSync(join(repository, "step.sh"), step);
+	writeFileSync(join(repository, "readme.txt"), "hello\n");
+	git(repository, "init", "-q", "-b", "main");
+	git(repository, "add", "-A");
+	git(repository, "commit", "-q", "-m", "first");
+	const script = join(folder, "script.jsonc");
+	const usage = { input: 1000, output: 100 };
+	const replies = [
+		{ when: { text: "all-steps-done" }, text: "Done.", times: "always", usage },
+		{ when: { text: "checks failed" }, blocks: [{ tool: "bash", arguments: { command: "echo repaired > repaired.txt; echo all-steps-done" } }], times: "always", usage },
+		{ blocks: [{ tool: "bash", arguments: { command: "sh step.sh" } }], times: "always", usage },
+	];
+	writeFileSync(script, JSON.stringify({ model: { cost: { input: 1000, output: 0, cacheRead: 0, cacheWrite: 0 }, ...model }, replies }));
+	return { folder, repository, script, effects, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+export function git(cwd: string, ...args: string[]): string {
+	return execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", ...args], { cwd, encoding: "utf8", stdio: "pipe" });
+}
+
+export function submissionFor({ repository, script }: Fixture, key: string, more: Partial<Submission> & { spec?: object } = {}): Submission {
+	const { spec, ...rest } = more;
+	return {
+		key,
+		lane: "default",
+		priority: 0,
+		needs: [],
+		maxAttempts: 5,
+		...rest,
+		spec: { repo: { url: repository }, prompt: "Take all steps.", provider: "scripted", model: script, ...spec },
+	};
+}
+
+export interface WorkerProcess {
+	child: ChildProcess;
+	output: () => string;
+	exited: Promise<number | null>;
+}
+
+/** `home`: a machine of its own. */
+export function startWorker(home: string, flags: readonly string[], settings: Record<string, string | number>): WorkerProcess {
+	mkdirSync(home, { recursive: true });
+	const set = Object.entries({ "sandbox.mode": "off", ...settings }).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
+	const child = spawn(process.execPath, [program, "fleet", "work", ...flags, ...set], {
+		env: { ...process.env, BOWLINE_DIR: home },
+		cwd: home,
+		stdio: ["ignore", "ignore", "pipe"],
+	});
+	let output = "";
+	child.stderr?.on("data", (chunk: Buffer) => {
+		output += chunk.toString();
+	});
+	const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+	return { child, output: () => output, exited };
+}
+
+/** The process and all that descend from it. */
+export function familyOf(pid: number): number[] {
+	const parents = new Map<number, number[]>();
+	for (const name of readdirSync("/proc")) {
+		if (!/^\d+$/.test(name)) continue;
+		try {
+			const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+			const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+			parents.set(parent, [...(parents.get(parent) ?? []), Number(name)]);
+		} catch {
+			// It has ended meanwhile.
+		}
+	}
+	const found: number[] = [];
+	for (let next = [pid]; next.length > 0; next = next.flatMap((each) => parents.get(each) ?? [])) found.push(...next);
+	return found;
+}
+
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+	for (const pid of pids) {
+		try {
+			process.kill(pid, signal);
+		} catch {
+			// It has ended meanwhile.
+		}
+	}
+}
+
+/** Waits for a condition, not for a time. */
+export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, what: string, deadlineMs = 120_000): Promise<T> {
+	const end = Date.now() + deadlineMs;
+	for (;;) {
+		const found = await look();
+		if (found) return found;
+		if (Date.now() > end) throw new Error(`It did not come to pass in ${deadlineMs} ms: ${what}`);
+		await new Promise((resolve) => setTimeout(resolve, 50));
+	}
+}

@@ -1,0 +1,221 @@
+/**
+ * Many runs on workers that are killed and frozen, with a Postgres that crashes in the middle, each run submitted five times. Afterwards every
+ * promise is checked against what is in the tables, in the patches, and in the effects that steps had outside.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { initialise, openPostgresQueue, type PostgresQueue } from "../../src/fleet/postgres/queue.ts";
+import { chain } from "../../src/fleet/receipt.ts";
+import { withoutCut } from "../../src/fleet/takeovers.ts";
+import { startCluster } from "./cluster.ts";
+import { familyOf, makeFixture, signalAll, startWorker, steps, submissionFor, until, type WorkerProcess } from "./fixture.ts";
+
+export interface TortureOptions {
+	runs: number;
+	workers: number;
+	slots: number;
+	/** How many workers are killed and frozen while runs are left. */
+	kills: number;
+	freezes: number;
+	/** Whether Postgres crashes, and starts again. */
+	crash: boolean;
+	seed: number;
+	deadlineMs: number;
+	leaseMs?: number;
+	renewMs?: number;
+	log?: (text: string) => void;
+}
+
+export interface TortureReport {
+	results: number;
+	missing: string[];
+	/** By status. */
+	statuses: Record<string, number>;
+	problems: string[];
+	submissions: number;
+	kills: number;
+	freezes: number;
+	takeovers: number;
+	stepsRun: number;
+	stepsTwice: number;
+	/** Steps of an older epoch after one of a newer: at most the one in flight when a machine was frozen. */
+	stepsLate: number;
+	seconds: number;
+}
+
+/** The same sequence for the same seed. */
+function random(seed: number): () => number {
+	let state = seed >>> 0 || 1;
+	return () => {
+		state ^= state << 13;
+		state ^= state >>> 17;
+		state ^= state << 5;
+		return (state >>> 0) / 2 ** 32;
+	};
+}
+
+export async function torture(options: TortureOptions): Promise<TortureReport> {
+	const { runs, slots, crash, seed, deadlineMs, leaseMs = 6000, renewMs = 1000, log = () => undefined } = options;
+	const start = Date.now();
+	const next = random(seed);
+	const fixture = makeFixture();
+	const cluster = await startCluster({ durable: true });
+	const workers: WorkerProcess[] = [];
+	const queues: PostgresQueue[] = [];
+	const report: TortureReport = {
+		results: 0,
+		missing: [],
+		statuses: {},
+		problems: [],
+		submissions: 0,
+		kills: 0,
+		freezes: 0,
+		takeovers: 0,
+		stepsRun: 0,
+		stepsTwice: 0,
+		stepsLate: 0,
+		seconds: 0,
+	};
+	let homes = 0;
+	try {
+		const url = await cluster.database();
+		await initialise({ url, schema: "bowline_fleet" });
+		for (let count = 0; count < 5; count++) queues.push(await openPostgresQueue({ url, schema: "bowline_fleet" }));
+		const queue = queues[0] as PostgresQueue;
+		const settings = { "fleet.url": url, "fleet.leaseMs": leaseMs, "fleet.renewMs": renewMs };
+		const startOne = () => workers.push(startWorker(join(fixture.folder, `machine-${++homes}`), ["--slots", String(slots)], settings));
+		for (let count = 0; count < options.workers; count++) startOne();
+
+		const keys = Array.from({ length: runs }, (_, index) => `run-${index}`);
+		const answers = await Promise.all(
+			keys.flatMap((key) => queues.map((each) => each.submit([submissionFor(fixture, key, { maxAttempts: 100 })]).then(([one]) => ({ key, one })))),
+		);
+		report.submissions = answers.length;
+		for (const key of keys) {
+			const mine = answers.filter((answer) => answer.key === key);
+			if (new Set(mine.map(({ one }) => one?.runId)).size !== 1) report.problems.push(`${key} has several runs`);
+			if (mine.filter(({ one }) => one?.fresh).length !== 1) report.problems.push(`${key} was fresh more than once`);
+		}
+		const ids = [...new Set(answers.map(({ one }) => one?.runId as string))];
+
+		const doneCount = async () => {
+			try {
+				const counts = await queue.count({});
+				return runs - (counts.queued ?? 0) - (counts.running ?? 0);
+			} catch {
+				// Postgres is away.
+				return 0;
+			}
+		};
+		// What is left of the harm is spread over what is left of the runs.
+		const harm = [
+			...Array.from({ length: options.kills }, () => "kill" as const),
+			...Array.from({ length: options.freezes }, () => "freeze" as const),
+			...(crash ? (["crash"] as const) : []),
+		]
+			.map((what) => ({ what, order: next() }))
+			.sort((a, b) => a.order - b.order);
+		let harmed = 0;
+		const thaws: Promise<void>[] = [];
+		await until(
+			async () => {
+				const done = await doneCount();
+				if (done >= runs) return true;
+				// Some of the harm at the beginning, before any run has ended.
+				const due = Math.ceil(((done + runs * 0.15) / (runs * 1.1)) * harm.length);
+				while (harmed < Math.min(due, harm.length) && done < runs) {
+					const { what } = harm[harmed++] as (typeof harm)[number];
+					log(`${done} of ${runs} done: ${what}`);
+					if (what === "crash") {
+						await cluster.crash();
+						await new Promise((resolve) => setTimeout(resolve, 500 + next() * 1000));
+						await cluster.start();
+						continue;
+					}
+					const living = workers.filter(({ child }) => child.exitCode === null && child.signalCode === null);
+					const victim = living[Math.floor(next() * living.length)];
+					if (!victim) continue;
+					if (what === "kill") {
+						victim.child.kill("SIGKILL");
+						await victim.exited;
+						report.kills += 1;
+						startOne();
+					} else {
+						// The whole machine, or the worker alone.
+						const pid = victim.child.pid as number;
+						const family = next() < 0.7 ? familyOf(pid) : [pid];
+						signalAll(family, "SIGSTOP");
+						report.freezes += 1;
+						const frozenMs = leaseMs + next() * 2000;
+						thaws.push(new Promise((resolve) => setTimeout(resolve, frozenMs)).then(() => signalAll(family, "SIGCONT")));
+					}
+					await new Promise((resolve) => setTimeout(resolve, 200 + next() * 600));
+				}
+				return false;
+			},
+			`${runs} runs have ended`,
+			deadlineMs,
+		);
+		await Promise.all(thaws);
+		// Thawed workers notice that they are dead; their agents end with them.
+		for (const { child } of workers) child.kill("SIGTERM");
+		await Promise.all(workers.map(({ exited }) => exited));
+		await check(queue, ids, fixture.effects, report);
+	} catch (error) {
+		const said = workers.map(({ output }, index) => `worker ${index + 1}: ${output().slice(-1500)}`).join("\n");
+		throw new Error(`${(error as Error).message}\n${said}`, { cause: error });
+	} finally {
+		for (const { child } of workers) signalAll(child.pid === undefined ? [] : [child.pid], "SIGCONT");
+		for (const { child } of workers) child.kill("SIGKILL");
+		await Promise.all(workers.map(({ exited }) => exited));
+		await Promise.all(queues.map((each) => each.close()));
+		await cluster.remove();
+		fixture.remove();
+	}
+	report.seconds = Math.round((Date.now() - start) / 1000);
+	return report;
+}
+
+async function check(queue: PostgresQueue, ids: readonly string[], effectsFile: string, report: TortureReport): Promise<void> {
+	const effects = readFileSync(effectsFile, "utf8")
+		.split("\n")
+		.filter(Boolean)
+		.map((line) => line.split(" "))
+		.map(([run, epoch, step]) => ({ run, epoch: Number(epoch), step: Number(step) }));
+	report.stepsRun = effects.length;
+	for (const id of ids) {
+		const [row] = await queue.list({ ids: [id] });
+		const result = await queue.result(id);
+		if (!row || !result) {
+			report.missing.push(id);
+			continue;
+		}
+		report.results += 1;
+		report.statuses[result.status] = (report.statuses[result.status] ?? 0) + 1;
+		const complain = (text: string) => report.problems.push(`${id}: ${text}`);
+		if (row.state !== "done") complain(`is ${row.state} and has a result`);
+		if (result.epoch !== row.epoch) complain(`its result is of epoch ${result.epoch}, its row of ${row.epoch}`);
+		const takeovers = await queue.takeovers(id);
+		report.takeovers += takeovers.length;
+		for (const file of ["session", "events"] as const) {
+			const lines = await queue.lines(id, file, 0, 1_000_000);
+			const count = file === "session" ? row.sessionLines : row.eventLines;
+			if (lines.length !== count || lines.some(({ line }, index) => line !== index + 1)) complain(`its ${file} lines have gaps`);
+			if (lines.some(({ epoch }, index) => epoch < (lines[index - 1]?.epoch ?? 0))) complain(`its ${file} epochs go down`);
+			const kept = withoutCut(lines, takeovers, file).map(({ body }) => body);
+			if (file === "session" && chain("", kept) !== result.receipt.logHead) complain("its receipt does not fit its log");
+			if (file === "events") {
+				const numbers = lines.flatMap(({ body }) => (body.startsWith('{"s":') ? [Number(/^\{"s":(\d+)/.exec(body)?.[1])] : []));
+				if (new Set(numbers).size !== numbers.length) complain("a number of its events was used twice");
+			}
+		}
+		// The files and the conversation are of one moment: each step is in the files once.
+		const added = (result.patch?.toString() ?? "").split("\n").filter((line) => line.startsWith("+line "));
+		const wanted = Array.from({ length: steps }, (_, index) => `+line ${index + 1}`);
+		if (result.status === "completed" && added.join() !== wanted.join()) complain(`its patch has ${added.join(" ") || "nothing"}`);
+		const mine = effects.filter(({ run }) => run === id);
+		report.stepsTwice += mine.length - new Set(mine.map(({ step }) => step)).size;
+		report.stepsLate += mine.filter(({ epoch }, index) => mine.slice(0, index).some((before) => before.epoch > epoch)).length;
+	}
+	for (const lane of await queue.lanes()) if (lane.running !== 0) report.problems.push(`lane ${lane.name} says that ${lane.running} run`);
+}
