@@ -42,7 +42,12 @@ if [ $n -ge ${steps} ]; then echo all-steps-done; fi
 	const usage = { input: 1000, output: 100 };
 	const replies = [
 		{ when: { text: "all-steps-done" }, text: "Done.", times: "always", usage },
-		{ when: { text: "checks failed" }, blocks: [{ tool: "bash", arguments: { command: "echo repaired > repaired.txt; echo all-steps-done" } }], times: "always", usage },
+		{
+			when: { text: "checks failed" },
+			blocks: [{ tool: "bash", arguments: { command: "echo repaired > repaired.txt; echo all-steps-done" } }],
+			times: "always",
+			usage,
+		},
 		{ blocks: [{ tool: "bash", arguments: { command: "sh step.sh" } }], times: "always", usage },
 	];
 	writeFileSync(script, JSON.stringify({ model: { cost: { input: 1000, output: 0, cacheRead: 0, cacheWrite: 0 }, ...model }, replies }));

@@ -1,0 +1,373 @@
+/** The parts of the fleet that need no process: what may be submitted, the lease, rates, money, receipts, files. */
+import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { load, loadAll } from "js-yaml";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { Wallet } from "../../src/fleet/budget.ts";
+import { checkOut, Mirrors } from "../../src/fleet/checkout.ts";
+import { FileStates, PatchTooLarge } from "../../src/fleet/checkpoint.ts";
+import { sharedFileQueue } from "../../src/fleet/file/control.ts";
+import { ownFileQueue } from "../../src/fleet/file/queue.ts";
+import { checkLease, Lease } from "../../src/fleet/lease.ts";
+import { connectionConfig, holdsPassword, shownUrl } from "../../src/fleet/postgres/connect.ts";
+import { backOffMs, type Claim, type RunQueue } from "../../src/fleet/queue.ts";
+import { Rates } from "../../src/fleet/rates.ts";
+import { chain, RunAccount } from "../../src/fleet/receipt.ts";
+import { readSubmission, submissionDigest, toSubmission } from "../../src/fleet/spec.ts";
+import { Tail } from "../../src/fleet/tail.ts";
+import { redactor } from "../../src/lib/redact.ts";
+import { Shell } from "../../src/lib/shell/index.ts";
+import { Git } from "../../src/snapshots/git.ts";
+import { git as runGit } from "./fixture.ts";
+
+const folders: string[] = [];
+const newFolder = () => {
+	const folder = mkdtempSync(join(tmpdir(), "bl-parts-"));
+	folders.push(folder);
+	return folder;
+};
+afterEach(() => {
+	for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+	vi.useRealTimers();
+});
+
+describe("submissions", () => {
+	const good = { repo: { url: "https://git.example.com/shop.git", ref: "main" }, prompt: "Fix it" };
+
+	test("a good one passes, and its digest does not depend on the order of members", () => {
+		const options = { maxAttempts: 5, random: () => "x" };
+		const one = toSubmission(readSubmission({ ...good, limits: { usd: 2 }, needs: ["gpu"], priority: 5, key: "k" }), options);
+		const other = toSubmission(
+			readSubmission({ key: "k", priority: 5, needs: ["gpu"], limits: { usd: 2 }, prompt: "Fix it", repo: { ref: "main", url: good.repo.url } }),
+			options,
+		);
+		expect(one).toMatchObject({ key: "k", lane: "default", priority: 5, needs: ["gpu"], spec: good });
+		expect(submissionDigest(one).equals(submissionDigest(other))).toBe(true);
+		expect(submissionDigest({ ...one, lane: "night" }).equals(submissionDigest(one))).toBe(false);
+	});
+
+	test.each([
+		[{ prompt: "x" }, "run.repo is missing."],
+		[{ repo: { url: "/r" } }, "run.prompt is missing."],
+		[{ ...good, repo: { url: "https://ada:secret@git.example.com/shop.git" } }, "holds a name or a password"],
+		[{ ...good, repo: { url: "https://token@git.example.com/shop.git" } }, "holds a name or a password"],
+		[{ ...good, repo: { url: "ext::sh -c id" } }, "remote helpers"],
+		[{ ...good, repo: { url: "--upload-pack=id" } }, "must be the url or the path"],
+		[{ ...good, repo: { url: "/r", ref: "--force" } }, "must be a branch"],
+		[{ ...good, repo: { url: "/r", subdir: "../.." } }, "inside the repository"],
+		[{ ...good, env: ["TOKEN=secret"] }, 'names of variables, without values: "TOKEN" is none'],
+		[{ ...good, settings: { "sandbox.mode": "off" } }, "sandbox.mode is the worker's own setting"],
+		[{ ...good, settings: { "permissions.mode": "full" } }, "permissions.mode is the worker's own setting"],
+		[{ ...good, priority: 101 }, "from -100 to 100"],
+		[{ ...good, limits: { usd: -1 } }, "run.limits.usd must be a number greater than 0"],
+		[{ ...good, promt: "x" }, "run.promt is unknown"],
+		["text", "must be an object"],
+	])("%j is refused: %s", (value, text) => {
+		expect(() => readSubmission(value)).toThrow(text);
+	});
+
+	test("a name in an ssh url is how ssh works", () => {
+		expect(readSubmission({ ...good, repo: { url: "ssh://git@git.example.com/shop.git" } }).repo.url).toContain("git@");
+		expect(readSubmission({ ...good, repo: { url: "git@git.example.com:shop.git" } }).repo.url).toContain("git@");
+	});
+});
+
+describe("the url of Postgres", () => {
+	test("passwords are not shown", () => {
+		expect(shownUrl("postgres://ada:secret@db/fleet?password=other")).not.toMatch(/secret|other/);
+		expect(holdsPassword("postgres://ada:secret@db/fleet")).toBe(true);
+		expect(holdsPassword("postgres://ada@db/fleet")).toBe(false);
+		expect(() => shownUrl("mysql://db")).toThrow("must be a url of PostgreSQL");
+	});
+
+	test("certificates are checked, except on this machine", () => {
+		expect(connectionConfig("postgres://ada@db.example.com/fleet").ssl).toEqual({ rejectUnauthorized: true });
+		expect(connectionConfig("postgres://ada@127.0.0.1/fleet").ssl).toBe(false);
+		expect(connectionConfig("postgres://ada@localhost/fleet").ssl).toBe(false);
+		expect(connectionConfig("postgres:///fleet?host=/run/postgresql").ssl).toBe(false);
+		expect(connectionConfig("postgres:///fleet?host=db.example.com").ssl).toEqual({ rejectUnauthorized: true });
+		expect(connectionConfig("postgres://ada@db/fleet?sslmode=disable").ssl).toBe(false);
+		expect(() => connectionConfig("postgres://ada@db/fleet?sslmode=require")).toThrow("sslmode=require is not supported");
+	});
+});
+
+describe("the lease", () => {
+	test("it must be longer than three renewals and a margin", () => {
+		expect(checkLease({ leaseMs: 20_000, renewMs: 5000 })).toBeUndefined();
+		expect(checkLease({ leaseMs: 10_000, renewMs: 5000 })).toContain("17000");
+	});
+
+	test("the worker lets go before others may take its runs, counted from when a renewal was sent", async () => {
+		vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+		let now = 0;
+		let answer: (value: never) => void = () => undefined;
+		const lost: string[] = [];
+		const queue = { renew: () => new Promise<never>((resolve) => (answer = resolve)) };
+		const lease = new Lease(
+			{ queue, worker: "w", leaseMs: 20_000, renewMs: 5000, onRenewal: () => undefined, onLost: (why) => lost.push(why), now: () => now },
+			0,
+		);
+		now = 10_000;
+		const renewing = lease.renew();
+		// The answer comes late; it counts from 10000.
+		now = 17_000;
+		answer({ draining: false, cancel: [], held: [], running: 0, rates: [] } as never);
+		await renewing;
+		now = 28_000;
+		expect(lease.isHeld).toBe(true);
+		now = 28_001;
+		expect(lease.isHeld).toBe(false);
+		expect(lost).toHaveLength(1);
+		now = 0;
+		expect(lease.isHeld).toBe(false);
+	});
+
+	test("a worker that was declared dead is lost at once", async () => {
+		const lost: string[] = [];
+		const lease = new Lease(
+			{
+				queue: { renew: async () => "gone" },
+				worker: "w",
+				leaseMs: 20_000,
+				renewMs: 5000,
+				onRenewal: () => undefined,
+				onLost: (why) => lost.push(why),
+			},
+			performance.now(),
+		);
+		await lease.renew();
+		expect(lost).toEqual(["The fleet has declared this worker dead."]);
+		lease.stop();
+	});
+});
+
+describe("rates", () => {
+	const rate = (more: object) => ({ provider: "p", rpm: null, tpm: null, pausedMs: 0, ...more });
+
+	test("requests per minute stay under the worker's share", () => {
+		let now = 0;
+		const rates = new Rates({ setRate: async () => undefined }, () => now);
+		rates.update([rate({ rpm: 60 })], 2, 8);
+		let granted = 0;
+		// For five minutes, every 100 ms.
+		for (; now < 300_000; now += 100) if (rates.take("p", 0) === 0) granted += 1;
+		// A quarter of 60 per minute, and what the bucket holds at the start.
+		expect(granted).toBeGreaterThanOrEqual(70);
+		expect(granted).toBeLessThanOrEqual(15 * 5 + 2);
+		expect(rates.take("other", 1e9)).toBe(0);
+	});
+
+	test("a refusal pauses the fleet once, longer each time, and a success ends that", async () => {
+		let now = 0;
+		const pauses: unknown[] = [];
+		const rates = new Rates({ setRate: async (provider, change) => void pauses.push([provider, change.pauseMs]) }, () => now);
+		await rates.refused("p", undefined);
+		expect(rates.take("p", 1)).toBe(10_000);
+		now = 10_001;
+		expect(rates.take("p", 1)).toBe(0);
+		await rates.refused("p", undefined);
+		rates.succeeded("p");
+		await rates.refused("p", 3000);
+		await rates.refused("p", undefined);
+		expect(pauses).toEqual([
+			["p", 10_000],
+			["p", 20_000],
+			["p", 3000],
+			["p", 20_000],
+		]);
+	});
+});
+
+describe("money", () => {
+	const claim = { runId: "r", epoch: 1, budget: "b" } as Claim;
+	const budget = { id: "b", maxUsd: 16, maxTokens: null, spentUsd: 0, spentTokens: 0, heldUsd: 0, heldTokens: 0 };
+
+	test("it takes a slice of what is left, and asks again when that is spent", async () => {
+		const held: number[] = [];
+		const queue = {
+			budgets: async () => [budget],
+			hold: async (_: Claim, usd: number) => {
+				held.push(usd);
+				return "held" as const;
+			},
+		};
+		const wallet = new Wallet(queue, claim, {});
+		expect(await wallet.cover({ usd: 0.25, tokens: 10 })).toBe("enough");
+		expect(await wallet.cover({ usd: 0.75, tokens: 10 })).toBe("enough");
+		expect(held).toEqual([1]);
+		wallet.spent({ usd: 0.9, tokens: 0 });
+		expect(await wallet.cover({ usd: 0.5, tokens: 10 })).toBe("enough");
+		expect(held).toHaveLength(2);
+	});
+
+	test("it asks for the request alone when a slice is too much, and passes on what the queue says", async () => {
+		const queue = { budgets: async () => [budget], hold: async (_: Claim, usd: number) => (usd <= 0.25 ? ("held" as const) : ("wait" as const)) };
+		expect(await new Wallet(queue, claim, {}).cover({ usd: 0.25, tokens: 0 })).toBe("enough");
+		expect(await new Wallet(queue, claim, {}).cover({ usd: 2, tokens: 0 })).toBe("wait");
+		expect(await new Wallet(queue, { ...claim, budget: undefined } as never, {}).cover({ usd: 1e9, tokens: 0 })).toBe("enough");
+	});
+});
+
+test("the pauses between attempts grow, up to ten minutes", () => {
+	expect([1, 2, 3, 4].map((attempts) => backOffMs(attempts, 0.5))).toEqual([5000, 10_000, 20_000, 40_000]);
+	expect(backOffMs(50, 1)).toBe(720_000);
+	expect(backOffMs(1, 0)).toBe(4000);
+});
+
+test("a receipt adds up costs, commands and the chain of the lines", () => {
+	const message = (message: object, at: string) => JSON.stringify({ type: "message", timestamp: at, message });
+	const lines = [
+		message({ role: "user", content: "go" }, "2026-01-01T00:00:00.000Z"),
+		message(
+			{
+				role: "assistant",
+				provider: "p",
+				model: "m",
+				usage: { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, totalTokens: 15, cost: { total: 0.5 } },
+				content: [{ type: "toolCall", id: "c1", name: "bash", arguments: { command: "npm test" } }],
+			},
+			"2026-01-01T00:00:01.000Z",
+		),
+		message({ role: "toolResult", toolCallId: "c1", toolName: "bash", isError: false, content: [] }, "2026-01-01T00:00:03.500Z"),
+		"torn {",
+	];
+	const account = new RunAccount();
+	expect(account.add(lines.slice(0, 2), [])).toEqual({ usd: 0.5, tokens: 15 });
+	expect(account.add(lines.slice(2), [])).toEqual({ usd: 0, tokens: 0 });
+	expect(account.facts).toMatchObject({
+		commands: [{ command: "npm test", exitCode: 0, ms: 2500 }],
+		models: [{ provider: "p", id: "m", tokens: 15, usd: 0.5 }],
+		logHead: chain("", lines),
+	});
+	expect(chain("", lines)).not.toBe(chain("", [...lines].reverse()));
+});
+
+test("a file is read in whole lines, and what is torn waits", () => {
+	const path = join(newFolder(), "file");
+	const tail = new Tail(path);
+	expect(tail.peek().lines).toEqual([]);
+	writeFileSync(path, "one\ntwo\nthr");
+	const first = tail.peek();
+	expect(first.lines).toEqual(["one", "two"]);
+	expect(tail.peek().lines).toEqual(["one", "two"]);
+	tail.taken(first.offset);
+	expect(tail.peek().lines).toEqual([]);
+	appendFileSync(path, "ee\n\u{1f600}\n");
+	expect(tail.peek().lines).toEqual(["three", "\u{1f600}"]);
+});
+
+test("files come back on another machine: binary, renamed, executable, linked, removed", async () => {
+	const folder = newFolder();
+	const repository = join(folder, "repository");
+	mkdirSync(repository);
+	writeFileSync(join(repository, "old.txt"), "a line\n".repeat(50));
+	writeFileSync(join(repository, "gone.txt"), "gone\n");
+	writeFileSync(join(repository, "crlf.txt"), "one\r\ntwo\r\n");
+	writeFileSync(join(repository, ".gitattributes"), "*.txt text=auto\n");
+	writeFileSync(join(repository, ".gitignore"), "built/\n");
+	runGit(repository, "init", "-q");
+	runGit(repository, "add", "-A");
+	runGit(repository, "commit", "-q", "-m", "first");
+	const shell = new Shell({ cwd: folder, environment: () => process.env, redact: redactor(() => []) });
+	const git = new Git({ shell: async () => shell, environment: () => process.env }, "/");
+	const { signal } = new AbortController();
+	try {
+		const mirrors = new Mirrors(git, join(folder, "cache"), 1e9);
+		const repo = { url: repository };
+		const mirror = await mirrors.ensure(repo, signal);
+		const machine = async (name: string, maxBytes = 1e7) => {
+			const top = join(folder, name, "tree");
+			mkdirSync(join(folder, name), { recursive: true });
+			await checkOut(git, mirror, repo, top, signal);
+			return { top, states: await FileStates.open(git, top, join(folder, name), mirror.commit, maxBytes, signal) };
+		};
+		const one = await machine("one");
+		expect(await one.states.take()).toBe(one.states.base);
+		runGit(one.top, "mv", "old.txt", "new name.txt");
+		rmSync(join(one.top, "gone.txt"));
+		writeFileSync(join(one.top, "run.sh"), "#!/bin/sh\n");
+		chmodSync(join(one.top, "run.sh"), 0o755);
+		symlinkSync("run.sh", join(one.top, "link"));
+		writeFileSync(join(one.top, "binary"), Buffer.from(Array.from({ length: 5000 }, (_, index) => (index * 7) % 256)));
+		writeFileSync(join(one.top, "crlf.txt"), "one\r\nthree\n");
+		mkdirSync(join(one.top, "built"));
+		writeFileSync(join(one.top, "built/out"), "not kept");
+		// A hook and a filter of the checkout's own configuration must not run.
+		runGit(one.top, "config", "filter.evil.clean", `touch ${join(folder, "evil")}`);
+		writeFileSync(join(one.top, ".git/info/attributes"), "* filter=evil\n");
+		const tree = await one.states.take();
+		const patch = await one.states.patch(tree);
+		expect(() => readFileSync(join(folder, "evil"))).toThrow();
+
+		const two = await machine("two");
+		await two.states.restore({ tree, patch });
+		expect(await two.states.take()).toBe(tree);
+		expect(readFileSync(join(two.top, "binary")).equals(readFileSync(join(one.top, "binary")))).toBe(true);
+		expect(readFileSync(join(two.top, "crlf.txt"), "latin1")).toBe("one\r\nthree\n");
+		await expect(two.states.restore({ tree: one.states.base, patch: Buffer.alloc(0) })).rejects.toThrow("should be of");
+		const three = await machine("three", 10);
+		writeFileSync(join(three.top, "large"), "x".repeat(1000));
+		await expect(three.states.take().then((large) => three.states.patch(large))).rejects.toBeInstanceOf(PatchTooLarge);
+
+		await expect(mirrors.ensure({ url: repository, ref: "no-such" }, signal)).rejects.toMatchObject({ name: "CheckoutError", isPassing: false });
+		await expect(mirrors.ensure({ url: join(folder, "nowhere") }, signal)).rejects.toMatchObject({ name: "CheckoutError" });
+		// A damaged mirror is made again.
+		rmSync(join(mirror.path, "HEAD"));
+		expect((await mirrors.ensure(repo, signal)).commit).toBe(mirror.commit);
+	} finally {
+		await shell.close();
+	}
+});
+
+test("commands ask the worker that owns the directory; without one they own it for a moment; a torn journal loses its last line alone", async () => {
+	const directory = newFolder();
+	const shared = sharedFileQueue(directory);
+	const submission = toSubmission(readSubmission({ repo: { url: "/r" }, prompt: "x", key: "k" }), { maxAttempts: 5, random: () => "" });
+	const [first] = await shared.submit([submission]);
+	const { listenFor } = await import("../../src/fleet/file/control.ts");
+	const owned = ownFileQueue(directory);
+	if (!("queue" in owned)) throw new Error("It has another owner.");
+	expect(ownFileQueue(directory)).toEqual({ holder: process.pid });
+	const server = await listenFor(owned.queue, directory);
+	expect(await shared.submit([submission])).toEqual([{ runId: first?.runId, fresh: false }]);
+	await expect(shared.submit([{ ...submission, priority: 1 }])).rejects.toMatchObject({ code: "key_reused" });
+	const queue: RunQueue = owned.queue;
+	const worker = { id: "w1", host: "h", labels: [], slots: 1, version: "1" };
+	await queue.register(worker);
+	const claim = (await queue.claim(worker)) as Claim;
+	await queue.finish(claim, { status: "completed", patch: Buffer.from([0, 255]), receipt: {} });
+	expect((await shared.result(claim.runId))?.patch).toEqual(Buffer.from([0, 255]));
+	server.close();
+	owned.release();
+	await shared.close();
+	appendFileSync(join(directory, "journal.jsonl"), '{"run":[{"id":"torn"');
+	expect((await sharedFileQueue(directory).list({})).map(({ runId, status }) => [runId, status])).toEqual([[claim.runId, "completed"]]);
+});
+
+describe("examples/deploy", () => {
+	const read = (name: string) => readFileSync(`examples/deploy/${name}`, "utf8");
+
+	test("the compose file is YAML with the services that it names", () => {
+		const { services } = load(read("fleet-compose.yaml")) as {
+			services: Record<string, { depends_on?: Record<string, unknown>; command?: string[] }>;
+		};
+		for (const { depends_on = {} } of Object.values(services)) for (const name of Object.keys(depends_on)) expect(services).toHaveProperty(name);
+		expect(services.worker?.command?.slice(0, 3)).toEqual(["bowline", "fleet", "work"]);
+	});
+
+	test("the manifest is YAML, and its selector finds its pods", () => {
+		const documents: { kind: string; spec: { selector?: { matchLabels: object }; template: { metadata?: { labels: object } } } }[] = [];
+		loadAll(read("fleet-kubernetes.yaml"), (each) => documents.push(each as never));
+		expect(documents.map(({ kind }) => kind)).toEqual(["Job", "Deployment"]);
+		const [, deployment] = documents;
+		expect(deployment?.spec.template.metadata?.labels).toEqual(deployment?.spec.selector?.matchLabels);
+	});
+
+	test("the unit has sections of assignments", () => {
+		const lines = read("bowline-fleet-worker.service")
+			.split("\n")
+			.filter((line) => line !== "" && !line.startsWith("#"));
+		expect(lines.filter((line) => !/^\[(Unit|Service|Install)\]$|^[A-Z]\w+=\S/.test(line))).toEqual([]);
+	});
+});
