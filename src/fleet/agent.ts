@@ -1,8 +1,7 @@
 /** The agent of a run: a child process of our own program, driven over the protocol, that asks before each step. */
-import { type Client, type Exit, startClient } from "../client/index.ts";
+import { type Client, type Exit, type GateAnswer, startClient } from "../client/index.ts";
 import type { Program, Shell } from "../lib/shell/index.ts";
-import type { GateRequest, GateResponse } from "../protocol/gate.ts";
-import type { EventOf } from "../protocol/types.generated.ts";
+import type { EventOf, GateRequest } from "../protocol/types.generated.ts";
 
 export interface AgentInput {
 	/** What it starts dies with us. */
@@ -14,7 +13,7 @@ export interface AgentInput {
 	/** Any sign of life. */
 	onFrame(): void;
 	/** Undefined: no answer; the agent is being killed. */
-	onGate(request: GateRequest): Promise<Omit<GateResponse, "type" | "id"> | undefined>;
+	onGate(request: GateRequest): Promise<GateAnswer | undefined>;
 	onResult(result: EventOf<"run_result">): void;
 	onExit(): void;
 }
@@ -29,6 +28,9 @@ export interface Agent {
 	close(): Promise<void>;
 }
 
+/** An agent that is being killed gets no answer. */
+const never = new Promise<GateAnswer>(() => undefined);
+
 export async function startAgent(input: AgentInput): Promise<Agent> {
 	const { shell, program: command, flags, cwd, environment } = input;
 	const [file, ...args] = [...command, "--mode", "rpc", "--updates", "delta", "--seq", "--gate", "host", ...flags] as [string, ...string[]];
@@ -40,24 +42,14 @@ export async function startAgent(input: AgentInput): Promise<Agent> {
 		waitForReady: false,
 		requestTimeoutMs: 0,
 		closePatience: { endMs: 3000, termMs: 500 },
+		onGate: async (request) => (await input.onGate(request)) ?? never,
 	});
-	client.on("event", (event) => {
-		input.onFrame();
-		// Directed frames are not among the events of the table.
-		const frame = event as { type: string };
-		if (frame.type === "gate_request") void answer(frame as GateRequest);
-	});
+	client.on("event", () => input.onFrame());
 	client.on("run_result", input.onResult);
 	client.on("exit", (how) => {
 		exit = how;
 		input.onExit();
 	});
-
-	async function answer(request: GateRequest): Promise<void> {
-		const decision = await input.onGate(request);
-		const { stdin } = program.child;
-		if (decision && stdin?.writable) stdin.write(`${JSON.stringify({ type: "gate_response", id: request.id, ...decision })}\n`);
-	}
 
 	return {
 		client,

@@ -1,11 +1,9 @@
 /** One run in the hands of a worker: checkout, agent, gate, commits, verification, one result. Whatever happens, it ends in one of a few ways. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Client } from "../client/index.ts";
 import { deferred } from "../lib/deferred.ts";
 import type { Shell } from "../lib/shell/index.ts";
-import type { GateRequest, GateResponse } from "../protocol/gate.ts";
-import type { EventOf } from "../protocol/types.generated.ts";
+import type { EventOf, GateRequest, GateResponse } from "../protocol/types.generated.ts";
 import type { Git } from "../snapshots/git.ts";
 import { type Agent, startAgent } from "./agent.ts";
 import { type Estimate, Wallet } from "./budget.ts";
@@ -653,5 +651,3 @@ function retryAfterOf(message: string): number | undefined {
 	const found = /retry.?after\D{0,5}(\d+)/i.exec(message)?.[1];
 	return found === undefined ? undefined : Number(found) * 1000;
 }
-
-export type { Client };
