@@ -1,0 +1,187 @@
+/** The fleet as its users have it: real workers, real agents, a scripted model; what must hold when workers are killed and frozen. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { sharedFileQueue } from "../../src/fleet/file/control.ts";
+import { postgresPrograms } from "./cluster.ts";
+import { type Fixture, familyOf, makeFixture, program, signalAll, startWorker, submissionFor, until, type WorkerProcess } from "./fixture.ts";
+import { torture } from "./torture.ts";
+
+let fixture: Fixture | undefined;
+const workers: WorkerProcess[] = [];
+
+afterEach(async () => {
+	for (const { child } of workers) child.kill("SIGKILL");
+	await Promise.all(workers.splice(0).map(({ exited }) => exited));
+	fixture?.remove();
+	fixture = undefined;
+});
+
+function begin(options?: Parameters<typeof makeFixture>[0]) {
+	fixture = makeFixture(options);
+	const made = fixture;
+	const home = join(made.folder, "home");
+	const env = { ...process.env, BOWLINE_DIR: home };
+	return {
+		fixture: made,
+		queue: sharedFileQueue(join(home, "fleet")),
+		work(flags: readonly string[] = [], settings: Record<string, string | number> = {}) {
+			const worker = startWorker(home, flags, settings);
+			workers.push(worker);
+			return worker;
+		},
+		fleet: (...args: string[]) => execFileSync(process.execPath, [program, "fleet", ...args], { env, encoding: "utf8", stdio: "pipe" }),
+		ask: (...args: string[]) => spawnSync(process.execPath, [program, "fleet", ...args], { env, encoding: "utf8" }),
+	};
+}
+
+test("one run from the command line to an applied patch, with a check, a repair and a receipt", { timeout: 120_000 }, async () => {
+	const { fixture, queue, work, fleet, ask } = begin();
+	const verify = { commands: [{ name: "repaired", command: "test -f repaired.txt" }], onFailure: "retry_once" };
+	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one", { spec: { verify, setup: ["echo ready > .git/setup"] } })]);
+	expect(await work(["--once"]).exited).toBe(0);
+	const result = await queue.result(runId);
+	expect(result).toMatchObject({ status: "completed", epoch: 1 });
+	expect(result?.receipt).toMatchObject({
+		verification: { status: "passed", retriesUsed: 1 },
+		patch: { files: 2 },
+		agentRuns: [expect.any(String), expect.any(String)],
+	});
+	const [row] = await queue.list({ ids: [runId] });
+	expect(row?.tokens).toBeGreaterThan(5000);
+	const events = (await queue.lines(runId, "events", 0, 10_000)).map(({ body }) => body).join("\n");
+	expect(events).toContain("subagent_verification_end");
+	expect(fleet("logs", runId)).toContain("> Take all steps.");
+	expect(fleet("status", runId)).toContain("completed");
+	fleet("result", runId, "--apply", fixture.repository);
+	expect(readFileSync(join(fixture.repository, "work.txt"), "utf8")).toBe("line 1\nline 2\nline 3\nline 4\n");
+	// The tree is not clean now.
+	expect(ask("result", runId, "--apply", fixture.repository).status).toBe(2);
+	expect(ask("result", "r_none").status).toBe(2);
+});
+
+test("a worker that is killed: the next one goes on from the checkpoint, and tells the model", { timeout: 120_000 }, async () => {
+	const { fixture, queue, work } = begin({ stepSeconds: 0.5 });
+	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one")]);
+	const first = work();
+	await until(() => readFileSync(fixture.effects, "utf8").includes(" 1 3\n"), "the third step has begun");
+	first.child.kill("SIGKILL");
+	await first.exited;
+	expect(await work(["--once"]).exited).toBe(0);
+	const result = await queue.result(runId);
+	expect(result).toMatchObject({ status: "completed", epoch: 2, receipt: { attempts: 2 } });
+	expect(result?.patch?.toString().match(/^\+line \d$/gm)).toEqual(["+line 1", "+line 2", "+line 3", "+line 4"]);
+	const steps = readFileSync(fixture.effects, "utf8").trim().split("\n");
+	// Steps before the checkpoint are not repeated.
+	expect(steps.filter((line) => line.endsWith(" 1 1") || line.endsWith(" 2 1"))).toHaveLength(1);
+	const session = (await queue.lines(runId, "session", 0, 1000)).map(({ body }) => body).join("\n");
+	expect(session).toContain("The worker that ran this was replaced.");
+	expect(session).toContain("sh step.sh");
+	expect((await queue.takeovers(runId)).map(({ epoch }) => epoch)).toEqual([2]);
+});
+
+test("an agent that is killed is started again under the same epoch", { timeout: 120_000 }, async () => {
+	const { fixture, queue, work } = begin({ stepSeconds: 0.5 });
+	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one")]);
+	const worker = work(["--once"]);
+	await until(() => readFileSync(fixture.effects, "utf8").includes(" 1 2\n"), "the second step has begun");
+	const agent = familyOf(worker.child.pid as number).find((pid) => {
+		const path = `/proc/${pid}/cmdline`;
+		return existsSync(path) && readFileSync(path, "utf8").includes("--gate");
+	});
+	signalAll([agent as number], "SIGKILL");
+	expect(await worker.exited).toBe(0);
+	expect(await queue.result(runId)).toMatchObject({ status: "completed", epoch: 1 });
+});
+
+test("cancelling a run at work ends it with the files as they are; a limit of dollars and a limit of time end it, too", {
+	timeout: 120_000,
+}, async () => {
+	const { fixture, queue, work, ask } = begin({ stepSeconds: 1 });
+	const [cancelled, poor, slow] = await queue.submit([
+		submissionFor(fixture, "cancelled", { priority: 3 }),
+		// A request costs one dollar.
+		submissionFor(fixture, "poor", { priority: 2, spec: { limits: { usd: 1.5 } } }),
+		submissionFor(fixture, "slow", { priority: 1, spec: { limits: { wallMs: 1500 } } }),
+	]);
+	const worker = work(["--slots", "3", "--once"], { "fleet.renewMs": 500 });
+	await until(() => readFileSync(fixture.effects, "utf8").includes(`${cancelled?.runId} 1 2\n`), "its second step has begun");
+	expect(await queue.cancel({ ids: [cancelled?.runId as string] })).toBe(1);
+	expect(await worker.exited).toBe(0);
+	const result = await queue.result(cancelled?.runId as string);
+	expect(result?.status).toBe("cancelled");
+	expect(result?.patch?.toString()).toContain("+line 1");
+	expect((await queue.result(poor?.runId as string))?.receipt).toMatchObject({ status: "budget" });
+	expect((await queue.result(slow?.runId as string))?.receipt).toMatchObject({ status: "timeout" });
+	expect((await queue.lanes())[0]).toMatchObject({ running: 0, queued: 0 });
+	expect(ask("retry", cancelled?.runId as string).status).toBe(0);
+});
+
+test("a budget of the fleet is not exceeded by more than a request of each run, and nothing stays held", { timeout: 120_000 }, async () => {
+	const { fixture, queue, work } = begin();
+	await queue.setBudget("team", { maxUsd: 6 });
+	const runs = await queue.submit(
+		Array.from({ length: 4 }, (_, index) => submissionFor(fixture, `b${index}`, { budget: "team", spec: { repo: { url: fixture.repository } } })),
+	);
+	expect(await work(["--slots", "2", "--once"]).exited).toBe(0);
+	const [budget] = await queue.budgets();
+	expect(budget?.heldUsd).toBe(0);
+	expect(budget?.spentUsd).toBeGreaterThan(0);
+	expect(budget?.spentUsd).toBeLessThanOrEqual(6 + 2);
+	const statuses = await Promise.all(runs.map(async ({ runId }) => (await queue.result(runId))?.status));
+	// Five requests of a dollar each: there is not enough for all.
+	expect(statuses).toContain("budget");
+	expect(statuses.filter((status) => status !== "budget" && status !== "completed")).toEqual([]);
+});
+
+test("draining: the run goes back without losing an attempt when asked twice", { timeout: 120_000 }, async () => {
+	const { fixture, queue, work } = begin({ stepSeconds: 1 });
+	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one")]);
+	const worker = work();
+	await until(() => readFileSync(fixture.effects, "utf8").includes(" 1 2\n"), "the second step has begun");
+	worker.child.kill("SIGTERM");
+	await until(() => worker.output().includes("draining"), "it drains");
+	worker.child.kill("SIGTERM");
+	expect(await worker.exited).toBe(0);
+	expect((await queue.list({ ids: [runId] }))[0]).toMatchObject({ state: "queued", attempts: 0 });
+	expect(await work(["--once"]).exited).toBe(0);
+	expect(await queue.result(runId)).toMatchObject({ status: "completed", receipt: { attempts: 1 } });
+});
+
+test("what cannot be done ends as failed, with the reason", { timeout: 120_000 }, async () => {
+	const { fixture, queue, work } = begin();
+	const failing = {
+		setup: { setup: ["echo no room; exit 3"] },
+		ref: { repo: { url: fixture.repository, ref: "no-such-branch" } },
+		env: { env: ["DEPLOY_TOKEN"] },
+		subdir: { repo: { url: fixture.repository, subdir: "nowhere" } },
+		profile: { verify: "no-such-profile" },
+	};
+	const runs = await queue.submit(Object.entries(failing).map(([key, spec]) => submissionFor(fixture, key, { spec })));
+	expect(await work(["--once", "--slots", "3"]).exited).toBe(0);
+	const reasons = await Promise.all(runs.map(async ({ runId }) => (await queue.result(runId))?.receipt));
+	const wanted = ["no room", "no-such-branch", "fleet.env.allow", "nowhere", "no-such-profile"];
+	for (const [index, text] of wanted.entries()) expect(reasons[index]).toMatchObject({ status: "failed", reason: expect.stringContaining(text) });
+});
+
+test("a lease that is too short is refused at the start, and a password on the command line", () => {
+	const { ask } = begin();
+	const short = ask("work", "--set", "fleet.leaseMs=3000");
+	expect(short.status).toBe(2);
+	expect(short.stderr).toContain("fleet.leaseMs");
+	const url = ask("status", "--set", "fleet.url=postgres://ada:secret@db/fleet");
+	expect(url.status).toBe(2);
+	expect(url.stderr).not.toContain("secret");
+	expect(ask("status", "--set", "fleet.url=postgres://ada@127.0.0.1:1/fleet").status).toBe(1);
+});
+
+test.runIf(postgresPrograms())(
+	"kills, a freeze and a crash of Postgres: every run has one result, and no log has a gap",
+	{ timeout: 300_000 },
+	async () => {
+		const report = await torture({ runs: 10, workers: 3, slots: 2, kills: 2, freezes: 1, crash: true, seed: 11, deadlineMs: 240_000 });
+		expect(report).toMatchObject({ results: 10, missing: [], problems: [], statuses: { completed: 10 }, submissions: 50 });
+		expect(report.stepsLate).toBeLessThanOrEqual(report.freezes);
+	},
+);
