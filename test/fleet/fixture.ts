@@ -58,7 +58,11 @@ export function git(cwd: string, ...args: string[]): string {
 	return execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", ...args], { cwd, encoding: "utf8", stdio: "pipe" });
 }
 
-export function submissionFor({ repository, script }: Fixture, key: string, more: Omit<Partial<Submission>, "spec"> & { spec?: object } = {}): Submission {
+export function submissionFor(
+	{ repository, script }: Fixture,
+	key: string,
+	more: Omit<Partial<Submission>, "spec"> & { spec?: object } = {},
+): Submission {
 	const { spec, ...rest } = more;
 	return {
 		key,

@@ -3,7 +3,7 @@
  * they own the directory themselves for as long as one question takes.
  */
 import { rmSync } from "node:fs";
-import { createConnection, createServer, type Server, type Socket } from "node:net";
+import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RecordReader } from "../../lib/jsonl.ts";
@@ -49,14 +49,25 @@ const decode = (text: string): unknown =>
 	);
 
 /** Listens for others, until the server is closed. */
-export async function listenFor(queue: FileQueue, directory: string): Promise<Server> {
+export async function listenFor(queue: FileQueue, directory: string): Promise<{ close(): void }> {
 	const path = socketOf(directory);
 	if (Buffer.byteLength(path) > 100)
 		throw new QueueError("unavailable", `The path of the fleet's directory is too long for a socket: ${path}. Set BOWLINE_DIR to a shorter one.`);
 	rmSync(path, { force: true });
-	const server = createServer((socket) => answer(queue, socket));
+	const sockets = new Set<Socket>();
+	const server = createServer((socket) => {
+		sockets.add(socket);
+		socket.on("close", () => sockets.delete(socket));
+		answer(queue, socket);
+	});
 	await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
-	return server;
+	return {
+		// Those who watch must not keep the worker alive: they ask the next owner.
+		close() {
+			server.close();
+			for (const socket of sockets) socket.destroy();
+		},
+	};
 }
 
 function answer(queue: FileQueue, socket: Socket): void {
