@@ -83,7 +83,7 @@ its name, \`success\`, and \`data\` or \`error\`.
 | Input | Answer |
 |---|---|
 | unknown \`type\` | \`Unknown command: <type>\`, without id; \`hint\` has the command that was probably meant |
-| no \`type\` | command \`undefined\`, and a text that says what a command needs, without id |
+| no \`type\` | command \`undefined\`, \`Unknown command: undefined\`, without id; \`hint\` says what a command needs |
 | malformed JSON, or JSON that is not an object | command \`parse\`, \`Failed to parse command: <reason>\`, without id |
 | a required field that is missing or of the wrong type | \`<command>: <field> must be <type>\`, with id |
 | \`prompt\` while the agent works, without \`streamingBehavior\` | one failure: \`Agent is already processing.\` and what to do |

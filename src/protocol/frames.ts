@@ -34,11 +34,14 @@ export interface ParseFailure {
 	/** The id is reported only in dialects that have it. */
 	hidesId?: true;
 	error: string;
+	/** A guess for a person; programs compare the error. */
+	hint?: string;
 }
 
 export type InboundFrame = CommandFrame | { kind: "control"; frame: ControlFrame } | ParseFailure;
 
 const longestKey = 200;
+const typeIsMissing = 'A command needs a member "type", such as {"id":"1","type":"get_state"}';
 
 export function parseFailure(reason: string): ParseFailure {
 	return { kind: "failure", command: "parse", id: undefined, error: `Failed to parse command: ${reason}` };
@@ -59,8 +62,8 @@ export function parseInbound(line: string): InboundFrame {
 	const row = typeof params.type === "string" && Object.hasOwn(checks, name) ? checks[name] : undefined;
 	const id = typeof params.id === "string" || Number.isFinite(params.id) ? (params.id as RequestId) : undefined;
 	if (!row) {
-		const reason = params.type === undefined ? '. A command needs a member "type", such as {"id":"1","type":"get_state"}' : "";
-		return { kind: "failure", command: name, id, hidesId: true, error: `Unknown command: ${name}${reason}` };
+		const hint = params.type === undefined && { hint: typeIsMissing };
+		return { kind: "failure", command: name, id, hidesId: true, error: `Unknown command: ${name}`, ...hint };
 	}
 	const problem = row.check(params);
 	if (row.lane === "control") {

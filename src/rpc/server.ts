@@ -52,11 +52,11 @@ export class Server {
 	}
 
 	/** Answers a line that is not a command. If the host reads slowly, the answer waits its turn, so that such lines are bounded like all others. */
-	#fail({ id, hidesId, command, error }: ParseFailure, size: number): void {
+	#fail({ id, hidesId, command, error, hint: given }: ParseFailure, size: number): void {
 		const { dialect, writer, lanes } = this.#parts;
 		const told = hidesId && !dialect.echoesIds ? undefined : id;
 		// Only the answer to an unknown name hides its id.
-		const hint = hidesId ? didYouMean(command, Object.keys(checks)).trim() || undefined : undefined;
+		const hint = given ?? (hidesId ? didYouMean(command, Object.keys(checks)).trim() || undefined : undefined);
 		const answer = () => this.answer(told, command, { error, hint });
 		if (writer.isOpen) answer();
 		else lanes.enqueue(answer, true, size);
