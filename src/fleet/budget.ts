@@ -32,15 +32,20 @@ export class Wallet {
 		if (missing.usd === 0 && missing.tokens === 0) return "enough";
 		const budget = (await this.#queue.budgets()).find((each) => each.id === id);
 		const wished = budget ? sliceOf(budget, missing, this.#limit) : missing;
-		for (const amount of [wished, missing]) {
-			const answer = await this.#queue.hold(this.#claim, amount.usd, amount.tokens);
-			if (answer === "held") {
-				this.#held = { usd: this.#held.usd + amount.usd, tokens: this.#held.tokens + amount.tokens };
-				return "enough";
-			}
-			if (amount === missing) return answer;
+		const answer = await this.#take(wished);
+		if (answer === "enough" || (wished.usd <= missing.usd && wished.tokens <= missing.tokens)) return answer;
+		// Others took what a slice would have needed. Nothing is held now, so the whole request is asked for.
+		return this.#take(estimate);
+	}
+
+	async #take({ usd, tokens }: Estimate): Promise<Funds> {
+		const answer = await this.#queue.hold(this.#claim, usd, tokens);
+		if (answer !== "held") {
+			this.#held = { usd: 0, tokens: 0 };
+			return answer;
 		}
-		return "refused";
+		this.#held = { usd: this.#held.usd + usd, tokens: this.#held.tokens + tokens };
+		return "enough";
 	}
 
 	/** A commit moved this much from held to spent. */

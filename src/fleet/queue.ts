@@ -246,7 +246,10 @@ export interface RunQueue {
 	commit(claim: Claim, commit: Commit): Promise<{ cancel: boolean } | "fenced">;
 	finish(claim: Claim, result: Result): Promise<boolean>;
 	requeue(claim: Claim, how: Requeue): Promise<boolean>;
-	/** Sets money aside before it is spent. "wait": others hold what may come back; "refused": there is none. */
+	/**
+	 * Sets money aside before it is spent, on top of what the run holds. When there is not enough, the run holds nothing afterwards: "wait" while others
+	 * hold what may come back, else "refused". Those who wait hold nothing, so they never wait for each other.
+	 */
 	hold(claim: Claim, usd: number, tokens: number): Promise<"held" | "wait" | "refused">;
 
 	/** How many were cancelled, or will be. */

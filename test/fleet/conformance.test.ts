@@ -348,6 +348,60 @@ describe.each(kinds)("%s", (_, kind) => {
 			expect(await queue.hold(last, 6.5, 0)).toBe("held");
 		}));
 
+	test("a run that must wait for money holds none; when no other holds any, it is refused", () =>
+		withQueues(async (queue) => {
+			await queue.setBudget("b", { maxUsd: 6, maxTokens: 100 });
+			const first = await claimed(queue, "a", { budget: "b" });
+			const second = await claimed(queue, "c", { budget: "b" });
+			expect(await queue.hold(first, 3, 10)).toBe("held");
+			expect(await queue.hold(second, 3, 10)).toBe("held");
+			await queue.commit(first, { from: { session: 0, events: 0 }, session: ["s"], events: [], usd: 2, tokens: 5 });
+			// Its last dollar goes back, and the other can go on with it.
+			expect(await queue.hold(first, 2, 0)).toBe("wait");
+			expect(await queue.budgets()).toMatchObject([{ spentUsd: 2, heldUsd: 3, heldTokens: 10 }]);
+			expect(await queue.hold(second, 1, 0)).toBe("held");
+			expect(await queue.hold(first, 2, 0)).toBe("wait");
+			await queue.commit(second, { from: { session: 0, events: 0 }, session: ["s"], events: [], usd: 2, tokens: 5 });
+			// Both would wait for each other; the one that still holds something is refused.
+			expect(await queue.hold(second, 1, 0)).toBe("refused");
+			expect(await queue.budgets()).toMatchObject([{ spentUsd: 4, spentTokens: 10, heldUsd: 0, heldTokens: 0 }]);
+			expect(await queue.hold(first, 2, 0)).toBe("held");
+			// Tokens alone are money, too.
+			expect(await queue.hold(second, 0, 91)).toBe("wait");
+			await queue.finish(first, { status: "completed", receipt });
+			expect(await queue.hold(second, 0, 91)).toBe("refused");
+		}));
+
+	test("many at once on a small budget: some go on, none waits for ever, and nothing stays held", () =>
+		withQueues(async (queue, all) => {
+			await queue.setBudget("b", { maxUsd: 10 });
+			await queue.register(worker("w1"));
+			await queue.submit(all.map((_, index) => submission(`m${index}`, { budget: "b" })));
+			let running: { claim: Claim; lines: number; queue: RunQueue }[] = [];
+			for (const each of all) running.push({ claim: (await queue.claim(worker("w1"))) as Claim, lines: 0, queue: each });
+			let refused = 0;
+			// Each asks for two dollars and spends one of them. With every round money is spent or a run ends.
+			for (let round = 0; running.length > 0; round++) {
+				expect(round).toBeLessThan(30);
+				const answers = await Promise.all(running.map((each) => each.queue.hold(each.claim, 2, 0)));
+				for (const [index, each] of running.entries()) {
+					if (answers[index] === "refused") {
+						refused += 1;
+						await each.queue.finish(each.claim, { status: "budget", receipt });
+					}
+					if (answers[index] !== "held") continue;
+					await each.queue.commit(each.claim, { from: { session: each.lines, events: 0 }, session: ["s"], events: [], usd: 1 });
+					each.lines += 1;
+				}
+				running = running.filter((_, index) => answers[index] !== "refused");
+			}
+			expect(refused).toBe(all.length);
+			const [budget] = await queue.budgets();
+			expect(budget?.heldUsd).toBe(0);
+			expect(budget?.spentUsd).toBeLessThanOrEqual(10);
+			expect(budget?.spentUsd).toBeGreaterThan(0);
+		}));
+
 	test("rates are shared, and a pause never becomes shorter", () =>
 		withQueues(async (queue) => {
 			await queue.setRate("anthropic", { rpm: 50, tpm: 40_000 });

@@ -118,6 +118,21 @@ test("cancelling a run at work ends it with the files as they are; a limit of do
 	expect(ask("retry", cancelled?.runId as string).status).toBe(0);
 });
 
+test("a budget of the fleet is not exceeded by more than a request of each run, and nothing stays held", { timeout: 120_000 }, async () => {
+	const { fixture, queue, work } = begin();
+	await queue.setBudget("team", { maxUsd: 6 });
+	const runs = await queue.submit(Array.from({ length: 4 }, (_, index) => submissionFor(fixture, `b${index}`, { budget: "team" })));
+	expect(await work(["--slots", "2", "--once"]).exited).toBe(0);
+	const [budget] = await queue.budgets();
+	expect(budget?.heldUsd).toBe(0);
+	expect(budget?.spentUsd).toBeGreaterThan(0);
+	expect(budget?.spentUsd).toBeLessThanOrEqual(6 + 2);
+	const statuses = await Promise.all(runs.map(async ({ runId }) => (await queue.result(runId))?.status));
+	// Five requests of a dollar each: there is not enough for all.
+	expect(statuses).toContain("budget");
+	expect(statuses.filter((status) => status !== "budget" && status !== "completed")).toEqual([]);
+});
+
 test("draining: the run goes back without losing an attempt when asked twice", { timeout: 120_000 }, async () => {
 	const { fixture, queue, work } = begin({ stepSeconds: 1 });
 	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one")]);

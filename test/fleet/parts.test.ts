@@ -205,6 +205,18 @@ describe("money", () => {
 		const queue = { budgets: async () => [budget], hold: async (_: Claim, usd: number) => (usd <= 0.25 ? ("held" as const) : ("wait" as const)) };
 		expect(await new Wallet(queue, claim, {}).cover({ usd: 0.25, tokens: 0 })).toBe("enough");
 		expect(await new Wallet(queue, claim, {}).cover({ usd: 2, tokens: 0 })).toBe("wait");
+		const asked: number[] = [];
+		const answers = ["held", "wait", "held"] as const;
+		const wallet = new Wallet(
+			{ budgets: async () => [budget], hold: async (_: Claim, usd: number) => answers[asked.push(usd) - 1] ?? "refused" },
+			claim,
+			{},
+		);
+		expect(await wallet.cover({ usd: 2, tokens: 0 })).toBe("enough");
+		expect(await wallet.cover({ usd: 5, tokens: 0 })).toBe("wait");
+		// What it held went back: the next time it asks for all of it.
+		expect(await wallet.cover({ usd: 5, tokens: 0 })).toBe("enough");
+		expect(asked).toEqual([2, 3, 5]);
 		expect(await new Wallet(queue, { ...claim, budget: undefined } as never, {}).cover({ usd: 1e9, tokens: 0 })).toBe("enough");
 	});
 });

@@ -360,6 +360,7 @@ export class FileQueue implements RunQueue {
 		const fits = (maxUsd === null || spentUsd + heldUsd + usd <= maxUsd) && (maxTokens === null || spentTokens + heldTokens + tokens <= maxTokens);
 		if (!fits) {
 			const others = [...this.#journal.all("hold")].some((hold) => hold.budget === id && hold.id !== run.id && (hold.usd > 0 || hold.tokens > 0));
+			this.#change((change) => this.#releaseHold(change, run.id));
 			return others ? "wait" : "refused";
 		}
 		const had = this.#journal.get("hold", run.id);

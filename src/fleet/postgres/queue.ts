@@ -309,10 +309,9 @@ export class PostgresQueue implements RunQueue {
 	}
 
 	async hold({ runId, epoch }: Claim, usd: number, tokens: number): Promise<"held" | "wait" | "refused"> {
-		const rows = await this.#ask(this.#sql.hold, [runId, epoch, usd, tokens]);
-		if (rows.length > 0) return "held";
-		const [others] = await this.#ask(this.#sql.heldByOthers, [runId]);
-		return others?.held === true ? "wait" : "refused";
+		const [row] = await this.#ask(this.#sql.hold, [runId, epoch, usd, tokens]);
+		if (row?.fits === true) return "held";
+		return row?.others === true ? "wait" : "refused";
 	}
 
 	async cancel(selection: Selection): Promise<number> {

@@ -121,15 +121,20 @@ h as (delete from ${s}.hold using r where hold.run_id = r.id returning hold.budg
 b as (update ${s}.budget set held_usd = held_usd - h.usd, held_tokens = held_tokens - h.tokens from h where budget.id = h.budget)
 select id from r`,
 
+		/** $3 and $4 more. When that is too much, what the run holds goes back: a run that waits holds nothing, so those that do will go on. */
 		hold: `with r as (select id, budget from ${s}.run where id = $1 and epoch = $2 and state = 'running' for update),
-b as (update ${s}.budget b set held_usd = held_usd + $3::numeric, held_tokens = held_tokens + $4::bigint from r where b.id = r.budget
-    and (max_usd is null or spent_usd + held_usd + $3::numeric <= max_usd)
-    and (max_tokens is null or spent_tokens + held_tokens + $4::bigint <= max_tokens) returning b.id)
-insert into ${s}.hold (run_id, epoch, budget, usd, tokens) select $1, $2, b.id, $3::numeric, $4::bigint from b
-on conflict (run_id) do update set usd = hold.usd + excluded.usd, tokens = hold.tokens + excluded.tokens, epoch = excluded.epoch returning run_id`,
-
-		/** Whether others hold what may come back. */
-		heldByOthers: `select exists (select 1 from ${s}.hold h join ${s}.run r on r.budget = h.budget where r.id = $1 and h.run_id <> $1 and (h.usd > 0 or h.tokens > 0)) as held`,
+had as (select h.usd, h.tokens from ${s}.hold h, r where h.run_id = r.id for update of h),
+l as (select b.* from ${s}.budget b, r where b.id = r.budget for update of b),
+f as (select l.id, coalesce(had.usd, 0) as usd, coalesce(had.tokens, 0) as tokens,
+    (l.max_usd is null or l.spent_usd + l.held_usd + $3::numeric <= l.max_usd)
+    and (l.max_tokens is null or l.spent_tokens + l.held_tokens + $4::bigint <= l.max_tokens) as fits,
+    l.held_usd > coalesce(had.usd, 0) or l.held_tokens > coalesce(had.tokens, 0) as others from l left join had on true),
+b as (update ${s}.budget b set held_usd = held_usd + case when f.fits then $3::numeric else - f.usd end,
+    held_tokens = held_tokens + case when f.fits then $4::bigint else - f.tokens end from f where b.id = f.id),
+more as (insert into ${s}.hold (run_id, epoch, budget, usd, tokens) select $1, $2, f.id, $3::numeric, $4::bigint from f where f.fits
+    on conflict (run_id) do update set usd = hold.usd + excluded.usd, tokens = hold.tokens + excluded.tokens, epoch = excluded.epoch),
+none as (delete from ${s}.hold h using f where h.run_id = $1 and not f.fits)
+select fits, others from f`,
 
 		pin: `update ${s}.run set spec = $3 where id = $1 and epoch = $2 and state = 'running' returning id`,
 
