@@ -1,4 +1,5 @@
 /** Rules that the frames of one process must keep, whatever was done to it. Pure. */
+import { checkPermissions } from "./check-permissions.ts";
 import type { Frame, Happening, Life } from "./host.ts";
 import { isCommand } from "./play.ts";
 
@@ -7,7 +8,15 @@ export function checkFrames(life: Life): string[] {
 	const isWhole = life.ending?.how === "eof" && life.ending.code === 0 && isRead(life.trace);
 	const balance = new Balance(life.hadTrouble);
 	for (const { way, frame } of life.trace) if (way === "<") balance.hear(frame);
-	return [...balance.problems, ...(isWhole ? balance.open() : []), ...answers(life, isWhole), ...prompts(life, isWhole), ...calm(life), ...end(life)];
+	return [
+		...balance.problems,
+		...(isWhole ? balance.open() : []),
+		...answers(life, isWhole),
+		...prompts(life, isWhole),
+		...checkPermissions(life, isWhole),
+		...calm(life),
+		...end(life),
+	];
 }
 
 function isRead(trace: readonly Happening[]): boolean {

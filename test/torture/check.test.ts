@@ -1,5 +1,6 @@
 /** Tests of the checks: they notice each broken promise. */
 import { expect, test } from "vitest";
+import { digestOf } from "../../src/lib/canonical-json.ts";
 import { checkFrames } from "./check-frames.ts";
 import { pairing } from "./check-sessions.ts";
 import type { Happening, Life } from "./host.ts";
@@ -36,10 +37,55 @@ function problems(trace: Happening[], more: Partial<Life> = {}): string[] {
 	return checkFrames(life as unknown as Life);
 }
 
+const subject = { v: 1, kind: "command", tool: "bash", args: { command: "ls" }, cwd: "/w", targets: [], sandbox: "off" };
+const digest = digestOf(subject);
+const ending = (trace: Happening[]) => [...trace, out("turn_end"), out("agent_end"), out("agent_settled")];
+const untilCall = good.slice(
+	0,
+	good.findIndex(({ frame }) => frame.type === "tool_execution_start"),
+);
+const ran = (isError = false) => [out("tool_execution_end", { toolCallId: "c1", isError }), ...said("toolResult", { toolCallId: "c1" })];
+const response = (members: object = {}) => sent("q", "permission_response", { digest, decision: "allow", ...members });
+const resolved = (members: object = {}) =>
+	out("permission_resolved", { id: "q", toolCallId: "c1", digest, outcome: "allowed", by: "host", ...members });
+/** A program that asks about its call. */
+const asked = (...rest: Happening[]) =>
+	ending([
+		sent("h", "hello"),
+		answer("h"),
+		...untilCall,
+		out("tool_execution_start", { toolCallId: "c1", toolName: "bash", args: { command: "ls" } }),
+		...rest,
+	]);
+const question = (members: object = {}) => out("permission_request", { id: "q", toolCallId: "c1", subject, digest, origin: [], ...members });
+
 const without = (...types: string[]) => good.filter(({ frame }) => !types.includes(frame.type));
 const twice = (type: string) => good.flatMap((each) => (each.frame.type === type ? [each, each] : [each]));
 
 test("what is right is right", () => expect(problems(good)).toEqual([]));
+
+test("a question that was answered is right", () => {
+	expect(problems(asked(question(), response(), resolved(), ...ran()))).toEqual([]);
+	expect(problems(asked(question(), response({ decision: "deny" }), resolved({ outcome: "denied" }), ...ran(true)))).toEqual([]);
+});
+
+test.each<[what: string, trace: Happening[], noticed: string]>([
+	["a question that is not closed", asked(question(), ...ran(true)), "the question q was never closed"],
+	["a question that is closed twice", asked(question(), response(), resolved(), resolved(), ...ran()), "the question q was closed twice"],
+	["a question that was not asked is closed", asked(resolved(), ...ran(true)), "q was closed and never asked"],
+	["a call without a question", asked(...ran()), "bash ran in c1 without a question"],
+	["a call that was denied and ran", asked(question(), response(), resolved({ outcome: "denied" }), ...ran()), "bash ran in c1, which was denied"],
+	["a call that ran while the question was open", asked(question(), ...ran(), response(), resolved()), "which was still open"],
+	["an approval by nobody", asked(question(), resolved(), ...ran()), "q was allowed, and the first answer was undefined"],
+	["an approval with a forged digest", asked(question(), response({ digest: "x" }), resolved(), ...ran()), "q was allowed, and the first answer"],
+	[
+		"an approval after a denial",
+		asked(question(), response({ decision: "deny" }), response(), resolved(), ...ran()),
+		"q was allowed, and the first answer",
+	],
+	["a grant that was not given", asked(question(), response(), resolved({ by: "session" }), ...ran()), "the host granted nothing"],
+	["a digest of something else", asked(question({ subject: {} }), response(), resolved(), ...ran()), "does not fit its subject"],
+])("%s is noticed", (_what, trace, noticed) => expect(problems(trace).join("\n")).toContain(noticed));
 
 test.each<[what: string, trace: Happening[], noticed: string, more?: Partial<Life>]>([
 	["a run without an end", without("agent_end", "agent_settled"), "a run has no end"],

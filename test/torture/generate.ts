@@ -1,5 +1,5 @@
 /** Plans from seeds: sessions that no host would think of, with trouble of every kind in them. */
-import type { CallPlan, Ending, Plan, ReplyPlan, Step } from "./plan.ts";
+import type { Approval, CallPlan, Ending, Plan, ReplyPlan, Step } from "./plan.ts";
 import { Random } from "./random.ts";
 
 /** Commands of the shell. `sleep 301` is meant to stay in the background, `sleep 300` is not. */
@@ -64,14 +64,38 @@ export function planFor(seed: number): Plan {
 		[2, "responses"],
 		[2, "google"],
 	] as const);
-	return {
+	const plan: Plan = {
 		seed,
 		model,
 		flags: flagsOf(random),
 		replies: Array.from({ length: random.int(1, 9) }, () => replyOf(random)),
 		steps: stepsOf(random),
 	};
+	// Chance of its own: the rest of a plan does not depend on it.
+	const other = new Random(seed + 0x5eed);
+	return other.chance(0.35) ? withApprovals(plan, other) : plan;
 }
+
+/** The same plan for a program that asks. */
+export function withApprovals(plan: Plan, random: Random): Plan {
+	return { ...plan, approvals: Array.from({ length: random.int(1, 6) }, () => random.pick(approvals)) };
+}
+
+export const approvals: Approval[] = [
+	"allow",
+	"allow for the session",
+	"deny",
+	"late",
+	"too late",
+	"allow, then deny",
+	"deny, then allow",
+	"malformed",
+	"forged digest",
+	"no digest",
+	"mixed up",
+	"unknown id",
+	"never",
+];
 
 function flagsOf(random: Random): string[] {
 	const flags: string[] = [];

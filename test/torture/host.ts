@@ -2,6 +2,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { join } from "node:path";
 import { RecordReader } from "../../src/lib/jsonl.ts";
+import type { Approval } from "./plan.ts";
 import type { World } from "./world.ts";
 
 export interface Frame {
@@ -24,6 +25,9 @@ export interface Ending {
 	tookMs: number;
 }
 
+/** How long the program waits for an answer about a call. */
+export const permissionTimeoutMs = 300;
+
 const now = () => performance.now();
 
 /** One process, from its start to its end. */
@@ -38,9 +42,13 @@ export class Life {
 	ending: Ending | undefined;
 	#how: Ending["how"] = "by itself";
 	#toldAt = 0;
+	/** How questions about calls are answered, in turn. */
+	readonly #approvals: readonly Approval[];
+	#asked: { id: string; digest: string }[] = [];
 	#listeners = new Set<(frame: Frame | undefined) => void>();
 
-	constructor(root: string, world: World, flags: readonly string[], env: Record<string, string> = {}) {
+	constructor(root: string, world: World, flags: readonly string[], env: Record<string, string> = {}, approvals: readonly Approval[] = []) {
+		this.#approvals = approvals;
 		const program = [join(root, "dist/bowline.js"), "--mode", "rpc", "--session-dir", world.sessions, ...flags];
 		const args = ["--require", join(root, "test/torture/fixtures/faults.cjs"), ...program];
 		this.child = spawn(process.execPath, args, { cwd: world.cwd, env: { ...world.environment(), ...env } });
@@ -156,6 +164,7 @@ export class Life {
 	/** The requests of the program to its host. */
 	#answer(frame: Frame): void {
 		if (frame.type === "host_tool_call") this.#answerCall(String(frame.id), (frame.arguments as { mode?: string }).mode);
+		if (frame.type === "permission_request") this.#answerPermission({ id: String(frame.id), digest: String(frame.digest) });
 		if (frame.type === "extension_ui_request") this.#answerDialog(String(frame.id), String(frame.title));
 	}
 
@@ -182,6 +191,47 @@ export class Life {
 				return this.send(result);
 			default:
 				return this.send(result);
+		}
+	}
+
+	#answerPermission(question: { id: string; digest: string }): void {
+		const before = this.#asked.at(-1);
+		const approval = this.#approvals[this.#asked.length % Math.max(1, this.#approvals.length)];
+		this.#asked.push(question);
+		const answer = { type: "permission_response", ...question };
+		const allow = { ...answer, decision: "allow" };
+		const deny = { ...answer, decision: "deny", message: "not this one" };
+		switch (approval) {
+			case "allow":
+				return this.send(allow);
+			case "allow for the session":
+				return this.send({ ...allow, scope: "session" });
+			case "deny":
+				return this.send(deny);
+			case "late":
+				return void setTimeout(() => this.send(allow), 60);
+			case "too late":
+				return void setTimeout(() => this.send(allow), 2 * permissionTimeoutMs);
+			case "allow, then deny":
+				this.send(allow);
+				return this.send(deny);
+			case "deny, then allow":
+				this.send(deny);
+				return this.send(allow);
+			case "malformed":
+				this.send({ ...answer, decision: "perhaps" });
+				this.send({ ...allow, scope: "forever" });
+				return this.send(allow);
+			case "forged digest":
+				return this.send({ ...allow, digest: `sha256:${"0".repeat(64)}` });
+			case "no digest":
+				return this.send({ type: answer.type, id: answer.id, decision: "allow" });
+			case "mixed up":
+				return this.send({ ...allow, digest: before?.digest ?? "none" });
+			case "unknown id":
+				return this.send({ ...allow, id: `${question.id}0` });
+			default:
+				return;
 		}
 	}
 

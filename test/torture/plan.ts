@@ -10,7 +10,30 @@ export interface Plan {
 	/** The replies of the model, request by request. After them it says a word and stops. */
 	replies: ReplyPlan[];
 	steps: Step[];
+	/** The program asks before it runs a call, and the host answers like this, question by question, over and over. */
+	approvals?: Approval[];
 }
+
+/** How the host answers a question about a call. */
+export type Approval =
+	| "allow"
+	| "allow for the session"
+	| "deny"
+	/** After 60 ms: the call may have been aborted. */
+	| "late"
+	/** After the deadline. */
+	| "too late"
+	| "allow, then deny"
+	| "deny, then allow"
+	/** A decision that does not exist, and then a good answer. */
+	| "malformed"
+	| "forged digest"
+	| "no digest"
+	/** With the digest of the question before it. */
+	| "mixed up"
+	/** About a question that was never asked. */
+	| "unknown id"
+	| "never";
 
 export interface ReplyPlan {
 	words: number;
@@ -47,6 +70,8 @@ export type Step =
 	| { do: "flood"; frame: { type: string }; count: number }
 	/** Until an event of this type, or the end of what is going on. `quiet` is silence. */
 	| { do: "wait"; for: string }
+	/** Until an event of this type, however long the program is silent before it. */
+	| { do: "until"; type: string }
 	/** Goes to another session: the player resolves these words only when it plays the step. */
 	| { do: "switch"; id: string; to: "first" | "same" | "fresh" | "no session" | "no directory" }
 	| { do: "fork"; id: string; nth: number; command: "fork" | "branch" }

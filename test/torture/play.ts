@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Received } from "../models/loopback.ts";
 import { askedBy } from "../models/wire.ts";
-import { type Frame, Life } from "./host.ts";
+import { type Frame, Life, permissionTimeoutMs } from "./host.ts";
 import type { Plan, Step } from "./plan.ts";
 import { Provider, scriptOf } from "./provider.ts";
 import { openFiles, type World } from "./world.ts";
@@ -75,9 +75,13 @@ class Player {
 				: askedBy(model, this.#provider?.loopback.url ?? "", "torture-key-0123456789");
 		const extension = ["--extension", join(this.#root, "test/torture/fixtures/extension.ts")];
 		const settings = ["--set", "retry.baseDelayMs=20", "--set", "retry.maxDelayMs=100"];
-		const life = new Life(this.#root, this.#world, [...asked.flags, ...extension, ...settings, ...this.#plan.flags, ...flags], asked.env);
+		const { approvals } = this.#plan;
+		const gate = approvals ? ["--permission-mode", "ask", "--set", `permissions.timeoutMs=${permissionTimeoutMs}`] : [];
+		const all = [...asked.flags, ...extension, ...settings, ...gate, ...this.#plan.flags, ...flags];
+		const life = new Life(this.#root, this.#world, all, asked.env, approvals);
 		this.#played.lives.push(life);
 		if (!(await life.until(({ type }) => type === "ready", patienceMs))) this.#problem(`it did not start: ${life.stderr}`);
+		if (approvals) life.send({ id: `hello ${this.#played.lives.length}`, type: "hello", capabilities: { permissions: 1 } });
 		return life;
 	}
 
@@ -95,6 +99,9 @@ class Player {
 				return undefined;
 			case "wait":
 				await this.#wait(life, step.for);
+				return undefined;
+			case "until":
+				if (!(await life.until(({ type }) => type === step.type, patienceMs))) this.#problem(`${step.type} did not come`);
 				return undefined;
 			case "reader":
 				life.reads(step.reads);
@@ -253,4 +260,4 @@ export function unanswered(life: Life): Frame[] {
 	return life.trace.flatMap(({ way, frame }) => (way === ">" && isCommand(frame) && !answered.has(frame.id) ? [frame] : []));
 }
 
-export const isCommand = (frame: Frame) => frame.id !== undefined && !/^(host_tool_|extension_ui_)/.test(frame.type);
+export const isCommand = (frame: Frame) => frame.id !== undefined && !/^(host_tool_|extension_ui_|permission_)/.test(frame.type);

@@ -46,6 +46,10 @@ export async function shortest(found: Round, root: string, withinMs: number): Pr
 		if (await isBetter({ ...best.plan, replies: replies.toSpliced(at, 1) })) continue;
 		await isBetter({ ...best.plan, replies: replies.with(at, { words: 1, calls: [], ending: { kind: "end" } }) });
 	}
+	for (const at of (best.plan.approvals ?? []).keys()) {
+		const approvals = best.plan.approvals?.toSpliced(at, 1);
+		if (approvals?.length) await isBetter({ ...best.plan, approvals });
+	}
 	if (best.plan.flags.length) await isBetter({ ...best.plan, flags: [] });
 	if (best.plan.model !== "scripted") await isBetter({ ...best.plan, model: "scripted" });
 	return best;
