@@ -51,10 +51,15 @@ export function parseInbound(line: string): InboundFrame {
 	// A level takes two characters at least: most lines are too short to be too deep.
 	if (line.length > 2 * maxNesting && isNestedDeeperThan(maxNesting, line)) return parseFailure(`nested deeper than ${maxNesting}`);
 	let frame: unknown;
+	// Half of the price of a line that is not JSON is the stack of its error, which is not shown.
+	const { stackTraceLimit } = Error;
+	Error.stackTraceLimit = 0;
 	try {
 		frame = JSON.parse(line);
 	} catch (error) {
 		return parseFailure((error as Error).message);
+	} finally {
+		Error.stackTraceLimit = stackTraceLimit;
 	}
 	if (typeof frame !== "object" || frame === null || Array.isArray(frame)) return parseFailure("a command must be a JSON object");
 	const params = frame as Record<string, unknown>;

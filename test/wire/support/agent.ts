@@ -17,9 +17,11 @@ export interface AgentOptions {
 	cwd?: string;
 	/** The folder is a git repository, with all files committed. */
 	isRepository?: boolean;
+	/** How long a frame may take to come; less than the test may take. */
+	patienceMs?: number;
 }
 
-const patienceMs = 20_000;
+const usualPatienceMs = 20_000;
 
 function commitAll(cwd: string): void {
 	const git = (...args: string[]) => execFileSync("git", args, { cwd });
@@ -38,10 +40,12 @@ export class Agent {
 	stderr = "";
 	exitCode: number | null | undefined;
 	#folder: string;
+	#patienceMs: number;
 	#wake: (() => void) | undefined;
 	#next = 0;
 
-	constructor({ flags = [], env = {}, files = {}, script, isRepository, cwd }: AgentOptions = {}) {
+	constructor({ flags = [], env = {}, files = {}, script, isRepository, cwd, patienceMs = usualPatienceMs }: AgentOptions = {}) {
+		this.#patienceMs = patienceMs;
 		this.#folder = mkdtempSync(join(tmpdir(), "bowline-test-"));
 		this.cwd = cwd ?? join(this.#folder, "work");
 		mkdirSync(this.cwd, { recursive: true });
@@ -74,7 +78,7 @@ export class Agent {
 	}
 
 	/** The next frame that has not been looked at; nothing when none comes in time or the process has ended. */
-	async next(waitMs = patienceMs): Promise<Frame | undefined> {
+	async next(waitMs = this.#patienceMs): Promise<Frame | undefined> {
 		const deadline = performance.now() + waitMs;
 		while (this.#next >= this.frames.length) {
 			const left = deadline - performance.now();
@@ -111,7 +115,7 @@ export class Agent {
 
 	/** Whether a text comes on stderr. */
 	async says(text: string): Promise<boolean> {
-		const deadline = performance.now() + patienceMs;
+		const deadline = performance.now() + this.#patienceMs;
 		while (!this.stderr.includes(text)) {
 			const left = deadline - performance.now();
 			if (this.exitCode !== undefined || left <= 0) return false;
@@ -121,7 +125,7 @@ export class Agent {
 	}
 
 	async exited(): Promise<number | null> {
-		const deadline = performance.now() + patienceMs;
+		const deadline = performance.now() + this.#patienceMs;
 		while (this.exitCode === undefined) {
 			const left = deadline - performance.now();
 			if (left <= 0) throw new Error(`the agent did not end; stderr: ${this.stderr}`);
