@@ -28,8 +28,15 @@ export interface AgentStart {
 
 const longestLine = 64 * 1024 * 1024;
 const stderrLines = 200;
-const endMs = 5000;
-const termMs = 2000;
+/** From closed stdin to SIGTERM, and from SIGTERM to SIGKILL. */
+interface Patience {
+	endMs: number;
+	termMs: number;
+}
+const usualPatience: Patience = { endMs: 5000, termMs: 2000 };
+const hurriedPatience: Patience = { endMs: 2000, termMs: 1500 };
+/** A process that the system cannot end, as one that waits for a dead disk, is not waited for. */
+const reapMs = 1500;
 /** Descendants may keep the pipes open; what the agent itself said has been read by then. */
 const restMs = 1000;
 
@@ -44,6 +51,7 @@ export class Agent {
 	#timers = new Set<NodeJS.Timeout>();
 	#stopping: Promise<void> | undefined;
 	#onGone: (() => void)[] = [];
+	#isHurried = false;
 
 	constructor({ command, cwd, env }: AgentStart, listener: AgentListener) {
 		this.listener = listener;
@@ -111,12 +119,27 @@ export class Agent {
 			if (this.#isGone) return resolve();
 			this.#onGone.push(resolve);
 			this.#child.stdin?.end();
-			this.#after(endMs, () => {
-				this.#signal("SIGTERM");
-				this.#after(termMs, () => this.#signal("SIGKILL"));
-			});
+			this.#endWithin(usualPatience);
 		});
 		return this.#stopping;
+	}
+
+	/** Stops it, and waits less for it. */
+	hurry(): Promise<void> {
+		const stopped = this.stop();
+		if (!this.#isHurried) this.#endWithin(hurriedPatience);
+		this.#isHurried = true;
+		return stopped;
+	}
+
+	#endWithin({ endMs, termMs }: Patience): void {
+		this.#after(endMs, () => {
+			this.#signal("SIGTERM");
+			this.#after(termMs, () => {
+				this.#signal("SIGKILL");
+				this.#after(reapMs, () => this.#finish(null, "SIGKILL"));
+			});
+		});
 	}
 
 	kill(cause: string): void {
@@ -153,7 +176,11 @@ export class Agent {
 		this.#signal("SIGKILL");
 		const { stdin, stdout, stderr } = this.#child;
 		for (const stream of [stdin, stdout, stderr]) stream?.destroy();
-		this.listener.exit({ code, signal, stderr: this.stderr, ...(this.#cause !== undefined && { cause: this.#cause }) });
-		for (const then of this.#onGone) then();
+		try {
+			this.listener.exit({ code, signal, stderr: this.stderr, ...(this.#cause !== undefined && { cause: this.#cause }) });
+		} finally {
+			// A listener that fails, as on a full disk, must not make the end of the server wait for ever.
+			for (const then of this.#onGone) then();
+		}
 	}
 }

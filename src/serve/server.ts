@@ -24,6 +24,7 @@ import { Roots } from "./roots.ts";
 import { cursorAheadText, drainingRefusal, type Session } from "./session.ts";
 import { openSessionSocket } from "./session-socket.ts";
 import { Sessions } from "./sessions.ts";
+import { settledWithin } from "./settled.ts";
 import { Sockets } from "./sockets.ts";
 import { type Bearer, mayUse, Tokens, writeWhole } from "./tokens.ts";
 
@@ -63,6 +64,11 @@ export type Running = BowlineServer;
 const megabyte = 1024 * 1024;
 const headersMs = 60_000;
 const requestMs = 300_000;
+const goodbyeMs = 2500;
+const hurriedGoodbyeMs = 500;
+/** The longest time from the end of `drainMs`, and from the second request to end, until the process is gone. */
+const mostEndMs = 20_000;
+const mostHurriedMs = 7000;
 
 export class BowlineServer {
 	readonly config: ServeConfig;
@@ -86,7 +92,10 @@ export class BowlineServer {
 	#lock: { path: string; own: string };
 	#draining: { deadline: number } | undefined;
 	#drained: Promise<void> | undefined;
-	#hurry: (() => void) | undefined;
+	#isEnded = false;
+	#hurry: () => void = () => undefined;
+	/** Resolves with the second request to end. */
+	#hurried: Promise<void>;
 	#expiry: NodeJS.Timeout;
 	#maxAwake: number;
 
@@ -97,6 +106,7 @@ export class BowlineServer {
 		chmodSync(config.directory, 0o700);
 		this.#lock = takeLock(join(config.directory, "lock"));
 		this.ended = new Promise((resolve) => (this.#end = resolve));
+		this.#hurried = new Promise((resolve) => (this.#hurry = resolve));
 		try {
 			this.tokens = new Tokens(config.directory);
 			this.#roots = new Roots(config.roots);
@@ -332,28 +342,44 @@ export class BowlineServer {
 		return { draining: this.#draining !== undefined, ...(this.#draining && { deadlineMs: Math.max(0, this.#draining.deadline - Date.now()) }) };
 	}
 
-	/** Lets runs end, then everything else. A second call does not wait for runs. */
+	/**
+	 * Lets runs end, then everything else. A second call does not wait for runs, and gives agents and sockets a few seconds.
+	 * Whatever hangs or fails, the end comes: each step has its time, and a last timer does not trust the steps.
+	 */
 	drain(isHurried = false): Promise<void> {
-		if (this.#drained) this.#hurry?.();
-		this.#drained ??= this.#drainNow(isHurried);
+		if (this.#drained || isHurried) this.#hurry();
+		this.#drained ??= this.#drainNow(isHurried).catch((error: Error) => {
+			this.config.log({ event: "fault", error: error.stack ?? String(error) });
+			this.#endByForce();
+		});
 		return this.#drained;
+	}
+
+	/** Kills what is left, and ends without a word to anyone. */
+	#endByForce(): void {
+		if (this.#isEnded) return;
+		this.#isEnded = true;
+		this.config.log({ event: "ended_by_force" });
+		for (const session of this.sessions.open) session.kill("the server ends");
+		this.#http?.closeAllConnections();
+		try {
+			this.#release();
+		} finally {
+			this.#end();
+		}
 	}
 
 	async #drainNow(isHurried: boolean): Promise<void> {
 		const { drainMs, log } = this.config;
+		setTimeout(() => this.#endByForce(), drainMs + mostEndMs).unref();
+		void this.#hurried.then(() => setTimeout(() => this.#endByForce(), mostHurriedMs).unref());
 		this.#draining = { deadline: Date.now() + drainMs };
 		const frame = { type: "draining", deadlineMs: drainMs };
 		this.hub.announce(frame);
 		for (const { feed } of this.sessions.open) feed.announce(frame);
 		log({ event: "draining", deadlineMs: drainMs });
 		if (!isHurried) await this.#whenQuiet(drainMs);
-		const awake = this.sessions.awake;
-		await Promise.all(
-			awake.map(async (session) => {
-				if (session.isBusy) await settledWithin(5000, session.ask({ type: "abort" }));
-				await session.stop({ abort: true });
-			}),
-		);
+		await Promise.all(this.sessions.awake.map((session) => session.end(this.#hurried)));
 		this.connections.closeAll(1012, "the server restarts");
 		await this.#close();
 	}
@@ -368,7 +394,7 @@ export class BowlineServer {
 			};
 			const poll = setInterval(() => (this.sessions.awake.some(({ isBusy }) => isBusy) ? undefined : done()), 50);
 			const timer = setTimeout(done, ms);
-			this.#hurry = done;
+			void this.#hurried.then(done);
 			if (!this.sessions.awake.some(({ isBusy }) => isBusy)) done();
 		});
 	}
@@ -382,11 +408,13 @@ export class BowlineServer {
 		if (server?.listening) {
 			const closed = new Promise<void>((resolve) => server.close(() => resolve()));
 			server.closeIdleConnections();
-			// Sockets have two seconds to say goodbye.
-			const timer = setTimeout(() => server.closeAllConnections(), 2500);
-			await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 4000).unref())]);
-			clearTimeout(timer);
+			// Sockets have two seconds to say goodbye, in a hurry half a second.
+			await Promise.race([settledWithin(goodbyeMs, closed), this.#hurried.then(() => settledWithin(hurriedGoodbyeMs, closed))]);
+			server.closeAllConnections();
+			await settledWithin(hurriedGoodbyeMs, closed);
 		}
+		if (this.#isEnded) return;
+		this.#isEnded = true;
 		this.#release();
 		this.#end();
 	}
@@ -471,11 +499,4 @@ function hasListener(path: string): Promise<boolean> {
 		});
 		socket.once("error", () => resolve(false));
 	});
-}
-
-async function settledWithin(ms: number, promise: Promise<unknown>): Promise<void> {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-	await Promise.race([promise.catch(() => undefined), late]); // The agent may end before it answers.
-	clearTimeout(timer);
 }

@@ -12,6 +12,7 @@ import { logPosition, SessionPast } from "./past.ts";
 import type { SessionRecord } from "./record.ts";
 import { isRefusal, Refusal } from "./refusal.ts";
 import { Seat, type SeatHolder } from "./seat.ts";
+import { settledWithin } from "./settled.ts";
 import { type Bearer, mayUse } from "./tokens.ts";
 
 /** A connection that reads a session, and may speak to it. */
@@ -76,6 +77,7 @@ interface Request {
 }
 
 const readyMs = 30_000;
+const abortMs = 5000;
 const crashWindowMs = 60_000;
 const mostCrashes = 3;
 const mostBehind = 32 * 1024 * 1024;
@@ -235,44 +237,74 @@ export class Session {
 		if (this.#host.isDraining && !this.#agent) return Promise.reject(drainingRefusal());
 		if (this.state === "stopping") return new Promise<void>((resolve) => this.#whenStopped.push(resolve)).then(() => this.wake(isAsked));
 		if (isAsked) this.#crashes = [];
-		this.#starting ??= this.#agent ? Promise.resolve() : this.#begin();
-		return this.#starting;
+		if (this.#agent) this.#starting ??= Promise.resolve();
+		if (this.#starting) return this.#starting;
+		const starting = this.#begin();
+		this.#starting = starting;
+		// The next one who wants it awake tries again. A newer start is not touched.
+		starting.catch(() => {
+			if (this.#starting === starting) this.#starting = undefined;
+		});
+		return starting;
 	}
 
 	async #begin(): Promise<void> {
 		const elsewhere = this.#elsewhere();
-		if (elsewhere !== undefined) {
-			this.#starting = undefined;
+		if (elsewhere !== undefined)
 			throw new Refusal(409, "elsewhere", `This session is in use by process ${elsewhere}. Close it there first.`, { details: { pid: elsewhere } });
-		}
-		try {
-			await this.#host.startSlot(this, () => this.#startAgent());
-		} catch (error) {
-			this.#starting = undefined;
-			throw error;
-		}
+		await this.#host.startSlot(this, () => this.#startAgent());
 	}
 
 	async #startAgent(): Promise<void> {
+		// The drain may have begun while this start waited for its turn.
+		if (this.#host.isDraining) throw drainingRefusal();
 		const begin = this.#host.now();
 		this.#setState("starting");
 		this.#isStopRequested = false;
 		const ready = new Promise<void>((resolve, reject) => (this.#onReady = { resolve, reject }));
-		this.#agent = new Agent(
-			{ command: this.#host.agentCommand(this.record), cwd: this.record.cwd, env: this.#host.env },
-			{ line: (line) => this.#receive(line), exit: (exit) => this.#exited(exit), drain: () => this.#sendWaiting() },
-		);
-		const timer = setTimeout(() => this.#agent?.kill("it was not ready within 30 seconds"), readyMs);
+		const agent = this.#spawn();
+		this.#agent = agent;
+		// An agent that says it is ready and then answers nothing would hold its turn for ever.
+		const timer = setTimeout(() => agent.kill("it was not ready within 30 seconds"), readyMs);
 		try {
-			await ready;
+			try {
+				await ready;
+			} finally {
+				this.#onReady = undefined;
+			}
+			this.#host.onStart((this.#host.now() - begin) / 1000);
+			this.#setState("idle");
+			await this.#refresh();
 		} finally {
 			clearTimeout(timer);
-			this.#onReady = undefined;
 		}
-		this.#host.onStart((this.#host.now() - begin) / 1000);
-		this.#setState("idle");
-		await this.#refresh();
 		this.#sayHello();
+	}
+
+	#spawn(): Agent {
+		try {
+			return new Agent(
+				{ command: this.#host.agentCommand(this.record), cwd: this.record.cwd, env: this.#host.env },
+				{ line: (line) => this.#receive(line), exit: (exit) => this.#exited(exit), drain: () => this.#sendWaiting() },
+			);
+		} catch (error) {
+			// The system refuses the command line, as one that is too long.
+			const { message } = error as Error;
+			this.#onReady = undefined;
+			this.#setState("failed", message);
+			throw new Refusal(502, "agent_crashed", `The agent of this session did not start: ${message}`);
+		}
+	}
+
+	/** Ends the process, whatever it does. Resolves when it is gone. `hurry`: when it resolves, the process gets less time. */
+	async end(hurry: Promise<void>): Promise<void> {
+		const agent = this.#agent;
+		if (!agent) return;
+		void hurry.then(() => agent.hurry());
+		if (this.isBusy) await Promise.race([settledWithin(abortMs, this.ask({ type: "abort" })), hurry]);
+		this.#isStopRequested = true;
+		this.#setState("stopping");
+		await agent.stop();
 	}
 
 	/** Ends the process. Resolves when it is gone. */
@@ -328,10 +360,11 @@ export class Session {
 		const { runId } = this.run ?? {};
 		this.record.lastExit = { code: exit.code, signal: exit.signal, at: now(), ...(exit.stderr && !wasAsked && { stderr: exit.stderr.slice(-4000) }) };
 		this.record.updatedAt = now();
-		this.#catchUpWithLog(!wasAsked);
+		this.#attempt("log_fault", () => this.#catchUpWithLog(!wasAsked));
 		this.run = null;
 		if (wasAsked) {
 			this.#setState("asleep");
+			wasStarting?.reject(new Refusal(503, "stopped", "The session was stopped before its agent was ready. Start it again."));
 		} else {
 			this.#host.onCrash();
 			this.#crashes = [...this.#crashes.filter((at) => now() - at < crashWindowMs), now()];
@@ -340,10 +373,19 @@ export class Session {
 				wasStarting?.reject(new Refusal(502, "agent_crashed", `The agent of this session did not start (${how})${last ? `: ${last}` : ""}`));
 			} else this.#setState("crashed", text);
 		}
-		this.#host.save(this.record);
+		this.#attempt("save_failed", () => this.#host.save(this.record));
 		for (const then of this.#whenStopped.splice(0)) then();
 		if (this.record.created?.ephemeral) return this.#host.forget(this);
 		if (!wasAsked && this.state === "crashed" && runId !== undefined && this.record.created?.onCrash === "resume") void this.#resume(runId);
+	}
+
+	/** The disk may be full, or the files gone: the session's end goes on. */
+	#attempt(event: string, work: () => void): void {
+		try {
+			work();
+		} catch (error) {
+			this.#host.log({ event, error: (error as Error).message });
+		}
 	}
 
 	async #resume(runId: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** Sessions that sleep, wake, crash, move and are elsewhere; servers that drain, and leave nothing. */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -84,6 +84,7 @@ describe("sessions", () => {
 		expect((await server.get(`/v1/sessions/${id}/entries`)).json.entries.length).toBeGreaterThan(1);
 		other.stdin.end();
 		await server.inState(id, "asleep");
+		expect((await server.prompt(id, "again")).json.result.status).toBe("completed");
 	});
 
 	test("new_session takes process and seat along", async () => {
@@ -204,6 +205,41 @@ describe("the server", () => {
 		server.child.kill("SIGTERM");
 		expect(await server.exited).toBe(0);
 		await until("the command is gone", () => !isAlive(command));
+	});
+
+	test.each([
+		["with a run", { text: "word ".repeat(2000), pieceDelayMs: 50 }, "message_update"],
+		["without a run", { text: "done" }, "run_result"],
+	])("a stuck agent %s does not stop the end: neither its answer nor its exit is waited for", async (_name, reply, sign) => {
+		const server = await serve({ replies: [reply], args: ["--drain", "3600000"] });
+		const { id } = await server.create();
+		await server.learnFile(id);
+		const reader = await server.attach(id);
+		await server.post(`/v1/sessions/${id}/prompts`, { message: "go" });
+		await reader.type(sign);
+		const agent = server.agentPid(id);
+		process.kill(agent, "SIGSTOP");
+		server.child.kill("SIGTERM");
+		await reader.type("draining");
+		server.child.kill("SIGTERM");
+		expect(await server.exited).toBe(0);
+		await until("the agent is gone", () => !isAlive(agent));
+		expect(server.err).not.toContain("ended_by_force");
+		expect(readdirSync(join(server.at.user, "serve/default")).sort()).toEqual(["index.jsonl", "token", "tokens.json"]);
+	});
+
+	test("it ends when its files are gone, and when no process reads its log", async () => {
+		const server = await serve();
+		const { id } = await server.create();
+		await server.prompt(id, "hello");
+		await server.learnFile(id);
+		const agent = server.agentPid(id);
+		rmSync(server.at.user, { recursive: true, force: true });
+		server.child.stderr?.destroy();
+		server.child.stdout?.destroy();
+		await server.get("/healthz");
+		expect(await server.stop()).toBe(0);
+		await until("the agent is gone", () => !isAlive(agent));
 	});
 
 	test("a server that is killed takes its agents along, and the next one goes on", async () => {

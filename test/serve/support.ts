@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { type IncomingHttpHeaders, type RequestOptions, request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach } from "vitest";
+import { afterEach, vi } from "vitest";
 import { WebSocket } from "ws";
 import type { ServedSession } from "../../src/protocol/serve.ts";
 
@@ -17,7 +17,10 @@ afterEach(async () => {
 }, 60_000);
 
 /** Long enough for a machine that is busy with other things. */
-const patience = 30_000;
+const patience = 45_000;
+
+// These tests start many processes: a busy machine with two cores needs its time.
+vi.setConfig({ testTimeout: 120_000 });
 
 /** Waits for a condition, never for a time. */
 export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<Awaited<T>>> {
@@ -261,15 +264,45 @@ export function spawnServer({ at, replies, files, args = [], env = {} }: Start =
 		stdio: ["ignore", "pipe", "pipe"],
 	});
 	const server = new TestServer(child, where);
-	later(async () => {
-		if (child.exitCode !== null || child.signalCode !== null) return;
-		child.kill("SIGTERM");
-		child.kill("SIGTERM");
-		const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
-		await server.exited;
-		clearTimeout(timer);
-	});
+	running.add(child);
+	later(() => endServer(server));
 	return server;
+}
+
+const running = new Set<ChildProcess>();
+// A worker that is ended before its hooks run leaves no server; agents end when their server is gone.
+process.on("exit", () => {
+	for (const child of running) child.kill("SIGKILL");
+});
+
+/** Ends a server and what is left of its agents, also after a test that failed in the middle. */
+async function endServer({ child, exited }: TestServer): Promise<void> {
+	const agents = childrenOf(child.pid as number);
+	if (child.exitCode === null && child.signalCode === null) {
+		// Two signals at once may arrive as one: the second is sent again until the end.
+		child.kill("SIGTERM");
+		const again = setInterval(() => child.kill("SIGTERM"), 200);
+		const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+		await exited;
+		clearInterval(again);
+		clearTimeout(timer);
+	}
+	running.delete(child);
+	for (const agent of agents) {
+		try {
+			process.kill(-agent, "SIGKILL");
+		} catch {
+			// It ended with its server.
+		}
+	}
+}
+
+function childrenOf(pid: number): number[] {
+	try {
+		return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+	} catch {
+		return []; // The server is gone, or the system has no such file.
+	}
 }
 
 export async function serve(start: Start = {}): Promise<TestServer> {

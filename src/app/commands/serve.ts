@@ -82,6 +82,8 @@ async function start(config: ServeConfig, opens: boolean): Promise<void> {
 	process.on("SIGTERM", stop);
 	process.on("SIGINT", stop);
 	process.on("SIGHUP", stop);
+	// Who started the server may be gone, and its pipes with it: a log that no one reads is not a reason to fail.
+	for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 	process.on("uncaughtException", (error) => config.log({ event: "fault", error: error.stack ?? String(error) }));
 	process.on("unhandledRejection", (error) => config.log({ event: "fault", error: (error as Error)?.stack ?? String(error) }));
 	await server.ended;
@@ -96,6 +98,14 @@ async function makeDemo(): Promise<{ directory: string; prompt: string }> {
 	const directory = join(mkdtempSync(join(tmpdir(), "bowline-demo-")), "shop");
 	makeDemoRepository(directory);
 	return { directory, prompt: "The test in this repository fails. Find out why, repair it, and prove it." };
+}
+
+const mostLogBytes = 1024 * 1024;
+
+/** Lines that a stopped reader of stderr does not take are dropped, so that they do not fill the memory. */
+function writeLog(line: Record<string, unknown>): void {
+	if (process.stderr.writableLength > mostLogBytes) return;
+	process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`);
 }
 
 function say(text: string): void {
@@ -144,7 +154,7 @@ function configOf(workspace: Workspace, own: ServeOptions, directory: string, na
 		drainMs: wholeNumber("drain", own.drain ?? String(settings.get("serve.drainMs"))),
 		mayApprove: settings.get("serve.approve"),
 		sandbox: settings.get("sandbox.mode"),
-		log: (line) => process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`),
+		log: writeLog,
 	};
 }
 
