@@ -9,28 +9,69 @@ export interface DiffLine {
 	changed?: [number, number];
 }
 
-export function readPatch(patch: string): DiffLine[] {
-	const lines: DiffLine[] = [];
+/** The changes of one file. */
+export interface FileDiff {
+	/** As the patch names it; empty when it does not. */
+	path: string;
+	lines: DiffLine[];
+}
+
+export const readPatch = (patch: string): DiffLine[] => readFiles(patch).flatMap(({ lines }) => lines);
+
+/** A patch of any number of files. How long a hunk is, its head says: a removed line may look like the head of a file. */
+export function readFiles(patch: string): FileDiff[] {
+	const files: FileDiff[] = [];
+	let path = "";
+	let isNamed = false;
+	let lines: DiffLine[] | undefined;
 	let oldNumber = 0;
 	let newNumber = 0;
-	let inHunk = false;
+	let oldLeft = 0;
+	let newLeft = 0;
 	for (const line of patch.replace(/\n$/, "").split("\n")) {
+		const isInside = oldLeft > 0 || newLeft > 0;
 		const hunk = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$/.exec(line);
 		if (hunk) {
-			inHunk = true;
 			// An empty side is named by the line before it.
 			oldNumber = Number(hunk[1]) + (hunk[2] === "0" ? 1 : 0);
 			newNumber = Number(hunk[3]) + (hunk[4] === "0" ? 1 : 0);
+			oldLeft = Number(hunk[2] ?? 1);
+			newLeft = Number(hunk[4] ?? 1);
+			if (!lines || isNamed) {
+				lines = [];
+				files.push({ path, lines });
+				isNamed = false;
+			}
 			if (lines.length || oldNumber > 1) lines.push({ kind: "gap", text: (hunk[5] ?? "").trim() });
 			continue;
 		}
-		if (!inHunk || line.startsWith("\\")) continue;
+		if (!isInside) {
+			const name = /^(?:---|\+\+\+) (.+?)(?:\t.*)?$/.exec(line)?.[1];
+			const isOld = line.startsWith("---");
+			if (name !== undefined) {
+				if (isOld || name !== "/dev/null") path = name.replace(/^[ab]\//, "");
+				isNamed = true;
+				continue;
+			}
+			// Lines beyond what the head promised are shown too: patches are written by models as well.
+			if (!lines || isNamed || !/^[ +-]/.test(line)) continue;
+		}
+		if (!lines || line.startsWith("\\")) continue;
 		const text = line.slice(1).replace(/\r$/, "");
-		if (line.startsWith("+")) lines.push({ kind: "add", newNumber: newNumber++, text });
-		else if (line.startsWith("-")) lines.push({ kind: "remove", oldNumber: oldNumber++, text });
-		else lines.push({ kind: "same", oldNumber: oldNumber++, newNumber: newNumber++, text });
+		if (line.startsWith("+")) {
+			lines.push({ kind: "add", newNumber: newNumber++, text });
+			newLeft -= 1;
+		} else if (line.startsWith("-")) {
+			lines.push({ kind: "remove", oldNumber: oldNumber++, text });
+			oldLeft -= 1;
+		} else {
+			lines.push({ kind: "same", oldNumber: oldNumber++, newNumber: newNumber++, text });
+			oldLeft -= 1;
+			newLeft -= 1;
+		}
 	}
-	return markChanges(lines);
+	for (const file of files) markChanges(file.lines);
+	return files;
 }
 
 export function readNumbered(diff: string): DiffLine[] {

@@ -9,7 +9,11 @@ export function rangesOf(root: Element, wanted: string): Range[] {
 	const nodes: Text[] = [];
 	const starts: number[] = [];
 	let text = "";
-	const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+	// A line of a change that is there twice is found once.
+	const isTwin = (node: Node) => node instanceof Element && node.classList.contains("before");
+	const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) =>
+		isTwin(node) ? NodeFilter.FILTER_REJECT : node instanceof Text ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP,
+	);
 	for (let node = walker.nextNode(); node && text.length < longest; node = walker.nextNode()) {
 		nodes.push(node as Text);
 		starts.push(text.length);

@@ -1,10 +1,10 @@
 /** Pieces that messages are made of: pictures, output, code. */
 import { terminalText } from "./ansi.ts";
 import type { Colour } from "./code.ts";
-import { type Child, h } from "./dom.ts";
+import { button, type Child, h } from "./dom.ts";
 import type { Folds } from "./folds.ts";
 import type { Item } from "./items.ts";
-import { pictureAddress } from "./links.ts";
+import { pictureAddress, pictureBytes } from "./links.ts";
 import { codeBlock, markdown } from "./markdown.ts";
 import type { Node as Entry } from "./tree.ts";
 import { blocksOf, type Fields, pretty, textOf } from "./values.ts";
@@ -41,6 +41,8 @@ export interface OpenCall {
 	output: HTMLElement;
 }
 
+/** A larger picture is shown when it is asked for. */
+const largestInline = 2 * 1024 * 1024;
 export const outputLimits = { lines: 12, characters: 6000 };
 export const proseLimits = { lines: 400, characters: 60_000 };
 
@@ -60,6 +62,14 @@ export function picture(block: Fields): HTMLElement {
 	const type = textOf(source?.mimeType ?? source?.mediaType ?? source?.media_type);
 	const address = pictureAddress(type, data);
 	if (!address) return h("p", { class: "missing" }, `Picture (${type || "unknown type"}) that is not shown here`);
+	const bytes = pictureBytes(data);
+	if (bytes < largestInline) return shownPicture(type, address);
+	const size = `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+	const show = button("more picture-more", "Show the picture", () => show.replaceWith(shownPicture(type, address)), `Show the picture (${size})`);
+	return show;
+}
+
+function shownPicture(type: string, address: string): HTMLElement {
 	const image = h("img", { class: "picture", tabindex: "0", title: "Click for full size", onclick: () => image.classList.toggle("full") });
 	image.alt = "Picture in the conversation";
 	image.decoding = "async";

@@ -1,8 +1,8 @@
 /** A tool call with its result, as one card. */
 
-import { countChanges, type DiffLine, readNumbered, readPatch, replacement } from "../lib/read-diff.ts";
+import { type FileDiff, readFiles, readNumbered, replacement } from "../lib/read-diff.ts";
 import { languageOf } from "./code.ts";
-import { diffView } from "./diff.ts";
+import { diffView, tally } from "./diff.ts";
 import { type Child, h } from "./dom.ts";
 import { callSummary } from "./items.ts";
 import { code, content, output, type Pen, prose } from "./parts.ts";
@@ -23,12 +23,13 @@ export function callCard(pen: Pen, call: Fields, result: Entry | undefined): HTM
 	const id = textOf(call.id);
 	const mark = h("span", { class: `state ${state}`, title: { open: "No result", failed: "Failed", done: "Done" }[state] });
 	const tag = h("span", { class: "tag" }, "no result");
-	const took = result && pen.durationOf?.(id);
+	const took = result && (pen.durationOf?.(id) ?? storedDuration(result));
 	const summary = [
 		mark,
+		glyph(name),
 		h("bdi", { class: "tool-name" }, name),
 		h("bdi", { class: "tool-about" }, oneLine(textOf(call.intent) || callSummary(name, args), 220)),
-		changes && tally(changes),
+		changes && tally(changes.flatMap(({ lines }) => lines)),
 		failed && h("span", { class: "tag bad" }, "failed"),
 		took !== undefined && took >= 100 && h("span", { class: "took" }, duration(took)),
 		!result && tag,
@@ -41,7 +42,32 @@ export function callCard(pen: Pen, call: Fields, result: Entry | undefined): HTM
 	return card;
 }
 
-function callView(pen: Pen, call: Fields, result: Entry | undefined, changes: readonly DiffLine[] | undefined): Child[] {
+/** One sign for each kind of tool: a reader of many calls sees the kind before the name. */
+const glyphs: Record<string, string> = {
+	bash: "❯",
+	read: "≡",
+	edit: "✎",
+	write: "✚",
+	grep: "⌕",
+	find: "⌕",
+	ls: "☰",
+	task: "⑂",
+	todo: "☑",
+	web_fetch: "⇩",
+	submit_result: "⚑",
+};
+
+const glyph = (name: string): HTMLElement => h("span", { class: "tool-glyph", "aria-hidden": "true" }, glyphs[name] ?? "◆");
+
+/** From the lines of the file: from the reply to the result, when nothing was between them. Several calls wait for each other, so they tell nothing. */
+function storedDuration({ entry, parent }: Entry): number | undefined {
+	if (parent?.message.role !== "assistant") return undefined;
+	if (blocksOf(parent.message.content).filter(({ type }) => type === "toolCall").length !== 1) return undefined;
+	const took = Date.parse(textOf(entry.timestamp)) - Date.parse(textOf(parent.entry.timestamp));
+	return took > 0 ? took : undefined;
+}
+
+function callView(pen: Pen, call: Fields, result: Entry | undefined, changes: readonly FileDiff[] | undefined): Child[] {
 	const name = textOf(call.name);
 	const args = fieldsOf(call.arguments);
 	return [...argumentsView(pen, name, call, changes), result && resultView(pen, name, args, result, changes)];
@@ -64,28 +90,24 @@ export function loneResult(pen: Pen, result: Entry): HTMLElement {
 	const name = textOf(result.message.toolName) || "tool";
 	const summary = [
 		h("span", { class: "state done" }),
+		glyph(name),
 		h("bdi", { class: "tool-name" }, name),
 		h("span", { class: "tag" }, "result without its call"),
 	];
 	return pen.folds.fold("tool", summary, () => [resultView(pen, name, {}, result, changesOf(name, {}, result))]);
 }
 
-function changesOf(name: string, args: Fields, result: Entry | undefined): DiffLine[] | undefined {
+function changesOf(name: string, args: Fields, result: Entry | undefined): FileDiff[] | undefined {
 	const { patch, diff } = fieldsOf(result?.message.details);
-	if (typeof patch === "string" && patch.includes("@@")) return readPatch(patch);
-	if (typeof diff === "string" && diff) return diff.includes("@@ -") ? readPatch(diff) : readNumbered(diff);
+	if (typeof patch === "string" && patch.includes("@@")) return readFiles(patch);
+	if (typeof diff === "string" && diff) return diff.includes("@@ -") ? readFiles(diff) : [{ path: "", lines: readNumbered(diff) }];
 	if (name !== "edit") return undefined;
 	const edits = Array.isArray(args.edits) ? args.edits.map(fieldsOf) : [args];
 	const lines = edits.flatMap((edit) => replacement(textOf(edit.oldText ?? edit.old_string), textOf(edit.newText ?? edit.new_string)));
-	return lines.length ? lines : undefined;
+	return lines.length ? [{ path: "", lines }] : undefined;
 }
 
-function tally(lines: readonly DiffLine[]): HTMLElement {
-	const { added, removed } = countChanges(lines);
-	return h("span", { class: "tally" }, h("span", { class: "plus" }, `+${added}`), " ", h("span", { class: "minus" }, `−${removed}`));
-}
-
-function argumentsView(pen: Pen, name: string, { arguments: given, intent }: Fields, changes: readonly DiffLine[] | undefined): Child[] {
+function argumentsView(pen: Pen, name: string, { arguments: given, intent }: Fields, changes: readonly FileDiff[] | undefined): Child[] {
 	const args = fieldsOf(given);
 	if (changes)
 		return [diffView(pen, changes), ...leftOver(pen, args, ["path", "file_path", "edits", "oldText", "newText", "old_string", "new_string"])];
@@ -116,7 +138,7 @@ function leftOver(pen: Pen, args: Fields, shown: readonly string[]): Child[] {
 	return [list];
 }
 
-function resultView(pen: Pen, name: string, args: Fields, { message }: Entry, changes: readonly DiffLine[] | undefined): HTMLElement {
+function resultView(pen: Pen, name: string, args: Fields, { message }: Entry, changes: readonly FileDiff[] | undefined): HTMLElement {
 	const failed = message.isError === true;
 	const body = h("div", { class: failed ? "result bad" : "result" });
 	const text = plainText(message.content);

@@ -82,6 +82,7 @@ export const ServerInfo = shape("ServerInfo", "What this server is.", {
 	dialects: list(text()),
 	sandbox: text(),
 	demo: flag({ description: "Whether `POST /v1/demo` makes a session for a first look." }),
+	hasModel: flag({ description: "Whether a model can be used: a key, or another way to a provider, is configured on the server." }),
 	draining: flag(),
 });
 

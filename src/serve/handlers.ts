@@ -154,7 +154,7 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 		);
 	},
 	tickets: (call) => answerJson(call.response, 200, call.server.tokens.newTicket(bearerOf(call))),
-	info: (call) => answerJson(call.response, 200, call.server.info(bearerOf(call).scope)),
+	info: async (call) => answerJson(call.response, 200, await call.server.info(bearerOf(call).scope)),
 	list({ response, query, server }) {
 		const limit = Math.max(1, numberOf(query, "limit", 100, 1000));
 		const given = Object.fromEntries(["state", "cwd", "q", "cursor"].flatMap((name) => (query.has(name) ? [[name, query.get(name) as string]] : [])));

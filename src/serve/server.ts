@@ -42,6 +42,8 @@ export interface ServeConfig {
 	roots: readonly string[];
 	/** Makes the repository of the demo, and gives its directory and the prompt to begin with. */
 	makeDemo?: () => Promise<{ directory: string; prompt: string }>;
+	/** Whether a model could be asked: a key or another way in is configured. */
+	hasModel?: () => Promise<boolean>;
 	sessionsDirectory: string;
 	/** The program that agents are, and flags of every session. */
 	program: readonly string[];
@@ -219,7 +221,7 @@ export class BowlineServer {
 		return { session, prompt };
 	}
 
-	info(scope: Scope): object {
+	async info(scope: Scope): Promise<object> {
 		const { config } = this;
 		return {
 			version,
@@ -242,6 +244,7 @@ export class BowlineServer {
 			dialects: dialectNames.filter((name) => name !== "strict"),
 			sandbox: config.sandbox,
 			demo: config.makeDemo !== undefined,
+			hasModel: (await config.hasModel?.()) ?? false,
 			draining: this.#draining !== undefined,
 		};
 	}

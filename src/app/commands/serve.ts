@@ -108,6 +108,17 @@ function writeLog(line: Record<string, unknown>): void {
 	process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`);
 }
 
+/** Keys come and go with files and the environment of the server: it is looked up when asked. */
+async function hasModel({ env, userDirectory, settings }: Workspace): Promise<boolean> {
+	const { ModelRegistry } = await import("../../models/registry.ts");
+	const registry = new ModelRegistry({ env, userDir: userDirectory, setting: (name) => settings.get(name), now: Date.now });
+	try {
+		return (await registry.available()).some(({ provider }) => provider !== "scripted");
+	} finally {
+		await registry.close();
+	}
+}
+
 function say(text: string): void {
 	process.stderr.write(`${printable(text)}\n`);
 }
@@ -135,6 +146,7 @@ function configOf(workspace: Workspace, own: ServeOptions, directory: string, na
 	const userDirectory = realpathIfThere(workspace.userDirectory);
 	return {
 		makeDemo,
+		hasModel: () => hasModel(workspace),
 		directory,
 		name,
 		host,

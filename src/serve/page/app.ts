@@ -15,6 +15,7 @@ import { codeInAddress, loginView } from "./login.ts";
 import { agreed, asked, help, type NewSession, newSession, shown } from "./modal.ts";
 import { SessionModel } from "./model.ts";
 import { type Facts, Panels } from "./panels.ts";
+import { Pickers } from "./pickers.ts";
 import { groupOf, lastPart, SessionList, sessionName, stateDot, stateWord } from "./session-list.ts";
 
 interface ServerInfo {
@@ -23,6 +24,8 @@ interface ServerInfo {
 	roots: string[];
 	/** A scripted session for a first look can be made. */
 	demo?: boolean;
+	/** A model can be used, as far as is known without asking one. */
+	hasModel?: boolean;
 }
 
 const prefix = "#/s/";
@@ -44,6 +47,15 @@ export class App {
 	#filter = h("input", { class: "search", type: "search", "aria-label": "Search the sessions", placeholder: "Search sessions" });
 	#chat: Chat;
 	#panels: Panels;
+	#pickers = new Pickers({
+		ask: (command) => this.#link.ask((this.#model as SessionModel).id, command),
+		drive: async (command, complaint) => {
+			const { success, error } = await this.#command(command);
+			if (!success) this.#complain(complaint, error ?? "");
+			this.#readFactsSoon();
+			return success;
+		},
+	});
 	#model: SessionModel | undefined;
 	#facts: Facts = {};
 	#keyboard: Keyboard | undefined;
@@ -77,6 +89,7 @@ export class App {
 			answer: (id, frame) => this.#answer(id, frame),
 			fork: (prompt) => void this.#fork(prompt),
 			openSubagent: (id) => void this.#openSubagent(id),
+			readAll: () => this.#readAll(),
 			schedule: () => this.#schedule(),
 		});
 		this.#panels = new Panels({
@@ -168,6 +181,8 @@ export class App {
 			button("tool-button left-toggle", "Sessions", () => toggleDrawer("left"), icon("menu")),
 			h("a", { class: "brand", href: "#/", title: "All sessions" }, "Bowline"),
 			h("div", { class: "bar-middle" }, this.#title, this.#state),
+			h("div", { class: "bar-pickers" }, this.#pickers.element),
+			button("tool-button find-button", "Search this conversation", () => this.#chat.find.open(), icon("search")),
 			button("tool-button more-actions", "More about this session", () => void this.#menu(), icon("dots")),
 			button("tool-button help-button", "Keyboard", () => void this.#help(), icon("keys")),
 			this.#theme,
@@ -211,6 +226,7 @@ export class App {
 		this.#isLive = false;
 		this.#complaint = undefined;
 		this.#facts = {};
+		this.#pickers.hide();
 		clearTimeout(this.#factsTimer);
 	}
 
@@ -220,11 +236,13 @@ export class App {
 		this.#state.replaceChildren();
 		document.body.classList.add("no-session");
 		const isFirst = this.#sessions.length === 0;
+		// With a model at hand the demo is only an aside.
+		const hasModel = this.#info?.hasModel === true;
 		const start = this.#mayDrive && h("button", { class: "choice primary", type: "button", onclick: () => void this.#newSession() }, "New session");
 		const demo =
 			this.#mayDrive &&
 			this.#info?.demo === true &&
-			h("button", { class: "choice", type: "button", onclick: () => void this.#startDemo() }, "Watch the demo");
+			h("button", { class: hasModel ? "link-button" : "choice", type: "button", onclick: () => void this.#startDemo() }, "Watch the demo");
 		this.#middle.replaceChildren(
 			h(
 				"div",
@@ -237,12 +255,14 @@ export class App {
 						? "A session is one agent at work in a directory. It runs on this server; close this page and it goes on."
 						: "Sessions go on while this page is closed. Those that wait for you are at the top of the list.",
 				),
-				h("div", { class: "choices" }, start, demo),
-				demo &&
+				h("div", { class: "choices" }, start, !hasModel && demo),
+				hasModel && demo && h("p", { class: "said" }, demo),
+				!hasModel &&
+					demo &&
 					h(
 						"p",
 						{ class: "said" },
-						"The demo needs no key: a scripted model repairs a small repository, with real tools and a subagent whose work is checked.",
+						"No key of a provider is configured. The demo needs none: a scripted model repairs a small repository, with real tools and a subagent whose work is checked.",
 					),
 			),
 		);
@@ -585,6 +605,7 @@ export class App {
 		]);
 		if (this.#model !== model || !state.success) return;
 		this.#facts = factsOf(state, stats);
+		this.#pickers.show(model.id, state.data, this.#mayDrive);
 		const { todoPhases } = fieldsOf(state.data);
 		if (Array.isArray(todoPhases) && !model.isBusy) model.live = { ...model.live, todoPhases };
 		this.#schedule();
@@ -803,7 +824,15 @@ export class App {
 				name,
 			),
 		);
-		await shown(sessionName(model.session), h("div", { class: "menu-body" }, list, h("div", { class: "menu-choices" }, ...choices)), "");
+		// Where the bar has no room for them, they are here.
+		const isNarrow = isDrawer("right");
+		const place = this.#pickers.element.parentElement;
+		await shown(
+			sessionName(model.session),
+			h("div", { class: "menu-body" }, list, isNarrow && this.#pickers.element, h("div", { class: "menu-choices" }, ...choices)),
+			"",
+		);
+		if (isNarrow) place?.append(this.#pickers.element);
 		try {
 			await chosen?.();
 		} catch (error) {
@@ -838,6 +867,10 @@ export class App {
 			case "toggle":
 				return this.#chat.toggleCalls();
 			case "search":
+				if (this.#model) {
+					closeDrawers();
+					return this.#chat.find.open();
+				}
 				openDrawer("left");
 				return this.#filter.focus();
 			case "sessions":

@@ -1,5 +1,5 @@
 /** Questions that wait for a person: approvals of tool calls, and dialogs of extensions. Cards above the composer; none takes the focus by itself. */
-import { readPatch } from "../../lib/read-diff.ts";
+import { readFiles } from "../../lib/read-diff.ts";
 import { visibleControls } from "../../page/ansi.ts";
 import { diffView } from "../../page/diff.ts";
 import { type Child, h } from "../../page/dom.ts";
@@ -160,7 +160,7 @@ export class Asks {
 				{ class: "ask-exact" },
 				code(pen, visibleControls(exact), textOf(subject.tool) === "bash" ? "bash" : "json", { lines: 14, characters: 3000 }),
 			),
-			diff !== "" && h("div", { class: "ask-diff" }, diffView(pen, readPatch(diff))),
+			diff !== "" && h("div", { class: "ask-diff" }, diffView(pen, readFiles(diff))),
 			question.diffTruncated === true && h("p", { class: "said" }, "The change is longer than what is shown."),
 			h("dl", { class: "facts-list" }, ...facts),
 			this.#input.mayAnswer()

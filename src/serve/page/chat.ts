@@ -3,6 +3,7 @@ import { colouring } from "../../page/code.ts";
 import { Conversation } from "../../page/conversation.ts";
 import { button, type Child, h, icon } from "../../page/dom.ts";
 import { Folds } from "../../page/folds.ts";
+import { rangesOf } from "../../page/highlight.ts";
 import { itemsOf, leafFor } from "../../page/items.ts";
 import { drawItem } from "../../page/messages.ts";
 import { type OpenCall, output, type Pen } from "../../page/parts.ts";
@@ -11,6 +12,7 @@ import { type Node as Entry, treeOf } from "../../page/tree.ts";
 import { fieldsOf, listOf, oneLine, plainText, textOf } from "../../page/values.ts";
 import { Asks } from "./asks.ts";
 import { Composer, type Picture, type SendAs } from "./composer.ts";
+import { Find } from "./find.ts";
 import type { Frame } from "./link.ts";
 import type { Change, SessionModel } from "./model.ts";
 import { OpenReply } from "./open-reply.ts";
@@ -22,6 +24,8 @@ export interface ChatInput {
 	answer(id: string, frame: Frame): void;
 	fork(prompt: Entry): void;
 	openSubagent(id: string): void;
+	/** Fetches all of the conversation. */
+	readAll(): Promise<void>;
 	/** Asks for a frame of the page to be drawn. */
 	schedule(): void;
 }
@@ -35,6 +39,7 @@ export class Chat {
 	readonly element = h("div", { class: "chat" });
 	readonly composer: Composer;
 	readonly asks: Asks;
+	readonly find: Find;
 	#input: ChatInput;
 	#banner = h("div", { class: "banners" });
 	#older = h("div", { class: "older" });
@@ -80,10 +85,17 @@ export class Chat {
 			answer: input.answer,
 			resolutionOf: (id) => this.#model?.resolutions.get(id),
 		});
+		this.find = new Find({
+			entries: () => this.#conversation.items.flatMap(({ node, results, folded }) => [node, ...(folded ?? []), ...results.values()]),
+			readAll: () => input.readAll(),
+			entryInView: () => this.#entryInView(),
+			reveal: (entry, wanted) => this.#revealFound(entry, wanted),
+			leave: () => this.composer.focus(),
+		});
 		this.composer = new Composer({ send: input.send, stop: input.stop });
 		const dock = h("div", { class: "dock" }, this.#jump, this.asks.element, this.composer.element);
 		this.#log.append(this.#conversation.element, this.#reply.element);
-		this.element.append(this.#banner, this.#older, this.#log, h("div", { class: "log-end" }), dock);
+		this.element.append(this.find.element, this.#banner, this.#older, this.#log, h("div", { class: "log-end" }), dock);
 		window.addEventListener("scroll", () => this.#onScroll(), { passive: true });
 		new ResizeObserver(() => this.#isAtEnd && this.#scrollToEnd()).observe(this.#log);
 	}
@@ -96,6 +108,7 @@ export class Chat {
 		this.#conversation.show([]);
 		this.#reply.show(undefined);
 		this.asks.clear();
+		this.find.forget();
 		this.composer.open(model.id);
 		this.setBanner([]);
 		this.changed("conversation");
@@ -171,6 +184,26 @@ export class Chat {
 		this.#conversation.scrollTo(element.closest<HTMLElement>("article") ?? element, "start");
 	}
 
+	/** Opens what an entry says about a text, and shows the place. */
+	#revealFound(entry: Entry, wanted: string): HTMLElement | undefined {
+		const element = this.#conversation.elementOf(entry);
+		if (!element) return undefined;
+		this.#isAtEnd = false;
+		for (let outer: Element | null = element; outer && !outer.matches("article.item"); outer = outer.parentElement) {
+			if (outer instanceof HTMLDetailsElement) this.#folds.open(outer);
+		}
+		this.#folds.reveal(element, wanted);
+		const inner = rangesOf(element, wanted)[0]?.startContainer.parentElement;
+		this.#conversation.scrollTo(inner ?? element, inner ? "center" : "start");
+		return element;
+	}
+
+	#entryInView(): Entry | undefined {
+		const articles = [...this.#log.querySelectorAll<HTMLElement>(".slice > article.item")];
+		const first = articles.find((article) => article.getBoundingClientRect().bottom > 120);
+		return first && this.#conversation.entryOf(first);
+	}
+
 	/** A conversation that is not this session's own: that of a subagent. */
 	drawOther(entries: readonly unknown[]): HTMLElement {
 		const tree = treeOf(entries);
@@ -190,6 +223,7 @@ export class Chat {
 		else this.#conversation.update(items);
 		if (anchor?.isConnected) window.scrollBy({ top: anchor.getBoundingClientRect().top - top, behavior: "instant" });
 		this.#drawOlder(model);
+		this.find.refresh();
 	}
 
 	#drawOlder(model: SessionModel): void {

@@ -1,6 +1,6 @@
 /** Where a person writes. Enter sends, Shift+Enter breaks the line; while the agent works the message steers it, or waits until it is done. */
 import { button, h, icon } from "../../page/dom.ts";
-import { pictureAddress } from "../../page/links.ts";
+import { pictureAddress, pictureType } from "../../page/links.ts";
 
 export interface Picture {
 	type: "image";
@@ -212,20 +212,11 @@ export class Composer {
 async function pictureIn(file: File): Promise<Picture | string> {
 	if (file.size > largestPicture) return `${file.name} is larger than 8 MB.`;
 	const bytes = new Uint8Array(await file.arrayBuffer());
-	const mimeType = typeOf(bytes);
+	const mimeType = pictureType(bytes);
 	if (!mimeType) return `${file.name} is not a PNG, JPEG, GIF or WebP picture.`;
 	let binary = "";
 	for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
 	return { type: "image", data: btoa(binary), mimeType };
-}
-
-function typeOf(bytes: Uint8Array): string | undefined {
-	const begins = (...wanted: number[]) => wanted.every((byte, index) => bytes[index] === byte);
-	if (begins(0x89, 0x50, 0x4e, 0x47)) return "image/png";
-	if (begins(0xff, 0xd8, 0xff)) return "image/jpeg";
-	if (begins(0x47, 0x49, 0x46, 0x38)) return "image/gif";
-	const isWebp = begins(0x52, 0x49, 0x46, 0x46) && [0x57, 0x45, 0x42, 0x50].every((byte, index) => bytes[8 + index] === byte);
-	return isWebp ? "image/webp" : undefined;
 }
 
 function stored(key: string): string {

@@ -5,7 +5,7 @@ export const keyMap = [
 	["j", "Next message"],
 	["k", "Previous message"],
 	["o", "Open or close the tool calls of the message"],
-	["/", "Search the sessions"],
+	["/", "Search the conversation; without one, the sessions"],
 	["g s", "Go to the sessions"],
 	["n", "New session"],
 	["i", "Write a message"],

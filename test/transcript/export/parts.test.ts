@@ -1,7 +1,7 @@
 /** The parts of the page that need no browser. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countChanges, readNumbered, readPatch, replacement } from "../../../src/lib/read-diff.ts";
+import { countChanges, readFiles, readNumbered, readPatch, replacement } from "../../../src/lib/read-diff.ts";
 import { callSummary, itemsOf, kindOf, leafFor } from "../../../src/page/items.ts";
 import { decodeEntities, pictureAddress, safeLink } from "../../../src/page/links.ts";
 import { SearchIndex, titleOf } from "../../../src/page/search.ts";
@@ -34,10 +34,47 @@ describe("links", () => {
 		`https://${"a".repeat(9000)}`,
 	])("%j may not", (href) => expect(safeLink(href)).toBeUndefined());
 
+	test("a patch of several files is read file by file, and a removed line is no head of a file", () => {
+		const patch = [
+			"diff --git a/one.txt b/one.txt",
+			"--- a/one.txt",
+			"+++ b/one.txt",
+			"@@ -1,2 +1,2 @@",
+			"--- a rule",
+			"+++ a rule",
+			" same",
+			"diff --git a/old.txt b/old.txt",
+			"--- a/old.txt",
+			"+++ /dev/null",
+			"@@ -1 +0,0 @@",
+			"-gone",
+			"--- /dev/null",
+			"+++ b/new.txt\t2026-01-01",
+			"@@ -0,0 +1 @@",
+			"+came",
+		].join("\n");
+		const files = readFiles(patch).map(({ path, lines }) => [path, lines.map(({ kind, text }) => `${kind} ${text}`)]);
+		expect(files).toEqual([
+			["one.txt", ["remove -- a rule", "add ++ a rule", "same same"]],
+			["old.txt", ["remove gone"]],
+			["new.txt", ["add came"]],
+		]);
+	});
+
 	test("pictures are of known kinds and in the file itself", () => {
-		expect(pictureAddress("image/PNG", "aGk=")).toBe("data:image/png;base64,aGk=");
-		for (const type of ["image/svg+xml", "text/html", 'image/png" onerror="x', ""]) expect(pictureAddress(type, "aGk=")).toBeUndefined();
-		for (const data of ["", "blob:sha256:abc", "aGk=,<script>"]) expect(pictureAddress("image/png", data)).toBeUndefined();
+		const head = { png: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], jpeg: [0xff, 0xd8, 0xff, 0xe0], gif: [...Buffer.from("GIF89a")] };
+		const webp = [...Buffer.from("RIFF\0\0\0\0WEBP")];
+		const data = (bytes: readonly number[]) => Buffer.from([...bytes, ...Array(12).fill(0)]).toString("base64");
+		for (const [name, bytes] of Object.entries({ ...head, webp })) {
+			expect(pictureAddress(`image/${name}`, data(bytes))).toBe(`data:image/${name};base64,${data(bytes)}`);
+		}
+		// The bytes decide, not the name.
+		expect(pictureAddress("image/PNG", data(head.jpeg))).toMatch(/^data:image\/jpeg;/);
+		const others = ["<svg xmlns=''></svg>", "BM0000000000000", "\0\0\0\x1cftypavif0000", "GIF", "RIFF0000WAVE0000", "\x89PNG but not quite"];
+		for (const text of others) expect(pictureAddress("image/png", Buffer.from(text, "latin1").toString("base64"))).toBeUndefined();
+		const types = ["image/svg+xml", "image/avif", "image/bmp", "text/html", 'image/png" onerror="x', ""];
+		for (const type of types) expect(pictureAddress(type, data(head.png))).toBeUndefined();
+		for (const text of ["", "blob:sha256:abc", `${data(head.png)},<script>`]) expect(pictureAddress("image/png", text)).toBeUndefined();
 	});
 
 	test("entities become letters, once", () => {
