@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import axe from "axe-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { hostileSession } from "../../transcript/export/hostile.ts";
+import { picture } from "../../transcript/export/session.ts";
 import { place, serve, spawnServer, type TestServer, until } from "../support.ts";
 import {
 	browserPath,
@@ -121,6 +122,7 @@ describe.skipIf(!browserPath)("the page of the server", () => {
 		await page.waitForSelector(".open-reply:not([hidden])");
 		await page.waitForSelector(".send.stop:not([hidden])");
 		expect(await page.textContent(".send.primary")).toContain("Steer");
+		expect(await findings(own)).toEqual([]);
 		await page.click(".send.stop");
 		await isIdle(own);
 		await page.waitForFunction(() => document.querySelector(".open-reply")?.hasAttribute("hidden"));
@@ -370,6 +372,9 @@ describe.skipIf(!browserPath)("the page of the server", () => {
 			],
 		});
 		for (const colorScheme of ["light", "dark"] as const) {
+			const login = await tabAt(server, server.url, { colorScheme });
+			expect(await findings(login)).toEqual([]);
+			await login.page.context().close();
 			const own = await tab(server, { colorScheme });
 			expect(await findings(own)).toEqual([]);
 			await own.page.context().close();
@@ -428,6 +433,91 @@ describe.skipIf(!browserPath)("the page of the server", () => {
 		expect(await findings(own)).toEqual([]);
 		await own.page.click(".agent-head");
 		await says(own, "dialog", "discounted");
+		expect(own.trouble).toEqual([]);
+	});
+
+	test("the demo is offered first only where no model can be used", { timeout: slow }, async () => {
+		const server = await serve({ env: { ANTHROPIC_API_KEY: "sk-test" } });
+		expect((await server.get("/v1/info")).json.hasModel).toBe(true);
+		const own = await tab(server);
+		await own.page.waitForSelector(".link-button:has-text('Watch the demo')");
+		expect(await own.page.$(".choices :text('Watch the demo')")).toBeNull();
+		expect(own.trouble).toEqual([]);
+	});
+
+	test("changes side by side where there is room, search, model and mode, a pasted picture, a draft", { timeout: slow }, async () => {
+		const server = await serve({
+			files: { "a.txt": "one\ntwo\nthree\n" },
+			replies: [
+				{ blocks: [{ tool: "edit", arguments: { path: "a.txt", edits: [{ oldText: "two", newText: "zwei" }] } }] },
+				{ text: "The needle is in this reply." },
+				{ text: "A picture.", times: "always" },
+			],
+		});
+		const session = await server.create({ name: "Parts" });
+		const own = await tab(server, { viewport: { width: 1600, height: 900 } });
+		const { page } = own;
+		await openSession(own, session.id);
+		await send(own, "Translate");
+		await says(own, ".log", "The needle is in this reply.");
+		await isIdle(own);
+		const tops = () =>
+			page.$$eval(".diff .line.remove, .diff .line.add", (lines) => lines.map((line) => Math.round(line.getBoundingClientRect().top)));
+		const [left, right] = await tops();
+		expect(left).toBe(right);
+		expect(await page.isVisible(".diff .line.before")).toBe(true);
+		await page.setViewportSize({ width: 600, height: 900 });
+		await page.waitForFunction(() => document.querySelector(".diff .line.before")?.getBoundingClientRect().height === 0);
+		const [above, below] = await tops();
+		expect(above).toBeLessThan(below as number);
+		await page.setViewportSize({ width: 1600, height: 900 });
+
+		await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+		await page.keyboard.press("/");
+		await page.keyboard.type("ZWEI");
+		await says(own, ".find-count", "found");
+		await page.click(".tool > summary");
+		await page.focus(".find input");
+		await page.keyboard.press("Enter");
+		await says(own, ".find-count", " of ");
+		await page.waitForSelector("details.tool[open] .line.add");
+		await page.fill(".find input", "needle");
+		await says(own, ".find-count", "1 found");
+		await page.click(".find [title^='Previous match']");
+		await says(own, ".find-count", "1 of 1");
+		await page.fill(".find input", "not there at all");
+		await says(own, ".find-count", "none");
+		expect(await findings(own)).toEqual([]);
+		await page.press(".find input", "Escape");
+		await page.waitForSelector(".find", { state: "hidden" });
+
+		await page.selectOption("select[aria-label='Permission mode']", "plan");
+		await until("the mode is another", async () => {
+			await page.waitForSelector("select[aria-label='Permission mode']");
+			return (await page.textContent(".panels, .right"))?.includes("plan");
+		});
+		expect(await page.$$eval("select[aria-label='Model'] option", (options) => options.length)).toBeGreaterThan(0);
+
+		const paste = (bytes: string, type: string) =>
+			page.evaluate(
+				([data, kind]) => {
+					const transfer = new DataTransfer();
+					transfer.items.add(new File([Uint8Array.from(atob(data as string), (letter) => letter.charCodeAt(0))], "pasted", { type: kind as string }));
+					document.querySelector(".write")?.dispatchEvent(new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true, cancelable: true }));
+				},
+				[bytes, type],
+			);
+		await paste(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>").toString("base64"), "image/png");
+		await says(own, ".composer-note", "is not a PNG");
+		await paste(picture, "image/png");
+		await page.waitForSelector(".thumb img");
+		await send(own, "Look");
+		await page.waitForSelector(".prompt img.picture");
+		await page.waitForFunction(() => document.querySelector<HTMLImageElement>(".prompt img.picture")?.naturalWidth === 240);
+		await says(own, ".log", "A picture.");
+		await page.fill(".write", "Not sent yet");
+		await page.reload();
+		await page.waitForFunction(() => (document.querySelector(".write") as HTMLTextAreaElement | null)?.value === "Not sent yet");
 		expect(own.trouble).toEqual([]);
 	});
 
