@@ -26,7 +26,7 @@ export const fleetFlags = {
 	label: { value: "label", repeats: true, doc: "Of work: a label of this worker" },
 	once: { doc: "Of work: end when there is nothing left to do" },
 	watch: { doc: "Of status: a table that follows what happens" },
-	follow: { doc: "Of logs: go on until the run has ended" },
+	follow: { short: "f", doc: "Of logs: go on until the run has ended" },
 	after: { value: "n", doc: "Of logs: only lines after this one" },
 	limit: { value: "n", doc: "Of status: how many runs (default: 50)" },
 	patch: { doc: "Of result: print the patch" },

@@ -182,6 +182,9 @@ export interface RunRow {
 	epoch: number;
 	attempts: number;
 	worker: string | null;
+	/** Labels that a worker must have. */
+	needs: string[];
+	budget: string | null;
 	isCancelled: boolean;
 	usd: number;
 	tokens: number;

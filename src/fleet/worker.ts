@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { claim as claimFile, claimOf, holderOf, unclaim } from "../lib/claim.ts";
 import { uuid } from "../lib/ids.ts";
 import { Lease } from "./lease.ts";
-import { type Claim, queueErrorCode, type Renewal, type RunQueue, type WorkerFacts } from "./queue.ts";
+import { type Claim, queueErrorCode, type Renewal, type RunQueue, type RunRow, type WorkerFacts } from "./queue.ts";
 import { Rates } from "./rates.ts";
 import { RunAtWork, type RunParts } from "./run.ts";
 
@@ -187,9 +187,16 @@ export class Worker {
 		});
 	}
 
+	/** Whether a run waits that this worker could do, now or later. */
 	async #mayGetMore({ labels, lanes }: WorkerFacts): Promise<boolean> {
-		const waiting = await this.#options.queue.list({ state: "queued", limit: 1000 });
-		return waiting.some(({ lane }) => lanes === undefined || lanes.includes(lane)) && waiting.length > 0 && labels !== undefined;
+		const limit = 1000;
+		for (let before: string | undefined; ; ) {
+			const waiting: RunRow[] = await this.#options.queue.list({ state: "queued", limit, ...(before === undefined ? {} : { before }) });
+			if (waiting.some(({ lane, needs }) => (lanes === undefined || lanes.includes(lane)) && needs.every((need) => labels.includes(need))))
+				return true;
+			if (waiting.length < limit) return false;
+			before = waiting.at(-1)?.runId;
+		}
 	}
 
 	/** Until something may have happened. */

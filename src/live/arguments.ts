@@ -45,6 +45,9 @@ export function refuseUnknown(flags: readonly UnknownFlag[], warn: (text: string
 	for (const { name } of flags) warn(`Unknown flag --${name} has no effect.`);
 }
 
+/** Short flags of subcommands; their tables are loaded only when the subcommand is called. */
+export const subcommandShorts: Readonly<Record<string, Readonly<Record<string, string>>>> = { fleet: { f: "follow" } };
+
 /** The parsed command line, or what is wrong with it. */
 export function parseArguments(argv: readonly string[]): Arguments | { problem: string } {
 	const table: Record<string, Flag> = flags;
@@ -65,10 +68,12 @@ export function parseArguments(argv: readonly string[]): Arguments | { problem: 
 			continue;
 		}
 		const [spelling = "", given] = splitOnce(word, "=");
-		const name = spelling.startsWith("--") ? spelling.slice(2) : Object.keys(table).find((key) => table[key]?.short === spelling.slice(1));
+		const short = spelling.slice(1);
+		const ownName = subcommandShorts[result.words[0] ?? ""]?.[short];
+		const name = spelling.startsWith("--") ? spelling.slice(2) : (Object.keys(table).find((key) => table[key]?.short === short) ?? ownName);
 		const flag = name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
 		if (!name || !flag) {
-			if (!name || !spelling.startsWith("--")) return { problem: unknownFlagText(spelling) };
+			if (!name || (!spelling.startsWith("--") && !ownName)) return { problem: unknownFlagText(spelling) };
 			const isPair = given === undefined && !isSwitch(name) && argv[index + 1]?.startsWith("-") === false;
 			result.unknown.push({ name, value: given, following: isPair ? argv[++index] : undefined, at: result.words.length });
 			continue;

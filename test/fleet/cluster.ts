@@ -74,8 +74,16 @@ export async function startCluster({ durable = false }: ClusterOptions = {}): Pr
 	let server: ChildProcess | undefined;
 	const url = (name: string) => `postgres://bowline@127.0.0.1:${port}/${name}`;
 
+	const serve = () => spawn(join(programs as string, "postgres"), ["-D", data], { ...user, env, cwd: folder, stdio: "ignore" });
+	/** A test process that ends early takes the server with it. */
+	const clear = () => {
+		server?.kill("SIGQUIT");
+		rmSync(folder, { recursive: true, force: true });
+	};
+	process.once("exit", clear);
+
 	async function start(): Promise<void> {
-		server = spawn(join(programs as string, "postgres"), ["-D", data], { ...user, env, cwd: folder, stdio: "ignore" });
+		server = serve();
 		const deadline = Date.now() + 60_000;
 		for (;;) {
 			const client = new pg.Client({ connectionString: url("postgres") });
@@ -85,8 +93,10 @@ export async function startCluster({ durable = false }: ClusterOptions = {}): Pr
 				await client.end();
 				return;
 			} catch (error) {
-				if (Date.now() > deadline || server.exitCode !== null) throw new Error(`PostgreSQL does not start: ${(error as Error).message}`);
-				await new Promise((resolve) => setTimeout(resolve, 50));
+				if (Date.now() > deadline) throw new Error(`PostgreSQL does not start: ${(error as Error).message}`);
+				await new Promise((resolve) => setTimeout(resolve, 100));
+				// Its port was taken for a moment, or the memory of the one before is not free yet.
+				if (server.exitCode !== null) server = serve();
 			}
 		}
 	}
@@ -99,7 +109,12 @@ export async function startCluster({ durable = false }: ClusterOptions = {}): Pr
 		await exited;
 	}
 
-	await start();
+	try {
+		await start();
+	} catch (error) {
+		clear();
+		throw error;
+	}
 	let databases = 0;
 	return {
 		port,
@@ -115,7 +130,8 @@ export async function startCluster({ durable = false }: ClusterOptions = {}): Pr
 		start,
 		async remove() {
 			await stop("SIGQUIT");
-			rmSync(folder, { recursive: true, force: true });
+			process.off("exit", clear);
+			rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 		},
 	};
 }

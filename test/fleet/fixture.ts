@@ -15,20 +15,25 @@ export interface Fixture {
 	script: string;
 	/** Where each step notes that it ran: run, epoch, step. */
 	effects: string;
+	/** Lets the step that waits go on, and all later ones. */
+	go(): void;
 	remove(): void;
 }
 
 export const steps = 4;
 
-export function makeFixture({ stepSeconds = 0.2, model = {} }: { stepSeconds?: number; model?: object } = {}): Fixture {
+/** `waitAt`: this step waits for `go`, so that a test has all the time it needs. */
+export function makeFixture({ stepSeconds = 0, waitAt = 0, model = {} }: { stepSeconds?: number; waitAt?: number; model?: object } = {}): Fixture {
 	const folder = mkdtempSync(join(tmpdir(), "bl-fl-"));
 	const repository = join(folder, "repository");
 	const effects = join(folder, "effects");
+	const signal = join(folder, "go");
 	writeFileSync(effects, "");
 	mkdirSync(repository);
 	const step = `n=$(($(cat work.txt 2>/dev/null | wc -l) + 1))
 echo "$BOWLINE_RUN_ID $BOWLINE_RUN_EPOCH $n" >> ${effects}
 sleep ${stepSeconds}
+if [ $n -eq ${waitAt} ]; then while [ -e ${effects} ] && [ ! -e ${signal} ]; do sleep 0.05; done; fi
 echo "line $n" >> work.txt
 echo "step $n is done"
 if [ $n -ge ${steps} ]; then echo all-steps-done; fi
@@ -51,7 +56,8 @@ if [ $n -ge ${steps} ]; then echo all-steps-done; fi
 		{ blocks: [{ tool: "bash", arguments: { command: "sh step.sh" } }], times: "always", usage },
 	];
 	writeFileSync(script, JSON.stringify({ model: { cost: { input: 1000, output: 0, cacheRead: 0, cacheWrite: 0 }, ...model }, replies }));
-	return { folder, repository, script, effects, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
+	const go = () => writeFileSync(signal, "");
+	return { folder, repository, script, effects, go, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 export function git(cwd: string, ...args: string[]): string {

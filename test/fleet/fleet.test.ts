@@ -12,7 +12,7 @@ let fixture: Fixture | undefined;
 const workers: WorkerProcess[] = [];
 
 afterEach(async () => {
-	for (const { child } of workers) child.kill("SIGKILL");
+	for (const { child } of workers) if (child.exitCode === null && child.signalCode === null) signalAll(familyOf(child.pid as number), "SIGKILL");
 	await Promise.all(workers.splice(0).map(({ exited }) => exited));
 	fixture?.remove();
 	fixture = undefined;
@@ -36,7 +36,7 @@ function begin(options?: Parameters<typeof makeFixture>[0]) {
 	};
 }
 
-test("one run from the command line to an applied patch, with a check, a repair and a receipt", { timeout: 120_000 }, async () => {
+test("one run from the command line to an applied patch, with a check, a repair and a receipt", { timeout: 180_000 }, async () => {
 	const { fixture, queue, work, fleet, ask } = begin();
 	const verify = { commands: [{ name: "repaired", command: "test -f repaired.txt" }], onFailure: "retry_once" };
 	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one", { spec: { verify, setup: ["echo ready > .git/setup"] } })]);
@@ -52,7 +52,7 @@ test("one run from the command line to an applied patch, with a check, a repair 
 	expect(row?.tokens).toBeGreaterThan(5000);
 	const events = (await queue.lines(runId, "events", 0, 10_000)).map(({ body }) => body).join("\n");
 	expect(events).toContain("subagent_verification_end");
-	expect(fleet("logs", runId)).toContain("> Take all steps.");
+	expect(fleet("logs", "-f", runId)).toContain("> Take all steps.");
 	expect(fleet("status", runId)).toContain("completed");
 	fleet("result", runId, "--apply", fixture.repository);
 	expect(readFileSync(join(fixture.repository, "work.txt"), "utf8")).toBe("line 1\nline 2\nline 3\nline 4\n");
@@ -61,13 +61,14 @@ test("one run from the command line to an applied patch, with a check, a repair 
 	expect(ask("result", "r_none").status).toBe(2);
 });
 
-test("a worker that is killed: the next one goes on from the checkpoint, and tells the model", { timeout: 120_000 }, async () => {
-	const { fixture, queue, work } = begin({ stepSeconds: 0.5 });
+test("a worker that is killed: the next one goes on from the checkpoint, and tells the model", { timeout: 180_000 }, async () => {
+	const { fixture, queue, work } = begin({ waitAt: 3 });
 	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one")]);
 	const first = work();
 	await until(() => readFileSync(fixture.effects, "utf8").includes(" 1 3\n"), "the third step has begun");
 	first.child.kill("SIGKILL");
 	await first.exited;
+	fixture.go();
 	expect(await work(["--once"]).exited).toBe(0);
 	const result = await queue.result(runId);
 	expect(result).toMatchObject({ status: "completed", epoch: 2, receipt: { attempts: 2 } });
@@ -81,8 +82,8 @@ test("a worker that is killed: the next one goes on from the checkpoint, and tel
 	expect((await queue.takeovers(runId)).map(({ epoch }) => epoch)).toEqual([2]);
 });
 
-test("an agent that is killed is started again under the same epoch", { timeout: 120_000 }, async () => {
-	const { fixture, queue, work } = begin({ stepSeconds: 0.5 });
+test("an agent that is killed is started again under the same epoch", { timeout: 180_000 }, async () => {
+	const { fixture, queue, work } = begin({ waitAt: 2 });
 	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one")]);
 	const worker = work(["--once"]);
 	await until(() => readFileSync(fixture.effects, "utf8").includes(" 1 2\n"), "the second step has begun");
@@ -91,21 +92,23 @@ test("an agent that is killed is started again under the same epoch", { timeout:
 		return existsSync(path) && readFileSync(path, "utf8").includes("--gate");
 	});
 	signalAll([agent as number], "SIGKILL");
+	fixture.go();
 	expect(await worker.exited).toBe(0);
 	expect(await queue.result(runId)).toMatchObject({ status: "completed", epoch: 1 });
 });
 
 test("cancelling a run at work ends it with the files as they are; a limit of dollars and a limit of time end it, too", {
-	timeout: 120_000,
+	timeout: 180_000,
 }, async () => {
-	const { fixture, queue, work, ask } = begin({ stepSeconds: 1 });
+	const { fixture, queue, work, fleet } = begin({ waitAt: 2 });
+	await queue.setBudget("team", { maxUsd: 1000 });
 	const [cancelled, poor, slow] = await queue.submit([
-		submissionFor(fixture, "cancelled", { priority: 3 }),
+		submissionFor(fixture, "cancelled", { priority: 3, budget: "team", needs: ["gpu"] }),
 		// A request costs one dollar.
 		submissionFor(fixture, "poor", { priority: 2, spec: { limits: { usd: 1.5 } } }),
 		submissionFor(fixture, "slow", { priority: 1, spec: { limits: { wallMs: 1500 } } }),
 	]);
-	const worker = work(["--slots", "3", "--once"], { "fleet.renewMs": 500 });
+	const worker = work(["--slots", "3", "--once", "--label", "gpu"], { "fleet.renewMs": 500 });
 	await until(() => readFileSync(fixture.effects, "utf8").includes(`${cancelled?.runId} 1 2\n`), "its second step has begun");
 	expect(await queue.cancel({ ids: [cancelled?.runId as string] })).toBe(1);
 	expect(await worker.exited).toBe(0);
@@ -115,10 +118,15 @@ test("cancelling a run at work ends it with the files as they are; a limit of do
 	expect((await queue.result(poor?.runId as string))?.receipt).toMatchObject({ status: "budget" });
 	expect((await queue.result(slow?.runId as string))?.receipt).toMatchObject({ status: "timeout" });
 	expect((await queue.lanes())[0]).toMatchObject({ running: 0, queued: 0 });
-	expect(ask("retry", cancelled?.runId as string).status).toBe(0);
+	const again = fleet("retry", cancelled?.runId as string).trim();
+	const [row] = await queue.list({ ids: [again] });
+	expect(row).toMatchObject({ state: "queued", priority: 3, budget: "team", needs: ["gpu"], spec: { parent: cancelled?.runId } });
+	// It needs a label that this worker lacks.
+	expect(await work(["--once"]).exited).toBe(0);
+	expect((await queue.list({ ids: [again] }))[0]).toMatchObject({ state: "queued", epoch: 0 });
 });
 
-test("a budget of the fleet is not exceeded by more than a request of each run, and nothing stays held", { timeout: 120_000 }, async () => {
+test("a budget of the fleet is not exceeded by more than a request of each run, and nothing stays held", { timeout: 180_000 }, async () => {
 	const { fixture, queue, work } = begin();
 	await queue.setBudget("team", { maxUsd: 6 });
 	const runs = await queue.submit(Array.from({ length: 4 }, (_, index) => submissionFor(fixture, `b${index}`, { budget: "team" })));
@@ -133,8 +141,8 @@ test("a budget of the fleet is not exceeded by more than a request of each run, 
 	expect(statuses.filter((status) => status !== "budget" && status !== "completed")).toEqual([]);
 });
 
-test("draining: the run goes back without losing an attempt when asked twice", { timeout: 120_000 }, async () => {
-	const { fixture, queue, work } = begin({ stepSeconds: 1 });
+test("draining: the run goes back without losing an attempt when asked twice", { timeout: 180_000 }, async () => {
+	const { fixture, queue, work } = begin({ waitAt: 2 });
 	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one")]);
 	const worker = work();
 	await until(() => readFileSync(fixture.effects, "utf8").includes(" 1 2\n"), "the second step has begun");
@@ -143,11 +151,12 @@ test("draining: the run goes back without losing an attempt when asked twice", {
 	worker.child.kill("SIGTERM");
 	expect(await worker.exited).toBe(0);
 	expect((await queue.list({ ids: [runId] }))[0]).toMatchObject({ state: "queued", attempts: 0 });
+	fixture.go();
 	expect(await work(["--once"]).exited).toBe(0);
 	expect(await queue.result(runId)).toMatchObject({ status: "completed", receipt: { attempts: 1 } });
 });
 
-test("what cannot be done ends as failed, with the reason", { timeout: 120_000 }, async () => {
+test("what cannot be done ends as failed, with the reason", { timeout: 180_000 }, async () => {
 	const { fixture, queue, work } = begin();
 	const failing = {
 		setup: { setup: ["echo no room; exit 3"] },
@@ -174,12 +183,11 @@ test("a lease that is too short is refused at the start, and a password on the c
 	expect(ask("status", "--set", "fleet.url=postgres://ada@127.0.0.1:1/fleet").status).toBe(1);
 });
 
-test.runIf(postgresPrograms())(
-	"kills, a freeze and a crash of Postgres: every run has one result, and no log has a gap",
-	{ timeout: 300_000 },
-	async () => {
-		const report = await torture({ runs: 10, workers: 3, slots: 2, kills: 2, freezes: 1, crash: true, seed: 11, deadlineMs: 240_000 });
-		expect(report).toMatchObject({ results: 10, missing: [], problems: [], statuses: { completed: 10 }, submissions: 50 });
-		expect(report.stepsLate).toBeLessThanOrEqual(report.freezes);
-	},
-);
+const hasPostgres = postgresPrograms() !== undefined;
+if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: the test with kills and a crash of Postgres is left out.\n");
+test.runIf(hasPostgres)("kills, a freeze and a crash of Postgres: every run has one result, and no log has a gap", { timeout: 300_000 }, async () => {
+	const report = await torture({ runs: 6, workers: 3, slots: 2, kills: 1, freezes: 1, crash: true, seed: 11, deadlineMs: 240_000 });
+	expect(report).toMatchObject({ results: 6, missing: [], problems: [], statuses: { completed: 6 }, submissions: 30 });
+	// A step in flight in each slot of a worker that was harmed.
+	expect(report.stepsLate).toBeLessThanOrEqual(2 * (report.freezes + report.kills));
+});

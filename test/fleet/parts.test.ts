@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { load, loadAll } from "js-yaml";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { fleetFlags } from "../../src/app/fleet-flags.ts";
 import { Wallet } from "../../src/fleet/budget.ts";
 import { checkOut, Mirrors } from "../../src/fleet/checkout.ts";
 import { FileStates, PatchTooLarge } from "../../src/fleet/checkpoint.ts";
@@ -18,6 +19,7 @@ import { readSubmission, submissionDigest, toSubmission } from "../../src/fleet/
 import { Tail } from "../../src/fleet/tail.ts";
 import { redactor } from "../../src/lib/redact.ts";
 import { Shell } from "../../src/lib/shell/index.ts";
+import { parseArguments, subcommandShorts } from "../../src/live/arguments.ts";
 import { Git } from "../../src/snapshots/git.ts";
 import { git as runGit } from "./fixture.ts";
 
@@ -219,6 +221,13 @@ describe("money", () => {
 		expect(asked).toEqual([2, 3, 5]);
 		expect(await new Wallet(queue, { ...claim, budget: undefined } as never, {}).cover({ usd: 1e9, tokens: 0 })).toBe("enough");
 	});
+});
+
+test("the short flags of the command line are those of the fleet's table", () => {
+	const shorts = Object.entries(fleetFlags).flatMap(([name, flag]) => ("short" in flag ? [[flag.short, name]] : []));
+	expect(subcommandShorts.fleet).toEqual(Object.fromEntries(shorts));
+	expect(parseArguments(["fleet", "logs", "-f", "r_1"])).toMatchObject({ words: ["fleet", "logs"], unknown: [{ name: "follow", following: "r_1" }] });
+	expect(parseArguments(["serve", "-f"])).toMatchObject({ problem: expect.stringContaining("-f") });
 });
 
 test("the pauses between attempts grow, up to ten minutes", () => {

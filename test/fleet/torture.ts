@@ -58,8 +58,9 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 	const { runs, slots, crash, seed, deadlineMs, leaseMs = 6000, renewMs = 1000, log = () => undefined } = options;
 	const start = Date.now();
 	const next = random(seed);
-	const fixture = makeFixture();
 	const cluster = await startCluster({ durable: true });
+	const fixture = makeFixture({ stepSeconds: 0.2 });
+	const frozen: number[] = [];
 	const workers: WorkerProcess[] = [];
 	const queues: PostgresQueue[] = [];
 	const report: TortureReport = {
@@ -144,6 +145,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 						// The whole machine, or the worker alone.
 						const pid = victim.child.pid as number;
 						const family = next() < 0.7 ? familyOf(pid) : [pid];
+						frozen.push(...family);
 						signalAll(family, "SIGSTOP");
 						report.freezes += 1;
 						const frozenMs = leaseMs + next() * 2000;
@@ -165,7 +167,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 		const said = workers.map(({ output }, index) => `worker ${index + 1}: ${output().slice(-1500)}`).join("\n");
 		throw new Error(`${(error as Error).message}\n${said}`, { cause: error });
 	} finally {
-		for (const { child } of workers) signalAll(child.pid === undefined ? [] : [child.pid], "SIGCONT");
+		signalAll(frozen, "SIGCONT");
 		for (const { child } of workers) child.kill("SIGKILL");
 		await Promise.all(workers.map(({ exited }) => exited));
 		await Promise.all(queues.map((each) => each.close()));

@@ -45,7 +45,7 @@ const commands: Record<string, { usage: string; run: (call: Call) => Promise<voi
 	submit: { usage: "submit --repo <url|path> --prompt <text> …, or submit --from <file>", run: submit },
 	work: { usage: "work [--slots n] [--label x]… [--lane l]… [--once]", run: work },
 	status: { usage: "status [run…] [--batch b] [--lane l] [--watch] [--json]", run: status },
-	logs: { usage: "logs <run> [--follow] [--after n] [--json]", run: logs },
+	logs: { usage: "logs <run> [-f | --follow] [--after n] [--json]", run: logs },
 	result: { usage: "result <run> [--patch | --receipt | --apply [dir]]", run: result },
 	cancel: { usage: "cancel <run>…, or cancel --batch <name>", run: cancel },
 	retry: { usage: "retry <run>", run: retry },
@@ -423,13 +423,15 @@ async function retry(call: Call): Promise<void> {
 		const [row] = await queue.list({ ids: [run] });
 		if (!row) throw new UsageError(`There is no run ${run}.`);
 		if (row.state !== "done") throw new UsageError(`The run ${run} has not ended: it is ${row.state}. Cancel it first.`);
-		const { lane, priority, batch, spec } = row;
+		const { lane, priority, batch, budget, needs, spec } = row;
 		const input = {
 			...spec,
 			parent: run,
 			lane,
 			priority,
 			...(batch === null ? {} : { batch }),
+			...(budget === null ? {} : { budget }),
+			needs,
 			key: `${run}-retry-${randomBytes(4).toString("hex")}`,
 		};
 		const maxAttempts = call.workspace.settings.get("fleet.maxAttempts");

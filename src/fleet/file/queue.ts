@@ -409,6 +409,8 @@ export class FileQueue implements RunQueue {
 				epoch: run.epoch,
 				attempts: run.attempts,
 				worker: run.worker,
+				needs: run.needs,
+				budget: run.budget,
 				isCancelled: run.cancelAt !== null,
 				usd: run.usd,
 				tokens: run.tokens,

@@ -594,6 +594,8 @@ function toRunRow(row: Row): RunRow {
 		epoch: row.epoch as number,
 		attempts: row.attempts as number,
 		worker: row.worker as string | null,
+		needs: row.needs as string[],
+		budget: row.budget as string | null,
 		isCancelled: row.cancelled as boolean,
 		usd: Number(row.usd),
 		tokens: Number(row.tokens),

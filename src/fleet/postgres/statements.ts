@@ -151,7 +151,7 @@ told as (insert into ${s}.result (run_id, epoch, status, patch, receipt) select 
 asked as (update ${s}.run r set cancel_at = coalesce(r.cancel_at, now()) from sel where r.id = sel.id and r.state = 'running' returning r.id)
 select (select count(*) from ended)::int as ended, (select count(*) from asked)::int as asked`,
 
-		list: `select r.id, r.key, r.batch, r.lane, r.priority, r.state, p.status, r.epoch, r.attempts, r.worker, r.cancel_at is not null as cancelled, r.usd, r.tokens,
+		list: `select r.id, r.key, r.batch, r.lane, r.priority, r.state, p.status, r.epoch, r.attempts, r.worker, r.needs, r.budget, r.cancel_at is not null as cancelled, r.usd, r.tokens,
     r.session_lines, r.event_lines, to_json(r.created_at) #>> '{}' as created_at, to_json(r.started_at) #>> '{}' as started_at,
     to_json(r.finished_at) #>> '{}' as finished_at, extract(epoch from coalesce(r.finished_at, now()) - r.created_at) * 1000 as age_ms, r.spec
     from ${s}.run r left join ${s}.result p on p.run_id = r.id
