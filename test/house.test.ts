@@ -44,7 +44,7 @@ const mayImport: Record<string, string[]> = {
 	policies: ["protocol", "lib", "contracts", "transcript", "node:", "picomatch"],
 	prompting: ["protocol", "lib", "contracts", "node:"],
 	extensions: ["protocol", "lib", "contracts", "node:", "jiti", "typebox"],
-	client: ["protocol", "lib", "node:"],
+	client: ["protocol", "lib", "node:", "ws"],
 	snapshots: ["protocol", "lib", "node:"],
 	checkpoints: ["protocol", "lib", "contracts", "snapshots", "node:"],
 	answers: ["protocol", "lib", "contracts"],

@@ -18,6 +18,7 @@ import * as messages from "../../src/protocol/messages.ts";
 import * as model from "../../src/protocol/model.ts";
 import * as permissions from "../../src/protocol/permissions.ts";
 import * as sequence from "../../src/protocol/sequence.ts";
+import { serveShapes } from "../../src/protocol/serve.ts";
 import * as stream from "../../src/protocol/stream.ts";
 import * as subagents from "../../src/protocol/subagents.ts";
 import * as todos from "../../src/protocol/todos.ts";
@@ -56,6 +57,7 @@ const modules = [
 	permissions,
 	gate,
 	sequence,
+	serveShapes,
 ];
 const named: Record<string, unknown> = Object.assign({ Response, ThinkingLevel }, ...modules);
 

@@ -5,6 +5,7 @@ import { printableLine } from "../lib/printable.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { refuseUnknown, type UnknownFlag } from "../live/arguments.ts";
 import { type Flag, type FlagName, flags, type Options } from "../protocol/flags.ts";
+import { attachFlags } from "./attach-flags.ts";
 import { fleetFlags } from "./fleet-flags.ts";
 import { serveFlags } from "./serve-flags.ts";
 
@@ -96,6 +97,29 @@ export const subcommands: Record<string, Subcommand> = {
 		flags: serveSessionFlags,
 		ownFlags: serveFlags,
 		run: async (words, options, unknown) => (await import("./commands/serve.ts")).serveCommand(words, options, unknown),
+	},
+	attach: {
+		usage: "[session]",
+		doc: "A session of a server on stdin and stdout, as --mode rpc has its own; see docs/serve.md",
+		flags: [
+			"mode",
+			"updates",
+			"dialect",
+			"seq",
+			"no-ready",
+			"session",
+			"provider",
+			"model",
+			"thinking",
+			"tools",
+			"no-tools",
+			"append-system-prompt",
+			"no-session",
+			"name",
+			...surroundings,
+		],
+		ownFlags: attachFlags,
+		run: async (words, options, unknown) => (await import("./commands/attach.ts")).attachCommand(words, options, unknown),
 	},
 	fleet: {
 		usage: "init|submit|work|status|result|…",

@@ -1,5 +1,6 @@
 /** The errors between a host and an agent. Distinguish them by class or by `name`. */
 import type { Exit } from "./channel.ts";
+import { ServerError } from "./server-address.ts";
 
 /** The agent refused a command, or failed it after it had accepted it. */
 export class RequestError extends Error {
@@ -46,6 +47,7 @@ export class ExitError extends Error {
 }
 
 function howItEnded({ code, signal, cause }: Exit): string {
+	if (cause instanceof ServerError) return cause.message.replace(/\.$/, "");
 	if (cause) return `The agent could not be started: ${cause.message}`;
 	return signal ? `The agent was ended by ${signal}` : `The agent exited with code ${code}`;
 }

@@ -9,13 +9,16 @@ export type { CustomTool, CustomToolCall, CustomToolResult } from "./custom-tool
 export type { Dialog, DialogAnswer, DialogHandler } from "./dialogs.ts";
 export { ExitError, RequestError, TimeoutError } from "./errors.ts";
 export type { GateAnswer, GateHandler } from "./gates.ts";
-export type { ListenerTypes } from "./listeners.ts";
+export type { ListenerTypes, SeatChange, SessionStateChange } from "./listeners.ts";
 export type { PermissionAnswer, PermissionHandler } from "./permissions.ts";
 export type { ClosePatience, Spawn } from "./process.ts";
 export { type ReplayOptions, recordArgs, replayArgs } from "./replay.ts";
 export type { RequestOptions } from "./requests.ts";
 export type { PromptOptions, PromptOutcome, WaitOptions } from "./runs.ts";
 export type { FromSchema, JsonSchema } from "./schema-types.ts";
+export { ServerError, type ServerOptions } from "./server-address.ts";
+export { type ListSessions, type ServerClient, serverClient } from "./server-client.ts";
+export { type ConnectOptions, connectClient } from "./socket.ts";
 
 export interface ClientOptions extends ConversationOptions {
 	/** The program and its first arguments, with everything that makes it speak the protocol. Default: our own, in its RPC mode, sending deltas only. */

@@ -1,5 +1,5 @@
 /** The registered listeners. They outlive the agent, so that a restart changes nothing for them. */
-import type { AgentEvent, EventName, EventOf, ExtensionUiRequest, Response } from "../protocol/types.generated.ts";
+import type { AgentEvent, EventName, EventOf, ExtensionUiRequest, Gap, Response, ServedSession, Snapshot } from "../protocol/types.generated.ts";
 import type { Exit } from "./channel.ts";
 import { EventQueue } from "./event-queue.ts";
 
@@ -13,7 +13,38 @@ export type ListenerTypes = { [Name in EventName]: EventOf<Name> } & {
 	response: Response;
 	/** The agent has ended. */
 	exit: Exit;
+	/** After a lost connection to a server: frames are missing here. With `durableLost`, read the entries again. */
+	gap: Gap;
+	/** What is going on, after a lost connection to a server. */
+	snapshot: Snapshot;
+	/** Of a server: what became of the session's process. */
+	session_state: SessionStateChange;
+	/** Of a server: who drives the session. */
+	seat: SeatChange;
+	/** Of a server: the session went on as another one, such as a fork. */
+	session_moved: { type: "session_moved"; from: string; to: string };
+	/** The server is about to end. */
+	draining: { type: "draining"; deadlineMs: number };
 };
+
+export interface SessionStateChange {
+	type: "session_state";
+	sessionId: string;
+	state: ServedSession["state"];
+	since: number;
+	reason?: string;
+	exit?: { code: number | null; signal: string | null };
+}
+
+export interface SeatChange {
+	type: "seat";
+	sessionId: string;
+	/** Whether this client holds it. */
+	held: boolean;
+	/** Who took it from this client. */
+	by?: string;
+	seat?: ServedSession["seat"];
+}
 
 type Listener = (value: never) => void;
 

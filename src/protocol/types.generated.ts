@@ -1124,6 +1124,182 @@ export interface Snapshot {
 	live: LiveState;
 }
 
+/** A new session. Members that are not here are refused. */
+export interface CreateSession {
+	/** The working directory. Its real path must be inside a root of the server. */
+	cwd: string;
+	name?: string;
+	provider?: string;
+	model?: string;
+	thinking?: "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
+	/** Only these built-in tools. */
+	tools?: string[];
+	noTools?: boolean;
+	appendSystemPrompt?: string;
+	/** Settings of this session by their names. */
+	settings?: Record<string, unknown>;
+	/** Write nothing to disk: the session ends with its process. */
+	ephemeral?: boolean;
+	onCrash?: "stay" | "resume";
+	/** Trust the project. Needs scope `admin` and the server's setting `serve.approve`. */
+	approve?: boolean;
+	prompt?: {
+		message: string;
+		images?: ImageInput[];
+	};
+}
+
+/** A session as the server knows it. Times are milliseconds since 1970. */
+export interface ServedSession {
+	id: string;
+	name?: string;
+	cwd: string;
+	state: "asleep" | "starting" | "idle" | "busy" | "stopping" | "crashed" | "failed" | "elsewhere";
+	/** When it came into this state. */
+	since: number;
+	createdAt: number;
+	updatedAt: number;
+	model: {
+		provider: string;
+		id: string;
+	} | null;
+	/** The highest number of a frame so far. */
+	asOf: number;
+	epoch: number;
+	run: {
+		runId: string;
+		startedAt: number;
+	} | null;
+	seat: {
+		client: string;
+		name: string;
+		since: number;
+	} | null;
+	readers: number;
+	pending: {
+		dialogs: number;
+		queued: number;
+	};
+	usage: {
+		totalTokens: number;
+		costUsd: number;
+	};
+	lastExit: {
+		code: number | null;
+		signal: string | null;
+		at: number;
+		/** Its last lines. */
+		stderr?: string;
+	} | null;
+	/** Why it is in this state, and what to do. */
+	reason?: string;
+	/** In state `elsewhere`: the process that has it. */
+	pid?: number;
+	file?: string;
+}
+
+/** Sessions, newest first. */
+export interface SessionPage {
+	sessions: ServedSession[];
+	nextCursor?: string;
+	/** There are more sessions than the server keeps in mind. */
+	truncated?: boolean;
+}
+
+/** One of both. */
+export interface LoginRequest {
+	code?: string;
+	token?: string;
+}
+
+/** A page token. */
+export interface LoginAnswer {
+	token: string;
+	scope: "read" | "drive" | "admin";
+	expiresAt: number;
+}
+
+/** Open the socket with the subprotocols `bowline.v1` and `ticket.<ticket>`. */
+export interface TicketAnswer {
+	ticket: string;
+	expiresAt: number;
+}
+
+/** What this server is. */
+export interface ServerInfo {
+	version: string;
+	protocol: number;
+	/** Changes with every start. */
+	instance: string;
+	name: string;
+	scope: "read" | "drive" | "admin";
+	roots: string[];
+	limits: Record<string, unknown>;
+	dialects: string[];
+	sandbox: string;
+	draining: boolean;
+}
+
+/** How to stop. */
+export interface StopSession {
+	abort?: boolean;
+}
+
+/** A prompt. */
+export interface PromptRequest {
+	message: string;
+	images?: ImageInput[];
+	streamingBehavior?: "steer" | "followUp";
+	outputSchema?: Record<string, unknown>;
+	key?: string;
+}
+
+/** What became of a prompt. `result` and `text` come when the request waited for the end. */
+export interface PromptAnswer {
+	runId?: string;
+	disposition?: string;
+	duplicate: boolean;
+	result?: Record<string, unknown>;
+	text?: string;
+}
+
+/** Entries of a session file, oldest first. */
+export interface EntriesPage {
+	entries: Array<Record<string, unknown>>;
+	leafId: string | null;
+	total: number;
+	/** There are older entries. */
+	before: boolean;
+	/** There are newer entries. */
+	after: boolean;
+	/** Subscribe after this number: nothing is missing, and nothing comes twice. */
+	asOf: number;
+}
+
+/** Files that subagents left. */
+export interface ArtifactList {
+	artifacts: Array<{
+		name: string;
+		size: number;
+		modified: number;
+	}>;
+}
+
+/** Whether the server drains. */
+export interface DrainState {
+	draining: boolean;
+	deadlineMs?: number;
+}
+
+/** A refusal. `message` names the remedy. */
+export interface ServeError {
+	error: {
+		code: string;
+		message: string;
+		details?: Record<string, unknown>;
+	};
+}
+
 /** The model that was chosen. */
 export interface CycledModel {
 	model: Model;

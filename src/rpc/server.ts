@@ -23,7 +23,7 @@ import type { FrameWriter } from "./stdio.ts";
 
 export interface ServerParts {
 	commands: Pick<Dispatch, "receive">;
-	lanes: Lanes;
+	lanes: Pick<Lanes, "enqueue" | "weigh">;
 	writer: FrameWriter;
 	dialect: Dialect;
 	/** All frames up to this number have been written. Nothing where frames have none. */

@@ -1,0 +1,56 @@
+/** A way to a server that can be cut: bytes go through until the connection is dropped without a word, as by a lost network. */
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { later } from "./support.ts";
+
+export class CuttingProxy {
+	#server: Server;
+	#pairs = new Set<[Socket, Socket]>();
+	#port: () => number;
+	url = "";
+	/** How many connections were dropped. */
+	cuts = 0;
+	/** Called with each piece that comes from the server. */
+	onBytes: (size: number) => void = () => undefined;
+
+	constructor(port: () => number) {
+		this.#port = port;
+		this.#server = createServer((near) => this.#join(near));
+	}
+
+	async listen(): Promise<this> {
+		await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+		const { port } = this.#server.address() as { port: number };
+		this.url = `http://127.0.0.1:${port}`;
+		later(() => {
+			this.cut();
+			this.#server.close();
+		});
+		return this;
+	}
+
+	#join(near: Socket): void {
+		const far = connect(this.#port(), "127.0.0.1");
+		const pair: [Socket, Socket] = [near, far];
+		this.#pairs.add(pair);
+		const drop = () => {
+			this.#pairs.delete(pair);
+			near.destroy();
+			far.destroy();
+		};
+		for (const socket of pair) socket.on("error", drop).on("close", drop);
+		near.on("data", (bytes) => far.write(bytes));
+		far.on("data", (bytes) => {
+			near.write(bytes);
+			this.onBytes(bytes.length);
+		});
+	}
+
+	cut(): void {
+		for (const [near, far] of [...this.#pairs]) {
+			this.cuts++;
+			near.destroy();
+			far.destroy();
+		}
+		this.#pairs.clear();
+	}
+}
