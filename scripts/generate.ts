@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inboundChecks } from "./generate/checks.ts";
+import { serveOpenApi } from "./generate/openapi.ts";
 import { settingsPage } from "./generate/pages.ts";
 import { protocolPage } from "./generate/protocol-page.ts";
 import { pythonCommands, pythonProtocol } from "./generate/python.ts";
@@ -24,6 +25,7 @@ const files: Record<string, string> = {
 	"src/subagents/parameters.generated.ts": taskParameters(),
 	"schema/protocol.json": json(protocolSchema()),
 	"schema/settings.json": json(settingsSchema()),
+	"schema/serve.json": json(serveOpenApi()),
 	"schema/script.json": json(scriptSchema()),
 	"clients/python/bowline/protocol.py": pythonProtocol(protocolSchema()),
 	"clients/python/bowline/_commands.py": pythonCommands(protocolSchema()),

@@ -37,6 +37,7 @@ async function openOwn(Socket: typeof WebSocket, address: ServerAddress, path: s
 	socket.onopen = () => {
 		isOpen = true;
 	};
+	socket.onerror = () => undefined; // `close` follows.
 	socket.onmessage = ({ data }) => events.message(String(data));
 	socket.onclose = ({ code, reason }) => {
 		if (isOpen) return events.closed({ code, reason });

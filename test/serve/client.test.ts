@@ -23,7 +23,7 @@ const count = (frames: { type: string }[], type: string) => frames.filter((frame
 const isIncreasing = (numbers: number[]) => numbers.every((number, index) => index === 0 || number > (numbers[index - 1] as number));
 
 async function proxied(start: Start): Promise<{ server: TestServer; proxy: CuttingProxy; options: Pick<ConnectOptions, "url" | "token"> }> {
-	const server = await serve({ ...start, args: ["--allow-host", "127.0.0.1", ...(start.args ?? [])] });
+	const server = await serve(start);
 	const proxy = await new CuttingProxy(() => server.port).listen();
 	return { server, proxy, options: { url: proxy.url, token: server.token } };
 }
@@ -68,12 +68,12 @@ test("wrong servers, tokens and sessions are refused with words", async () => {
 	expect(await refused({})).toMatchObject({ status: 409, code: "seat_taken", message: expect.stringContaining("driver") });
 	// Readers are always welcome, and may not drive.
 	const reader = await connect({ url: server.url, token: server.token, session: session.id, mode: "read" });
-	await expect(reader.prompt("no")).rejects.toMatchObject({ code: "seat_taken" });
+	await expect(reader.prompt({ message: "no" })).rejects.toMatchObject({ code: "seat_taken" });
 	expect((await reader.getState()).sessionId).toBe(session.id);
-	const lost = new Promise((resolve) => driver.on("seat", (seat) => (seat.held ? undefined : resolve(seat))));
+	const lost = new Promise((resolve) => driver.on("seat", (seat) => (seat.by === undefined ? undefined : resolve(seat))));
 	await connect({ url: server.url, token: server.token, session: session.id, name: "other", takeover: true });
 	expect(await lost).toMatchObject({ held: false, by: "other" });
-	await expect(driver.prompt("no")).rejects.toMatchObject({ code: "seat_taken" });
+	await expect(driver.prompt({ message: "no" })).rejects.toMatchObject({ code: "seat_taken" });
 });
 
 test("with a WebSocket of the platform a ticket stands for the token, and refusals keep their words", async () => {
@@ -101,11 +101,7 @@ test("with a WebSocket of the platform a ticket stands for the token, and refusa
 });
 
 test("a connection that is cut comes back: every kept frame once, every command answered, a tool of the host runs once", async () => {
-	const replies = [
-		{ blocks: [{ tool: "slow", arguments: {} }] },
-		{ text: "one two three four five six seven eight", chunkSize: 3, delayMs: 5 },
-		{ text: "second" },
-	];
+	const replies = [{ blocks: [{ tool: "slow", arguments: {} }] }, { repeat: { text: "word ", count: 40 }, pieceDelayMs: 20 }, { text: "second" }];
 	const { server, proxy, options } = await proxied({ replies });
 	const session = await server.create();
 	const witness = await server.attach(session.id, "?after=0");
@@ -135,7 +131,7 @@ test("a connection that is cut comes back: every kept frame once, every command 
 		isCut = true;
 		proxy.cut();
 	});
-	expect((await done).text).toBe("one two three four five six seven eight");
+	expect((await done).text).toBe("word ".repeat(40));
 	const asked = client.getState();
 	proxy.cut();
 	expect((await asked).sessionId).toBe(session.id);
@@ -165,29 +161,6 @@ test("a prompt whose answer was lost is not run twice", async () => {
 	expect(count(frames, "agent_start")).toBe(1);
 	const { messages } = await client.getMessages();
 	expect(messages.filter(({ role }) => role === "user")).toHaveLength(1);
-});
-
-test("a server that is killed in the middle of a run and started again: the client catches up, nothing comes twice", async () => {
-	const replies = [{ text: "slowly, ".repeat(200), chunkSize: 8, delayMs: 20 }, { text: "after the restart" }];
-	const first = await serve({ replies });
-	let server = first;
-	const proxy = await new CuttingProxy(() => server.port).listen();
-	const session = await first.create();
-	const client = await connect({ url: proxy.url, token: first.token, session: session.id });
-	const frames = recorded(client);
-	const settled = new Promise((resolve) => client.on("agent_settled", resolve));
-	await client.prompt("go");
-	await until("it streams", () => count(frames, "message_update") > 2);
-	await first.stop("SIGKILL");
-	server = spawnServer({ at: first.at });
-	await until("the server listens", () => server.out.includes("\n"));
-	server.url = (JSON.parse(server.out.split("\n")[0] as string) as { url: string }).url;
-	await settled;
-	expect((await client.promptAndWait("more")).stopReason).toBeDefined();
-	expect(isIncreasing(numbersOf(frames))).toBe(true);
-	expect(count(frames, "agent_start")).toBe(2);
-	expect(count(frames, "agent_settled")).toBe(2);
-	expect(await serverClient({ url: proxy.url, token: first.token }).session(session.id)).toMatchObject({ id: session.id });
 });
 
 test("exited resolves when the session is deleted, not when a connection is lost", async () => {

@@ -38,7 +38,9 @@ export class CuttingProxy {
 			far.destroy();
 		};
 		for (const socket of pair) socket.on("error", drop).on("close", drop);
-		near.on("data", (bytes) => far.write(bytes));
+		// The server answers under its own port only.
+		const named = (text: string) => text.replaceAll(/(\r\nHost: 127\.0\.0\.1:)\d+/gi, `$1${this.#port()}`);
+		near.on("data", (bytes: Buffer) => far.write(Buffer.from(named(bytes.toString("latin1")), "latin1")));
 		far.on("data", (bytes) => {
 			near.write(bytes);
 			this.onBytes(bytes.length);
