@@ -56,6 +56,7 @@ export class AttachedHost implements LinkListener {
 	#asked = new Map<string, Asked>();
 	#open = new Set<string>();
 	#isLeaving = false;
+	#isReady = false;
 	#onQuiet: (() => void) | undefined;
 	readonly updates: UpdateMode;
 
@@ -143,7 +144,7 @@ export class AttachedHost implements LinkListener {
 	async detach(): Promise<void> {
 		if (this.#isLeaving) return;
 		// What was asked is answered, except what takes its time.
-		const isWaiting = () => [...this.#open].some((id) => !slow.has(this.#asked.get(id)?.name ?? ""));
+		const isWaiting = () => !this.#isReady || [...this.#open].some((id) => !slow.has(this.#asked.get(id)?.name ?? ""));
 		if (isWaiting())
 			await new Promise<void>((resolve) => {
 				this.#onQuiet = () => (isWaiting() ? undefined : resolve());
@@ -185,6 +186,8 @@ export class AttachedHost implements LinkListener {
 	}
 
 	#ready({ version, protocol, cwd, capabilities, ...more }: LinkFrame): void {
+		this.#isReady = true;
+		this.#onQuiet?.();
 		if (!this.#dialect.ready || this.#options["no-ready"]) return;
 		const numbers = this.#options.seq ? { sessionId: more.sessionId, epoch: more.epoch, asOf: more.asOf } : {};
 		this.#writer.write(toLine({ type: "ready", version, protocol, cwd, capabilities, ...numbers, ...this.#dialect.ready }));

@@ -1237,6 +1237,8 @@ export interface ServerInfo {
 	limits: Record<string, unknown>;
 	dialects: string[];
 	sandbox: string;
+	/** Whether `POST /v1/demo` makes a session for a first look. */
+	demo: boolean;
 	draining: boolean;
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { type Client, type ConnectOptions, connectClient, ServerError, serverClient } from "../../src/client/index.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
-import { later, type Start, serve, spawnServer, type TestServer, until } from "./support.ts";
+import { later, type Start, serve, type TestServer, until } from "./support.ts";
 
 async function connect(options: ConnectOptions): Promise<Client> {
 	const client = await connectClient(options);
@@ -161,6 +161,27 @@ test("a prompt whose answer was lost is not run twice", async () => {
 	expect(count(frames, "agent_start")).toBe(1);
 	const { messages } = await client.getMessages();
 	expect(messages.filter(({ role }) => role === "user")).toHaveLength(1);
+});
+
+test("a server that is killed in the middle of a run and started again: the client catches up, nothing comes twice", async () => {
+	const replies = [{ repeat: { text: "slowly ", count: 60 }, pieceDelayMs: 50 }, { text: "after the restart" }];
+	const first = await serve({ replies });
+	let server = first;
+	const proxy = await new CuttingProxy(() => server.port).listen();
+	const session = await first.create();
+	const client = await connect({ url: proxy.url, token: first.token, session: session.id });
+	const frames = recorded(client);
+	const settled = new Promise((resolve) => client.on("agent_settled", resolve));
+	await client.prompt({ message: "go" });
+	await until("it streams", () => count(frames, "message_update") > 2);
+	await first.stop("SIGKILL");
+	server = await serve({ at: first.at });
+	await settled;
+	expect((await client.promptAndWait("more")).stopReason).toBeDefined();
+	expect(isIncreasing(numbersOf(frames))).toBe(true);
+	expect(count(frames, "agent_start")).toBe(2);
+	expect(count(frames, "agent_settled")).toBe(2);
+	expect(await serverClient({ url: proxy.url, token: first.token }).session(session.id)).toMatchObject({ id: session.id });
 });
 
 test("exited resolves when the session is deleted, not when a connection is lost", async () => {
