@@ -18,7 +18,7 @@ export interface ConnectOptions extends ServerOptions, ConversationOptions {
 }
 
 /**
- * Connects to a session of a server; resolves when it is ready. A connection that is lost comes back by itself: what was missed follows, and what
+ * Connects to a session of a server; resolves when it is ready. A connection that is lost comes back automatically: what was missed follows, and what
  * had no answer is sent again. `close` leaves the session, which lives on. Rejects with a `ServerError`.
  */
 export async function connectClient(options: ConnectOptions): Promise<Client> {
