@@ -1239,6 +1239,8 @@ export interface ServerInfo {
 	sandbox: string;
 	/** Whether `POST /v1/demo` makes a session for a first look. */
 	demo: boolean;
+	/** Whether a model can be used: a key, or another way to a provider, is configured on the server. */
+	hasModel: boolean;
 	draining: boolean;
 }
 
