@@ -116,6 +116,14 @@ Commands are the same in every dialect, except those that the row of \`omp\` nam
 | background | starts in order, answered when done, holds nothing up |
 | serial | strictly one after another |
 
+*Access* matters only where several connections share one session ([\`bowline serve\`](serve.md)). A host that started the process may send everything.
+
+| Access | Who may send it |
+|---|---|
+| read | every connection; the command changes nothing |
+| interject | every connection that may drive sessions: to stop, to steer, to approve |
+| seat | the one connection that holds the seat |
+
 ## Memory
 
 Frames are never dropped or reordered. While more than 8 MiB wait for the host to read, deltas and progress are merged, the agent waits before its

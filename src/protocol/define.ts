@@ -64,9 +64,9 @@ export function frame<const T extends string, P extends TProperties>(
 	type: T,
 	names: { title: string; description: string },
 	fields: P,
-	example: Static<TObject<P>>,
+	...examples: readonly [Static<TObject<P>>, ...Static<TObject<P>>[]]
 ) {
-	return Type.Object({ type: Type.Literal(type), ...fields }, { ...names, examples: [{ type, ...example }] });
+	return Type.Object({ type: Type.Literal(type), ...fields }, { ...names, examples: examples.map((example) => ({ type, ...example })) });
 }
 
 /** One of a few words. */

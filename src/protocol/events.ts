@@ -295,8 +295,8 @@ export const Response = Type.Object(
 		command: text(),
 		success: flag(),
 		data: optional(Type.Unknown()),
-		error: optional(text()),
-		code: optional(text()),
+		error: optional(text({ description: "On failure: the reason in words." })),
+		code: optional(text({ description: "On some failures: a word for programs. Not in dialect `strict`." })),
 		hint: optional(text({ description: "On failure: a guess for a person, such as the name that was probably meant. Not in dialect `strict`." })),
 	},
 	{

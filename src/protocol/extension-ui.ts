@@ -3,7 +3,9 @@ import Type, { type Static, type TObject, type TProperties } from "typebox";
 import { flag, frame, integer, list, optional, text, words } from "./define.ts";
 import { samples } from "./examples.ts";
 
-const timeout = optional(integer({ description: "Milliseconds, enforced by the agent." }));
+const timeout = optional(
+	integer({ description: "Milliseconds, enforced by the agent. No frame says that they are over: the host takes the dialog away itself." }),
+);
 
 /** The name is the value of `method`; `example` has the members that only this method has. */
 function request<const M extends string, P extends TProperties>(method: M, description: string, fields: P, example: Static<TObject<P>>) {
@@ -16,25 +18,25 @@ export const ExtensionUiRequest = Type.Union(
 	[
 		request(
 			"select",
-			"Choose one option. Answer: `value`; default: nothing chosen.",
+			"Choose one option. Answer: `value`, one of `options`; after `cancelled` or the timeout: nothing chosen.",
 			{ title: text(), options: list(text()), timeout },
 			{ title: "Which database?", options: ["test", "staging"], timeout: 30000 },
 		),
 		request(
 			"confirm",
-			"Yes or no. Answer: `confirmed`; default: false.",
+			"Yes or no. Answer: `confirmed`; after `cancelled` or the timeout: no.",
 			{ title: text(), message: text(), timeout },
 			{ title: "Deploy?", message: "This changes the running shop." },
 		),
 		request(
 			"input",
-			"A line of text. Answer: `value`; default: nothing.",
+			"A line of text. Answer: `value`; after `cancelled` or the timeout: nothing.",
 			{ title: text(), placeholder: optional(text()), timeout },
 			{ title: "Name of the branch", placeholder: "feature/…" },
 		),
 		request(
 			"editor",
-			"A longer text. Answer: `value`; default: nothing; never times out.",
+			"A longer text. Answer: `value`; after `cancelled`: nothing. It never times out.",
 			{ title: text(), prefill: optional(text()), promptStyle: optional(flag()) },
 			{ title: "Release notes", prefill: "- Search is faster\n" },
 		),
@@ -73,15 +75,18 @@ export const ExtensionUiResponse = frame(
 	"extension_ui_response",
 	{
 		title: "ExtensionUiResponse",
-		description: "The answer to a dialog. `cancelled` wins over other members; unknown ids are ignored.",
+		description:
+			"The answer to a dialog: the member that its method names, or `cancelled`, which wins over other members. Unknown ids are ignored. Without an answer the extension waits.",
 	},
 	{
 		id: text({ description: "The `id` of the `extension_ui_request`." }),
 		value: optional(text({ description: "To `select`, `input` and `editor`." })),
 		confirmed: optional(flag({ description: "To `confirm`." })),
 		cancelled: optional(flag({ description: "The user closed the dialog." })),
-		timedOut: optional(flag()),
+		timedOut: optional(flag({ description: "With `cancelled`: the host closed the dialog because its time was over." })),
 	},
 	{ id: samples.dialogId, value: "staging" },
+	{ id: samples.dialogId, confirmed: true },
+	{ id: samples.dialogId, cancelled: true },
 );
 export type ExtensionUiResponse = Static<typeof ExtensionUiResponse>;

@@ -36,9 +36,14 @@ export const HostToolUpdate = frame(
 
 export const HostToolResult = frame(
 	"host_tool_result",
-	{ title: "HostToolResult", description: "The end of a call." },
-	{ id: text({ description: "The `id` of the `host_tool_call`." }), result: ToolResult, isError: optional(flag()) },
+	{ title: "HostToolResult", description: "The end of a call. The model reads the texts and images of `result.content`." },
+	{
+		id: text({ description: "The `id` of the `host_tool_call`." }),
+		result: ToolResult,
+		isError: optional(flag({ description: "The call failed; the content says why, for the model. The run goes on." })),
+	},
 	{ id: samples.callId, result: { content: [{ type: "text", text: "12 in stock" }] } },
+	{ id: samples.callId, result: { content: [{ type: "text", text: "the warehouse does not answer" }] }, isError: true },
 );
 
 export type HostToolCall = Static<typeof HostToolCall>;

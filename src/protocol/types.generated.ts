@@ -11,7 +11,9 @@ export interface Response {
 	command: string;
 	success: boolean;
 	data?: unknown;
+	/** On failure: the reason in words. */
 	error?: string;
+	/** On some failures: a word for programs. Not in dialect `strict`. */
 	code?: string;
 	/** On failure: a guess for a person, such as the name that was probably meant. Not in dialect `strict`. */
 	hint?: string;
@@ -560,7 +562,7 @@ export interface CompactionResult {
 	usage?: Usage;
 }
 
-/** What became of a message: a run starts, it waits in a queue, or an extension took it. */
+/** What became of a message: a run starts, it waits in a queue, or an extension took it (`handled`). What an extension takes has no `agent_settled` unless a run follows, and may still ask with dialogs after the answer. */
 export interface Disposition {
 	disposition: "started" | "queued" | "handled";
 	/** With `--seq`, of a prompt that starts a run. */
@@ -701,7 +703,7 @@ export interface SandboxState {
 /** An extension asks the user or shows something. */
 export type ExtensionUiRequest = UiSelect | UiConfirm | UiInput | UiEditor | UiNotify | UiSetStatus | UiSetWidget | UiSetTitle | UiSetEditorText | UiCancel;
 
-/** Choose one option. Answer: `value`; default: nothing chosen. */
+/** Choose one option. Answer: `value`, one of `options`; after `cancelled` or the timeout: nothing chosen. */
 export interface UiSelect {
 	type: "extension_ui_request";
 	/** A UUID. */
@@ -709,11 +711,11 @@ export interface UiSelect {
 	method: "select";
 	title: string;
 	options: string[];
-	/** Milliseconds, enforced by the agent. */
+	/** Milliseconds, enforced by the agent. No frame says that they are over: the host takes the dialog away itself. */
 	timeout?: number;
 }
 
-/** Yes or no. Answer: `confirmed`; default: false. */
+/** Yes or no. Answer: `confirmed`; after `cancelled` or the timeout: no. */
 export interface UiConfirm {
 	type: "extension_ui_request";
 	/** A UUID. */
@@ -721,11 +723,11 @@ export interface UiConfirm {
 	method: "confirm";
 	title: string;
 	message: string;
-	/** Milliseconds, enforced by the agent. */
+	/** Milliseconds, enforced by the agent. No frame says that they are over: the host takes the dialog away itself. */
 	timeout?: number;
 }
 
-/** A line of text. Answer: `value`; default: nothing. */
+/** A line of text. Answer: `value`; after `cancelled` or the timeout: nothing. */
 export interface UiInput {
 	type: "extension_ui_request";
 	/** A UUID. */
@@ -733,11 +735,11 @@ export interface UiInput {
 	method: "input";
 	title: string;
 	placeholder?: string;
-	/** Milliseconds, enforced by the agent. */
+	/** Milliseconds, enforced by the agent. No frame says that they are over: the host takes the dialog away itself. */
 	timeout?: number;
 }
 
-/** A longer text. Answer: `value`; default: nothing; never times out. */
+/** A longer text. Answer: `value`; after `cancelled`: nothing. It never times out. */
 export interface UiEditor {
 	type: "extension_ui_request";
 	/** A UUID. */
@@ -806,7 +808,7 @@ export interface UiCancel {
 	targetId: string;
 }
 
-/** The answer to a dialog. `cancelled` wins over other members; unknown ids are ignored. */
+/** The answer to a dialog: the member that its method names, or `cancelled`, which wins over other members. Unknown ids are ignored. Without an answer the extension waits. */
 export interface ExtensionUiResponse {
 	type: "extension_ui_response";
 	/** The `id` of the `extension_ui_request`. */
@@ -817,6 +819,7 @@ export interface ExtensionUiResponse {
 	confirmed?: boolean;
 	/** The user closed the dialog. */
 	cancelled?: boolean;
+	/** With `cancelled`: the host closed the dialog because its time was over. */
 	timedOut?: boolean;
 }
 
@@ -852,12 +855,13 @@ export interface HostToolDefinition {
 	hidden?: boolean;
 }
 
-/** The end of a call. */
+/** The end of a call. The model reads the texts and images of `result.content`. */
 export interface HostToolResult {
 	type: "host_tool_result";
 	/** The `id` of the `host_tool_call`. */
 	id: string;
 	result: ToolResult;
+	/** The call failed; the content says why, for the model. The run goes on. */
 	isError?: boolean;
 }
 
@@ -1427,7 +1431,7 @@ export interface CommandTable {
 		};
 		result: Disposition;
 	};
-	/** Stop the run, a retry wait or a compaction. Queues stay. Answered when the session is idle. */
+	/** Stop the run, a retry wait or a compaction. Queues stay. Open host tool calls get `host_tool_cancel`, the reply ends with `stopReason` `aborted`, and after `agent_settled` comes the answer. Idle: answered at once. */
 	abort: {
 		params: {};
 		result: void;

@@ -58,7 +58,7 @@ class AsyncCommands:
         return await self._call("follow_up", _given({"message": message}, key=key, images=images), timeout)
 
     async def abort(self, *, key: Optional[str] = None, timeout: Timeout = DEFAULT) -> None:
-        """Stop the run, a retry wait or a compaction. Queues stay. Answered when the session is idle."""
+        """Stop the run, a retry wait or a compaction. Queues stay. Open host tool calls get `host_tool_cancel`, the reply ends with `stopReason` `aborted`, and after `agent_settled` comes the answer. Idle: answered at once."""
         await self._call("abort", _given({}, key=key), timeout)
 
     async def abort_and_prompt(
@@ -616,7 +616,7 @@ class Commands:
         return self._call("follow_up", _given({"message": message}, key=key, images=images), timeout)
 
     def abort(self, *, key: Optional[str] = None, timeout: Timeout = DEFAULT) -> None:
-        """Stop the run, a retry wait or a compaction. Queues stay. Answered when the session is idle."""
+        """Stop the run, a retry wait or a compaction. Queues stay. Open host tool calls get `host_tool_cancel`, the reply ends with `stopReason` `aborted`, and after `agent_settled` comes the answer. Idle: answered at once."""
         self._call("abort", _given({}, key=key), timeout)
 
     def abort_and_prompt(

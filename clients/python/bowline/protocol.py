@@ -287,7 +287,7 @@ class _ExtensionUiResponse(TypedDict):
 
 
 class ExtensionUiResponse(_ExtensionUiResponse, total=False):
-    """The answer to a dialog. `cancelled` wins over other members; unknown ids are ignored."""
+    """The answer to a dialog: the member that its method names, or `cancelled`, which wins over other members. Unknown ids are ignored. Without an answer the extension waits."""
 
     # To `select`, `input` and `editor`.
     value: str
@@ -295,6 +295,7 @@ class ExtensionUiResponse(_ExtensionUiResponse, total=False):
     confirmed: bool
     # The user closed the dialog.
     cancelled: bool
+    # With `cancelled`: the host closed the dialog because its time was over.
     timedOut: bool
 
 
@@ -346,8 +347,9 @@ class _HostToolResult(TypedDict):
 
 
 class HostToolResult(_HostToolResult, total=False):
-    """The end of a call."""
+    """The end of a call. The model reads the texts and images of `result.content`."""
 
+    # The call failed; the content says why, for the model. The run goes on.
     isError: bool
 
 
@@ -414,7 +416,7 @@ class _Disposition(TypedDict):
 
 
 class Disposition(_Disposition, total=False):
-    """What became of a message: a run starts, it waits in a queue, or an extension took it."""
+    """What became of a message: a run starts, it waits in a queue, or an extension took it (`handled`). What an extension takes has no `agent_settled` unless a run follows, and may still ask with dialogs after the answer."""
 
     # With `--seq`, of a prompt that starts a run.
     runId: str
@@ -2144,7 +2146,9 @@ class Response(_Response, total=False):
     # The id of the command, as sent.
     id: Union[str, float]
     data: Any
+    # On failure: the reason in words.
     error: str
+    # On some failures: a word for programs. Not in dialect `strict`.
     code: str
     # On failure: a guess for a person, such as the name that was probably meant. Not in dialect `strict`.
     hint: str
@@ -2164,9 +2168,9 @@ class _UiSelect(TypedDict):
 
 
 class UiSelect(_UiSelect, total=False):
-    """Choose one option. Answer: `value`; default: nothing chosen."""
+    """Choose one option. Answer: `value`, one of `options`; after `cancelled` or the timeout: nothing chosen."""
 
-    # Milliseconds, enforced by the agent.
+    # Milliseconds, enforced by the agent. No frame says that they are over: the host takes the dialog away itself.
     timeout: int
 
 
@@ -2180,9 +2184,9 @@ class _UiConfirm(TypedDict):
 
 
 class UiConfirm(_UiConfirm, total=False):
-    """Yes or no. Answer: `confirmed`; default: false."""
+    """Yes or no. Answer: `confirmed`; after `cancelled` or the timeout: no."""
 
-    # Milliseconds, enforced by the agent.
+    # Milliseconds, enforced by the agent. No frame says that they are over: the host takes the dialog away itself.
     timeout: int
 
 
@@ -2195,10 +2199,10 @@ class _UiInput(TypedDict):
 
 
 class UiInput(_UiInput, total=False):
-    """A line of text. Answer: `value`; default: nothing."""
+    """A line of text. Answer: `value`; after `cancelled` or the timeout: nothing."""
 
     placeholder: str
-    # Milliseconds, enforced by the agent.
+    # Milliseconds, enforced by the agent. No frame says that they are over: the host takes the dialog away itself.
     timeout: int
 
 
@@ -2211,7 +2215,7 @@ class _UiEditor(TypedDict):
 
 
 class UiEditor(_UiEditor, total=False):
-    """A longer text. Answer: `value`; default: nothing; never times out."""
+    """A longer text. Answer: `value`; after `cancelled`: nothing. It never times out."""
 
     prefill: str
     promptStyle: bool

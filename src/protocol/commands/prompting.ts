@@ -12,12 +12,16 @@ const outputSchema = optional(
 	}),
 );
 
-export const Disposition = shape("Disposition", "What became of a message: a run starts, it waits in a queue, or an extension took it.", {
-	disposition: words("started", "queued", "handled"),
-	runId: optional(text({ description: "With `--seq`, of a prompt that starts a run." })),
-	duplicate: optional(flag({ description: "The command was accepted before, under the same `key`; nothing was done again." })),
-	agentInvoked: optional(flag({ description: "Dialect `omp`, of `prompt`: false when an extension took it." })),
-});
+export const Disposition = shape(
+	"Disposition",
+	"What became of a message: a run starts, it waits in a queue, or an extension took it (`handled`). What an extension takes has no `agent_settled` unless a run follows, and may still ask with dialogs after the answer.",
+	{
+		disposition: words("started", "queued", "handled"),
+		runId: optional(text({ description: "With `--seq`, of a prompt that starts a run." })),
+		duplicate: optional(flag({ description: "The command was accepted before, under the same `key`; nothing was done again." })),
+		agentInvoked: optional(flag({ description: "Dialect `omp`, of `prompt`: false when an extension took it." })),
+	},
+);
 
 export const promptingCommands = {
 	prompt: command({
@@ -45,7 +49,7 @@ export const promptingCommands = {
 		example: { send: { message: "Then run the tests." }, data: { disposition: "queued" } },
 	}),
 	abort: command({
-		doc: "Stop the run, a retry wait or a compaction. Queues stay. Answered when the session is idle.",
+		doc: "Stop the run, a retry wait or a compaction. Queues stay. Open host tool calls get `host_tool_cancel`, the reply ends with `stopReason` `aborted`, and after `agent_settled` comes the answer. Idle: answered at once.",
 		lane: "interrupt",
 		access: "interject",
 		params: {},
