@@ -106,7 +106,12 @@ export class Models implements SessionModels, ModelCatalogue {
 			const named = await registry.resolve(`${wishes.provider}/${wishes.id}`);
 			if (!("problem" in named) && !(await registry.problem(named.model))) return named;
 		}
-		return initialModel({ scope, settings: wishes }, await registry.available());
+		const found = initialModel({ scope, settings: wishes }, await registry.available());
+		if (found || options.provider === undefined) return found;
+		// The provider is known, so the reason is its key or its address, and that is what the user can change.
+		const one = (await registry.all()).find(({ provider }) => provider === options.provider);
+		this.#problem = (one && (await registry.refusal(one))) ?? this.#problem;
+		return undefined;
 	}
 
 	/** Looks up the model to start with and takes it. A failure only means that there is none. */

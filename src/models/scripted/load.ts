@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { didYouMean } from "../../lib/nearest.ts";
 import { isRecord, type ModelRecord, parseRecord } from "../records/format.ts";
 import { builtInScripts } from "./built-in/index.ts";
 import { explain } from "./explain.ts";
@@ -20,7 +21,8 @@ export async function loadScript(name: string, cwd: string): Promise<LoadedModel
 	} catch (error) {
 		const { code, message } = error as NodeJS.ErrnoException;
 		if (code !== "ENOENT" && code !== "ENOTDIR") return { problem: `Script cannot be read: ${name}: ${message}` };
-		return { problem: `Script not found: ${name}. Name a .jsonc file or a built-in script (${Object.keys(builtInScripts).join(", ")}).` };
+		const names = Object.keys(builtInScripts);
+		return { problem: `Script not found: ${name}.${didYouMean(name, names)} Name a .jsonc file or a built-in script (${names.join(", ")}).` };
 	}
 	if (!isRecord(text)) return parseScript(text, name);
 	const record = parseRecord(text, name);
