@@ -116,6 +116,36 @@ test("the worker goes on after its agent was killed, and after it was started ag
 	expect(run(process.execPath, "worker.mjs", "job-1", "Rename the module.")).toMatchObject({ status: 0, stdout: "Renamed.\n", stderr: "" });
 });
 
+test("the agent runs what a rule or a person allows, and is told why not", async () => {
+	const { cwd, env, write } = kitchen("approve", {
+		replies: [
+			{ blocks: [{ tool: "bash", arguments: { command: "npm test" } }] },
+			{ blocks: [{ tool: "bash", arguments: { command: "touch allowed" } }] },
+			{ blocks: [{ tool: "bash", arguments: { command: "touch denied" } }] },
+			{ text: "Done." },
+		],
+	});
+	write("package.json", JSON.stringify({ name: "x", version: "1.0.0", scripts: { test: "touch tested" } }));
+	write("approve.mjs", recipe("Approve what the agent does", "js"));
+	const host = spawn(process.execPath, ["approve.mjs", "Go."], { cwd, env });
+	const answers = ["y", "use the staging registry"];
+	const said = { stdout: "", stderr: "" };
+	host.stdout.on("data", (chunk: Buffer) => {
+		said.stdout += chunk;
+	});
+	host.stderr.on("data", (chunk: Buffer) => {
+		said.stderr += chunk;
+		// A person types when the question is on the screen.
+		const asked = said.stderr.split("Allow? [y/N] ").length - 1;
+		while (asked > 2 - answers.length && answers.length > 0) host.stdin.write(`${answers.shift()}\n`);
+	});
+	expect(await once(host, "close"), said.stderr).toEqual([0, null]);
+	expect(said.stdout).toBe("Done.\n");
+	expect(said.stderr.match(/Run a command: "[^"]*"/g)).toEqual(['Run a command: "touch allowed"', 'Run a command: "touch denied"']);
+	expect(readdirSync(cwd)).toEqual(expect.arrayContaining(["allowed", "tested"]));
+	expect(readdirSync(cwd)).not.toContain("denied");
+});
+
 test("the host of the container starts docker with the walls and the flags of the page", () => {
 	const { run, write } = kitchen("container", { replies: [{ times: "always", text: "{{prompt}}" }] });
 	// In place of docker: checks the options, then starts the image's entry point without a container.
