@@ -340,7 +340,13 @@ export class Sandbox {
 		const hiddenDirectory = this.#private as string;
 		try {
 			const first = await view();
-			const results = await probe({ walls, view: first, cwd, home, network, hiddenDirectory });
+			const attempt = () => probe({ walls, view: first, cwd, home, network, hiddenDirectory });
+			const results = await attempt().catch((error: Error) => {
+				// Entering namespaces may be forbidden where making them is not. The proxy has to be inside a cell.
+				if (!walls.hasCell || this.#proxy) throw error;
+				for (const each of [walls, this.#gitWalls]) each?.withoutCell();
+				return attempt();
+			});
 			const failed = results.filter(({ name, result }) => result !== (name === "write_inside" ? "works" : "blocked"));
 			if (!hasPassed(results)) {
 				const names = failed.map(({ name, result }) => `${name} ${result}`).join(", ");

@@ -24,7 +24,7 @@ export interface ProbeInput {
 }
 
 /** A machine that is busy gets a second, longer try. */
-const deadlinesMs = [3000, 12_000] as const;
+const deadlinesMs = [3000, 20_000] as const;
 /** Longer paths cannot be the name of a socket. */
 const longestSocketPath = 100;
 

@@ -149,6 +149,8 @@ describe.skipIf(missing)(`walls and the gate${missing ? ` (left out: ${missing})
 		agent.send({ id: "b", type: "bash", command: `echo x > ${machine.outside}/by-host`, sandbox: true });
 		const frames = await agent.until(({ id }) => id === "b");
 		expect(frames.find(({ id }) => id === "b")).toMatchObject({ success: true, data: { exitCode: 1, sandboxed: true } });
+		// The host's command does not wait for the others.
+		for (const name of ["t", "m"]) await agent.until(({ id }) => id === name);
 		agent.send({ id: "s", type: "get_state" });
 		const state = (await agent.until(({ id }) => id === "s")).find(({ id }) => id === "s") as Frame & { data: { sandbox: { uncovered: string[] } } };
 		expect(state.data.sandbox.uncovered).toEqual(["host tool deploy", "MCP server far"]);

@@ -1,5 +1,5 @@
 /** Sessions inside: what goes on working, what ends, and what is refused when there are no walls. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { toScript } from "../wire/support/script.ts";
@@ -35,6 +35,36 @@ async function ends(mark: string): Promise<boolean> {
 }
 
 describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missing})` : ""}`, () => {
+	/** What `ready` says about the sandbox, and the output of one command, when the agent is started in this way. */
+	async function startedBy(machine: Machine, starter: readonly string[]) {
+		const agent = machine.start([`id > /dev/null; echo x > ${machine.outside}/y; echo went on`], inside, {}, starter);
+		const [ready] = await agent.until(({ type }) => type === "ready");
+		const { sandbox } = ready as Frame & { sandbox: Record<string, unknown> };
+		if (!sandbox.active) {
+			agent.child.stdin.end();
+			await agent.gone;
+			return { sandbox, text: "" };
+		}
+		agent.send({ id: "1", type: "prompt", message: "go" });
+		const frames = await agent.until(({ type }) => type === "agent_settled");
+		agent.child.stdin.end();
+		await agent.gone;
+		return { sandbox, text: frames.filter(({ type }) => type === "tool_execution_end").map(resultOf)[0]?.text ?? "" };
+	}
+
+	const nsenter = "/usr/bin/nsenter";
+	test.runIf(existsSync(nsenter))("each command has namespaces of its own where the cell cannot be entered, or nsenter is missing", async () => {
+		const machine = machineOf();
+		const broken = machine.write("nsenter", "#!/bin/sh\necho 'nsenter: Operation not permitted' >&2\nexit 1\n");
+		chmodSync(broken, 0o755);
+		for (const replacement of [broken, "/dev/null"]) {
+			const { sandbox, text } = await startedBy(machine, ["bwrap", "--dev-bind", "/", "/", "--ro-bind", replacement, nsenter]);
+			expect(sandbox).toMatchObject({ active: true, verified: true, cell: false });
+			expect(text).toContain("went on");
+			expect(readdirSync(machine.outside)).toEqual([]);
+		}
+	});
+
 	for (const { name, id } of users) {
 		test(`what people do in a project goes on working, as ${name}`, async () => {
 			const machine = machineOf(id);
@@ -52,6 +82,8 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 				"hard links and renames across folders": "mkdir -p p q && echo x > p/x && ln p/x q/y && mv q/y p/z",
 				"a compiler": "if command -v cc; then printf 'int main(){return 0;}' > m.c && cc m.c -o m && ./m; fi",
 				"perl and pipes": "perl -e 'print 1' | cat && cat <(echo x) && echo y > /dev/stderr",
+				python:
+					"if command -v python3; then python3 -c 'import tempfile, subprocess; subprocess.run([\"true\"], check=True); tempfile.mkdtemp()'; fi",
 				"npm scripts": `printf '{"name":"x","version":"1.0.0","scripts":{"t":"node -e 1"}}' > package.json && npm run t --offline`,
 				"a server in the background": `${process.execPath} -e 'require("http").createServer((q,s)=>s.end("served")).listen(8123,"127.0.0.1")' > /dev/null 2>&1 & sleep 0.5; echo started`,
 				"the server in the next command": `${process.execPath} -e 'require("http").get("http://127.0.0.1:8123",(r)=>r.on("data",(d)=>process.exit(String(d)==="served"?0:1))).on("error",()=>process.exit(1))'`,

@@ -5,6 +5,10 @@ import { createServer, type Server } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { vi } from "vitest";
+
+// Each test starts many processes: on a busy machine that takes a while.
+vi.setConfig({ testTimeout: 150_000 });
 
 /** Why the tests are left out; nothing when bubblewrap works here. */
 export const missing = whyNot();
@@ -150,11 +154,18 @@ export class Machine {
 	}
 
 	/** `calls`: one reply each, or a whole model script. */
-	start(calls: readonly Call[] | { replies: readonly object[] }, flags: readonly string[], env: Record<string, string> = {}) {
+	start(
+		calls: readonly Call[] | { replies: readonly object[] },
+		flags: readonly string[],
+		env: Record<string, string> = {},
+		/** A command line that starts the agent. */
+		starter: readonly string[] = [],
+	) {
 		const replies = "replies" in calls ? calls.replies : [...calls.map(asReply), { text: "done" }];
 		const script = this.write("script.jsonc", JSON.stringify({ replies }));
-		const args = [join(this.#dist, "bowline.js"), "--mode", "rpc", "--provider", "scripted", "--model", script, ...flags];
-		const child = spawn(process.execPath, args, {
+		const agent = [process.execPath, join(this.#dist, "bowline.js"), "--mode", "rpc", "--provider", "scripted", "--model", script, ...flags];
+		const [file, ...args] = [...starter, ...agent] as [string, ...string[]];
+		const child = spawn(file, args, {
 			cwd: this.work,
 			env: {
 				PATH: process.env.PATH,
