@@ -248,6 +248,7 @@ export class Sandbox {
 			...readableOfUserDirectory(this.#input.userDirectory),
 			// Searches without ripgrep are a program of ours, and extensions and scripts are run by this node.
 			realPath(import.meta.dirname) ?? import.meta.dirname,
+			...ripgrepPackages(),
 			dirname(realPath(process.execPath) ?? process.execPath),
 		);
 		const survey = new Survey({
@@ -462,4 +463,10 @@ function removeIfEmpty(directory: string): void {
 	} catch {
 		// Something is in it.
 	}
+}
+
+/** Where npm puts the optional package of ripgrep: in our package, or next to it. It must be seen also where Bowline is installed below a hidden directory. */
+function ripgrepPackages(): string[] {
+	const own = dirname(realPath(import.meta.dirname) ?? import.meta.dirname);
+	return [join(own, "node_modules", "@vscode"), join(dirname(own), "@vscode")];
 }
