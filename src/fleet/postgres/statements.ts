@@ -24,7 +24,7 @@ export function statementsFor(schema: string) {
     values ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10) on conflict (key) do nothing returning id)
 select id, true as fresh, true as same from ins union all select id, false, key_digest = $3 from ${s}.run where key = $2 and not exists (select 1 from ins)`,
 
-		/** The same for many. A key without a row is submitted by another at the same time, or stands in the list before. */
+		/** The same for many. A key without a row is submitted by another at the same time, or is in the list already. */
 		submitMany: `with given as (select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::text[], $8::text[], $9::text[], $10::int[])
     as g (id, key, digest, lane, priority, spec, batch, budget, needs, max_attempts)),
 ins as (insert into ${s}.run (id, key, key_digest, lane, priority, spec, batch, budget, needs, max_attempts)
