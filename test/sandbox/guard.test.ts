@@ -21,9 +21,9 @@ describe.skipIf(missing)(`the guard${missing ? ` (left out: ${missing})` : ""}`,
 	test("a file that would lead git to another configuration is taken away, and everything inside ends", async () => {
 		const machine = machineOf();
 		machine.write("work/evil/config", "[core]\n\tfsmonitor = touch ran\n");
-		const { results } = await machine.run(["echo $PWD/evil > .git/commondir; echo made; sleep 30", "git status --short; echo fine"], inside);
+		const { results } = await machine.run(["echo begun; echo $PWD/evil > .git/commondir; sleep 30", "git status --short; echo fine"], inside);
 		expect(results[0]).toMatchObject({ isError: true });
-		expect(results[0]?.text).toContain("made\n");
+		expect(results[0]?.text).toContain("begun\n");
 		expect(results[0]?.text).toContain(`The sandbox was rebuilt because ${join(machine.work, ".git/commondir")} was made by the command.`);
 		expect(results[1]?.text).toContain("fine");
 		expect(existsSync(join(machine.work, ".git/commondir"))).toBe(false);
