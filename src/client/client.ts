@@ -21,7 +21,10 @@ export interface ConversationOptions {
 	onPermission?: PermissionHandler;
 	/** Answers `gate_request`, which an agent with `--gate host` sends before each step. */
 	onGate?: GateHandler;
-	/** Receives the errors that listeners and dialog handlers throw. Default: they are thrown uncaught, as from any listener. */
+	/**
+	 * Receives the errors that listeners and handlers throw. Default: those of listeners are thrown uncaught; those of handlers, whose failure the
+	 * agent learns as an answer (a denial, a cancelled dialog), are warnings of the process (`HandlerError`), which Node prints to stderr.
+	 */
 	onError?: (error: unknown) => void;
 }
 
@@ -192,7 +195,7 @@ export class Conversation {
 			dialogHandler: () => this.#dialogHandler,
 			permissionHandler: () => this.#permissionHandler,
 			gateHandler: () => this.#options.onGate,
-			report: this.#report,
+			report: this.#reportHandler,
 		});
 	}
 
@@ -217,6 +220,13 @@ export class Conversation {
 			queueMicrotask(() => {
 				throw error;
 			});
+	};
+
+	/** A handler that fails has answered all the same, so the program goes on. */
+	#reportHandler = (error: unknown): void => {
+		const { onError } = this.#options;
+		if (onError) this.#report(error);
+		else process.emitWarning("A handler of the host failed", { type: "HandlerError", detail: error instanceof Error ? error.stack : String(error) });
 	};
 }
 

@@ -32,14 +32,16 @@ export class Dialogs {
 		// The agent then continues without an answer, and does not say so.
 		const timer = "timeout" in request ? after(request.timeout ?? 0, () => this.#close(id)) : undefined;
 		let answer: DialogAnswer;
+		let failure: { error: unknown } | undefined;
 		try {
 			answer = await handler?.(request, controller.signal);
 		} catch (error) {
-			this.#report(error);
+			failure = { error };
 		}
 		clearTimeout(timer);
-		if (!this.#open.delete(id)) return;
-		this.#send({ type: "extension_ui_response", id, ...members(request, answer) });
+		// The answer first: what receives the error may end the program.
+		if (this.#open.delete(id)) this.#send({ type: "extension_ui_response", id, ...members(request, answer) });
+		if (failure) this.#report(failure.error);
 	}
 
 	closeAll(): void {

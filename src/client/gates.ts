@@ -21,13 +21,17 @@ export class Gates {
 		if (!handler) return;
 		const { signal } = this.#open;
 		let answer: GateAnswer;
+		let failure: { error: unknown } | undefined;
 		try {
 			answer = await handler(request, signal);
 		} catch (error) {
-			if (!signal.aborted) this.#report(error);
+			failure = { error };
 			answer = { allow: false, reason: "The host could not decide about this step.", end: true };
 		}
-		if (!signal.aborted) this.#send({ type: "gate_response", id: request.id, ...answer });
+		if (signal.aborted) return;
+		// The answer first: what receives the error may end the program.
+		this.#send({ ...answer, type: "gate_response", id: request.id });
+		if (failure) this.#report(failure.error);
 	}
 
 	closeAll(): void {

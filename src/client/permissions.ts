@@ -23,15 +23,17 @@ export class Permissions {
 		const { id, digest } = request;
 		const controller = new AbortController();
 		this.#open.set(id, controller);
-		let answer: PermissionAnswer = { decision: "deny" };
+		let answer: PermissionAnswer;
+		let failure: { error: unknown } | undefined;
 		try {
-			answer = await handler(request, controller.signal);
+			answer = membersOf(await handler(request, controller.signal));
 		} catch (error) {
-			if (!controller.signal.aborted) this.#report(error);
+			answer = { decision: "deny", message: `The host's handler failed: ${reasonOf(error)}` };
+			if (!controller.signal.aborted) failure = { error };
 		}
-		if (!this.#open.delete(id)) return;
-		const isAnswer = answer?.decision === "allow" || answer?.decision === "deny";
-		this.#send({ type: "permission_response", id, digest, ...(isAnswer ? answer : { decision: "deny" }) });
+		// The answer first: what receives the error may end the program.
+		if (this.#open.delete(id)) this.#send({ type: "permission_response", id, digest, ...answer });
+		if (failure) this.#report(failure.error);
 	}
 
 	/** The question is closed, whoever closed it. */
@@ -46,3 +48,23 @@ export class Permissions {
 		for (const id of [...this.#open.keys()]) this.close(id, reason);
 	}
 }
+
+const scopes: readonly unknown[] = ["once", "session", "always"];
+
+/** Only what belongs into an answer. Throws where it is not one: the agent would refuse it, and the question would stay open. */
+function membersOf(answer: PermissionAnswer | undefined): PermissionAnswer {
+	const { decision, scope, rule, message, by } = answer ?? ({} as Partial<PermissionAnswer>);
+	if (decision !== "allow" && decision !== "deny") throw new TypeError('onPermission: decision must be "allow" or "deny"');
+	if (scope !== undefined && !scopes.includes(scope)) throw new TypeError('onPermission: scope must be "once", "session" or "always"');
+	if (message !== undefined && typeof message !== "string") throw new TypeError("onPermission: message must be a string");
+	if (rule !== undefined && (typeof rule !== "object" || rule === null)) throw new TypeError("onPermission: rule must be an object");
+	return {
+		decision,
+		...(scope !== undefined && { scope }),
+		...(rule !== undefined && { rule: JSON.parse(JSON.stringify(rule)) as typeof rule }),
+		...(message !== undefined && { message }),
+		...(by !== undefined && { by }),
+	};
+}
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

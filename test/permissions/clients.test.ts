@@ -1,6 +1,9 @@
 /** Hosts in TypeScript: a handler answers questions, in a client of a process and in a session of this one. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import type { PermissionHandler } from "../../src/client/index.ts";
 import { createSession } from "../../src/index.ts";
@@ -45,6 +48,54 @@ test("a handler that throws denies, and its error is reported; without a handler
 	expect(errors).toMatchObject([{ message: "broken" }]);
 	expect(ends).toEqual(["host", "host"]);
 	expect(dialogs).toEqual(["select"]);
+});
+
+test("a host program goes on when its handler fails, in whatever way: each call is denied with the reason, which it can read on stderr", async () => {
+	const names = ["thrown", "rejected", "nothing", "scope", "circle", "odd"];
+	const cwd = folder({
+		"script.jsonc": JSON.stringify({ replies: [...names.map(touch), { text: "done" }] }),
+		"host.mjs": `
+			import { startClient } from ${JSON.stringify(pathToFileURL(resolve("dist/lib/client.js")).href)};
+			const circle = {};
+			circle.itself = circle;
+			const ways = {
+				thrown: () => { throw new Error("broken"); },
+				rejected: () => Promise.reject("a text"),
+				nothing: () => undefined,
+				scope: () => ({ decision: "allow", scope: "forever" }),
+				circle: () => ({ decision: "allow", scope: "session", rule: circle }),
+				odd: (request) => ({ ...request, decision: "deny", message: "as a person said" }),
+			};
+			const args = ["--no-session", "--permission-mode", "ask", "--provider", "scripted", "--model", "script.jsonc"];
+			const client = await startClient({ args, onPermission: (request) => ways[request.text.split(" ")[1]](request) });
+			client.on("tool_execution_end", ({ result }) => console.log(result.content[0].text.split("\\n")[0]));
+			await client.promptAndWait("go");
+			await client.close();
+			console.log("the end");`,
+	});
+	const host = spawn(process.execPath, ["host.mjs"], { cwd, env: environment(cwd) });
+	const output = { said: "", errors: "" };
+	host.stdout.on("data", (data) => {
+		output.said += data;
+	});
+	host.stderr.on("data", (data) => {
+		output.errors += data;
+	});
+	const [code] = await once(host, "close");
+	const reason = (text: string) => `Denied by the user. ${text} Find another way, or tell the user what to run.`;
+	expect(output.said.trimEnd().split("\n")).toEqual([
+		reason("The host's handler failed: broken"),
+		reason("The host's handler failed: a text"),
+		reason(`The host's handler failed: onPermission: decision must be "allow" or "deny"`),
+		reason(`The host's handler failed: onPermission: scope must be "once", "session" or "always"`),
+		expect.stringContaining("The host's handler failed: Converting circular structure"),
+		reason("as a person said"),
+		"the end",
+	]);
+	expect(output.errors.match(/HandlerError: A handler of the host failed/g)).toHaveLength(5);
+	expect(output.errors).toContain("Error: broken");
+	expect(code).toBe(0);
+	expect(names.filter((name) => existsSync(join(cwd, name)))).toEqual([]);
 });
 
 test("the signal of a handler fires when the question is closed elsewhere", async () => {

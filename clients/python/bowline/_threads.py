@@ -34,7 +34,11 @@ def in_thread(function: Callable[..., Any], *args: Any) -> "asyncio.Future[Any]"
         try:
             value = function(*args)
         except Exception as raised:
-            error = raised
+            # A future cannot hold a StopIteration.
+            error = RuntimeError("the function raised StopIteration") if isinstance(raised, StopIteration) else raised
+        except BaseException as raised:
+            # sys.exit() in a thread ends that thread alone; what waits for it must learn that it is over.
+            error = RuntimeError(f"the function raised {type(raised).__name__}: {raised}")
         try:
             loop.call_soon_threadsafe(settle, value, error)
         except RuntimeError:

@@ -8,6 +8,58 @@ from bowline import AsyncClient, ExitError, HostTool, RequestError, RequestTimeo
 from .support import ECHO, odd_agent, scripted
 
 
+class Deciding(unittest.IsolatedAsyncioTestCase):
+    async def test_two_questions_are_open_at_once_and_a_coroutine_that_raises_denies(self):
+        calls = [{"tool": "read", "arguments": {"path": f"/etc/{name}"}} for name in ("hosts", "passwd")]
+        asked, ends, failures = [], [], []
+        both = asyncio.Event()
+
+        async def decide(request):
+            asked.append(request["subject"]["targets"][0])
+            if len(asked) == 2:
+                both.set()
+            await both.wait()
+            if request["batch"]["index"] == 0:
+                raise ValueError("broken")
+            return {"decision": "allow"}
+
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(str(context["exception"])))
+        client = AsyncClient(scripted({"blocks": calls}, {"text": "done"}), args=["--permission-mode", "ask"])
+        await client.on_permission(decide)
+        async with client:
+            client.on("tool_execution_end", ends.append)
+            await client.prompt_and_wait("go", timeout=60)
+            self.assertEqual(len(asked), 2)
+            [denied] = [end["result"]["content"][0]["text"] for end in ends if end["isError"]]
+            self.assertTrue(denied.startswith("Denied by the user. The host's handler failed: broken"), denied)
+            self.assertEqual(len(ends), 2)
+        self.assertEqual(failures, ["broken"])
+
+    async def test_a_coroutine_is_cancelled_when_its_answer_is_no_longer_wanted_and_a_restart_greets_again(self):
+        call = {"blocks": [{"tool": "bash", "arguments": {"command": "echo hi"}}]}
+        asked, cancelled = asyncio.Event(), asyncio.Event()
+
+        async def decide(_):
+            asked.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
+
+        async with AsyncClient(scripted(call, {"text": "done"}), args=["--permission-mode", "ask"]) as client:
+            await client.on_permission(decide)
+            for _ in range(2):
+                asked.clear()
+                cancelled.clear()
+                run = asyncio.create_task(client.prompt_and_wait("go"))
+                await asyncio.wait_for(asked.wait(), 60)
+                await client.abort()
+                self.assertTrue((await run).aborted)
+                await asyncio.wait_for(cancelled.wait(), 60)
+                await client.restart()
+
+
 class Talking(unittest.IsolatedAsyncioTestCase):
     async def test_many_requests_are_under_way_at_once(self):
         async with AsyncClient(ECHO) as client:

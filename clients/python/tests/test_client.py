@@ -1,6 +1,7 @@
 """What a Python program gets from the client, seen with the real agent."""
 
 import os
+import sys
 import tempfile
 import threading
 import unittest
@@ -29,28 +30,51 @@ export default (bowline) => {
 
 
 class Deciding(unittest.TestCase):
-    def test_a_handler_decides_about_tool_calls_and_one_that_raises_denies(self):
-        calls = [{"blocks": [{"tool": "bash", "arguments": {"command": f"echo {word}"}}]} for word in ("one", "two", "three")]
-        asked, ends = [], []
+    def test_a_handler_decides_about_tool_calls_and_one_that_fails_denies_with_the_reason(self):
+        words = ("one", "two", "raise", "exit", "stop", "nothing", "scope", "one")
+        calls = [{"blocks": [{"tool": "bash", "arguments": {"command": f"echo {word}"}}]} for word in words]
+        asked, ends, failures = [], [], []
 
         def decide(request):
-            asked.append(request["text"])
-            if request["text"] == "echo one":
-                return {"decision": "allow", "scope": "once"}
-            if request["text"] == "echo two":
-                return {"decision": "deny", "message": "not two"}
-            raise ValueError("broken")
+            word = request["text"].split()[1]
+            asked.append(word)
+            if word == "raise":
+                raise ValueError("broken")
+            if word == "exit":
+                sys.exit("gone")
+            if word == "stop":
+                raise StopIteration
+            answers = {
+                "one": {"decision": "allow", "scope": "session", "unknown": object()},
+                "two": {"decision": "deny", "message": "not two"},
+                "scope": {"decision": "allow", "scope": "forever"},
+            }
+            return answers.get(word)
 
         client = Client(scripted(*calls, {"text": "done"}), args=["--permission-mode", "ask"])
         client.on_permission(decide)
         with client:
             client.on("tool_execution_end", lambda event: ends.append(event["result"]["content"][0]["text"]))
-            client._loop.call_soon_threadsafe(client._loop.set_exception_handler, lambda *_: None)
-            client.prompt_and_wait("go")
-            self.assertEqual(asked, ["echo one", "echo two", "echo three"])
-            self.assertEqual(ends[0], "one\n")
-            self.assertTrue(ends[1].startswith("Denied by the user. not two"))
-            self.assertTrue(ends[2].startswith("Denied by the user."))
+            client._loop.call_soon_threadsafe(
+                client._loop.set_exception_handler, lambda _, context: failures.append(str(context["exception"]))
+            )
+            client.prompt_and_wait("go", timeout=60)
+            # The last one is covered by the answer for the session.
+            self.assertEqual(asked, list(words[:-1]))
+            self.assertEqual((ends[0], ends[-1]), ("one\n", "one\n"))
+            reasons = [
+                "not two",
+                "The host's handler failed: broken",
+                "The host's handler failed: the function raised SystemExit: gone",
+                "The host's handler failed: the function raised StopIteration",
+                "The host's handler failed: on_permission: the handler must return",
+                "The host's handler failed: on_permission: scope must be",
+            ]
+            for end, reason in zip(ends[1:-1], reasons):
+                self.assertTrue(end.startswith(f"Denied by the user. {reason}"), end)
+            self.assertEqual(len(failures), 5)
+            self.assertEqual(failures[0], "broken")
+            self.assertEqual([grant["rule"]["command"] for grant in client.get_permissions()["grants"]], ["echo one"])
             client.on_permission(None)
             self.assertEqual(client.get_permissions()["pending"], [])
 
