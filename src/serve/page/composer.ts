@@ -19,6 +19,8 @@ export interface ComposerInput {
 const largestPicture = 8 * 1024 * 1024;
 const mostPictures = 10;
 const draftKey = (sessionId: string) => `bowline-draft-${sessionId}`;
+/** A message that is on its way for so long is worth a word. */
+const patienceMs = 1000;
 /** Two presses of Escape within this time stop the run. */
 const twiceMs = 800;
 
@@ -35,7 +37,8 @@ export class Composer {
 	#pictures: Picture[] = [];
 	#session = "";
 	#isBusy = false;
-	#isSending = false;
+	/** The message that is on its way. */
+	#sending: { text: string } | undefined;
 	#escapedAt = 0;
 
 	constructor(input: ComposerInput) {
@@ -61,6 +64,7 @@ export class Composer {
 	/** The draft of another session. */
 	open(sessionId: string): void {
 		this.#session = sessionId;
+		this.#sending = undefined;
 		this.#pictures = [];
 		this.#text.value = stored(draftKey(sessionId));
 		this.#say("");
@@ -148,20 +152,26 @@ export class Composer {
 
 	async #submit(how: SendAs): Promise<void> {
 		const text = this.#text.value;
-		if (this.#isSending || this.#text.disabled || (text.trim() === "" && !this.#pictures.length)) return;
-		this.#isSending = true;
+		const pictures = this.#pictures;
+		if (this.#sending || this.#text.disabled || (text.trim() === "" && !pictures.length)) return;
+		const sending = { text };
+		this.#sending = sending;
 		this.#say("");
 		const session = this.#session;
-		const error = await this.#input.send(how, text, this.#pictures);
-		this.#isSending = false;
-		if (session !== this.#session) return;
-		if (error !== undefined) {
-			this.#say(error, true);
+		const timer = window.setTimeout(() => this.#sending === sending && this.#say("Your message is on its way."), patienceMs);
+		const error = await this.#input.send(how, text, pictures);
+		clearTimeout(timer);
+		if (this.#sending !== sending) {
+			// Another session is open by now. What was taken there is no draft of that session any more.
+			if (error === undefined && stored(draftKey(session)) === text) store(draftKey(session), "");
 			return;
 		}
-		// What was typed while the message was on its way stays.
-		if (this.#text.value === text) this.#text.value = "";
-		this.#pictures = [];
+		this.#sending = undefined;
+		this.#say(error ?? "", error !== undefined);
+		if (error !== undefined) return;
+		// What was written or added while the message was on its way stays.
+		if (this.#text.value.startsWith(text)) this.#text.value = this.#text.value.slice(text.length);
+		this.#pictures = this.#pictures.filter((picture) => !pictures.includes(picture));
 		this.#drawShelf();
 		this.#changed();
 	}

@@ -25,6 +25,8 @@ interface Attachment {
 interface Question {
 	sessionId: string;
 	frame: Frame;
+	/** The connection it went out on. One that was asked before the session is attached, or while there is no connection, waits. */
+	sentOn?: WebSocket;
 	resolve: (answer: Answer) => void;
 }
 
@@ -41,6 +43,8 @@ export class Link {
 	#socket: WebSocket | undefined;
 	#attachments = new Map<string, Attachment>();
 	#questions = new Map<string, Question>();
+	/** Frames without an answer that wait for a connection, by session. */
+	#unsent = new Map<string, object[]>();
 	#attaching = new Map<string, (answer: Answer) => void>();
 	#lastId = 0;
 	#failures = 0;
@@ -65,6 +69,7 @@ export class Link {
 		this.#isWanted = false;
 		clearTimeout(this.#timer);
 		this.#attachments.clear();
+		this.#unsent.clear();
 		this.#socket?.close(1000);
 		this.#socket = undefined;
 		for (const { resolve } of this.#questions.values()) resolve({ success: false, error: "You have signed out.", code: "closed" });
@@ -81,11 +86,12 @@ export class Link {
 	attach(sessionId: string, afterSeq: number, onFrame: (frame: Frame) => void): void {
 		this.#attachments.set(sessionId, { cursor: afterSeq, mode: "read", onFrame });
 		this.#sendAttach(sessionId);
+		this.#sendWaiting(sessionId);
 	}
 
 	detach(sessionId: string): void {
-		if (!this.#attachments.delete(sessionId)) return;
-		this.#send({ type: "detach", sessionId });
+		if (this.#attachments.delete(sessionId)) this.#send({ type: "detach", sessionId });
+		this.#unsent.delete(sessionId);
 		for (const [id, question] of this.#questions) {
 			if (question.sessionId !== sessionId) continue;
 			this.#questions.delete(id);
@@ -95,10 +101,9 @@ export class Link {
 
 	/** Asks for the seat: the right to drive. Another client that holds it keeps it unless `takeover` is set. */
 	takeSeat(sessionId: string, takeover: boolean): Promise<Answer> {
-		const attachment = this.#attachments.get(sessionId);
-		if (!attachment) return Promise.resolve({ success: false, error: "The session is not open." });
 		return this.ask(sessionId, { type: "attach", mode: "write", ...(takeover && { takeover: true }) }).then((answer) => {
-			if (answer.success) attachment.mode = "write";
+			const attachment = this.#attachments.get(sessionId);
+			if (answer.success && attachment) attachment.mode = "write";
 			return answer;
 		});
 	}
@@ -109,18 +114,33 @@ export class Link {
 		if (attachment) attachment.mode = "read";
 	}
 
+	/** What is asked before the session is attached, or without a connection, is sent as soon as it can be. */
 	ask(sessionId: string, command: Frame): Promise<Answer> {
 		const id = `p${++this.#lastId}`;
 		const frame = { id, sessionId, ...command };
 		return new Promise((resolve) => {
 			this.#questions.set(id, { sessionId, frame, resolve });
-			this.#send(frame);
+			this.#sendWaiting(sessionId);
 		});
 	}
 
 	/** A frame that is not answered. */
 	tell(sessionId: string, frame: Frame): void {
-		this.#send({ sessionId, ...frame });
+		this.#unsent.set(sessionId, [...(this.#unsent.get(sessionId) ?? []), { sessionId, ...frame }]);
+		this.#sendWaiting(sessionId);
+	}
+
+	/** In the order in which they were asked, after the `attach` of the session. */
+	#sendWaiting(sessionId: string): void {
+		const socket = this.#socket;
+		if (socket?.readyState !== WebSocket.OPEN || !this.#attachments.has(sessionId)) return;
+		for (const question of this.#questions.values()) {
+			if (question.sessionId !== sessionId || question.sentOn === socket) continue;
+			question.sentOn = socket;
+			this.#send(question.frame);
+		}
+		for (const frame of this.#unsent.get(sessionId) ?? []) this.#send(frame);
+		this.#unsent.delete(sessionId);
 	}
 
 	#send(frame: object): void {
@@ -170,8 +190,10 @@ export class Link {
 		this.#failures = 0;
 		this.onState({ isOpen: true });
 		this.#attaching.clear();
-		for (const sessionId of this.#attachments.keys()) this.#sendAttach(sessionId);
-		for (const { frame, sessionId } of this.#questions.values()) if (this.#attachments.has(sessionId)) this.#send(frame);
+		for (const sessionId of this.#attachments.keys()) {
+			this.#sendAttach(sessionId);
+			this.#sendWaiting(sessionId);
+		}
 	}
 
 	#later(reason: string): void {

@@ -23,9 +23,15 @@ export interface Tab {
 const patience = 60_000;
 
 /** Opens an address of the server. */
-export async function tabAt(server: TestServer, address: string, options: BrowserContextOptions = {}): Promise<Tab> {
-	const context = await (await theBrowser()).newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "light", ...options });
+export async function tabAt(server: TestServer, address: string, options: BrowserContextOptions = {}, pageToken = ""): Promise<Tab> {
+	const context = await (await theBrowser()).newContext({
+		viewport: { width: 1280, height: 900 },
+		colorScheme: "light",
+		reducedMotion: "reduce",
+		...options,
+	});
 	context.setDefaultTimeout(patience);
+	if (pageToken) await context.addInitScript((own) => sessionStorage.setItem("bowline-token", own), pageToken);
 	later(() => context.close());
 	const page = await context.newPage();
 	const trouble: string[] = [];
@@ -53,9 +59,7 @@ const isTrouble = (type: string, text: string) =>
 /** Signed in by a token of the server, without the login form: the page token is put where the page keeps it. */
 export async function tab(server: TestServer, options: BrowserContextOptions = {}): Promise<Tab> {
 	const { token } = (await server.post("/v1/login", { token: server.token })).json;
-	const opened = await tabAt(server, `${server.url}/healthz`.replace("/healthz", "/"), options);
-	await opened.page.evaluate((own) => sessionStorage.setItem("bowline-token", own), token as string);
-	await opened.page.reload();
+	const opened = await tabAt(server, `${server.url}/`, options, token as string);
 	await opened.page.waitForSelector(".columns");
 	return opened;
 }
@@ -99,6 +103,21 @@ export const says = ({ page }: Tab, selector: string, text: string): Promise<unk
 	page.waitForFunction(([where, what]) => document.querySelector(where as string)?.textContent?.includes(what as string) === true, [selector, text]);
 
 export const isIdle = (each: Tab): Promise<unknown> => says(each, ".bar-state", "idle");
+
+/** Presses keys, again and again where the page was busy with something else, until the page has done what they mean. */
+export async function pressUntil({ page }: Tab, keys: readonly string[], isDone: () => boolean): Promise<void> {
+	await until(`${keys.join(" ")} does its work`, async () => {
+		if (await page.evaluate(isDone)) return true;
+		for (const key of keys) await page.keyboard.press(key);
+		return page.waitForFunction(isDone, undefined, { timeout: 3000 }).then(
+			() => true,
+			() => false,
+		);
+	});
+}
+
+/** As a person who clicks beside all fields. */
+export const leaveFields = ({ page }: Tab): Promise<void> => page.evaluate(() => (document.activeElement as HTMLElement).blur());
 
 /** Whether something is wider than the window. */
 export const sideways = ({ page }: Tab): Promise<number> =>
