@@ -122,6 +122,7 @@ test.each(scripts.map(({ page, code }) => [page, code] as const))("the script in
 test.each([
 	["docs/providers.md", "models.jsonc", ["models", "workshop"], /^workshop\/qwen3-coder +262K/m],
 	["docs/mcp.md", "settings.jsonc", ["config", "mcpServers"], /^mcpServers +\{"files":/m],
+	["docs/permissions.md", "settings.jsonc", ["config", "permissions.mode"], /^permissions\.mode +"?edit"? +/m],
 	["docs/budgets.md", "settings.jsonc", ["config", "maxCostUsd"], /^task\.budget\.maxCostUsd +2\.5 +/m],
 ])("the file in %s is taken as %s", (page, name, words, shows) => {
 	const code = blocks.find((block) => block.page === page && block.language === "jsonc" && !block.code.includes('"replies"'))?.code as string;
