@@ -10,7 +10,7 @@ export default defineConfig({
 		maxConcurrency: 6,
 		// Most tests wait for processes: more files at once than there are cores.
 		maxWorkers: 2,
-		// Real processes on a shared machine: one that was starved gets a second chance there, a real fault fails twice.
-		retry: process.env.CI ? 1 : 0,
+		// Real processes on a shared machine: one that was starved is tried again there, a real fault fails each time.
+		retry: process.env.CI ? 2 : 0,
 	},
 });
