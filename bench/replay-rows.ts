@@ -56,7 +56,7 @@ const replay: Row = {
 			const entry = transcript.append({ type: "message", message });
 			for (const type of ["message_start", "message_end"] as const) {
 				const kept = frameText({ type, message }, () => entry.id, null);
-				log.keep(log.next(), kept.text, kept.isInline);
+				log.keep(log.next() as number, kept.text, kept.isInline);
 			}
 		}
 		log.flush();

@@ -25,6 +25,7 @@ const refused = [
 	"fork",
 	"cwd",
 	"seq",
+	"seq-after",
 	"gate",
 	"list-models",
 ];

@@ -29,6 +29,7 @@ const notForChat: readonly FlagName[] = [
 	"updates",
 	"dialect",
 	"seq",
+	"seq-after",
 	"gate",
 	"no-ready",
 	"list-models",

@@ -85,6 +85,8 @@ export interface SessionFlags {
 	updates?: "full" | "delta";
 	/** Number all frames, and keep a log beside the session from which a reader gets what it missed. */
 	seq?: boolean;
+	/** Give numbers above this one only: another process may have given those up to it; needs --seq. */
+	seqAfter?: string;
 	/** host: ask the host before each model request, tool call and subagent; needs --seq. */
 	gate?: "host";
 }

@@ -14,6 +14,8 @@ export interface Redactor {
 
 /** Takes pieces and returns the text that may be shown so far. `end` returns the rest that was held. */
 export interface TextFilter {
+	/** Whether a part of what was pushed is held. */
+	readonly isHolding: boolean;
 	push(piece: string): string;
 	end(): string;
 }
@@ -75,6 +77,9 @@ function pieceFilter(needles: readonly Needle[]): TextFilter {
 		return replacedIn(text.slice(0, cut), needles);
 	};
 	return {
+		get isHolding() {
+			return held !== "";
+		},
 		push(piece) {
 			if (held !== "") return hold(held + piece);
 			for (let at = 0; at < piece.length; at++) {

@@ -61,10 +61,10 @@ export class LiveSession {
 		this.commands = new Dispatch(override ? { ...table, ...override(table, this) } : table, this.lanes, () => this.#keys());
 	}
 
-	/** Numbers all frames from now on, and keeps a log of them. */
-	number(): Promise<Sequence> {
+	/** Numbers all frames from now on, above `after`, and keeps a log of them. */
+	number(after?: number): Promise<Sequence> {
 		this.#numbering ??= import("./sequence.ts").then(({ Sequence }) => {
-			const sequence = new Sequence(this.assembly);
+			const sequence = new Sequence(this.assembly, after);
 			this.sequence = sequence;
 			this.commands.accounts = sequence;
 			this.#front.numbered?.(sequence);

@@ -76,7 +76,7 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 	const { permissions, sources, prompting } = assembly;
 	await permissions.attach({ sources, prompting, abortRun: () => void session.abort() });
 	const live = new LiveSession(assembly, front, identityOf(workspace), override);
-	if (options.seq) await live.number();
+	if (options.seq) await live.number(Number(options["seq-after"] ?? 0));
 	if (options.gate && front.askGate) {
 		const { StepGate } = await import("./step-gate.ts");
 		const { askGate: send } = front;

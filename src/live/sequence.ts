@@ -7,7 +7,7 @@ import { redactor, secretsAgeMs } from "../lib/redact.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
 import { closed, idleState, isEphemeral, nextState } from "../protocol/live.ts";
-import type { AgentMessage } from "../protocol/messages.ts";
+import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import type { Gap, LiveState, Snapshot } from "../protocol/sequence.ts";
 import { balance } from "../transcript/balance-log.ts";
 import { frameText, gapOf, linesOfLog, TranscriptBodies } from "../transcript/event-frames.ts";
@@ -28,7 +28,8 @@ export interface Replay {
 	snapshot: Snapshot;
 }
 
-export type Tell = (event: AgentEvent, seq: number) => void;
+/** Without a number while no further ones can be reserved. */
+export type Tell = (event: AgentEvent, seq: number | undefined) => void;
 
 export class Sequence implements Accounts {
 	readonly runs: Runs;
@@ -36,6 +37,8 @@ export class Sequence implements Accounts {
 	tell: Tell | undefined;
 	#assembly: Pick<Assembly, "session" | "log" | "knownSecrets" | "entries" | "budget">;
 	#transcript: Transcript;
+	/** Another process may have given numbers up to this one. */
+	#after: number;
 	#log: EventLog;
 	#state: LiveState = idleState;
 	#ids = new WeakMap<object, string>();
@@ -45,8 +48,9 @@ export class Sequence implements Accounts {
 	#redact: (line: string) => string;
 	#isScheduled = false;
 
-	constructor(assembly: Pick<Assembly, "session" | "log" | "knownSecrets" | "entries" | "budget">) {
+	constructor(assembly: Pick<Assembly, "session" | "log" | "knownSecrets" | "entries" | "budget">, after = 0) {
 		this.#assembly = assembly;
+		this.#after = after;
 		const { session, entries } = assembly;
 		const { bus, now } = session.edges;
 		this.#redact = redactor(assembly.knownSecrets, secretsAgeMs).line;
@@ -99,8 +103,13 @@ export class Sequence implements Accounts {
 		return account;
 	}
 
+	/** A number for a further frame of an event that has one already. */
+	next(): number | undefined {
+		return this.#log.next();
+	}
+
 	/** Numbers a frame that is not an event: a dialog, a notice. */
-	take(frame: OutboundFrame): number {
+	take(frame: OutboundFrame): number | undefined {
 		this.#check();
 		return this.#keep(frame);
 	}
@@ -151,7 +160,7 @@ export class Sequence implements Accounts {
 			replayTo,
 			firstSeq: log.first,
 			epoch,
-			gap: after < replayTo ? gapOf(log, bodies, after, replayTo) : undefined,
+			gap: after < replayTo || log.hasLost ? gapOf(log, bodies, after, replayTo) : undefined,
 			lines: () => (after < replayTo ? linesOfLog(log, bodies, after, replayTo) : []),
 			snapshot: { type: "snapshot", seq: replayTo, epoch, live: this.live },
 		};
@@ -160,9 +169,10 @@ export class Sequence implements Accounts {
 	#observe = (event: AgentEvent): void => {
 		if (this.#assembly.session.transcript !== this.#transcript) this.#check();
 		if (event.type === "message_update") {
-			// The hot one: a number, and the reply so far, which is a value.
+			// The hot one: a number, and the reply so far, which is a value. The state is ours alone, so it is changed in place.
 			const seq = this.#log.next();
-			this.#state = nextState(this.#state, event);
+			if (event.message && this.#state.message) this.#state.message = event.message as AssistantMessage;
+			else this.#state = nextState(this.#state, event);
 			this.tell?.(event, seq);
 			return;
 		}
@@ -172,7 +182,7 @@ export class Sequence implements Accounts {
 		if (event.type === "run_result" && !this.runs.hasOpen && !this.#assembly.session.isBusy && this.#state.dialogs.length === 0) this.#log.idle();
 	};
 
-	#keep(frame: OutboundFrame): number {
+	#keep(frame: OutboundFrame): number | undefined {
 		const seq = this.#log.next();
 		this.#state = nextState(this.#state, frame);
 		if (isEphemeral(frame)) return seq;
@@ -180,8 +190,11 @@ export class Sequence implements Accounts {
 			const { content, details } = frame.result;
 			this.#results.set(frame.toolCallId, { content, details });
 		} else if (frame.type === "agent_settled") this.#results.clear();
-		const { text, isInline } = frameText(frame, this.#idOf, this.#lastId);
-		this.#log.keep(seq, text, isInline);
+		if (seq === undefined) this.#log.lose();
+		else {
+			const { text, isInline } = frameText(frame, this.#idOf, this.#lastId);
+			this.#log.keep(seq, text, isInline);
+		}
 		this.#schedule();
 		return seq;
 	}
@@ -231,6 +244,7 @@ export class Sequence implements Accounts {
 			onFailure: (error) =>
 				log.error(`the event log of the session could not be written: ${error.message}. The run goes on; readers are told of the hole.`, error),
 		});
+		opened.skipTo(this.#after);
 		balance(opened, transcript, now);
 		return opened;
 	}

@@ -104,6 +104,7 @@ export const flags = {
 		oneOf: dialectNames,
 	},
 	seq: { doc: "Number all frames, and keep a log beside the session from which a reader gets what it missed" },
+	"seq-after": { value: "number", doc: "Give numbers above this one only: another process may have given those up to it; needs --seq" },
 	gate: { value: "who", doc: "host: ask the host before each model request, tool call and subagent; needs --seq", oneOf: ["host"] },
 	"no-ready": { doc: "Do not announce readiness" },
 	log: { value: "file", doc: "bowline acp: write every line to this file, with its direction and time" },

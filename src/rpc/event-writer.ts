@@ -32,8 +32,10 @@ interface Held {
 /** Where numbers come from. */
 export interface Numbers {
 	readonly asOf: number;
+	/** A number for a further frame of an event that has one already. */
+	next(): number | undefined;
 	/** Numbers a frame that is not an event. */
-	take(frame: OutboundFrame): number;
+	take(frame: OutboundFrame): number | undefined;
 }
 
 export class EventWriter {
@@ -52,6 +54,10 @@ export class EventWriter {
 	#filter: TextFilter | undefined;
 	/** The newest delta of a block that has a filter. */
 	#newestUpdate: Update | undefined;
+	/** The number of the rest that the filter holds: above those of all frames so far, below those of all to come. */
+	#restSeq: number | undefined;
+	/** Frames that waited are written, with numbers from before. */
+	#isLate = false;
 	/** The events that the host wants; all when not set. */
 	#wanted: ((type: string) => boolean) | undefined;
 	/** The numbers, where frames have some. */
@@ -83,7 +89,7 @@ export class EventWriter {
 		const { numbers } = this;
 		if (!numbers) return undefined;
 		if (this.#behind) return this.#replayed;
-		const held = [this.#pending?.seq, ...[...this.#progress.values()].map(({ seq }) => seq)].filter((seq) => seq !== undefined);
+		const held = [this.#restSeq, this.#pending?.seq, ...[...this.#progress.values()].map(({ seq }) => seq)].filter((seq) => seq !== undefined);
 		// A delta that waits is joined with those after it: the first of them counts.
 		return held.length ? Math.min(...held, this.#heldFrom ?? Number.POSITIVE_INFINITY) - 1 : numbers.asOf;
 	}
@@ -109,11 +115,13 @@ export class EventWriter {
 			this.#replayed = replayTo;
 		} finally {
 			this.#behind = undefined;
+			this.#isLate = true;
 			for (const { frame, seq, isEvent } of behind) {
 				this.#writer.hold(-sizeOf(frame));
 				if (isEvent) this.tell(frame, seq);
 				else this.#send(frame, seq);
 			}
+			this.#isLate = false;
 		}
 	}
 
@@ -142,6 +150,7 @@ export class EventWriter {
 		if (!this.#hasDeltas && isEphemeral(event)) return;
 		if (event.type === "message_update" && "delta" in event.assistantMessageEvent) return this.#filtered(event, event.assistantMessageEvent, seq);
 		if (event.type === "message_update" || event.type === "message_end") this.#changeBlock(event.type === "message_update");
+		this.#numberRest(seq);
 		if (event.type === "tool_execution_update" && !this.#writer.isOpen) {
 			this.#progress.set(event.toolCallId, { event, seq });
 			return;
@@ -161,6 +170,7 @@ export class EventWriter {
 	#send(given: OutboundFrame, seq: number | undefined): void {
 		if (!this.#hasDeltas && isEphemeral(given)) return;
 		this.flush();
+		this.#numberRest(seq);
 		const { asOf } = this;
 		const frame = given.type === "response" && asOf !== undefined ? { asOf, ...given } : given;
 		const frames = this.#frames?.(frame) ?? [frame];
@@ -206,15 +216,24 @@ export class EventWriter {
 		this.#newestUpdate = update;
 		const delta = this.#filter.push(step.delta);
 		if (delta !== "") this.#delta(update, delta === step.delta ? step : { ...step, delta }, seq);
+		this.#restSeq = seq;
+		if (delta !== "") this.#numberRest(seq);
+	}
+
+	/** A frame takes its place in front of the rest that the filter holds. */
+	#numberRest(seq: number | undefined): void {
+		if (seq === undefined) return;
+		// Frames that waited are followed by others that have their numbers already: then the rest has none.
+		this.#restSeq = this.#filter?.isHolding && !this.#isLate ? this.numbers?.next() : undefined;
 	}
 
 	/** A block begins or ends: the held rest of the one before is written. */
 	#changeBlock(mayBegin: boolean): void {
 		const rest = this.#filter?.end();
-		// Its number was given to the part before it.
 		if (rest && this.#newestUpdate)
-			this.#delta(this.#newestUpdate, { ...(this.#newestUpdate.assistantMessageEvent as Delta), delta: rest }, undefined);
+			this.#delta(this.#newestUpdate, { ...(this.#newestUpdate.assistantMessageEvent as Delta), delta: rest }, this.#restSeq);
 		this.#newestUpdate = undefined;
+		this.#restSeq = undefined;
 		this.#filter = mayBegin ? this.filterDeltas?.() : undefined;
 	}
 

@@ -49,7 +49,10 @@ export interface Service {
 }
 
 /** Throws UsageError for flags that do not go together. */
-function checkNumbers({ seq, gate, dialect }: Options, isSubagent: boolean): void {
+function checkNumbers({ seq, gate, dialect, "seq-after": after }: Options, isSubagent: boolean): void {
+	if (after !== undefined && !seq) throw new UsageError("--seq-after needs --seq: without it frames have no numbers.");
+	if (after !== undefined && !(/^\d+$/.test(after) && Number.isSafeInteger(Number(after))))
+		throw new UsageError(`--seq-after must be a whole number, as in --seq-after 4790; got ${JSON.stringify(after)}.`);
 	if (seq && dialect === "strict")
 		throw new UsageError("--seq adds members to every frame, which --dialect strict does not allow: choose one of them.");
 	if (gate !== undefined && !seq && !isSubagent)

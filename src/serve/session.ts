@@ -1,6 +1,7 @@
 /** One session: its state, its process when it is awake, its readers and its seat. It interprets no conversation; it routes frames. */
 import { claimOf } from "../lib/claim.ts";
 import { type CommandFrame, type ControlFrame, parseInbound, type RequestId } from "../protocol/frames.ts";
+import { isNumbered } from "../protocol/live.ts";
 import { commandAccess } from "../protocol/names.generated.ts";
 import type { ServedSession, SessionStateName } from "../protocol/serve.ts";
 import { Agent, type AgentExit } from "./agent.ts";
@@ -499,7 +500,10 @@ export class Session {
 		if (type === "snapshot") return this.#snapshots.shift()?.(line);
 		if (type === "gap") return; // Of our own subscribe: readers get their own.
 		if (type === "host_tool_call" || type === "host_tool_cancel") return this.#hostCalls.receive(type, line);
-		this.seat.connection?.reader.send(line);
+		if (!isNumbered({ type })) return void this.seat.connection?.reader.send(line);
+		// The agent could not reserve a number for it: those who read now get it, and those who come later are told of a hole.
+		for (const reader of this.feed.readers) reader.send(line);
+		this.#observe(type, line);
 	}
 
 	#answer(number: number, line: string): void {

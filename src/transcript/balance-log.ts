@@ -22,12 +22,15 @@ export function balance(log: EventLog, transcript: Transcript, now: () => number
 	const idOf = entryIds(transcript);
 	for (const frame of frames) open.hear(revived(frame, transcript));
 	const closings = [...open.endings(runs, unheard(transcript, open.lastEntry), { now: now(), transcript })];
-	const numbered = closings.map((frame) => {
+	const numbered: OutboundFrame[] = [];
+	for (const frame of closings) {
 		const seq = log.next();
+		// The log cannot be written: the process that can does this.
+		if (seq === undefined) return numbered;
 		const { text, isInline } = frameText(frame, idOf.find, transcript.leafId);
 		log.keep(seq, text, isInline);
-		return { ...frame, seq } as OutboundFrame;
-	});
+		numbered.push({ ...frame, seq } as OutboundFrame);
+	}
 	log.unfinished.frames.length = 0;
 	log.unfinished.runs.length = 0;
 	log.idle();

@@ -12,6 +12,8 @@ const maxBytes = 256 * 1024 * 1024;
 /** What a session without a file keeps. */
 const maxMemory = 8 * 1024 * 1024;
 const chunkBytes = 256 * 1024;
+/** Most logs ended in order: what the last lines say is enough. */
+const tailBytes = 16 * 1024;
 const lf = 0x0a;
 
 /** A frame as it was kept. */
@@ -97,6 +99,10 @@ export class EventLog {
 	/** Whether the file has a header. */
 	#hasHeader = false;
 	#hasReserved = false;
+	/** A reservation whose line is not in the file yet. */
+	#asked: number | undefined;
+	/** Frames that had to be kept were sent without a number. */
+	#hasLost = false;
 	#descriptor: number | undefined;
 	#size = 0;
 	/** A write failed in the middle of a line. */
@@ -128,10 +134,26 @@ export class EventLog {
 		return Math.max(this.#header.first, this.#droppedTo + 1);
 	}
 
-	/** The next number. It is reserved on disk before a reader can see it. */
-	next(): number {
-		if (this.last >= this.#reserved || !this.#hasReserved) this.#reserve();
+	/**
+	 * The next number, which no other process gives again: its reservation is on disk. Undefined while that cannot be written. The frame is then
+	 * sent without a number; if it had to be kept, call `lose`.
+	 */
+	next(): number | undefined {
+		if (this.last >= this.#reserved || !this.#hasReserved) {
+			this.#reserve();
+			if (this.#asked !== undefined) return undefined;
+		}
 		return ++this.last;
+	}
+
+	/** A frame that had to be kept has no number. Readers are told of a hole. */
+	lose(): void {
+		this.#hasLost = true;
+	}
+
+	/** Whether frames without numbers were lost, and no line tells of them yet. */
+	get hasLost(): boolean {
+		return this.#hasLost;
 	}
 
 	/** Keeps a frame. `text` is its JSON. */
@@ -156,7 +178,7 @@ export class EventLog {
 		if (this.#hasReserved) this.#add(`{"idle":${this.last},"r":${this.#reserved},"e":${this.epoch}}`);
 	}
 
-	/** Numbers above this one, which another process may have given. */
+	/** Gives numbers above this one from now on: another process may have given it. */
 	skipTo(seq: number): void {
 		if (seq <= this.last) return;
 		this.last = seq;
@@ -185,6 +207,7 @@ export class EventLog {
 			this.#hasHeader = true;
 			this.#isTorn = false;
 			this.#hole = undefined;
+			this.#grant();
 			if (this.#size > (this.#options.maxBytes ?? maxBytes)) this.#trim(path);
 		} catch (error) {
 			this.#lose(lines);
@@ -238,16 +261,33 @@ export class EventLog {
 			if (from !== undefined && from > previous + 1 && from - 1 > after && previous < to)
 				missing.push({ reason: "restart", from: previous + 1, to: Math.min(from - 1, to) });
 		}
+		if (this.#hasLost) missing.push({ reason: "hole", from: after + 1, to: Math.max(after + 1, to) });
 		if (this.#hole && this.#hole[1] > after)
 			missing.push({ reason: "hole", from: Math.max(this.#hole[0], after + 1), to: Math.min(this.#hole[1], to) });
 		return { missing, count };
 	}
 
+	/** Takes a further step of numbers. Those of a log that has a file are not used before the file says so. */
 	#reserve(): void {
-		const isFirst = !this.#hasReserved;
-		this.#reserved = Math.max(this.#reserved, this.last) + step;
+		// Its line waits: every flush tries to write it.
+		if (this.#asked !== undefined) return;
+		this.#asked = Math.max(this.#reserved, this.last) + step;
+		this.#add(`{"r":${this.#asked},"e":${this.epoch}${this.#hasReserved ? "" : `,"from":${this.last + 1}`}}`);
+		// If a log without a file is never written, the next one begins beyond these numbers, at the present time.
+		if (this.#hasHeader) this.flush();
+		else this.#grant();
+	}
+
+	#grant(): void {
+		if (this.#asked === undefined) return;
+		this.#reserved = this.#asked;
 		this.#hasReserved = true;
-		this.#add(isFirst ? `{"r":${this.#reserved},"e":${this.epoch},"from":${this.last + 1}}` : `{"r":${this.#reserved},"e":${this.epoch}}`);
+		this.#asked = undefined;
+		if (!this.#hasLost) return;
+		// The loss takes a number of its own, so that every reader learns of it.
+		this.#hasLost = false;
+		this.last++;
+		this.#add(`{"hole":[${this.last},${this.last}]}`);
 	}
 
 	#add(line: string): void {
@@ -417,7 +457,7 @@ function firstLineOf(descriptor: number, size: number): string {
 
 /** The end of the last whole line. */
 function wholeEnd(descriptor: number, size: number): number {
-	const chunk = Buffer.alloc(chunkBytes);
+	const chunk = Buffer.allocUnsafe(Math.min(size, tailBytes));
 	for (let end = size; end > 0; ) {
 		const start = Math.max(0, end - chunk.length);
 		const count = readSync(descriptor, chunk, 0, end - start, start);
@@ -438,7 +478,7 @@ interface Tail {
 
 /** What follows the last idle moment, and the numbers. Reads backwards, in growing pieces. */
 function tailOf(descriptor: number, end: number): Tail {
-	for (let length = chunkBytes; ; length *= 8) {
+	for (let length = tailBytes; ; length *= 8) {
 		const from = length >= end ? 0 : lineAfter(descriptor, end - length, end);
 		const tail = tailFrom(descriptor, from, end);
 		if (tail || from === 0)
@@ -482,7 +522,7 @@ function tailFrom(descriptor: number, from: number, end: number): Tail | undefin
 
 /** The place of the first line that begins after `at`. */
 function lineAfter(descriptor: number, at: number, end: number): number {
-	const chunk = Buffer.alloc(chunkBytes);
+	const chunk = Buffer.allocUnsafe(Math.min(tailBytes, Math.max(1, end - at)));
 	for (let start = Math.max(0, at); start < end; ) {
 		const count = readSync(descriptor, chunk, 0, Math.min(chunk.length, end - start), start);
 		if (count === 0) return end;
@@ -517,8 +557,9 @@ function firstNumber(descriptor: number, at: number, end: number): { number: num
 
 function* linesOf(descriptor: number, from: number, end: number): Generator<string> {
 	let rest: Buffer[] = [];
-	const size = 4 * chunkBytes;
-	for (let at = from; at < end; ) {
+	// The first line alone costs a small read, a long replay few reads.
+	let size = tailBytes;
+	for (let at = from; at < end; size = Math.min(4 * size, 4 * chunkBytes)) {
 		const chunk = Buffer.allocUnsafe(Math.min(size, end - at));
 		const count = readSync(descriptor, chunk, 0, chunk.length, at);
 		if (count === 0) return;

@@ -98,6 +98,16 @@ test("another process gives the same, and goes on with the numbers", async () =>
 	const { frames, snapshot } = await replayed(second, 0);
 	expect(frames).toEqual(durable);
 	expect(snapshot).toMatchObject({ seq: last, epoch: 2, live: { phase: "idle" } });
+	second.child.stdin.end();
+	await second.exited();
+	// A host that saw higher numbers on another machine says so.
+	const third = start({ flags: ["--seq-after", "900000"] });
+	expect(await third.event("ready")).toMatchObject({ asOf: 900_000 });
+	third.send({ id: "2", type: "prompt", message: "go on" });
+	await third.event("run_result");
+	expect(kept(third.frames)[0]?.seq).toBe(900_001);
+	const { gap } = await replayed(third, last as number);
+	expect(gap).toMatchObject({ from: (last as number) + 1, reason: "restart", durableLost: false });
 }, 60_000);
 
 test("killed at any kept frame: what was sent comes again, everything is closed, and the run has one result", async () => {

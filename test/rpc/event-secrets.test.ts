@@ -8,7 +8,7 @@ import { FrameWriter } from "../../src/rpc/stdio.ts";
 const key = "sk-ant-canary-0123456789";
 
 /** The text that a host reads from a reply that comes in these pieces. */
-async function heard(pieces: string[], mode: UpdateMode, secrets: string[]) {
+async function heard(pieces: string[], mode: UpdateMode, secrets: string[], isNumbered = false) {
 	let text = "";
 	const stream = {
 		write: (bytes: string, done: () => void) => {
@@ -23,19 +23,22 @@ async function heard(pieces: string[], mode: UpdateMode, secrets: string[]) {
 	const exits = redactor(() => secrets);
 	writer.redact = exits.line;
 	events.filterDeltas = exits.pieces;
+	let last = 0;
+	const next = () => (isNumbered ? ++last : undefined);
+	if (isNumbered) events.numbers = { asOf: 0, next, take: next };
 	let content = "";
 	const partial = () => ({ role: "assistant", content: [{ type: "text", text: content }] });
 	const step = (assistantMessageEvent: object) =>
-		events.write({ type: "message_update", message: partial(), assistantMessageEvent } as unknown as AgentEvent);
+		events.write({ type: "message_update", message: partial(), assistantMessageEvent } as unknown as AgentEvent, next());
 	step({ type: "text_start", contentIndex: 0, partial: partial() });
 	for (const delta of pieces) {
 		content += delta;
 		step({ type: "text_delta", contentIndex: 0, delta, partial: partial() });
 		// Other events do not end the block.
-		events.write({ type: "queue_update", steering: [], followUp: [] } as unknown as AgentEvent);
+		events.write({ type: "queue_update", steering: [], followUp: [] } as unknown as AgentEvent, next());
 	}
 	step({ type: "text_end", contentIndex: 0, content, partial: partial() });
-	events.write({ type: "message_end", message: partial() } as unknown as AgentEvent);
+	events.write({ type: "message_end", message: partial() } as unknown as AgentEvent, next());
 	events.flush();
 	await writer.drained();
 	const frames = text
@@ -44,7 +47,7 @@ async function heard(pieces: string[], mode: UpdateMode, secrets: string[]) {
 		.map((line) => JSON.parse(line));
 	const deltas = frames.flatMap(({ assistantMessageEvent }) => assistantMessageEvent?.delta ?? []);
 	const end = frames.find(({ assistantMessageEvent }) => assistantMessageEvent?.type === "text_end");
-	return { text, deltas, content: end.assistantMessageEvent.content };
+	return { text, frames, deltas, content: end.assistantMessageEvent.content };
 }
 
 const cuts = Array.from({ length: key.length }, (_, at) => [`so: ${key.slice(0, at)}`, key.slice(at), ", yes"]);
@@ -62,6 +65,16 @@ test.each<[UpdateMode]>([["delta"], ["full"]])("a key is replaced, and the delta
 test("the held end of a block is written when the block ends", async () => {
 	const { deltas, content } = await heard(["words and sk-ant"], "delta", [key]);
 	expect([deltas, content]).toEqual([["words and ", "sk-ant"], "words and sk-ant"]);
+});
+
+test("with numbers every frame has one, also the held end of a block, and they increase", async () => {
+	for (const pieces of [...cuts, letters, ["words and sk-ant"], ["words", " and ", "sk", "-ant"]]) {
+		const { frames, deltas, content } = await heard(pieces, "delta", [key], true);
+		const numbers = frames.map(({ seq }) => seq);
+		expect(numbers.every((seq) => Number.isInteger(seq))).toBe(true);
+		expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+		expect(deltas.join("")).toBe(content);
+	}
 });
 
 test("without credentials deltas leave as they came", async () => {

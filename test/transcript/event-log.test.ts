@@ -20,7 +20,7 @@ const seqs = (log: EventLog, after = 0) => [...log.frames(after, log.last)].map(
 /** Gives a number to `count` frames; every second one is kept. */
 function fill(log: EventLog, count: number): void {
 	for (let index = 0; index < count; index++) {
-		const seq = log.next();
+		const seq = log.next() as number;
 		if (index % 2 === 0) log.keep(seq, turn(index));
 	}
 	log.flush();
@@ -66,7 +66,7 @@ test("numbers are strictly increasing over many restarts with random kills, and 
 		expect(log.epoch).toBeLessThanOrEqual(process + 1);
 		const count = Math.floor(next() * 40);
 		for (let index = 0; index < count; index++) {
-			const seq = log.next();
+			const seq = log.next() as number;
 			expect(seq).toBeGreaterThan(last);
 			last = seq;
 			if (next() < 0.3) log.keep(seq, turn(index));
@@ -92,7 +92,7 @@ test("a torn last line does not count and is removed", () => {
 describe("what is missing is told", () => {
 	test("nothing, when every number was kept", () => {
 		const log = open();
-		for (let index = 0; index < 5; index++) log.keep(log.next(), turn(index));
+		for (let index = 0; index < 5; index++) log.keep(log.next() as number, turn(index));
 		log.flush();
 		expect(log.missing(1, 5)).toEqual({ missing: [], count: 4 });
 	});
@@ -102,7 +102,7 @@ describe("what is missing is told", () => {
 		fill(log, 3);
 		log.close();
 		const again = open();
-		again.keep(again.next(), turn(9));
+		again.keep(again.next() as number, turn(9));
 		again.flush();
 		expect(again.missing(3, again.last)).toEqual({ missing: [{ reason: "restart", from: 4, to: 4096 }], count: 1 });
 		expect(again.missing(4097, again.last)).toEqual({ missing: [], count: 0 });
@@ -132,16 +132,16 @@ describe("what is missing is told", () => {
 			throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
 		};
 		const log = open({ write, onFailure: ({ message }) => failures.push(message) });
-		log.keep(log.next(), turn(0));
+		log.keep(log.next() as number, turn(0));
 		log.flush();
 		isFull = true;
-		log.keep(log.next(), turn(1));
+		log.keep(log.next() as number, turn(1));
 		log.flush();
-		log.keep(log.next(), turn(2));
+		log.keep(log.next() as number, turn(2));
 		log.flush();
 		expect(log.missing(0, log.last).missing).toEqual([{ reason: "hole", from: 2, to: 3 }]);
 		isFull = false;
-		log.keep(log.next(), turn(3));
+		log.keep(log.next() as number, turn(3));
 		log.flush();
 		expect(failures).toHaveLength(1);
 		expect(seqs(log)).toEqual([1, 4]);
@@ -149,10 +149,60 @@ describe("what is missing is told", () => {
 		expect(open().missing(0, 4).missing).toEqual([{ reason: "hole", from: 2, to: 3 }]);
 	});
 
+	test("a disk that takes no reservation: no number is given that another process may give again, and readers are told", () => {
+		let isFull = false;
+		const write = (descriptor: number, bytes: Buffer) => {
+			if (isFull) throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+			return writeSync(descriptor, bytes);
+		};
+		const log = open({ write });
+		fill(log, 4096);
+		isFull = true;
+		expect(log.next()).toBeUndefined();
+		log.lose();
+		expect([log.last, log.next()]).toEqual([4096, undefined]);
+		// Killed here, the next process gives numbers that none has seen.
+		expect(open({ isReader: true }).last).toBe(4095);
+		expect(log.missing(4096, 4096).missing).toEqual([{ reason: "hole", from: 4097, to: 4097 }]);
+		isFull = false;
+		log.flush();
+		// The loss has a number, so that a reader that has seen everything before it is told.
+		expect(log.next()).toBe(4098);
+		log.keep(4098, turn(1));
+		log.flush();
+		expect(log.hasLost).toBe(false);
+		expect(log.missing(4096, 4098).missing).toEqual([{ reason: "hole", from: 4097, to: 4097 }]);
+		expect(log.missing(4097, 4098)).toEqual({ missing: [], count: 1 });
+		log.close();
+		expect(open().next()).toBe(2 * 4096 + 1);
+	});
+
+	test("the first reservation of a process counts too", () => {
+		fill(open(), 3);
+		const write = () => {
+			throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+		};
+		const again = open({ write });
+		expect([again.next(), again.next(), again.last]).toEqual([undefined, undefined, 4096]);
+		expect(open().next()).toBe(4097);
+	});
+
+	test("numbers that a process on another machine gave are skipped", () => {
+		const log = open();
+		fill(log, 3);
+		log.skipTo(10_000);
+		log.keep(log.next() as number, turn(9));
+		log.flush();
+		expect([log.last, seqs(log)]).toEqual([10_001, [1, 3, 10_001]]);
+		expect(log.missing(3, 10_001)).toEqual({ missing: [{ reason: "restart", from: 4, to: 10_000 }], count: 1 });
+		log.close();
+		expect(open().next()).toBe(10_000 + 4096 + 1);
+	});
+
 	test("a log over its bound: the oldest half goes, and numbers go on", () => {
 		const log = open({ maxBytes: 20_000 });
 		for (let index = 0; index < 600; index++) {
-			log.keep(log.next(), turn(index));
+			log.keep(log.next() as number, turn(index));
 			log.flush();
 		}
 		expect(statSync(path).size).toBeLessThan(21_000);
@@ -166,7 +216,7 @@ describe("what is missing is told", () => {
 
 	test("memory keeps the newest part", () => {
 		const log = open({ path: undefined, maxMemory: 4000 });
-		for (let index = 0; index < 200; index++) log.keep(log.next(), turn(index));
+		for (let index = 0; index < 200; index++) log.keep(log.next() as number, turn(index));
 		expect(log.first).toBeGreaterThan(100);
 		expect(log.missing(0, 200).missing).toEqual([{ reason: "log_trimmed", from: 1, to: log.first - 1 }]);
 		expect(seqs(log).at(-1)).toBe(200);
@@ -177,7 +227,7 @@ test("a log that is deleted while it is written begins again, with the same numb
 	const log = open();
 	fill(log, 4);
 	rmSync(path);
-	log.keep(log.next(), turn(1));
+	log.keep(log.next() as number, turn(1));
 	log.flush();
 	expect(seqs(log)).toEqual([5]);
 	expect(log.missing(2, 5).missing).toEqual([{ reason: "log_missing", from: 3, to: 4 }]);
@@ -186,7 +236,7 @@ test("a log that is deleted while it is written begins again, with the same numb
 test("a long log is searched, not read: the same frames from any cursor", () => {
 	const log = open();
 	const padding = "x".repeat(3000);
-	for (let index = 0; index < 1500; index++) log.keep(log.next(), JSON.stringify({ type: "notice", padding }));
+	for (let index = 0; index < 1500; index++) log.keep(log.next() as number, JSON.stringify({ type: "notice", padding }));
 	log.flush();
 	for (const after of [0, 1, 700, 1498, 1499])
 		expect(seqs(log, after)).toEqual(Array.from({ length: 1500 - after }, (_, index) => after + 1 + index));
@@ -197,7 +247,7 @@ test("what was left open is found behind the last idle moment, however long ago 
 	fill(log, 3);
 	log.idle();
 	log.run({ runId: "r_1", key: "k" });
-	for (let index = 0; index < 400; index++) log.keep(log.next(), JSON.stringify({ type: "notice", padding: "y".repeat(2000) }));
+	for (let index = 0; index < 400; index++) log.keep(log.next() as number, JSON.stringify({ type: "notice", padding: "y".repeat(2000) }));
 	log.closed("d1");
 	log.flush();
 	log.close();

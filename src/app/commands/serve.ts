@@ -28,6 +28,8 @@ const notDefaults: readonly FlagName[] = [
 	"updates",
 	"dialect",
 	"no-ready",
+	"seq",
+	"seq-after",
 	"json",
 ];
 /** Their values are paths, relative to where the server was started. */
