@@ -27,7 +27,7 @@ export const fleetFlags = {
 	once: { doc: "Of work: end when there is nothing left to do" },
 	watch: { doc: "Of status: a table that follows what happens" },
 	follow: { short: "f", doc: "Of logs: go on until the run has ended" },
-	after: { value: "n", doc: "Of logs: only lines after this one" },
+	after: { value: "n", doc: "Of logs: only what follows this line of the conversation; with --json, frames with a higher number" },
 	limit: { value: "n", doc: "Of status: how many runs (default: 50)" },
 	patch: { doc: "Of result: print the patch" },
 	receipt: { doc: "Of result: print the receipt" },

@@ -1,7 +1,7 @@
 /** The agent of a run: a child process of our own program, driven over the protocol, that asks before each step. */
 import { type Client, type Exit, type GateAnswer, startClient } from "../client/index.ts";
 import type { Program, Shell } from "../lib/shell/index.ts";
-import type { EventOf, GateRequest } from "../protocol/types.generated.ts";
+import type { AgentEvent, EventOf, GateRequest } from "../protocol/types.generated.ts";
 
 export interface AgentInput {
 	/** What it starts dies with us. */
@@ -11,7 +11,7 @@ export interface AgentInput {
 	cwd: string;
 	environment: Record<string, string | undefined>;
 	/** Any sign of life. */
-	onFrame(): void;
+	onFrame(frame: AgentEvent): void;
 	/** Undefined: no answer; the agent is being killed. */
 	onGate(request: GateRequest): Promise<GateAnswer | undefined>;
 	onResult(result: EventOf<"run_result">): void;
@@ -44,7 +44,7 @@ export async function startAgent(input: AgentInput): Promise<Agent> {
 		closePatience: { endMs: 3000, termMs: 500 },
 		onGate: async (request) => (await input.onGate(request)) ?? never,
 	});
-	client.on("event", () => input.onFrame());
+	client.on("event", (frame) => input.onFrame(frame));
 	client.on("run_result", input.onResult);
 	client.on("exit", (how) => {
 		exit = how;

@@ -1,4 +1,6 @@
 /** Money is set aside in the fleet's budget before a request is made: in slices, so that not every request asks Postgres for it. */
+import type { GateRequest } from "../protocol/types.generated.ts";
+import type { InFlight } from "./in-flight.ts";
 import type { Budget, Claim, RunQueue } from "./queue.ts";
 
 export interface Estimate {
@@ -17,6 +19,8 @@ export class Wallet {
 	/** What this run may spend at most, its own limit. */
 	readonly #limit: Partial<Estimate>;
 	#held: Estimate = { usd: 0, tokens: 0 };
+	/** One question at a time: two that looked at the same hold would both find it large enough. */
+	#asking: Promise<unknown> = Promise.resolve();
 
 	constructor(queue: Pick<RunQueue, "hold" | "budgets">, claim: Claim, limit: Partial<Estimate>) {
 		this.#queue = queue;
@@ -24,24 +28,42 @@ export class Wallet {
 		this.#limit = limit;
 	}
 
-	/** Makes sure that the hold covers a request. */
-	async cover(estimate: Estimate): Promise<Funds> {
+	/** Makes sure that the hold covers a request, besides those of this run that are in flight, and counts it among these. */
+	cover(request: Pick<GateRequest, "kind" | "agentPath">, estimate: Estimate, inFlight: InFlight): Promise<Funds> {
+		const work = this.#asking.then(async () => {
+			const funds = await this.#cover(estimate, inFlight.total);
+			if (funds === "enough") inFlight.granted(request, estimate);
+			// A request in flight seldom uses all that was set aside for it.
+			return funds === "refused" && inFlight.isMoving ? "wait" : funds;
+		});
+		// The failure is the caller's.
+		this.#asking = work.catch(() => undefined);
+		return work;
+	}
+
+	async #cover(estimate: Estimate, inFlight: Estimate): Promise<Funds> {
 		const { budget: id } = this.#claim;
 		if (id === undefined) return "enough";
-		const missing = { usd: Math.max(0, estimate.usd - this.#held.usd), tokens: Math.max(0, estimate.tokens - this.#held.tokens) };
+		const needed = { usd: estimate.usd + inFlight.usd, tokens: estimate.tokens + inFlight.tokens };
+		const missing = this.#missing(needed);
 		if (missing.usd === 0 && missing.tokens === 0) return "enough";
 		const budget = (await this.#queue.budgets()).find((each) => each.id === id);
 		const wished = budget ? sliceOf(budget, missing, this.#limit) : missing;
-		const answer = await this.#take(wished);
-		if (answer === "enough" || (wished.usd <= missing.usd && wished.tokens <= missing.tokens)) return answer;
-		// Others took what a slice would have needed. Nothing is held now, so the whole request is asked for.
-		return this.#take(estimate);
+		let answer = await this.#take(wished, inFlight);
+		// Others took what a slice would have needed. Only requests in flight are covered now, so the whole request is asked for.
+		if (answer !== "enough" && (wished.usd > missing.usd || wished.tokens > missing.tokens))
+			answer = await this.#take(this.#missing(needed), inFlight);
+		return answer;
 	}
 
-	async #take({ usd, tokens }: Estimate): Promise<Funds> {
-		const answer = await this.#queue.hold(this.#claim, usd, tokens);
+	#missing(needed: Estimate): Estimate {
+		return { usd: Math.max(0, needed.usd - this.#held.usd), tokens: Math.max(0, needed.tokens - this.#held.tokens) };
+	}
+
+	async #take({ usd, tokens }: Estimate, keep: Estimate): Promise<Funds> {
+		const answer = await this.#queue.hold(this.#claim, usd, tokens, keep);
 		if (answer !== "held") {
-			this.#held = { usd: 0, tokens: 0 };
+			this.#held = { usd: Math.min(this.#held.usd, keep.usd), tokens: Math.min(this.#held.tokens, keep.tokens) };
 			return answer;
 		}
 		this.#held = { usd: this.#held.usd + usd, tokens: this.#held.tokens + tokens };

@@ -250,10 +250,11 @@ export interface RunQueue {
 	finish(claim: Claim, result: Result): Promise<boolean>;
 	requeue(claim: Claim, how: Requeue): Promise<boolean>;
 	/**
-	 * Sets money aside before it is spent, on top of what the run holds. When there is not enough, the run holds nothing afterwards: "wait" while others
-	 * hold what may come back, else "refused". Those who wait hold nothing, so they never wait for each other.
+	 * Sets money aside before it is spent, on top of what the run holds. When there is not enough, the run holds at most `keep` afterwards, which its
+	 * requests in flight will use: "wait" while others hold what may come back, else "refused". Those who wait for all of their requests hold nothing,
+	 * so they never wait for each other.
 	 */
-	hold(claim: Claim, usd: number, tokens: number): Promise<"held" | "wait" | "refused">;
+	hold(claim: Claim, usd: number, tokens: number, keep?: { usd: number; tokens: number }): Promise<"held" | "wait" | "refused">;
 
 	/** How many were cancelled, or will be. */
 	cancel(selection: Selection): Promise<number>;

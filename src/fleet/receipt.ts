@@ -41,8 +41,12 @@ export interface Spent {
 	tokens: number;
 }
 
+/** What a task call used that was not told before, given all that it used. */
+export type Settle = (toolCallId: string, used: Spent) => Spent;
+
 /** Follows the lines as they are committed. */
 export class RunAccount {
+	readonly #settle: Settle;
 	#head = "";
 	readonly #models = new Map<string, ModelUse>();
 	readonly #calls = new Map<string, { command: string; at: number }>();
@@ -50,6 +54,10 @@ export class RunAccount {
 	readonly #approvals: Json[] = [];
 	#commandCount = 0;
 	toolCalls = 0;
+
+	constructor(settle: Settle = (_, used) => used) {
+		this.#settle = settle;
+	}
 
 	/** Gives what these lines have cost. */
 	add(session: readonly string[], events: readonly string[]): Spent {
@@ -97,7 +105,13 @@ export class RunAccount {
 	#result(message: Json, at: number, spent: Spent): void {
 		const details = isObject(message.details) ? message.details : {};
 		// What subagents used is in the result of the task tool.
-		if (message.toolName === "task" && isObject(details.usage)) this.#use("", "subagents", details.usage, spent);
+		if (message.toolName === "task") {
+			const used = { usd: 0, tokens: 0 };
+			if (isObject(details.usage)) this.#use("", "subagents", details.usage, used);
+			const more = this.#settle(String(message.toolCallId), used);
+			spent.usd += more.usd;
+			spent.tokens += more.tokens;
+		}
 		const call = this.#calls.get(String(message.toolCallId));
 		if (!call) return;
 		this.#calls.delete(String(message.toolCallId));

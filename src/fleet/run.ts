@@ -9,6 +9,7 @@ import { type Agent, startAgent } from "./agent.ts";
 import { type Estimate, Wallet } from "./budget.ts";
 import { CheckoutError, checkOut, type Mirror, type Mirrors } from "./checkout.ts";
 import { FileStates, PatchTooLarge } from "./checkpoint.ts";
+import { type ChildProgress, InFlight } from "./in-flight.ts";
 import type { Lease } from "./lease.ts";
 import { backOffMs, type Claim, queueErrorCode, type RunQueue, type SavedRun, type Status, seqOf } from "./queue.ts";
 import type { Rates } from "./rates.ts";
@@ -86,7 +87,8 @@ export class RunAtWork {
 	readonly #fence = new AbortController();
 	/** The run is to end, for whatever reason. */
 	readonly #stopping = new AbortController();
-	readonly #account = new RunAccount();
+	readonly #inFlight = new InFlight();
+	readonly #account = new RunAccount((toolCallId, used) => this.#inFlight.settled(toolCallId, used));
 	readonly #wallet: Wallet;
 	readonly #top: string;
 	readonly #sessionFile: string;
@@ -304,6 +306,7 @@ export class RunAtWork {
 		if (verification.problem !== undefined) return { how: "finish", status: "failed", reason: verification.problem };
 		let isResumed = this.#hasCheckpoint;
 		for (let restarts = 0; ; restarts++) {
+			this.#inFlight.clear();
 			this.#agent = await this.#startAgent(cwd, settings, environment);
 			const ended = await this.#converse(this.#agent, isResumed, verification);
 			this.#fence.signal.throwIfAborted();
@@ -340,8 +343,11 @@ export class RunAtWork {
 			flags,
 			cwd,
 			environment,
-			onFrame: () => {
+			onFrame: (frame) => {
 				this.#lastLife = performance.now();
+				if (frame.type !== "tool_execution_update" || frame.toolName !== "task") return;
+				const { progress } = (frame.partialResult.details ?? {}) as { progress?: ChildProgress[] };
+				if (progress) this.#inFlight.progressed(frame.toolCallId, progress);
 			},
 			onGate: (request) => this.#gate(request),
 			onResult: (result) => {
@@ -475,6 +481,7 @@ export class RunAtWork {
 		};
 		if (this.#ending) return refuse(this.#ending.status, this.#ending.reason);
 		const { usd, tokens, toolCalls } = this.#spec.limits ?? {};
+		this.#inFlight.asked(request);
 		if (usd !== undefined && this.#usd >= usd) return refuse("budget", `The run has spent ${this.#usd.toFixed(4)} of ${usd} dollars.`);
 		if (tokens !== undefined && this.#tokens >= tokens) return refuse("budget", `The run has used ${this.#tokens} of ${tokens} tokens.`);
 		if (request.kind !== "model") {
@@ -484,9 +491,15 @@ export class RunAtWork {
 			return { allow: true };
 		}
 		const estimate = estimateOf(request);
+		const inFlight = this.#inFlight.total;
+		// Subagents side by side keep to the run's own limits together.
+		if ((usd !== undefined && this.#usd + inFlight.usd >= usd) || (tokens !== undefined && this.#tokens + inFlight.tokens >= tokens)) {
+			if (this.#inFlight.isMoving) return { allow: false, retryAfterMs: 1000 };
+			return refuse("budget", "What the subagents of its subagents may have used reaches the run's limit.");
+		}
 		const waitMs = this.#parts.rates.take(this.#provider, estimate.tokens);
 		if (waitMs > 0) return { allow: false, retryAfterMs: Math.min(waitMs, 30_000) };
-		const funds = await this.#persistently(() => this.#wallet.cover(estimate));
+		const funds = await this.#persistently(() => this.#wallet.cover(request, estimate, this.#inFlight));
 		if (funds === "wait") return { allow: false, retryAfterMs: 5000 };
 		if (funds === "refused") return refuse("budget", `The budget ${this.claim.budget} is used up.`);
 		return { allow: true };
@@ -516,7 +529,9 @@ export class RunAtWork {
 				const events = this.#events.peek();
 				if (onlyIfNew && session.lines.length + events.lines.length === 0) return;
 				this.#lastLife = session.lines.length + events.lines.length > 0 ? performance.now() : this.#lastLife;
-				const spent = this.#account.add(session.lines, events.lines);
+				const used = this.#inFlight.takeUsed();
+				const added = this.#account.add(session.lines, events.lines);
+				const spent = { usd: added.usd + used.usd, tokens: added.tokens + used.tokens };
 				const commit = { from: this.#counts, session: session.lines, events: events.lines, ...spent, ...(checkpoint ? { checkpoint } : {}) };
 				const answer = await this.#persistently(() => this.#parts.queue.commit(this.claim, commit));
 				if (answer === "fenced") {

@@ -433,6 +433,12 @@ function seqOf(line: string): number | undefined {
 	return Number.isNaN(seq) ? undefined : seq;
 }
 
+/** The frame that a line keeps, if it keeps one. */
+export function keptFrameOf(line: string): KeptFrame | undefined {
+	const seq = seqOf(line);
+	return seq === undefined ? undefined : frameOf(line, seq);
+}
+
 /** Cut out of the line, not parsed: a replay costs what reading costs. */
 function frameOf(line: string, seq: number): KeptFrame | undefined {
 	const isInline = line.includes(',"i":1,"f":{');

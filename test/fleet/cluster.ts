@@ -27,8 +27,8 @@ function otherUser(): { uid: number; gid: number } | undefined {
 }
 
 export interface Cluster {
-	/** Another database of its own with every call. */
-	database(): Promise<string>;
+	/** Another database of its own with every call, empty or with what another one holds. */
+	database(like?: string): Promise<string>;
 	/** As a crash: nothing is written down before it ends. */
 	crash(): Promise<void>;
 	start(): Promise<void>;
@@ -118,11 +118,12 @@ export async function startCluster({ durable = false }: ClusterOptions = {}): Pr
 	let databases = 0;
 	return {
 		port,
-		async database() {
+		async database(like) {
 			const name = `fleet_${++databases}`;
 			const client = new pg.Client({ connectionString: url("postgres") });
 			await client.connect();
-			await client.query(`create database ${name}`);
+			const from = like === undefined ? "template1" : new URL(like).pathname.slice(1);
+			await client.query(`create database ${name} template ${from}`);
 			await client.end();
 			return url(name);
 		},

@@ -10,25 +10,30 @@ import { type Cluster, postgresPrograms, startCluster } from "./cluster.ts";
 
 interface Kind {
 	/** Several objects on one queue, as processes of several machines would have. */
-	open(): Promise<{ queues: RunQueue[]; close(): Promise<void> }>;
+	open(count: number): Promise<{ queues: RunQueue[]; close(): Promise<void> }>;
 }
 
 let cluster: Cluster | undefined;
 const hasPostgres = postgresPrograms() !== undefined;
 if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: its half of the queue's tests is left out.\n");
 
+/** A database with the schema, to copy from. */
+let initialised: string | undefined;
 beforeAll(async () => {
-	if (hasPostgres) cluster = await startCluster();
+	if (!hasPostgres) return;
+	cluster = await startCluster();
+	initialised = await cluster.database();
+	await initialise({ url: initialised, schema: "bowline_fleet" });
 }, 120_000);
 afterAll(async () => cluster?.remove(), 60_000);
 
 const file: Kind = {
-	async open() {
+	async open(count) {
 		const directory = mkdtempSync(join(tmpdir(), "bl-fleet-"));
 		const owned = ownFileQueue(directory);
 		if (!("queue" in owned)) throw new Error("The new directory has an owner.");
 		return {
-			queues: Array.from({ length: 8 }, () => owned.queue),
+			queues: Array.from({ length: count }, () => owned.queue),
 			async close() {
 				owned.release();
 				rmSync(directory, { recursive: true, force: true });
@@ -38,10 +43,9 @@ const file: Kind = {
 };
 
 const postgres: Kind = {
-	async open() {
-		const url = (await cluster?.database()) as string;
-		await initialise({ url, schema: "bowline_fleet" });
-		const queues = await Promise.all(Array.from({ length: 8 }, () => openPostgresQueue({ url, schema: "bowline_fleet", connections: 2 })));
+	async open(count) {
+		const url = (await cluster?.database(initialised)) as string;
+		const queues = await Promise.all(Array.from({ length: count }, () => openPostgresQueue({ url, schema: "bowline_fleet", connections: 2 })));
 		return { queues, close: async () => void (await Promise.all(queues.map((queue) => queue.close()))) };
 	},
 };
@@ -64,7 +68,7 @@ const atOnce = -1000;
 
 describe.each(kinds)("%s", (_, kind) => {
 	async function withQueues(work: (queue: RunQueue, all: RunQueue[]) => Promise<void>): Promise<void> {
-		const { queues, close } = await kind.open();
+		const { queues, close } = await kind.open(work.length > 1 ? 8 : 1);
 		try {
 			await work(queues[0] as RunQueue, queues);
 		} finally {
@@ -360,6 +364,9 @@ describe.each(kinds)("%s", (_, kind) => {
 			expect(await queue.hold(first, 2, 0)).toBe("wait");
 			expect(await queue.budgets()).toMatchObject([{ spentUsd: 2, heldUsd: 3, heldTokens: 10 }]);
 			expect(await queue.hold(second, 1, 0)).toBe("held");
+			// What its requests in flight will use stays.
+			expect(await queue.hold(second, 2, 0, { usd: 3.5, tokens: 20 })).toBe("refused");
+			expect(await queue.budgets()).toMatchObject([{ spentUsd: 2, heldUsd: 3.5, heldTokens: 10 }]);
 			expect(await queue.hold(first, 2, 0)).toBe("wait");
 			await queue.commit(second, { from: { session: 0, events: 0 }, session: ["s"], events: [], usd: 2, tokens: 5 });
 			// Both would wait for each other; the one that still holds something is refused.

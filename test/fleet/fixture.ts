@@ -45,7 +45,17 @@ if [ $n -ge ${steps} ]; then echo all-steps-done; fi
 	git(repository, "commit", "-q", "-m", "first");
 	const script = join(folder, "script.jsonc");
 	const usage = { input: 1000, output: 100 };
+	const explorers = ["One", "Two", "Three"].map((id) => ({ id, description: id, assignment: "Explore all." }));
 	const replies = [
+		{
+			when: { depth: 0, text: "Send explorers" },
+			blocks: [{ tool: "task", arguments: { agent: "explore", tasks: explorers } }],
+			times: "always",
+			usage,
+		},
+		{ when: { depth: 0, tool: "task" }, text: "They are back.", times: "always", usage },
+		...[1, 2, 3].map(() => ({ when: { agent: "explore" }, blocks: [{ tool: "ls", arguments: {} }], usage })),
+		{ when: { agent: "explore" }, blocks: [{ tool: "submit_result", arguments: { result: { data: "ok" } } }], usage },
 		{ when: { text: "all-steps-done" }, text: "Done.", times: "always", usage },
 		{
 			when: { text: "checks failed" },

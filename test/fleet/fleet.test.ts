@@ -36,6 +36,17 @@ function begin(options?: Parameters<typeof makeFixture>[0]) {
 	};
 }
 
+interface LoggedFrame {
+	type: string;
+	seq: number;
+	result?: { content: { text: string }[] };
+}
+const framesOf = (text: string) =>
+	text
+		.split("\n")
+		.filter(Boolean)
+		.map((line) => JSON.parse(line) as LoggedFrame);
+
 test("one run from the command line to an applied patch, with a check, a repair and a receipt", { timeout: 180_000 }, async () => {
 	const { fixture, queue, work, fleet, ask } = begin();
 	const verify = { commands: [{ name: "repaired", command: "test -f repaired.txt" }], onFailure: "retry_once" };
@@ -53,6 +64,13 @@ test("one run from the command line to an applied patch, with a check, a repair 
 	const events = (await queue.lines(runId, "events", 0, 10_000)).map(({ body }) => body).join("\n");
 	expect(events).toContain("subagent_verification_end");
 	expect(fleet("logs", "-f", runId)).toContain("> Take all steps.");
+	const frames = framesOf(fleet("logs", runId, "--json"));
+	expect(frames.map(({ seq }) => seq)).toEqual([...new Set(frames.map(({ seq }) => seq))].sort((a, b) => a - b));
+	const outputs = frames.filter(({ type }) => type === "tool_execution_end").map(({ result }) => result?.content[0]?.text.split("\n")[0]);
+	expect(outputs).toEqual(["step 1 is done", "step 2 is done", "step 3 is done", "step 4 is done", "all-steps-done"]);
+	expect(JSON.stringify(frames)).not.toContain("$entry");
+	const [last] = frames.slice(-1);
+	expect(framesOf(fleet("logs", runId, "--json", "--after", String((last?.seq ?? 0) - 1)))).toEqual([last]);
 	expect(fleet("status", runId)).toContain("completed");
 	fleet("result", runId, "--apply", fixture.repository);
 	expect(readFileSync(join(fixture.repository, "work.txt"), "utf8")).toBe("line 1\nline 2\nline 3\nline 4\n");
@@ -62,7 +80,7 @@ test("one run from the command line to an applied patch, with a check, a repair 
 });
 
 test("a worker that is killed: the next one goes on from the checkpoint, and tells the model", { timeout: 180_000 }, async () => {
-	const { fixture, queue, work } = begin({ waitAt: 3 });
+	const { fixture, queue, work, fleet } = begin({ waitAt: 3 });
 	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one")]);
 	const first = work();
 	await until(() => readFileSync(fixture.effects, "utf8").includes(" 1 3\n"), "the third step has begun");
@@ -80,6 +98,10 @@ test("a worker that is killed: the next one goes on from the checkpoint, and tel
 	expect(session).toContain("The worker that ran this was replaced.");
 	expect(session).toContain("sh step.sh");
 	expect((await queue.takeovers(runId)).map(({ epoch }) => epoch)).toEqual([2]);
+	// The frames of both workers, with numbers that only grow.
+	const frames = framesOf(fleet("logs", runId, "--json"));
+	expect(frames.filter(({ type }) => type === "run_takeover")).toHaveLength(1);
+	expect(frames.every(({ seq }, index) => seq > (frames[index - 1]?.seq ?? 0))).toBe(true);
 });
 
 test("an agent that is killed is started again under the same epoch", { timeout: 180_000 }, async () => {
@@ -139,6 +161,26 @@ test("a budget of the fleet is not exceeded by more than a request of each run, 
 	// Five requests of a dollar each: there is not enough for all.
 	expect(statuses).toContain("budget");
 	expect(statuses.filter((status) => status !== "budget" && status !== "completed")).toEqual([]);
+});
+
+test("subagents side by side keep to the budget together, and what they used is counted", { timeout: 180_000 }, async () => {
+	const { fixture, queue, work } = begin();
+	await queue.setBudget("team", { maxUsd: 12 });
+	await queue.setBudget("rich", { maxUsd: 1000 });
+	const spec = { prompt: "Send explorers." };
+	const [poor, rich] = await queue.submit([
+		submissionFor(fixture, "poor", { budget: "team", spec }),
+		submissionFor(fixture, "rich", { budget: "rich", spec }),
+	]);
+	expect(await work(["--slots", "2", "--once"]).exited).toBe(0);
+	const budgets = Object.fromEntries((await queue.budgets()).map((budget) => [budget.id, budget]));
+	// Three subagents with four requests of a dollar each, and two of the session.
+	expect(await queue.result(rich?.runId as string)).toMatchObject({ status: "completed", receipt: { usd: 14 } });
+	expect(budgets.rich).toMatchObject({ spentUsd: 14, heldUsd: 0, heldTokens: 0 });
+	expect((await queue.result(poor?.runId as string))?.status).toBe("budget");
+	expect(budgets.team).toMatchObject({ heldUsd: 0, heldTokens: 0 });
+	expect(budgets.team?.spentUsd).toBeGreaterThan(1);
+	expect(budgets.team?.spentUsd).toBeLessThanOrEqual(13);
 });
 
 test("draining: the run goes back without losing an attempt when asked twice", { timeout: 180_000 }, async () => {

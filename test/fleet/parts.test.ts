@@ -10,6 +10,7 @@ import { checkOut, Mirrors } from "../../src/fleet/checkout.ts";
 import { FileStates, PatchTooLarge } from "../../src/fleet/checkpoint.ts";
 import { sharedFileQueue } from "../../src/fleet/file/control.ts";
 import { ownFileQueue } from "../../src/fleet/file/queue.ts";
+import { InFlight } from "../../src/fleet/in-flight.ts";
 import { checkLease, Lease } from "../../src/fleet/lease.ts";
 import { connectionConfig, holdsPassword, shownUrl } from "../../src/fleet/postgres/connect.ts";
 import { backOffMs, type Claim, type RunQueue } from "../../src/fleet/queue.ts";
@@ -182,6 +183,8 @@ describe("rates", () => {
 });
 
 describe("money", () => {
+	const nothing = { usd: 0, tokens: 0 };
+	const cover = (wallet: Wallet, usd: number, tokens = 0) => wallet.cover({ kind: "model" }, { usd, tokens }, new InFlight());
 	const claim = { runId: "r", epoch: 1, budget: "b" } as Claim;
 	const budget = { id: "b", maxUsd: 16, maxTokens: null, spentUsd: 0, spentTokens: 0, heldUsd: 0, heldTokens: 0 };
 
@@ -195,18 +198,18 @@ describe("money", () => {
 			},
 		};
 		const wallet = new Wallet(queue, claim, {});
-		expect(await wallet.cover({ usd: 0.25, tokens: 10 })).toBe("enough");
-		expect(await wallet.cover({ usd: 0.75, tokens: 10 })).toBe("enough");
+		expect(await cover(wallet, 0.25, 10)).toBe("enough");
+		expect(await cover(wallet, 0.75, 10)).toBe("enough");
 		expect(held).toEqual([1]);
 		wallet.spent({ usd: 0.9, tokens: 0 });
-		expect(await wallet.cover({ usd: 0.5, tokens: 10 })).toBe("enough");
+		expect(await cover(wallet, 0.5, 10)).toBe("enough");
 		expect(held).toHaveLength(2);
 	});
 
 	test("it asks for the request alone when a slice is too much, and passes on what the queue says", async () => {
 		const queue = { budgets: async () => [budget], hold: async (_: Claim, usd: number) => (usd <= 0.25 ? ("held" as const) : ("wait" as const)) };
-		expect(await new Wallet(queue, claim, {}).cover({ usd: 0.25, tokens: 0 })).toBe("enough");
-		expect(await new Wallet(queue, claim, {}).cover({ usd: 2, tokens: 0 })).toBe("wait");
+		expect(await cover(new Wallet(queue, claim, {}), 0.25, 0)).toBe("enough");
+		expect(await cover(new Wallet(queue, claim, {}), 2, 0)).toBe("wait");
 		const asked: number[] = [];
 		const answers = ["held", "wait", "held"] as const;
 		const wallet = new Wallet(
@@ -214,12 +217,72 @@ describe("money", () => {
 			claim,
 			{},
 		);
-		expect(await wallet.cover({ usd: 2, tokens: 0 })).toBe("enough");
-		expect(await wallet.cover({ usd: 5, tokens: 0 })).toBe("wait");
+		expect(await cover(wallet, 2, 0)).toBe("enough");
+		expect(await cover(wallet, 5, 0)).toBe("wait");
 		// What it held went back: the next time it asks for all of it.
-		expect(await wallet.cover({ usd: 5, tokens: 0 })).toBe("enough");
+		expect(await cover(wallet, 5, 0)).toBe("enough");
 		expect(asked).toEqual([2, 3, 5]);
-		expect(await new Wallet(queue, { ...claim, budget: undefined } as never, {}).cover({ usd: 1e9, tokens: 0 })).toBe("enough");
+		expect(await cover(new Wallet(queue, { ...claim, budget: undefined } as never, {}), 1e9, 0)).toBe("enough");
+	});
+
+	test("requests in flight are covered together: subagents side by side do not share one hold", async () => {
+		const asked: { usd: number; keep: number }[] = [];
+		let left = 3;
+		const queue = {
+			budgets: async () => [{ ...budget, maxUsd: 3 }],
+			hold: async (_: Claim, usd: number, _tokens: number, keep = nothing) => {
+				asked.push({ usd, keep: keep.usd });
+				if (usd > left) return "refused" as const;
+				left -= usd;
+				return "held" as const;
+			},
+		};
+		const wallet = new Wallet(queue, claim, {});
+		const inFlight = new InFlight();
+		const child = (id: string) => ({ kind: "model" as const, agentPath: [{ id, agent: "explore", toolCallId: "call" }] });
+		const ask = (id: string) => wallet.cover(child(id), { usd: 1, tokens: 0 }, inFlight);
+		expect(await Promise.all(["a", "b", "c", "d"].map(ask))).toEqual(["enough", "enough", "enough", "wait"]);
+		// What the others will use stays set aside.
+		expect(asked.at(-1)).toEqual({ usd: 1, keep: 3 });
+	});
+
+	test("what subagents use is counted turn by turn, once, and what their requests no longer need is free", () => {
+		const inFlight = new InFlight();
+		const of = (...ids: string[]) => ({ kind: "model" as const, agentPath: ids.map((id) => ({ id, agent: "explore", toolCallId: "call" })) });
+		const tell = (id: string, cost: number, status = "running") => inFlight.progressed("call", [{ id, status, tokens: 0, cost }]);
+		const request = (usd: number, ...ids: string[]) => {
+			inFlight.asked(of(...ids));
+			const before = inFlight.total.usd;
+			inFlight.granted(of(...ids), { usd, tokens: 0 });
+			return before;
+		};
+		expect(request(5)).toBe(0);
+		// The task call itself.
+		inFlight.asked({ kind: "tool" });
+		expect(request(1, "a")).toBe(0);
+		expect(request(2, "a", "a.1")).toBe(1);
+		expect(request(4, "b")).toBe(3);
+		// Its next request comes before its use is told: both count until then.
+		expect(request(1, "a")).toBe(7);
+		tell("a", 0.5);
+		expect(inFlight.total.usd).toBe(5);
+		expect(inFlight.takeUsed().usd).toBe(0.5);
+		expect(inFlight.takeUsed().usd).toBe(0);
+		// Its use is told before its next request.
+		tell("a", 0.75);
+		expect(request(1, "a")).toBe(4);
+		tell("b", 0, "failed");
+		expect(inFlight.total.usd).toBe(1);
+		// A request that failed used nothing, so nothing is told.
+		expect(request(1, "a-repair")).toBe(1);
+		expect(request(1, "a")).toBe(1);
+		expect(inFlight.isMoving).toBe(true);
+		expect(request(1, "a", "a.2")).toBe(2);
+		expect(request(1, "a", "a.2")).toBe(3);
+		expect(inFlight.settled("call", { usd: 1, tokens: 0 }).usd).toBeCloseTo(0.25);
+		expect(inFlight.total.usd).toBe(0);
+		expect(inFlight.isMoving).toBe(false);
+		expect(inFlight.settled("other", { usd: 1, tokens: 3 })).toEqual({ usd: 1, tokens: 3 });
 	});
 });
 

@@ -329,33 +329,44 @@ function oneRun(name: string, { words }: Call): string {
 async function logs(call: Call): Promise<void> {
 	const run = oneRun("logs", call);
 	const { flags, options } = call;
-	const file = options.json ? "events" : "session";
+	const after = flags.after === undefined ? 0 : numberOf("after", flags.after);
 	await withQueue(call, async (queue) => {
-		let after = flags.after === undefined ? 0 : numberOf("after", flags.after);
-		let epoch = 0;
+		const print = options.json ? await framePrinter(queue, run, after) : conversationPrinter(queue, run, after);
 		for (;;) {
 			const [row] = await queue.list({ ids: [run] });
 			if (!row) throw new UsageError(`There is no run ${run}.`);
-			const takeovers = await queue.takeovers(run);
-			for (let lines = await queue.lines(run, file, after, 500); lines.length > 0; lines = await queue.lines(run, file, after, 500)) {
-				for (const line of lines) {
-					after = line.line;
-					const cut = isCut(line.line, takeovers, file);
-					if (options.json)
-						process.stdout.write(
-							`${JSON.stringify({ line: line.line, epoch: line.epoch, ...(cut ? { cut } : {}), event: JSON.parse(line.body) })}\n`,
-						);
-					else {
-						if (line.epoch !== epoch && epoch !== 0) say(`── another worker goes on (epoch ${line.epoch}) ──`);
-						epoch = line.epoch;
-						for (const text of conversationLines(line.body)) say(cut ? `  (undone) ${text}` : text);
-					}
-				}
-			}
+			await print(row.state === "done" || !flags.follow);
 			if (!flags.follow || row.state === "done") return;
 			await new Promise((resolve) => setTimeout(resolve, pollMs));
 		}
 	});
+}
+
+/** The frames as the agents sent them, after a number. What a takeover undid is there, too: the frame `run_takeover` says from where on it is void. */
+async function framePrinter(queue: SharedQueue, run: string, after: number): Promise<(isEnded: boolean) => Promise<void>> {
+	const { RunFrames } = await import("../../fleet/frames.ts");
+	const frames = new RunFrames(queue, run);
+	return async (isEnded) => {
+		for (const { seq, line } of await frames.next(isEnded)) if (seq > after) process.stdout.write(`${line}\n`);
+	};
+}
+
+/** The conversation, after a line. */
+function conversationPrinter(queue: SharedQueue, run: string, from: number): () => Promise<void> {
+	let after = from;
+	let epoch = 0;
+	return async () => {
+		const takeovers = await queue.takeovers(run);
+		for (let lines = await queue.lines(run, "session", after, 500); lines.length > 0; lines = await queue.lines(run, "session", after, 500)) {
+			for (const line of lines) {
+				after = line.line;
+				const cut = isCut(line.line, takeovers, "session");
+				if (line.epoch !== epoch && epoch !== 0) say(`── another worker goes on (epoch ${line.epoch}) ──`);
+				epoch = line.epoch;
+				for (const text of conversationLines(line.body)) say(cut ? `  (undone) ${text}` : text);
+			}
+		}
+	};
 }
 
 async function result(call: Call): Promise<void> {

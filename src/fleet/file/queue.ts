@@ -352,18 +352,24 @@ export class FileQueue implements RunQueue {
 		return true;
 	}
 
-	async hold(claim: Claim, usd: number, tokens: number): Promise<"held" | "wait" | "refused"> {
+	async hold(claim: Claim, usd: number, tokens: number, keep = { usd: 0, tokens: 0 }): Promise<"held" | "wait" | "refused"> {
 		const run = this.#mine(claim);
 		const budget = run?.budget == null ? undefined : this.#journal.get("budget", run.budget);
 		if (!run || !budget) return "refused";
 		const { id, maxUsd, maxTokens, spentUsd, spentTokens, heldUsd, heldTokens } = budget;
 		const fits = (maxUsd === null || spentUsd + heldUsd + usd <= maxUsd) && (maxTokens === null || spentTokens + heldTokens + tokens <= maxTokens);
+		const had = this.#journal.get("hold", run.id);
 		if (!fits) {
 			const others = [...this.#journal.all("hold")].some((hold) => hold.budget === id && hold.id !== run.id && (hold.usd > 0 || hold.tokens > 0));
-			this.#change((change) => this.#releaseHold(change, run.id));
+			this.#change((change) => {
+				if (had) {
+					const kept = { usd: Math.min(had.usd, keep.usd), tokens: Math.min(had.tokens, keep.tokens) };
+					change.change("budget", id, { heldUsd: heldUsd - had.usd + kept.usd, heldTokens: heldTokens - had.tokens + kept.tokens });
+					change.change("hold", run.id, kept);
+				}
+			});
 			return others ? "wait" : "refused";
 		}
-		const had = this.#journal.get("hold", run.id);
 		this.#change((change) => {
 			change.change("budget", id, { heldUsd: heldUsd + usd, heldTokens: heldTokens + tokens });
 			change.put("hold", { id: run.id, epoch: run.epoch, budget: id, usd: (had?.usd ?? 0) + usd, tokens: (had?.tokens ?? 0) + tokens });

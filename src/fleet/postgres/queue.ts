@@ -308,8 +308,8 @@ export class PostgresQueue implements RunQueue {
 		return rows.length > 0;
 	}
 
-	async hold({ runId, epoch }: Claim, usd: number, tokens: number): Promise<"held" | "wait" | "refused"> {
-		const [row] = await this.#ask(this.#sql.hold, [runId, epoch, usd, tokens]);
+	async hold({ runId, epoch }: Claim, usd: number, tokens: number, keep = { usd: 0, tokens: 0 }): Promise<"held" | "wait" | "refused"> {
+		const [row] = await this.#ask(this.#sql.hold, [runId, epoch, usd, tokens, keep.usd, keep.tokens]);
 		if (row?.fits === true) return "held";
 		return row?.others === true ? "wait" : "refused";
 	}

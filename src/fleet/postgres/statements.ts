@@ -121,7 +121,7 @@ h as (delete from ${s}.hold using r where hold.run_id = r.id returning hold.budg
 b as (update ${s}.budget set held_usd = held_usd - h.usd, held_tokens = held_tokens - h.tokens from h where budget.id = h.budget)
 select id from r`,
 
-		/** $3 and $4 more. When that is too much, what the run holds goes back: a run that waits holds nothing, so those that do will go on. */
+		/** $3 and $4 more. When that is too much, what the run holds goes back, except $5 and $6: a run that waits holds nothing else, so those that do will go on. */
 		hold: `with r as (select id, budget from ${s}.run where id = $1 and epoch = $2 and state = 'running' for update),
 had as (select h.usd, h.tokens from ${s}.hold h, r where h.run_id = r.id for update of h),
 l as (select b.* from ${s}.budget b, r where b.id = r.budget for update of b),
@@ -129,11 +129,11 @@ f as (select l.id, coalesce(had.usd, 0) as usd, coalesce(had.tokens, 0) as token
     (l.max_usd is null or l.spent_usd + l.held_usd + $3::numeric <= l.max_usd)
     and (l.max_tokens is null or l.spent_tokens + l.held_tokens + $4::bigint <= l.max_tokens) as fits,
     l.held_usd > coalesce(had.usd, 0) or l.held_tokens > coalesce(had.tokens, 0) as others from l left join had on true),
-b as (update ${s}.budget b set held_usd = held_usd + case when f.fits then $3::numeric else - f.usd end,
-    held_tokens = held_tokens + case when f.fits then $4::bigint else - f.tokens end from f where b.id = f.id),
+b as (update ${s}.budget b set held_usd = held_usd + case when f.fits then $3::numeric else least(f.usd, $5::numeric) - f.usd end,
+    held_tokens = held_tokens + case when f.fits then $4::bigint else least(f.tokens, $6::bigint) - f.tokens end from f where b.id = f.id),
 more as (insert into ${s}.hold (run_id, epoch, budget, usd, tokens) select $1, $2, f.id, $3::numeric, $4::bigint from f where f.fits
     on conflict (run_id) do update set usd = hold.usd + excluded.usd, tokens = hold.tokens + excluded.tokens, epoch = excluded.epoch),
-none as (delete from ${s}.hold h using f where h.run_id = $1 and not f.fits)
+less as (update ${s}.hold h set usd = least(h.usd, $5::numeric), tokens = least(h.tokens, $6::bigint) from f where h.run_id = $1 and not f.fits)
 select fits, others from f`,
 
 		pin: `update ${s}.run set spec = $3 where id = $1 and epoch = $2 and state = 'running' returning id`,

@@ -1,0 +1,122 @@
+/**
+ * Requests that were granted and whose cost is not known yet. The session itself has one at a time. Subagents work side by side; what they have used
+ * is told with the progress of the task call, turn by turn, and is final with the result of that call.
+ */
+import type { GateRequest } from "../protocol/types.generated.ts";
+import type { Estimate } from "./budget.ts";
+
+interface Request {
+	estimate: Estimate;
+	/** Who asked: the subagent, and those below it. */
+	path: string;
+	/** The reply has come, and its cost was not told yet. */
+	isOver: boolean;
+}
+
+interface Child {
+	requests: Request[];
+	used: Estimate;
+	/** Whether more use was told since its last request. */
+	hasGrown: boolean;
+}
+
+export interface ChildProgress {
+	id: string;
+	status: string;
+	tokens: number;
+	cost: number;
+}
+
+type Asker = Pick<GateRequest, "kind" | "agentPath">;
+
+const none: Estimate = { usd: 0, tokens: 0 };
+
+export class InFlight {
+	#own: Estimate = none;
+	/** By the call of the task tool, then by subagent. */
+	readonly #calls = new Map<string, Map<string, Child>>();
+	#untold: Estimate = none;
+
+	get total(): Estimate {
+		return this.#requests.reduce((sum, { estimate }) => plus(sum, estimate), this.#own);
+	}
+
+	/** Whether some of it will be known, or known to be less, without a further request. */
+	get isMoving(): boolean {
+		return this.#own.usd + this.#own.tokens > 0 || this.#requests.some(({ isOver, path }) => !isOver || !path.includes("/"));
+	}
+
+	get #requests(): Request[] {
+		return [...this.#calls.values()].flatMap((children) => [...children.values()]).flatMap(({ requests }) => requests);
+	}
+
+	/** An agent that asks again has its reply. */
+	asked({ kind, agentPath = [] }: Asker): void {
+		const [outermost] = agentPath;
+		if (!outermost) this.#own = none;
+		if (!outermost || kind !== "model") return;
+		const path = pathOf(agentPath);
+		const child = this.#child(outermost.toolCallId, outermost.id);
+		const isSame = (request: Request) => agentPath.length === 1 || request.path === path || request.path.startsWith(`${path}/`);
+		// The turn before is over, with the subagents of that turn. What they used may be told a moment later, but not so late that it asks twice.
+		if (agentPath.length === 1) child.requests = child.hasGrown ? [] : child.requests.filter(({ isOver }) => !isOver);
+		child.hasGrown = false;
+		for (const request of child.requests) request.isOver ||= isSame(request);
+	}
+
+	granted({ agentPath = [] }: Asker, estimate: Estimate): void {
+		const [outermost] = agentPath;
+		if (!outermost) this.#own = estimate;
+		else this.#child(outermost.toolCallId, outermost.id).requests.push({ estimate, path: pathOf(agentPath), isOver: false });
+	}
+
+	/** Of the frames of a task call. */
+	progressed(toolCallId: string, progress: readonly ChildProgress[]): void {
+		for (const { id, status, tokens, cost } of progress) {
+			const child = this.#child(toolCallId, id);
+			const more = { usd: cost - child.used.usd, tokens: tokens - child.used.tokens };
+			if (more.usd > 0 || more.tokens > 0) {
+				this.#untold = plus(this.#untold, more);
+				child.used = { usd: cost, tokens };
+				child.requests = child.requests.filter(({ isOver }) => !isOver);
+				child.hasGrown = true;
+			}
+			if (status !== "pending" && status !== "running") child.requests = [];
+		}
+	}
+
+	/** What subagents have used, and was not given out before. */
+	takeUsed(): Estimate {
+		const used = this.#untold;
+		this.#untold = none;
+		return used;
+	}
+
+	/** The call is over, and this is what it used: gives what was not given out before. */
+	settled(toolCallId: string, used: Estimate): Estimate {
+		const children = [...(this.#calls.get(toolCallId)?.values() ?? [])];
+		this.#calls.delete(toolCallId);
+		const told = children.reduce((sum, child) => plus(sum, child.used), none);
+		return { usd: Math.max(0, used.usd - told.usd), tokens: Math.max(0, used.tokens - told.tokens) };
+	}
+
+	/** The agent has ended, and its subagents with it. */
+	clear(): void {
+		this.#own = none;
+		this.#calls.clear();
+	}
+
+	#child(toolCallId: string, id: string): Child {
+		const children = this.#calls.get(toolCallId) ?? new Map<string, Child>();
+		this.#calls.set(toolCallId, children);
+		// A repair has a conversation of its own; its use is told as that of the task.
+		const task = id.replace(/-repair$/, "");
+		const name = children.has(task) ? task : id;
+		const known = children.get(name) ?? { requests: [], used: none, hasGrown: false };
+		children.set(name, known);
+		return known;
+	}
+}
+
+const pathOf = (path: NonNullable<GateRequest["agentPath"]>) => path.map(({ id }) => id.replaceAll("/", "")).join("/");
+const plus = (a: Estimate, b: Estimate): Estimate => ({ usd: a.usd + b.usd, tokens: a.tokens + b.tokens });
