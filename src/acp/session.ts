@@ -146,6 +146,7 @@ export class AcpSession {
 		if (first !== "late") return first as T;
 		this.#parts.projection.endTurn();
 		this.#parts.projection.isMuted = true;
+		// The turn is over for the editor; a failure that comes now must not end the process as an unhandled one.
 		work.catch(() => undefined);
 		return {};
 	}

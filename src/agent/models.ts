@@ -45,6 +45,8 @@ export interface ModelCatalogue {
 	find(provider: string, id: string): Promise<Model | undefined>;
 	/** A model that is on the list, whether or not there is a key for it: of the catalogue, of the user's own file, of a local server, or named at the start. */
 	findListed(provider: string, id: string): Promise<Model | undefined>;
+	/** A sentence about the provider or model that was probably meant; empty when none is close. */
+	guess(provider: string, id: string): Promise<string>;
 	/** A model that a session file names, only if the user has chosen or configured it: a file must not choose scripts and servers. */
 	findStored(provider: string, id: string): Promise<Model | undefined>;
 	/** Why a model cannot be asked, in words for the host; nothing when it can. */

@@ -198,6 +198,7 @@ export class TreeStore {
 		const isSamePart = (name: string) => (suffix === "" ? /^\w+$/.test(name) : name.endsWith(suffix));
 		const others = readdirSync(directory).filter(isSamePart);
 		const newest = others.map((name) => join(directory, name)).sort((one, two) => modified(two) - modified(one))[0];
+		// Without a copy git builds the index from the files, which takes longer and gives the same result.
 		if (newest !== undefined) await copyIndex(newest, index).catch(() => undefined);
 	}
 

@@ -114,6 +114,7 @@ export class Conversation {
 	setCustomTools(tools: readonly (CustomTool | CustomTool<never>)[]): Promise<string[]> {
 		// The schema of a tool says which arguments it gets.
 		const set = this.#settingTools.then(() => this.#setTools(tools as readonly CustomTool[]));
+		// The caller gets the failure from `set`; the next call only waits for the end of this one.
 		this.#settingTools = set.catch(() => undefined);
 		return set;
 	}
@@ -123,7 +124,7 @@ export class Conversation {
 		this.#dialogHandler = handler;
 	}
 
-	/** Sets the handler for questions about tool calls, and says so to the agent with `hello`; `undefined` takes it back. */
+	/** Sets the handler for questions about tool calls, and says so to the agent with `hello`; `undefined` withdraws it. */
 	async onPermission(handler: PermissionHandler | undefined): Promise<void> {
 		this.#permissionHandler = handler;
 		await this.#greet();
@@ -131,7 +132,7 @@ export class Conversation {
 
 	/** Ends the agent: closes its stdin, then SIGTERM, then SIGKILL. Resolves when it is gone. */
 	async close(): Promise<Exit> {
-		// An agent that is being started must not be left running.
+		// An agent that is being started must not be left running. A failure of the start goes to the caller of `restart`.
 		await this.#restarting?.catch(() => undefined);
 		await this.#connection.close();
 		return this.exited;
@@ -179,6 +180,7 @@ export class Conversation {
 
 	/** The file of the session: asked of the agent, or from its last run when it is gone. */
 	async #findSession(): Promise<string> {
+		// An agent that is gone does not answer; its last run named the file.
 		const state = await this.request("get_state").catch(() => undefined);
 		const file = state ? state.sessionFile : this.#lastSession;
 		if (file === undefined)

@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelCatalogue, ModelProblem, ModelWithLevel, RequestDoors, SessionModels, StreamEvent, StreamFunction } from "../agent/contracts.ts";
 import type { Log } from "../lib/log.ts";
-import { didYouMean } from "../lib/nearest.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { ModelRegistry } from "../models/index.ts";
 import { scriptedAccess } from "../models/scripted/access.ts";
@@ -83,7 +82,7 @@ export class Models implements SessionModels, ModelCatalogue {
 	/** The model a session starts with, among the providers. */
 	async start(): Promise<ModelWithLevel | undefined> {
 		const { options, settings } = this.#workspace;
-		const [{ initialModel }, registry] = await Promise.all([import("../models/index.ts"), this.registry()]);
+		const [{ initialModel, providerName }, registry] = await Promise.all([import("../models/index.ts"), this.registry()]);
 		if (options.model !== undefined) {
 			const found = await registry.resolve(options.provider ? `${options.provider}/${options.model}` : options.model);
 			if (!("problem" in found)) return found;
@@ -91,7 +90,6 @@ export class Models implements SessionModels, ModelCatalogue {
 			return undefined;
 		}
 		if (options.provider !== undefined && options.provider !== scripted) {
-			// Another provider must not be asked in its place.
 			const problem = await registry.unknownProvider(options.provider);
 			if (problem) {
 				this.#problem = { problem: `${problem} See \`bowline models\` for what can be used.`, code: "unknown_provider" };
@@ -106,10 +104,17 @@ export class Models implements SessionModels, ModelCatalogue {
 			const named = await registry.resolve(`${wishes.provider}/${wishes.id}`);
 			if (!("problem" in named) && !(await registry.problem(named.model))) return named;
 		}
-		const found = initialModel({ scope, settings: wishes }, await registry.available());
-		if (found || options.provider === undefined) return found;
+		const available = await registry.available();
+		if (options.provider === undefined || scope?.length) return initialModel({ scope, settings: wishes }, available);
+		// The user named the provider, so no other one is asked in its place.
+		const named = providerName(options.provider);
+		const found = initialModel(
+			{ settings: wishes },
+			available.filter(({ provider }) => provider === named),
+		);
+		if (found) return found;
 		// The provider is known, so the reason is its key or its address, and that is what the user can change.
-		const one = (await registry.all()).find(({ provider }) => provider === options.provider);
+		const one = (await registry.all()).find(({ provider }) => provider === named);
 		this.#problem = (one && (await registry.refusal(one))) ?? this.#problem;
 		return undefined;
 	}
@@ -135,14 +140,11 @@ export class Models implements SessionModels, ModelCatalogue {
 
 	/** Warns about patterns of `--models` that mean no model. */
 	async #checkScope(patterns: readonly string[]): Promise<void> {
-		const [{ scopeModels }, available] = await Promise.all([import("../models/index.ts"), this.available()]);
+		const [{ scopeModels }, available, registry] = await Promise.all([import("../models/index.ts"), this.available(), this.registry()]);
 		for (const pattern of patterns) {
 			if (pattern.trim() === "" || scopeModels([pattern], available).length) continue;
-			const guess = didYouMean(
-				pattern.trim(),
-				available.map(({ provider, id }) => (pattern.includes("/") ? `${provider}/${id}` : id)),
-			);
-			this.#warn(`--models: no model that can be used matches ${pattern.trim()}.${guess}`);
+			const guess = await registry.guess(pattern.trim());
+			this.#warn(`--models: no model that can be used matches ${pattern.trim()}.${guess && ` ${guess}`}`);
 		}
 	}
 
@@ -199,6 +201,10 @@ export class Models implements SessionModels, ModelCatalogue {
 
 	async findListed(provider: string, id: string): Promise<Model | undefined> {
 		return provider === scripted ? this.#script(id) : (await this.registry()).findListed(provider, id);
+	}
+
+	async guess(provider: string, id: string): Promise<string> {
+		return (await this.registry()).guess(`${provider}/${id}`);
 	}
 
 	/** Built-in scripts are part of the program. A script by path plays only when it was chosen in this process. */

@@ -27,13 +27,18 @@ function namesIn(list: string): string[] {
 		.filter((name) => name !== "");
 }
 
-/** What is wrong with `--tools`. `others` are tools that are not built in, which may be named too. */
+/** What is wrong with `--tools` and `--exclude-tools`. `others` are tools that are not built in, which may be named too. */
 export function unknownTools(options: Options, others: readonly string[] = []): string | undefined {
+	const problems = [unknownAmong("--tools", toolNames(options) ?? [], others), unknownAmong("--exclude-tools", excludedTools(options), others)];
+	return problems.filter((problem) => problem !== undefined).join(" ") || undefined;
+}
+
+function unknownAmong(flag: string, names: readonly string[], others: readonly string[]): string | undefined {
 	const known = [...builtInNames, ...others];
-	const unknown = toolNames(options)?.filter((name) => !known.includes(name) && !name.startsWith("mcp__")) ?? [];
+	const unknown = names.filter((name) => !known.includes(name) && !name.startsWith("mcp__"));
 	const [first] = unknown;
 	if (first === undefined) return undefined;
-	return `--tools: there is no tool ${unknown.join(", ")}.${unknown.length === 1 ? didYouMean(first, known) : ""} There are ${builtInNames.join(", ")}.`;
+	return `${flag}: there is no tool ${unknown.join(", ")}.${unknown.length === 1 ? didYouMean(first, known) : ""} There are ${builtInNames.join(", ")}.`;
 }
 
 /** The tools that an agent may have which asks for some, where only some of ours are allowed. Nothing when it has the usual ones. */

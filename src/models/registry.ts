@@ -143,23 +143,23 @@ export class ModelRegistry implements ModelAccess {
 		const unavailable = matchModel(pattern, await this.all());
 		const reason = unavailable && (await this.refusal(unavailable.model));
 		if (reason) return reason;
-		const guess = await this.#guess(pattern, available);
-		return { problem: `Model not found: ${pattern}.${guess} See \`bowline models\` for what can be used.`, code: "model_not_found" };
+		const guess = await this.guess(pattern);
+		return { problem: `Model not found: ${pattern}.${guess && ` ${guess}`} See \`bowline models\` for what can be used.`, code: "model_not_found" };
 	}
 
-	/** Which provider or model was probably meant. Those that can be asked are guessed first. */
-	async #guess(pattern: string, available: readonly Model[]): Promise<string> {
+	/** A sentence about the provider or model that was probably meant. Those that can be asked are guessed first. */
+	async guess(pattern: string): Promise<string> {
 		const { pattern: rest } = splitLevel(pattern);
 		const slash = rest.indexOf("/");
 		const provider = rest.slice(0, Math.max(0, slash));
 		const wrong = provider === "" ? "" : await this.unknownProvider(provider);
-		if (wrong) return ` ${wrong}`;
-		for (const models of [available, await this.all()]) {
+		if (wrong) return wrong;
+		for (const models of [await this.available(), await this.all()]) {
 			const guess = didYouMean(
 				rest,
 				models.map((model) => (slash < 0 ? model.id : `${model.provider}/${model.id}`)),
 			);
-			if (guess) return guess;
+			if (guess) return guess.trim();
 		}
 		return "";
 	}
@@ -167,7 +167,7 @@ export class ModelRegistry implements ModelAccess {
 	/** A sentence about a provider that does not exist; empty for one that does. */
 	async unknownProvider(provider: string): Promise<string> {
 		const names = [...(await this.#providers.names()), ...(await this.#providers.file()).names];
-		return names.includes(providerName(provider)) ? "" : `There is no provider ${provider}.${didYouMean(provider, names)}`;
+		return names.includes(providerName(provider)) ? "" : `There is no provider ${provider}.${didYouMean(provider, [...names, "scripted"])}`;
 	}
 
 	/** The provider that a pattern begins with, if the file has it and the table does not. */

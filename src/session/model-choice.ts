@@ -1,7 +1,6 @@
 /** Which model is asked, and how much it thinks. Choices last as long as the session; nothing is written to settings. */
 import type { ModelCatalogue, ModelWithLevel } from "../agent/contracts.ts";
 import { CommandError } from "../lib/command-error.ts";
-import { didYouMean } from "../lib/nearest.ts";
 import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
 import type { EntryBody } from "../transcript/entries.ts";
@@ -59,7 +58,8 @@ export class ModelChoice {
 	async set(provider: string, id: string): Promise<Model> {
 		const { catalogue } = this.#parts;
 		const model = await catalogue.findListed(provider, id);
-		if (!model) throw new CommandError(`Model not found: ${provider}/${id}`, undefined, undefined, await this.#guess(provider, id));
+		if (!model)
+			throw new CommandError(`Model not found: ${provider}/${id}`, undefined, undefined, (await catalogue.guess(provider, id)) || undefined);
 		const problem = await catalogue.problem(model);
 		if (problem) throw new CommandError(`No API key for ${provider}/${id}`, undefined, undefined, problem);
 		this.take({ model });
@@ -130,13 +130,6 @@ export class ModelChoice {
 		this.#model = model;
 		this.#wanted = level ?? this.#wanted;
 		this.#changeLevel(this.#parts.clamp(model, this.#wanted));
-	}
-
-	/** The model that was probably meant. */
-	async #guess(provider: string, id: string): Promise<string | undefined> {
-		const models = await this.#parts.catalogue.available();
-		const names = models.map((model) => `${model.provider}/${model.id}`);
-		return didYouMean(`${provider}/${id}`, names).trim() || undefined;
 	}
 
 	#named(word: string | undefined): ThinkingLevel | undefined {

@@ -390,6 +390,7 @@ describe("a value by schema", () => {
 
 test.each([
 	[["--tools", "raed,bash"], "Error: Nothing was asked. --tools: there is no tool raed. Did you mean read? There are read, bash"],
+	[["--exclude-tools", "bahs"], "Error: Nothing was asked. --exclude-tools: there is no tool bahs. Did you mean bash? There are read, bash"],
 	[["--skill", "nowhere"], "Error: --skill nowhere: there is no such file or directory."],
 ])("%j is wrong use: no model is asked with less than was named", async (args, text) => {
 	const { code, stdout, stderr } = await new OneShot(["-p", ...args, "hi"]).ended();

@@ -85,6 +85,7 @@ export function kernel({
 		available: async () => [],
 		find: async () => undefined,
 		findListed: async () => undefined,
+		guess: async () => "",
 		findStored: async () => undefined,
 		problem: async () => undefined,
 	};
