@@ -36,7 +36,7 @@ function methodsOf(body: string): Method[] {
 		const list = parameters
 			.replace(/\s+/g, " ")
 			.trim()
-			.replace(/^self(, )?/, "")
+			.replace(/^(?:self|cls)(, )?/, "")
 			.replace(/,$/, "")
 			.replace(/, timeout: Timeout = DEFAULT$/, "")
 			.replace(/^\*$|, \*$/, "");
@@ -58,7 +58,7 @@ function fieldsOf(body: string): Method[] {
 /** Of errors: what the constructor keeps. Its parameters have the types. */
 function attributesOf(body: string): Method[] {
 	return [...body.matchAll(/^ {8}self\.([a-z]\w*) = (?:list\()?(\w+)/gm)].flatMap(([, name = "", from = ""]) => {
-		const type = new RegExp(`\\b${from}: ([^=,)]+?)(?: = |,|\\))`).exec(body)?.[1];
+		const type = new RegExp(`\\b${from}: ((?:[^=,)[\\]]|\\[(?:[^[\\]]|\\[[^\\]]*\\])*\\])+?)(?: = |,|\\))`).exec(body)?.[1];
 		return type ? [{ name, isProperty: true, doc: "", signature: `${name}: ${type.replace("Sequence", "List")}` }] : [];
 	});
 }
@@ -82,6 +82,7 @@ export function pythonApiPage(commandsText: string): string {
 			RequestError: "errors.py",
 			RequestTimeout: "errors.py",
 			ExitError: "errors.py",
+			ServerError: "errors.py",
 			RunResult: "run.py",
 			HostTool: "tools.py",
 			ToolCall: "tools.py",
@@ -106,7 +107,7 @@ This page is generated from the sources. For a guide with examples read [the Pyt
 | [\`AsyncClient\`](#asyncclient) | for asyncio |
 | [\`HostTool\`](#hosttool), [\`ToolCall\`](#toolcall) | tools that run in your program |
 | [\`RunResult\`](#runresult) | the outcome of a prompt |
-| [\`AgentError\`](#agenterror), [\`RequestError\`](#requesterror), [\`RequestTimeout\`](#requesttimeout), [\`ExitError\`](#exiterror) | errors |
+| [\`AgentError\`](#agenterror), [\`RequestError\`](#requesterror), [\`RequestTimeout\`](#requesttimeout), [\`ExitError\`](#exiterror), [\`ServerError\`](#servererror) | errors |
 | \`protocol\` | a \`TypedDict\` for every shape of [the protocol](protocol.md#shapes), with the same name |
 
 ## Client
@@ -128,7 +129,7 @@ members' types.
 |---|---|
 ${commandRows.join("\n")}
 `,
-		...["HostTool", "ToolCall", "RunResult", "AgentError", "RequestError", "RequestTimeout", "ExitError"].map(described),
+		...["HostTool", "ToolCall", "RunResult", "AgentError", "RequestError", "RequestTimeout", "ExitError", "ServerError"].map(described),
 	];
 	return parts
 		.join("\n")

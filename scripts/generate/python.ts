@@ -144,6 +144,7 @@ export function pythonCommands(schema: Json): string {
 		.map(([name]) => method(name, defs[`command:${name}`] as Schema, results[name] as Schema));
 	const lanes = schema.lanes as Record<string, string>;
 	const unhurried = Object.keys(lanes).filter((name) => lanes[name] === "background" || lanes[name] === "interrupt");
+	const reading = Object.entries(commands).flatMap(([name, { access }]) => (access === "read" ? [name] : []));
 	const group = (isAsync: boolean) => methods.map((write) => write(isAsync)).join("\n");
 	return `${head}"""Every command as a method."""
 
@@ -156,6 +157,8 @@ from ._defaults import DEFAULT, Timeout
 
 # They end when they end: work in the background, and aborts, which wait for what they abort.
 UNHURRIED = frozenset((${unhurried.map(literal).join(", ")}))
+# They change nothing: to send one again does no harm.
+READING = frozenset((${reading.map(literal).join(", ")}))
 
 
 def _given(needed: Dict[str, Any], **free: Any) -> Dict[str, Any]:

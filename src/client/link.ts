@@ -15,6 +15,8 @@ export interface LinkOptions {
 	name?: string;
 	takeover?: boolean;
 	updates?: "delta" | "full";
+	/** How long a lost connection is tried again. Default: for ever. */
+	reconnectTimeoutMs?: number;
 }
 
 export type LinkFrame = { type: string } & Record<string, unknown>;
@@ -39,13 +41,10 @@ const keptAnswered = 1000;
 const keptResults = 200;
 /** A goodbye that is not answered is not waited for. */
 const goodbyeMs = 1000;
-const controls: ReadonlySet<string> = new Set([
-	"extension_ui_response",
-	"permission_response",
-	"host_tool_result",
-	"host_tool_update",
-	"gate_response",
-]);
+/** What a server takes as one message. */
+const mostMessageBytes = 32 * 1024 * 1024;
+const answers: ReadonlySet<string> = new Set(["extension_ui_response", "permission_response"]);
+const controls: ReadonlySet<string> = new Set([...answers, "host_tool_result", "host_tool_update", "gate_response"]);
 /** What a connection said about itself holds for that connection: the next one says it again. */
 const ofConnection = ["hello", "set_event_filter", "set_host_tools"] as const;
 /** Statuses that another attempt may change. */
@@ -69,6 +68,8 @@ export class SessionLink {
 	/** The number of the last frame. */
 	#cursor: number | undefined;
 	#attempts = 0;
+	/** When the connection was lost that is being tried again. */
+	#lostAt: number | undefined;
 	#timer: NodeJS.Timeout | undefined;
 	#nextId = 1;
 	#open = new Map<string, Command>();
@@ -79,6 +80,8 @@ export class SessionLink {
 	#said = new Map<string, Command>();
 	/** Calls of host tools: the answer, or nothing while the tool runs. */
 	#calls = new Map<string, string | undefined>();
+	/** Answers to questions: one may be lost with its connection. */
+	#answers = new Map<string, string>();
 	#onEnd: (() => void)[] = [];
 
 	constructor(options: LinkOptions, listener: LinkListener) {
@@ -101,6 +104,7 @@ export class SessionLink {
 		if (!frame || typeof frame.type !== "string") return this.#deliver(line);
 		if (controls.has(frame.type)) {
 			if (frame.type === "host_tool_result" && typeof frame.id === "string") this.#calls.set(frame.id, line);
+			if (answers.has(frame.type) && typeof frame.id === "string") keep(this.#answers, frame.id, line, keptResults);
 			return this.#deliver(line);
 		}
 		const wire = `${this.#nextId++}`;
@@ -109,8 +113,17 @@ export class SessionLink {
 		const isRead = Object.hasOwn(commandAccess, frame.type) && commandAccess[frame.type as keyof typeof commandAccess] === "read";
 		const key = isRead || "key" in rest ? {} : { key: `${this.client}:${wire}` };
 		const command = { command: frame.type, id, line: JSON.stringify({ ...rest, ...key, id: wire }) };
+		const size = Buffer.byteLength(command.line);
+		if (size > mostMessageBytes) return this.#refuseLong(command, size);
 		this.#open.set(wire, command);
 		if (this.#isUp) this.#socket?.send(command.line);
+	}
+
+	/** Sent, it would close every connection. */
+	#refuseLong({ command, id }: Command, size: number): void {
+		const error = `The command has ${size} bytes, and a server takes at most ${mostMessageBytes} as one message. Send images in several prompts, or smaller.`;
+		const response = { ...(id !== undefined && { id }), type: "response", command, success: false, error, code: "too_long" };
+		queueMicrotask(() => (this.#isOver ? undefined : this.#listener.frame(response)));
 	}
 
 	/** Reads nothing while the reader of the frames is behind: the server waits, and skips what need not be kept. */
@@ -179,9 +192,11 @@ export class SessionLink {
 				return this.#onResponse(frame);
 			case "snapshot":
 				this.#cursor = Math.max(this.#cursor ?? 0, Number(seq ?? 0));
+				this.#answerAgain(frame);
 				break;
 			case "session_moved":
-				// The numbers of another session.
+				// Readers stay with the old one. The new one has numbers of its own.
+				if (frame.from !== this.#session || this.#mode === "read") break;
 				this.#session = String(frame.to);
 				this.#cursor = undefined;
 				break;
@@ -205,6 +220,7 @@ export class SessionLink {
 	#onReady(frame: LinkFrame): void {
 		this.#isUp = true;
 		this.#attempts = 0;
+		this.#lostAt = undefined;
 		if (!this.#wasUp || this.#cursor === undefined) this.#cursor = Number(frame.asOf ?? 0);
 		if (this.#socket) this.#resume();
 		if (this.#wasUp) return;
@@ -229,13 +245,14 @@ export class SessionLink {
 
 	#onResponse(frame: LinkFrame): void {
 		const { id, ...rest } = frame;
+		// Of a session that was just moved to: what was sent before is known.
+		if (this.#cursor === undefined && typeof frame.asOf === "number") this.#cursor = frame.asOf;
 		if (typeof id === "string" && id.startsWith("again-")) return;
 		const wire = String(id);
 		const command = this.#open.get(wire) ?? this.#answered.get(wire);
 		if (!command) return this.#listener.frame(id === undefined ? frame : (rest as LinkFrame));
 		if (this.#open.delete(wire)) {
-			this.#answered.set(wire, command);
-			if (this.#answered.size > keptAnswered) this.#answered.delete(this.#answered.keys().next().value as string);
+			keep(this.#answered, wire, command, keptAnswered);
 			if (frame.success === true && (ofConnection as readonly string[]).includes(command.command)) this.#said.set(command.command, command);
 		}
 		this.#listener.frame(command.id === undefined ? (rest as LinkFrame) : { ...frame, id: command.id });
@@ -246,9 +263,16 @@ export class SessionLink {
 		const isKnown = this.#calls.has(id);
 		const result = this.#calls.get(id);
 		if (result !== undefined) this.#deliver(result);
-		if (!isKnown) this.#calls.set(id, undefined);
-		if (this.#calls.size > keptResults) this.#calls.delete(this.#calls.keys().next().value as string);
+		if (!isKnown) keep(this.#calls, id, undefined, keptResults);
 		return isKnown;
+	}
+
+	/** A question that is still open although it was answered: the answer was lost with a connection. */
+	#answerAgain({ live }: LinkFrame): void {
+		for (const { id } of (live as { dialogs?: { id: string }[] } | undefined)?.dialogs ?? []) {
+			const answer = this.#answers.get(id);
+			if (answer !== undefined) this.#deliver(answer);
+		}
 	}
 
 	#closed({ code, reason, refusal }: { code: number; reason: string; refusal?: ServerError }): void {
@@ -259,7 +283,7 @@ export class SessionLink {
 		if (refusal) return this.#refused(refusal);
 		if (code === 1001) return this.#end(new ServerError(410, "session_deleted", `The session ${this.#session} was deleted`));
 		if (code === 4403) return this.#end(new ServerError(401, "token", `The server closed the connection: ${reason || "the token is not valid"}`));
-		this.#again();
+		this.#again("the connection is lost as soon as it is open");
 	}
 
 	#refused(refusal: ServerError): void {
@@ -277,10 +301,14 @@ export class SessionLink {
 			return void this.#connect();
 		}
 		if (!this.#wasUp || !isPassing(status)) return this.#end(refusal);
-		this.#again();
+		this.#again(refusal.message);
 	}
 
-	#again(): void {
+	#again(why: string): void {
+		const { reconnectTimeoutMs = 0 } = this.#options;
+		this.#lostAt ??= performance.now();
+		if (reconnectTimeoutMs > 0 && performance.now() - this.#lostAt >= reconnectTimeoutMs)
+			return this.#end(new ServerError(0, "unreachable", `The connection did not come back within ${reconnectTimeoutMs} ms: ${why}`));
 		const delay = Math.min(firstDelayMs * 2 ** this.#attempts++, longestDelayMs);
 		this.#timer = setTimeout(() => void this.#connect(), delay * (0.5 + Math.random() / 2));
 	}
@@ -293,6 +321,12 @@ export class SessionLink {
 		this.#listener.end(cause);
 		for (const then of this.#onEnd.splice(0)) then();
 	}
+}
+
+/** The oldest goes when there are too many. */
+function keep<Value>(kept: Map<string, Value>, key: string, value: Value, most: number): void {
+	kept.set(key, value);
+	if (kept.size > most) kept.delete(kept.keys().next().value as string);
 }
 
 function parsed(line: string): LinkFrame | undefined {

@@ -43,6 +43,17 @@ const unknown = { isStreaming: true };
 /** The prompt led to no run, or the agent does not know `outputSchema`. */
 const noValueText = "The agent reported no value.";
 
+/** The events that tell how a run goes. */
+const ofRuns: ReadonlySet<string> = new Set([
+	"agent_start",
+	"agent_end",
+	"agent_settled",
+	"auto_retry_start",
+	"auto_retry_end",
+	"auto_compaction_start",
+	"auto_compaction_end",
+]);
+
 /** Intervals of asking for the state while no event reports it: the first, and the longest. */
 const firstLookMs = 300;
 const longestLookMs = 3000;
@@ -71,6 +82,8 @@ class Watch {
 	#heardAt = 0;
 	#lookMs = firstLookMs;
 	#timer: NodeJS.Timeout | undefined;
+	/** Before the answer: after a lost connection, events of the run may come before the answer that was lost. */
+	#early: Frame[] | undefined;
 
 	constructor(connection: Connection, isPrompt: boolean) {
 		this.#connection = connection;
@@ -83,6 +96,7 @@ class Watch {
 				release();
 				clearTimeout(this.#timer);
 				this.#isOn = false;
+				this.#early = undefined;
 				this.#promptId = undefined;
 				if (error === undefined) resolve();
 				else reject(error);
@@ -99,6 +113,7 @@ class Watch {
 	/** The prompt whose answer opens the watch. */
 	follow(id: string): void {
 		this.#promptId = id;
+		this.#early = [];
 	}
 
 	/** Asks for the state now. */
@@ -137,6 +152,7 @@ class Watch {
 	#hear(frame: Frame): void {
 		if (frame.type === "response") this.#answer(frame);
 		else if (this.#isOn) this.#event(frame);
+		else if (ofRuns.has(frame.type)) this.#early?.push(frame);
 	}
 
 	#answer({ id, success, command, data, error, code }: Response): void {
@@ -148,6 +164,15 @@ class Watch {
 		this.#isOn = true;
 		this.#heardAt = performance.now();
 		this.#lookLater();
+		this.#hearEarly((data as CommandResult<"prompt">)?.runId);
+	}
+
+	#hearEarly(runId: string | undefined): void {
+		const early = this.#early ?? [];
+		this.#early = undefined;
+		const first = early.findIndex((frame) => frame.type === "agent_start" && frame.runId === runId);
+		if (runId === undefined || first < 0) return;
+		for (const frame of early.slice(first)) if (this.#isOn) this.#event(frame);
 	}
 
 	#event(event: Frame): void {

@@ -15,6 +15,8 @@ export interface ConnectOptions extends ServerOptions, ConversationOptions {
 	name?: string;
 	/** Take the seat from its holder. */
 	takeover?: boolean;
+	/** How long a lost connection is tried again; then the client ends, and `exited` says why. Default: 0, for ever. */
+	reconnectTimeoutMs?: number;
 }
 
 /**
@@ -22,10 +24,18 @@ export interface ConnectOptions extends ServerOptions, ConversationOptions {
  * had no answer is sent again. `close` leaves the session, which lives on. Rejects with a `ServerError`.
  */
 export async function connectClient(options: ConnectOptions): Promise<Client> {
-	const { mode = "write", name, takeover } = options;
+	const { mode = "write", name, takeover, reconnectTimeoutMs } = options;
+	if (mode !== "write" && mode !== "read") throw new TypeError(`mode must be "write" or "read", not ${JSON.stringify(mode)}`);
 	const address = new ServerAddress(options);
 	const session = typeof options.session === "string" ? options.session : await created(address, options.session);
-	const link: LinkOptions = { address, session, mode, ...(name !== undefined && { name }), ...(takeover && { takeover }) };
+	const link: LinkOptions = {
+		address,
+		session,
+		mode,
+		...(name !== undefined && { name }),
+		...(takeover && { takeover }),
+		...(reconnectTimeoutMs !== undefined && { reconnectTimeoutMs }),
+	};
 	try {
 		return await converse((listener) => new SocketChannel(link, listener), "ready", options);
 	} catch (error) {

@@ -17,6 +17,9 @@ export interface OpenSocket {
 
 /** The server pings every 20 seconds. A connection that is silent for so long is gone. */
 const silenceMs = 75_000;
+/** A server that takes a connection and says nothing is given up. */
+const handshakeMs = 30_000;
+const maxPayload = 256 * 1024 * 1024;
 
 export async function openSocket(address: ServerAddress, path: string, events: SocketEvents): Promise<OpenSocket> {
 	const { WebSocket } = globalThis as { WebSocket?: typeof globalThis.WebSocket };
@@ -34,12 +37,15 @@ async function openOwn(Socket: typeof WebSocket, address: ServerAddress, path: s
 	}
 	const socket = new Socket(address.socketUrl(path), ["bowline.v1", `ticket.${ticket}`]);
 	let isOpen = false;
+	const timer = setTimeout(() => socket.close(), handshakeMs);
 	socket.onopen = () => {
 		isOpen = true;
+		clearTimeout(timer);
 	};
 	socket.onerror = () => undefined; // `close` follows.
 	socket.onmessage = ({ data }) => events.message(String(data));
 	socket.onclose = ({ code, reason }) => {
+		clearTimeout(timer);
 		if (isOpen) return events.closed({ code, reason });
 		void whyRefused(address, path).then((refusal) => events.closed({ code, reason, refusal }));
 	};
@@ -66,7 +72,12 @@ async function whyRefused(address: ServerAddress, path: string): Promise<ServerE
 
 async function openPackage(address: ServerAddress, path: string, events: SocketEvents): Promise<OpenSocket> {
 	const { default: Socket } = await import("ws");
-	const socket = new Socket(address.socketUrl(path), { headers: address.headers, perMessageDeflate: false, maxPayload: 256 * 1024 * 1024 });
+	const socket = new Socket(address.socketUrl(path), {
+		headers: address.headers,
+		perMessageDeflate: false,
+		maxPayload,
+		handshakeTimeout: handshakeMs,
+	});
 	let refusal: ServerError | undefined;
 	let timer: NodeJS.Timeout | undefined;
 	const heard = () => {

@@ -47,7 +47,7 @@ export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, clie
 			leaveHub();
 			for (const { connection, session } of attached.values()) {
 				if (isBye) session.leaveSeat(connection);
-				session.detach(connection);
+				session.detach(connection, isBye);
 			}
 			attached.clear();
 		},
@@ -147,7 +147,7 @@ export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, clie
 		attached.delete(sessionId);
 		if (found) {
 			found.session.leaveSeat(found.connection);
-			found.session.detach(found.connection);
+			found.session.detach(found.connection, true);
 		}
 		if (!isQuiet) tell({ sessionId, ...(id !== undefined && { id }), type: "response", command: "detach", success: true });
 	}

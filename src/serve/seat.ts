@@ -12,7 +12,8 @@ export interface SeatConnection {
 	readonly name: string;
 }
 
-const graceMs = 30_000;
+/** How long a client that lost its connection is waited for. */
+export const graceMs = 30_000;
 
 export class Seat<C extends SeatConnection> {
 	#holder: SeatHolder | undefined;

@@ -33,7 +33,7 @@ export function openSessionSocket(socket: WebSocket, stream: Duplex, first: Sess
 		closed(isBye) {
 			connections.delete(open);
 			if (isBye) session.leaveSeat(connection);
-			session.detach(connection);
+			session.detach(connection, isBye);
 		},
 		drained: () => reader.drained(),
 	});

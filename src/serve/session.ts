@@ -12,7 +12,7 @@ import { HostCalls } from "./host-calls.ts";
 import { logPosition, SessionPast } from "./past.ts";
 import type { SessionRecord } from "./record.ts";
 import { isRefusal, Refusal } from "./refusal.ts";
-import { Seat, type SeatHolder } from "./seat.ts";
+import { graceMs, Seat, type SeatHolder } from "./seat.ts";
 import { settledWithin } from "./settled.ts";
 import { type Bearer, mayUse } from "./tokens.ts";
 
@@ -127,6 +127,8 @@ export class Session {
 	/** Lines that wait until it is known where the agent went. */
 	#moving: string[] | undefined;
 	#agentHello: string | undefined;
+	/** What clients said in `hello` whose connection was lost. It holds for a while, as their seat does. */
+	#away = new Map<string, Pick<Connection, "bearer" | "capabilities"> & { timer: NodeJS.Timeout }>();
 
 	constructor(record: SessionRecord, host: SessionHost) {
 		this.record = record;
@@ -518,10 +520,15 @@ export class Session {
 		// Its first event comes later; until then the session must not sleep.
 		if (isSuccess && runners.has(command) && line.includes('"disposition":"started"') && !line.includes('"duplicate":true')) this.#isRunning = true;
 		if (isSuccess && command === "set_host_tools") this.#hostCalls.isRegistered = true;
-		if (isSuccess && movers.has(command)) this.#moving = [];
-		request.answer(withOwnId(line, request.id));
-		if (this.#moving && movers.has(command)) void this.#findOutWhere();
-		else if (isSuccess && commandAccess[command as keyof typeof commandAccess] === "seat") void this.#refresh();
+		const answer = () => request.answer(withOwnId(line, request.id));
+		if (isSuccess && movers.has(command)) {
+			this.#moving = [];
+			// Who asked for it hears first where the session goes on.
+			void this.#findOutWhere().then(answer);
+			return this.#updateBusy();
+		}
+		answer();
+		if (isSuccess && commandAccess[command as keyof typeof commandAccess] === "seat") void this.#refresh();
 		this.#updateBusy();
 	}
 
@@ -593,7 +600,6 @@ export class Session {
 			to.connections.add(driver);
 			driver.follow?.(to);
 			to.seat.take(driver, this.#host.now());
-			driver.reader.send(JSON.stringify(frame));
 		}
 		this.seat.free();
 		this.#agent = undefined;
@@ -809,6 +815,10 @@ export class Session {
 
 	attach(connection: Connection, wantsSeat: boolean): void {
 		this.connections.add(connection);
+		const away = this.#away.get(connection.client);
+		// What it missed is sent at once, also the questions that it asked for.
+		if (away) connection.capabilities = away.capabilities;
+		this.#forgetAway(connection.client);
 		connection.reader.hides = (type) =>
 			connection.capabilities.permissions === undefined && (type === "permission_request" || type === "permission_resolved");
 		this.feed.add(connection.reader);
@@ -820,14 +830,33 @@ export class Session {
 		this.#hostCalls.seatBack();
 	}
 
-	detach(connection: Connection): void {
+	/** `isBye`: it does not come back. */
+	detach(connection: Connection, isBye = false): void {
 		this.connections.delete(connection);
 		connection.reader.close();
 		if (this.seat.isHeldBy(connection)) {
 			this.seat.lose(connection);
 			this.#hostCalls.seatGone();
 		}
-		if (connection.capabilities.permissions !== undefined) this.#sayHello();
+		if (connection.capabilities.permissions === undefined) return;
+		if (!isBye) this.#keepAway(connection);
+		this.#sayHello();
+	}
+
+	/** Without a word, a question that waits for an answer would be over before its client is back. */
+	#keepAway({ client, bearer, capabilities }: Connection): void {
+		this.#forgetAway(client);
+		const timer = setTimeout(() => {
+			this.#away.delete(client);
+			this.#sayHello();
+		}, graceMs);
+		timer.unref();
+		this.#away.set(client, { bearer, capabilities, timer });
+	}
+
+	#forgetAway(client: string): void {
+		clearTimeout(this.#away.get(client)?.timer);
+		this.#away.delete(client);
 	}
 
 	/** The holder gives it back. */
@@ -857,7 +886,7 @@ export class Session {
 
 	#capabilities(): Record<string, number> {
 		const all: Record<string, number> = {};
-		for (const { bearer, capabilities } of this.connections)
+		for (const { bearer, capabilities } of [...this.connections, ...this.#away.values()])
 			if (mayUse(bearer.scope, "drive")) for (const [name, version] of Object.entries(capabilities)) all[name] = Math.max(all[name] ?? 0, version);
 		return all;
 	}
@@ -923,6 +952,7 @@ export class Session {
 
 	/** Ends timers. */
 	close(): void {
+		for (const client of [...this.#away.keys()]) this.#forgetAway(client);
 		this.seat.close();
 		this.#dialogs.clear();
 		this.#hostCalls.clear();

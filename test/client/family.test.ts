@@ -105,3 +105,21 @@ test("a command that has no limit waits, however the limit is written", async ()
 	const options = [{ timeoutMs: 0 }, { timeoutMs: Number.POSITIVE_INFINITY }, { timeoutMs: 2 ** 40 }];
 	for (const each of options) expect(await client.getAvailableModels({}, each)).toHaveProperty("models");
 });
+
+test("events of a run that come before the answer to its prompt belong to it: the answer was lost with a connection and came again", async () => {
+	const message = (text: string) => `{ role: "assistant", content: [{ type: "text", text: "${text}" }], stopReason: "stop" }`;
+	const client = await foreign(`
+		say({ type: "ready" });
+		hear(({ id, type }) => {
+			if (type !== "prompt") return say({ id, type: "response", command: type, success: true, data: { isStreaming: false } });
+			say({ type: "agent_start", runId: "r_0" });
+			say({ type: "agent_end", runId: "r_0", messages: [${message("of another run")}] });
+			say({ type: "agent_settled" });
+			say({ type: "agent_start", runId: "r_1" });
+			say({ type: "agent_end", runId: "r_1", messages: [${message("mine")}] });
+			say({ type: "agent_settled" });
+			say({ id, type: "response", command: type, success: true, data: { disposition: "started", runId: "r_1", duplicate: true } });
+		});`);
+	const { text, messages } = await client.promptAndWait("go");
+	expect({ text, count: messages.length }).toEqual({ text: "mine", count: 1 });
+});

@@ -163,6 +163,64 @@ test("a prompt whose answer was lost is not run twice", async () => {
 	expect(messages.filter(({ role }) => role === "user")).toHaveLength(1);
 });
 
+test("an approval that was lost on its way is sent again, and a client that is back at once can still be asked", async () => {
+	const { server, proxy, options } = await proxied({
+		replies: [{ blocks: [{ tool: "bash", arguments: { command: "echo hi" } }] }, { text: "done" }],
+		args: ["--permission-mode", "ask"],
+	});
+	const session = await server.create();
+	const asked: string[] = [];
+	const client = await connect({
+		...options,
+		session: session.id,
+		onPermission: ({ id }) => {
+			asked.push(id);
+			// The answer is sent, and never arrives.
+			proxy.onSent = () => {
+				proxy.onSent = () => undefined;
+				proxy.cut();
+			};
+			return { decision: "allow" };
+		},
+	});
+	const { messages } = await client.promptAndWait("go");
+	expect(messages.flatMap((message) => (message.role === "toolResult" ? [JSON.stringify(message.content)] : []))).toEqual([
+		expect.stringContaining("hi"),
+	]);
+	expect(asked).toHaveLength(1);
+	expect(proxy.cuts).toBe(1);
+});
+
+test("a connection that does not come back ends the client with words; what is too long for a server is refused alone", async () => {
+	const { server, proxy, options } = await proxied({});
+	const session = await server.create();
+	const client = await connect({ ...options, session: session.id, reconnectTimeoutMs: 300 });
+	await expect(client.prompt({ message: "x".repeat(33 * 1024 * 1024) })).rejects.toMatchObject({ code: "too_long" });
+	expect((await client.getState()).messageCount).toBe(0);
+	await server.stop("SIGKILL");
+	proxy.cut();
+	await expect(client.bash({ command: "true" })).rejects.toThrow("did not come back within 300 ms");
+	expect((await client.exited).cause).toMatchObject({ name: "ServerError", code: "unreachable" });
+});
+
+test("a fork takes the client that drives along, also over a cut; a reader stays", async () => {
+	const { server, proxy, options } = await proxied({ replies: [{ when: { text: "second" }, text: "two" }, { text: "one" }] });
+	const session = await server.create();
+	const client = await connect({ ...options, session: session.id });
+	const reader = await connect({ ...options, session: session.id, mode: "read" });
+	await client.promptAndWait("first");
+	const moves: unknown[] = [];
+	client.on("session_moved", (move) => void moves.push(move));
+	await client.newSession();
+	const { sessionId } = await client.getState();
+	expect(sessionId).not.toBe(session.id);
+	proxy.cut();
+	expect((await client.promptAndWait("second")).text).toBe("two");
+	expect((await client.getState()).sessionId).toBe(sessionId);
+	expect(moves).toEqual([{ type: "session_moved", from: session.id, to: sessionId }]);
+	expect((await reader.getMessages()).messages).toHaveLength(2);
+});
+
 test("a server that is killed in the middle of a run and started again: the client catches up, nothing comes twice", async () => {
 	const replies = [{ repeat: { text: "slowly ", count: 60 }, pieceDelayMs: 50 }, { text: "after the restart" }];
 	const first = await serve({ replies });

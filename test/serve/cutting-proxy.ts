@@ -12,6 +12,9 @@ export class CuttingProxy {
 	/** Called with each piece that comes from the server. */
 	onBytes: (size: number) => void = () => undefined;
 
+	/** Called with each piece of the client, before it goes on. */
+	onSent: () => void = () => undefined;
+
 	constructor(port: () => number) {
 		this.#port = port;
 		this.#server = createServer((near) => this.#join(near));
@@ -40,7 +43,10 @@ export class CuttingProxy {
 		for (const socket of pair) socket.on("error", drop).on("close", drop);
 		// The server answers under its own port only.
 		const named = (text: string) => text.replaceAll(/(\r\nHost: 127\.0\.0\.1:)\d+/gi, `$1${this.#port()}`);
-		near.on("data", (bytes: Buffer) => far.write(Buffer.from(named(bytes.toString("latin1")), "latin1")));
+		near.on("data", (bytes: Buffer) => {
+			this.onSent();
+			if (!far.destroyed) far.write(Buffer.from(named(bytes.toString("latin1")), "latin1"));
+		});
 		far.on("data", (bytes) => {
 			near.write(bytes);
 			this.onBytes(bytes.length);

@@ -3,7 +3,7 @@
 from ._defaults import DEFAULT
 from .aio import AsyncClient
 from .client import Client
-from .errors import AgentError, ExitError, RequestError, RequestTimeout
+from .errors import AgentError, ExitError, RequestError, RequestTimeout, ServerError
 from .run import RunResult
 from .tools import HostTool, ToolCall
 
@@ -17,6 +17,7 @@ __all__ = [
     "RequestError",
     "RequestTimeout",
     "RunResult",
+    "ServerError",
     "ToolCall",
 ]
 __version__ = "0.1.0"

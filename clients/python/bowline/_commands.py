@@ -10,6 +10,8 @@ from ._defaults import DEFAULT, Timeout
 
 # They end when they end: work in the background, and aborts, which wait for what they abort.
 UNHURRIED = frozenset(("abort", "abort_and_prompt", "compact", "abort_retry", "bash", "abort_bash", "export_html", "restart_mcp_server", "ping"))
+# They change nothing: to send one again does no harm.
+READING = frozenset(("get_state", "get_messages", "get_last_assistant_text", "get_available_models", "get_available_thinking_levels", "get_fork_messages", "get_branch_messages", "get_session_stats", "get_entries", "get_tree", "get_messages_page", "get_checkpoints", "get_changes", "get_commands", "get_available_commands", "set_event_filter", "get_mcp_servers", "get_permissions", "subscribe", "ping", "get_integrations", "get_subagents", "get_subagent_messages", "get_login_providers"))
 
 
 def _given(needed: Dict[str, Any], **free: Any) -> Dict[str, Any]:

@@ -7,7 +7,7 @@ The same question finds out that a prompt led to no run at all.
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Awaitable, Callable, Dict, Mapping, Optional
+from typing import Any, Awaitable, Callable, Dict, List, Mapping, Optional
 
 from .errors import AgentError, RequestError
 from .run import RunResult
@@ -19,6 +19,10 @@ LONGEST_LOOK_SECONDS = 3.0
 QUIET_SECONDS = 2.0
 
 State = Mapping[str, Any]
+
+_OF_RUNS = frozenset(
+    ("agent_start", "agent_end", "agent_settled", "auto_retry_start", "auto_retry_end", "auto_compaction_start", "auto_compaction_end")
+)
 
 
 class Watch:
@@ -39,6 +43,8 @@ class Watch:
         self._look_seconds = FIRST_LOOK_SECONDS
         self._timer: Optional[asyncio.TimerHandle] = None
         self._looking: Optional["asyncio.Task[None]"] = None
+        # Before the answer: after a lost connection, events of the run may come before the answer that was lost.
+        self._early: List[Dict[str, Any]] = []
         self.result = RunResult()
         # The agent reported a value, or why there is none.
         self.has_output = False
@@ -54,6 +60,12 @@ class Watch:
         self._is_on = True
         self._heard_at = self._loop.time()
         self._look_later()
+        early, self._early = self._early, []
+        run_id = data.get("runId") if isinstance(data, dict) else None
+        first = next((at for at, event in enumerate(early) if event["type"] == "agent_start" and event.get("runId") == run_id), None)
+        if run_id is not None and first is not None:
+            for event in early[first:]:
+                self.hear(event)
 
     def fail(self, error: Exception) -> None:
         if not self.over.done():
@@ -79,6 +91,8 @@ class Watch:
 
     def hear(self, event: Dict[str, Any]) -> None:
         if not self._is_on:
+            if self._is_prompt and not self.over.done() and event["type"] in _OF_RUNS:
+                self._early.append(event)
             return
         self._heard_at = self._loop.time()
         self._look_seconds = FIRST_LOOK_SECONDS

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import ssl
 import weakref
-from typing import Any, AsyncIterator, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Generator, List, Literal, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from ._calls import Calls
 from ._commands import UNHURRIED, AsyncCommands
 from ._defaults import DEFAULT, Default, Timeout
 from ._dialogs import DialogHandler, Dialogs
 from ._events import AsyncEvents, Events
+from ._gates import GateHandler, Gates
+from ._link import SessionLink, Target
 from ._permissions import PermissionHandler, Permissions
 from ._process import AgentProcess, guarded
+from ._server import ServerAddress
 from ._watch import Watch
-from .errors import ExitError, RequestError, RequestTimeout
+from .errors import ExitError, RequestError, RequestTimeout, ServerError
 from .protocol import Event, ImageInput
 from .run import RunResult, StreamingBehavior
 from .tools import HostTool
@@ -24,11 +28,12 @@ from .tools import HostTool
 DEFAULT_COMMAND = ("bowline", "--mode", "rpc", "--updates", "delta")
 
 Frame = Dict[str, Any]
+Mode = Literal["write", "read"]
 Listener = Callable[[Any], Union[None, Awaitable[None]]]
 
 
 class AsyncClient(AsyncCommands):
-    """Drives one agent process.
+    """Drives one agent: a process of its own, or with ``connect`` a session of a server.
 
     Use it as ``async with AsyncClient([...]) as client``, or call ``start`` and ``close``. Functions that are handed in (tools, dialogs)
     may be coroutines or plain functions; plain ones run in a thread of their own, so that they may block.
@@ -57,7 +62,10 @@ class AsyncClient(AsyncCommands):
         self.request_timeout = request_timeout
         self.close_patience = close_patience
         self._on_stderr = on_stderr
-        self._process: Optional[AgentProcess] = None
+        # Where the session is, when a server has it.
+        self._target: Optional[Target] = None
+        # The process, or the connection to a server.
+        self._process: Union[AgentProcess, SessionLink, None] = None
         self._ready: Optional[asyncio.Future[None]] = None
         self._count = 0
         self._pending: Dict[str, Tuple[str, asyncio.Future[Any]]] = {}
@@ -68,12 +76,47 @@ class AsyncClient(AsyncCommands):
         self._calls = Calls(self._send, self._work)
         self._dialogs = Dialogs(self._send, self._work)
         self._permissions = Permissions(self._send, self._work)
+        self._gates = Gates(self._send, self._work)
+        # The session file of the last run.
+        self._last_session: Optional[str] = None
         self._tasks: Set[asyncio.Task[None]] = set()
 
     # ── Life ────────────────────────────────────────────────────────────────────────────────────────────
 
+    @classmethod
+    def connect(
+        cls,
+        url: str,
+        *,
+        session: Union[str, Mapping[str, Any]],
+        token: Optional[str] = None,
+        mode: Mode = "write",
+        name: Optional[str] = None,
+        takeover: bool = False,
+        reconnect_timeout: Optional[float] = None,
+        ssl_context: Optional[ssl.SSLContext] = None,
+        start_timeout: Optional[float] = 30.0,
+        request_timeout: Optional[float] = 30.0,
+    ) -> "Connecting":
+        """Connects to a session of ``bowline serve``: ``async with AsyncClient.connect(...) as client``, or ``client = await AsyncClient.connect(...)``.
+
+        ``url`` is ``http://127.0.0.1:7717``, ``https://...`` or ``unix:/path``. ``session`` is the id of a session, or what a new one needs: at
+        least ``{"cwd": ...}``. ``mode`` ``"write"`` takes the seat, with which one client at a time drives a session, with ``takeover`` also from
+        its holder; ``"read"`` watches. ``name`` is what other clients see.
+
+        A connection that is lost comes back automatically: what was missed follows, and what had no answer is sent again, but not done again.
+        It is tried for ever, or for ``reconnect_timeout`` seconds. ``close`` leaves the session, which lives on. Raises ServerError.
+        """
+        if mode not in ("write", "read"):
+            raise ValueError(f'mode must be "write" or "read", not {mode!r}')
+        client = cls(start_timeout=start_timeout, request_timeout=request_timeout)
+        client._target = Target(ServerAddress(url, token, ssl_context), session, mode, name, takeover, reconnect_timeout)
+        return Connecting(client)
+
     async def __aenter__(self) -> "AsyncClient":
-        await self.start()
+        # One that `connect` gave is connected.
+        if not (self._target and self.is_running):
+            await self.start()
         return self
 
     async def __aexit__(self, *_: Any) -> None:
@@ -84,25 +127,40 @@ class AsyncClient(AsyncCommands):
         if self.is_running:
             raise RuntimeError("the agent is already running")
         self._ready = asyncio.get_running_loop().create_future()
-        self._process = process = AgentProcess(self._receive, self._end, self._on_stderr)
         try:
-            await process.start(self.command, self.cwd, self.env)
-        except OSError as error:
-            self._process = None
-            raise ExitError(f"could not start {self.command[0]} ({error})", None, []) from error
-        try:
+            await self._open()
             if self.wait_for_ready:
                 await _within(self.start_timeout, self._ready, "start")
             else:
                 await self.request("get_state", timeout=self.start_timeout)
             if self._permissions.handler:
                 await self._greet()
-        except BaseException:
+        except BaseException as error:
             await self.close()
+            # A server's refusal says more than that the connection is over.
+            if isinstance(error, ExitError) and isinstance(error.__cause__, ServerError):
+                raise error.__cause__ from None
             raise
 
+    async def _open(self) -> None:
+        if self._target is None:
+            self._process = process = AgentProcess(self._receive, self._end, self._on_stderr)
+            try:
+                await process.start(self.command, self.cwd, self.env)
+            except OSError as error:
+                self._process = None
+                raise ExitError(f"could not start {self.command[0]} ({error})", None, []) from error
+        else:
+            self._process = link = SessionLink(self._target, self._receive, self._end)
+            await _within(self.start_timeout, link.start(), "start")
+            # A session is created once, also when the client is started again.
+            self._target = self._target._replace(session=link.session_id)
+
     async def close(self) -> Optional[int]:
-        """Closes the agent's stdin and waits for its end; then sends SIGTERM, then SIGKILL. Returns the exit code."""
+        """Closes the agent's stdin and waits for its end; then sends SIGTERM, then SIGKILL. Returns the exit code.
+
+        Of a server: leaves the session, which lives on.
+        """
         if self._process is None:
             return None
         try:
@@ -111,12 +169,31 @@ class AsyncClient(AsyncCommands):
             for task in list(self._tasks):
                 task.cancel()
 
-    async def restart(self) -> None:
-        """Ends the agent and starts it again. Listeners, the dialog handler and the tools stay."""
+    async def restart(self, *, resume: bool = False) -> None:
+        """Ends the agent and starts it again. Listeners, handlers and the tools stay. Of a server: connects again.
+
+        The session is a new one. With ``resume`` the agent goes on with the session it had, also after it died in the middle of it.
+        """
+        file = await self._find_session() if resume and self._target is None else None
         await self.close()
         await self.start()
         if self._calls.tools:
             await self.set_custom_tools(list(self._calls.tools.values()))
+        if file is not None:
+            await self.request("switch_session", {"sessionPath": file})
+
+    async def _find_session(self) -> str:
+        """The file of the session: asked of the agent, or from its last run when it is gone."""
+        file = self._last_session
+        if self.is_running:
+            try:
+                file = (await self.request("get_state")).get("sessionFile")
+            except (ExitError, RequestTimeout):
+                # It is going: what its last run said holds.
+                pass
+        if not file:
+            raise RuntimeError("There is no session file to go on with: nothing was stored, or the agent ended before its first run did.")
+        return file
 
     @property
     def is_running(self) -> bool:
@@ -131,6 +208,10 @@ class AsyncClient(AsyncCommands):
         """The last lines the agent wrote to stderr."""
         return list(self._process.stderr) if self._process else []
 
+    def _gone(self, doing: str) -> ExitError:
+        cause = self._process.cause if isinstance(self._process, SessionLink) else None
+        return ExitError(doing, self.exit_code, self.stderr, cause)
+
     # ── Requests ────────────────────────────────────────────────────────────────────────────────────────
 
     async def request(self, command: str, params: Optional[Mapping[str, Any]] = None, *, timeout: Timeout = DEFAULT) -> Any:
@@ -142,7 +223,7 @@ class AsyncClient(AsyncCommands):
 
     async def _ask(self, command: str, params: Mapping[str, Any], timeout: Timeout, request_id: str) -> Any:
         if not self.is_running:
-            raise ExitError(command, self.exit_code, self.stderr)
+            raise self._gone(command)
         limit = (None if command in UNHURRIED else self.request_timeout) if isinstance(timeout, Default) else timeout
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[request_id] = (command, answer)
@@ -169,11 +250,12 @@ class AsyncClient(AsyncCommands):
         images: Optional[List[ImageInput]] = None,
         streaming_behavior: Optional[StreamingBehavior] = None,
         schema: Optional[Mapping[str, Any]] = None,
+        key: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> RunResult:
         """Sends a prompt and waits until the agent is idle again. Raises RequestError when it is refused.
 
-        With ``schema``, a JSON Schema, the model answers with a value: ``result.output``, or ``result.output_error`` when there is none.
+        A prompt with the ``key`` of an earlier one is not run again. With ``schema``, a JSON Schema, the model answers with a value: ``result.output``, or ``result.output_error`` when there is none.
         A wait that is over before the run is (``timeout``, or a cancelled task) aborts the run.
         """
         params: Dict[str, Any] = {"message": message}
@@ -183,6 +265,8 @@ class AsyncClient(AsyncCommands):
             params["streamingBehavior"] = streaming_behavior
         if schema is not None:
             params["outputSchema"] = schema
+        if key is not None:
+            params["key"] = key
         prompt_id = self._next_id()
         watch = self._watches[prompt_id] = Watch(self._state, is_prompt=True)
         try:
@@ -202,7 +286,7 @@ class AsyncClient(AsyncCommands):
     async def wait_for_idle(self, timeout: Optional[float] = None) -> None:
         """Waits until the agent is idle and nothing will follow automatically."""
         if not self.is_running:
-            raise ExitError("wait_for_idle", self.exit_code, self.stderr)
+            raise self._gone("wait_for_idle")
         watch_id = self._next_id()
         watch = self._watches[watch_id] = Watch(self._state, is_prompt=False)
         try:
@@ -276,6 +360,13 @@ class AsyncClient(AsyncCommands):
         if self.is_running:
             await self._greet()
 
+    def on_gate(self, handler: Optional[GateHandler]) -> None:
+        """Sets the handler for steps, which an agent with ``--gate host`` asks about one by one; None leaves them to a listener of ``"gate_request"``.
+
+        The handler gets the request and returns ``{"allow": True}`` or ``{"allow": False, "reason": ..., "end": True}``. If it raises, the run ends.
+        """
+        self._gates.handler = handler
+
     async def _greet(self) -> None:
         await self.request("hello", {"capabilities": {"permissions": 1} if self._permissions.handler else {}})
 
@@ -298,6 +389,9 @@ class AsyncClient(AsyncCommands):
         elif kind == "permission_resolved":
             self._permissions.close(frame.get("id"))
             self._hear(frame)
+        elif kind == "gate_request":
+            self._hear(frame)
+            self._gates.receive(frame)
         else:
             self._hear(frame)
 
@@ -330,6 +424,8 @@ class AsyncClient(AsyncCommands):
     def _hear(self, event: Frame) -> None:
         if event["type"] == "ready" and self._ready and not self._ready.done():
             self._ready.set_result(None)
+        elif event["type"] == "agent_end":
+            self._last_session = event.get("sessionFile")
         for watch in list(self._watches.values()):
             watch.hear(event)
         if event["type"] not in ("event", "exit"):
@@ -362,23 +458,40 @@ class AsyncClient(AsyncCommands):
         if error:
             asyncio.get_running_loop().call_exception_handler({"message": "a handler of the host failed", "exception": error, "task": task})
 
-    def _end(self, code: int) -> None:
+    def _end(self, code: Optional[int]) -> None:
         for command, answer in self._pending.values():
-            _reject(answer, ExitError(command, code, self.stderr))
+            _reject(answer, self._gone(command))
         self._pending.clear()
         for watch in self._watches.values():
-            watch.fail(ExitError("prompt", code, self.stderr))
+            watch.fail(self._gone("prompt"))
         if self._ready and not self._ready.done():
-            self._ready.set_exception(ExitError("start", code, self.stderr))
+            self._ready.set_exception(self._gone("start"))
             # Read here, for when nobody waits for it.
             self._ready.exception()
         self._calls.cancel_all()
         self._dialogs.close_all()
         self._permissions.close_all()
+        self._gates.close_all()
         for queue in list(self._queues):
             queue.end()
         self._queues.clear()
         self._tell("exit", code)
+
+
+class Connecting:
+    """A client that is being connected: awaited, or entered."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        self.client = client
+
+    def __await__(self) -> Generator[Any, None, AsyncClient]:
+        return self.client.__aenter__().__await__()
+
+    async def __aenter__(self) -> AsyncClient:
+        return await self.client.__aenter__()
+
+    async def __aexit__(self, *_: Any) -> None:
+        await self.client.close()
 
 
 async def _awaited(outcome: Awaitable[None]) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import ssl
 import threading
-from typing import Any, Callable, Coroutine, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Coroutine, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 from ._commands import Commands
 from ._defaults import DEFAULT, Timeout
 from ._dialogs import DialogHandler
 from ._events import Events
+from ._gates import GateHandler
 from ._permissions import PermissionHandler
-from .aio import DEFAULT_COMMAND, AsyncClient, Listener
-from .errors import ExitError
+from .aio import DEFAULT_COMMAND, AsyncClient, Listener, Mode
 from .protocol import Event, ImageInput
 from .run import RunResult, StreamingBehavior
 from .tools import HostTool
@@ -22,7 +23,7 @@ _END = object()
 
 
 class Client(Commands):
-    """Drives one agent process; takes what AsyncClient takes.
+    """Drives one agent, a process of its own or with ``connect`` a session of a server; takes what AsyncClient takes.
 
     Use it as ``with Client([...]) as client``, or call ``start`` and ``close``. Listeners are called in one thread, in the order of the
     events, and may use the client themselves. Tools and dialog handlers run in threads of their own.
@@ -57,8 +58,51 @@ class Client(Commands):
         )
         self._threads: List[threading.Thread] = []
 
+    @classmethod
+    def connect(
+        cls,
+        url: str,
+        *,
+        session: Union[str, Mapping[str, Any]],
+        token: Optional[str] = None,
+        mode: Mode = "write",
+        name: Optional[str] = None,
+        takeover: bool = False,
+        reconnect_timeout: Optional[float] = None,
+        ssl_context: Optional[ssl.SSLContext] = None,
+        start_timeout: Optional[float] = 30.0,
+        request_timeout: Optional[float] = 30.0,
+    ) -> "Client":
+        """Connects to a session of ``bowline serve``: ``with Client.connect(...) as client``, or ``close`` it yourself.
+
+        ``url`` is ``http://127.0.0.1:7717``, ``https://...`` or ``unix:/path``. ``session`` is the id of a session, or what a new one needs: at
+        least ``{"cwd": ...}``. ``mode`` ``"write"`` takes the seat, with which one client at a time drives a session, with ``takeover`` also from
+        its holder; ``"read"`` watches. ``name`` is what other clients see.
+
+        A connection that is lost comes back automatically: what was missed follows, and what had no answer is sent again, but not done again.
+        It is tried for ever, or for ``reconnect_timeout`` seconds. ``close`` leaves the session, which lives on. Raises ServerError.
+        """
+        connecting = AsyncClient.connect(
+            url,
+            session=session,
+            token=token,
+            mode=mode,
+            name=name,
+            takeover=takeover,
+            reconnect_timeout=reconnect_timeout,
+            ssl_context=ssl_context,
+            start_timeout=start_timeout,
+            request_timeout=request_timeout,
+        )
+        client = cls(start_timeout=start_timeout, request_timeout=request_timeout)
+        client._client = connecting.client
+        client.start()
+        return client
+
     def __enter__(self) -> "Client":
-        self.start()
+        # One that `connect` gave is connected.
+        if not (self._threads and self.is_running):
+            self.start()
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -80,7 +124,10 @@ class Client(Commands):
             raise
 
     def close(self) -> Optional[int]:
-        """Closes the agent's stdin and waits for its end; then sends SIGTERM, then SIGKILL. Returns the exit code."""
+        """Closes the agent's stdin and waits for its end; then sends SIGTERM, then SIGKILL. Returns the exit code.
+
+        Of a server: leaves the session, which lives on.
+        """
         if self._loop.is_closed() or not self._threads:
             return self._client.exit_code
         try:
@@ -90,9 +137,12 @@ class Client(Commands):
             self._stop_threads()
         return code
 
-    def restart(self) -> None:
-        """Ends the agent and starts it again. Listeners, the dialog handler and the tools stay."""
-        self._wait(self._client.restart())
+    def restart(self, *, resume: bool = False) -> None:
+        """Ends the agent and starts it again. Listeners, handlers and the tools stay. Of a server: connects again.
+
+        The session is a new one. With ``resume`` the agent goes on with the session it had, also after it died in the middle of it.
+        """
+        self._wait(self._client.restart(resume=resume))
 
     @property
     def is_running(self) -> bool:
@@ -121,11 +171,15 @@ class Client(Commands):
         images: Optional[List[ImageInput]] = None,
         streaming_behavior: Optional[StreamingBehavior] = None,
         schema: Optional[Mapping[str, Any]] = None,
+        key: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> RunResult:
-        """Sends a prompt and waits until the agent is idle again. By then the listeners have received every event."""
-        prompt = self._client.prompt_and_wait(message, images=images, streaming_behavior=streaming_behavior, schema=schema, timeout=timeout)
-        result: RunResult = self._wait(prompt)
+        """Sends a prompt and waits until the agent is idle again. By then the listeners have received every event.
+
+        A prompt with the ``key`` of an earlier one is not run again.
+        """
+        options: Dict[str, Any] = {"images": images, "streaming_behavior": streaming_behavior, "schema": schema, "key": key}
+        result: RunResult = self._wait(self._client.prompt_and_wait(message, **options, timeout=timeout))
         self._flush()
         return result
 
@@ -169,10 +223,17 @@ class Client(Commands):
         else:
             self._client._permissions.handler = handler
 
+    def on_gate(self, handler: Optional[GateHandler]) -> None:
+        """Sets the handler for steps, which an agent with ``--gate host`` asks about one by one; None leaves them to a listener of ``"gate_request"``.
+
+        The handler gets the request and returns ``{"allow": True}`` or ``{"allow": False, "reason": ..., "end": True}``. If it raises, the run ends.
+        """
+        self._client.on_gate(handler)
+
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
         problem: Optional[Exception] = None
         if self._loop.is_closed():
-            problem = ExitError("this client was closed", self.exit_code, self.stderr)
+            problem = self._client._gone("this client was closed")
         elif not self._threads:
             problem = RuntimeError("start the client first")
         elif threading.current_thread() is self._threads[0]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 
 class AgentError(Exception):
@@ -29,14 +29,28 @@ class RequestTimeout(AgentError, TimeoutError):
 
 
 class ExitError(AgentError):
-    """The agent ended, or was not there to begin with."""
+    """The agent ended, or was not there to begin with. Of a server: the connection is over; ``__cause__`` says why."""
 
-    def __init__(self, doing: str, exit_code: Optional[int], stderr: Sequence[str]) -> None:
+    def __init__(self, doing: str, exit_code: Optional[int], stderr: Sequence[str], cause: Optional[Exception] = None) -> None:
         how = "is not running" if exit_code is None else f"ended {_how(exit_code)}"
         words = "".join(f"\n  {line}" for line in stderr[-10:])
-        super().__init__(f"{doing}: the agent {how}" + (f"; its last words:{words}" if words else ""))
+        super().__init__(f"{doing}: {cause}" if cause else f"{doing}: the agent {how}" + (f"; its last words:{words}" if words else ""))
+        self.__cause__ = cause
         self.exit_code = exit_code
         self.stderr = list(stderr)
+
+
+class ServerError(AgentError):
+    """The server refused, or cannot be reached."""
+
+    def __init__(self, status: int, code: str, message: str, details: Optional[Mapping[str, Any]] = None) -> None:
+        super().__init__(message)
+        # The HTTP status; 0 when there was no answer.
+        self.status = status
+        # For programs, such as `seat_taken`.
+        self.code = code
+        self.message = message
+        self.details = details
 
 
 def _how(exit_code: int) -> str:

@@ -189,6 +189,22 @@ class Talking(unittest.IsolatedAsyncioTestCase):
             result = await client.prompt_and_wait("hello")
             self.assertEqual((result.text, len(result.messages)), ("mine", 1))
 
+    async def test_events_that_come_before_the_answer_to_a_prompt_belong_to_it(self):
+        agent = """
+        say(type="ready")
+        reply = lambda text: [{"role": "assistant", "content": [{"type": "text", "text": text}], "stopReason": "stop"}]
+        for frame in frames:
+            if frame["type"] == "prompt":
+                for run, text in (("r_0", "of another run"), ("r_1", "mine")):
+                    say(type="agent_start", runId=run)
+                    say(type="agent_end", runId=run, messages=reply(text))
+                    say(type="agent_settled")
+            say(id=frame["id"], type="response", command=frame["type"], success=True, data={"disposition": "started", "runId": "r_1"})
+        """
+        async with AsyncClient(odd_agent(agent)) as client:
+            result = await client.prompt_and_wait("hello")
+            self.assertEqual((result.text, len(result.messages)), ("mine", 1))
+
     async def test_a_retry_belongs_to_the_prompt_also_where_nothing_settles(self):
         agent = """
             for frame in frames:
@@ -291,3 +307,24 @@ class Cancelling(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
+
+
+class Steps(unittest.IsolatedAsyncioTestCase):
+    async def test_a_host_is_asked_before_each_step_and_one_that_fails_ends_the_run(self):
+        steps = []
+
+        def decide(request):
+            steps.append(request["kind"])
+            if request["kind"] == "tool":
+                raise ValueError("mine")
+            return {"allow": True}
+
+        failures = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(str(context["exception"])))
+        call = {"blocks": [{"tool": "bash", "arguments": {"command": "echo hi"}}]}
+        async with AsyncClient(scripted(call, {"text": "never"}), args=["--seq", "--gate", "host"]) as client:
+            client.on_gate(decide)
+            result = await client.prompt_and_wait("go", key="once", timeout=60)
+        self.assertEqual(steps[:2], ["model", "tool"])
+        self.assertTrue(result.aborted)
+        self.assertEqual(failures, ["mine"])

@@ -1,0 +1,328 @@
+"""Sessions of a real server, over connections that are cut."""
+
+import asyncio
+import threading
+import unittest
+
+from bowline import AsyncClient, Client, ExitError, HostTool, RequestError, ServerError
+
+from .server import CuttingProxy, Server, until
+from .support import odd_server
+
+class Sessions(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+        cls.addClassCleanup(cls.server.stop)
+
+    def setUp(self):
+        self.proxy = CuttingProxy(self.server)
+        self.addCleanup(self.proxy.close)
+
+    def connect(self, session, **options):
+        url = options.pop("url", self.proxy.url)
+        client = Client.connect(url, token=options.pop("token", self.server.token), session=session, **options)
+        self.addCleanup(client.close)
+        return client
+
+    def test_a_session_is_a_client_like_any_other_and_lives_on(self):
+        call = {"blocks": [{"tool": "add", "arguments": {"a": 2, "b": 3}}]}
+        session = self.server.session(call, {"text": "five"}, {"text": "again"}, name="python")
+        with Client.connect(self.server.url, token=self.server.token, session=session, name="first") as client:
+            schema = {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}}
+            client.set_custom_tools([HostTool("add", "Adds.", schema, lambda given, _: str(given["a"] + given["b"]))])
+            self.assertEqual(client.prompt_and_wait("2 + 3").text, "five")
+            state = client.get_state()
+            self.assertEqual(state["sessionName"], "python")
+        self.assertEqual(client.exit_code, 0)
+        with self.assertRaises(ExitError):
+            client.get_state()
+        # The seat was given back: the next one need not wait.
+        with self.connect(state["sessionId"]) as client:
+            self.assertEqual(client.prompt_and_wait("more").text, "again")
+
+    def test_wrong_servers_tokens_and_sessions_are_refused_with_words(self):
+        first = self.connect(self.server.session({"text": "hello"}), name="driver")
+        session = first.get_state()["sessionId"]
+
+        def refusal(session, **options):
+            with self.assertRaises(ServerError) as caught:
+                self.connect(session, **options)
+            return caught.exception
+
+        self.assertEqual(refusal(session, token="wrong").status, 401)
+        self.assertEqual(refusal({"cwd": "/"}, token="wrong").status, 401)
+        self.assertEqual(refusal("00000000-0000-7000-8000-000000000000").code, "no_session")
+        self.assertEqual(refusal({"cwd": "/"}).code, "outside_roots")
+        taken = refusal(session)
+        self.assertEqual((taken.status, taken.code), (409, "seat_taken"))
+        self.assertIn("driver", str(taken))
+        self.assertIn("bowline serve", str(refusal(session, url="http://127.0.0.1:1")))
+        self.assertIn("bowline serve", str(refusal(session, url="unix:/nowhere/at.all")))
+        for url in ("ftp://example", "127.0.0.1:7717"):
+            with self.assertRaisesRegex(ValueError, "http://127.0.0.1:7717"):
+                self.connect(session, url=url)
+        with self.assertRaisesRegex(ValueError, "token="):
+            self.connect(session, url=f"{self.server.url}/?token=x")
+        with self.assertRaisesRegex(ValueError, "write"):
+            self.connect(session, mode="drive")
+        # Readers are always welcome, and may not drive.
+        reader = self.connect(session, mode="read")
+        with self.assertRaises(RequestError) as caught:
+            reader.prompt("no")
+        self.assertEqual(caught.exception.code, "seat_taken")
+        lost = threading.Event()
+        first.on("seat", lambda seat: lost.set() if seat.get("by") == "other" else None)
+        second = self.connect(session, name="other", takeover=True)
+        self.assertTrue(lost.wait(45))
+        self.assertEqual(second.prompt_and_wait("hi").text, "hello")
+
+    def test_a_connection_that_is_cut_comes_back_and_nothing_is_lost_or_done_twice(self):
+        replies = [{"blocks": [{"tool": "slow", "arguments": {}}]}, {"repeat": {"text": "word ", "count": 40}, "pieceDelayMs": 10}, {"text": "second"}]
+        client = self.connect(self.server.session(*replies))
+        witness = self.connect(client.get_state()["sessionId"], url=self.server.url, mode="read")
+        frames, all_frames = [], []
+        client.on("event", frames.append)
+        witness.on("event", all_frames.append)
+        runs, running, finish = [], threading.Event(), threading.Event()
+
+        def slow(_, call):
+            runs.append(call.id)
+            running.set()
+            finish.wait(60)
+            return "done"
+
+        client.set_custom_tools([HostTool("slow", "Waits.", {"type": "object"}, slow)])
+        results = []
+        waiting = threading.Thread(target=lambda: results.append(client.prompt_and_wait("go")))
+        waiting.start()
+        self.assertTrue(running.wait(45))
+        self.proxy.cut()
+        # The answer is given while there is no connection.
+        finish.set()
+        until("words arrive", lambda: any(frame["type"] == "message_update" for frame in frames))
+        self.proxy.cut()
+        waiting.join(60)
+        self.assertEqual(results[0].text, "word " * 40)
+        self.proxy.cut_once(before=True)
+        self.assertEqual(client.get_state()["messageCount"], 4)
+        self.assertEqual(client.prompt_and_wait("more").text, "second")
+        self.assertEqual(len(runs), 1)
+        self.assertEqual(self.proxy.cuts, 3)
+        until("the witness saw both runs", lambda: sum(frame["type"] == "agent_settled" for frame in all_frames) == 2)
+        until("so did the client", lambda: sum(frame["type"] == "agent_settled" for frame in frames) == 2)
+        kept = [f"{frame['seq']} {frame['type']}" for frame in all_frames if "seq" in frame and is_kept(frame)]
+        heard = [f"{frame['seq']} {frame['type']}" for frame in frames if "seq" in frame and is_kept(frame)]
+        self.assertEqual(heard, kept)
+
+    def test_a_prompt_whose_answer_was_lost_is_not_run_twice(self):
+        client = self.connect(self.server.session({"text": "only once"}, {"text": "twice"}))
+        starts = []
+        client.on("agent_start", starts.append)
+        self.proxy.cut_once(before=True)
+        self.assertEqual(client.prompt_and_wait("go").text, "only once")
+        client.wait_for_idle(45)
+        self.assertEqual(len(starts), 1)
+        # The same key, said by the host: the first outcome again, and no run.
+        first = client.prompt("again", key="mine")
+        client.wait_for_idle(45)
+        second = client.prompt("again", key="mine")
+        self.assertTrue(second["duplicate"])
+        self.assertEqual(second["runId"], first["runId"])
+        with self.assertRaises(RequestError) as caught:
+            client.prompt("other", key="mine")
+        self.assertEqual(caught.exception.code, "key_reused")
+
+    def test_an_approval_that_was_lost_on_its_way_is_sent_again(self):
+        script = [{"blocks": [{"tool": "bash", "arguments": {"command": "echo hi"}}]}, {"text": "approved"}]
+        client = self.connect(self.server.session(*script))
+        client.set_permission_mode("ask")
+        asked = []
+
+        def decide(request):
+            asked.append(request["id"])
+            # The answer is sent, and never arrives.
+            self.proxy.cut_once(before=False)
+            return {"decision": "allow"}
+
+        client.on_permission(decide)
+        result = client.prompt_and_wait("go", timeout=60)
+        self.assertEqual(result.text, "approved")
+        outputs = [message["content"][0]["text"].strip() for message in result.messages if message["role"] == "toolResult"]
+        self.assertEqual(outputs, ["hi"])
+        self.assertEqual(len(asked), 1)
+        self.assertEqual(self.proxy.cuts, 1)
+
+    def test_a_session_that_is_deleted_ends_the_client_and_a_cut_does_not(self):
+        ended = threading.Event()
+        client = self.connect(self.server.session())
+        client.on("exit", lambda code: ended.set())
+        session = client.get_state()["sessionId"]
+        self.proxy.cut()
+        self.assertEqual(client.get_state()["sessionId"], session)
+        self.assertFalse(ended.is_set())
+        api = client._client._target.address
+        api.ask("POST", f"/v1/sessions/{session}/stop", {})
+        until("it sleeps", lambda: api.ask("GET", f"/v1/sessions/{session}")["state"] == "asleep")
+        api.ask("DELETE", f"/v1/sessions/{session}")
+        self.assertTrue(ended.wait(45))
+        with self.assertRaisesRegex(ExitError, "deleted") as caught:
+            client.get_state()
+        self.assertEqual(caught.exception.__cause__.code, "session_deleted")
+
+    def test_a_connection_that_does_not_come_back_ends_with_words(self):
+        client = self.connect(self.server.session(), reconnect_timeout=0.3)
+        self.proxy.is_down = True
+        self.proxy.cut()
+        with self.assertRaisesRegex(ExitError, "did not come back within 0.3 s"):
+            client.bash("true")
+
+    def test_long_and_odd_texts_pass_and_what_is_too_long_is_refused(self):
+        client = self.connect(self.server.session({"text": "x" * 300_000 + "äöü🎈"}))
+        self.assertTrue(client.prompt_and_wait("y" * 200_000 + "🎈 \udc80").text.endswith("äöü🎈"))
+        with self.assertRaises(RequestError) as caught:
+            client.prompt("z" * (33 * 1024 * 1024))
+        self.assertEqual(caught.exception.code, "too_long")
+        self.assertEqual(client.get_state()["messageCount"], 2)
+
+    def test_many_tasks_talk_at_once_and_the_client_can_be_awaited_or_entered(self):
+        async def talk():
+            address = {"token": self.server.token, "session": self.server.session({"text": "hello"})}
+            client = await AsyncClient.connect(self.proxy.url, **address)
+            try:
+                self.assertEqual((await client.prompt_and_wait("hi")).text, "hello")
+                asked = [asyncio.ensure_future(client.get_state()) for _ in range(100)]
+                await asyncio.sleep(0)
+                self.proxy.cut()
+                states = await asyncio.gather(*asked)
+                session = states[0]["sessionId"]
+                self.assertEqual({state["sessionId"] for state in states}, {session})
+            finally:
+                await client.close()
+            async with AsyncClient.connect(self.server.url, token=self.server.token, session=session) as client:
+                self.assertEqual((await client.get_state())["messageCount"], 2)
+                await client.restart()
+                self.assertEqual((await client.get_state())["sessionId"], session)
+
+        asyncio.run(talk())
+
+
+class Killed(unittest.TestCase):
+    def test_a_server_that_is_killed_and_started_again_is_found_again(self):
+        server = Server()
+        self.addCleanup(server.stop)
+        proxy = CuttingProxy(server)
+        self.addCleanup(proxy.close)
+        session = server.session({"repeat": {"text": "slowly ", "count": 400}, "pieceDelayMs": 50}, {"text": "after"})
+        with Client.connect(proxy.url, token=server.token, session=session) as client:
+            frames = []
+            client.on("event", frames.append)
+            client.prompt("go")
+            until("it streams", lambda: any(frame["type"] == "message_update" for frame in frames))
+            server.kill()
+            server.start()
+            until("the run has ended", lambda: any(frame["type"] == "agent_settled" for frame in frames))
+            client.prompt_and_wait("more")
+            until("both are told", lambda: sum(frame["type"] == "agent_settled" for frame in frames) == 2)
+            numbers = [frame["seq"] for frame in frames if "seq" in frame and frame["type"] != "snapshot"]
+            self.assertEqual(numbers, sorted(set(numbers)))
+
+
+class Odd(unittest.TestCase):
+    """Servers that are none, or that speak in unusual ways."""
+
+    def test_what_is_not_a_server_is_refused(self):
+        for answer, words in (
+            (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", "200: hi"),
+            (b"HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nnot found", "404: not found"),
+            (b"HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: wrong\r\n\r\n", "502"),
+            (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "The server answered"),
+            (b"", "There is no server"),
+        ):
+            with self.subTest(words), odd_server(lambda _, end, answer=answer: end.sendall(answer)) as url:
+                with self.assertRaisesRegex(ServerError, words):
+                    Client.connect(url, token="t", session="s", start_timeout=45)
+
+    def test_fragments_pings_and_frames_of_every_length_are_read(self):
+        heard, notes, is_listening = [], [], threading.Event()
+
+        def talk(handshake, end):
+            end.sendall(handshake)
+            ready = b'{"type":"ready","asOf":0}'
+            end.sendall(frame(1, ready[:5], is_last=False) + frame(9, b"are you there") + frame(0, b"", is_last=False) + frame(0, ready[5:]))
+            heard.append(unmasked(end))
+            is_listening.wait(45)
+            for size in (0, 100, 200, 70_000):
+                whole = frame(1, b'{"type":"note","text":"%s"}' % (b"x" * size))
+                for start in range(0, len(whole), 1000):
+                    end.sendall(whole[start : start + 1000])
+            end.sendall(frame(1, b"no json") + frame(1, b"[1]") + frame(1, b'{"type":"note","text":"last"}'))
+            end.sendall(frame(8, b"\x03\xe9gone"))
+            heard.append(unmasked(end))
+
+        with odd_server(talk) as url:
+            client = Client.connect(url, token="t", session="s", start_timeout=45)
+            self.addCleanup(client.close)
+            client.on("note", lambda note: notes.append(note["text"]))
+            is_listening.set()
+            until("it is over", lambda: not client.is_running)
+            until("all is told", lambda: notes[-1:] == ["last"])
+        self.assertEqual([len(text) for text in notes], [0, 100, 200, 70_000, 4])
+        self.assertEqual(heard[0], (10, b"are you there"))
+        self.assertEqual(heard[1], (8, b"\x03\xe9"))
+
+    def test_a_frame_that_a_server_may_not_send_ends_the_connection(self):
+        for bad, code in (
+            (frame(2, b"binary"), 1003),
+            (frame(1, b"\xff\xfe"), 1007),
+            (frame(0, b"from nowhere"), 1002),
+            (frame(3, b""), 1002),
+            (b"\xc1\x00", 1002),
+            (b"\x81\x80abcd", 1002),
+            (b"\x09\x00", 1002),
+            (b"\x81\x7f" + (1 << 40).to_bytes(8, "big"), 1009),
+        ):
+            said = []
+
+            def talk(handshake, end, bad=bad, said=said):
+                end.sendall(handshake + frame(1, b'{"type":"ready"}') + bad)
+                said.append(unmasked(end))
+
+            with self.subTest(bad), odd_server(talk) as url:
+                client = Client.connect(url, token="t", session="s", start_timeout=45)
+                try:
+                    until("it says why", lambda said=said: said)
+                finally:
+                    client.close()
+                self.assertEqual((said[0][0], int.from_bytes(said[0][1][:2], "big")), (8, code))
+
+
+def is_kept(event):
+    return not event["type"].endswith("_update") and event["type"] != "snapshot"
+
+
+def frame(kind, payload, is_last=True):
+    size = len(payload)
+    head = bytes([(0x80 if is_last else 0) | kind])
+    if size < 126:
+        return head + bytes([size]) + payload
+    if size < 1 << 16:
+        return head + b"\x7e" + size.to_bytes(2, "big") + payload
+    return head + b"\x7f" + size.to_bytes(8, "big") + payload
+
+
+def unmasked(end):
+    """The next short frame of the client."""
+    head = exactly(end, 6)
+    payload = exactly(end, head[1] & 0x7F)
+    return head[0] & 0x0F, bytes(byte ^ head[2 + index % 4] for index, byte in enumerate(payload))
+
+
+def exactly(end, size):
+    data = b""
+    while len(data) < size:
+        piece = end.recv(size - len(data))
+        if not piece:
+            raise ConnectionError("the client is gone")
+        data += piece
+    return data
