@@ -8,10 +8,10 @@ const root = join(import.meta.dirname, "../..");
 const client = join(root, "clients/python");
 const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
 const python = (args: string[]) =>
-	spawnSync("python3", args, { cwd: root, env: { ...env, PYTHONPATH: client, PYTHONDONTWRITEBYTECODE: "1" }, encoding: "utf8", timeout: 120_000 });
+	spawnSync("python3", args, { cwd: root, env: { ...env, PYTHONPATH: client, PYTHONDONTWRITEBYTECODE: "1" }, encoding: "utf8", timeout: 300_000 });
 const hasPython = python(["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
 
-describe.skipIf(!hasPython)("the Python client", { timeout: 130_000 }, () => {
+describe.skipIf(!hasPython)("the Python client", { timeout: 310_000 }, () => {
 	test("keeps what its own tests promise", () => {
 		const { status, stderr } = python(["-W", "error::ResourceWarning", "-m", "unittest", "discover", "-t", client, "-s", join(client, "tests")]);
 		expect(status, stderr).toBe(0);
