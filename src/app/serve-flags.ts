@@ -19,6 +19,7 @@ export const serveFlags = {
 	"max-awake": { value: "n", doc: "Processes at once (default: serve.maxAwake)" },
 	drain: { value: "ms", doc: "How long runs may go on when the server is stopped (default: serve.drainMs)" },
 	open: { doc: "Open the page in a browser" },
+	fleet: { doc: "Show the runs and workers of the fleet, too; see docs/fleet.md" },
 	scope: { value: "scope", doc: "Of a new token or link: read, drive or admin" },
 	days: { value: "n", doc: "How long a new token is valid" },
 	now: { doc: "Of stop: do not wait for runs" },

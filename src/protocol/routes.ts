@@ -26,6 +26,7 @@ export interface Route {
 }
 
 const session = "/v1/sessions/{id}";
+const run = "/v1/runs/{id}";
 
 export const routes = {
 	page: { method: "GET", path: "/", scope: "none", doc: "The page.", answer: { status: 200, type: "text/html" }, kind: "page" },
@@ -224,6 +225,88 @@ export const routes = {
 		doc: "Server-sent events about all sessions: states, seats, sessions that come and go, draining.",
 		answer: { status: 200, type: "text/event-stream" },
 		kind: "stream",
+	},
+	runs: {
+		method: "GET",
+		path: "/v1/runs",
+		scope: "read",
+		doc: "The runs of the fleet, newest first, with counts and lanes. As all routes of runs and workers: only with `--fleet`.",
+		query: {
+			state: "`queued`, `running` or `done`.",
+			lane: "Only runs of this lane.",
+			batch: "Only runs of this batch.",
+			limit: "At most this many: 100 by default, 500 at most.",
+			before: "Older than this run.",
+		},
+		answer: { status: 200, shape: "FleetRunPage" },
+	},
+	submitRun: {
+		method: "POST",
+		path: "/v1/runs",
+		scope: "drive",
+		doc: "Submits a run. The key of the body, else the header `Idempotency-Key`, gives the same run again.",
+		body: "SubmitRun",
+		answer: { status: 201, shape: "SubmittedRun" },
+		isWork: true,
+		takesKey: true,
+	},
+	run: {
+		method: "GET",
+		path: run,
+		scope: "read",
+		doc: "One run, its takeovers and its result.",
+		answer: { status: 200, shape: "FleetRunView" },
+	},
+	runEntries: {
+		method: "GET",
+		path: `${run}/entries`,
+		scope: "read",
+		doc: "The entries of the run's session file in pages, as far as its worker has committed them.",
+		query: {
+			since: "Entries after this one.",
+			tail: "The last so many.",
+			before: "Entries before this one, the nearest ones.",
+			limit: "At most this many: 1000 by default, 10000 at most.",
+		},
+		answer: { status: 200, shape: "FleetEntries" },
+	},
+	runEvents: {
+		method: "GET",
+		path: `${run}/events`,
+		scope: "read",
+		doc: "The run's frames as server-sent events, across takeovers, until the run has ended. 204: it has, and there are no more.",
+		query: { after: "Begin after this number; the header `Last-Event-ID` comes first." },
+		answer: { status: 200, type: "text/event-stream" },
+		kind: "stream",
+	},
+	runPatch: {
+		method: "GET",
+		path: `${run}/patch`,
+		scope: "read",
+		doc: "What the run changed, for `git apply`, as a download. 409 while it has no result.",
+		answer: { status: 200, type: "text/x-diff" },
+		kind: "file",
+	},
+	runReceipt: {
+		method: "GET",
+		path: `${run}/receipt`,
+		scope: "read",
+		doc: "The receipt of the run: what was done, checked and spent. 409 while it has no result.",
+		answer: { status: 200, type: "application/json" },
+	},
+	cancelRun: {
+		method: "POST",
+		path: `${run}/cancel`,
+		scope: "drive",
+		doc: "Cancels a run; a worker that holds it ends it soon.",
+		answer: { status: 202, shape: "FleetRun" },
+	},
+	workers: {
+		method: "GET",
+		path: "/v1/workers",
+		scope: "read",
+		doc: "The workers of the fleet.",
+		answer: { status: 200, shape: "FleetWorkers" },
 	},
 	drainState: { method: "GET", path: "/v1/drain", scope: "admin", doc: "Whether the server drains.", answer: { status: 200, shape: "DrainState" } },
 	drain: {

@@ -83,6 +83,7 @@ export const ServerInfo = shape("ServerInfo", "What this server is.", {
 	sandbox: text(),
 	demo: flag({ description: "Whether `POST /v1/demo` makes a session for a first look." }),
 	hasModel: flag({ description: "Whether a model can be used: a key, or another way to a provider, is configured on the server." }),
+	fleet: flag({ description: "Whether the server was started with `--fleet`, and answers the routes of runs and workers." }),
 	draining: flag(),
 });
 
@@ -116,6 +117,102 @@ export const ServeError = shape("ServeError", "A refusal. `message` names the re
 	error: Type.Object({ code: text(), message: text(), details: optional(jsonObject) }),
 });
 
+// ─── The fleet: with `bowline serve --fleet` ───
+
+export const FleetRun = shape("FleetRun", "A run of the fleet. Times are ISO 8601.", {
+	runId: text(),
+	key: text(),
+	batch: orNull(text()),
+	lane: text(),
+	priority: integer(),
+	state: words("queued", "running", "done"),
+	status: orNull(text({ description: "How it ended, when `state` is `done`." })),
+	epoch: integer({ description: "Grows each time the run is given to a worker." }),
+	attempts: integer(),
+	worker: orNull(text()),
+	needs: list(text()),
+	budget: orNull(text()),
+	isCancelled: flag({ description: "It was cancelled, or will be." }),
+	usd: number(),
+	tokens: integer(),
+	sessionLines: integer(),
+	eventLines: integer(),
+	createdAt: text(),
+	startedAt: orNull(text()),
+	finishedAt: orNull(text()),
+	ageMs: integer(),
+	spec: { ...jsonObject, description: "What was submitted. Pictures are left out; in lists a long prompt is shortened." },
+});
+export type FleetRun = Static<typeof FleetRun>;
+
+export const FleetTakeover = shape("FleetTakeover", "A worker went on where another one was lost.", {
+	epoch: integer(),
+	worker: text(),
+	at: text(),
+	after: orNull(text({ description: "The last entry of the session file that was kept." })),
+});
+export type FleetTakeover = Static<typeof FleetTakeover>;
+
+export const FleetRunPage = shape("FleetRunPage", "Runs, newest first; how many there are in each state; and the lanes.", {
+	runs: list(FleetRun),
+	counts: { ...jsonObject, description: "By state and by how they ended." },
+	lanes: list(Type.Object({ name: text(), maxRunning: integer(), running: integer(), queued: integer(), pausedMs: integer() })),
+	queue: text({ description: "Which queue this is, without secrets." }),
+});
+export const FleetRunView = shape("FleetRunView", "One run, and what is known of its result.", {
+	run: FleetRun,
+	takeovers: list(FleetTakeover),
+	result: orNull(Type.Object({ status: text(), finishedAt: text(), patchBytes: integer(), receipt: jsonObject })),
+});
+export const FleetEntries = shape("FleetEntries", "Entries of a run's session file in pages, without those that a takeover has cut.", {
+	entries: list(jsonObject),
+	leafId: orNull(text()),
+	total: integer(),
+	before: flag({ description: "There are older entries." }),
+	after: flag({ description: "There are newer entries." }),
+	asOf: integer({ description: "Ask for events after this number." }),
+	epoch: integer({ description: "Another epoch than the last time: read from the beginning, a takeover may have cut entries." }),
+});
+export const SubmitRun = shape("SubmitRun", "A run as a line of `fleet submit --from` has it. The repository is a url, or a path in full.", {
+	repo: jsonObject,
+	prompt: text(),
+	images: optional(list(ImageInput)),
+	model: optional(text()),
+	provider: optional(text()),
+	thinking: optional(text()),
+	settings: optional(jsonObject),
+	verify: optional(Type.Unknown()),
+	deliver: optional(words("patch", "branch")),
+	limits: optional(jsonObject),
+	env: optional(list(text())),
+	setup: optional(list(text())),
+	parent: optional(text()),
+	key: optional(text()),
+	lane: optional(text()),
+	priority: optional(integer()),
+	batch: optional(text()),
+	budget: optional(text()),
+	needs: optional(list(text())),
+});
+export const SubmittedRun = shape("SubmittedRun", "The run of a submission.", {
+	runId: text(),
+	fresh: flag({ description: "False: the key was known, and this is its run." }),
+});
+export const FleetWorker = shape("FleetWorker", "A worker of the fleet.", {
+	id: text(),
+	host: text(),
+	labels: list(text()),
+	slots: integer(),
+	running: integer(),
+	version: text(),
+	startedAt: text(),
+	seenMs: integer({ description: "Milliseconds since it was last heard of." }),
+	draining: flag(),
+	gone: flag(),
+});
+export type FleetWorker = Static<typeof FleetWorker>;
+export const FleetWorkers = shape("FleetWorkers", "The workers of the fleet.", { workers: list(FleetWorker) });
+
 /** Shapes by the names that the rows of routes use. */
 export const serveShapes = {
 	CreateSession,
@@ -132,4 +229,13 @@ export const serveShapes = {
 	ArtifactList,
 	DrainState,
 	ServeError,
+	FleetRun,
+	FleetTakeover,
+	FleetRunPage,
+	FleetRunView,
+	FleetEntries,
+	SubmitRun,
+	SubmittedRun,
+	FleetWorker,
+	FleetWorkers,
 };

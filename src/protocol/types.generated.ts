@@ -1245,6 +1245,8 @@ export interface ServerInfo {
 	demo: boolean;
 	/** Whether a model can be used: a key, or another way to a provider, is configured on the server. */
 	hasModel: boolean;
+	/** Whether the server was started with `--fleet`, and answers the routes of runs and workers. */
+	fleet: boolean;
 	draining: boolean;
 }
 
@@ -1306,6 +1308,136 @@ export interface ServeError {
 		message: string;
 		details?: Record<string, unknown>;
 	};
+}
+
+/** A run of the fleet. Times are ISO 8601. */
+export interface FleetRun {
+	runId: string;
+	key: string;
+	batch: string | null;
+	lane: string;
+	priority: number;
+	state: "queued" | "running" | "done";
+	status: string | null;
+	/** Grows each time the run is given to a worker. */
+	epoch: number;
+	attempts: number;
+	worker: string | null;
+	needs: string[];
+	budget: string | null;
+	/** It was cancelled, or will be. */
+	isCancelled: boolean;
+	usd: number;
+	tokens: number;
+	sessionLines: number;
+	eventLines: number;
+	createdAt: string;
+	startedAt: string | null;
+	finishedAt: string | null;
+	ageMs: number;
+	/** What was submitted. Pictures are left out; in lists a long prompt is shortened. */
+	spec: Record<string, unknown>;
+}
+
+/** A worker went on where another one was lost. */
+export interface FleetTakeover {
+	epoch: number;
+	worker: string;
+	at: string;
+	after: string | null;
+}
+
+/** Runs, newest first; how many there are in each state; and the lanes. */
+export interface FleetRunPage {
+	runs: FleetRun[];
+	/** By state and by how they ended. */
+	counts: Record<string, unknown>;
+	lanes: Array<{
+		name: string;
+		maxRunning: number;
+		running: number;
+		queued: number;
+		pausedMs: number;
+	}>;
+	/** Which queue this is, without secrets. */
+	queue: string;
+}
+
+/** One run, and what is known of its result. */
+export interface FleetRunView {
+	run: FleetRun;
+	takeovers: FleetTakeover[];
+	result: {
+		status: string;
+		finishedAt: string;
+		patchBytes: number;
+		receipt: Record<string, unknown>;
+	} | null;
+}
+
+/** Entries of a run's session file in pages, without those that a takeover has cut. */
+export interface FleetEntries {
+	entries: Array<Record<string, unknown>>;
+	leafId: string | null;
+	total: number;
+	/** There are older entries. */
+	before: boolean;
+	/** There are newer entries. */
+	after: boolean;
+	/** Ask for events after this number. */
+	asOf: number;
+	/** Another epoch than the last time: read from the beginning, a takeover may have cut entries. */
+	epoch: number;
+}
+
+/** A run as a line of `fleet submit --from` has it. The repository is a url, or a path in full. */
+export interface SubmitRun {
+	repo: Record<string, unknown>;
+	prompt: string;
+	images?: ImageInput[];
+	model?: string;
+	provider?: string;
+	thinking?: string;
+	settings?: Record<string, unknown>;
+	verify?: unknown;
+	deliver?: "patch" | "branch";
+	limits?: Record<string, unknown>;
+	env?: string[];
+	setup?: string[];
+	parent?: string;
+	key?: string;
+	lane?: string;
+	priority?: number;
+	batch?: string;
+	budget?: string;
+	needs?: string[];
+}
+
+/** The run of a submission. */
+export interface SubmittedRun {
+	runId: string;
+	/** False: the key was known, and this is its run. */
+	fresh: boolean;
+}
+
+/** A worker of the fleet. */
+export interface FleetWorker {
+	id: string;
+	host: string;
+	labels: string[];
+	slots: number;
+	running: number;
+	version: string;
+	startedAt: string;
+	/** Milliseconds since it was last heard of. */
+	seenMs: number;
+	draining: boolean;
+	gone: boolean;
+}
+
+/** The workers of the fleet. */
+export interface FleetWorkers {
+	workers: FleetWorker[];
 }
 
 /** The model that was chosen. */

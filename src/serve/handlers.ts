@@ -5,7 +5,8 @@ import type { RouteName, Scope } from "../protocol/routes.ts";
 import { scopes } from "../protocol/routes.ts";
 import type { CreateSession } from "../protocol/serve.ts";
 import type { Admitted } from "./checks.ts";
-import { answer, answerJson, answerText, cursorOf, numberOf, parseObject, readBody } from "./http.ts";
+import type { FleetRoutes } from "./fleet/handlers.ts";
+import { answer, answerJson, answerText, cursorOf, keyOf, numberOf, parseObject, readBody } from "./http.ts";
 import type { PageAssets } from "./page-assets.ts";
 import { Refusal } from "./refusal.ts";
 import type { Running } from "./server.ts";
@@ -20,6 +21,7 @@ export interface Call extends Admitted {
 	server: Running;
 }
 
+type FleetRouteName = Exclude<keyof FleetRoutes, "close">;
 type Handler = (call: Call) => void | Promise<void>;
 
 const bearerOf = ({ bearer }: Call) => bearer as Bearer;
@@ -33,14 +35,6 @@ async function bodyOf({ request, route }: Call): Promise<Record<string, unknown>
 	const body = parseObject(await readBody(request));
 	if (route.body !== undefined) (await import("./validate.ts")).checkBody(route.body, body);
 	return body;
-}
-
-function keyOf({ request }: Call): string | undefined {
-	const key = request.headers["idempotency-key"];
-	if (key === undefined) return undefined;
-	if (typeof key !== "string" || key === "" || key.length > 200)
-		throw new Refusal(400, "bad_field", "Idempotency-Key must have 1 to 200 characters.");
-	return key;
 }
 
 const commandMs = 30_000;
@@ -120,6 +114,11 @@ async function asset({ request, response, params, name, server }: Call): Promise
 	);
 }
 
+const fleetRoute =
+	(name: FleetRouteName): Handler =>
+	async (call) =>
+		(await call.server.fleetRoutes())[name](call);
+
 /** Upgrades have handlers of their own. */
 export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handler> = {
 	page: asset,
@@ -162,7 +161,7 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 	},
 	async create(call) {
 		const { response, server } = call;
-		const key = keyOf(call);
+		const key = keyOf(call.request);
 		const body = (await bodyOf(call)) as CreateSession;
 		if (body.settings) (await import("./validate.ts")).checkSettings(body.settings);
 		if (body.approve && !(server.config.mayApprove && bearerOf(call).scope === "admin"))
@@ -196,7 +195,7 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 		const session = sessionOf(call);
 		const { key: given, ...body } = await bodyOf(call);
 		const wait = waitOf(call);
-		const accepted = await prompt(call, session, body, keyOf(call) ?? (given as string | undefined));
+		const accepted = await prompt(call, session, body, keyOf(call.request) ?? (given as string | undefined));
 		const { runId } = accepted as { runId?: string };
 		if (wait === 0 || runId === undefined) return answerJson(call.response, 202, accepted);
 		const { line, forget } = session.whenRunEnds(runId);
@@ -220,7 +219,7 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 		const access = Object.hasOwn(commandAccess, type) ? commandAccess[type as keyof typeof commandAccess] : "read";
 		if (access !== "read" && !mayUse(bearerOf(call).scope, "drive"))
 			throw new Refusal(403, "read_only", `${type} needs a token of scope drive; this one may only read.`);
-		const key = keyOf(call);
+		const key = keyOf(call.request);
 		const caller = { bearer: bearerOf(call), name: bearerOf(call).name };
 		const line = JSON.stringify({ ...body, ...(key !== undefined && { key }) });
 		const answered = await within(longCommands.has(type) ? longCommandMs : commandMs, session.command(caller, line), type);
@@ -257,6 +256,15 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 		call.server.connections.check(bearerOf(call), 0);
 		streamServerEvents(call.response, bearerOf(call), call.server.hub, call.server.connections);
 	},
+	runs: fleetRoute("runs"),
+	submitRun: fleetRoute("submitRun"),
+	run: fleetRoute("run"),
+	runEntries: fleetRoute("runEntries"),
+	runEvents: fleetRoute("runEvents"),
+	runPatch: fleetRoute("runPatch"),
+	runReceipt: fleetRoute("runReceipt"),
+	cancelRun: fleetRoute("cancelRun"),
+	workers: fleetRoute("workers"),
 	drainState: ({ response, server }) => answerJson(response, 200, server.drainState()),
 	drain({ response, server }) {
 		void server.drain();

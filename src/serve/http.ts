@@ -72,6 +72,15 @@ export function numberOf(query: URLSearchParams, name: string, fallback: number,
 	return Math.min(value, most);
 }
 
+/** The header `Idempotency-Key`. */
+export function keyOf({ headers }: IncomingMessage): string | undefined {
+	const key = headers["idempotency-key"];
+	if (key === undefined) return undefined;
+	if (typeof key !== "string" || key === "" || key.length > 200)
+		throw new Refusal(400, "bad_field", "Idempotency-Key must have 1 to 200 characters.");
+	return key;
+}
+
 /** A cursor of a query or of `Last-Event-ID`. */
 export function cursorOf(text: string | null | undefined): number | undefined {
 	if (text === null || text === undefined || text === "") return undefined;

@@ -12,6 +12,8 @@ import { dialectNames } from "../protocol/flags.ts";
 import type { Scope } from "../protocol/routes.ts";
 import { type Admitted, admit, type Gate, type RequestHead } from "./checks.ts";
 import { Connections, Rates, usualLimits } from "./connections.ts";
+import type { FleetRoutes } from "./fleet/handlers.ts";
+import type { Fleet } from "./fleet/source.ts";
 import { handlers } from "./handlers.ts";
 import { answerRefusal, commonHeaders, cursorOf, mostBodyBytes } from "./http.ts";
 import { Hub } from "./hub.ts";
@@ -44,6 +46,8 @@ export interface ServeConfig {
 	makeDemo?: () => Promise<{ directory: string; prompt: string }>;
 	/** Whether a model could be asked: a key or another way in is configured. */
 	hasModel?: () => Promise<boolean>;
+	/** The fleet's queue; absent without `--fleet`. */
+	fleet?: Fleet;
 	sessionsDirectory: string;
 	/** The program that agents are, and flags of every session. */
 	program: readonly string[];
@@ -95,6 +99,7 @@ export class BowlineServer {
 	#draining: { deadline: number } | undefined;
 	#drained: Promise<void> | undefined;
 	#isEnded = false;
+	#fleetRoutes: Promise<FleetRoutes> | undefined;
 	#hurry: () => void = () => undefined;
 	/** Resolves with the second request to end. */
 	#hurried: Promise<void>;
@@ -245,8 +250,17 @@ export class BowlineServer {
 			sandbox: config.sandbox,
 			demo: config.makeDemo !== undefined,
 			hasModel: (await config.hasModel?.()) ?? false,
+			fleet: config.fleet !== undefined,
 			draining: this.#draining !== undefined,
 		};
+	}
+
+	/** What answers the routes of runs and workers. */
+	fleetRoutes(): Promise<FleetRoutes> {
+		const { fleet } = this.config;
+		if (!fleet) throw new Refusal(404, "no_fleet", "This server does not show the fleet. Start it with bowline serve --fleet.");
+		this.#fleetRoutes ??= import("./fleet/handlers.ts").then((module) => new module.FleetRoutes(fleet));
+		return this.#fleetRoutes;
 	}
 
 	status(): object {
@@ -407,6 +421,8 @@ export class BowlineServer {
 		this.sessions.close();
 		this.metrics.close();
 		this.#sockets.close();
+		(await this.#fleetRoutes)?.close();
+		await settledWithin(goodbyeMs, this.config.fleet?.close() ?? Promise.resolve());
 		clearInterval(this.#expiry);
 		if (server?.listening) {
 			const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -31,11 +31,11 @@ const attempts = 5;
 /** The entries, and a number after which a reader misses nothing and gets nothing twice. */
 export async function entriesOf(session: Session, query: EntriesQuery): Promise<Entries & { asOf: number }> {
 	if (!session.isAwake || session.state === "starting" || session.state === "stopping")
-		return { ...read(session, query), asOf: session.feed.ring.lastSeq };
+		return { ...readEntries(session.record.file, query), asOf: session.feed.ring.lastSeq };
 	// The agent writes meanwhile. A page is consistent when nothing durable was said while it was read.
 	let before = await asOf(session);
 	for (let attempt = 1; ; attempt++) {
-		const entries = read(session, query);
+		const entries = readEntries(session.record.file, query);
 		const after = await asOf(session);
 		if (attempt === attempts || !session.feed.ring.hasDurableBetween(before, after))
 			return { ...entries, asOf: attempt === attempts ? before : after };
@@ -52,8 +52,7 @@ async function asOf(session: Session): Promise<number> {
 	}
 }
 
-function read(session: Session, { since, tail, before, limit }: EntriesQuery): Entries {
-	const { file } = session.record;
+export function readEntries(file: string | undefined, { since, tail, before, limit }: EntriesQuery): Entries {
 	const transcript = file === undefined ? undefined : openTranscript(file, sourceOptions);
 	if (!transcript) return { entries: [], leafId: null, total: 0, before: false, after: false };
 	const all = transcript.entries as readonly { id: string }[];

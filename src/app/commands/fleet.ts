@@ -1,7 +1,7 @@
 /** `bowline fleet`: submits runs, works on them, and shows what became of them. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { openQueue, type QueuePlace, refusePassword, type SharedQueue } from "../../fleet/open.ts";
 import type { RunRow, Status, Submission } from "../../fleet/queue.ts";
 import { readSubmission, SpecError, type SubmissionInput, toSubmission } from "../../fleet/spec.ts";
@@ -15,6 +15,7 @@ import { openWorkspace, type Workspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
 import { type FleetOptions, fleetFlags } from "../fleet-flags.ts";
 import { printJson } from "../json.ts";
+import { queuePlaceOf } from "../queue-place.ts";
 import { parseOwnFlags } from "../serve-flags.ts";
 import { conversationLines, progressLine, runTable, table, tookText } from "./fleet-view.ts";
 
@@ -70,12 +71,7 @@ export async function fleetCommand(given: readonly string[], options: Options, u
 		throw new UsageError(`Unknown: bowline fleet ${name}.${didYouMean(name, Object.keys(commands), (each) => `bowline fleet ${each}`)}`);
 	await refusePassword(options.set ?? []);
 	const workspace = await openWorkspace({ options, isRpc: false });
-	const url = workspace.settings.get("fleet.url");
-	const place: QueuePlace = {
-		...(url === undefined ? {} : { url }),
-		schema: workspace.settings.get("fleet.schema"),
-		directory: join(workspace.userDirectory, "fleet"),
-	};
+	const place = queuePlaceOf(workspace);
 	try {
 		await (commands[name] as (typeof commands)[string]).run({ words: rest, flags: own as FleetOptions, options, workspace, place });
 	} catch (error) {

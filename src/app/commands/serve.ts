@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { refusePassword } from "../../fleet/open.ts";
 import { exitCodes } from "../../lib/exit-codes.ts";
 import { printable } from "../../lib/printable.ts";
 import { UsageError } from "../../lib/usage-error.ts";
@@ -55,7 +56,12 @@ export async function serveCommand(given: readonly string[], options: Options, u
 	if (!/^[\w-][\w.-]{0,63}$/.test(name)) throw new UsageError("--name must be made of letters, digits, dots, dashes and underscores.");
 	const directory = join(workspace.userDirectory, "serve", name);
 	if (words.length > 0) return control(words, serving, directory, options.json === true);
-	await start(configOf(workspace, serving, directory, name), serving.open === true);
+	const config = configOf(workspace, serving, directory, name);
+	if (serving.fleet) {
+		await refusePassword(options.set ?? []);
+		config.fleet = await (await import("./serve-fleet.ts")).fleetOf(workspace);
+	}
+	await start(config, serving.open === true);
 }
 
 // ─── The server ───

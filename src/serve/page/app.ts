@@ -9,6 +9,7 @@ import { Announcer } from "./announce.ts";
 import { Api, Refused } from "./api.ts";
 import { Chat } from "./chat.ts";
 import type { Picture, SendAs } from "./composer.ts";
+import { RunTable, runDot, runWord, WorkerTable } from "./fleet.ts";
 import { type Action, Keyboard, keyMap } from "./keyboard.ts";
 import { type Answer, type Frame, Link, type LinkState } from "./link.ts";
 import { codeInAddress, loginView } from "./login.ts";
@@ -16,6 +17,7 @@ import { agreed, asked, help, type NewSession, newSession, shown } from "./modal
 import { SessionModel } from "./model.ts";
 import { type Facts, Panels } from "./panels.ts";
 import { Pickers } from "./pickers.ts";
+import { type RunFacts, RunView } from "./run.ts";
 import { groupOf, lastPart, SessionList, sessionName, stateDot, stateWord } from "./session-list.ts";
 
 interface ServerInfo {
@@ -26,9 +28,14 @@ interface ServerInfo {
 	demo?: boolean;
 	/** A model can be used, as far as is known without asking one. */
 	hasModel?: boolean;
+	/** Runs and workers can be shown. */
+	fleet?: boolean;
 }
 
 const prefix = "#/s/";
+const runPrefix = "#/r/";
+/** The tabs, where the server shows a fleet. */
+const tabs = { "#/": "Sessions", "#/runs": "Runs", "#/workers": "Workers" } as const;
 const addressOf = (id: string) => `${prefix}${encodeURIComponent(id)}`;
 /** A lost connection is worth a word after this time. */
 const patienceMs = 2000;
@@ -63,6 +70,13 @@ export class App {
 	#state = h("span", { class: "bar-state" });
 	#line = h("p", { class: "link-line", role: "status" });
 	#middle = h("main", { class: "middle", id: "main" });
+	#tabs = h("nav", { class: "tabs", "aria-label": "Views" });
+	#side = h("aside", { class: "right", "aria-label": "Details of the session" });
+	/** The view of the fleet that is open. */
+	#fleetView: { close(): void } | undefined;
+	#runTable: RunTable | undefined;
+	#workerTable: WorkerTable | undefined;
+	#runView: RunView | undefined;
 	#theme = themeSwitch();
 	#frame = 0;
 	#refreshTimer = 0;
@@ -174,12 +188,15 @@ export class App {
 			h("div", { class: "left-head" }, h("div", { class: "search-box", role: "search" }, icon("search"), this.#filter), make),
 			this.#list.element,
 		);
-		const side = h("aside", { class: "right", "aria-label": "Details of the session" }, this.#panels.element);
+		this.#side.replaceChildren(this.#panels.element);
+		this.#tabs.hidden = this.#info?.fleet !== true;
+		this.#tabs.replaceChildren(...Object.entries(tabs).map(([href, name]) => h("a", { href }, name)));
 		const bar = h(
 			"header",
 			{ class: "bar" },
 			button("tool-button left-toggle", "Sessions", () => toggleDrawer("left"), icon("menu")),
 			h("a", { class: "brand", href: "#/", title: "All sessions" }, "Bowline"),
+			this.#tabs,
 			h("div", { class: "bar-middle" }, this.#title, this.#state),
 			h("div", { class: "bar-pickers" }, this.#pickers.element),
 			button("tool-button find-button", "Search this conversation", () => this.#chat.find.open(), icon("search")),
@@ -194,7 +211,7 @@ export class App {
 			skip,
 			bar,
 			this.#line,
-			h("div", { class: "columns" }, sessions, this.#middle, side, backdrop),
+			h("div", { class: "columns" }, sessions, this.#middle, this.#side, backdrop),
 			this.#announcer.element,
 		);
 	}
@@ -212,11 +229,80 @@ export class App {
 		if (id === this.#model?.id && id !== undefined) return;
 		this.#leave();
 		closeDrawers();
-		if (id === undefined) this.#showWelcome();
-		else void this.#open(id);
+		this.#drawTabs();
+		if (id !== undefined) void this.#open(id);
+		else if (!this.#openFleet()) this.#showWelcome();
+	}
+
+	#drawTabs(): void {
+		const { hash } = location;
+		const current = hash.startsWith(runPrefix) ? "#/runs" : hash in tabs && hash !== "#/" ? hash : "#/";
+		for (const link of this.#tabs.querySelectorAll("a")) {
+			if (link.getAttribute("href") === current) link.setAttribute("aria-current", "page");
+			else link.removeAttribute("aria-current");
+		}
+		document.body.classList.toggle("fleet-tab", current !== "#/");
+	}
+
+	/** Whether the address is one of the fleet. */
+	#openFleet(): boolean {
+		const { hash } = location;
+		if (this.#info?.fleet !== true) return false;
+		if (hash.startsWith(runPrefix)) this.#openRun(decodeURIComponent(hash.slice(runPrefix.length)));
+		else if (hash === "#/runs") this.#openTable("Runs", (this.#runTable ??= new RunTable(this.#api)));
+		else if (hash === "#/workers") this.#openTable("Workers", (this.#workerTable ??= new WorkerTable(this.#api)));
+		else return false;
+		return true;
+	}
+
+	#openTable(title: string, table: RunTable | WorkerTable): void {
+		document.body.classList.add("no-session");
+		document.title = `${title} · Bowline`;
+		this.#title.textContent = title;
+		this.#state.replaceChildren();
+		this.#middle.replaceChildren(table.element);
+		this.#fleetView = table;
+		table.open();
+		this.#drawList();
+	}
+
+	#openRun(id: string): void {
+		const view = (this.#runView ??= new RunView({
+			api: this.#api,
+			mayDrive: () => this.#mayDrive,
+			onChange: (facts) => this.#drawRunHead(facts),
+			onMissing: (message) => this.#showMissing(message, "This run cannot be shown"),
+		}));
+		document.body.classList.remove("no-session");
+		document.body.classList.add("is-run");
+		this.#title.textContent = "Run";
+		this.#state.replaceChildren();
+		this.#middle.replaceChildren(view.element);
+		this.#side.replaceChildren(view.side);
+		this.#side.setAttribute("aria-label", "Details of the run");
+		this.#fleetView = view;
+		view.open(id);
+		this.#drawList();
+	}
+
+	#drawRunHead({ run }: RunFacts): void {
+		const name = oneLine(textOf(run.spec.prompt), 70) || run.runId;
+		document.title = `${name} · Bowline`;
+		if (this.#title.textContent !== name) this.#title.replaceChildren(h("bdi", {}, name));
+		this.#state.replaceChildren(runDot(run), h("span", {}, runWord(run)));
+	}
+
+	#leaveFleet(): void {
+		this.#fleetView?.close();
+		this.#fleetView = undefined;
+		if (!document.body.classList.contains("is-run")) return;
+		document.body.classList.remove("is-run");
+		this.#side.replaceChildren(this.#panels.element);
+		this.#side.setAttribute("aria-label", "Details of the session");
 	}
 
 	#leave(): void {
+		this.#leaveFleet();
 		if (!this.#model) return;
 		this.#link.detach(this.#model.id);
 		this.#model.close();
@@ -301,13 +387,11 @@ export class App {
 		this.#link.attach(model.id, asOf, (frame) => this.#model === model && model.take(frame));
 	}
 
-	#showMissing(message: string): void {
+	#showMissing(message: string, title = "This session cannot be shown"): void {
 		this.#leave();
 		document.body.classList.add("no-session");
 		this.#title.textContent = "Sessions";
-		this.#middle.replaceChildren(
-			h("div", { class: "welcome" }, h("p", { class: "welcome-title" }, "This session cannot be shown"), h("p", {}, message)),
-		);
+		this.#middle.replaceChildren(h("div", { class: "welcome" }, h("p", { class: "welcome-title" }, title), h("p", {}, message)));
 	}
 
 	// ─── Frames ───
@@ -465,7 +549,7 @@ export class App {
 	#drawList(): void {
 		this.#list.show(this.#sessions, this.#model?.id ?? "", this.#filter.value);
 		const waiting = this.#sessions.filter((session) => groupOf(session) === "needs").length;
-		const name = this.#model ? sessionName(this.#model.session) : "";
+		const name = this.#model ? sessionName(this.#model.session) : this.#fleetView ? (this.#title.textContent ?? "") : "";
 		document.title = `${waiting ? `(${waiting}) ` : ""}${name ? `${name} · ` : ""}Bowline`;
 	}
 

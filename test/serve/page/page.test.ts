@@ -3,9 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import axe from "axe-core";
 import { afterAll, describe, expect, test } from "vitest";
+import { familyOf, makeFixture, signalAll, startWorker } from "../../fleet/fixture.ts";
 import { hostileSession } from "../../transcript/export/hostile.ts";
 import { picture } from "../../transcript/export/session.ts";
-import { place, serve, spawnServer, type TestServer, until } from "../support.ts";
+import { later, place, serve, spawnServer, type TestServer, until } from "../support.ts";
 import {
 	browserPath,
 	closeBrowser,
@@ -543,6 +544,70 @@ describe.skipIf(!browserPath)("the page of the server", () => {
 		await page.fill(".write", "Not sent yet");
 		await page.reload();
 		await page.waitForFunction(() => (document.querySelector(".write") as HTMLTextAreaElement | null)?.value === "Not sent yet");
+		expect(own.trouble).toEqual([]);
+	});
+
+	test("the fleet: runs in a table, one that is watched while it works, its patch, a cancelled one, workers", { timeout: slow }, async () => {
+		const fixture = makeFixture({ waitAt: 2 });
+		later(() => fixture.remove());
+		const server = await serve({ args: ["--fleet"] });
+		const submit = async (more: object) =>
+			(await server.post("/v1/runs", { repo: { url: fixture.repository }, provider: "scripted", model: fixture.script, ...more })).json
+				.runId as string;
+		const own = await tab(server);
+		const { page } = own;
+		await page.click(".tabs a:has-text('Runs')");
+		await says(own, ".fleet .nothing", "No runs yet");
+		const waiting = await submit({ prompt: "<b>Wait</b> for \u202eever", batch: "day", needs: ["a-machine-that-is-not-there"] });
+		const run = await submit({ prompt: "Take all steps.", batch: "night" });
+		await page.waitForFunction(() => document.querySelectorAll("tr[data-run]").length === 2);
+		await says(own, ".fleet-counts", "2 queued");
+		await page.selectOption("select[aria-label='Batch']", "day");
+		await page.waitForFunction(() => document.querySelectorAll("tr[data-run]").length === 1);
+		expect(await page.textContent("tr[data-run]")).toContain("<b>Wait</b>");
+		await page.selectOption("select[aria-label='Batch']", "");
+		expect(await findings(own)).toEqual([]);
+
+		// Cancelled from the page.
+		await page.click(`tr[data-run='${waiting}'] a`);
+		await says(own, ".run-dock", "waits for a worker");
+		await page.click("button:has-text('Cancel the run')");
+		await page.click("dialog .primary");
+		await says(own, ".bar-state", "cancelled");
+
+		// Watched while it works, without a reload.
+		await page.click(".tabs a:has-text('Runs')");
+		await page.click(`tr[data-run='${run}'] a`);
+		await says(own, ".bar-state", "queued");
+		const worker = startWorker(server.at.user, [], {});
+		later(async () => {
+			signalAll(familyOf(worker.child.pid as number), "SIGKILL");
+			await worker.exited;
+		});
+		await says(own, ".log .slice", "step 1 is done");
+		await says(own, ".bar-state", "running");
+		expect(await page.$(".write")).toBeNull();
+		fixture.go();
+		await says(own, ".bar-state", "completed");
+		await says(own, ".log .slice", "Done.");
+		await says(own, ".right", "Patch");
+		expect(await findings(own)).toEqual([]);
+		await page.click("button:has-text('Show the patch')");
+		await says(own, "dialog .diff", "line 4");
+		await page.keyboard.press("Escape");
+		await page.waitForSelector("dialog", { state: "detached" });
+
+		await page.click(".tabs a:has-text('Workers')");
+		await says(own, ".fleet table", "idle");
+		expect(await findings(own)).toEqual([]);
+		await page.setViewportSize({ width: 320, height: 640 });
+		expect(await sideways(own)).toBe(0);
+		await page.click(".tabs a:has-text('Runs')");
+		await page.waitForSelector("tr[data-run]");
+		expect(await sideways(own)).toBe(0);
+		await page.click(`tr[data-run='${run}'] a`);
+		await says(own, ".bar-state", "completed");
+		expect(await sideways(own)).toBe(0);
 		expect(own.trouble).toEqual([]);
 	});
 
