@@ -6,6 +6,7 @@ import { checkpoints } from "./checkpoint-rows.ts";
 import { enduranceRows } from "./endurance-rows.ts";
 import { worktree } from "./isolation-rows.ts";
 import { mcpRows } from "./mcp-rows.ts";
+import { permissionRows } from "./permission-rows.ts";
 import { providerRows } from "./provider-rows.ts";
 import { replayRows } from "./replay-rows.ts";
 import type { Row } from "./row.ts";
@@ -18,6 +19,7 @@ export const rows: Row[] = [
 	...providerRows,
 	...toolRows,
 	...mcpRows,
+	...permissionRows,
 	...sessionRows,
 	...acpRows,
 	...replayRows,

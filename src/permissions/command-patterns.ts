@@ -2,7 +2,7 @@
 
 import { type PatternWord, readPattern, type ScriptCommand, starMark } from "./lexer.ts";
 import { hasDangerousOptions, hasSubcommands, isLauncher, nameOf, runsOthers } from "./programs.ts";
-import { fitsStars } from "./stars.ts";
+import { starsPattern } from "./stars.ts";
 
 export interface CommandPattern {
 	/** As written. */
@@ -19,12 +19,22 @@ export class Script {
 	readonly text: string;
 	/** Nothing when the script is opaque. */
 	readonly commands: readonly ScriptCommand[] | undefined;
+	#programs: readonly Program[] | undefined;
 	#loose: LooseWords | undefined;
-	#arguments: (LooseWords | undefined)[] = [];
 
 	constructor(text: string, commands: readonly ScriptCommand[] | undefined) {
 		this.text = text;
 		this.commands = commands;
+	}
+
+	/** The programs that its commands start. */
+	get programs(): readonly Program[] {
+		this.#programs ??= (this.commands ?? []).map(({ words: [name = "", ...rest] }, index) => ({
+			names: [...new Set([name, baseName(name), nameOf(name)])],
+			words: rest,
+			loose: runsOthers(name) ? this.#argumentsOf(index) : undefined,
+		}));
+		return this.#programs;
 	}
 
 	get loose(): LooseWords {
@@ -33,10 +43,17 @@ export class Script {
 	}
 
 	/** The arguments of one of its commands, as words that another program may run. */
-	argumentsOf(index: number): LooseWords {
-		this.#arguments[index] ??= new LooseWords(looseWords((this.commands?.[index]?.words ?? []).slice(1).join(" ")));
-		return this.#arguments[index];
+	#argumentsOf(index: number): LooseWords {
+		return new LooseWords(looseWords((this.commands?.[index]?.words ?? []).slice(1).join(" ")));
 	}
+}
+
+interface Program {
+	/** As written, without the directory, and without the version. */
+	names: readonly string[];
+	words: readonly string[];
+	/** Of a program that runs others: its arguments. */
+	loose: LooseWords | undefined;
 }
 
 /** Words in the order in which they occur, with the names that paths among them end in. */
@@ -50,8 +67,8 @@ class LooseWords {
 	}
 
 	/** Most rules are about other words altogether. */
-	have(literals: readonly string[]): boolean {
-		return literals.every((literal) => isPattern(literal) || this.#known.has(literal)) && occurs(literals, this.#words);
+	have(literals: readonly Literal[]): boolean {
+		return literals.every(({ exact }) => exact === undefined || this.#known.has(exact)) && occurs(literals, this.#words);
 	}
 }
 
@@ -72,10 +89,7 @@ export function commandPattern(text: string | undefined, onTightened: (reason: s
 			tight.length > 1 &&
 			tight.length === script.length &&
 			tight.every(({ words, joined }, index) => script[index]?.joined === joined && matches(words, (script[index] as ScriptCommand).words)),
-		catches: (script) =>
-			script.commands
-				? script.commands.some(({ words }, index) => isCaught(literals, words, () => script.argumentsOf(index)))
-				: script.loose.have(literals),
+		catches: (script) => (script.commands ? script.programs.some((program) => isCaught(literals, program)) : script.loose.have(literals)),
 	};
 }
 
@@ -135,27 +149,37 @@ function matches(pattern: readonly PatternWord[], words: readonly string[]): boo
 
 // ── Deny and ask ────────────────────────────────────────────────────────────────────────────────────────
 
+/** A word that a pattern spells out. */
+interface Literal {
+	/** Nothing where a star is inside: only rules that restrict have such words. */
+	exact: string | undefined;
+	is: (word: string) => boolean;
+}
+
+function literalOf(text: string): Literal {
+	const hasStars = text.includes(starMark) || text.includes("*");
+	return hasStars ? { exact: undefined, is: starsPattern(text.replaceAll(starMark, "*")) } : { exact: text, is: (word) => word === text };
+}
+
 /** The words that a pattern spells out, in order. */
-function literalsOf(text: string, commands: readonly Pattern[] | undefined): string[] {
+function literalsOf(text: string, commands: readonly Pattern[] | undefined): Literal[] {
 	const words = commands ? commands.flatMap((command) => command.words.filter((word) => typeof word === "string")) : looseWords(text);
-	return words.filter((word) => word.replaceAll(starMark, "").replaceAll("*", "") !== "");
+	return words.filter((word) => word.replaceAll(starMark, "").replaceAll("*", "") !== "").map(literalOf);
 }
 
-/** The program must be the first literal, by its name alone; the other literals follow in that order, with anything in between. */
-function isCaught(literals: readonly string[], words: readonly string[], loose: () => LooseWords): boolean {
+/** The program must be the first literal, by one of its names; the other literals follow in that order, with anything in between. */
+function isCaught(literals: readonly Literal[], { names, words, loose }: Program): boolean {
 	const [first] = literals;
-	const [name = ""] = words;
 	if (first === undefined) return true;
-	const isProgram = isWord(first, name) || isWord(first, baseName(name)) || isWord(first, nameOf(name));
-	if (isProgram && occurs(literals.slice(1), words.slice(1))) return true;
-	return runsOthers(name) && loose().have(literals);
+	if (names.some(first.is) && occurs(literals.slice(1), words)) return true;
+	return loose?.have(literals) ?? false;
 }
 
-/** Whether the literals occur in that order. The first one may also be the end of a path. */
-function occurs(literals: readonly string[], words: readonly string[]): boolean {
+/** Whether the literals occur in that order. Each one may also be the end of a path. */
+function occurs(literals: readonly Literal[], words: readonly string[]): boolean {
 	let at = 0;
 	for (const literal of literals) {
-		while (at < words.length && !isWord(literal, words[at] as string) && !isWord(literal, baseName(words[at] as string))) at += 1;
+		while (at < words.length && !literal.is(words[at] as string) && !literal.is(baseName(words[at] as string))) at += 1;
 		if (at === words.length) return false;
 		at += 1;
 	}
@@ -171,11 +195,4 @@ function looseWords(text: string): string[] {
 	const apart = spaced.replace(/["'\\]+/g, " ");
 	const all = joined === apart ? joined : `${joined} ${apart}`;
 	return all.split(" ").filter((word) => word !== "");
-}
-
-const isPattern = (literal: string) => literal.includes(starMark) || literal.includes("*");
-
-/** A star inside a literal stands for any characters: only rules that restrict have such literals. */
-function isWord(literal: string, word: string): boolean {
-	return isPattern(literal) ? fitsStars(literal.replaceAll(starMark, "*"), word) : literal === word;
 }

@@ -4,7 +4,7 @@ import { digestOf } from "../lib/canonical-json.ts";
 import type { PermissionMode, PermissionRule, SourcedRule } from "../protocol/permissions.ts";
 import type { Grant } from "./grants.ts";
 import { answerOfMode, type CallFacts, staysDenied } from "./modes.ts";
-import { type CompiledRule, catches, coveredBy, type JudgedCall } from "./rules.ts";
+import { type CompiledRule, catches, coveredBy, type JudgedCall, rulesAbout } from "./rules.ts";
 
 export type Decision =
 	| { answer: "allow"; by: "rule" | "session" | "always" | "mode"; rule?: PermissionRule }
@@ -20,11 +20,11 @@ export interface RuleBook {
 export type Call = JudgedCall & CallFacts;
 
 export function decide(call: Call, book: RuleBook, grants: readonly Grant[], mode: PermissionMode): Decision {
-	const denied = book.deny.find((rule) => catches(rule, call));
+	const denied = rulesAbout(book.deny, call.subject).find((rule) => catches(rule, call));
 	if (denied) return { answer: "deny", by: "rule", rule: denied.rule };
 	const answer = answerOfMode(mode, call);
 	if (answer === "deny" && staysDenied(mode, call.subject)) return { answer: "deny", by: "mode" };
-	const asked = book.ask.find((rule) => catches(rule, call));
+	const asked = rulesAbout(book.ask, call.subject).find((rule) => catches(rule, call));
 	if (asked) return { answer: "ask", rule: asked.rule };
 	return allowedBy(call, book, grants) ?? (answer === "allow" ? { answer, by: "mode" } : answer === "deny" ? { answer, by: "mode" } : { answer });
 }

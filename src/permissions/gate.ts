@@ -30,7 +30,7 @@ import { protectedPaths } from "./path-patterns.ts";
 import { type Proposal, proposalOf } from "./proposal.ts";
 import { callOf, judgedCall, type Surroundings, scriptOf } from "./question.ts";
 import { realPathOf } from "./real-path.ts";
-import { catches, compileRule, coveredBy } from "./rules.ts";
+import { catches, compileRule, coveredBy, rulesAbout } from "./rules.ts";
 import { type Denial, denialText, dialogTitle, textOf, titleOf } from "./texts.ts";
 
 /** How a question reaches a person. */
@@ -200,7 +200,9 @@ export class Gate {
 	/** Whether a search may show what it found in a file: nothing that a rule denies, and nothing that it would have to ask about. */
 	mayRead(path: string): boolean {
 		const call = callOf({ kind: "read", tool: "read", args: {}, targets: [path] }, this.#parts.place);
-		return ![...this.#book.deny, ...this.#book.ask].some((rule) => rule.path !== undefined && catches(rule, call));
+		return ![...rulesAbout(this.#book.deny, call.subject), ...rulesAbout(this.#book.ask, call.subject)].some(
+			(rule) => rule.path !== undefined && catches(rule, call),
+		);
 	}
 
 	/** Asks about a call of our own, such as a connection, through the same rules and the same host. */

@@ -1,6 +1,6 @@
 /** Globs of rules, matched against real paths. */
 import { isAbsolute, join, relative, sep } from "node:path";
-import { matchesParts, type PathGlob, pathGlob } from "../lib/glob.ts";
+import { matchesParts, pathGlob } from "../lib/glob.ts";
 
 export interface PathPattern {
 	/** Covers exactly this path. */
@@ -17,7 +17,7 @@ export interface Places {
 
 export function pathPattern(pattern: string, { cwd, home }: Places): PathPattern {
 	const text = pattern.replace(/^\.\//, "");
-	if (!text.includes("/") && text === pattern) return namePattern(pathGlob(text));
+	if (!text.includes("/") && text === pattern) return namePattern(text);
 	const isHome = pattern === "~" || pattern.startsWith("~/");
 	if (isHome && home === undefined) return { covers: () => false, catches: () => false };
 	const base = isHome ? (home as string) : isAbsolute(pattern) ? "/" : cwd;
@@ -26,13 +26,14 @@ export function pathPattern(pattern: string, { cwd, home }: Places): PathPattern
 		const inside = relative(base, path);
 		return inside === "" || inside === ".." || inside.startsWith(`..${sep}`) ? undefined : inside.split(sep);
 	};
+	const mayFit = containing(text);
 	return {
 		covers(path) {
-			const given = parts(path);
+			const given = mayFit(path) ? parts(path) : undefined;
 			return given !== undefined && matchesParts(glob, given);
 		},
 		catches(path) {
-			const given = parts(path);
+			const given = mayFit(path) ? parts(path) : undefined;
 			return given?.some((_, index) => matchesParts(glob, given.slice(0, index + 1))) ?? false;
 		},
 	};
@@ -42,12 +43,22 @@ export function pathPattern(pattern: string, { cwd, home }: Places): PathPattern
 export const isLiteralGlob = (pattern: string) => !/[\\*?[\]{}]/.test(pattern);
 
 /** A pattern without a slash is a name at any depth. */
-function namePattern(glob: PathGlob): PathPattern {
+function namePattern(text: string): PathPattern {
+	const glob = pathGlob(text);
+	const mayFit = containing(text);
 	const fits = (name: string) => matchesParts(glob, [name]);
 	return {
-		covers: (path) => fits(path.slice(path.lastIndexOf("/") + 1)),
-		catches: (path) => path.split("/").some((name) => name !== "" && fits(name)),
+		covers: (path) => mayFit(path) && fits(path.slice(path.lastIndexOf("/") + 1)),
+		catches: (path) => mayFit(path) && path.split("/").some((name) => name !== "" && fits(name)),
 	};
+}
+
+/** Whether a path contains the longest literal name of a pattern. Most paths do not, and this is quicker than to compare them part by part. */
+function containing(pattern: string): (path: string) => boolean {
+	if (/[\\[\]{}]/.test(pattern)) return () => true;
+	const names = pattern.split(/[/*?~]+/);
+	const longest = names.reduce((best, name) => (name.length > best.length ? name : best), "");
+	return (path) => path.includes(longest);
 }
 
 /** Whether a path is a directory or below it. */

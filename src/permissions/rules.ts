@@ -3,7 +3,7 @@ import type { PermissionRule, PermissionSubject, SourcedRule } from "../protocol
 import { type CommandPattern, commandPattern, type Script } from "./command-patterns.ts";
 import { hostPattern } from "./hosts.ts";
 import { type PathPattern, type Places, pathPattern } from "./path-patterns.ts";
-import { fitsStars } from "./stars.ts";
+import { fitsStars, starsPattern } from "./stars.ts";
 
 /** What rules look at. */
 export interface JudgedCall {
@@ -18,7 +18,8 @@ export interface JudgedCall {
 
 export interface CompiledRule<Rule extends PermissionRule = SourcedRule> {
 	rule: Rule;
-	isAbout(subject: PermissionSubject): boolean;
+	/** Looks at the kind and the name of the tool alone. */
+	isAbout(subject: Pick<PermissionSubject, "kind" | "tool">): boolean;
 	command: CommandPattern | undefined;
 	path: PathPattern | undefined;
 	host: ((target: string) => boolean) | undefined;
@@ -32,7 +33,7 @@ export function compileRule<Rule extends PermissionRule>(rule: Rule, places: Pla
 	const onTightened = action === "allow" ? warn : undefined;
 	return {
 		rule,
-		isAbout: host === undefined ? (subject) => subject.kind !== "network" && isTool(tool ?? "", subject) : ({ kind }) => kind === "network",
+		isAbout: host === undefined ? toolPattern(tool ?? "") : ({ kind }) => kind === "network",
 		command:
 			tool === "bash" || command !== undefined || (tool?.includes("*") && fitsStars(tool, "bash")) ? commandPattern(command, onTightened) : undefined,
 		path: path === undefined ? undefined : pathPattern(path, places),
@@ -40,10 +41,30 @@ export function compileRule<Rule extends PermissionRule>(rule: Rule, places: Pla
 	};
 }
 
-function isTool(pattern: string, { tool, kind }: PermissionSubject): boolean {
-	if (kind === "read" && pattern === "read") return readers.includes(tool);
-	if ((kind === "write" || kind === "protected") && pattern === "write") return writers.includes(tool);
-	return fitsStars(pattern, tool);
+function toolPattern(pattern: string): CompiledRule["isAbout"] {
+	const fits = starsPattern(pattern);
+	return ({ tool, kind }) => {
+		if (kind === "network") return false;
+		if (kind === "read" && pattern === "read") return readers.includes(tool);
+		if ((kind === "write" || kind === "protected") && pattern === "write") return writers.includes(tool);
+		return fits(tool);
+	};
+}
+
+type Rules<Rule extends PermissionRule> = readonly CompiledRule<Rule>[];
+const known = new WeakMap<Rules<PermissionRule>, Map<string, Rules<PermissionRule>>>();
+const mostKnown = 200;
+
+/** The rules about a tool, found once for each tool: most of a long list is about others. */
+export function rulesAbout<Rule extends PermissionRule>(rules: Rules<Rule>, { kind, tool }: PermissionSubject): Rules<Rule> {
+	const byTool = known.get(rules) ?? new Map<string, Rules<PermissionRule>>();
+	known.set(rules, byTool);
+	const key = `${kind} ${tool}`;
+	const found = byTool.get(key) ?? rules.filter((rule) => rule.isAbout({ kind, tool }));
+	// Names of tools come from subagents too.
+	if (byTool.size >= mostKnown) byTool.clear();
+	byTool.set(key, found);
+	return found as Rules<Rule>;
 }
 
 /** What a rule about these tools keeps from a path. */
@@ -52,26 +73,26 @@ export function ruledAccess(tool: string): ("reading" | "writing")[] {
 	return [...(isAbout(readers) ? (["reading"] as const) : []), ...(isAbout(writers) ? (["writing"] as const) : [])];
 }
 
-/** Whether a deny or ask rule is about the call. */
-export function catches(rule: CompiledRule<PermissionRule>, { subject, writtenPaths, script }: JudgedCall): boolean {
-	if (!rule.isAbout(subject)) return false;
-	const { host, path, command } = rule;
+/** Whether a deny or ask rule that is about the tool is about the call. */
+export function catches({ host, path, command }: CompiledRule<PermissionRule>, { subject, writtenPaths, script }: JudgedCall): boolean {
 	if (host) return subject.targets.some(host);
-	if (path) return [...subject.targets, ...writtenPaths].some((target) => path.catches(target));
+	if (path) return subject.targets.some((target) => path.catches(target)) || writtenPaths.some((target) => path.catches(target));
 	return script && command ? command.catches(script) : true;
 }
 
 /** Whether allow rules cover the whole call, together where a script has several commands. Gives one of the rules that do. */
 export function coveredBy<Rule extends PermissionRule>(rules: readonly CompiledRule<Rule>[], call: JudgedCall): CompiledRule<Rule> | undefined {
 	const { subject, script, isForeign = () => false } = call;
-	const about = rules.filter((rule) => rule.isAbout(subject));
+	const about = rulesAbout(rules, subject);
 	if (about.length === 0) return undefined;
 	if (script) {
 		const { commands } = script;
 		// An opaque script is never covered.
-		if (!commands?.every(({ words }) => (words[0] as string).includes("/") || isForeign(words[0] as string))) return undefined;
+		if (!commands) return undefined;
 		const whole = about.find(({ command }) => command?.coversScript(commands));
-		return whole ?? together(commands, (rule, { words }) => rule.command?.covers(words) ?? false);
+		const found = whole ?? together(commands, (rule, { words }) => rule.command?.covers(words) ?? false);
+		// Last, because it asks the disk.
+		return found && commands.every(({ words }) => (words[0] as string).includes("/") || isForeign(words[0] as string)) ? found : undefined;
 	}
 	if (subject.targets.length === 0) return about.find(({ path, host, command }) => !path && !host && !command?.text);
 	return together(subject.targets, ({ path, host }, target) => (path ? path.covers(target) : host ? host(target) : true));
