@@ -54,6 +54,8 @@ export class Chat {
 	#changes = new Set<Change>();
 	#isAtEnd = true;
 	#seen = 0;
+	/** What the button that leads to the end says. */
+	#jumpCount = -1;
 	#isReading = false;
 
 	constructor(input: ChatInput) {
@@ -316,7 +318,9 @@ export class Chat {
 	#drawJump(count: number): void {
 		this.#jump.hidden = this.#isAtEnd;
 		const text = this.#jump.querySelector(".jump-text");
-		if (!text) return;
+		// Once per frame while a reply streams: mostly nothing changes.
+		if (!text || this.#jumpCount === count) return;
+		this.#jumpCount = count;
 		text.textContent = count > 0 ? `${count} new` : "";
 		this.#jump.setAttribute("aria-label", count > 0 ? `${count} new, go to the end` : "Go to the end");
 	}

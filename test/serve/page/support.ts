@@ -1,5 +1,7 @@
 /** A browser in front of a real server. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { launch } from "../../transcript/export/browser.ts";
 import { later, type TestServer, until } from "../support.ts";
@@ -74,6 +76,29 @@ export async function openSession({ page }: Tab, id: string): Promise<void> {
 export async function send({ page }: Tab, text: string): Promise<void> {
 	await page.fill(".write", text);
 	await page.press(".write", "Enter");
+}
+
+/** Serious findings, in words. */
+export async function findings({ page }: Tab): Promise<string[]> {
+	// The policy of the page lets no script in; the debugger is no page.
+	if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
+	const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ["violations"] }));
+	const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+	return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+}
+
+/** A session file that another program might have written, where the server finds it. */
+export async function stored(server: TestServer, entries: readonly object[], name: string): Promise<string> {
+	const made = await server.create();
+	await server.prompt(made.id, "hello");
+	const file = await server.learnFile(made.id);
+	await until("the file of the session", () => existsSync(file) && readFileSync(file, "utf8").includes("\n"));
+	const id = "0195a1b2-7c3d-7000-8000-00000000beef";
+	const header = { ...JSON.parse(readFileSync(file, "utf8").split("\n", 1)[0] as string), id };
+	const lines = [header, ...entries].map((entry) => JSON.stringify(entry));
+	writeFileSync(join(dirname(file), name), `${lines.join("\n")}\n`);
+	await until("the server lists it", async () => (await server.get("/v1/sessions")).json.sessions.some((each: { id: string }) => each.id === id));
+	return id;
 }
 
 /** The messages as the page shows them: who, and the text. */
