@@ -1,4 +1,5 @@
 /** One item of the conversation. */
+import { approvalLine } from "./approvals.ts";
 import { button, type Child, h, icon } from "./dom.ts";
 import { type Item, kindOf } from "./items.ts";
 import { code, content, output, type Pen, picture, prose } from "./parts.ts";
@@ -51,11 +52,7 @@ function drawEntry(pen: Pen, item: Item): Child[] {
 
 /** How a question about a call ended, in a line that opens to the whole record. */
 function approvalNote(pen: Pen, node: Entry, record: Fields): Child[] {
-	const { outcome, by, scope, tool, text } = record;
-	const [first = ""] = textOf(text).split("\n", 1);
-	const how = [textOf(outcome) || "decided", by && `by ${textOf(by)}`, scope && scope !== "once" && `(${textOf(scope)})`].filter(Boolean).join(" ");
-	const line = `Approval: ${textOf(tool)} ${first.slice(0, 120)} · ${how}`;
-	return [pen.folds.fold("data", [h("bdi", {}, line), here(pen, node)], () => [code(pen, pretty(record), "json")])];
+	return [pen.folds.fold("data", [h("bdi", {}, approvalLine(record)), here(pen, node)], () => [code(pen, pretty(record), "json")])];
 }
 
 function drawMessage(pen: Pen, item: Item): Child[] {

@@ -305,7 +305,8 @@ export class Gate {
 				over.abort();
 				this.#open.delete(request.id);
 				const waitedMs = now() - askedAt;
-				record(ending, request.id, waitedMs);
+				// The record names the rule that decided, else the one that asked.
+				record(request.rule && !ending.rule ? { ...ending, rule: request.rule } : ending, request.id, waitedMs);
 				const { outcome, by, scope, note } = ending;
 				if (route === "typed")
 					this.#parts.emit({

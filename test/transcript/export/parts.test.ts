@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countChanges, readFiles, readNumbered, readPatch, replacement } from "../../../src/lib/read-diff.ts";
+import { approvalLine } from "../../../src/page/approvals.ts";
 import { callSummary, itemsOf, kindOf, leafFor } from "../../../src/page/items.ts";
 import { decodeEntities, pictureAddress, safeLink } from "../../../src/page/links.ts";
 import { SearchIndex, titleOf } from "../../../src/page/search.ts";
@@ -267,4 +268,40 @@ test("the steps of a subagent are its calls, with how they ended", () => {
 		{ name: "bash", about: "make", state: "failed" },
 		{ name: "write", about: "a.txt", state: "open" },
 	]);
+});
+
+test("an approval is a line: what was asked, who asked, the answer, and the rule", () => {
+	const record = {
+		toolCallId: "c",
+		kind: "command",
+		tool: "bash",
+		text: "npm publish\n--tag next",
+		digest: "sha256:1",
+		waitedMs: 4,
+		origin: [],
+		sandbox: "off",
+	};
+	expect(approvalLine({ ...record, requestId: "r", outcome: "allowed", by: "host", scope: "once" })).toBe(
+		"Approval: bash npm publish · allowed by host",
+	);
+	const rule = { action: "allow", tool: "bash", command: "npm publish" };
+	expect(approvalLine({ ...record, outcome: "allowed", by: "host", scope: "always", rule })).toBe(
+		"Approval: bash npm publish · allowed by host (always) · rule: allow bash npm publish",
+	);
+	const denied = {
+		outcome: "denied",
+		by: "rule",
+		rule: { action: "deny", tool: "read", path: "**/.env", because: "secrets stay here", source: "user" },
+	};
+	expect(approvalLine({ ...record, tool: "read", text: "/w/.env", ...denied })).toBe(
+		"Approval: read /w/.env · denied by rule · rule: deny read **/.env (secrets stay here)",
+	);
+	const origin = [
+		{ id: "0-Fix", agent: "task", toolCallId: "t" },
+		{ id: "0-Look", agent: "explore", toolCallId: "u" },
+	];
+	expect(approvalLine({ ...record, origin, outcome: "cancelled", by: "abort" })).toBe(
+		"Approval: bash npm publish · asked by task 0-Fix → explore 0-Look · cancelled by abort",
+	);
+	expect(approvalLine({ outcome: 5, origin: "x", rule: [], text: { odd: true } })).toBe('Approval: {"odd":true} · 5');
 });
