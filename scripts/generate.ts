@@ -16,33 +16,37 @@ import { typescriptApiPage } from "./generate/typescript-api.ts";
 const root = join(import.meta.dirname, "..");
 const json = (value: unknown) => `${JSON.stringify(value, null, "\t")}\n`;
 
-const files: Record<string, string> = {
-	"src/protocol/inbound.generated.ts": inboundChecks(),
-	"src/protocol/types.generated.ts": protocolTypes(),
-	"src/protocol/names.generated.ts": protocolNames(),
-	"src/embed/session-flags.generated.ts": sessionFlags(),
-	"src/tools/names.generated.ts": toolNames(),
-	"src/subagents/parameters.generated.ts": taskParameters(),
-	"schema/protocol.json": json(protocolSchema()),
-	"schema/settings.json": json(settingsSchema()),
-	"schema/serve.json": json(serveOpenApi()),
-	"schema/script.json": json(scriptSchema()),
-	"clients/python/bowline/protocol.py": pythonProtocol(protocolSchema()),
-	"clients/python/bowline/_commands.py": pythonCommands(protocolSchema()),
-	"docs/protocol.md": protocolPage(),
-	"docs/settings.md": settingsPage(),
-	"docs/typescript-api.md": typescriptApiPage(),
-	"docs/python-api.md": pythonApiPage(pythonCommands(protocolSchema())),
+/** In order: the later pages are read from the earlier files. */
+const files: Record<string, () => string> = {
+	"src/protocol/inbound.generated.ts": () => inboundChecks(),
+	"src/protocol/types.generated.ts": () => protocolTypes(),
+	"src/protocol/names.generated.ts": () => protocolNames(),
+	"src/embed/session-flags.generated.ts": () => sessionFlags(),
+	"src/tools/names.generated.ts": () => toolNames(),
+	"src/subagents/parameters.generated.ts": () => taskParameters(),
+	"schema/protocol.json": () => json(protocolSchema()),
+	"schema/settings.json": () => json(settingsSchema()),
+	"schema/serve.json": () => json(serveOpenApi()),
+	"schema/script.json": () => json(scriptSchema()),
+	"clients/python/bowline/protocol.py": () => pythonProtocol(protocolSchema()),
+	"clients/python/bowline/_commands.py": () => pythonCommands(protocolSchema()),
+	"docs/protocol.md": () => protocolPage(),
+	"docs/settings.md": () => settingsPage(),
+	"docs/typescript-api.md": () => typescriptApiPage(),
+	"docs/python-api.md": () => pythonApiPage(pythonCommands(protocolSchema())),
 };
 
-const stale = Object.entries(files).filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text);
-if (process.argv.includes("--check")) {
-	for (const [path] of stale) console.error(`stale: ${path} (run: npm run generate)`);
-	process.exitCode = stale.length ? 1 : 0;
-} else {
-	for (const [path, text] of stale) {
-		mkdirSync(dirname(join(root, path)), { recursive: true });
-		writeFileSync(join(root, path), text);
-		console.log(`wrote ${path}`);
+const isCheck = process.argv.includes("--check");
+for (const [path, generate] of Object.entries(files)) {
+	const text = generate();
+	const file = join(root, path);
+	if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
+	if (isCheck) {
+		console.error(`stale: ${path} (run: npm run generate)`);
+		process.exitCode = 1;
+		continue;
 	}
+	mkdirSync(dirname(file), { recursive: true });
+	writeFileSync(file, text);
+	console.log(`wrote ${path}`);
 }

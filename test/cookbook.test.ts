@@ -205,3 +205,27 @@ test.for(toolchains)(
 		expect(refused.stderr).toContain("refused: No model selected");
 	},
 );
+
+test("the host in Perl runs its tool and asks its user", ({ skip }) => {
+	skip(spawnSync("perl", ["-MJSON::PP", "-MIPC::Open2", "-e", "1"]).status !== 0, "left out: perl is not installed with its modules");
+	const call = (tool: string, args: object) => ({ blocks: [{ tool, arguments: args }] });
+	const replies = [
+		call("ask_stock", { article: "A-17" }),
+		call("ask_stock", { article: "B-1" }),
+		call("bash", { command: "echo one >one.txt" }),
+		call("bash", { command: "echo two >two.txt" }),
+		{ text: "{{prompt}}: 12 – done." },
+	];
+	const { cwd, env, write } = kitchen("perl", { replies });
+	write("host.pl", recipe("A host in Perl", "perl"));
+	const start = (answers: string, environment: NodeJS.ProcessEnv) =>
+		spawnSync("perl", ["host.pl", "Wie viele? é"], { cwd, env: environment, encoding: "utf8", input: answers });
+	// The first question is answered, and the input ends before the second.
+	const { status, stdout, stderr } = start("2\n", env);
+	expect([status, stderr]).toEqual([0, ""]);
+	expect(stdout).toContain("1: Deny\n2: Allow once\n");
+	expect(stdout).toContain("Wie viele? é: 12 – done.\n");
+	expect(readdirSync(cwd).sort()).toEqual(["host.pl", "one.txt"]);
+	const refused = start("", { PATH: env.PATH, BOWLINE_DIR: env.BOWLINE_DIR });
+	expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("refused: No model selected")]);
+});

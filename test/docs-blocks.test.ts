@@ -27,7 +27,7 @@ const blocks: Block[] = pages
 		return [...found].map(([, reason, language = "", code = ""]) => ({ page, language, code, isRun: reason === undefined }));
 	});
 
-const canRun = new Set(["ts", "js", "python", "bash", "sh", "go", "rust"]);
+const canRun = new Set(["ts", "js", "python", "bash", "sh", "go", "rust", "perl"]);
 
 /** Blocks that need more around them than a folder with `bowline` on its path. */
 const ownTests: Record<string, string> = {
@@ -45,6 +45,7 @@ const ownTests: Record<string, string> = {
 	"docs/cookbook.md js": "test/cookbook.test.ts",
 	"docs/cookbook.md go": "test/cookbook.test.ts",
 	"docs/cookbook.md rust": "test/cookbook.test.ts",
+	"docs/cookbook.md perl": "test/cookbook.test.ts",
 };
 /** For each of these, the test uses the first block. */
 const single = ["README.md js", "README.md python", "README.md bash", "docs/budgets.md js", "docs/migration.md js", "docs/acp.md js"];

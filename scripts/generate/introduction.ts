@@ -95,15 +95,15 @@ An optional field that is \`null\` counts as absent. Unknown members are ignored
 
 ## Dialects
 
-Hosts of pi, omp, xcsh and pisces speak nearly the same protocol. \`classic\`, which is spoken unless another is asked for, serves all of them at the age of their
-documents, and most that are newer: what came later is in it wherever it only adds. What would change frames is switched per process; [migration](migration.md)
-tells which dialect a host needs.
+Hosts of pi, omp, xcsh and pisces speak nearly the same protocol. The default dialect, \`classic\`, serves all of them in the versions that
+their documents describe, and most newer versions: it contains later additions wherever they only add frames or members. A flag per process switches on what
+would change frames. [Migration](migration.md) says which dialect a host needs.
 
 | \`--dialect\` | Differences |
 |---|---|
 | \`pi\` | \`prompt\` has one answer, when it is clear what becomes of it. A prompt that names a command of an extension is answered when the command has ended. Updates without snapshots, unfinished replies with \`stopReason\` \`pending\` (\`stop\` with \`--updates full\`). \`compaction_start\` and \`compaction_end\` instead of \`auto_compaction_*\`. Without a model \`get_state\` has one whose provider and id are \`unknown\`. \`entry_appended\`, \`bash_execution_update\`, \`summarization_retry_*\`. Level \`max\`. Interrupt mode \`wait\` unless a flag or a setting says otherwise; \`setTitle\` is sent. A prevented \`fork\` answers without \`text\`. Failures of unknown commands carry their id |
 | \`omp\` | \`ready\` names protocol versions, \`negotiate_protocol\` is served, and with version 2 frames over 1 MiB come as \`rpc_chunk\` in parts of at most 255 KiB. \`set_fast_mode\` and \`set_host_uri_schemes\` are accepted without effect. No event for \`compact\`. \`prompt_result\` for every accepted prompt, \`session_settled\`, \`available_commands_update\`, \`messageId\` on messages, \`isTerminal\` on \`agent_end\`. Subagents: \`set_subagent_subscription\`, \`get_subagents\`, \`get_subagent_messages\`. \`get_state\` adds \`isSettled\`, \`contextUsage\`, \`tokensPerSecond\`, \`hasPendingAsyncWork\`, \`fastModeEnabled\`, \`fastModeActive\`, \`systemPrompt\`, \`dumpTools\`, and has no \`model\` where there is none. Failures of unknown commands carry their id |
-| \`strict\` | for hosts that refuse what they do not know: only frames and members that the old documents name. No \`ready\`, \`agent_settled\`, \`queue_update\`, \`session_info_changed\`, \`thinking_level_changed\`, \`compaction_start\`, \`compaction_end\`, \`disposition\`, dialog \`cancel\`. Four roles of messages: what is none of them stands as said by the user |
+| \`strict\` | for hosts that refuse what they do not know: only frames and members that the old documents name. No \`ready\`, \`agent_settled\`, \`queue_update\`, \`session_info_changed\`, \`thinking_level_changed\`, \`compaction_start\`, \`compaction_end\`, \`disposition\`, dialog \`cancel\`. Four roles of messages; a message with another role is sent as one of the user |
 
 Commands are the same in every dialect, except those that the row of \`omp\` names: elsewhere they fail with \`<command> is not supported\`.
 
@@ -118,7 +118,7 @@ Commands are the same in every dialect, except those that the row of \`omp\` nam
 
 *Access* matters only where several connections share one session ([\`bowline serve\`](serve.md)). A host that started the process may send everything.
 
-| Access | Who may send it |
+| Access | Which connection may send it |
 |---|---|
 | read | every connection; the command changes nothing |
 | interject | every connection that may drive sessions: to stop, to steer, to approve |

@@ -175,7 +175,7 @@ export const subcommands: Record<string, Subcommand> = {
 export const jsonText = "--json is for bowline models, sessions, config, doctor and export. Events as JSON lines: bowline -p --mode json.";
 
 export function unknownCommandText(word: string): string {
-	const meant = didYouMean(word, Object.keys(subcommands), (name) => `bowline ${name}`);
+	const meant = didYouMean(word, [...Object.keys(subcommands), "rpc"], (name) => (name === "rpc" ? "bowline --mode rpc" : `bowline ${name}`));
 	return `Unknown command: ${word}.${meant} To ask a model: bowline -p "prompt". See bowline --help.`;
 }
 

@@ -65,7 +65,7 @@ const keys = [
 	["`!!command`", "run a command that the model does not see"],
 	["Ctrl+V", "attach the image in the clipboard; the path of an image can be pasted, too"],
 	["Shift+Tab", "the next thinking level"],
-	["Ctrl+J", "new line (Shift+Enter where the terminal tells it from Enter)"],
+	["Ctrl+J", "new line (Shift+Enter where the terminal distinguishes it from Enter)"],
 	["Up, Down", "what was sent before"],
 	["PgUp, PgDn", "look back"],
 	["Ctrl+O", "tool calls and thoughts in full, or folded"],

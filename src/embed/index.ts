@@ -31,7 +31,7 @@ export function embedded({ cwd: given, env = process.env, settings = {}, args = 
 	const { options, words, unknown } = parsed;
 	if (options.cwd !== undefined || options["list-models"] !== undefined)
 		throw new Error("args: --cwd and --list-models are for the command line; use the option cwd");
-	if (words[0] !== undefined) throw new Error(`args: ${words[0]} is no flag`);
+	if (words[0] !== undefined) throw new Error(`args: ${words[0]} is not a flag`);
 	return (listener) =>
 		new EmbeddedSession(listener, onWarning, (pipes) =>
 			serve({ ...pipes, cwd, env, pauseInput: () => undefined }, { ...options, "no-ready": false }, unknown),

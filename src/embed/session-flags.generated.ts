@@ -27,7 +27,7 @@ export interface SessionFlags {
 	noSession?: boolean;
 	/** Only these built-in tools; names with mcp__ choose among MCP tools. */
 	tools?: string;
-	/** None of these tools, whoever brings them. */
+	/** None of these tools, from any source. */
 	excludeTools?: string;
 	/** No built-in tools. */
 	noTools?: boolean;
@@ -83,7 +83,7 @@ export interface SessionFlags {
 	interruptMode?: "immediate" | "wait";
 	/** Replies as they grow: full snapshots or delta only. */
 	updates?: "full" | "delta";
-	/** Number all frames, and keep a log beside the session from which a reader gets what it missed. */
+	/** Number all frames, and keep a log next to the session for readers that missed some. */
 	seq?: boolean;
 	/** Give numbers above this one only: another process may have given those up to it; needs --seq. */
 	seqAfter?: string;

@@ -102,5 +102,5 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 }
 
 function notActive({ state, refusal }: Sandbox): string {
-	return refusal ?? `There is no sandbox, and sandbox.required is false: commands run without walls. ${state.reason ?? ""}`.trim();
+	return refusal ?? `There is no sandbox, and sandbox.required is false: commands run without it. ${state.reason ?? ""}`.trim();
 }

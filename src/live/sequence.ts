@@ -242,7 +242,7 @@ export class Sequence implements Accounts {
 			redact: this.#redact,
 			mayWrite: () => transcript.isStored,
 			onFailure: (error) =>
-				log.error(`the event log of the session could not be written: ${error.message}. The run goes on; readers are told of the hole.`, error),
+				log.error(`the event log of the session could not be written: ${error.message}. The run goes on; readers get a gap in its place.`, error),
 		});
 		opened.skipTo(this.#after);
 		balance(opened, transcript, now);

@@ -29,7 +29,7 @@ export async function promptsOf({ words, cwd, mayResize, warn }: PromptSources):
 	if (texts.some((text) => text.trim() === "")) throw new UsageError("The prompt is empty.");
 	const files = await Promise.all(words.filter(isFile).map((word) => attachFile(cwd, word.slice(1), mayResize)));
 	const isNamed = words.includes("-");
-	if (isNamed && process.stdin.isTTY) throw new UsageError("- stands for stdin, which is a terminal here: pipe something in, or leave it out.");
+	if (isNamed && process.stdin.isTTY) throw new UsageError("- means stdin, which is a terminal here: pipe something in, or omit it.");
 	const bytes = await readStdin(isNamed || texts.length + files.length === 0, warn);
 	const piped = bytes?.length ? await attach(bytes, "What is piped in", mayResize) : {};
 	const images = [piped, ...files].flatMap(({ image }) => image ?? []);

@@ -51,8 +51,9 @@ const glyphs: Record<string, string> = {
 	grep: "⌕",
 	find: "⌕",
 	ls: "☰",
-	task: "⑂",
+	task: "⇉",
 	todo: "☑",
+	todo_write: "☑",
 	web_fetch: "⇩",
 	submit_result: "⚑",
 };

@@ -67,7 +67,11 @@ export const ExtensionUiRequest = Type.Union(
 		request("set_editor_text", "Put text into the host's editor. No answer.", { text: text() }, { text: "Now run the tests." }),
 		request("cancel", "Withdraw the open dialog `targetId`. No answer.", { targetId: text() }, { targetId: "0198c0de-7a11-7000-8000-0000000000d0" }),
 	],
-	{ title: "ExtensionUiRequest", description: "An extension asks the user or shows something." },
+	{
+		title: "ExtensionUiRequest",
+		description:
+			"An extension asks the user or shows something. Bowline itself asks with `select` before a tool call, if the permission mode says so and the host has not sent `hello` with `permissions: 1`; such a title has several lines.",
+	},
 );
 export type ExtensionUiRequest = Static<typeof ExtensionUiRequest>;
 

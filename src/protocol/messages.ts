@@ -93,7 +93,7 @@ export const CompactionSummaryMessage = shape("CompactionSummaryMessage", "Repla
 	timestamp,
 });
 
-export const BranchSummaryMessage = shape("BranchSummaryMessage", "Stands for a branch that was left.", {
+export const BranchSummaryMessage = shape("BranchSummaryMessage", "Summarizes a branch that the session left.", {
 	role: Type.Literal("branchSummary"),
 	summary: text(),
 	fromId: text(),

@@ -129,7 +129,7 @@ export const PermissionResponse = frame(
 		scope: optional(PermissionScope),
 		rule: optional({ ...PermissionRule, description: "Instead of the proposal. It must cover the call." }),
 		message: optional(text({ description: "On deny: at most 2000 characters, for the model." })),
-		by: optional({ ...PermissionBy, description: "From an agent to its subagent only: who decided." }),
+		by: optional({ ...PermissionBy, description: "From an agent to its subagent only: what decided." }),
 	},
 	{ id, digest, decision: "allow", scope: "session" },
 );

@@ -6,7 +6,7 @@ export const SandboxState = shape("SandboxState", "Whether commands and file too
 	mode: words("off", "read-only", "workspace-write", "external"),
 	active: flag({ description: "Commands run inside. False with a mode other than `off`: see `reason`." }),
 	verified: flag({ description: "Every probe was blocked before the session began." }),
-	backend: optional(text({ description: "The program that builds the walls, and its version." })),
+	backend: optional(text({ description: "The program that makes the sandbox, and its version." })),
 	cell: optional(flag({ description: "All commands of the session share their processes and their loopback network." })),
 	seccomp: optional(flag({ description: "A filter refuses system calls that lead out." })),
 	network: optional(words("off", "hosts", "on")),

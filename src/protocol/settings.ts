@@ -38,7 +38,7 @@ export interface SettingRow<K extends Kind = Kind, D = unknown> {
 
 /**
  * What stricter means. A list of values, from the weakest to the strictest: a project may move to the right, and values that are missing
- * are not for projects. `longer`: a project may add to the list. `lower`: it may lower the number, where 0 is no limit.
+ * are not for projects. `longer`: a project may add to the list. `lower`: it may lower the number, where 0 means no limit.
  */
 export interface Stricter {
 	stricter: readonly (string | boolean)[] | "longer" | "lower";
@@ -147,22 +147,22 @@ export const settings = {
 	"task.isolation.commits": choice(
 		["generic", "ai"],
 		"generic",
-		"Who writes the messages of commits in mode branch: the task's description, or the model.",
+		"Where commit messages in mode branch come from: the task's description, or the model.",
 		reset,
 	),
 	"task.eager": setting("boolean", false, "Encourage the use of subagents.", reset),
 	"task.maxConcurrency": setting(
 		"number",
 		32,
-		"Subagents at work at once, those of subagents included; one that waits for its own does not count. 0 is no limit.",
+		"Subagents at work at once, those of subagents included; one that waits for its own does not count. 0 means no limit.",
 		reset,
 	),
-	"task.maxRecursionDepth": setting("number", 2, "How deep subagents may start subagents; -1 is no limit.", reset),
-	"task.maxRuntimeMs": setting("number", 0, "How long one subagent may take; 0 is no limit."),
+	"task.maxRecursionDepth": setting("number", 2, "How deep subagents may start subagents; -1 means no limit.", reset),
+	"task.maxRuntimeMs": setting("number", 0, "How long one subagent may take; 0 means no limit."),
 	"task.softRequestLimit": setting(
 		"number",
 		200,
-		"Model requests after which a subagent is asked to finish; at one and a half times it is ended. 0 is no limit.",
+		"Model requests after which a subagent is asked to finish; at one and a half times it is ended. 0 means no limit.",
 	),
 	"task.disabledAgents": setting("strings", [], "Agents that may not be used.", reset),
 	"task.agentModelOverrides": setting("record", {}, "Model per agent.", reset),
@@ -194,7 +194,7 @@ export const settings = {
 		"Rules about tool calls: allow, ask or deny. The lists of all places are joined; a project that is not trusted adds only ask and deny.",
 		project,
 	),
-	"permissions.timeoutMs": setting("number", 300000, "How long a question about a tool call waits for an answer; 0 is no limit."),
+	"permissions.timeoutMs": setting("number", 300000, "How long a question about a tool call waits for an answer; 0 means no limit."),
 	"permissions.onTimeout": choice(["deny", "abort"], "deny", "What happens without an answer: the call is denied, or the run is aborted."),
 	"permissions.dialogs": setting("boolean", true, "Ask hosts that do not know typed approvals with a dialog."),
 	"checkpoints.enabled": setting(
@@ -241,7 +241,7 @@ export const settings = {
 		"`ask`: the model may ask for one command outside, which a person approves.",
 		stricter("ask", "never"),
 	),
-	"sandbox.maxProcesses": setting("number", 2048, "Processes of commands inside; 0 is no limit. Has no effect for root.", lower),
+	"sandbox.maxProcesses": setting("number", 2048, "Processes of commands inside; 0 means no limit. Has no effect for root.", lower),
 	"sandbox.bwrapPath": unset("string", "The bubblewrap program; default /usr/bin/bwrap, else one in PATH outside every writable directory.", {
 		...path,
 		...never,

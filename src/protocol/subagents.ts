@@ -21,7 +21,7 @@ export const VerificationRequest = shape("VerificationRequest", "Which checks to
 });
 
 export const TaskArguments = shape("TaskArguments", "Arguments of the `task` tool.", {
-	agent: text({ description: "Who is sent." }),
+	agent: text({ description: "The name of the agent to start." }),
 	context: optional(text({ description: "Shared background, put before each assignment." })),
 	schema: optional(
 		Type.Unsafe<Record<string, unknown>>({
@@ -32,7 +32,7 @@ export const TaskArguments = shape("TaskArguments", "Arguments of the `task` too
 	tasks: list(
 		shape("TaskItem", "One piece of work.", {
 			id: text({ description: "A CamelCase word of at most 48 characters, different for each task of the call." }),
-			description: text({ description: "What it is about, in a few words, for a person who watches." }),
+			description: text({ description: "What it is about, in a few words, for a person who follows the run." }),
 			assignment: text({ description: "Everything the agent must know: the goal, the places, the limits, how to know that it is done." }),
 		}),
 	),

@@ -201,7 +201,7 @@ export interface CompactionSummaryMessage {
 	timestamp: number;
 }
 
-/** Stands for a branch that was left. */
+/** Summarizes a branch that the session left. */
 export interface BranchSummaryMessage {
 	role: "branchSummary";
 	summary: string;
@@ -476,7 +476,7 @@ export interface VerificationCommandResult {
 
 /** Arguments of the `task` tool. */
 export interface TaskArguments {
-	/** Who is sent. */
+	/** The name of the agent to start. */
 	agent: string;
 	/** Shared background, put before each assignment. */
 	context?: string;
@@ -493,7 +493,7 @@ export interface TaskArguments {
 export interface TaskItem {
 	/** A CamelCase word of at most 48 characters, different for each task of the call. */
 	id: string;
-	/** What it is about, in a few words, for a person who watches. */
+	/** What it is about, in a few words, for a person who follows the run. */
 	description: string;
 	/** Everything the agent must know: the goal, the places, the limits, how to know that it is done. */
 	assignment: string;
@@ -670,7 +670,7 @@ export interface SandboxState {
 	active: boolean;
 	/** Every probe was blocked before the session began. */
 	verified: boolean;
-	/** The program that builds the walls, and its version. */
+	/** The program that makes the sandbox, and its version. */
 	backend?: string;
 	/** All commands of the session share their processes and their loopback network. */
 	cell?: boolean;
@@ -700,7 +700,7 @@ export interface SandboxState {
 	remedy?: string;
 }
 
-/** An extension asks the user or shows something. */
+/** An extension asks the user or shows something. Bowline itself asks with `select` before a tool call, if the permission mode says so and the host has not sent `hello` with `permissions: 1`; such a title has several lines. */
 export type ExtensionUiRequest = UiSelect | UiConfirm | UiInput | UiEditor | UiNotify | UiSetStatus | UiSetWidget | UiSetTitle | UiSetEditorText | UiCancel;
 
 /** Choose one option. Answer: `value`, one of `options`; after `cancelled` or the timeout: nothing chosen. */
@@ -1006,7 +1006,7 @@ export interface PermissionResponse {
 	rule?: PermissionRule;
 	/** On deny: at most 2000 characters, for the model. */
 	message?: string;
-	/** From an agent to its subagent only: who decided. */
+	/** From an agent to its subagent only: what decided. */
 	by?: "host" | "session" | "always" | "rule" | "timeout" | "digest" | "mode" | "changed" | "gone" | "nobody" | "abort" | "steer";
 }
 
@@ -1500,7 +1500,7 @@ export interface SourceInfo {
 /** An MCP server of this session. Its variables, headers and arguments are never shown. */
 export interface McpServer {
 	name: string;
-	/** Who names it: the user's settings, the project, a flag, the host. */
+	/** Where it is named: the user's settings, the project, a flag, the host. */
 	source: "user" | "project" | "explicit" | "host";
 	transport: "stdio" | "http" | "sse";
 	status: "waiting" | "starting" | "ready" | "failed" | "disabled" | "untrusted";
@@ -1947,7 +1947,7 @@ export interface CommandTable {
 			server: McpServer;
 		};
 	};
-	/** Say who the host is and what it can do. The last one counts; `capabilities: {}` takes it back. Unknown names are ignored; of a version the lower of both is answered. */
+	/** Say who the host is and what it can do. The last `hello` counts; `capabilities: {}` withdraws it. Unknown names are ignored. The answer has the lower version of both sides. */
 	hello: {
 		params: {
 			/** `name` and `version` of the host, for logs. */

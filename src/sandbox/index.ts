@@ -351,7 +351,7 @@ export class Sandbox {
 			const failed = results.filter(({ name, result }) => result !== (name === "write_inside" ? "works" : "blocked"));
 			if (!hasPassed(results)) {
 				const names = failed.map(({ name, result }) => `${name} ${result}`).join(", ");
-				this.#unavailable({ reason: `the walls do not hold: ${names}`, remedy: "See bowline doctor, and docs/sandbox.md." });
+				this.#unavailable({ reason: `the sandbox does not hold: ${names}`, remedy: "See bowline doctor, and docs/sandbox.md." });
 				this.#state = { ...this.#state, probes: results };
 				return;
 			}

@@ -125,7 +125,7 @@ export async function parseAgent(text: string, fileName: string, source: "user" 
 	const name = attributes.name === undefined ? fileName : String(attributes.name);
 	const { description } = attributes;
 	if (!namePattern.test(name)) return { problem: `its name ${JSON.stringify(name)} must be made of letters, digits, dots, dashes and underscores` };
-	if (typeof description !== "string" || description.trim() === "") return { problem: "it needs a description, which tells when to use it" };
+	if (typeof description !== "string" || description.trim() === "") return { problem: "it needs a description, which says when to use it" };
 	if (body.trim() === "") return { problem: "it has no text, which would tell it what to do" };
 	// Taken for nothing said, a list of another shape would give the agent every tool.
 	if (attributes.tools !== undefined && attributes.tools !== null && !words(attributes.tools))

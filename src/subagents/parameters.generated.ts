@@ -8,7 +8,7 @@ export const taskParameters = {
 	"properties": {
 		"agent": {
 			"type": "string",
-			"description": "Who is sent."
+			"description": "The name of the agent to start."
 		},
 		"context": {
 			"type": "string",
@@ -34,7 +34,7 @@ export const taskParameters = {
 					},
 					"description": {
 						"type": "string",
-						"description": "What it is about, in a few words, for a person who watches."
+						"description": "What it is about, in a few words, for a person who follows the run."
 					},
 					"assignment": {
 						"type": "string",

@@ -59,7 +59,7 @@ test("everything that is broken is found, and each has its remedy", () => {
 	const { status, stdout } = doctor(env, files, "--session-dir", "../file/sessions");
 	expect(stdout).toMatch(/^fail .*settings\.jsonc:1: .*\n +→ Repair the file/m);
 	expect(stdout).toMatch(/^fail .*models\.jsonc.*\n +→ Repair the file/m);
-	expect(stdout).toMatch(/^fail .*session files: .*\/file is no directory\n +→ .*--session-dir/m);
+	expect(stdout).toMatch(/^fail .*session files: .*\/file is not a directory\n +→ .*--session-dir/m);
 	expect(stdout).toMatch(/^fail {2}proxy .*socks: are not supported/m);
 	expect(stdout).toMatch(/^note {2}ripgrep .*\n +→ Install ripgrep/m);
 	expect(stdout).toMatch(/^note {2}trust .*not trusted.*\n +→ .*--approve/m);

@@ -142,7 +142,7 @@ test("options that make no sense are refused with a reason", async () => {
 	await expect(session({ cwd: "/no/such/directory" })).rejects.toThrow("There is no directory /no/such/directory");
 	await expect(session({ thinking: "deeply" as never })).rejects.toThrow("--thinking must be off or minimal");
 	await expect(session({ args: ["--frobnicate"] })).rejects.toThrow("Unknown flag: --frobnicate");
-	await expect(session({ args: ["word"] })).rejects.toThrow("args: word is no flag");
+	await expect(session({ args: ["word"] })).rejects.toThrow("args: word is not a flag");
 	await expect(session({ config: "missing.json" })).rejects.toThrow("missing.json");
 });
 

@@ -255,7 +255,7 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 			const frames = await agent.until(({ type }) => type === "agent_settled");
 			expect(frames.filter(({ type }) => type === "tool_execution_end").map(resultOf)[0]).toMatchObject({ isError: false });
 			expect(frames[0]?.sandbox).toMatchObject({ active: false, reason: expect.stringContaining("cannot be used") });
-			expect(agent.stderr()).toContain("There is no sandbox, and sandbox.required is false: commands run without walls.");
+			expect(agent.stderr()).toContain("There is no sandbox, and sandbox.required is false: commands run without it.");
 			agent.child.stdin.end();
 			await agent.gone;
 		});

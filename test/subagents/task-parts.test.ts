@@ -73,7 +73,7 @@ test("agents: a file that cannot be used is passed over with a reason", async ()
 	expect(names).toEqual(["level user", ...bundled]);
 	const at = (name: string) => `Agent ${join(root, "user/agents", name)}`;
 	expect(warnings).toEqual([
-		`${at("bare.md")} is passed over: it needs a description, which tells when to use it.`,
+		`${at("bare.md")} is passed over: it needs a description, which says when to use it.`,
 		`${at("dir.md")} is passed over: it is not a regular file.`,
 		`${at("empty.md")} is passed over: it has no text, which would tell it what to do.`,
 		`${at("level.md")}: thinking-level must be one of off, minimal, low, medium, high, xhigh; it is ignored.`,

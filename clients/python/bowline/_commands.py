@@ -456,7 +456,7 @@ class AsyncCommands:
         capabilities: Optional[Dict[str, int]] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.HelloResult:
-        """Say who the host is and what it can do. The last one counts; `capabilities: {}` takes it back. Unknown names are ignored; of a version the lower of both is answered."""
+        """Say who the host is and what it can do. The last `hello` counts; `capabilities: {}` withdraws it. Unknown names are ignored. The answer has the lower version of both sides."""
         return await self._call("hello", _given({}, key=key, client=client, capabilities=capabilities), timeout)
 
     async def set_permission_mode(
@@ -988,7 +988,7 @@ class Commands:
         capabilities: Optional[Dict[str, int]] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.HelloResult:
-        """Say who the host is and what it can do. The last one counts; `capabilities: {}` takes it back. Unknown names are ignored; of a version the lower of both is answered."""
+        """Say who the host is and what it can do. The last `hello` counts; `capabilities: {}` withdraws it. Unknown names are ignored. The answer has the lower version of both sides."""
         return self._call("hello", _given({}, key=key, client=client, capabilities=capabilities), timeout)
 
     def set_permission_mode(

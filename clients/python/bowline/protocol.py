@@ -368,7 +368,7 @@ class PermissionResponse(_PermissionResponse, total=False):
     rule: PermissionRule
     # On deny: at most 2000 characters, for the model.
     message: str
-    # From an agent to its subagent only: who decided.
+    # From an agent to its subagent only: what decided.
     by: Literal["host", "session", "always", "rule", "timeout", "digest", "mode", "changed", "gone", "nobody", "abort", "steer"]
 
 
@@ -569,7 +569,7 @@ class _SandboxState(TypedDict):
 class SandboxState(_SandboxState, total=False):
     """Whether commands and file tools are confined, and how that is known."""
 
-    # The program that builds the walls, and its version.
+    # The program that makes the sandbox, and its version.
     backend: str
     # All commands of the session share their processes and their loopback network.
     cell: bool
@@ -790,7 +790,7 @@ class CompactionSummaryMessage(_CompactionSummaryMessage, total=False):
 
 
 class BranchSummaryMessage(TypedDict):
-    """Stands for a branch that was left."""
+    """Summarizes a branch that the session left."""
 
     role: Literal["branchSummary"]
     summary: str
@@ -976,7 +976,7 @@ class SourceInfo(_SourceInfo, total=False):
 
 class _McpServer(TypedDict):
     name: str
-    # Who names it: the user's settings, the project, a flag, the host.
+    # Where it is named: the user's settings, the project, a flag, the host.
     source: Literal["user", "project", "explicit", "host"]
     transport: Literal["stdio", "http", "sse"]
     status: Literal["waiting", "starting", "ready", "failed", "disabled", "untrusted"]
@@ -2155,7 +2155,7 @@ class Response(_Response, total=False):
 
 
 ExtensionUiRequest = Union["UiSelect", "UiConfirm", "UiInput", "UiEditor", "UiNotify", "UiSetStatus", "UiSetWidget", "UiSetTitle", "UiSetEditorText", "UiCancel"]
-"""An extension asks the user or shows something."""
+"""An extension asks the user or shows something. Bowline itself asks with `select` before a tool call, if the permission mode says so and the host has not sent `hello` with `permissions: 1`; such a title has several lines."""
 
 
 class _UiSelect(TypedDict):
@@ -2428,7 +2428,7 @@ class LiveRetry(TypedDict):
 
 
 class _TaskArguments(TypedDict):
-    # Who is sent.
+    # The name of the agent to start.
     agent: str
     tasks: List[TaskItem]
 
@@ -2451,7 +2451,7 @@ class TaskItem(TypedDict):
 
     # A CamelCase word of at most 48 characters, different for each task of the call.
     id: str
-    # What it is about, in a few words, for a person who watches.
+    # What it is about, in a few words, for a person who follows the run.
     description: str
     # Everything the agent must know: the goal, the places, the limits, how to know that it is done.
     assignment: str

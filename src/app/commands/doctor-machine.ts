@@ -93,7 +93,7 @@ function unwritable(path: string): string | undefined {
 	let at = path;
 	while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
 	try {
-		if (!statSync(at).isDirectory()) return `${at} is no directory`;
+		if (!statSync(at).isDirectory()) return `${at} is not a directory`;
 		accessSync(at, constants.W_OK | constants.X_OK);
 		// Only an attempt to write detects a disk that is full or mounted read-only.
 		rmSync(mkdtempSync(join(at, ".bowline-doctor-")), { recursive: true });

@@ -28,7 +28,7 @@ async function tried(patient: Patient): Promise<Finding[]> {
 		const { state } = patient.sandbox;
 		await patient.sandbox.close();
 		if (!state.active) return [{ state: "fail", text: `not available: ${state.reason}`, ...(state.remedy && { remedy: state.remedy }) }];
-		if (state.mode === "external") return [{ state: "note", text: "external: the walls are those of your container, and nothing was tried" }];
+		if (state.mode === "external") return [{ state: "note", text: "external: your container is the sandbox, and nothing was tested" }];
 		return [
 			{
 				state: "ok",
@@ -59,7 +59,7 @@ async function tried(patient: Patient): Promise<Finding[]> {
 function advice({ settings }: Patient, isAsked: boolean): Finding[] {
 	const found: Finding[] = [];
 	if (isAsked && process.getuid?.() === 0)
-		found.push({ state: "note", text: "this is root: the walls are thinner than for an ordinary user", remedy: "Run Bowline as an ordinary user." });
+		found.push({ state: "note", text: "running as root: the sandbox protects less than for an ordinary user", remedy: "Run Bowline as an ordinary user." });
 	const hasPathRules = settings.get("permissions.rules").some(({ action, path }) => path !== undefined && action !== "allow");
 	if (!isAsked && hasPathRules)
 		found.push({

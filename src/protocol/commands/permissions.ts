@@ -8,7 +8,7 @@ const Capabilities = Type.Record(text(), integer());
 
 export const permissionCommands = {
 	hello: command({
-		doc: "Say who the host is and what it can do. The last one counts; `capabilities: {}` takes it back. Unknown names are ignored; of a version the lower of both is answered.",
+		doc: "Say who the host is and what it can do. The last `hello` counts; `capabilities: {}` withdraws it. Unknown names are ignored. The answer has the lower version of both sides.",
 		lane: "serial",
 		access: "seat",
 		params: {
