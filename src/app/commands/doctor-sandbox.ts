@@ -59,7 +59,11 @@ async function tried(patient: Patient): Promise<Finding[]> {
 function advice({ settings }: Patient, isAsked: boolean): Finding[] {
 	const found: Finding[] = [];
 	if (isAsked && process.getuid?.() === 0)
-		found.push({ state: "note", text: "running as root: the sandbox protects less than for an ordinary user", remedy: "Run Bowline as an ordinary user." });
+		found.push({
+			state: "note",
+			text: "running as root: the sandbox protects less than for an ordinary user",
+			remedy: "Run Bowline as an ordinary user.",
+		});
 	const hasPathRules = settings.get("permissions.rules").some(({ action, path }) => path !== undefined && action !== "allow");
 	if (!isAsked && hasPathRules)
 		found.push({
