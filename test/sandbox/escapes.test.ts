@@ -2,22 +2,20 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { Machine, missing, users } from "./support.ts";
+import { apart, Machine, missing, together, users, type Victim } from "./support.ts";
 
 const machines: Machine[] = [];
-afterAll(() => {
-	for (const machine of machines) machine.close();
+afterAll(async () => {
+	await Promise.all(machines.map((machine) => machine.close()));
 });
 
-/** Prints `ESCAPED` when it worked. */
-const says = (attempt: string) => `if { ${attempt}; } >/dev/null 2>&1; then echo ESCAPED; else echo held; fi`;
 const node = (code: string) => `${process.execPath} -e '${code}'`;
 const connectsTo = (path: string) => node(`require("net").connect(${path}).on("connect",()=>process.exit(0)).on("error",()=>process.exit(1))`);
 
 interface Scene {
 	machine: Machine;
 	port: number;
-	victim: number;
+	victim: Victim;
 }
 
 const escapes: Record<string, (scene: Scene) => string> = {
@@ -31,7 +29,7 @@ const escapes: Record<string, (scene: Scene) => string> = {
 	"a file of the user directory": ({ machine }) => `grep -q SECRET ${machine.user}/models.jsonc`,
 	"the environment of the agent": () => "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -q '^SECRET_TOKEN=canary'",
 	"a variable of the host": () => 'test -n "$SECRET_TOKEN"',
-	"a signal to another process": ({ victim }) => `kill -0 ${victim}`,
+	"a signal to another process": ({ victim }) => `kill -0 ${victim.pid} && grep -q ${victim.mark} /proc/${victim.pid}/cmdline`,
 	"a server on the host's loopback": ({ port }) => `exec 3<>/dev/tcp/127.0.0.1/${port}`,
 	"a socket in the home": ({ machine }) => connectsTo(`"${machine.home}/agent.sock"`),
 	"a socket in the project": ({ machine }) => connectsTo(`"${machine.work}/host.sock"`),
@@ -77,15 +75,16 @@ describe.skipIf(missing)(`escapes${missing ? ` (left out: ${missing})` : ""}`, (
 			const isRoot = id === undefined && process.getuid?.() === 0;
 			const tried = Object.entries(isRoot ? { ...escapes, ...rootEscapes } : escapes);
 			const inside = await scene(id);
-			const commands = tried.map(([, attempt]) => says(attempt(inside)));
-			const on = await inside.machine.run(commands, ["--sandbox", "workspace-write"]);
+			const commands = (at: Scene) => [together(tried.map(([, attempt]) => attempt(at)))];
+			const on = await inside.machine.run(commands(inside), ["--sandbox", "workspace-write"]);
 			expect(on.ready.sandbox).toMatchObject({ mode: "workspace-write", active: true, verified: true });
 			const open = await scene(id);
-			const off = await open.machine.run(
-				tried.map(([, attempt]) => says(attempt(open))),
-				[],
-			);
-			const verdicts = (results: { text: string }[]) => Object.fromEntries(tried.map(([way], index) => [way, results[index]?.text.trim()]));
+			const off = await open.machine.run(commands(open), []);
+			const verdicts = (results: { text: string }[]) => {
+				const ran = apart(results[0]?.text ?? "", tried.length);
+				const verdict = ({ text, status }: (typeof ran)[number]) => (status === 0 ? "ESCAPED" : status === undefined ? text : "held");
+				return Object.fromEntries(ran.map((each, index) => [tried[index]?.[0], verdict(each)]));
+			};
 			expect(verdicts(off.results)).toEqual(Object.fromEntries(tried.map(([way]) => [way, "ESCAPED"])));
 			expect(verdicts(on.results)).toEqual(Object.fromEntries(tried.map(([way]) => [way, "held"])));
 			for (const file of ["written", "linked", "moved"]) expect(existsSync(join(inside.machine.outside, file))).toBe(false);

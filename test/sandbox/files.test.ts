@@ -149,13 +149,16 @@ describe.skipIf(process.platform !== "linux")("file tools in a sandbox", () => {
 		const code = `
 			const { renameSync, symlinkSync, unlinkSync } = require("fs");
 			const [flip, away, link] = process.argv.slice(1);
+			console.log("begun");
 			for (;;) { try { renameSync(flip, away); symlinkSync(link, flip); unlinkSync(flip); renameSync(away, flip); } catch {} }`;
 		const swapper = spawn(process.execPath, ["-e", code, join(folder, "work/flip"), join(folder, "work/away"), join(folder, "home/.ssh")], {
-			stdio: "ignore",
+			stdio: ["ignore", "pipe", "inherit"],
 		});
+		await new Promise((resolve) => swapper.stdout.once("data", resolve));
 		const seen = { inside: 0, refused: 0 };
 		try {
-			for (let round = 0; round < 200; round += 1) {
+			// At least as often as this, and until both have been seen: on a busy machine one of the two may not run for a while.
+			for (let round = 0; round < 70 || seen.inside === 0 || seen.refused === 0; round += 1) {
 				const said = [
 					await call("write", { path: `flip/w${round}`, content: "x" }),
 					await call("edit", { path: "flip/target", edits: [{ oldText: "inside", newText: `inside${"!".repeat((round % 3) + 1)}` }] }),

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { type Call, type Frame, Machine, missing, resultOf } from "./support.ts";
 
 const machines: Machine[] = [];
-afterEach(() => {
-	for (const machine of machines.splice(0)) machine.close();
+afterEach(async () => {
+	await Promise.all(machines.splice(0).map((machine) => machine.close()));
 });
 function machineOf(): Machine {
 	const machine = new Machine();

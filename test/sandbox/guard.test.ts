@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { type Frame, Machine, missing, resultOf } from "./support.ts";
 
 const machines: Machine[] = [];
-afterEach(() => {
-	for (const machine of machines.splice(0)) machine.close();
+afterEach(async () => {
+	await Promise.all(machines.splice(0).map((machine) => machine.close()));
 });
 function machineOf(): Machine {
 	const machine = new Machine();
@@ -21,25 +21,25 @@ describe.skipIf(missing)(`the guard${missing ? ` (left out: ${missing})` : ""}`,
 	test("a file that would lead git to another configuration is taken away, and everything inside ends", async () => {
 		const machine = machineOf();
 		machine.write("work/evil/config", "[core]\n\tfsmonitor = touch ran\n");
-		const { results } = await machine.run(["echo begun; echo $PWD/evil > .git/commondir; sleep 30", "git status --short; echo fine"], inside);
+		const commondir = join(machine.work, ".git/commondir");
+		const { results } = await machine.run(
+			["echo begun; echo $PWD/evil > .git/commondir; sleep 600", "git status --short; echo fine", "echo evil > .git/commondir"],
+			inside,
+		);
 		expect(results[0]).toMatchObject({ isError: true });
 		expect(results[0]?.text).toContain("begun\n");
-		expect(results[0]?.text).toContain(`The sandbox was rebuilt because ${join(machine.work, ".git/commondir")} was made by the command.`);
+		expect(results[0]?.text).toContain(`The sandbox was rebuilt because ${commondir} was made by the command.`);
 		expect(results[1]?.text).toContain("fine");
-		expect(existsSync(join(machine.work, ".git/commondir"))).toBe(false);
-		expect(readdirSync(join(machine.user, "quarantine"))).toEqual([expect.stringMatching(/-commondir$/)]);
-	});
-
-	test("a file that appears and a command that ends at once", async () => {
-		const machine = machineOf();
-		const { results } = await machine.run(["echo evil > .git/commondir"], inside);
-		expect(results[0]?.text).toContain("was made by the command.");
-		expect(existsSync(join(machine.work, ".git/commondir"))).toBe(false);
+		// A command that ends at once.
+		expect(results[2]?.text).toContain("was made by the command.");
+		expect(existsSync(commondir)).toBe(false);
+		const isSetAside = expect.stringMatching(/-commondir$/);
+		expect(readdirSync(join(machine.user, "quarantine"))).toEqual([isSetAside, isSetAside]);
 	});
 
 	test("a configuration that is replaced from outside ends everything inside, and the new one cannot be written", async () => {
 		const machine = machineOf();
-		const agent = machine.start(["echo begun; sleep 60", "echo '[x]' >> .git/config || echo held"], inside);
+		const agent = machine.start(["echo begun; sleep 600", "echo '[x]' >> .git/config || echo held"], inside);
 		agent.send({ id: "1", type: "prompt", message: "go" });
 		await agent.until(({ type, partialResult }) => type === "tool_execution_update" && JSON.stringify(partialResult).includes("begun"));
 		machine.git("config", "some.thing", "new");
@@ -58,7 +58,7 @@ describe.skipIf(missing)(`the guard${missing ? ` (left out: ${missing})` : ""}`,
 		renameSync(join(machine.work, ".git"), join(machine.work, "store"));
 		symlinkSync("store", join(machine.work, ".git"));
 		const { results } = await machine.run(
-			["echo 1 > one && git add one && git commit -qm One && echo committed", "rm .git && mkdir .git && sleep 30", "git log -1 --format=%s"],
+			["echo 1 > one && git add one && git commit -qm One && echo committed", "rm .git && mkdir .git; sleep 600", "git log -1 --format=%s"],
 			inside,
 		);
 		expect(results[0]?.text).toContain("committed");

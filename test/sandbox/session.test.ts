@@ -1,13 +1,13 @@
 /** Sessions inside: what goes on working, what ends, and what is refused when there are no walls. */
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { toScript } from "../wire/support/script.ts";
-import { type Frame, Machine, missing, resultOf, users } from "./support.ts";
+import { apart, type Frame, Machine, missing, resultOf, running, together, until, users } from "./support.ts";
 
 const machines: Machine[] = [];
-afterEach(() => {
-	for (const machine of machines.splice(0)) machine.close();
+afterEach(async () => {
+	await Promise.all(machines.splice(0).map((machine) => machine.close()));
 });
 function machineOf(id?: number): Machine {
 	const machine = new Machine(id);
@@ -15,24 +15,6 @@ function machineOf(id?: number): Machine {
 	return machine;
 }
 const inside = ["--sandbox", "workspace-write"];
-
-/** Whether a process runs whose command line has this mark. */
-function isRunning(mark: string): boolean {
-	return readdirSync("/proc").some((name) => {
-		try {
-			return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "latin1").includes(mark);
-		} catch {
-			return false;
-		}
-	});
-}
-async function ends(mark: string): Promise<boolean> {
-	for (let wait = 0; wait < 100; wait += 1) {
-		if (!isRunning(mark)) return true;
-		await new Promise((resolve) => setTimeout(resolve, 30));
-	}
-	return false;
-}
 
 describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missing})` : ""}`, () => {
 	/** What `ready` says about the sandbox, and the output of one command, when the agent is started in this way. */
@@ -69,6 +51,7 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 		test(`what people do in a project goes on working, as ${name}`, async () => {
 			const machine = machineOf(id);
 			machine.repository();
+			const mark = `server-of-${basename(machine.folder)}`;
 			const works: Record<string, string> = {
 				"files in the project": "mkdir -p a/b && echo x > a/b/c && mv a d && rm -r d",
 				"temporary files": "f=$(mktemp) && echo x > $f && cat $f && test -w /var/tmp",
@@ -77,7 +60,6 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 					"git checkout -q -b side && echo 2 > two && git add two && git commit -qm Two && git checkout -q main && git merge -q side && git branch -D side",
 				"git stash, tags and gc": "echo 3 >> one && git stash -q && git stash pop -q && git tag t && git gc -q",
 				"a worktree in the project": "git worktree add -q tree && cd tree && echo 4 > four && git add four && git commit -qm Four",
-				"the worktree in the next command": "cd tree && echo 5 > five && git add five && git commit -qm Five",
 				"a new repository": "git init -q fresh && cd fresh && git -c user.name=a -c user.email=b commit -q --allow-empty -m x",
 				"hard links and renames across folders": "mkdir -p p q && echo x > p/x && ln p/x q/y && mv q/y p/z",
 				"a compiler": "if command -v cc; then printf 'int main(){return 0;}' > m.c && cc m.c -o m && ./m; fi",
@@ -85,24 +67,39 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 				python:
 					"if command -v python3; then python3 -c 'import tempfile, subprocess; subprocess.run([\"true\"], check=True); tempfile.mkdtemp()'; fi",
 				"npm scripts": `printf '{"name":"x","version":"1.0.0","scripts":{"t":"node -e 1"}}' > package.json && npm run t --offline`,
-				"a server in the background": `${process.execPath} -e 'require("http").createServer((q,s)=>s.end("served")).listen(8123,"127.0.0.1")' > /dev/null 2>&1 & sleep 0.5; echo started`,
-				"the server in the next command": `${process.execPath} -e 'require("http").get("http://127.0.0.1:8123",(r)=>r.on("data",(d)=>process.exit(String(d)==="served"?0:1))).on("error",()=>process.exit(1))'`,
+				"a server in the background": `${process.execPath} -e 'require("http").createServer((q,s)=>s.end("served")).listen(8123,"127.0.0.1")' ${mark} > /dev/null 2>&1 & echo started`,
+				"a process of its own": "sleep 600 & ps -p $! && kill $! && ! wait $!",
+			};
+			const next: Record<string, string> = {
+				"the worktree in the next command": "cd tree && echo 5 > five && git add five && git commit -qm Five",
+				"the server in the next command": `${process.execPath} -e 'const go=()=>require("http").get("http://127.0.0.1:8123",(r)=>r.on("data",(d)=>process.exit(String(d)==="served"?0:1))).on("error",()=>setTimeout(go,20));go()'`,
 				"a socket inside": `${process.execPath} -e 'const n=require("net");const s=n.createServer(c=>c.end()).listen("/tmp/s",()=>n.connect("/tmp/s").on("connect",()=>process.exit(0)))'`,
-				"processes of its own": "sleep 5 & kill $! && ps ax | grep -q sleep",
 				"shared memory": "echo x > /dev/shm/x && cat /dev/shm/x",
 				"a limit of processes": "ulimit -u",
 			};
-			const { results } = await machine.run(Object.values(works), inside);
-			const failed = Object.keys(works).flatMap((work, index) => (results[index]?.isError === false ? [] : [`${work}: ${results[index]?.text}`]));
+			const { results } = await machine.run([together(Object.values(works)), together(Object.values(next))], inside);
+			const failed = [works, next].flatMap((group, index) => {
+				const ran = apart(results[index]?.text ?? "", Object.keys(group).length);
+				return Object.keys(group).flatMap((work, at) => (ran[at]?.status === 0 ? [] : [`${work}: ${ran[at]?.text}`]));
+			});
 			expect(failed).toEqual([]);
-			if (process.getuid?.() !== 0 || id !== undefined) expect(results.at(-1)?.text.trim()).toBe("2048");
-			expect(await ends("listen(8123")).toBe(true);
+			if (process.getuid?.() !== 0 || id !== undefined) expect(results[1]?.text).toMatch(/^2048$/m);
+			await until(() => running(mark) === 0);
 		});
 	}
 
 	test("results and the system prompt say what the walls are", async () => {
 		const machine = machineOf();
-		const { results } = await machine.run(["echo fine", "touch /usr/x"], inside);
+		const agent = machine.start(["echo fine", "touch /usr/x"], inside);
+		agent.send({ id: "1", type: "prompt", message: "go" });
+		await agent.until(({ type }) => type === "agent_settled");
+		// The host's own command runs outside.
+		agent.send({ id: "b", type: "bash", command: `echo x > ${machine.outside}/by-host` });
+		agent.send({ id: "s", type: "get_state", full: true });
+		for (const answer of ["b", "s"]) await agent.until(({ id }) => id === answer);
+		agent.child.stdin.end();
+		await agent.gone;
+		const results = agent.frames.filter(({ type }) => type === "tool_execution_end").map(resultOf);
 		expect(results[0]).toMatchObject({
 			isError: false,
 			text: "fine\n",
@@ -110,13 +107,10 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 		});
 		expect(results[1]?.text).toContain(`[Ran in a sandbox: ${machine.work}, /tmp are writable, the network is off.]`);
 		expect(results[1]?.details.sandbox).toMatchObject({ applied: true });
-		const agent = machine.start([], inside);
-		agent.send({ id: "s", type: "get_state", full: true });
-		const state = (await agent.until(({ id }) => id === "s")).at(-1) as Frame & { data: { systemPrompt: string; sandbox: object } };
+		const state = agent.frames.find(({ id }) => id === "s") as Frame & { data: { systemPrompt: string; sandbox: object } };
 		expect(state.data.systemPrompt).toContain(`Commands and file tools are in a sandbox: ${machine.work}, /tmp are writable, the network is off.`);
 		expect(state.data.sandbox).toMatchObject({ mode: "workspace-write", active: true, verified: true });
-		agent.child.stdin.end();
-		await agent.gone;
+		expect(existsSync(join(machine.outside, "by-host"))).toBe(true);
 	});
 
 	test("read-only: commands and tools read the project and write nothing but temporary files", async () => {
@@ -152,19 +146,22 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 	test("an abort, the end of stdin and a kill end everything inside, whatever it has done to hide", async () => {
 		for (const how of ["abort", "eof", "SIGKILL"]) {
 			const machine = machineOf();
-			const mark = `hidden-${how}-${process.pid}`;
+			const mark = `hidden-${how}-of-${basename(machine.folder)}`;
 			// Two forks, a session of its own, no environment, no name that leads back.
-			const hide = `setsid sh -c 'env -i setsid sh -c "exec -a ${mark} sleep 200" &' & sleep 0.2; env -i bash -c 'exec -a ${mark} sleep 100 &'; echo hidden; exec -a ${mark} sleep 50`;
-			const agent = machine.start([`bash -c '${hide.replaceAll("'", "'\\''")}'`], inside);
+			const hide = [
+				`setsid bash -c 'env -i setsid bash -c "exec -a ${mark}-1 sleep 600" &' &`,
+				`env -i bash -c 'exec -a ${mark}-2 sleep 600' & disown`,
+				`exec -a ${mark}-3 sleep 600`,
+			].join("\n");
+			const agent = machine.start([hide], inside);
 			agent.send({ id: "1", type: "prompt", message: "go" });
-			await agent.until(({ type, partialResult }) => type === "tool_execution_update" && JSON.stringify(partialResult).includes("hidden"));
-			expect(isRunning(mark)).toBe(true);
+			await until(() => [1, 2, 3].every((number) => running(`${mark}-${number}\x00600`) === 1));
 			if (how === "abort") {
 				agent.send({ id: "2", type: "abort" });
 				await agent.until(({ type }) => type === "agent_settled");
 			} else if (how === "eof") agent.child.stdin.end();
 			else agent.child.kill("SIGKILL");
-			expect(await ends(mark)).toBe(true);
+			await until(() => running(mark) === 0);
 		}
 	});
 
@@ -201,16 +198,6 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 		).toBe(false);
 	});
 
-	test("the host's own command runs outside", async () => {
-		const machine = machineOf();
-		const agent = machine.start([], inside);
-		agent.send({ id: "b", type: "bash", command: `echo x > ${machine.outside}/by-host` });
-		await agent.until(({ id }) => id === "b");
-		expect(existsSync(join(machine.outside, "by-host"))).toBe(true);
-		agent.child.stdin.end();
-		await agent.gone;
-	});
-
 	describe("without walls", () => {
 		const refusal = async (machine: Machine, flags: string[], env: Record<string, string> = {}) => {
 			const { ready, frames, results } = await machine.run(["echo ran > ran"], flags, env);
@@ -227,7 +214,7 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 				"outside/bwrap",
 				'#!/bin/bash\n[ "$1" = --version ] && { echo bubblewrap 0.8.0; exit; }\nwhile [ "$1" != -- ]; do [ "$1" = --info-fd ] && echo "{ \\"child-pid\\": $$ }" >&3; shift; done; shift\n[ -e /proc/self/fd/4 ] && cat <&4 >/dev/null\nexec "$@"\n',
 			);
-			await import("node:fs").then(({ chmodSync }) => chmodSync(fake, 0o755));
+			chmodSync(fake, 0o755);
 			const text = await refusal(machine, [...inside, "--set", `sandbox.bwrapPath=${fake}`]);
 			expect(text).toMatch(/^The sandbox that this session requires is not available: /);
 		});

@@ -1,14 +1,14 @@
 /** A machine for sandbox tests: a home with secrets, a project, an agent whose model runs the commands of a test. As root, and as an ordinary user. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { homedir, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { vi } from "vitest";
 
 // Each test starts many processes: on a busy machine that takes a while.
-vi.setConfig({ testTimeout: 150_000 });
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 /** Why the tests are left out; nothing when bubblewrap works here. */
 export const missing = whyNot();
@@ -122,11 +122,12 @@ export class Machine {
 		this.git("commit", "--quiet", "--allow-empty", "-m", "Beginning");
 	}
 
-	/** A process of the same user, outside. */
-	victim(): number {
-		const child = spawn("sleep", ["300"], { stdio: "ignore", ...this.#identity });
+	/** A process of the same user, outside, which is known by its command line: inside, another one may have its number. */
+	victim(): Victim {
+		const mark = `victim-of-${basename(this.folder)}`;
+		const child = spawn(process.execPath, ["-e", "setInterval(() => undefined, 1000)", mark], { stdio: "ignore", ...this.#identity });
 		this.#children.push(child);
-		return child.pid as number;
+		return { pid: child.pid as number, mark };
 	}
 
 	async listen(place: { port: number; host: string } | { path: string }): Promise<number> {
@@ -218,10 +219,11 @@ export class Machine {
 		};
 	}
 
-	close(): void {
-		for (const child of this.#children) child.kill("SIGKILL");
+	async close(): Promise<void> {
 		for (const server of this.#servers) server.close();
-		rmSync(this.folder, { recursive: true, force: true });
+		await Promise.all(this.#children.map(ended));
+		// What ran inside ends a moment after its agent, and may write until then.
+		rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 	}
 
 	/** What sessions left in the user directory. */
@@ -229,6 +231,50 @@ export class Machine {
 		return readdirSync(this.user).includes("sandbox") ? readdirSync(join(this.user, "sandbox")) : [];
 	}
 }
+
+export interface Victim {
+	pid: number;
+	mark: string;
+}
+
+function ended(child: ChildProcess): Promise<void> {
+	if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+	return new Promise((resolve) => {
+		child.once("exit", () => resolve()).once("error", () => resolve());
+		child.kill("SIGKILL");
+	});
+}
+
+/** Processes whose command line has this mark. */
+export function running(mark: string): number {
+	const has = (name: string) => {
+		try {
+			return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "latin1").includes(mark);
+		} catch {
+			return false;
+		}
+	};
+	return readdirSync("/proc").filter(has).length;
+}
+
+/** Waits until it is so. The test's own deadline is the only one. */
+export async function until(isSo: () => boolean): Promise<void> {
+	while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** Many attempts in one command: what each said, and whether it succeeded. Every one is a program of its own, as it would be in a command. */
+export const together = (attempts: readonly string[]): string =>
+	attempts.map((attempt, index) => `echo "<<<${index}"; bash -c ${quoted(attempt)} 2>&1; echo ">>>${index} $?"`).join("\n");
+
+/** `status` is absent where the attempt did not come to its end. */
+export function apart(text: string, count: number): { text: string; status: number | undefined }[] {
+	return Array.from({ length: count }, (_, index) => {
+		const [, said, status] = new RegExp(`<<<${index}\n([^]*?)>>>${index} (\\d+)`).exec(text) ?? [];
+		return { text: said ?? `it did not end: ${text.slice(-500)}`, status: status === undefined ? undefined : Number(status) };
+	});
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 export type Call = string | { tool: string; arguments: Record<string, unknown> };
 
