@@ -10,6 +10,7 @@ import { permissionRows } from "./permission-rows.ts";
 import { providerRows } from "./provider-rows.ts";
 import { replayRows } from "./replay-rows.ts";
 import type { Row } from "./row.ts";
+import { sandboxRows } from "./sandbox-rows.ts";
 import { sessionRows } from "./session-rows.ts";
 import { subagents } from "./subagent-rows.ts";
 import { toolRows } from "./tool-rows.ts";
@@ -23,6 +24,7 @@ export const rows: Row[] = [
 	...sessionRows,
 	...acpRows,
 	...replayRows,
+	...sandboxRows,
 	subagents,
 	worktree,
 	checkpoints,

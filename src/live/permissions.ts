@@ -92,7 +92,11 @@ export class Permissions {
 	/** Whether the model may ask for a command outside the sandbox: only a typed question allows one. */
 	get mayEscalate(): boolean {
 		const { sandbox, settings } = this.#parts.workspace;
-		return sandbox?.confinement !== undefined && settings.get("sandbox.escalation") === "ask" && this.#mode !== "plan" && this.#route() === "typed";
+		return sandbox?.confinement !== undefined && settings.get("sandbox.escalation") === "ask" && this.#mode !== "plan" && this.hasTypedRoute;
+	}
+
+	get hasTypedRoute(): boolean {
+		return this.#route() === "typed";
 	}
 
 	/** The same object until something in it changes. */

@@ -131,6 +131,8 @@ async function inheritedDefaults({ workspace, models, shells, controls, permissi
 			"retry.enabled": controls.autoRetry,
 			"compaction.enabled": controls.autoCompaction,
 			"permissions.mode": permissions.mode,
+			// A subagent asks through this session: where no person can be asked here, its model is not told that it may ask.
+			...(permissions.hasTypedRoute ? {} : { "sandbox.escalation": "never" }),
 		},
 		trusted: settings.isTrusted,
 		flags: { ...flagsFor(options, cwd), unknown },

@@ -92,22 +92,30 @@ export class Guard {
 		return this.#known.has(path) || this.#forbidden.has(path);
 	}
 
-	#look(): void {
+	/** `isLast`: nothing runs inside any more, so what is found now is put in order without a word. */
+	#look(isLast = false): void {
 		if (this.#isClosed) return;
-		for (const path of this.#forbidden) if (look(path)) this.#remove(path);
+		const found: string[] = [];
+		for (const path of this.#forbidden) {
+			if (!look(path)) continue;
+			this.#setAside(path);
+			found.push(`${path} was made by the command`);
+		}
 		for (const [path, known] of this.#known) {
 			const now = identityOf(path);
 			if (now === known) continue;
-			// Inside nothing can replace what is mounted. A link is not mounted: it is put back.
-			if (known?.startsWith("link ")) this.#restore(path, known.slice("link ".length));
-			else this.#breach(`${path} was changed from outside`);
-			this.#known.set(path, identityOf(path));
+			// Inside nothing can replace what is mounted. A link is not mounted: it is put back, and stays known as what it was.
+			if (known?.startsWith("link ")) {
+				this.#restore(path, known.slice("link ".length));
+				found.push(`${path} was replaced`);
+				if (isLast) this.#known.set(path, identityOf(path));
+			} else {
+				this.#known.set(path, now);
+				found.push(`${path} was changed from outside`);
+			}
 		}
-	}
-
-	#remove(path: string): void {
-		this.#setAside(path);
-		this.#breach(`${path} was made by the command`);
+		const [first] = found;
+		if (first !== undefined && !isLast) this.#breach(first);
 	}
 
 	#restore(path: string, target: string): void {
@@ -115,35 +123,53 @@ export class Guard {
 		try {
 			symlinkSync(target, path);
 		} catch {
-			// Its folder is gone, or a program outside was faster. The next look sees it.
+			// Its folder is gone, or a command was faster. The look after the end of all commands sees it.
 		}
-		this.#breach(`${path} was replaced`);
 	}
 
+	/** Never fails: a command may take the name away, or make it again, at any moment. */
 	#setAside(path: string): void {
 		const { quarantine, now } = this.#parts;
-		mkdirSync(quarantine, { recursive: true, mode: 0o700 });
 		const place = join(quarantine, `${now()}-${basename(path)}`);
 		try {
+			mkdirSync(quarantine, { recursive: true, mode: 0o700 });
 			renameSync(path, place);
 		} catch {
-			// Another file system.
-			cpSync(path, place, { recursive: true, verbatimSymlinks: true, force: true });
-			rmSync(path, { recursive: true, force: true });
+			this.#copyAside(path, place);
 		}
 	}
 
+	/** For another file system. What cannot be copied is removed all the same. */
+	#copyAside(path: string, place: string): void {
+		try {
+			if (look(path)) cpSync(path, place, { recursive: true, verbatimSymlinks: true, force: true });
+		} catch {
+			// A pipe or a socket, or it is gone.
+		}
+		try {
+			rmSync(path, { recursive: true, force: true });
+		} catch {
+			// The next look sees it.
+		}
+	}
+
+	/** One end for all that is found meanwhile. After it nothing runs that could make again what was taken away, so that look is the last. */
 	#breach(what: string): void {
 		for (const facts of this.#running) facts.breach ??= `The sandbox was rebuilt because ${what}.`;
-		const ending = this.#parts.endAll().finally(() => {
-			if (this.#isEnding === ending) this.#isEnding = undefined;
+		this.#isEnding ??= this.#parts.endAll().finally(() => {
+			this.#isEnding = undefined;
+			this.#look(true);
 		});
-		this.#isEnding = ending;
 	}
 }
 
 function identityOf(path: string): Identity {
 	const facts = look(path);
 	if (!facts) return undefined;
-	return facts.isSymbolicLink() ? `link ${readlinkSync(path)}` : `${facts.dev} ${facts.ino}`;
+	if (!facts.isSymbolicLink()) return `${facts.dev} ${facts.ino}`;
+	try {
+		return `link ${readlinkSync(path)}`;
+	} catch {
+		return undefined;
+	}
 }

@@ -355,6 +355,15 @@ export class Sandbox {
 				this.#state = { ...this.#state, probes: results };
 				return;
 			}
+			await walls.tryAgain({
+				plan: () => this.currentMode,
+				run: async (untried, isShort) => {
+					const again = await probe({ walls: untried, view: await view(), cwd, home, network, hiddenDirectory, isShort });
+					// A directory that cannot be written to any more is no way out: a full disk must not stop the commands that free it.
+					const open = again.filter(({ result }) => result === "open").map(({ name }) => name);
+					if (open.length > 0) throw new Error(`The walls do not hold any more (${open.join(", ")} open): the command was not run.`);
+				},
+			});
 			this.#state = {
 				mode: this.mode,
 				active: true,

@@ -21,8 +21,10 @@ export const lookInto = (path: string): Stats | undefined => lstatSync(path, { t
 
 /** The path without links; nothing where there is nothing. */
 export function realPath(path: string): string | undefined {
+	// Most paths that are asked about are missing, and an exception costs ten times a look.
+	if (!look(path)) return undefined;
 	try {
-		return realpathSync(path);
+		return realpathSync.native(path);
 	} catch {
 		return undefined;
 	}

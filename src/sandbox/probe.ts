@@ -3,16 +3,16 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
+import type { Confinement } from "../lib/shell/confinement.ts";
 import { Shell } from "../lib/shell/index.ts";
 import type { SandboxState } from "../protocol/sandbox.ts";
 import { look } from "./paths.ts";
 import type { View } from "./view.ts";
-import type { Walls } from "./walls.ts";
 
 export type ProbeResult = NonNullable<SandboxState["probes"]>[number];
 
 export interface ProbeInput {
-	walls: Walls;
+	walls: Confinement;
 	view: View;
 	cwd: string;
 	home: string | undefined;
@@ -98,7 +98,7 @@ async function attempt(input: ProbeInput, deadlineMs: number): Promise<ProbeResu
 		const found = [...result.output.matchAll(/^probe (\w+) (blocked|open|works|failed)$/gm)];
 		const results = found.map(([, probeName = "", verdict]) => ({ name: probeName, result: verdict as ProbeResult["result"] }));
 		// A script that did not come to its end has proved nothing.
-		const isComplete = isShort ? results.length > 0 : results.at(-1)?.name === "descriptors";
+		const isComplete = isShort ? result.exitCode === 0 && results.length > 0 : results.at(-1)?.name === "descriptors";
 		if (isComplete) return results;
 		if (result.timedOut) return undefined;
 		throw new Error(`the probes did not run: ${result.output.trim().slice(-300)}`);

@@ -150,13 +150,14 @@ export class HostProxy {
 			});
 			child.once("message", (_, server) => {
 				(server as Server).unref();
-				(server as Server).on("connection", (socket: Socket) => this.#take(socket)).on("error", () => undefined);
+				(server as Server).on("connection", (socket: Socket) => this.take(socket)).on("error", () => undefined);
 				resolve(server as Server);
 			});
 		});
 	}
 
-	#take(socket: Socket): void {
+	/** A connection of a command. */
+	take(socket: Socket): void {
 		this.#track(socket);
 		this.#http.emit("connection", socket);
 	}

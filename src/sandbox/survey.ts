@@ -233,11 +233,21 @@ function hiddenPaths(ground: Ground): HiddenPath[] {
 /** Of the user directory, what the model is told to read. */
 export const readableOfUserDirectory = (userDirectory: string) => shownInUserDirectory.map((name) => join(userDirectory, name));
 
+/** /etc has hundreds of names and hardly ever changes. */
+let listed: { directory: string; changed: number; names: string[] } | undefined;
+
 function namesBeginning(directory: string, beginnings: readonly string[]): string[] {
+	const facts = look(directory);
+	if (!facts) return [];
+	const changed = Math.max(facts.mtimeMs, facts.ctimeMs);
+	// A directory that changed a moment ago may change again without a new time.
+	if (listed?.directory === directory && listed.changed === changed && Date.now() - changed > 50) return listed.names;
 	try {
-		return readdirSync(directory)
+		const names = readdirSync(directory)
 			.filter((name) => beginnings.some((beginning) => name === beginning || (beginning !== "ssh" && name.startsWith(beginning))))
 			.map((name) => join(directory, name));
+		listed = { directory, changed, names };
+		return names;
 	} catch {
 		return [];
 	}

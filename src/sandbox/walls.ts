@@ -36,6 +36,14 @@ export interface WallsOptions {
 	onEnd?: () => void;
 }
 
+/** Tries the walls before they are relied on. */
+export interface Trial {
+	/** Another text is another plan. */
+	plan: () => string;
+	/** Rejects where they do not hold. `isShort`: only the cell is new. */
+	run: (untried: Confinement, isShort: boolean) => Promise<void>;
+}
+
 /** The words of all steps together. */
 const mostWords = 9000;
 /** A little longer than an abort waits for processes. */
@@ -48,6 +56,9 @@ export class Walls implements Confinement {
 	readonly #inRun: readonly string[];
 	readonly #closing: string;
 	#cell: Promise<Cell> | undefined;
+	#trial: Trial | undefined;
+	/** What was tried last, and how that goes. */
+	#tried: { cell: Cell | undefined; plan: string; outcome: Promise<void> } | undefined;
 	#hasCell: boolean;
 	/** One for each program that has not ended. */
 	readonly #running = new Set<Promise<void>>();
@@ -82,10 +93,40 @@ export class Walls implements Confinement {
 		return { logDirectory: this.logDirectory, enclose: (start) => this.#enclose(start, view), endAll: () => this.endAll() };
 	}
 
-	async #enclose(start: ProgramStart, viewOf: WallsOptions["view"]): Promise<Enclosure> {
+	/** What is there now has been tried. From now on a new cell is tried before a command enters it, and everything when the plan is another one. */
+	async tryAgain(trial: Trial): Promise<void> {
+		this.#tried = { cell: this.#hasCell ? await this.cell() : undefined, plan: trial.plan(), outcome: Promise.resolve() };
+		this.#trial = trial;
+	}
+
+	/** Fails closed: where the walls do not hold the command is not run, and the next one tries again in another cell. */
+	async #triedCell(): Promise<Cell | undefined> {
+		const cell = this.#hasCell ? await this.cell() : undefined;
+		const [trial, last] = [this.#trial, this.#tried];
+		if (!trial || !last) return cell;
+		const plan = trial.plan();
+		const isKnown = last.cell === cell && last.plan === plan;
+		const untried: Confinement = {
+			logDirectory: this.logDirectory,
+			enclose: (start) => this.#enclose(start, this.#options.view, { cell }),
+			endAll: () => this.endAll(),
+		};
+		const outcome = isKnown ? last.outcome : trial.run(untried, last.plan === plan);
+		this.#tried = { cell, plan, outcome };
+		try {
+			await outcome;
+		} catch (error) {
+			if (this.#tried.outcome === outcome) this.#tried = { cell: undefined, plan: "", outcome };
+			await this.endAll();
+			throw error;
+		}
+		return cell;
+	}
+
+	async #enclose(start: ProgramStart, viewOf: WallsOptions["view"], entered?: { cell: Cell | undefined }): Promise<Enclosure> {
 		const { programs, seccompFile, network, guard } = this.#options;
 		await guard?.check();
-		const cell = this.#hasCell ? await this.cell() : undefined;
+		const { cell } = entered ?? { cell: await this.#triedCell() };
 		const view = await viewOf(start);
 		const { proxy } = this.#options;
 		if (proxy && cell) await proxy.open(cell);

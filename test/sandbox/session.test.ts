@@ -1,5 +1,5 @@
 /** Sessions inside: what goes on working, what ends, and what is refused when there are no walls. */
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { toScript } from "../wire/support/script.ts";
@@ -192,7 +192,7 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 		const task = results[0];
 		expect(task?.text).toContain("1 of 1 task succeeded");
 		expect(frames.find(({ type }) => type === "subagent_verification_end")).toMatchObject({ status: "passed" });
-		expect(readFileSync(join(machine.work, "a.txt"), "utf8")).toBe("right\n");
+		expect({ content: readFileSync(join(machine.work, "a.txt"), "utf8"), said: task?.text }).toMatchObject({ content: "right\n" });
 		expect(
 			existsSync(join(machine.work, "escaped")) || existsSync(join(machine.outside, "escaped")) || existsSync(join(machine.work, "checked")),
 		).toBe(false);
@@ -207,16 +207,66 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 			return String(frames.find(({ type, success }) => type === "response" && success === false)?.error);
 		};
 
+		/** Drops its options and runs the command as it is. */
+		const pretending =
+			'[ "$1" = --version ] && { echo bubblewrap 0.8.0; exit; }\nwhile [ "$1" != -- ]; do [ "$1" = --info-fd ] && echo "{ \\"child-pid\\": $$ }" >&3; shift; done; shift\n[ -e /proc/self/fd/4 ] && cat <&4 >/dev/null\nexec "$@"\n';
+
 		test("a bubblewrap that only pretends is found out", async () => {
 			const machine = machineOf();
-			// It drops its options and runs the command as it is.
-			const fake = machine.write(
-				"outside/bwrap",
-				'#!/bin/bash\n[ "$1" = --version ] && { echo bubblewrap 0.8.0; exit; }\nwhile [ "$1" != -- ]; do [ "$1" = --info-fd ] && echo "{ \\"child-pid\\": $$ }" >&3; shift; done; shift\n[ -e /proc/self/fd/4 ] && cat <&4 >/dev/null\nexec "$@"\n',
-			);
+			const fake = machine.write("outside/bwrap", `#!/bin/bash\n${pretending}`);
 			chmodSync(fake, 0o755);
 			const text = await refusal(machine, [...inside, "--set", `sandbox.bwrapPath=${fake}`]);
 			expect(text).toMatch(/^The sandbox that this session requires is not available: /);
+		});
+
+		test("a bubblewrap that begins to pretend is found out by the next cell, and after a change of mode", async () => {
+			const machine = machineOf();
+			machine.repository();
+			const flag = join(machine.outside, "pretend");
+			const fake = machine.write("outside/bwrap", `#!/bin/bash\n[ -e ${flag} ] && [ "$1" = --args ] || exec bwrap "$@"\n${pretending}`);
+			chmodSync(fake, 0o755);
+			const call = (command: string) => ({ blocks: [{ tool: "bash", arguments: { command } }] });
+			const say = { text: "done" };
+			const replies = [call("echo begun; sleep 600"), call("echo ran > two"), say, call("echo ran > three"), say, call("echo ran > four"), say];
+			const agent = machine.start({ replies }, [...inside, "--set", `sandbox.bwrapPath=${fake}`]);
+			const settled = async (id: string) => {
+				const from = agent.frames.length;
+				agent.send({ id, type: "prompt", message: "go" });
+				await agent.until((frame) => frame.type === "agent_settled" && agent.frames.indexOf(frame) >= from);
+				return agent.frames
+					.slice(from)
+					.filter(({ type }) => type === "tool_execution_end")
+					.map(resultOf)[0]?.text;
+			};
+			const first = settled("1");
+			await agent.until(({ type, partialResult }) => type === "tool_execution_update" && JSON.stringify(partialResult).includes("begun"));
+			agent.send({ id: "a", type: "abort" });
+			await first;
+			writeFileSync(flag, "");
+			expect(await settled("2")).toContain("The walls do not hold any more (write_protected open): the command was not run.");
+			rmSync(flag);
+			expect(await settled("3")).toBe("(no output)");
+			writeFileSync(flag, "");
+			agent.send({ id: "m", type: "set_permission_mode", mode: "plan" });
+			expect(await settled("4")).toMatch(/The walls do not hold any more \(.*write_outside.* open\): the command was not run\./);
+			agent.child.stdin.end();
+			await agent.gone;
+			expect(["two", "three", "four"].map((name) => existsSync(join(machine.work, name)))).toEqual([false, true, false]);
+		});
+
+		test("user namespaces that are switched off are named with the remedy", async () => {
+			const machine = machineOf();
+			const agent = machine.start(["echo ran > ran"], inside, {}, ["bwrap", "--dev-bind", "/", "/", "--unshare-user", "--disable-userns", "--"]);
+			agent.send({ id: "1", type: "prompt", message: "go" });
+			await agent.until(({ type }) => type === "ready");
+			agent.child.stdin.end();
+			await agent.gone;
+			const answer = agent.frames.find(({ type, success }) => type === "response" && success === false);
+			expect(agent.frames[0]?.sandbox).toMatchObject({ active: false, verified: false, remedy: expect.stringContaining("Enable user namespaces") });
+			expect(answer?.error).toMatch(
+				/^The sandbox that this session requires is not available: bubblewrap cannot make user namespaces: .+\. Enable user namespaces \(user\.max_user_namespaces,/,
+			);
+			expect(existsSync(join(machine.work, "ran"))).toBe(false);
 		});
 
 		test("a missing bubblewrap is named with its remedy", async () => {

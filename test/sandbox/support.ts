@@ -182,7 +182,10 @@ export class Machine {
 		});
 		this.#children.push(child);
 		const frames: Frame[] = [];
-		let wake = (): void => undefined;
+		const waiting: (() => void)[] = [];
+		const wake = () => {
+			for (const resolve of waiting.splice(0)) resolve();
+		};
 		let stderr = "";
 		child.stderr.on("data", (chunk) => {
 			stderr += chunk;
@@ -211,9 +214,7 @@ export class Machine {
 					if (isGone) throw new Error(`the agent ended: ${stderr}`);
 					const refused = frames.find(({ command, success }) => command === "prompt" && success === false);
 					if (refused) throw new Error(`the prompt was refused: ${refused.error}`);
-					await new Promise<void>((resolve) => {
-						wake = resolve;
-					});
+					await new Promise<void>((resolve) => waiting.push(resolve));
 				}
 			},
 		};
