@@ -32,19 +32,19 @@ const walls: Row = {
 			return { agent, ms: performance.now() - began };
 		};
 		const without = await started([]);
-		await without.agent.ask({ type: "bash", command: ":" });
+		for (let warming = 0; warming < 10; warming++) await without.agent.ask({ type: "bash", command: ":" });
 		const plainRss = rssMb(without.agent.pid);
 		await without.agent.end();
 		const { agent, ms } = await started(["--sandbox", "workspace-write"]);
 		for (let warming = 0; warming < 5; warming++) {
 			for (const sandbox of [false, true]) await agent.ask({ type: "bash", command: ":", sandbox });
 		}
+		const rss = rssMb(agent.pid);
 		const [inside, outside]: number[][] = [[], []];
 		for (let turn = 0; turn < 40; turn++) {
 			outside?.push(await agent.ask({ type: "bash", command: ":" }));
 			inside?.push(await agent.ask({ type: "bash", command: ":", sandbox: true }));
 		}
-		const rss = rssMb(agent.pid);
 		await agent.end();
 		const [of, over] = [median(inside as number[]), median(outside as number[])];
 		return [

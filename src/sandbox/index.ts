@@ -340,6 +340,8 @@ export class Sandbox {
 		const { cwd, home } = survey.ground;
 		const hiddenDirectory = this.#private as string;
 		try {
+			// Git is asked meanwhile. Who enters the cell is told why it could not be made.
+			if (walls.hasCell) walls.cell().catch(() => undefined);
 			const first = await view();
 			const attempt = () => probe({ walls, view: first, cwd, home, network, hiddenDirectory });
 			const results = await attempt().catch((error: Error) => {

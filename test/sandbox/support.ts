@@ -10,6 +10,9 @@ import { vi } from "vitest";
 // Each test starts many processes: on a busy machine that takes a while.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
+/** Shorter than a test may take, so that a failure says what came and what did not. */
+const silenceMs = 120_000;
+
 /** Why the tests are left out; nothing when bubblewrap works here. */
 export const missing = whyNot();
 
@@ -194,6 +197,7 @@ export class Machine {
 			frames.push(JSON.parse(line) as Frame);
 			wake();
 		});
+		const seen = () => frames.map(({ type, id }) => (id === undefined ? type : `${type} ${id}`)).join(", ");
 		let isGone = false;
 		const gone = new Promise<void>((resolve) => {
 			child.once("close", () => {
@@ -214,7 +218,13 @@ export class Machine {
 					if (isGone) throw new Error(`the agent ended: ${stderr}`);
 					const refused = frames.find(({ command, success }) => command === "prompt" && success === false);
 					if (refused) throw new Error(`the prompt was refused: ${refused.error}`);
-					await new Promise<void>((resolve) => waiting.push(resolve));
+					await new Promise<void>((resolve, reject) => {
+						const timer = setTimeout(() => reject(new Error(`nothing came for long; so far: ${seen()}; stderr: ${stderr}`)), silenceMs);
+						waiting.push(() => {
+							clearTimeout(timer);
+							resolve();
+						});
+					});
 				}
 			},
 		};
