@@ -179,7 +179,7 @@ export class AttachedHost implements LinkListener {
 	/** The link is over: the session was deleted, or the server refuses. */
 	end(cause?: ServerError): void {
 		if (this.#isLeaving) return;
-		if (cause) process.stderr.write(`Error: ${cause.message}\n`);
+		if (cause) process.stderr.write(`Error: ${wordsOf(cause)}\n`);
 		this.#isLeaving = true;
 		this.#events.flush();
 		void Promise.race([this.#writer.drained(), this.#writer.stuck(2000, () => false)]).then(() => this.#exit(cause ? 1 : 0));
@@ -241,6 +241,19 @@ export class AttachedHost implements LinkListener {
 		this.#link?.pause(true);
 		void this.#writer.whenOpen().then(() => this.#link?.pause(false));
 	}
+}
+
+/** What the server says, and what to do about it here. */
+export function wordsOf({ status, code, message }: ServerError): string {
+	const remedy =
+		code === "seat_taken"
+			? "--takeover takes it; --read watches."
+			: status === 401
+				? "Name the file of a valid token with --token-file, or set BOWLINE_SERVE_TOKEN."
+				: code === "no_session"
+					? "--new creates one."
+					: undefined;
+	return remedy ? `${message.replace(/([^.])$/, "$1.")} ${remedy}` : message;
 }
 
 const slow: ReadonlySet<string> = new Set(["bash", "compact", "abort", "abort_and_prompt"]);

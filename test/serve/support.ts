@@ -47,9 +47,9 @@ export interface Place {
 	user: string;
 }
 
-export function place(files: Record<string, string> = {}): Place {
+export function place(files: Record<string, string> = {}, isShared = false): Place {
 	const directory = realpathSync(mkdtempSync(join(tmpdir(), "bowline-serve-")));
-	later(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+	if (!isShared) later(() => removePlace(directory));
 	const cwd = join(directory, "work");
 	mkdirSync(cwd);
 	for (const [name, content] of Object.entries(files)) {
@@ -59,6 +59,8 @@ export function place(files: Record<string, string> = {}): Place {
 	return { cwd, user: join(directory, "user") };
 }
 
+const removePlace = (directory: string) => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+
 export interface Start {
 	at?: Place;
 	/** What the model says, as replies of a script. */
@@ -66,20 +68,24 @@ export interface Start {
 	files?: Record<string, string>;
 	args?: string[];
 	env?: Record<string, string>;
+	/** For all tests of a file, which ends it itself. */
+	isShared?: boolean;
 }
 
 export class TestServer {
 	readonly child: ChildProcess;
 	readonly at: Place;
+	readonly isShared: boolean;
 	url = "";
 	token = "";
 	out = "";
 	err = "";
 	readonly exited: Promise<number | NodeJS.Signals | null>;
 
-	constructor(child: ChildProcess, at: Place) {
+	constructor(child: ChildProcess, at: Place, isShared = false) {
 		this.child = child;
 		this.at = at;
+		this.isShared = isShared;
 		child.stdout?.on("data", (chunk) => (this.out += chunk));
 		child.stderr?.on("data", (chunk) => (this.err += chunk));
 		this.exited = new Promise((resolve) => child.on("exit", (code, signal) => resolve(code ?? signal)));
@@ -253,8 +259,8 @@ export async function opened(socket: WebSocket): Promise<TestSocket> {
 	return test;
 }
 
-export function spawnServer({ at, replies, files, args = [], env = {} }: Start = {}): TestServer {
-	const where = at ?? place(files);
+export function spawnServer({ at, replies, files, args = [], env = {}, isShared }: Start = {}): TestServer {
+	const where = at ?? place(files, isShared);
 	if (replies) writeFileSync(join(where.cwd, "script.json"), JSON.stringify({ replies }));
 	const model = replies || at ? ["--provider", "scripted", "--model", join(where.cwd, "script.json")] : ["--provider", "scripted", "--model", "echo"];
 	const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
@@ -263,9 +269,9 @@ export function spawnServer({ at, replies, files, args = [], env = {} }: Start =
 		env: { ...inherited, HOME: where.user, BOWLINE_DIR: where.user, ...env },
 		stdio: ["ignore", "pipe", "pipe"],
 	});
-	const server = new TestServer(child, where);
+	const server = new TestServer(child, where, isShared);
 	running.add(child);
-	later(() => endServer(server));
+	if (!isShared) later(() => endServer(server));
 	return server;
 }
 
@@ -276,7 +282,7 @@ process.on("exit", () => {
 });
 
 /** Ends a server and what is left of its agents, also after a test that failed in the middle. */
-async function endServer({ child, exited }: TestServer): Promise<void> {
+export async function endServer({ child, exited, isShared, at }: TestServer): Promise<void> {
 	const agents = childrenOf(child.pid as number);
 	if (child.exitCode === null && child.signalCode === null) {
 		// Two signals at once may arrive as one: the second is sent again until the end.
@@ -295,6 +301,7 @@ async function endServer({ child, exited }: TestServer): Promise<void> {
 			// It ended with its server.
 		}
 	}
+	if (isShared) removePlace(dirname(at.cwd));
 }
 
 function childrenOf(pid: number): number[] {

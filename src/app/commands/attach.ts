@@ -2,17 +2,18 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionLink } from "../../client/link.ts";
-import { ServerAddress } from "../../client/server-address.ts";
+import { ServerAddress, ServerError, type ServerOptions } from "../../client/server-address.ts";
 import { serverClient } from "../../client/server-client.ts";
 import { RecordReader } from "../../lib/jsonl.ts";
 import { UsageError } from "../../lib/usage-error.ts";
 import type { UnknownFlag } from "../../live/arguments.ts";
-import { openWorkspace } from "../../live/workspace.ts";
+import { openWorkspace, type Workspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
+import type { SettingName } from "../../protocol/settings.ts";
 import type { CreateSession } from "../../protocol/types.generated.ts";
 import { claimStdout } from "../../rpc/stdio.ts";
 import { attachFlags } from "../attach-flags.ts";
-import { AttachedHost } from "../attached-host.ts";
+import { AttachedHost, wordsOf } from "../attached-host.ts";
 import { parseOwnFlags } from "../serve-flags.ts";
 
 interface Own {
@@ -24,6 +25,17 @@ interface Own {
 	takeover?: true;
 }
 
+/** How a session is made. One that there is keeps its own. */
+const ofNewSessions = ["tools", "no-tools", "append-system-prompt", "no-session", "set", "interrupt-mode", "approve"] as const;
+/** Hosts give them to every process that they start. */
+const ofHosts = ["provider", "model", "thinking"] as const;
+/** The server's own flags decide about these, for all its sessions. */
+const ofServers = [
+	...["api-key", "models", "config", "extension", "skill", "prompt-template", "mcp-config", "no-mcp", "system-prompt", "exclude-tools"],
+	...["permission-mode", "sandbox", "no-sandbox", "hermetic", "no-extensions", "no-skills", "no-prompt-templates", "no-context-files", "no-rules"],
+] as (keyof Options)[];
+const ofProcesses = ["print", "fork", "session-dir", "session-id", "record", "replay", "output-schema", "gate", "seq-after"] as const;
+
 const maxLineBytes = 32 * 1024 * 1024;
 
 export async function attachCommand(words: readonly string[], options: Options, unknown: readonly UnknownFlag[]): Promise<void> {
@@ -32,16 +44,18 @@ export async function attachCommand(words: readonly string[], options: Options, 
 	const [session = options.session, tooMuch] = parsed.words;
 	if (tooMuch !== undefined) throw new UsageError(`Unexpected argument: ${tooMuch}. bowline attach [session]`);
 	if (own.new && session !== undefined) throw new UsageError("--new creates a session: name none, or leave --new out.");
+	checkFlags(options, own);
 	if (own.new && own.read) throw new UsageError("--read watches a session that there is: it cannot be combined with --new.");
 	const workspace = await openWorkspace({ options, isRpc: false });
 	const server = serverOf(own, join(workspace.userDirectory, "serve", own.server ?? "default"));
-	const id = own.new ? await create(server, options, workspace.cwd) : (session ?? (await newest(server, workspace.cwd)));
+	const address = addressOf(server);
+	const id = await chosen(server, own, session, options, workspace);
 	// The command line's own listener ends the process as a shell tool; a host expects another code.
 	process.stdout.removeAllListeners("error");
 	const host = await AttachedHost.open(claimStdout(), options, (code) => process.exit(code));
 	const link = new SessionLink(
 		{
-			address: new ServerAddress(server),
+			address,
 			session: id,
 			mode: own.read ? "read" : "write",
 			name: options.name ?? "bowline attach",
@@ -66,8 +80,43 @@ export async function attachCommand(words: readonly string[], options: Options, 
 	process.on("SIGINT", () => undefined);
 }
 
+/** The session to attach to. */
+async function chosen(server: ServerOptions, own: Own, session: string | undefined, options: Options, workspace: Workspace): Promise<string> {
+	try {
+		if (own.new) return await create(server, options, workspace);
+		return session ?? (await newest(server, workspace.cwd));
+	} catch (error) {
+		throw error instanceof ServerError ? new Error(wordsOf(error)) : error;
+	}
+}
+
+function addressOf(server: ServerOptions): ServerAddress {
+	try {
+		return new ServerAddress(server);
+	} catch (error) {
+		throw new UsageError(`--url: ${(error as Error).message}`);
+	}
+}
+
+/** A flag that is accepted has an effect. */
+function checkFlags(options: Options, own: Own): void {
+	const given = (names: readonly (keyof Options)[]) => names.find((name) => options[name] !== undefined);
+	const { seq, dialect } = options;
+	if (seq && dialect === "strict")
+		throw new UsageError("--seq adds members to every frame, which --dialect strict does not allow: choose one of them.");
+	const ofServer = given(ofServers);
+	if (ofServer !== undefined) throw new UsageError(`--${ofServer} is decided by the server, for all its sessions: give it to bowline serve.`);
+	const ofProcess = given(ofProcesses);
+	if (ofProcess !== undefined) throw new UsageError(`--${ofProcess} needs a process of its own: start bowline --mode rpc with it.`);
+	if (own.new) return;
+	const ofNew = given(ofNewSessions);
+	if (ofNew !== undefined) throw new UsageError(`--${ofNew} says how a new session is made: add --new, or leave it out.`);
+	const unused = given(ofHosts);
+	if (unused !== undefined) process.stderr.write(`--${unused} is for new sessions (--new): this one keeps its own.\n`);
+}
+
 /** By flags, or the server of this user that runs. */
-function serverOf(own: Own, directory: string): { url: string; token?: string } {
+function serverOf(own: Own, directory: string): ServerOptions {
 	const tokenFile = own["token-file"];
 	const fromEnv = process.env.BOWLINE_SERVE_TOKEN;
 	if (own.url !== undefined) {
@@ -92,7 +141,10 @@ function tokenOf(file: string): string {
 	}
 }
 
-async function create(server: { url: string; token?: string }, options: Options, cwd: string): Promise<string> {
+async function create(server: ServerOptions, options: Options, { cwd, settings }: Workspace): Promise<string> {
+	const names = (options.set ?? []).map((assignment) => assignment.slice(0, assignment.indexOf("=")).trim() as SettingName);
+	const assigned: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, settings.get(name)]));
+	if (options["interrupt-mode"] !== undefined) assigned.interruptMode = options["interrupt-mode"];
 	const { name, provider, model, thinking, tools, "no-tools": noTools, "append-system-prompt": append, "no-session": noSession } = options;
 	const body: CreateSession = {
 		cwd,
@@ -104,12 +156,14 @@ async function create(server: { url: string; token?: string }, options: Options,
 		...(noTools && { noTools }),
 		...(append !== undefined && { appendSystemPrompt: [append].flat().join("\n\n") }),
 		...(noSession && { ephemeral: true }),
+		...(Object.keys(assigned).length > 0 && { settings: assigned }),
+		...(options.approve && { approve: true }),
 	};
 	return (await serverClient(server).create(body)).id;
 }
 
 /** The session of this directory that was written to last. */
-async function newest(server: { url: string; token?: string }, cwd: string): Promise<string> {
+async function newest(server: ServerOptions, cwd: string): Promise<string> {
 	const { sessions } = await serverClient(server).sessions({ cwd, limit: 1 });
 	const [session] = sessions;
 	if (!session) throw new Error(`The server has no session of ${cwd}. Create one with --new, or name one.`);

@@ -11,22 +11,33 @@ export interface Program {
 	flags: string[];
 	script: unknown;
 	files: Record<string, string>;
+	/** Another way to an agent than a process of its own. */
+	door?: Door;
+}
+
+export interface Door {
+	/** Where the folder of the client is made. */
+	root: string;
+	/** Instead of `--mode rpc`. */
+	words: string[];
+	env: Record<string, string>;
 }
 
 export class AgentProcess {
 	readonly child: ChildProcessWithoutNullStreams;
 	readonly exited: Promise<number | null>;
 	stderr = "";
-	#folder = mkdtempSync(join(tmpdir(), "bowline-test-"));
+	#folder: string;
 
-	constructor({ flags, script, files }: Program, onLine: (line: string) => void) {
+	constructor({ flags, script, files, door }: Program, onLine: (line: string) => void) {
+		this.#folder = mkdtempSync(join(door?.root ?? tmpdir(), "bowline-test-"));
 		const cwd = join(this.#folder, "work");
 		mkdirSync(cwd);
 		for (const [name, text] of Object.entries({ ...files, "script.jsonc": JSON.stringify(script) })) writeFileSync(join(cwd, name), text);
-		const model = ["--provider", "scripted", "--model", "script.jsonc"];
+		const model = ["--provider", "scripted", "--model", join(cwd, "script.jsonc")];
 		const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
-		const env = { ...inherited, BOWLINE_DIR: join(this.#folder, "user") };
-		this.child = spawn(process.execPath, [program, "--mode", "rpc", ...model, ...flags], { cwd, env });
+		const env = { ...inherited, ...(door?.env ?? { BOWLINE_DIR: join(this.#folder, "user") }) };
+		this.child = spawn(process.execPath, [program, ...(door?.words ?? ["--mode", "rpc"]), ...model, ...flags], { cwd, env });
 		let rest = "";
 		this.child.stdout.setEncoding("utf8").on("data", (text: string) => {
 			const lines = (rest + text).split("\n");
