@@ -26,12 +26,14 @@ export interface Door {
 export class AgentProcess {
 	readonly child: ChildProcessWithoutNullStreams;
 	readonly exited: Promise<number | null>;
+	readonly cwd: string;
 	stderr = "";
 	#folder: string;
 
 	constructor({ flags, script, files, door }: Program, onLine: (line: string) => void) {
 		this.#folder = mkdtempSync(join(door?.root ?? tmpdir(), "bowline-test-"));
 		const cwd = join(this.#folder, "work");
+		this.cwd = cwd;
 		mkdirSync(cwd);
 		for (const [name, text] of Object.entries({ ...files, "script.jsonc": JSON.stringify(script) })) writeFileSync(join(cwd, name), text);
 		const model = ["--provider", "scripted", "--model", join(cwd, "script.jsonc")];

@@ -1,4 +1,6 @@
 /** One session as hosts have them: tools, retry, queues, abort, compaction, commands. The same for every client. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "vitest";
 import type { Client } from "./client.ts";
 import { FamilyClient } from "./family.ts";
@@ -24,7 +26,7 @@ export const program = (flags: string[]): Program => ({
 			{ when: { text: "try hard" }, fail: { status: 529, body: "overloaded" } },
 			{ when: { text: "try hard" }, text: "At last." },
 			{ when: { text: "work long" }, text: "Working.", stall: true },
-			{ when: { text: "be steered" }, blocks: [call("bash", { command: "sleep 0.5" })] },
+			{ when: { text: "be steered" }, blocks: [call("bash", { command: "while [ ! -e steered ]; do sleep 0.05; done" })] },
 			{ when: { text: "turn left" }, text: "I turned left." },
 			{ when: { text: "then rest" }, text: "I rest." },
 			{ when: { text: "fill up" }, text: "I am full.", usage: { input: 190_000 } },
@@ -89,6 +91,7 @@ export async function wholeSession(client: Client): Promise<void> {
 	await client.request("steer", { message: "turn left" });
 	await client.request("follow_up", { message: "then rest" });
 	expect(await client.request("get_state")).toMatchObject({ pendingMessageCount: 2, queuedMessageCount: 2 });
+	writeFileSync(join(client.agent.cwd, "steered"), "");
 	await rested;
 	await client.idle();
 	expect(replies(heard()).slice(1)).toEqual(["I turned left.", "I rest."]);
