@@ -167,15 +167,16 @@ export class Sequence implements Accounts {
 	}
 
 	#observe = (event: AgentEvent): void => {
-		if (this.#assembly.session.transcript !== this.#transcript) this.#check();
 		if (event.type === "message_update") {
-			// The hot one: a number, and the reply so far, which is a value. The state is ours alone, so it is changed in place.
+			// The hot one: a number, and the reply so far, which is a value. The state is ours alone, so it is changed in place. The session is that
+			// of the message's start.
 			const seq = this.#log.next();
 			if (event.message && this.#state.message) this.#state.message = event.message as AssistantMessage;
 			else this.#state = nextState(this.#state, event);
 			this.tell?.(event, seq);
 			return;
 		}
+		this.#check();
 		const full = this.runs.hear(event);
 		const seq = this.#keep(full);
 		this.tell?.(full, seq);

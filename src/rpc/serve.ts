@@ -105,7 +105,7 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 			stopWatching?.();
 			events.numbers = sequence;
 			dialogs.onClosed = (id) => sequence.close(id);
-			sequence.tell = events.write;
+			sequence.tell = dialect.frames ? events.write : events.tell;
 			writer.beforeWrite = sequence.flush;
 		},
 		variations: dialect,
