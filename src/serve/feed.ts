@@ -39,6 +39,8 @@ export interface FeedCounts {
 const mostUnsent = 1024 * 1024;
 /** Written at once, so that a reader's unsent bytes stay near their bound. */
 const batchLength = 512 * 1024;
+/** Sixteen replays at once read at most 8 MiB ahead: a piece of the log, what is made of it, and what is not sent yet. */
+const replayLength = 128 * 1024;
 const stalledMs = 60_000;
 
 export type Filter = (type: string) => boolean;
@@ -163,7 +165,7 @@ export class Reader {
 					if (!bytes) continue;
 					batch.push(bytes);
 					length += bytes.length;
-					if (length < batchLength) continue;
+					if (length < replayLength) continue;
 					this.#feed.counts.replayBytes += length;
 					this.#write(Buffer.concat(batch));
 					batch = [];
@@ -184,7 +186,7 @@ export class Reader {
 	/** A turn of the event loop at least, and until the other end took enough. */
 	async #room(): Promise<void> {
 		await new Promise<void>((resolve) => setImmediate(resolve));
-		while (!this.#isClosed && this.sink.pending > mostUnsent) await new Promise<void>((resolve) => (this.#resume = resolve));
+		while (!this.#isClosed && this.sink.pending > replayLength) await new Promise<void>((resolve) => (this.#resume = resolve));
 	}
 
 	#bytesOfPast({ json, seq, type }: { json: string; seq?: number; type: string }): Buffer | undefined {

@@ -4,11 +4,12 @@ import { randomBytes } from "../lib/ids.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
 import { idleState, nextState } from "../protocol/live.ts";
 import { balanceClosedLog } from "../transcript/balance-log.ts";
-import { gapOf, linesOfLog, TranscriptBodies } from "../transcript/event-frames.ts";
+import { frameLine, gapOf, isStored, linesOfLog, TranscriptBodies } from "../transcript/event-frames.ts";
 import { EventLog, eventLogPath } from "../transcript/event-log.ts";
 import { openTranscript } from "../transcript/open.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import type { Ring, RingFrame } from "./ring.ts";
+import { headOf } from "./frames.ts";
+import type { Ring } from "./ring.ts";
 
 export interface PastFrame {
 	seq: number;
@@ -26,6 +27,8 @@ export interface PastQuery {
 	exact: ReadonlyMap<number, string>;
 	/** Of the agent; absent while there is none. */
 	snapshot: string | undefined;
+	/** What an agent without a file gave again from its own memory: a gap and frames, as lines. */
+	remembered?: readonly string[];
 }
 
 export interface LogPosition {
@@ -67,14 +70,21 @@ export class SessionPast {
 	/** One `gap` if something is missing, kept frames, one `snapshot`. */
 	*frames(query: PastQuery): Generator<{ json: string; seq?: number; type: string }> {
 		const { after, upTo, epoch, snapshot } = query;
-		const file = this.#file();
-		const hasLog = file !== undefined && isThere(file) && isThere(eventLogPath(file));
 		let state = idleState;
-		for (const frame of hasLog ? this.#fromLog(file, query) : fromRing(query)) {
+		for (const frame of this.#kept(query)) {
 			if (snapshot === undefined && frame.seq !== undefined) state = nextState(state, JSON.parse(frame.json) as OutboundFrame);
 			yield frame;
 		}
 		yield { type: "snapshot", json: snapshot ?? JSON.stringify({ type: "snapshot", seq: Math.max(after, upTo), epoch, live: state }) };
+	}
+
+	#kept(query: PastQuery): Iterable<{ json: string; seq?: number; type: string }> {
+		const { after, ring, remembered, reason } = query;
+		if (remembered) return remembered.map((line) => rememberedFrame(line, reason));
+		// Most of those who come back missed little.
+		if (ring.hasDurableAfter(after)) return fromRing(query);
+		const file = this.#file();
+		return file !== undefined && isThere(file) && isThere(eventLogPath(file)) ? this.#fromLog(file, query) : fromRing(query);
 	}
 
 	*#fromLog(file: string, { after, upTo, reason, exact }: PastQuery): Generator<{ json: string; seq?: number; type: string }> {
@@ -94,6 +104,19 @@ export class SessionPast {
 		this.#timer = setTimeout(() => (this.#bodies = undefined), sharedMs);
 		this.#timer.unref();
 		return this.#bodies.bodies;
+	}
+
+	/** Kept frames after a number while another process writes the log. Up to the first one whose body is not stored yet. */
+	*news(after: number): Generator<PastFrame> {
+		const file = this.#file();
+		if (file === undefined || !isThere(file) || logPosition(file).lastSeq <= after) return;
+		const bodies = this.#bodiesOf(file);
+		for (const frame of logOf(file).frames(after, Number.MAX_SAFE_INTEGER)) {
+			const line = isStored(frame, bodies) ? frameLine(frame, bodies) : undefined;
+			const head = line === undefined ? undefined : headOf(line);
+			if (line === undefined || head?.kind !== "event") return;
+			yield { seq: frame.seq, type: head.type, json: line };
+		}
 	}
 
 	/** Kept frames after a number, when no process writes the log. After a crash the ends that are missing are added first. */
@@ -121,17 +144,22 @@ function balanceUnderLock(file: string): void {
 	}
 }
 
-/** A session without a file: what memory has. */
+/** What memory has. */
 function* fromRing({ after, upTo, reason, ring }: PastQuery): Generator<{ json: string; seq?: number; type: string }> {
 	if (after >= upTo) return;
-	const first = ring.at(ring.start);
-	const isLost = ring.start > 0 && first !== undefined && after < first.seq - 1;
-	yield {
-		type: "gap",
-		json: JSON.stringify({ type: "gap", from: after + 1, to: upTo, reason: isLost ? "log_trimmed" : reason, durableLost: isLost }),
-	};
-	for (let position = ring.start; position < ring.end; position++) {
-		const { seq, type, json, isDurable } = ring.at(position) as RingFrame;
-		if (isDurable && seq > after && seq <= upTo) yield { seq, type, json };
-	}
+	const frames = [...ring.durable(after, upTo)];
+	const isLost = !ring.hasDurableAfter(after);
+	if (isLost || frames.length < upTo - after)
+		yield {
+			type: "gap",
+			json: JSON.stringify({ type: "gap", from: after + 1, to: upTo, reason: isLost ? "log_trimmed" : reason, durableLost: isLost }),
+		};
+	for (const { seq, type, json } of frames) yield { seq, type, json };
+}
+
+/** A line of the agent's own replay. Why this reader missed deltas is known here alone. */
+function rememberedFrame(line: string, reason: PastQuery["reason"]): { json: string; seq?: number; type: string } {
+	const head = headOf(line);
+	if (head?.kind === "event") return { seq: head.seq, type: head.type, json: line };
+	return { type: "gap", json: reason === "ephemeral" ? line : line.replace('"reason":"ephemeral"', `"reason":"${reason}"`) };
 }

@@ -7,6 +7,7 @@ import type { ServedSession, SessionStateName } from "../protocol/serve.ts";
 import { Agent, type AgentExit } from "./agent.ts";
 import { Dialogs } from "./dialogs.ts";
 import { Feed, type FeedCounts, filterOf, type Reader, type Replay, type Slots } from "./feed.ts";
+import { FileTail } from "./file-tail.ts";
 import { headOf, isDurable, withOwnId } from "./frames.ts";
 import { HostCalls } from "./host-calls.ts";
 import { logPosition, SessionPast } from "./past.ts";
@@ -38,6 +39,8 @@ export interface SessionHost {
 	now(): number;
 	readonly counts: FeedCounts;
 	readonly replays: Slots;
+	/** One session at a time gives frames again from its memory: they are read as a whole. */
+	remembering<T>(work: () => Promise<T>): Promise<T>;
 	/** Waits for its turn to start. Throws a Refusal when there is no room. */
 	startSlot<T>(session: Session, start: () => Promise<T>): Promise<T>;
 	/** The command line of the session's agent. */
@@ -66,6 +69,14 @@ export interface AgentState {
 	model?: { provider: string; id: string } | null;
 	cwd?: string;
 	pendingMessageCount?: number;
+}
+
+interface AgentSnapshot {
+	seq: number;
+	json: string;
+	/** Of the ring: live frames go on here. */
+	position: number;
+	remembered?: readonly string[];
 }
 
 interface Request {
@@ -121,6 +132,8 @@ export class Session {
 	#whenStopped: (() => void)[] = [];
 	#onReady: { resolve: () => void; reject: (error: Refusal) => void } | undefined;
 	#snapshots: ((json: string) => void)[] = [];
+	/** Lines that the agent gives again from its memory, until the snapshot that ends them. */
+	#remembering: string[] | undefined;
 	/** The last results: one may come before its waiter. */
 	#results = new Map<string, string>();
 	#resultWaiters = new Map<string, ((line: string) => void)[]>();
@@ -194,7 +207,7 @@ export class Session {
 			id: record.id,
 			...(record.name !== undefined && { name: record.name }),
 			cwd: record.cwd,
-			state: elsewhere === undefined ? this.state : "elsewhere",
+			state: elsewhere !== undefined ? "elsewhere" : this.state === "elsewhere" ? "asleep" : this.state,
 			since: this.since,
 			createdAt: record.createdAt,
 			updatedAt: record.updatedAt,
@@ -212,6 +225,36 @@ export class Session {
 			...(record.file !== undefined && { file: record.file }),
 		};
 	}
+
+	/** Called now and then while it has readers and no process: shows them what another process writes. */
+	watch(): void {
+		if (this.isAwake || this.#starting || this.record.file === undefined) return;
+		const pid = this.#elsewhere();
+		if (pid === undefined && this.state !== "elsewhere") return;
+		const isNew = this.state !== "elsewhere";
+		if (isNew) this.#tail = new FileTail(this.record.file);
+		if (isNew) this.#setState("elsewhere", `process ${pid} has it open`);
+		this.#attempt("log_fault", () => this.#tellNews());
+		if (pid !== undefined) return;
+		this.#tail = undefined;
+		this.#setState("asleep");
+		// The other process may have been killed.
+		this.#attempt("log_fault", () => this.#readPosition(true));
+	}
+
+	/** New lines of the session file as entries, and the frames of the other process, if it keeps a log. */
+	#tellNews(): void {
+		// Entries are written before their frames: read in this order, they reach readers before them too.
+		const frames = [...this.#past.news(this.feed.ring.lastSeq)];
+		const lines = this.#tail?.lines() ?? [];
+		for (const line of lines) {
+			const json = `{"type":"entry_appended","sessionId":${JSON.stringify(this.id)},"entry":${line}}`;
+			for (const reader of this.feed.readers) reader.send(json);
+		}
+		if (lines.length > 0) this.record.updatedAt = this.#host.now();
+		for (const frame of frames) this.feed.push({ ...frame, isDurable: true });
+	}
+	#tail: FileTail | undefined;
 
 	/** The process that writes the session, when it is not ours. */
 	#elsewhere(): number | undefined {
@@ -242,6 +285,7 @@ export class Session {
 		if (isAsked) this.#crashes = [];
 		if (this.#agent) this.#starting ??= Promise.resolve();
 		if (this.#starting) return this.#starting;
+		this.#tail = undefined;
 		const starting = this.#begin();
 		this.#starting = starting;
 		// The next one who wants it awake tries again. A newer start is not touched.
@@ -358,6 +402,7 @@ export class Session {
 		this.#requests.clear();
 		this.#answered.clear();
 		this.#snapshots = [];
+		this.#remembering = undefined;
 		this.#dialogs.clear();
 		this.#hostCalls.clear();
 		const { runId } = this.run ?? {};
@@ -451,6 +496,7 @@ export class Session {
 		if (head.type === "ready") return this.#onReadyFrame(line);
 		if (head.kind === "directed") return this.#directed(head.type, line);
 		const { seq, type } = head;
+		if (this.#remembering && seq <= this.feed.ring.lastSeq) return void this.#remembering.push(line);
 		this.feed.push({ seq, type, json: line, isDurable: isDurable(type, line) });
 		if (type === "message_update") return;
 		if (type === "tool_execution_end") this.#toolEnds.set(seq, line);
@@ -493,17 +539,19 @@ export class Session {
 	}
 
 	#onReadyFrame(line: string): void {
-		const { epoch } = JSON.parse(line) as { epoch?: number };
+		const { epoch, asOf } = JSON.parse(line) as { epoch?: number; asOf?: number };
 		if (epoch !== undefined) this.epoch = epoch;
+		if (asOf !== undefined) this.feed.ring.reach(asOf);
 		this.#onReady?.resolve();
 	}
 
 	#directed(type: string, line: string): void {
 		if (type === "snapshot") return this.#snapshots.shift()?.(line);
-		if (type === "gap") return; // Of our own subscribe: readers get their own.
+		if (type === "gap") return void this.#remembering?.push(line); // Of our own subscribe: readers get their own.
 		if (type === "host_tool_call" || type === "host_tool_cancel") return this.#hostCalls.receive(type, line);
 		if (!isNumbered({ type })) return void this.seat.connection?.reader.send(line);
 		// The agent could not reserve a number for it: those who read now get it, and those who come later are told of a hole.
+		if (isDurable(type, line)) this.feed.ring.miss();
 		for (const reader of this.feed.readers) reader.send(line);
 		this.#observe(type, line);
 	}
@@ -513,6 +561,8 @@ export class Session {
 		if (!request) return this.#lateAnswer(number, line);
 		const { command } = request;
 		this.#requests.delete(number);
+		// Until its snapshot frames come again.
+		if (command === "subscribe" && request.isOwn && line.slice(0, 300).includes('"success":true')) this.#remembering = [];
 		if (command === "prompt") this.#keepAnswered(number, request);
 		if (!request.isOwn) this.#crashes = [];
 		if (command === "bash") this.#bashes = Math.max(0, this.#bashes - 1);
@@ -902,28 +952,39 @@ export class Session {
 	// ─── Replay ───
 
 	async #replay(after: number, reason: "ephemeral" | "slow_reader"): Promise<Replay> {
-		const snapshot = await this.#snapshot();
-		const position = snapshot?.position ?? this.feed.ring.end;
-		const upTo = snapshot?.seq ?? this.feed.ring.lastSeq;
+		const { ring } = this.feed;
+		// Without a file the only log is in the agent's memory.
+		const remembers = this.record.file === undefined && !ring.hasDurableAfter(after);
+		const snapshot = remembers ? await this.#host.remembering(() => this.#snapshot(after)) : await this.#snapshot();
+		const position = snapshot?.position ?? ring.end;
+		const upTo = snapshot?.seq ?? ring.lastSeq;
 		const exact = new Map(this.#toolEnds);
-		const frames = this.#past.frames({ after, upTo, reason, epoch: this.epoch, ring: this.feed.ring, exact, snapshot: snapshot?.json });
+		const { json, remembered } = snapshot ?? {};
+		const frames = this.#past.frames({ after, upTo, reason, epoch: this.epoch, ring, exact, snapshot: json, ...(remembered && { remembered }) });
 		return { frames, position, upTo };
 	}
 
-	/** What is going on, asked of the agent. Nothing while there is none. */
-	#snapshot(): Promise<{ seq: number; json: string; position: number } | undefined> {
+	/** What is going on, asked of the agent, with its kept frames after a number. Nothing while there is no agent. */
+	#snapshot(afterSeq?: number): Promise<AgentSnapshot | undefined> {
 		if (!this.#agent || this.state === "starting" || this.state === "stopping") return Promise.resolve(undefined);
 		return new Promise((resolve) => {
 			// The snapshot is the first line after the response, so that the order is that of the questions.
 			// Its place in the ring is that of this moment: the lines after it may be read before this promise is seen.
-			const waiter = (json: string) =>
-				resolve({ seq: Number(/"seq":(\d+)/.exec(json)?.[1] ?? this.feed.ring.lastSeq), json, position: this.feed.ring.end });
+			const waiter = (json: string) => {
+				const remembered = this.#remembering;
+				this.#remembering = undefined;
+				const seq = Number(/"seq":(\d+)/.exec(json)?.[1] ?? this.feed.ring.lastSeq);
+				resolve({ seq, json, position: this.feed.ring.end, ...(afterSeq !== undefined && remembered && { remembered }) });
+			};
 			const giveUp = () => {
 				this.#snapshots = this.#snapshots.filter((each) => each !== waiter);
 				resolve(undefined);
 			};
 			this.#snapshots.push(waiter);
-			this.ask({ type: "subscribe" }).then(({ success }) => (success === true ? undefined : giveUp()), giveUp);
+			this.ask({ type: "subscribe", ...(afterSeq !== undefined && { afterSeq }) }).then(
+				({ success }) => (success === true ? undefined : giveUp()),
+				giveUp,
+			);
 		});
 	}
 

@@ -32,6 +32,8 @@ export interface SessionsParts {
 
 const replaysAtOnce = 16;
 const scanEveryMs = 2000;
+/** How soon readers see what another process writes. */
+const watchEveryMs = 500;
 
 export interface ListQuery {
 	state?: string;
@@ -45,6 +47,7 @@ export class Sessions {
 	#parts: SessionsParts;
 	#open = new Map<string, Session>();
 	#starting: Slots;
+	#remembering = new Slots(1);
 	#host: SessionHost;
 	#scannedAt = 0;
 	/** Files by path: what their first line says; null for what is not a session. */
@@ -52,6 +55,7 @@ export class Sessions {
 	#isTruncated = false;
 	#creating = new Map<string, Promise<Session>>();
 	#keeper: NodeJS.Timeout;
+	#watcher: NodeJS.Timeout;
 
 	constructor(parts: SessionsParts) {
 		this.#parts = parts;
@@ -62,6 +66,7 @@ export class Sessions {
 			now: Date.now,
 			counts,
 			replays: new Slots(replaysAtOnce),
+			remembering: (work) => this.#remembering.within(work),
 			env,
 			announce,
 			log,
@@ -76,6 +81,10 @@ export class Sessions {
 		};
 		this.#keeper = setInterval(() => this.#keepHouse(), Math.max(100, Math.min(5000, (parts.limits.idleMs || 20_000) / 4)));
 		this.#keeper.unref();
+		this.#watcher = setInterval(() => {
+			for (const session of this.#open.values()) if (session.feed.readers.size > 0 || session.state === "elsewhere") session.watch();
+		}, watchEveryMs);
+		this.#watcher.unref();
 	}
 
 	/** Sessions with a process, and those that were used since the start. */
@@ -362,6 +371,7 @@ export class Sessions {
 
 	close(): void {
 		clearInterval(this.#keeper);
+		clearInterval(this.#watcher);
 		for (const session of this.#open.values()) session.close();
 	}
 }

@@ -113,6 +113,15 @@ export function isWhole({ text, isInline }: KeptFrame, bodies: Bodies): boolean 
 	return true;
 }
 
+/** The same, and the results of the calls that it names. */
+export function isStored(frame: KeptFrame, bodies: Bodies): boolean {
+	if (!isWhole(frame, bodies)) return false;
+	if (frame.isInline || !frame.text.includes('{"$call":')) return true;
+	for (const [, , call, after] of frame.text.matchAll(reference))
+		if (call !== undefined && bodies.result(JSON.parse(`"${call}"`) as string, after ?? null) === undefined) return false;
+	return true;
+}
+
 const reference = /\{"\$entry":"([^"\\]*)"\}|\{"\$call":"((?:[^"\\]|\\.)*)","\$after":(?:null|"([^"\\]*)")\}/g;
 const lostBody = JSON.stringify({ content: [{ type: "text", text: lostResultText }], details: {} });
 

@@ -565,7 +565,7 @@ function* linesOf(descriptor: number, from: number, end: number): Generator<stri
 	let rest: Buffer[] = [];
 	// The first line alone costs a small read, a long replay few reads.
 	let size = tailBytes;
-	for (let at = from; at < end; size = Math.min(4 * size, 4 * chunkBytes)) {
+	for (let at = from; at < end; size = Math.min(4 * size, chunkBytes)) {
 		const chunk = Buffer.allocUnsafe(Math.min(size, end - at));
 		const count = readSync(descriptor, chunk, 0, chunk.length, at);
 		if (count === 0) return;

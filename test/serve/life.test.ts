@@ -63,14 +63,15 @@ describe("sessions", () => {
 		expect((await server.session(id)).state).toBe("idle");
 	});
 
-	test("a session of another process is elsewhere: readable, not writable", async () => {
+	test("a session of another process is elsewhere: readable, followed, not writable", async () => {
 		const server = await serve();
 		const { id } = await server.create();
 		await server.prompt(id, "hello");
 		const file = await server.learnFile(id);
 		await server.post(`/v1/sessions/${id}/stop`);
 		await server.inState(id, "asleep");
-		const other = spawn(process.execPath, [program, "--mode", "rpc", "--session", file, "--provider", "scripted", "--model", "echo"], {
+		const reader = await server.attach(id, `?after=${(await server.session(id)).asOf}`);
+		const other = spawn(process.execPath, [program, "--mode", "rpc", "--seq", "--session", file, "--provider", "scripted", "--model", "echo"], {
 			cwd: server.at.cwd,
 			env: { ...process.env, BOWLINE_DIR: server.at.user },
 			stdio: ["pipe", "pipe", "ignore"],
@@ -82,8 +83,24 @@ describe("sessions", () => {
 		expect([refused.status, refused.json.error.code]).toEqual([409, "elsewhere"]);
 		expect((await server.ask("DELETE", `/v1/sessions/${id}`)).status).toBe(409);
 		expect((await server.get(`/v1/sessions/${id}/entries`)).json.entries.length).toBeGreaterThan(1);
+		// Its lines come as entries, and its numbered frames as they were sent.
+		await until("the state", () => reader.frames.some(({ type, state }) => type === "session_state" && state === "elsewhere"));
+		let said = "";
+		other.stdout.on("data", (chunk: Buffer) => (said += chunk));
+		other.stdin.write(`${JSON.stringify({ type: "prompt", message: "from elsewhere" })}\n`);
+		await until("the result", () => reader.frames.some(({ type }) => type === "run_result"));
+		const entries = reader.frames.filter(({ type }) => type === "entry_appended").map(({ entry }) => entry);
+		expect(entries.map((entry) => entry.message?.role)).toEqual(expect.arrayContaining(["user", "assistant"]));
+		const isKept = ({ seq, type }: { seq?: number; type: string }) => seq !== undefined && !["message_update", "snapshot"].includes(type);
+		const sent = said
+			.split("\n")
+			.slice(0, -1)
+			.map((line) => JSON.parse(line))
+			.filter(isKept);
+		expect(reader.frames.filter(isKept)).toEqual(sent);
 		other.stdin.end();
 		await server.inState(id, "asleep");
+		await until("the state", () => reader.frames.some(({ type, state }) => type === "session_state" && state === "asleep"));
 		expect((await server.prompt(id, "again")).json.result.status).toBe("completed");
 	});
 

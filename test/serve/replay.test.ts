@@ -117,6 +117,25 @@ describe("replay", () => {
 		expect(shown.trim()).toBe("word ".repeat(200).trim());
 	});
 
+	test("a session without a file: what the server's memory no longer has comes from the agent's", async () => {
+		const server = await serve({ replies: [{ blocks: [{ text: "Well." }], times: "always" }] });
+		const { id } = await server.create({ ephemeral: true });
+		const early = await server.attach(id);
+		// Each message is in four frames: more than the 4 MiB that the server keeps.
+		for (const letter of ["a", "b", "c"]) await server.prompt(id, letter.repeat(600_000));
+		await until("all results", () => early.frames.filter(({ type }) => type === "run_result").length === 3);
+		const late = await server.attach(id, "?after=0");
+		const snapshot = await late.type("snapshot");
+		expect(await late.type("gap")).toMatchObject({ from: 1, reason: "ephemeral", durableLost: false });
+		expect(late.frames.indexOf(snapshot)).toBe(late.frames.length - 1);
+		expect(numbered(late.frames)).toEqual(numbered(early.frames));
+		// Frames that came again for one reader are not new to the others.
+		expect(new Set(early.frames.flatMap(({ seq }) => seq ?? [])).size).toBe(early.frames.filter(({ seq }) => seq !== undefined).length);
+		await server.prompt(id, "on");
+		await until("the result", () => late.frames.filter(({ type }) => type === "run_result").length === 4);
+		expect(numbered(late.frames)).toEqual(numbered(early.frames));
+	});
+
 	test("a cursor of another session is refused, and says what to do", async () => {
 		const server = await serve();
 		const { id } = await server.create();
