@@ -1,6 +1,6 @@
 /** A private PostgreSQL in a folder of its own, on a unix socket; none where it is not installed. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -35,15 +35,18 @@ export interface Cluster {
 	remove(): Promise<void>;
 	/** Its tcp port, for tests that stand in between. */
 	port: number;
+	/** The certificate, where it speaks TLS. */
+	certificate: string;
 }
 
 export interface ClusterOptions {
 	/** For tests of crashes. */
 	durable?: boolean;
-	port?: number;
+	/** Speaks TLS, too, with a certificate for `localhost` that it signs itself. */
+	tls?: boolean;
 }
 
-export async function startCluster({ durable = false }: ClusterOptions = {}): Promise<Cluster> {
+export async function startCluster({ durable = false, tls = false }: ClusterOptions = {}): Promise<Cluster> {
 	const programs = postgresPrograms();
 	if (programs === undefined) throw new Error("PostgreSQL is not installed.");
 	const folder = mkdtempSync(join(tmpdir(), "bl-pg-"));
@@ -58,6 +61,14 @@ export async function startCluster({ durable = false }: ClusterOptions = {}): Pr
 		cwd: folder,
 		stdio: "pipe",
 	});
+	const certificate = join(folder, "server.crt");
+	if (tls) {
+		const key = join(folder, "server.key");
+		const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2"];
+		execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, ...subject], { stdio: "pipe" });
+		chmodSync(key, 0o600);
+		if (user) for (const each of [key, certificate]) chownSync(each, user.uid, user.gid);
+	}
 	const fast = durable ? [] : ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
 	const settings = [
 		"listen_addresses='127.0.0.1'",
@@ -66,6 +77,7 @@ export async function startCluster({ durable = false }: ClusterOptions = {}): Pr
 		"max_connections=200",
 		"shared_buffers=32MB",
 		"logging_collector=off",
+		...(tls ? ["ssl=on", `ssl_cert_file='${certificate}'`, `ssl_key_file='${join(folder, "server.key")}'`] : []),
 		...fast,
 	];
 	const port = await freePort();
@@ -118,6 +130,7 @@ export async function startCluster({ durable = false }: ClusterOptions = {}): Pr
 	let databases = 0;
 	return {
 		port,
+		certificate,
 		async database(like) {
 			const name = `fleet_${++databases}`;
 			const client = new pg.Client({ connectionString: url("postgres") });

@@ -98,11 +98,16 @@ export interface WorkerProcess {
 }
 
 /** `home`: a machine of its own. */
-export function startWorker(home: string, flags: readonly string[], settings: Record<string, string | number>): WorkerProcess {
+export function startWorker(
+	home: string,
+	flags: readonly string[],
+	settings: Record<string, string | number>,
+	more: Record<string, string> = {},
+): WorkerProcess {
 	mkdirSync(home, { recursive: true });
 	const set = Object.entries({ "sandbox.mode": "off", ...settings }).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
 	const child = spawn(process.execPath, [program, "fleet", "work", ...flags, ...set], {
-		env: { ...process.env, BOWLINE_DIR: home },
+		env: { ...process.env, BOWLINE_DIR: home, ...more },
 		cwd: home,
 		stdio: ["ignore", "ignore", "pipe"],
 	});
@@ -112,6 +117,18 @@ export function startWorker(home: string, flags: readonly string[], settings: Re
 	});
 	const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
 	return { child, output: () => output, exited };
+}
+
+/** The environment of a machine whose clock is wrong by so much: of the worker, and of all programs in Node that it starts. */
+export function wrongClock(folder: string, byMs: number): Record<string, string> {
+	const path = join(folder, `clock${byMs}.cjs`);
+	writeFileSync(
+		path,
+		`const by = ${byMs}; const Real = Date;
+globalThis.Date = class extends Real { constructor(...args) { if (args.length === 0) super(Real.now() + by); else super(...args); } };
+Date.now = () => Real.now() + by;\n`,
+	);
+	return { NODE_OPTIONS: `--require ${path}` };
 }
 
 /** The process and all that descend from it. */

@@ -227,9 +227,13 @@ test("a lease that is too short is refused at the start, and a password on the c
 
 const hasPostgres = postgresPrograms() !== undefined;
 if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: the test with kills and a crash of Postgres is left out.\n");
-test.runIf(hasPostgres)("kills, a freeze and a crash of Postgres: every run has one result, and no log has a gap", { timeout: 300_000 }, async () => {
-	const report = await torture({ runs: 6, workers: 3, slots: 2, kills: 1, freezes: 1, crash: true, seed: 11, deadlineMs: 240_000 });
-	expect(report).toMatchObject({ results: 6, missing: [], problems: [], statuses: { completed: 6 }, submissions: 30 });
-	// A step in flight in each slot of a worker that was harmed.
-	expect(report.stepsLate).toBeLessThanOrEqual(2 * (report.freezes + report.kills));
-});
+test.runIf(hasPostgres)(
+	"kills, a freeze, wrong clocks and a crash of Postgres: every run has one result, and no log has a gap",
+	{ timeout: 300_000 },
+	async () => {
+		const report = await torture({ runs: 6, workers: 3, slots: 2, kills: 1, freezes: 1, crash: true, skew: true, seed: 11, deadlineMs: 240_000 });
+		expect(report).toMatchObject({ results: 6, missing: [], problems: [], statuses: { completed: 6 }, submissions: 30 });
+		// A step in flight in each slot of a worker that was harmed.
+		expect(report.stepsLate).toBeLessThanOrEqual(2 * (report.freezes + report.kills));
+	},
+);

@@ -8,7 +8,8 @@ import { initialise, openPostgresQueue, type PostgresQueue } from "../../src/fle
 import { chain } from "../../src/fleet/receipt.ts";
 import { withoutCut } from "../../src/fleet/takeovers.ts";
 import { startCluster } from "./cluster.ts";
-import { familyOf, makeFixture, signalAll, startWorker, steps, submissionFor, until, type WorkerProcess } from "./fixture.ts";
+import { familyOf, makeFixture, signalAll, startWorker, steps, submissionFor, until, type WorkerProcess, wrongClock } from "./fixture.ts";
+import { type Proxy, poolingProxy } from "./proxy.ts";
 
 export interface TortureOptions {
 	runs: number;
@@ -19,6 +20,12 @@ export interface TortureOptions {
 	freezes: number;
 	/** Whether Postgres crashes, and starts again. */
 	crash: boolean;
+	/** Half of the machines have a clock that is wrong by a day, ahead or behind. */
+	skew?: boolean;
+	/** Everything goes through a pooler in transaction mode with so many connections. */
+	pooled?: number;
+	/** A frozen worker thaws so long after its lease at most. */
+	thawMs?: number;
 	seed: number;
 	deadlineMs: number;
 	leaseMs?: number;
@@ -55,7 +62,19 @@ function random(seed: number): () => number {
 }
 
 export async function torture(options: TortureOptions): Promise<TortureReport> {
-	const { runs, slots, crash, seed, deadlineMs, leaseMs = 6000, renewMs = 1000, log = () => undefined } = options;
+	const {
+		runs,
+		slots,
+		crash,
+		skew = false,
+		pooled,
+		thawMs = 2000,
+		seed,
+		deadlineMs,
+		leaseMs = 6000,
+		renewMs = 1000,
+		log = () => undefined,
+	} = options;
 	const start = Date.now();
 	const next = random(seed);
 	const cluster = await startCluster({ durable: true });
@@ -78,13 +97,24 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 		seconds: 0,
 	};
 	let homes = 0;
+	let pooler: Proxy | undefined;
 	try {
-		const url = await cluster.database();
-		await initialise({ url, schema: "bowline_fleet" });
+		const place = new URL(await cluster.database());
+		await initialise({ url: place.href, schema: "bowline_fleet" });
+		if (pooled !== undefined) {
+			pooler = await poolingProxy({ port: cluster.port, database: place.pathname.slice(1), size: pooled });
+			place.port = String(pooler.port);
+		}
+		const url = place.href;
 		for (let count = 0; count < 5; count++) queues.push(await openPostgresQueue({ url, schema: "bowline_fleet" }));
 		const queue = queues[0] as PostgresQueue;
 		const settings = { "fleet.url": url, "fleet.leaseMs": leaseMs, "fleet.renewMs": renewMs };
-		const startOne = () => workers.push(startWorker(join(fixture.folder, `machine-${++homes}`), ["--slots", String(slots)], settings));
+		const day = 86_400_000;
+		const startOne = () => {
+			const number = ++homes;
+			const clock = skew && number % 2 === 0 ? wrongClock(fixture.folder, number % 4 === 0 ? day : -day) : {};
+			workers.push(startWorker(join(fixture.folder, `machine-${number}`), ["--slots", String(slots)], settings, clock));
+		};
 		for (let count = 0; count < options.workers; count++) startOne();
 
 		const keys = Array.from({ length: runs }, (_, index) => `run-${index}`);
@@ -148,7 +178,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 						frozen.push(...family);
 						signalAll(family, "SIGSTOP");
 						report.freezes += 1;
-						const frozenMs = leaseMs + next() * 2000;
+						const frozenMs = leaseMs + 1 + next() * thawMs;
 						thaws.push(new Promise((resolve) => setTimeout(resolve, frozenMs)).then(() => signalAll(family, "SIGCONT")));
 					}
 					await new Promise((resolve) => setTimeout(resolve, 200 + next() * 600));
@@ -171,6 +201,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 		for (const { child } of workers) child.kill("SIGKILL");
 		await Promise.all(workers.map(({ exited }) => exited));
 		await Promise.all(queues.map((each) => each.close()));
+		await pooler?.close();
 		await cluster.remove();
 		fixture.remove();
 	}

@@ -3,35 +3,9 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { claim as claimFile, holderOf, unclaim } from "../../lib/claim.ts";
 import { randomBytes, uuid } from "../../lib/ids.ts";
-import {
-	type Budget,
-	type Claim,
-	type Commit,
-	type Lane,
-	type Line,
-	type LogFile,
-	QueueError,
-	type Rate,
-	type Renewal,
-	type Requeue,
-	type Result,
-	type RunFilter,
-	type RunQueue,
-	type RunRow,
-	type RunState,
-	type SavedRun,
-	type Selection,
-	type Status,
-	type StoredResult,
-	type Submission,
-	type Submitted,
-	seqOf,
-	type Takeover,
-	type WorkerFacts,
-	type WorkerRow,
-} from "../queue.ts";
+import type * as Fleet from "../queue.ts";
+import { keyReused, reasons, savedRun, unknownBudget, unknownLane, unknownRun } from "../shared.ts";
 import { type RunSpec, submissionDigest } from "../spec.ts";
-import { withoutCut } from "../takeovers.ts";
 import { Journal, type Tables, type Transaction } from "./journal.ts";
 import { RunFiles } from "./run-files.ts";
 
@@ -68,7 +42,7 @@ export function ownFileQueue(directory: string): Owned | { holder: number | unde
 	}
 }
 
-export class FileQueue implements RunQueue {
+export class FileQueue implements Fleet.RunQueue {
 	readonly name: string;
 	readonly #journal: Journal;
 	readonly #files: RunFiles;
@@ -93,26 +67,21 @@ export class FileQueue implements RunQueue {
 		start.commit();
 	}
 
-	async submit(submissions: readonly Submission[]): Promise<Submitted[]> {
+	async submit(submissions: readonly Fleet.Submission[]): Promise<Fleet.Submitted[]> {
 		const change = this.#journal.begin();
-		const done: Submitted[] = [];
+		const done: Fleet.Submitted[] = [];
 		const fresh = new Map<string, string>();
 		for (const submission of submissions) {
 			const { key, spec, lane, priority, batch, budget, needs, maxAttempts } = submission;
 			const digest = submissionDigest(submission).toString("hex");
 			const known = this.#byKey.get(key) ?? fresh.get(key);
 			if (known !== undefined) {
-				if (change.get("run", known)?.digest !== digest)
-					throw new QueueError(
-						"key_reused",
-						`The key ${JSON.stringify(key)} belongs to run ${known}, which was submitted with other content. Use another key.`,
-					);
+				if (change.get("run", known)?.digest !== digest) throw keyReused(key, known);
 				done.push({ runId: known, fresh: false });
 				continue;
 			}
-			if (!change.get("lane", lane)) throw new QueueError("unknown_lane", `There is no lane ${lane}. Make it: bowline fleet lanes set ${lane}`);
-			if (budget !== undefined && !change.get("budget", budget))
-				throw new QueueError("unknown_budget", `There is no budget ${budget}. Make it: bowline fleet budgets set ${budget} --usd 10`);
+			if (!change.get("lane", lane)) throw unknownLane(lane);
+			if (budget !== undefined && !change.get("budget", budget)) throw unknownBudget(budget);
 			const now = Date.now();
 			const id = `r_${uuid(now)}`;
 			change.put("spec", { id, spec });
@@ -155,7 +124,7 @@ export class FileQueue implements RunQueue {
 		return done;
 	}
 
-	async register({ id, host, labels, slots, version }: WorkerFacts): Promise<void> {
+	async register({ id, host, labels, slots, version }: Fleet.WorkerFacts): Promise<void> {
 		if (this.#journal.get("worker", id)) return;
 		const now = Date.now();
 		this.#change((change) =>
@@ -163,7 +132,7 @@ export class FileQueue implements RunQueue {
 		);
 	}
 
-	async renew(worker: string): Promise<Renewal | "gone"> {
+	async renew(worker: string): Promise<Fleet.Renewal | "gone"> {
 		const row = this.#journal.get("worker", worker);
 		if (!row || row.gone) return "gone";
 		this.#change((change) => change.change("worker", worker, { seenAt: Date.now() }));
@@ -181,7 +150,7 @@ export class FileQueue implements RunQueue {
 		if (this.#journal.get("worker", worker)) this.#change((change) => change.change("worker", worker, { gone: true }));
 	}
 
-	async reclaim({ id, labels, lanes }: WorkerFacts, leaseMs: number): Promise<Claim | undefined> {
+	async reclaim({ id, labels, lanes }: Fleet.WorkerFacts, leaseMs: number): Promise<Fleet.Claim | undefined> {
 		const now = Date.now();
 		for (;;) {
 			const change = this.#journal.begin();
@@ -196,9 +165,7 @@ export class FileQueue implements RunQueue {
 			}
 			if (lost.cancelAt === null && lost.attempts < lost.maxAttempts) return this.#give(change, lost, id, now);
 			const cancelled = lost.cancelAt !== null;
-			const reason = cancelled
-				? "It was cancelled, and its worker is gone."
-				: `Every attempt ended with the death of its worker.${lost.why === null ? "" : ` ${lost.why}`}`;
+			const reason = cancelled ? reasons.cancelledLate : `${reasons.died}${lost.why === null ? "" : ` ${lost.why}`}`;
 			this.#end(change, lost, cancelled ? "cancelled" : "lost", reason, now);
 			change.change("lane", lost.lane, { running: (change.get("lane", lost.lane)?.running ?? 1) - 1 });
 			this.#releaseHold(change, lost.id);
@@ -206,7 +173,7 @@ export class FileQueue implements RunQueue {
 		}
 	}
 
-	async claim({ id, labels, lanes }: WorkerFacts): Promise<Claim | undefined> {
+	async claim({ id, labels, lanes }: Fleet.WorkerFacts): Promise<Fleet.Claim | undefined> {
 		const now = Date.now();
 		let best: Run | undefined;
 		for (const waiting of this.#queued) {
@@ -224,7 +191,7 @@ export class FileQueue implements RunQueue {
 		return claimed;
 	}
 
-	#give(change: Transaction, run: Run, worker: string, now: number): Claim {
+	#give(change: Transaction, run: Run, worker: string, now: number): Fleet.Claim {
 		const epoch = run.epoch + 1;
 		const row = change.change("run", run.id, {
 			state: "running",
@@ -267,29 +234,28 @@ export class FileQueue implements RunQueue {
 		};
 	}
 
-	async load({ runId }: Claim): Promise<SavedRun> {
+	async load({ runId }: Fleet.Claim): Promise<Fleet.SavedRun> {
 		const run = this.#journal.get("run", runId);
 		if (!run) throw unknownRun(runId);
-		const takeovers = await this.takeovers(runId);
-		const events = this.#files.lines(runId, "events", run.eventBytes);
-		const checkpoint = this.#newestCheckpoint(runId);
-		const last = takeovers.at(-1);
-		return {
-			session: withoutCut(this.#files.lines(runId, "session", run.sessionBytes), takeovers, "session").map(({ body }) => body),
-			events: withoutCut(events, takeovers, "events").map(({ body }) => body),
-			...(checkpoint ? { checkpoint: { n: checkpoint.n, tree: checkpoint.tree, patch: this.#files.readCheckpoint(runId, checkpoint.n) } } : {}),
-			cutEvents: events.filter(({ line }) => last && line > last.eventCut && line <= last.eventFrom).map(({ body }) => body),
-			highestSeq: events.reduce((highest, { body }) => Math.max(highest, seqOf(body)), 0),
+		const lines = {
+			session: this.#files.lines(runId, "session", run.sessionBytes),
+			events: this.#files.lines(runId, "events", run.eventBytes),
 		};
+		const newest = this.#newestCheckpoint(runId);
+		const checkpoint = newest && { n: newest.n, tree: newest.tree, patch: this.#files.readCheckpoint(runId, newest.n) };
+		return savedRun(lines, await this.takeovers(runId), checkpoint);
 	}
 
-	async pin(claim: Claim, spec: RunSpec): Promise<boolean> {
+	async pin(claim: Fleet.Claim, spec: RunSpec): Promise<boolean> {
 		if (!this.#mine(claim)) return false;
 		this.#change((change) => change.put("spec", { id: claim.runId, spec }));
 		return true;
 	}
 
-	async commit(claim: Claim, { from, session, events, checkpoint, usd = 0, tokens = 0 }: Commit): Promise<{ cancel: boolean } | "fenced"> {
+	async commit(
+		claim: Fleet.Claim,
+		{ from, session, events, checkpoint, usd = 0, tokens = 0 }: Fleet.Commit,
+	): Promise<{ cancel: boolean } | "fenced"> {
 		const run = this.#mine(claim);
 		if (!run) return "fenced";
 		const { id, epoch } = run;
@@ -321,7 +287,7 @@ export class FileQueue implements RunQueue {
 		return { cancel: run.cancelAt !== null };
 	}
 
-	async finish(claim: Claim, { status, patch, receipt, usd = 0, tokens = 0 }: Result): Promise<boolean> {
+	async finish(claim: Fleet.Claim, { status, patch, receipt, usd = 0, tokens = 0 }: Fleet.Result): Promise<boolean> {
 		const run = this.#mine(claim);
 		if (!run) return this.#journal.get("result", claim.runId)?.epoch === claim.epoch;
 		const now = Date.now();
@@ -338,7 +304,7 @@ export class FileQueue implements RunQueue {
 		return true;
 	}
 
-	async requeue(claim: Claim, { delayMs, why, counts }: Requeue): Promise<boolean> {
+	async requeue(claim: Fleet.Claim, { delayMs, why, counts }: Fleet.Requeue): Promise<boolean> {
 		const run = this.#mine(claim);
 		if (!run || run.cancelAt !== null) return false;
 		const change = this.#journal.begin();
@@ -352,7 +318,7 @@ export class FileQueue implements RunQueue {
 		return true;
 	}
 
-	async hold(claim: Claim, usd: number, tokens: number, keep = { usd: 0, tokens: 0 }): Promise<"held" | "wait" | "refused"> {
+	async hold(claim: Fleet.Claim, usd: number, tokens: number, keep = { usd: 0, tokens: 0 }): Promise<"held" | "wait" | "refused"> {
 		const run = this.#mine(claim);
 		const budget = run?.budget == null ? undefined : this.#journal.get("budget", run.budget);
 		if (!run || !budget) return "refused";
@@ -377,13 +343,13 @@ export class FileQueue implements RunQueue {
 		return "held";
 	}
 
-	async cancel(selection: Selection): Promise<number> {
+	async cancel(selection: Fleet.Selection): Promise<number> {
 		const now = Date.now();
 		const ids = "ids" in selection ? selection.ids : this.#runs(({ batch }) => batch === selection.batch).map(({ id }) => id);
 		const runs = ids.flatMap((id) => this.#journal.get("run", id) ?? []).filter(({ state }) => state !== "done");
 		const change = this.#journal.begin();
 		for (const run of runs) {
-			if (run.state === "queued") this.#end(change, run, "cancelled", "It was cancelled before it was given to a worker.", now);
+			if (run.state === "queued") this.#end(change, run, "cancelled", reasons.cancelledEarly, now);
 			else change.change("run", run.id, { cancelAt: run.cancelAt ?? now });
 		}
 		change.commit();
@@ -391,7 +357,7 @@ export class FileQueue implements RunQueue {
 		return runs.length;
 	}
 
-	async list({ ids, batch, lane, state, limit = 100, before }: RunFilter): Promise<RunRow[]> {
+	async list({ ids, batch, lane, state, limit = 100, before }: Fleet.RunFilter): Promise<Fleet.RunRow[]> {
 		const now = Date.now();
 		const found = ids ? ids.flatMap((id) => this.#journal.get("run", id) ?? []) : [...this.#journal.all("run")];
 		return found
@@ -430,8 +396,8 @@ export class FileQueue implements RunQueue {
 			}));
 	}
 
-	async count({ batch, lane }: Pick<RunFilter, "batch" | "lane">): Promise<Partial<Record<RunState | Status, number>>> {
-		const counts: Partial<Record<RunState | Status, number>> = {};
+	async count({ batch, lane }: Pick<Fleet.RunFilter, "batch" | "lane">): Promise<Partial<Record<Fleet.RunState | Fleet.Status, number>>> {
+		const counts: Partial<Record<Fleet.RunState | Fleet.Status, number>> = {};
 		for (const run of this.#journal.all("run")) {
 			if ((batch !== undefined && run.batch !== batch) || (lane !== undefined && run.lane !== lane)) continue;
 			const name = this.#journal.get("result", run.id)?.status ?? run.state;
@@ -440,7 +406,7 @@ export class FileQueue implements RunQueue {
 		return counts;
 	}
 
-	async result(runId: string): Promise<StoredResult | undefined> {
+	async result(runId: string): Promise<Fleet.StoredResult | undefined> {
 		const row = this.#journal.get("result", runId);
 		if (!row) return undefined;
 		const finishedAt = iso(row.finishedAt);
@@ -448,18 +414,18 @@ export class FileQueue implements RunQueue {
 		return { runId, epoch: row.epoch, status: row.status, ...patch, receipt: { ...row.receipt, finishedAt }, finishedAt };
 	}
 
-	async lines(runId: string, file: LogFile, after: number, limit: number): Promise<Line[]> {
+	async lines(runId: string, file: Fleet.LogFile, after: number, limit: number): Promise<Fleet.Line[]> {
 		const run = this.#journal.get("run", runId);
 		if (!run || (file === "session" ? run.sessionLines : run.eventLines) <= after) return [];
 		return this.#files.lines(runId, file, file === "session" ? run.sessionBytes : run.eventBytes).slice(after, after + limit);
 	}
 
-	async takeovers(runId: string): Promise<Takeover[]> {
+	async takeovers(runId: string): Promise<Fleet.Takeover[]> {
 		const found = [...this.#journal.all("takeover")].filter(({ run }) => run === runId).sort((a, b) => a.epoch - b.epoch);
 		return found.map(({ id, run, at, ...rest }) => ({ ...rest, at: iso(at) }));
 	}
 
-	async workers(): Promise<WorkerRow[]> {
+	async workers(): Promise<Fleet.WorkerRow[]> {
 		const now = Date.now();
 		return [...this.#journal.all("worker")]
 			.filter(({ gone, seenAt }) => !gone || seenAt > now - 3_600_000)
@@ -480,7 +446,7 @@ export class FileQueue implements RunQueue {
 		return true;
 	}
 
-	async lanes(): Promise<Lane[]> {
+	async lanes(): Promise<Fleet.Lane[]> {
 		const now = Date.now();
 		return [...this.#journal.all("lane")]
 			.map(({ name, maxRunning, running, pausedUntil }) => ({
@@ -500,7 +466,7 @@ export class FileQueue implements RunQueue {
 		this.#wake();
 	}
 
-	async budgets(): Promise<Budget[]> {
+	async budgets(): Promise<Fleet.Budget[]> {
 		return [...this.#journal.all("budget")].map((budget) => ({ ...budget })).sort((a, b) => (a.id < b.id ? -1 : 1));
 	}
 
@@ -511,7 +477,7 @@ export class FileQueue implements RunQueue {
 		this.#change((change) => change.put("budget", next));
 	}
 
-	async rates(): Promise<Rate[]> {
+	async rates(): Promise<Fleet.Rate[]> {
 		const now = Date.now();
 		return [...this.#journal.all("rate")]
 			.map(({ id, rpm, tpm, pausedUntil }) => ({ provider: id, rpm, tpm, pausedMs: Math.max(0, pausedUntil - now) }))
@@ -553,7 +519,7 @@ export class FileQueue implements RunQueue {
 	}
 
 	/** The run, while the claim's epoch is the one that counts. */
-	#mine({ runId, epoch }: Claim): Run | undefined {
+	#mine({ runId, epoch }: Fleet.Claim): Run | undefined {
 		const run = this.#journal.get("run", runId);
 		return run && run.epoch === epoch && run.state === "running" ? run : undefined;
 	}
@@ -577,7 +543,7 @@ export class FileQueue implements RunQueue {
 	}
 
 	/** Ends a run that no worker holds. */
-	#end(change: Transaction, run: Run, status: Status, reason: string, now: number): void {
+	#end(change: Transaction, run: Run, status: Fleet.Status, reason: string, now: number): void {
 		const epoch = run.epoch + 1;
 		const checkpoint = this.#newestCheckpoint(run.id);
 		if (checkpoint) this.#files.writePatch(run.id, this.#files.readCheckpoint(run.id, checkpoint.n));
@@ -622,8 +588,6 @@ export class FileQueue implements RunQueue {
 		for (const wake of this.#wakes) setImmediate(wake);
 	}
 }
-
-const unknownRun = (id: string) => new QueueError("unknown_run", `There is no run ${id}. See: bowline fleet status`);
 
 function serves({ needs, lane }: Run, labels: readonly string[], lanes: readonly string[] | undefined): boolean {
 	return needs.every((need) => labels.includes(need)) && (lanes === undefined || lanes.includes(lane));

@@ -3,7 +3,7 @@ import type { ClientBase } from "pg";
 import { QueueError } from "../queue.ts";
 
 /** Its first number changes when older workers must not go on. */
-export const schemaVersion = { major: 1, minor: 1 } as const;
+export const schemaVersion = { major: 1, minor: 2 } as const;
 
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
@@ -41,7 +41,24 @@ create table ${s}.hold (run_id text primary key references ${s}.run, epoch int n
 create table ${s}.rate (provider text primary key, rpm int, tpm int, paused_until timestamptz not null default '-infinity');
 alter table ${s}.run set (autovacuum_vacuum_scale_factor = 0.02);
 insert into ${s}.lane (name) values ('default');`,
+	// Workers make partitions, and need no right to make other tables for it.
+	(s) => `
+create function ${s}.make_partitions(label text, first date, next date) returns void language plpgsql security definer set search_path = pg_catalog as $body$
+begin
+  execute format('create table if not exists ${forFormat(s)}.%I partition of ${forFormat(s)}.log for values from (%L) to (%L)', 'log_' || label, first, next);
+  execute format('create table if not exists ${forFormat(s)}.%I partition of ${forFormat(s)}.checkpoint for values from (%L) to (%L)', 'checkpoint_' || label, first, next);
+end $body$;
+revoke execute on function ${s}.make_partitions(text, date, date) from public;
+do $body$ begin
+  alter table ${s}.log alter column body set compression lz4;
+exception when feature_not_supported then null;
+end $body$;`,
 ];
+
+/** Inside of a text, as a pattern of `format`. */
+function forFormat(name: string): string {
+	return name.replaceAll("'", "''").replaceAll("%", "%%").replaceAll("$body$", "");
+}
 
 /** Names of this fleet's locks: two fleets in one database do not wait for each other. */
 export const lockKey = (schema: string, what: string) => `bowline fleet ${schema} ${what}`;
@@ -106,7 +123,6 @@ export async function checkVersion(client: ClientBase, schema: string): Promise<
 }
 
 const daysAhead = 7;
-const partitioned = ["log", "checkpoint"] as const;
 
 /** Partitions for today and the week ahead, and for days that are named. Other workers may do the same at the same time. */
 export async function makePartitions(client: ClientBase, schema: string, days: readonly string[] = []): Promise<number> {
@@ -119,8 +135,7 @@ export async function makePartitions(client: ClientBase, schema: string, days: r
 		[daysAhead, days, schema],
 	);
 	for (const { day, next, label } of rows as { day: string; next: string; label: string }[])
-		for (const table of partitioned)
-			await client.query(`create table if not exists ${s}.${table}_${label} partition of ${s}.${table} for values from ('${day}') to ('${next}')`);
+		await client.query(`select ${s}.make_partitions($1, $2, $3)`, [label, day, next]);
 	return rows.length;
 }
 
@@ -150,6 +165,7 @@ grant select on all tables in schema ${s} to fleet_read;
 alter default privileges in schema ${s} grant select on tables to fleet_read;
 grant insert on ${s}.run to fleet_submit;
 grant insert, update, delete on all tables in schema ${s} to fleet_work;
+grant execute on function ${s}.make_partitions(text, date, date) to fleet_work;
 alter default privileges in schema ${s} grant insert, update, delete on tables to fleet_work;
 `;
 };

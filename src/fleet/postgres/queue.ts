@@ -1,35 +1,10 @@
 /** The queue in PostgreSQL: any number of machines. Postgres decides about everything, its clock included. */
 import pg from "pg";
 import { uuid } from "../../lib/ids.ts";
-import {
-	type Budget,
-	type Claim,
-	type Commit,
-	type Lane,
-	type Line,
-	type LogFile,
-	QueueError,
-	type Rate,
-	type Renewal,
-	type Requeue,
-	type Result,
-	type RunFilter,
-	type RunQueue,
-	type RunRow,
-	type RunState,
-	type SavedRun,
-	type Selection,
-	type Status,
-	type StoredResult,
-	type Submission,
-	type Submitted,
-	seqOf,
-	type Takeover,
-	type WorkerFacts,
-	type WorkerRow,
-} from "../queue.ts";
+import type * as Fleet from "../queue.ts";
+import { QueueError } from "../queue.ts";
+import { keyReused, savedRun, unknownBudget, unknownLane } from "../shared.ts";
 import { type RunSpec, submissionDigest } from "../spec.ts";
-import { withoutCut } from "../takeovers.ts";
 import { connectionConfig, isPassing, shownUrl } from "./connect.ts";
 import { checkVersion, dropPartitions, makePartitions, migrate } from "./migrate.ts";
 import { type Statements, statementsFor } from "./statements.ts";
@@ -45,7 +20,7 @@ export interface PostgresOptions {
 
 type Row = Record<string, unknown>;
 
-const files: Record<LogFile, number> = { session: 0, events: 1 };
+const files: Record<Fleet.LogFile, number> = { session: 0, events: 1 };
 /** Submissions of one transaction. */
 const submitAtOnce = 500;
 const notifyEveryMs = 100;
@@ -86,7 +61,7 @@ export async function openPostgresQueue(options: PostgresOptions): Promise<Postg
 	return queue;
 }
 
-export class PostgresQueue implements RunQueue {
+export class PostgresQueue implements Fleet.RunQueue {
 	readonly name: string;
 	readonly #options: PostgresOptions;
 	readonly #pool: pg.Pool;
@@ -116,8 +91,8 @@ export class PostgresQueue implements RunQueue {
 		await this.#with((client) => checkVersion(client, this.#options.schema));
 	}
 
-	async submit(submissions: readonly Submission[]): Promise<Submitted[]> {
-		const done: Submitted[] = [];
+	async submit(submissions: readonly Fleet.Submission[]): Promise<Fleet.Submitted[]> {
+		const done: Fleet.Submitted[] = [];
 		for (let from = 0; from < submissions.length; from += submitAtOnce) {
 			const part = submissions.slice(from, from + submitAtOnce);
 			// The same key gives the same run, so that it may be repeated.
@@ -127,8 +102,8 @@ export class PostgresQueue implements RunQueue {
 		return done;
 	}
 
-	async #submitAll(client: pg.ClientBase, submissions: readonly Submission[]): Promise<Submitted[]> {
-		const done: Submitted[] = [];
+	async #submitAll(client: pg.ClientBase, submissions: readonly Fleet.Submission[]): Promise<Fleet.Submitted[]> {
+		const done: Fleet.Submitted[] = [];
 		// In one order everywhere, so that two transactions with the same keys do not wait for each other in a ring.
 		const order = submissions.map((submission, index) => ({ submission, index })).sort((a, b) => (a.submission.key < b.submission.key ? -1 : 1));
 		const known =
@@ -147,8 +122,8 @@ export class PostgresQueue implements RunQueue {
 		return done;
 	}
 
-	async #submitTogether(client: pg.ClientBase, submissions: readonly Submission[]): Promise<Map<string, Row>> {
-		const column = <T>(of: (submission: Submission) => T): T[] => submissions.map(of);
+	async #submitTogether(client: pg.ClientBase, submissions: readonly Fleet.Submission[]): Promise<Map<string, Row>> {
+		const column = <T>(of: (submission: Fleet.Submission) => T): T[] => submissions.map(of);
 		const values = [
 			column(() => `r_${uuid(Date.now())}`),
 			column(({ key }) => key),
@@ -173,7 +148,7 @@ export class PostgresQueue implements RunQueue {
 		}
 	}
 
-	async #submitOne(client: pg.ClientBase, submission: Submission): Promise<Submitted> {
+	async #submitOne(client: pg.ClientBase, submission: Fleet.Submission): Promise<Fleet.Submitted> {
 		const { key, spec, lane, priority, batch, budget, needs, maxAttempts } = submission;
 		const values = [
 			`r_${uuid(Date.now())}`,
@@ -201,19 +176,19 @@ export class PostgresQueue implements RunQueue {
 		}
 	}
 
-	#explain(error: unknown, { lane, budget }: Submission): unknown {
+	#explain(error: unknown, { lane, budget }: Fleet.Submission): unknown {
 		const { code, constraint = "" } = error as { code?: string; constraint?: string };
 		if (code !== "23503") return error;
-		if (constraint.includes("lane")) return new QueueError("unknown_lane", `There is no lane ${lane}. Make it: bowline fleet lanes set ${lane}`);
-		return new QueueError("unknown_budget", `There is no budget ${budget}. Make it: bowline fleet budgets set ${budget} --usd 10`);
+		if (constraint.includes("lane")) return unknownLane(lane);
+		return unknownBudget(String(budget));
 	}
 
-	async register({ id, host, labels, slots, version }: WorkerFacts): Promise<void> {
+	async register({ id, host, labels, slots, version }: Fleet.WorkerFacts): Promise<void> {
 		await this.#ask(this.#sql.register, [id, host, labels, slots, version]);
 		await this.#transaction((client) => makePartitions(client, this.#options.schema));
 	}
 
-	async renew(worker: string): Promise<Renewal | "gone"> {
+	async renew(worker: string): Promise<Fleet.Renewal | "gone"> {
 		const { rows } = await this.#renewals.query(this.#sql.renew, [worker]).catch((error: unknown) => {
 			throw this.#failure(error);
 		});
@@ -222,9 +197,9 @@ export class PostgresQueue implements RunQueue {
 		return {
 			draining: row.draining as boolean,
 			cancel: row.cancel as string[],
-			held: row.held as Renewal["held"],
+			held: row.held as Fleet.Renewal["held"],
 			running: row.running as number,
-			rates: row.rates as Rate[],
+			rates: row.rates as Fleet.Rate[],
 		};
 	}
 
@@ -232,7 +207,7 @@ export class PostgresQueue implements RunQueue {
 		await this.#ask(this.#sql.leave, [worker]);
 	}
 
-	async reclaim({ id, labels, lanes }: WorkerFacts, leaseMs: number): Promise<Claim | undefined> {
+	async reclaim({ id, labels, lanes }: Fleet.WorkerFacts, leaseMs: number): Promise<Fleet.Claim | undefined> {
 		for (;;) {
 			const [row] = await this.#ask(this.#sql.reclaim, [id, labels, leaseMs, lanes ?? null]);
 			if (row?.id) return toClaim(row, id);
@@ -241,32 +216,28 @@ export class PostgresQueue implements RunQueue {
 		}
 	}
 
-	async claim({ id, labels, lanes }: WorkerFacts): Promise<Claim | undefined> {
+	async claim({ id, labels, lanes }: Fleet.WorkerFacts): Promise<Fleet.Claim | undefined> {
 		const [row] = await this.#ask(this.#sql.claim, [id, labels, lanes ?? null]);
 		return row && toClaim(row, id);
 	}
 
-	async load({ day, runId }: Claim): Promise<SavedRun> {
+	async load({ day, runId }: Fleet.Claim): Promise<Fleet.SavedRun> {
 		const [checkpoint] = await this.#ask(this.#sql.checkpoint, [day, runId]);
 		const log = await this.#ask(this.#sql.wholeLog, [day, runId]);
-		const takeovers = await this.takeovers(runId);
-		const linesOf = (file: number) => log.filter((row) => row.file === file).map((row) => ({ line: Number(row.line), body: row.body as string }));
-		const events = linesOf(1);
-		const last = takeovers.at(-1);
-		return {
-			session: withoutCut(linesOf(0), takeovers, "session").map(({ body }) => body),
-			events: withoutCut(events, takeovers, "events").map(({ body }) => body),
-			...(checkpoint ? { checkpoint: { n: checkpoint.n as number, tree: checkpoint.tree as string, patch: checkpoint.patch as Buffer } } : {}),
-			cutEvents: events.filter(({ line }) => last && line > last.eventCut && line <= last.eventFrom).map(({ body }) => body),
-			highestSeq: events.reduce((highest, { body }) => Math.max(highest, seqOf(body)), 0),
-		};
+		const linesOf = (file: Fleet.LogFile) =>
+			log.filter((row) => row.file === files[file]).map((row) => ({ line: Number(row.line), body: row.body as string }));
+		const found = checkpoint && { n: checkpoint.n as number, tree: checkpoint.tree as string, patch: checkpoint.patch as Buffer };
+		return savedRun({ session: linesOf("session"), events: linesOf("events") }, await this.takeovers(runId), found);
 	}
 
-	async pin({ runId, epoch }: Claim, spec: RunSpec): Promise<boolean> {
+	async pin({ runId, epoch }: Fleet.Claim, spec: RunSpec): Promise<boolean> {
 		return (await this.#ask(this.#sql.pin, [runId, epoch, JSON.stringify(spec)])).length > 0;
 	}
 
-	async commit(claim: Claim, { from, session, events, checkpoint, usd = 0, tokens = 0 }: Commit): Promise<{ cancel: boolean } | "fenced"> {
+	async commit(
+		claim: Fleet.Claim,
+		{ from, session, events, checkpoint, usd = 0, tokens = 0 }: Fleet.Commit,
+	): Promise<{ cancel: boolean } | "fenced"> {
 		const { runId, epoch } = claim;
 		const full = checkpoint && "tree" in checkpoint ? checkpoint : undefined;
 		const values = [
@@ -295,26 +266,26 @@ export class PostgresQueue implements RunQueue {
 		return rows[0] ? { cancel: rows[0].cancel as boolean } : "fenced";
 	}
 
-	async finish({ runId, epoch }: Claim, { status, patch, receipt, usd = 0, tokens = 0 }: Result): Promise<boolean> {
+	async finish({ runId, epoch }: Fleet.Claim, { status, patch, receipt, usd = 0, tokens = 0 }: Fleet.Result): Promise<boolean> {
 		const rows = await this.#ask(this.#sql.finish, [runId, epoch, status, JSON.stringify(receipt), usd, tokens, patch ?? null]);
 		const done = rows.length > 0 || (await this.#ask(this.#sql.finished, [runId, epoch])).length > 0;
 		if (done) this.#notify("finish");
 		return done;
 	}
 
-	async requeue({ runId, epoch }: Claim, { delayMs, why, counts }: Requeue): Promise<boolean> {
+	async requeue({ runId, epoch }: Fleet.Claim, { delayMs, why, counts }: Fleet.Requeue): Promise<boolean> {
 		const rows = await this.#ask(this.#sql.requeue, [runId, epoch, delayMs, counts ? 0 : 1, why]);
 		if (rows.length > 0 && delayMs === 0) this.#notify("ready");
 		return rows.length > 0;
 	}
 
-	async hold({ runId, epoch }: Claim, usd: number, tokens: number, keep = { usd: 0, tokens: 0 }): Promise<"held" | "wait" | "refused"> {
+	async hold({ runId, epoch }: Fleet.Claim, usd: number, tokens: number, keep = { usd: 0, tokens: 0 }): Promise<"held" | "wait" | "refused"> {
 		const [row] = await this.#ask(this.#sql.hold, [runId, epoch, usd, tokens, keep.usd, keep.tokens]);
 		if (row?.fits === true) return "held";
 		return row?.others === true ? "wait" : "refused";
 	}
 
-	async cancel(selection: Selection): Promise<number> {
+	async cancel(selection: Fleet.Selection): Promise<number> {
 		const [row] = await this.#repeatedly(() =>
 			this.#ask(this.#sql.cancel, ["ids" in selection ? selection.ids : [], "batch" in selection ? selection.batch : null]),
 		);
@@ -322,36 +293,36 @@ export class PostgresQueue implements RunQueue {
 		return Number(row?.ended ?? 0) + Number(row?.asked ?? 0);
 	}
 
-	async list({ ids, batch, lane, state, limit = 100, before }: RunFilter): Promise<RunRow[]> {
+	async list({ ids, batch, lane, state, limit = 100, before }: Fleet.RunFilter): Promise<Fleet.RunRow[]> {
 		const rows = await this.#ask(this.#sql.list, [ids ?? null, batch ?? null, lane ?? null, state ?? null, before ?? null, limit]);
 		return rows.map(toRunRow);
 	}
 
-	async count({ batch, lane }: Pick<RunFilter, "batch" | "lane">): Promise<Partial<Record<RunState | Status, number>>> {
+	async count({ batch, lane }: Pick<Fleet.RunFilter, "batch" | "lane">): Promise<Partial<Record<Fleet.RunState | Fleet.Status, number>>> {
 		const rows = await this.#ask(this.#sql.count, [batch ?? null, lane ?? null]);
 		return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
 	}
 
-	async result(runId: string): Promise<StoredResult | undefined> {
+	async result(runId: string): Promise<Fleet.StoredResult | undefined> {
 		const [row] = await this.#ask(this.#sql.result, [runId]);
 		if (!row) return undefined;
 		const finishedAt = row.finished_at as string;
 		return {
 			runId,
 			epoch: row.epoch as number,
-			status: row.status as Status,
+			status: row.status as Fleet.Status,
 			...(row.patch ? { patch: row.patch as Buffer } : {}),
 			receipt: { ...(JSON.parse(row.receipt as string) as object), finishedAt },
 			finishedAt,
 		};
 	}
 
-	async lines(runId: string, file: LogFile, after: number, limit: number): Promise<Line[]> {
+	async lines(runId: string, file: Fleet.LogFile, after: number, limit: number): Promise<Fleet.Line[]> {
 		const rows = await this.#ask(this.#sql.lines, [runId, files[file], after, limit]);
 		return rows.map(({ line, epoch, body }) => ({ line: Number(line), epoch: epoch as number, body: body as string }));
 	}
 
-	async takeovers(runId: string): Promise<Takeover[]> {
+	async takeovers(runId: string): Promise<Fleet.Takeover[]> {
 		const rows = await this.#ask(this.#sql.takeovers, [runId]);
 		return rows.map((row) => ({
 			epoch: row.epoch as number,
@@ -364,9 +335,9 @@ export class PostgresQueue implements RunQueue {
 		}));
 	}
 
-	async workers(): Promise<WorkerRow[]> {
+	async workers(): Promise<Fleet.WorkerRow[]> {
 		const rows = await this.#ask(this.#sql.workers, []);
-		return rows.map(({ started_at, seen_ms, ...row }) => ({ ...row, startedAt: started_at, seenMs: Math.round(Number(seen_ms)) }) as WorkerRow);
+		return rows.map(({ started_at, seen_ms, ...row }) => ({ ...row, startedAt: started_at, seenMs: Math.round(Number(seen_ms)) }) as Fleet.WorkerRow);
 	}
 
 	async drain(worker: string): Promise<boolean> {
@@ -375,7 +346,7 @@ export class PostgresQueue implements RunQueue {
 		return rows.length > 0;
 	}
 
-	async lanes(): Promise<Lane[]> {
+	async lanes(): Promise<Fleet.Lane[]> {
 		const rows = await this.#ask(this.#sql.lanes, []);
 		return rows.map(({ name, max_running, running, queued, paused_ms }) => ({
 			name: name as string,
@@ -391,7 +362,7 @@ export class PostgresQueue implements RunQueue {
 		this.#notify("ready");
 	}
 
-	async budgets(): Promise<Budget[]> {
+	async budgets(): Promise<Fleet.Budget[]> {
 		const rows = await this.#ask(this.#sql.budgets, []);
 		const number = (value: unknown) => (value === null ? null : Number(value));
 		return rows.map((row) => ({
@@ -409,7 +380,7 @@ export class PostgresQueue implements RunQueue {
 		await this.#ask(this.#sql.setBudget, [id, maxUsd !== undefined, maxUsd ?? null, maxTokens !== undefined, maxTokens ?? null]);
 	}
 
-	async rates(): Promise<Rate[]> {
+	async rates(): Promise<Fleet.Rate[]> {
 		const rows = await this.#ask(this.#sql.rates, []);
 		return rows.map(({ provider, rpm, tpm, paused_ms }) => ({
 			provider: provider as string,
@@ -550,19 +521,15 @@ export class PostgresQueue implements RunQueue {
 	}
 }
 
-function submitted(key: string, { id, fresh, same }: Row): Submitted {
-	if (same !== true)
-		throw new QueueError(
-			"key_reused",
-			`The key ${JSON.stringify(key)} belongs to run ${id}, which was submitted with other content. Use another key.`,
-		);
+function submitted(key: string, { id, fresh, same }: Row): Fleet.Submitted {
+	if (same !== true) throw keyReused(key, String(id));
 	return { runId: id as string, fresh: fresh as boolean };
 }
 
 const isMissingPartition = (error: unknown) =>
 	(error as { code?: string }).code === "23514" && /no partition of relation/.test((error as Error).message);
 
-function toClaim(row: Row, worker: string): Claim {
+function toClaim(row: Row, worker: string): Fleet.Claim {
 	return {
 		runId: row.id as string,
 		epoch: row.epoch as number,
@@ -582,15 +549,15 @@ function toClaim(row: Row, worker: string): Claim {
 	};
 }
 
-function toRunRow(row: Row): RunRow {
+function toRunRow(row: Row): Fleet.RunRow {
 	return {
 		runId: row.id as string,
 		key: row.key as string,
 		batch: row.batch as string | null,
 		lane: row.lane as string,
 		priority: row.priority as number,
-		state: row.state as RunState,
-		status: row.status as Status | null,
+		state: row.state as Fleet.RunState,
+		status: row.status as Fleet.Status | null,
 		epoch: row.epoch as number,
 		attempts: row.attempts as number,
 		worker: row.worker as string | null,

@@ -1,11 +1,14 @@
 /** The statements. Each is one round trip and one transaction; the epoch in its condition is the fence. */
+import { reasons } from "../shared.ts";
 import { lockKey, quoted } from "./migrate.ts";
+
+const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
 
 export type Statements = ReturnType<typeof statementsFor>;
 
 export function statementsFor(schema: string) {
 	const s = quoted(schema);
-	const reclaimLock = `hashtextextended('${lockKey(schema, "reclaim").replaceAll("'", "''")}', 0)`;
+	const reclaimLock = `hashtextextended(${text(lockKey(schema, "reclaim"))}, 0)`;
 	const claimed = `r.id, r.epoch, r.day::text as day, r.spec, r.key, r.attempts, r.max_attempts, r.budget, r.session_lines, r.event_lines, r.usd, r.tokens,
 	to_json(r.started_at) #>> '{}' as started_at, extract(epoch from now() - r.started_at) * 1000 as elapsed_ms`;
 	/** Where the log is cut for the next epoch: at the newest checkpoint. */
@@ -55,7 +58,7 @@ pick as (select r.id, r.day, r.lane, r.attempts >= r.max_attempts as spent, r.ca
 cp as (${newestCheckpoint("pick")}),
 ended as (update ${s}.run r set state = 'done', epoch = epoch + 1, finished_at = now() from pick p where r.id = p.id and (p.spent or p.cancelled)
     returning r.id, r.key, r.epoch, r.attempts, r.lane, p.cancelled,
-    case when p.cancelled then 'It was cancelled, and its worker is gone.' else 'Every attempt ended with the death of its worker.' || coalesce(' ' || r.why, '') end as reason),
+    case when p.cancelled then ${text(reasons.cancelledLate)} else ${text(reasons.died)} || coalesce(' ' || r.why, '') end as reason),
 freed as (update ${s}.lane set running = running - 1 from ended where lane.name = ended.lane),
 told as (insert into ${s}.result (run_id, epoch, status, patch, receipt) select e.id, e.epoch, case when e.cancelled then 'cancelled' else 'lost' end,
     cp.patch, ${endedReceipt("case when e.cancelled then 'cancelled' else 'lost' end")} from ended e left join cp on cp.run_id = e.id),
@@ -144,7 +147,7 @@ select fits, others from f`,
 		/** Queued ones end at once; those at work are asked to. `ended` and `asked` count both. */
 		cancel: `with sel as (select id, state from ${s}.run where (id = any($1::text[]) or batch = $2::text) and state <> 'done' for update),
 ended as (update ${s}.run r set state = 'done', epoch = epoch + 1, finished_at = now() from sel where r.id = sel.id and r.state in ('queued', 'parked')
-    returning r.id, r.key, r.epoch, r.attempts, 'It was cancelled before it was given to a worker.' as reason, r.day),
+    returning r.id, r.key, r.epoch, r.attempts, ${text(reasons.cancelledEarly)} as reason, r.day),
 cp as (${newestCheckpoint("ended")}),
 told as (insert into ${s}.result (run_id, epoch, status, patch, receipt) select e.id, e.epoch, 'cancelled', cp.patch, ${endedReceipt("'cancelled'")}
     from ended e left join cp on cp.run_id = e.id),
