@@ -49,15 +49,18 @@ export class Rates {
 		return 0;
 	}
 
-	/** The provider refused for its limits: one pause for the whole fleet. Gives its length. */
-	async refused(provider: string, retryAfterMs: number | undefined): Promise<number> {
+	/** The provider refused for its limits: one pause for the whole fleet. */
+	async refused(provider: string, retryAfterMs: number | undefined): Promise<void> {
+		const now = this.#now();
+		const { rate, pausedUntil } = this.#rates.get(provider) ?? { rate: { provider, rpm: null, tpm: null, pausedMs: 0 }, pausedUntil: 0 };
+		const isPaused = pausedUntil > now;
+		// Requests that were in flight when the pause began are refused, too: that is no further refusal.
+		if (isPaused && now + (retryAfterMs ?? 0) <= pausedUntil) return;
 		const count = this.#refusals.get(provider) ?? 0;
-		this.#refusals.set(provider, count + 1);
+		if (!isPaused) this.#refusals.set(provider, count + 1);
 		const pauseMs = retryAfterMs ?? Math.min(longestPauseMs, firstPauseMs * 2 ** count);
-		const { rate } = this.#rates.get(provider) ?? { rate: { provider, rpm: null, tpm: null, pausedMs: 0 } };
-		this.#rates.set(provider, { rate, pausedUntil: this.#now() + pauseMs });
+		this.#rates.set(provider, { rate, pausedUntil: now + pauseMs });
 		await this.#queue.setRate(provider, { pauseMs });
-		return pauseMs;
 	}
 
 	succeeded(provider: string): void {

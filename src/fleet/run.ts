@@ -78,6 +78,7 @@ type RunResult = EventOf<"run_result">;
 const maxRestarts = 2;
 const graceMs = 10_000;
 const setupTimeoutMs = 1_800_000;
+const failed: ReadonlySet<string> = new Set(["error", "aborted"]);
 const rateLimited = /\b(429|529)\b|rate.?limit|overloaded/i;
 
 export class RunAtWork {
@@ -178,7 +179,7 @@ export class RunAtWork {
 		if (error instanceof EndWith) return error.ending;
 		if (this.#fence.signal.aborted || error instanceof Fenced) return { how: "fenced" };
 		if (this.#requeue) return { how: "requeue", delayMs: 0, ...this.#requeue };
-		if (this.#ending) return { how: "finish", ...this.#ending };
+		if (this.#ending) return this.#stopped();
 		if (error instanceof PatchTooLarge) return { how: "finish", status: "failed", reason: `patch_too_large: ${error.message}`, withoutPatch: true };
 		if (error instanceof CheckoutError && !error.isPassing) return { how: "finish", status: "failed", reason: error.message };
 		return this.#again((error as Error).message);
@@ -316,7 +317,7 @@ export class RunAtWork {
 				return ended;
 			}
 			if (this.#requeue) return { how: "requeue", delayMs: 0, ...this.#requeue };
-			if (this.#ending) return { how: "finish", ...this.#ending };
+			if (this.#ending) return this.#stopped();
 			const { exit } = this.#agent;
 			const how = exit?.signal ? `was ended by ${exit.signal}` : `ended with code ${exit?.code ?? "?"}`;
 			if (restarts >= maxRestarts) return this.#again(`The agent ${how}. ${exit?.stderr.trim().slice(-1000) ?? ""}`.trim());
@@ -345,6 +346,8 @@ export class RunAtWork {
 			environment,
 			onFrame: (frame) => {
 				this.#lastLife = performance.now();
+				if (frame.type === "turn_end" && !failed.has(String((frame.message as { stopReason?: string }).stopReason)))
+					this.#parts.rates.succeeded(this.#provider);
 				if (frame.type !== "tool_execution_update" || frame.toolName !== "task") return;
 				const { progress } = (frame.partialResult.details ?? {}) as { progress?: ChildProgress[] };
 				if (progress) this.#inFlight.progressed(frame.toolCallId, progress);
@@ -415,7 +418,6 @@ export class RunAtWork {
 		if (this.#failure) return this.#again(this.#failure.message);
 		const status = result === "nothing" ? "completed" : result.status;
 		if (status === "completed") {
-			this.#parts.rates.succeeded(this.#provider);
 			// The reply and the files are of one moment: a worker that takes over now has only the checks to do.
 			await this.#commit({ checkpoint: await this.#takeCheckpoint() });
 			if (this.#ending) return this.#stopped();
@@ -432,8 +434,8 @@ export class RunAtWork {
 		const { error } = result as RunResult;
 		if (status === "error") {
 			const message = error?.message ?? "The run failed.";
-			if (rateLimited.test(message)) {
-				await this.#pause(retryAfterOf(message));
+			if (error?.kind === "rate_limit" || rateLimited.test(message)) {
+				await this.#pause(error?.retryAfterMs);
 				return { command: "resume_run", params: {} };
 			}
 			if (error?.retryable) return this.#again(message);
@@ -659,10 +661,4 @@ function grantedCalls(events: readonly string[]): string[] {
 		const what = typeof f.args?.command === "string" ? f.args.command : typeof f.args?.path === "string" ? f.args.path : (f.toolCallId ?? "");
 		return [`${f.toolName} ${JSON.stringify(what.slice(0, 200))}`];
 	});
-}
-
-/** A provider may say how long to wait. */
-function retryAfterOf(message: string): number | undefined {
-	const found = /retry.?after\D{0,5}(\d+)/i.exec(message)?.[1];
-	return found === undefined ? undefined : Number(found) * 1000;
 }

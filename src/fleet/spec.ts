@@ -89,6 +89,8 @@ const image: Check = members({ type: filled, data: filled, mimeType: filled });
 
 const checks: Record<string, Check> = {
 	repo: (value, where) => {
+		if (isObject(value) && value.lfs !== undefined)
+			throw new SpecError(`${where}.lfs: files of Git LFS are not fetched. Checkouts hold their pointers, and a patch may change these.`);
 		members({ url: filled, ref: refName, commit: name(/^[0-9a-f]{40,64}$/, "the full id of a commit"), subdir, submodules: boolean })(value, where);
 		checkUrl((value as { url?: unknown }).url, `${where}.url`);
 	},

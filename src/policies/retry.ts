@@ -17,6 +17,9 @@ export interface RetryPolicy extends Policy {
 	cancel(): void;
 }
 
+/** Too many requests, or too much load at the provider. */
+const isLimit = (status: number | undefined) => status === 429 || status === 529;
+
 export function retryPolicy(settings: () => RetrySettings, emit: Emit, sleep: Sleep): RetryPolicy {
 	let attempt = 0;
 	let isCancelled = false;
@@ -30,7 +33,7 @@ export function retryPolicy(settings: () => RetrySettings, emit: Emit, sleep: Sl
 	};
 	const delayFor = ({ failure }: Outcome) => {
 		const { enabled, maxRetries, baseDelayMs, maxDelayMs, rateLimits } = settings();
-		if (rateLimits === "host" && failure?.status === 429) return undefined;
+		if (rateLimits === "host" && isLimit(failure?.status)) return undefined;
 		if (failure?.kind !== "transient" || !enabled || isCancelled || attempt >= maxRetries) return undefined;
 		const delayMs = Math.max(baseDelayMs * 2 ** attempt, failure.retryAfterMs ?? 0);
 		return delayMs > maxDelayMs ? undefined : delayMs;

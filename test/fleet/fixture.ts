@@ -22,8 +22,18 @@ export interface Fixture {
 
 export const steps = 4;
 
-/** `waitAt`: this step waits for `go`, so that a test has all the time it needs. */
-export function makeFixture({ stepSeconds = 0, waitAt = 0, model = {} }: { stepSeconds?: number; waitAt?: number; model?: object } = {}): Fixture {
+/** `waitAt`: this step waits for `go`, so that a test has all the time it needs. `first`: replies that are looked at before the others. */
+export function makeFixture({
+	stepSeconds = 0,
+	waitAt = 0,
+	model = {},
+	first = [],
+}: {
+	stepSeconds?: number;
+	waitAt?: number;
+	model?: object;
+	first?: readonly object[];
+} = {}): Fixture {
 	const folder = mkdtempSync(join(tmpdir(), "bl-fl-"));
 	const repository = join(folder, "repository");
 	const effects = join(folder, "effects");
@@ -47,6 +57,7 @@ if [ $n -ge ${steps} ]; then echo all-steps-done; fi
 	const usage = { input: 1000, output: 100 };
 	const explorers = ["One", "Two", "Three"].map((id) => ({ id, description: id, assignment: "Explore all." }));
 	const replies = [
+		...first,
 		{
 			when: { depth: 0, text: "Send explorers" },
 			blocks: [{ tool: "task", arguments: { agent: "explore", tasks: explorers } }],

@@ -1,7 +1,7 @@
 /** The parts of the fleet that need no process: what may be submitted, the lease, rates, money, receipts, files. */
-import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { load, loadAll } from "js-yaml";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { fleetFlags } from "../../src/app/fleet-flags.ts";
@@ -59,6 +59,7 @@ describe("submissions", () => {
 		[{ ...good, repo: { url: "--upload-pack=id" } }, "must be the url or the path"],
 		[{ ...good, repo: { url: "/r", ref: "--force" } }, "must be a branch"],
 		[{ ...good, repo: { url: "/r", subdir: "../.." } }, "inside the repository"],
+		[{ ...good, repo: { url: "/r", lfs: true } }, "files of Git LFS are not fetched"],
 		[{ ...good, env: ["TOKEN=secret"] }, 'names of variables, without values: "TOKEN" is none'],
 		[{ ...good, settings: { "sandbox.mode": "off" } }, "sandbox.mode is the worker's own setting"],
 		[{ ...good, settings: { "permissions.mode": "full" } }, "permissions.mode is the worker's own setting"],
@@ -170,15 +171,51 @@ describe("rates", () => {
 		now = 10_001;
 		expect(rates.take("p", 1)).toBe(0);
 		await rates.refused("p", undefined);
+		// Those that were in flight meanwhile.
+		await rates.refused("p", undefined);
+		await rates.refused("p", 3000);
+		now = 40_000;
 		rates.succeeded("p");
 		await rates.refused("p", 3000);
+		// A longer wait than the pause that there is.
+		await rates.refused("p", 5000);
+		now = 50_000;
 		await rates.refused("p", undefined);
 		expect(pauses).toEqual([
 			["p", 10_000],
 			["p", 20_000],
 			["p", 3000],
+			["p", 5000],
 			["p", 20_000],
 		]);
+	});
+
+	test("a provider that refuses everything is asked seldom, by all workers together", async () => {
+		let now = 0;
+		let pausedUntil = 0;
+		const queue = {
+			setRate: async (_: string, { pauseMs = 0 }) => {
+				pausedUntil = Math.max(pausedUntil, now + pauseMs);
+			},
+		};
+		const workers = Array.from({ length: 4 }, () => new Rates(queue, () => now));
+		const asked: number[] = [];
+		for (; now < 600_000; now += 100) {
+			for (const rates of workers) {
+				if (now % 5000 === 0) rates.update([rate({ rpm: 40, pausedMs: Math.max(0, pausedUntil - now) })], 2, 8);
+				// Two runs each.
+				for (const _ of [1, 2]) {
+					if (rates.take("p", 0) > 0) continue;
+					asked.push(now);
+					await rates.refused("p", undefined);
+				}
+			}
+		}
+		const perMinute = Array.from({ length: 10 }, (_, minute) => asked.filter((at) => Math.floor(at / 60_000) === minute).length);
+		expect(Math.max(...perMinute)).toBeLessThanOrEqual(40);
+		// Pauses grow: in the last five minutes each worker asks a few times at most.
+		expect(perMinute.slice(5).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(4 * 3);
+		expect(asked.length).toBeGreaterThan(4);
 	});
 });
 
@@ -399,6 +436,18 @@ test("files come back on another machine: binary, renamed, executable, linked, r
 		// A damaged mirror is made again.
 		rmSync(join(mirror.path, "HEAD"));
 		expect((await mirrors.ensure(repo, signal)).commit).toBe(mirror.commit);
+
+		// A new mirror makes room: those that were not used for a day go, those that are in use stay.
+		const other = join(folder, "other");
+		runGit(folder, "clone", "-q", repository, other);
+		const small = new Mirrors(git, join(folder, "cache"), 1);
+		await small.ensure({ url: other }, signal);
+		expect(existsSync(mirror.path)).toBe(true);
+		const longAgo = new Date(Date.now() - 48 * 3_600_000);
+		utimesSync(join(dirname(mirror.path), "used"), longAgo, longAgo);
+		const another = await small.ensure({ url: `file://${other}` }, signal);
+		expect(existsSync(mirror.path)).toBe(false);
+		expect(existsSync(another.path)).toBe(true);
 	} finally {
 		await shell.close();
 	}

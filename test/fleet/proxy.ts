@@ -1,14 +1,14 @@
 /** Stands between the fleet and Postgres: cuts connections around an answer, or hands out few connections for one transaction each. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-export interface Proxy {
+export interface Between {
 	port: number;
 	close(): Promise<void>;
 }
 
 export type Cut = "before" | "after";
 
-export interface CuttingProxy extends Proxy {
+export interface CuttingProxy extends Between {
 	/** The next statement with this text is cut once: before Postgres sees it, or after it was done and before its answer comes. */
 	cut(text: string, when: Cut): void;
 	/** How often it was cut. */
@@ -69,7 +69,7 @@ function messages(take: (message: Buffer, type: string) => void): (chunk: Buffer
 }
 
 /** As a pooler in transaction mode: a client has a connection for as long as a transaction takes. What LISTEN would send is lost. */
-export async function poolingProxy({ port, database, size }: { port: number; database: string; size: number }): Promise<Proxy> {
+export async function poolingProxy({ port, database, size }: { port: number; database: string; size: number }): Promise<Between> {
 	const free: Socket[] = [];
 	const waiting: ((server: Socket) => void)[] = [];
 	const all = new Set<Socket>();
@@ -206,7 +206,7 @@ async function connected(port: number, database: string): Promise<Socket> {
 	});
 }
 
-async function listen(serve: (client: Socket) => void): Promise<Proxy> {
+async function listen(serve: (client: Socket) => void): Promise<Between> {
 	const clients = new Set<Socket>();
 	const server: Server = createServer((client) => {
 		clients.add(client);

@@ -9,7 +9,7 @@ import { chain } from "../../src/fleet/receipt.ts";
 import { withoutCut } from "../../src/fleet/takeovers.ts";
 import { startCluster } from "./cluster.ts";
 import { familyOf, makeFixture, signalAll, startWorker, steps, submissionFor, until, type WorkerProcess, wrongClock } from "./fixture.ts";
-import { type Proxy, poolingProxy } from "./proxy.ts";
+import { type Between, poolingProxy } from "./proxy.ts";
 
 export interface TortureOptions {
 	runs: number;
@@ -97,7 +97,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 		seconds: 0,
 	};
 	let homes = 0;
-	let pooler: Proxy | undefined;
+	let pooler: Between | undefined;
 	try {
 		const place = new URL(await cluster.database());
 		await initialise({ url: place.href, schema: "bowline_fleet" });
