@@ -158,7 +158,7 @@ for (let next = pending(); next.length; next = pending()) {
 	);
 }
 
-/** What programs import: ECMAScript modules. The engine behind them is a chunk like others. */
+/** What programs import: ECMAScript modules. They load the engine as a chunk like others. */
 async function buildDoors() {
 	const lib = join(outdir, "lib");
 	mkdirSync(lib);
@@ -171,6 +171,10 @@ async function buildDoors() {
 		chunkNames: "[name]-[hash]",
 		supported: {},
 		define: {},
+		// Host authors see this code in stack traces: Node prints the line that threw.
+		minifyWhitespace: false,
+		minifyIdentifiers: false,
+		minifySyntax: false,
 		plugins: [lazyImports("../")],
 	});
 	// For require(): the same module, so that there is one copy of its classes, and without Node's warning that this is new.

@@ -117,6 +117,15 @@ test("installed, it is small and brings nothing along", () => {
 	expect(bytesIn(installed) - bytesIn(join(installed, "dist"))).toBeLessThan(1_250_000);
 });
 
+test("what hosts import is readable: Node prints the line that threw", () => {
+	const lib = join(installed, "dist/lib");
+	const lines = readdirSync(lib)
+		.filter((name) => name.endsWith(".js"))
+		.flatMap((name) => readFileSync(join(lib, name), "utf8").split("\n"));
+	expect(lines.filter((line) => line.length > 300)).toEqual([]);
+	expect(lines.join("\n")).toMatch(/^(var|let|const)? ?(RequestError =|class RequestError)/m);
+});
+
 test("it can be run without being installed", () => {
 	const empty = join(folder, "empty");
 	mkdirSync(empty);

@@ -1,4 +1,4 @@
-/** The help of the command line, from the tables of flags and subcommands. Loaded when someone asks. */
+/** The help of the command line, from the tables of flags and subcommands. Loaded on request. */
 import { join } from "node:path";
 import { type Flag, type FlagName, flags } from "../protocol/flags.ts";
 import { type Subcommand, subcommands } from "./subcommands.ts";
@@ -28,7 +28,11 @@ export function helpText(topic?: string): string {
 		const { usage, doc, flags: used, ownFlags } = subcommands[topic] as Subcommand;
 		return `${`bowline ${topic} ${usage}`.trimEnd()}\n  ${doc}\n${used.length ? `\n${flagLines([...used, "help"], ownFlags)}` : ""}`;
 	}
-	const line = (words: string, doc: string) => `  ${`bowline ${words}`.padEnd(29)} ${doc}`;
+	const line = (words: string, doc: string) => {
+		const usage = `bowline ${words}`.trimEnd();
+		// A long one has its text in the next line, in the same column.
+		return usage.length > 29 ? `  ${usage}\n${" ".repeat(32)}${doc}` : `  ${usage.padEnd(29)} ${doc}`;
+	};
 	return `bowline: a headless coding agent for other programs
 
 ${line('-p "prompt" [@file]', 'Answer once and end; also: some-command | bowline -p "explain"')}

@@ -87,7 +87,7 @@ export const subcommands: Record<string, Subcommand> = {
 	},
 	acp: {
 		usage: "[flags]",
-		doc: "Be driven by an editor: the Agent Client Protocol over stdin and stdout",
+		doc: "Run for an editor: the Agent Client Protocol over stdin and stdout",
 		flags: acpFlags,
 		// The command line starts it before subcommands: it owns stdout.
 		run: async () => undefined,
@@ -101,7 +101,7 @@ export const subcommands: Record<string, Subcommand> = {
 	},
 	attach: {
 		usage: "[session]",
-		doc: "A session of a server on stdin and stdout, as --mode rpc has its own; see docs/serve.md",
+		doc: "Put a session of a server on stdin and stdout, as --mode rpc does with its own; see docs/serve.md",
 		flags: [
 			"mode",
 			"updates",
@@ -127,7 +127,7 @@ export const subcommands: Record<string, Subcommand> = {
 	},
 	fleet: {
 		usage: "init|submit|work|status|result|…",
-		doc: "Runs over many machines, each with exactly one result; see docs/fleet.md",
+		doc: "Work on many runs, on one machine or many, each with exactly one result; see docs/fleet.md",
 		flags: ["provider", "model", "thinking", "json", ...surroundings],
 		ownFlags: fleetFlags,
 		run: async (words, options, unknown) => (await import("./commands/fleet.ts")).fleetCommand(words, options, unknown),
@@ -140,7 +140,7 @@ export const subcommands: Record<string, Subcommand> = {
 	},
 	doctor: {
 		usage: "",
-		doc: "Look at what an agent needs here, try one, and say what to do",
+		doc: "Check this machine, try an agent, and give advice",
 		flags: ["json", "acp", "provider", "model", "api-key", ...surroundings],
 		run: async (_, options) => (await import("./commands/doctor.ts")).doctor(options),
 	},

@@ -11,15 +11,15 @@ export interface SessionFlags {
 	models?: string;
 	/** off, minimal, low, medium, high or xhigh. */
 	thinking?: "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-	/** Go on with this session: its file, or the beginning of its id. */
+	/** Continue this session: its file, or the beginning of its id. */
 	session?: string;
-	/** Go on with the latest session of this directory. */
+	/** Continue the latest session of this directory. */
 	continue?: boolean;
 	/** Begin with a copy of this session, in a file of its own. */
 	fork?: string;
 	/** Where session files go. */
 	sessionDir?: string;
-	/** Go on with the session of this directory that has this id, or begin it. */
+	/** Continue the session of this directory that has this id, or begin it. */
 	sessionId?: string;
 	/** Name for the session. */
 	name?: string;
@@ -75,7 +75,7 @@ export interface SessionFlags {
 	permissionMode?: "plan" | "ask" | "edit" | "full";
 	/** A settings file for this process. */
 	config?: string;
-	/** Walls around tools: off, read-only, workspace-write or external; see docs/sandbox.md. */
+	/** Sandbox for tools: off, read-only, workspace-write or external; see docs/sandbox.md. */
 	sandbox?: "off" | "read-only" | "workspace-write" | "external";
 	/** The same as --sandbox off. */
 	noSandbox?: boolean;

@@ -13,7 +13,7 @@ import type { Workspace } from "./workspace.ts";
 
 const scripted = "scripted";
 
-/** How this process plays records. Subagents are told apart by the ids of their tasks. */
+/** How this process plays records. The ids of their tasks distinguish subagents. */
 export function replayOptions({ cwd, options, subagent }: Workspace, warn: (text: string) => void) {
 	return {
 		agent: subagent?.inheritance.artifacts.id ?? "main",

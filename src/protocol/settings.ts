@@ -206,7 +206,7 @@ export const settings = {
 	"sandbox.mode": choice(
 		["off", "read-only", "workspace-write", "external"],
 		"off",
-		"Walls around commands and file tools, see docs/sandbox.md. `external`: the host has built them around this process.",
+		"The sandbox for commands and file tools, see docs/sandbox.md. `external`: the host runs this process in a sandbox of its own.",
 		stricter("off", "workspace-write", "read-only"),
 	),
 	"sandbox.required": setting("boolean", true, "Refuse prompts when the sandbox cannot be built. False: run without it, and say so.", never),

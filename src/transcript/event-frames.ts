@@ -7,7 +7,7 @@ import { lostResultText } from "../protocol/texts.ts";
 import type { EventLog, KeptFrame, Missing } from "./event-log.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** What stands in a log for a body. */
+/** What a log has in place of a body. */
 type Reference = { $entry: string } | { $call: string; $after: string | null };
 
 /** Finds the entry that holds a message. */

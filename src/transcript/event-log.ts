@@ -1,5 +1,5 @@
 /**
- * The numbered frames of a session, in a file beside its own: `<session>.events`. A frame is kept as a line; messages that the session file has
+ * The numbered frames of a session, in a file next to its own: `<session>.events`. A frame is kept as a line; messages that the session file has
  * are named, not repeated. The log can be lost without harm to the conversation: the session file decides.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
@@ -146,7 +146,7 @@ export class EventLog {
 		return ++this.last;
 	}
 
-	/** A frame that had to be kept has no number. Readers are told of a hole. */
+	/** A frame that had to be kept has no number. Readers get a gap in its place. */
 	lose(): void {
 		this.#hasLost = true;
 	}
