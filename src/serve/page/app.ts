@@ -74,9 +74,14 @@ export class App {
 	#side = h("aside", { class: "right", "aria-label": "Details of the session" });
 	/** The view of the fleet that is open. */
 	#fleetView: { close(): void } | undefined;
-	#runTable: RunTable | undefined;
-	#workerTable: WorkerTable | undefined;
-	#runView: RunView | undefined;
+	#runTable = new RunTable(this.#api);
+	#workerTable = new WorkerTable(this.#api);
+	#runView = new RunView({
+		api: this.#api,
+		mayDrive: () => this.#mayDrive,
+		onChange: (facts) => this.#drawRunHead(facts),
+		onMissing: (message) => this.#showMissing(message, "This run cannot be shown"),
+	});
 	#theme = themeSwitch();
 	#frame = 0;
 	#refreshTimer = 0;
@@ -249,8 +254,8 @@ export class App {
 		const { hash } = location;
 		if (this.#info?.fleet !== true) return false;
 		if (hash.startsWith(runPrefix)) this.#openRun(decodeURIComponent(hash.slice(runPrefix.length)));
-		else if (hash === "#/runs") this.#openTable("Runs", (this.#runTable ??= new RunTable(this.#api)));
-		else if (hash === "#/workers") this.#openTable("Workers", (this.#workerTable ??= new WorkerTable(this.#api)));
+		else if (hash === "#/runs") this.#openTable("Runs", this.#runTable);
+		else if (hash === "#/workers") this.#openTable("Workers", this.#workerTable);
 		else return false;
 		return true;
 	}
@@ -267,12 +272,7 @@ export class App {
 	}
 
 	#openRun(id: string): void {
-		const view = (this.#runView ??= new RunView({
-			api: this.#api,
-			mayDrive: () => this.#mayDrive,
-			onChange: (facts) => this.#drawRunHead(facts),
-			onMissing: (message) => this.#showMissing(message, "This run cannot be shown"),
-		}));
+		const view = this.#runView;
 		document.body.classList.remove("no-session");
 		document.body.classList.add("is-run");
 		this.#title.textContent = "Run";
