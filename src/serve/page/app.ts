@@ -157,6 +157,7 @@ export class App {
 		this.#layOut();
 		this.#link.onNews = (frame) => this.#onNews(frame);
 		this.#link.onState = (state) => this.#onLink(state);
+		this.#link.onLateFailure = (sessionId, prompt, error) => this.#onLateFailure(sessionId, prompt, error);
 		this.#link.open();
 		if (!this.#keyboard) {
 			this.#keyboard = new Keyboard((action) => this.#act(action));
@@ -738,6 +739,14 @@ export class App {
 		model.choose(undefined);
 		this.#chat.toEnd();
 		return undefined;
+	}
+
+	/** It is said, and what was written comes back, unless something else is written by now. */
+	#onLateFailure(sessionId: string, { message }: Frame, error: string): void {
+		if (this.#model?.id !== sessionId) return;
+		this.#complain("The prompt failed", error);
+		this.#announce(`The prompt failed: ${error}`, true);
+		this.#chat.composer.suggest(textOf(message));
 	}
 
 	#stop(): void {

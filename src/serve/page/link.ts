@@ -39,10 +39,14 @@ export class Link {
 	/** Frames that concern the list of sessions, or no session at all. */
 	onNews: (frame: Frame) => void = () => undefined;
 	onState: (state: LinkState) => void = () => undefined;
+	/** A prompt that was taken failed before it began: the agent answers a second time. */
+	onLateFailure: (sessionId: string, prompt: Frame, error: string) => void = () => undefined;
 	#api: Api;
 	#socket: WebSocket | undefined;
 	#attachments = new Map<string, Attachment>();
 	#questions = new Map<string, Question>();
+	/** The last prompts that were taken, by id. */
+	#taken = new Map<string, Question>();
 	/** Frames without an answer that wait for a connection, by session. */
 	#unsent = new Map<string, object[]>();
 	#attaching = new Map<string, (answer: Answer) => void>();
@@ -211,8 +215,11 @@ export class Link {
 			const answer = frame as unknown as Answer;
 			this.#attaching.get(id)?.(answer);
 			this.#attaching.delete(id);
-			this.#questions.get(id)?.resolve(answer);
+			const question = this.#questions.get(id);
+			question?.resolve(answer);
 			this.#questions.delete(id);
+			if (question?.frame.type === "prompt" && answer.success) this.#keepTaken(id, question);
+			else if (!question && !answer.success) this.#failLate(id, answer);
 			return;
 		}
 		const attachment = frame.sessionId === undefined ? undefined : this.#attachments.get(frame.sessionId);
@@ -224,7 +231,21 @@ export class Link {
 		attachment?.onFrame(frame);
 		if (newsTypes.has(frame.type)) this.onNews(frame);
 	}
+
+	#keepTaken(id: string, question: Question): void {
+		this.#taken.set(id, question);
+		for (const oldest of this.#taken.keys()) if (this.#taken.size > mostTaken) this.#taken.delete(oldest);
+	}
+
+	#failLate(id: string, { error }: Answer): void {
+		const prompt = this.#taken.get(id);
+		this.#taken.delete(id);
+		if (prompt) this.onLateFailure(prompt.sessionId, prompt.frame, error ?? "The prompt was refused.");
+	}
 }
+
+/** How many prompts are kept in case that they fail late. */
+const mostTaken = 20;
 
 const newsTypes = new Set(["session_state", "session_added", "session_removed", "session_moved", "seat", "draining"]);
 

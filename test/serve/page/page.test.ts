@@ -164,6 +164,18 @@ describe.skipIf(!browserPath)("the page of the server", () => {
 		expect(own.trouble).toEqual([]);
 	});
 
+	test("a prompt that fails after it was taken is said, and comes back", { timeout: slow }, async () => {
+		const server = await serve({ replies: [{ text: "Never." }] });
+		writeFileSync(join(server.at.cwd, "script.json"), JSON.stringify({ model: { colour: "red" }, replies: [] }));
+		const session = await server.create({ name: "Late" });
+		const own = await tab(server);
+		await openSession(own, session.id);
+		await send(own, "Paint the fence");
+		await says(own, ".banner.bad", "unknown member");
+		await own.page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>(".write")?.value === "Paint the fence");
+		expect(own.trouble).toEqual([]);
+	});
+
 	test("two tabs and a client see the same; the seat moves; a question that is answered in one is settled in the other", {
 		timeout: slow,
 	}, async () => {
