@@ -1,11 +1,14 @@
 /** The end of a served session: because its host is done, because a signal ends the process, or because an extension asks. */
 import { stderrLog } from "../lib/log.ts";
+import { sleep } from "../lib/sleep.ts";
 import type { LiveSession } from "../live/live-session.ts";
 import type { EventWriter } from "./event-writer.ts";
 import type { FrameWriter } from "./stdio.ts";
 
 /** How long a host may read nothing before we stop waiting for it at the end. */
 const flushPatienceMs = 2000;
+/** The same when a signal ends the process. */
+const lastFramesMs = 200;
 
 export interface Served {
 	live: LiveSession;
@@ -27,9 +30,13 @@ export class Ending {
 		this.#served = served;
 	}
 
-	/** Kills what runs, and answers nothing. */
+	/** Kills what runs, and answers nothing. What was already said still reaches a host that reads, such as the end of a question to it. */
 	kill(code: number): Promise<void> {
-		return this.#end(code, async ({ live }) => live.close("kill"));
+		return this.#end(code, async ({ live, events, writer }) => {
+			const closed = live.close("kill");
+			events.flush();
+			await Promise.all([closed, Promise.race([writer.drained(), sleep(lastFramesMs)])]);
+		});
 	}
 
 	/** Answers all commands that were read, as long as the host reads. */
