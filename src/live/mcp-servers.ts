@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { Doors } from "../agent/doors.ts";
 import { readRegular } from "../lib/bounded-file.ts";
 import { HttpClient } from "../lib/http/client.ts";
+import { didYouMean } from "../lib/nearest.ts";
 import { removeOldLogs } from "../lib/shell/temp-log.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { version } from "../lib/version.ts";
@@ -44,13 +45,17 @@ export interface McpParts {
 const largestFile = 1024 * 1024;
 const projectFile = ".mcp.json";
 
-/** `only`: the one server that is used. */
+/** `only`: the one server that is used. Throws UsageError when there is none of this name. */
 export async function makeRegistry(parts: McpParts, { waitMs, only }: { waitMs?: number; only?: string } = {}): Promise<Registry> {
 	const { workspace, shells, secrets, doors, emit, warn, taken } = parts;
 	const { options, settings, cwd, env, userDirectory } = workspace;
 	const found = await collect(parts);
 	const isWanted = ({ name }: { name: string }) => only === undefined || name === only;
 	const [entries, untrusted] = [found.entries.filter(isWanted), found.untrusted.filter(isWanted)];
+	if (only !== undefined && entries.length + untrusted.length === 0) {
+		const names = [...found.entries, ...found.untrusted].map(({ name }) => name);
+		throw new UsageError(`There is no MCP server ${JSON.stringify(only)} here.${didYouMean(only, names)} bowline mcp lists them.`);
+	}
 	const logDirectory = options["no-session"] ? undefined : join(userDirectory, "logs");
 	if (logDirectory !== undefined) void removeOldLogs(logDirectory, Date.now(), /^mcp-.*\.log$/);
 	const elicit = elicitOf(parts);

@@ -2,6 +2,7 @@
 import type { Tool } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
 import { CommandError } from "../lib/command-error.ts";
+import { didYouMean } from "../lib/nearest.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { EventOf } from "../protocol/events.ts";
 import type { McpServer, McpServers } from "../protocol/mcp.ts";
@@ -101,7 +102,10 @@ export class Registry {
 
 	async restart(name: string): Promise<void> {
 		const server = this.#servers.get(name);
-		if (!server) throw new CommandError(`There is no MCP server ${JSON.stringify(name)}`);
+		if (!server) {
+			const meant = didYouMean(name, [...this.#servers.keys()]).trim();
+			throw new CommandError(`There is no MCP server ${JSON.stringify(name)}`, undefined, undefined, meant || undefined);
+		}
 		if (server.status === "disabled") throw new CommandError(`MCP server ${JSON.stringify(name)} is disabled`);
 		await server.restart();
 	}

@@ -39,7 +39,11 @@ describe("help", () => {
 		expect(stdout).toContain("Closing stdin ends the agent: it aborts what runs");
 		expect(helpText()).toContain("{ echo '");
 		const line = stdout.split("\n").find((text) => text.includes("{ echo '")) as string;
-		const frames = spawnSync("bash", ["-c", line], { cwd: work, env, encoding: "utf8", timeout: 30_000 }).stdout;
+		// As printed, with a wait for the end in place of the two seconds, which a busy machine may need for the start alone.
+		expect(line).toContain("sleep 2;");
+		const waiting = line.replace("sleep 2;", "until grep -qs agent_settled frames; do sleep 0.05; done;");
+		spawnSync("bash", ["-c", `${waiting} >frames`], { cwd: work, env, timeout: 60_000 });
+		const frames = readFileSync(join(work, "frames"), "utf8");
 		expect(frames).toContain('"type":"text_end","contentIndex":0,"content":"hello"');
 		expect(frames).toContain('{"type":"agent_settled","aborted":false}');
 	});
@@ -61,6 +65,14 @@ describe("a misspelt word is named with the one that was meant:", () => {
 			'Unknown command: sesions. Did you mean bowline sessions? To ask a model: bowline -p "prompt". See bowline --help.',
 		);
 		expect(unknownCommandText("fix")).toBe('Unknown command: fix. To ask a model: bowline -p "prompt". See bowline --help.');
+	});
+
+	test.each([
+		[["serve", "--name", "no-such-server", "tokn", "list"], "Unknown: tokn list. Did you mean token? bowline serve"],
+		[["serve", "--name", "no-such-server", "token", "ad", "x"], "Unknown: token ad x. Did you mean token add? bowline serve"],
+		[["record", "sho", "x"], "Unknown: record sho. Did you mean record show? bowline record"],
+	])("the word after a command: %j", (args, text) => {
+		expect(run(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(text) });
 	});
 
 	test("a setting, at every start and by doctor", () => {

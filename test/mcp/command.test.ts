@@ -33,6 +33,7 @@ Warning: MCP server "good": the tool far is left out: its inputSchema refers to 
 		]);
 		const untrusted = JSON.parse(bowline("good", "--json").stdout);
 		expect(untrusted.servers).toMatchObject([{ name: "good", status: "untrusted" }]);
+		expect(bowline("goood").stderr).toContain('There is no MCP server "goood" here. Did you mean good? bowline mcp lists them.');
 		expect(bowline("nobody")).toMatchObject({ status: 2, stderr: expect.stringContaining('There is no MCP server "nobody" here.') });
 	} finally {
 		rmSync(folder, { recursive: true, force: true });

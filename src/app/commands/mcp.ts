@@ -14,8 +14,6 @@ export async function mcpCommand([name, ...rest]: readonly string[], options: Op
 	const workspace = await openWorkspace({ options: { ...options, "no-session": true }, isRpc: false });
 	await checkMcpConfig(workspace);
 	const { servers, problems } = await tryServers(workspace, name);
-	if (name !== undefined && servers.length === 0)
-		throw new UsageError(`There is no MCP server ${JSON.stringify(name)} here. bowline mcp lists them.`);
 	process.exitCode = servers.some(({ status }) => status === "failed") ? exitCodes.failed : exitCodes.done;
 	if (options.json) return printJson({ servers, problems });
 	if (servers.length === 0) console.log("No MCP servers. Put some into mcpServers of your settings, or into .mcp.json; see docs/mcp.md.");

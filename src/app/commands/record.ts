@@ -1,5 +1,6 @@
 /** `bowline record show|trim|merge`: looks at records, and makes them fit for a folder of tests. */
 import { readFileSync, writeFileSync } from "node:fs";
+import { didYouMean } from "../../lib/nearest.ts";
 import { UsageError } from "../../lib/usage-error.ts";
 import { merged, summaryOf, trimmed } from "../../models/records/edit.ts";
 import { type ModelRecord, parseRecord, toText } from "../../models/records/format.ts";
@@ -12,7 +13,8 @@ export function recordCommand([what, ...words]: readonly string[], options: Opti
 	if (what === "show") return show(words, options);
 	if (what === "trim") return trim(words);
 	if (what === "merge") return merge(words);
-	throw new UsageError(`${what === undefined ? "What is to be done?" : `Unknown: record ${what}.`} ${usage}`);
+	if (what === undefined) throw new UsageError(`Say what to do. ${usage}`);
+	throw new UsageError(`Unknown: record ${what}.${didYouMean(what, ["show", "trim", "merge"], (name) => `record ${name}`)} ${usage}`);
 }
 
 function show([path, tooMuch]: readonly string[], options: Options): void {

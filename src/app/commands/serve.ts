@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { refusePassword } from "../../fleet/open.ts";
 import { exitCodes } from "../../lib/exit-codes.ts";
+import { didYouMean } from "../../lib/nearest.ts";
 import { printable } from "../../lib/printable.ts";
 import { UsageError } from "../../lib/usage-error.ts";
 import type { UnknownFlag } from "../../live/arguments.ts";
@@ -229,6 +230,8 @@ async function control(words: readonly string[], own: ServeOptions, directory: s
 	process.stdout.write(`${textOf(request, data)}\n`);
 }
 
+const verbs = ["status", "stop", "link", "token", "token add", "token list", "token revoke"];
+
 function requestOf(words: readonly string[], { scope, days, now }: ServeOptions): ControlRequest {
 	const [verb, action, name, tooMuch] = words;
 	const fits = (count: number) => {
@@ -247,7 +250,8 @@ function requestOf(words: readonly string[], { scope, days, now }: ServeOptions)
 		if (action === "add" && scope === undefined) throw new UsageError("What may it do? Pass --scope read, drive or admin.");
 		return { do: `token-${action}`, name, ...(scope !== undefined && { scope }), ...(days !== undefined && { days: Number(days) }) };
 	}
-	throw new UsageError(`Unknown: ${words.join(" ")}. ${usage}`);
+	const meant = didYouMean(words.slice(0, verb === "token" ? 2 : 1).join(" "), verbs);
+	throw new UsageError(`Unknown: ${words.join(" ")}.${meant} ${usage}`);
 }
 
 function textOf(request: ControlRequest, data: Record<string, unknown>): string {
