@@ -11,6 +11,7 @@ import { providerRows } from "./provider-rows.ts";
 import { replayRows } from "./replay-rows.ts";
 import type { Row } from "./row.ts";
 import { sandboxRows } from "./sandbox-rows.ts";
+import { serveRows } from "./serve-rows.ts";
 import { sessionRows } from "./session-rows.ts";
 import { subagents } from "./subagent-rows.ts";
 import { toolRows } from "./tool-rows.ts";
@@ -24,6 +25,7 @@ export const rows: Row[] = [
 	...sessionRows,
 	...acpRows,
 	...replayRows,
+	...serveRows,
 	...sandboxRows,
 	subagents,
 	worktree,

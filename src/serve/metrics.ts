@@ -1,5 +1,5 @@
 /** Counts of the server, and their text for Prometheus. No ids, names or paths are in labels. */
-import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import type { IntervalHistogram } from "node:perf_hooks";
 import type { FeedCounts } from "./feed.ts";
 
 const startBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -22,9 +22,17 @@ export class Metrics {
 	#requests = new Map<string, number>();
 	#tokens = 0;
 	#cost = 0;
-	#delay: IntervalHistogram;
+	#delay: IntervalHistogram | undefined;
+	#starting: NodeJS.Timeout;
 
 	constructor() {
+		// The module is loaded when the server has started: its start is not measured, and not made longer.
+		this.#starting = setTimeout(() => void this.#measureDelay(), 1000);
+		this.#starting.unref();
+	}
+
+	async #measureDelay(): Promise<void> {
+		const { monitorEventLoopDelay } = await import("node:perf_hooks");
 		this.#delay = monitorEventLoopDelay({ resolution: 20 });
 		this.#delay.enable();
 	}
@@ -56,7 +64,8 @@ export class Metrics {
 	}
 
 	close(): void {
-		this.#delay.disable();
+		clearTimeout(this.#starting);
+		this.#delay?.disable();
 	}
 
 	text({ sessions, connections, lag }: Gauges): string {
@@ -87,11 +96,11 @@ export class Metrics {
 		metric("requests_total", "counter", "Requests by route and status.", this.#requests);
 		const seconds = (value: number) => (Number.isFinite(value) ? value / 1e9 : 0);
 		metric("event_loop_delay_seconds", "gauge", "How late the event loop turns, since the last look.", [
-			['q="0.5"', seconds(this.#delay.percentile(50))],
-			['q="0.99"', seconds(this.#delay.percentile(99))],
-			['q="1"', seconds(this.#delay.max)],
+			['q="0.5"', seconds(this.#delay?.percentile(50) ?? 0)],
+			['q="0.99"', seconds(this.#delay?.percentile(99) ?? 0)],
+			['q="1"', seconds(this.#delay?.max ?? 0)],
 		]);
-		this.#delay.reset();
+		this.#delay?.reset();
 		metric("tokens_total", "counter", "Tokens of runs that ended.", [["", this.#tokens]]);
 		metric("cost_usd_total", "counter", "Dollars of runs that ended.", [["", this.#cost]]);
 		return `${lines.join("\n")}\n`;

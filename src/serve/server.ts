@@ -308,18 +308,26 @@ export class BowlineServer {
 	#upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
 		stream.on("error", () => undefined); // The other end is gone; `close` follows.
 		let path = "-";
-		try {
-			const admitted = admit(headOfRequest(request), this.#gate);
-			path = admitted.route.path;
-			this.#openSocket(admitted, request, stream, head);
-			this.metrics.onRequest(path, 101);
-			this.config.log({ event: "upgrade", route: path, status: 101 });
-		} catch (error) {
+		const refuse = (error: unknown) => {
 			const refusal = isRefusal(error) ? error : internal(error);
 			if (!isRefusal(error)) this.config.log({ event: "fault", route: path, error: (error as Error).stack ?? String(error) });
 			this.metrics.onRequest(path, refusal.status);
 			this.config.log({ event: "upgrade", route: path, status: refusal.status });
 			refuseUpgrade(stream, refusal);
+		};
+		try {
+			const admitted = admit(headOfRequest(request), this.#gate);
+			path = admitted.route.path;
+			const open = () => {
+				this.#openSocket(admitted, request, stream, head);
+				this.metrics.onRequest(path, 101);
+				this.config.log({ event: "upgrade", route: path, status: 101 });
+			};
+			const loading = this.#sockets.load();
+			if (loading) loading.then(open).catch(refuse);
+			else open();
+		} catch (error) {
+			refuse(error);
 		}
 	}
 

@@ -1,7 +1,7 @@
 /** WebSockets: `ws` does the handshake and reads; what goes out is written as bytes that all readers share. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import type { RawData, WebSocket, WebSocketServer } from "ws";
 import type { Sink } from "./feed.ts";
 import type { Encoding } from "./frames.ts";
 
@@ -78,19 +78,30 @@ export class SocketSink implements Sink {
 }
 
 export class Sockets {
-	#server = new WebSocketServer({
-		noServer: true,
-		perMessageDeflate: false,
-		maxPayload: mostMessageBytes,
-		// The ticket is a secret; only the protocol is answered.
-		handleProtocols: (protocols) => (protocols.has("bowline.v1") ? "bowline.v1" : false),
-	});
+	#server: WebSocketServer | undefined;
+	#loading: Promise<void> | undefined;
 
+	/** `ws` is loaded with the first socket. Undefined when it is there. */
+	load(): Promise<void> | undefined {
+		if (this.#server) return undefined;
+		this.#loading ??= import("ws").then(({ WebSocketServer }) => {
+			this.#server = new WebSocketServer({
+				noServer: true,
+				perMessageDeflate: false,
+				maxPayload: mostMessageBytes,
+				// The ticket is a secret; only the protocol is answered.
+				handleProtocols: (protocols) => (protocols.has("bowline.v1") ? "bowline.v1" : false),
+			});
+		});
+		return this.#loading;
+	}
+
+	/** After `load`. */
 	accept(request: IncomingMessage, stream: Duplex, head: Buffer, then: (socket: WebSocket) => void): void {
-		this.#server.handleUpgrade(request, stream, head, then);
+		this.#server?.handleUpgrade(request, stream, head, then);
 	}
 
 	close(): void {
-		this.#server.close();
+		this.#server?.close();
 	}
 }
