@@ -33,6 +33,7 @@ export interface ProxyParts {
 	/** A program that connects through the proxy, for ssh. */
 	relay: string;
 	resolve?: (host: string) => Promise<readonly string[]>;
+	connect?: (address: { host: string; port: number }) => Socket;
 }
 
 /** What one command may use. */
@@ -72,6 +73,8 @@ export class HostProxy {
 	readonly #holders = new Map<string, Holder>();
 	readonly #http: HttpServer;
 	readonly #sockets = new Set<Duplex>();
+	/** Connections that have had their one request. */
+	readonly #used = new WeakSet<Duplex>();
 	#opened: { cell: Cell; ready: Promise<Server> } | undefined;
 
 	constructor(parts: ProxyParts) {
@@ -193,8 +196,22 @@ export class HostProxy {
 		}
 	}
 
+	#connect(host: string, port: number): Socket {
+		const socket = (this.#parts.connect ?? connect)({ host, port });
+		this.#track(socket);
+		return socket;
+	}
+
+	/** One request for each connection: whatever comes after it would have been read by another parser than ours. */
+	#isFirst(socket: Duplex): boolean {
+		const isFirst = !this.#used.has(socket);
+		this.#used.add(socket);
+		return isFirst;
+	}
+
 	async #tunnel(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
 		socket.on("error", () => socket.destroy());
+		if (!this.#isFirst(socket)) return void socket.destroy();
 		if (isTwofold(request)) return refuse(socket, "400 Bad Request");
 		const authority = authorityOf(request.url ?? "");
 		if (!authority) return refuse(socket, "400 Bad Request");
@@ -202,8 +219,8 @@ export class HostProxy {
 		if (!holder) return refuse(socket, "407 Proxy Authentication Required", realm);
 		const address = await this.#admitted(authority, holder);
 		if (address === undefined) return refuse(socket, "403 Forbidden", {}, refusalText(authority));
-		const upstream = connect({ host: address, port: authority.port, timeout: connectMs });
-		this.#track(upstream);
+		const upstream = this.#connect(address, authority.port);
+		upstream.setTimeout(connectMs);
 		upstream.once("timeout", () => upstream.destroy());
 		upstream.once("error", () => refuse(socket, "502 Bad Gateway"));
 		upstream.once("connect", () => {
@@ -218,6 +235,8 @@ export class HostProxy {
 	}
 
 	async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+		// The answer to the first one ends the connection.
+		if (!this.#isFirst(request.socket)) return void request.resume();
 		const answer = (status: number, headers: Record<string, string> = {}, text = "") => {
 			response.writeHead(status, { Connection: "close", ...headers }).end(text);
 			request.resume();
@@ -234,15 +253,12 @@ export class HostProxy {
 		const kept = Object.entries(request.headers).filter(([name]) => !dropped.test(name));
 		const host = authority.port === 80 ? named : `${named}:${digits}`;
 		const upstream = httpRequest({
-			host: address,
-			port: authority.port,
 			method: request.method ?? "GET",
 			path: path.startsWith("?") ? `/${path}` : path,
 			headers: { ...Object.fromEntries(kept), host, connection: "close" },
-			agent: false,
+			createConnection: () => this.#connect(address, authority.port),
 			setHost: false,
 		});
-		upstream.on("socket", (socket) => this.#track(socket));
 		upstream.once("response", (incoming) => {
 			const { connection: _, "keep-alive": __, ...headers } = incoming.headers;
 			response.writeHead(incoming.statusCode ?? 502, { ...headers, connection: "close" });

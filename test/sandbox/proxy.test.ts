@@ -1,8 +1,9 @@
 /** Network `hosts`: what the proxy reads, whom it asks, and where it connects. */
 import { createServer as createHttpServer } from "node:http";
-import { createServer, type Server } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { authorityOf, isClosedAddress } from "../../src/sandbox/addresses.ts";
+import { HostProxy } from "../../src/sandbox/proxy.ts";
 import { type Frame, Machine, missing, resultOf } from "./support.ts";
 
 const closing: { close(): unknown }[] = [];
@@ -50,6 +51,127 @@ test("addresses that are not on the public network", () => {
 	expect(["8.8.8.8", "172.32.0.1", "2606:4700::1111"].filter(isClosedAddress)).toEqual([]);
 });
 
+async function listen<Kind extends Server>(server: Kind): Promise<number> {
+	closing.push(server);
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	return (server.address() as { port: number }).port;
+}
+
+describe("the proxy alone", () => {
+	/** Every connection that the proxy makes arrives at one server here, whose answer is `served` and how often it was asked. */
+	async function scene(
+		allowed: readonly string[],
+		answers: Record<string, string[][]> = {},
+		answer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nserved",
+	) {
+		const requests: string[] = [];
+		const upstream = await listen(
+			createServer((socket) => {
+				socket
+					.on("error", () => undefined)
+					.on("data", (chunk) => {
+						requests.push(String(chunk).split("\r\n")[0] as string);
+						socket.end(answer);
+					});
+			}),
+		);
+		const judged: string[] = [];
+		const connected: string[] = [];
+		const proxy = new HostProxy({
+			nsenter: "",
+			relay: "",
+			async judge(target) {
+				judged.push(target);
+				return { isAllowed: allowed.includes(target), mayBePrivate: false };
+			},
+			resolve: async (host) => answers[host]?.shift() ?? ["203.0.113.1"],
+			connect({ host, port }) {
+				connected.push(`${host} ${port}`);
+				return connect(upstream, "127.0.0.1");
+			},
+		});
+		closing.push(proxy);
+		const port = await listen(createServer((socket) => proxy.take(socket)));
+		const pass = proxy.admit("call");
+		const { username, password } = new URL(pass.variables.HTTP_PROXY as string);
+		const key = `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+		/** Sends the bytes at once and resolves with everything that comes back. */
+		const send = (text: string) =>
+			new Promise<string>((resolve) => {
+				let said = "";
+				const socket = connect(port, "127.0.0.1", () => socket.write(text.replaceAll("KEY", key)));
+				socket.on("data", (chunk) => {
+					said += chunk;
+					if (said.startsWith("HTTP/1.1 200 Connection Established") && !said.includes("served")) socket.write("hello\r\n");
+				});
+				socket.on("error", () => undefined).on("close", () => resolve(said));
+			});
+		return { send, judged, connected, requests, denied: () => pass.end() };
+	}
+	const get = (url: string) => `GET ${url} HTTP/1.1\r\nHost: x\r\nKEY\r\n\r\n`;
+	const tunnel = (target: string) => `CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\nKEY\r\n\r\n`;
+
+	test("a name is resolved once, and the connection goes to the address that was checked, whatever the name means a moment later", async () => {
+		const names = { "a.example": [["203.0.113.7"], ["127.0.0.1"]], "b.example": [["127.0.0.1"]], "c.example": [["10.0.0.1", "203.0.113.9"]] };
+		const { send, connected, denied } = await scene(["a.example:443", "a.example:80", "b.example:443", "c.example:443"], names);
+		expect(await send(tunnel("a.example:443"))).toContain("served");
+		expect(connected).toEqual(["203.0.113.7 443"]);
+		expect(await send(get("http://a.example/"))).toMatch(/^HTTP\/1.1 403/);
+		expect(await send(tunnel("b.example:443"))).toMatch(/^HTTP\/1.1 403/);
+		expect(await send(tunnel("c.example:443"))).toContain("served");
+		expect(connected).toEqual(["203.0.113.7 443", "203.0.113.9 443"]);
+		expect(denied()).toEqual(["host a.example:80", "host b.example:443"]);
+	});
+
+	test("a redirect is handed on and not followed, and its target is judged like any other", async () => {
+		const moved = "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest\r\nContent-Length: 0\r\n\r\n";
+		const { send, judged, connected } = await scene(["a.example:80", "169.254.169.254:80"], {}, moved);
+		expect(await send(get("http://a.example/"))).toContain("302 Found");
+		expect(judged).toEqual(["a.example:80"]);
+		expect(await send(get("http://169.254.169.254/latest"))).toMatch(/^HTTP\/1.1 403/);
+		expect(connected).toEqual(["203.0.113.1 80"]);
+	});
+
+	test("a connection carries one request: a second one to another host is not even judged", async () => {
+		const { send, judged, connected, requests } = await scene(["a.example:80", "b.example:80", "b.example:443"]);
+		const said = await send(get("http://a.example/one") + get("http://b.example/"));
+		expect(said.match(/HTTP\/1.1/g)).toHaveLength(1);
+		expect(said).toContain("served");
+		expect([judged, connected, requests]).toEqual([["a.example:80"], ["203.0.113.1 80"], ["GET /one HTTP/1.1"]]);
+		// A tunnel as the second one ends the connection.
+		expect(await send(get("http://a.example/two") + tunnel("b.example:443"))).not.toContain("Connection Established");
+		expect(judged).toEqual(["a.example:80", "a.example:80"]);
+	});
+
+	test("ports belong to the question: what is allowed at one is not allowed at another", async () => {
+		const { send, judged, connected } = await scene(["git.example:22", "203.0.113.5:8443"]);
+		expect(await send(tunnel("git.example:22"))).toContain("served");
+		expect(await send(tunnel("203.0.113.5:8443"))).toContain("served");
+		for (const target of ["git.example:25", "git.example:443", "203.0.113.5:443", "203.0.113.6:8443", "192.168.0.1:80", "[::1]:80"])
+			expect(await send(tunnel(target))).toMatch(/^HTTP\/1.1 403/);
+		expect(judged.slice(0, 3)).toEqual(["git.example:22", "203.0.113.5:8443", "git.example:25"]);
+		expect(connected).toEqual(["203.0.113.1 22", "203.0.113.5 8443"]);
+	});
+
+	test.each([
+		"GET http://a.example/ HTTP/1.1\rHost: x\r\nKEY\r\n\r\n",
+		"GET http://a.example/ HTTP/1.1\r\nHost : x\r\nKEY\r\n\r\n",
+		"GET http://a.example/ HTTP/1.1\r\nHost: x\0y\r\nKEY\r\n\r\n",
+		"GET http://a.example/ HTTP/1.1\r\nHost: x\r\nKEY\r\n folded: y\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n",
+		"POST http://a.example/ HTTP/1.1\r\nHost: x\r\nKEY\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n",
+		"GET http://a.example\\@b.example/ HTTP/1.1\r\nHost: x\r\nKEY\r\n\r\n",
+		"GET http://a.example/ b HTTP/1.1\r\nHost: x\r\nKEY\r\n\r\n",
+		"GET https://a.example/ HTTP/1.1\r\nHost: x\r\nKEY\r\n\r\n",
+		"CONNECT a.example:443/ HTTP/1.1\r\nHost: x\r\nKEY\r\n\r\n",
+		"CONNECT a.example\0:443 HTTP/1.1\r\nHost: x\r\nKEY\r\n\r\n",
+		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+	])("bytes that are not exactly a request end the connection: %j", async (bytes) => {
+		const { send, judged, connected } = await scene(["a.example:80", "a.example:443"]);
+		expect((await send(bytes)).slice(0, 12)).toBe("HTTP/1.1 400");
+		expect([judged, connected]).toEqual([[], []]);
+	});
+});
+
 describe.skipIf(missing)(`the proxy${missing ? ` (left out: ${missing})` : ""}`, () => {
 	const flags = (hosts: string[]) => [
 		"--sandbox",
@@ -64,12 +186,6 @@ describe.skipIf(missing)(`the proxy${missing ? ` (left out: ${missing})` : ""}`,
 		const machine = new Machine();
 		closing.push(machine);
 		return machine;
-	}
-
-	async function listen<Kind extends Server>(server: Kind): Promise<number> {
-		closing.push(server);
-		await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-		return (server.address() as { port: number }).port;
 	}
 
 	/** Sends raw bytes to the proxy from inside, and prints the first line of the answer. */

@@ -183,9 +183,7 @@ export class Shell {
 			updates.due();
 		};
 		const pipes = readPipes(streams, take);
-		const exit = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
-			child.once("exit", (code, name) => resolve([code, name]));
-		});
+		const exit = exitOf(child);
 		exit.then(pipes.exited);
 
 		const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), timeoutMs);
@@ -236,7 +234,7 @@ export class Shell {
 		if (child.pid === undefined) throw await startError(child);
 		const group = child.pid;
 		this.#programs.add(group);
-		child.once("exit", () => {
+		void exitOf(child).then(() => {
 			void enclosure?.ended();
 			this.#programs.delete(group);
 			this.#leave(group);
@@ -334,14 +332,14 @@ export class Shell {
 				await enclosure.ended();
 				throw new Error(this.#isClosed ? closedText : "Operation aborted");
 			}
-			const { stdio, output: own, release } = connect();
+			const { stdio, output: own, release: disconnect } = connect();
 			let child: ChildProcess;
 			try {
 				const options = { cwd: "/", env: enclosure.environment, stdio: [...stdio, ...enclosure.descriptors], detached: true };
 				child = spawn(enclosure.file, enclosure.args, options as SpawnOptions);
 			} finally {
 				enclosure.release();
-				release?.();
+				disconnect?.();
 			}
 			if (child.pid === undefined) throw await startError(child);
 			child.on("error", () => undefined);
@@ -352,7 +350,9 @@ export class Shell {
 			signal?.addEventListener("abort", onAbort, { once: true });
 			const streams = [child.stdout, child.stderr] as (Readable | null | undefined)[];
 			const output = own.length > 0 ? own : streams.filter((stream) => stream !== null && stream !== undefined);
+			const release = hold(streams);
 			const hasBegun = await enclosure.begun(child);
+			release();
 			signal?.removeEventListener("abort", onAbort);
 			this.#programs.delete(group);
 			this.#oldLogs ??= setTimeout(() => removeOldLogs(this.#tempDir, Date.now()), oldLogsAfterMs).unref();
@@ -401,6 +401,27 @@ export class Shell {
 			else if (this.#background.delete(each) || each === group) this.#watchdog.release(each);
 		}
 	}
+}
+
+/** Also of a child that has ended already: one inside walls may be faster than our reading of its first byte. */
+function exitOf(child: ChildProcess): Promise<[number | null, NodeJS.Signals | null]> {
+	const { exitCode: code, signalCode: name } = child;
+	if (code !== null || name !== null) return Promise.resolve([code, name]);
+	return new Promise((resolve) => {
+		child.once("exit", (status, signal) => resolve([status, signal]));
+	});
+}
+
+/**
+ * Keeps what a program prints until the returned function is called. Node throws away the output of a program that has ended while nothing
+ * reads it, and one inside walls may end before its first byte is read here.
+ */
+function hold(streams: readonly (Readable | null | undefined)[]): () => void {
+	const keep = () => undefined;
+	for (const stream of streams) stream?.on("readable", keep);
+	return () => {
+		for (const stream of streams) stream?.off("readable", keep);
+	};
 }
 
 /** Where what an enclosed program prints goes. */
