@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { load, loadAll } from "js-yaml";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { screenOf } from "../../src/app/commands/fleet-view.ts";
 import { fleetFlags } from "../../src/app/fleet-flags.ts";
 import { Wallet } from "../../src/fleet/budget.ts";
 import { checkOut, Mirrors } from "../../src/fleet/checkout.ts";
@@ -321,6 +322,11 @@ describe("money", () => {
 		expect(inFlight.isMoving).toBe(false);
 		expect(inFlight.settled("other", { usd: 1, tokens: 3 })).toEqual({ usd: 1, tokens: 3 });
 	});
+});
+
+test("the live table fits the terminal: lines are cut, what was there before is cleared", () => {
+	const screen = screenOf("run  state\nr_1  running", 8);
+	expect(screen).toBe("\u001b[Hrun  st\u001b[K\nr_1  ru\u001b[K\n\u001b[J");
 });
 
 test("the short flags of the command line are those of the fleet's table", () => {

@@ -201,6 +201,22 @@ describe.runIf(hasPostgres)("postgres", () => {
 		}
 	});
 
+	test("after many submissions Postgres knows how many wait, so that a claim does not sort them all", async () => {
+		const url = await cluster.database(initialised);
+		const queue = await openPostgresQueue({ url, schema, listen: false });
+		const owner = new pg.Client({ connectionString: url });
+		await owner.connect();
+		try {
+			await queue.register(worker);
+			await queue.submit(Array.from({ length: 2000 }, (_, index) => submission(`k${index}`)));
+			const { rows } = await owner.query("select reltuples from pg_class where oid = $1::regclass", [`${schema}.run`]);
+			expect((rows[0] as { reltuples: number }).reltuples).toBe(2000);
+		} finally {
+			await owner.end();
+			await queue.close();
+		}
+	});
+
 	test("a schema of an earlier version is refused with the remedy, and `init` brings it up to date", async () => {
 		const url = await cluster.database(initialised);
 		const owner = new pg.Client({ connectionString: url });

@@ -49,6 +49,12 @@ export function runTable(runs: readonly RunRow[], counts: Partial<Record<RunStat
 	return `${rows.length === 0 ? "" : `${table(head, rows)}${more}\n\n`}${countsText(counts)}`;
 }
 
+/** Over what the terminal shows, without a flicker: each line is cut at its width, and what is left of the screen before is cleared. */
+export function screenOf(text: string, columns = 80): string {
+	const lines = text.split("\n").map((line) => `${line.slice(0, columns - 1)}\u001b[K\n`);
+	return `\u001b[H${lines.join("")}\u001b[J`;
+}
+
 export function progressLine(rows: readonly RunRow[], elapsedMs: number): string {
 	const counts: Partial<Record<RunState | Status, number>> = {};
 	for (const { state, status } of rows) counts[status ?? state] = (counts[status ?? state] ?? 0) + 1;

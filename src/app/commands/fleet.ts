@@ -17,7 +17,7 @@ import { type FleetOptions, fleetFlags } from "../fleet-flags.ts";
 import { printJson } from "../json.ts";
 import { queuePlaceOf } from "../queue-place.ts";
 import { parseOwnFlags } from "../serve-flags.ts";
-import { conversationLines, progressLine, runTable, table, tookText } from "./fleet-view.ts";
+import { conversationLines, progressLine, runTable, screenOf, table, tookText } from "./fleet-view.ts";
 
 interface Call {
 	words: readonly string[];
@@ -66,6 +66,10 @@ export async function fleetCommand(given: readonly string[], options: Options, u
 			`What is to be done? ${Object.values(commands)
 				.map(({ usage }) => `\n  bowline fleet ${usage}`)
 				.join("")}`,
+		);
+	if (name === "answer")
+		throw new UsageError(
+			"Runs do not wait for answers: a question that no policy answers is denied at its deadline. Settle it before with permissions.rules.",
 		);
 	if (!Object.hasOwn(commands, name))
 		throw new UsageError(`Unknown: bowline fleet ${name}.${didYouMean(name, Object.keys(commands), (each) => `bowline fleet ${each}`)}`);
@@ -245,7 +249,8 @@ async function waitFor(queue: SharedQueue, ids: readonly string[]): Promise<void
 		const rows: RunRow[] = [];
 		for (let from = 0; from < ids.length; from += 500) rows.push(...(await queue.list({ ids: ids.slice(from, from + 500), limit: 500 })));
 		const line = progressLine(rows, Date.now() - start);
-		if (isTerminal) process.stderr.write(`\r\u001b[K${line}`);
+		// A line that the terminal would break is not overwritten by the next.
+		if (isTerminal) process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
 		else if (line.replace(/\d+ s$/, "") !== shown) {
 			shown = line.replace(/\d+ s$/, "");
 			process.stderr.write(`${line}\n`);
@@ -303,10 +308,8 @@ async function status(call: Call): Promise<void> {
 		});
 		for (;;) {
 			const { runs, counts } = await look();
-			const screen = printable(runTable(runs, counts, process.stdout.rows))
-				.split("\n")
-				.join("\u001b[K\n");
-			process.stdout.write(process.stdout.isTTY ? `\u001b[H\u001b[2J${screen}\n` : `${screen}\n\n`);
+			const { isTTY, rows, columns } = process.stdout;
+			process.stdout.write(isTTY ? screenOf(printable(runTable(runs, counts, rows)), columns) : `${printable(runTable(runs, counts))}\n\n`);
 			const isQuiet = (counts.queued ?? 0) + (counts.running ?? 0) === 0;
 			if (isOver || (isQuiet && (words.length > 0 || flags.batch !== undefined))) return;
 			await new Promise((resolve) => setTimeout(resolve, pollMs * 2));

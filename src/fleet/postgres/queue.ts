@@ -98,6 +98,8 @@ export class PostgresQueue implements Fleet.RunQueue {
 			// The same key gives the same run, so that it may be repeated.
 			done.push(...(await this.#repeatedly(() => this.#transaction((client) => this.#submitAll(client, part)))));
 		}
+		// Without it claims would sort all waiting runs until Postgres looks by itself, a minute later. Only the owner may ask; for others it is a warning.
+		if (submissions.length >= submitAtOnce) await this.#ask(this.#sql.analyze, []).catch(() => undefined);
 		for (const lane of new Set(submissions.map(({ lane }) => lane))) this.#notify(`ready ${lane}`.slice(0, 90));
 		return done;
 	}

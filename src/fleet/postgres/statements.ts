@@ -36,6 +36,9 @@ ins as (insert into ${s}.run (id, key, key_digest, lane, priority, spec, batch, 
 select g.key, i.id, true as fresh, true as same from given g join ins i on i.id = g.id
 union all select g.key, r.id, false, r.key_digest = decode(g.digest, 'hex') from given g join ${s}.run r on r.key = g.key`,
 
+		/** So that the next claim knows how many wait. */
+		analyze: `analyze ${s}.run`,
+
 		register: `insert into ${s}.worker (id, host, labels, slots, version) values ($1,$2,$3,$4,$5) on conflict (id) do nothing`,
 
 		/** $1 worker, $2 labels, $3 lanes or null. The lane's row lock makes its ceiling exact. */
