@@ -29,6 +29,9 @@ export function runDot({ state, status }: FleetRun): HTMLElement {
 export const placeOf = ({ spec }: FleetRun): string =>
 	lastPart(textOf((spec.repo as { url?: unknown } | undefined)?.url).replace(/\.git$/, "")) || "repository";
 
+/** The end of an id tells two of them apart; all of it is in its title. */
+const shortId = (id: string) => h("bdi", { title: id }, id.length > 14 ? `${id.slice(0, 2)}…${id.slice(-6)}` : id);
+
 const ago = (ms: number) => (ms < 1000 ? "now" : `${duration(ms)} ago`);
 /** Milliseconds since, by the server's clock: only the distance of its own times is known here. */
 const took = ({ startedAt, finishedAt }: FleetRun) =>
@@ -162,7 +165,7 @@ function drawRun(row: HTMLElement, run: FleetRun): void {
 		[h("bdi", {}, run.batch ?? "")],
 		[String(run.epoch)],
 		[String(run.attempts)],
-		[h("bdi", {}, run.worker ?? "")],
+		[run.worker !== null && shortId(run.worker)],
 		[run.tokens ? shortNumber(run.tokens) : ""],
 		[run.usd ? money(run.usd) : ""],
 		[run.state === "done" ? took(run) : ago(run.ageMs)],
@@ -198,7 +201,7 @@ function drawWorker(row: HTMLElement, worker: FleetWorker): void {
 	const word = worker.gone ? "gone" : worker.draining ? "draining" : worker.running > 0 ? "working" : "idle";
 	const kind = worker.gone ? "asleep" : worker.draining ? "needs" : worker.running > 0 ? "working" : "idle";
 	replaceCells(row, [
-		[h("bdi", {}, worker.id)],
+		[shortId(worker.id)],
 		[h("span", { class: `dot ${kind}`, "aria-hidden": "true" }), h("span", {}, word)],
 		[h("bdi", {}, worker.host)],
 		[`${worker.running} of ${worker.slots}`],

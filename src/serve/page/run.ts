@@ -254,7 +254,7 @@ function pairsOf(run: FleetRun): [string, Child | string][] {
 	const commit = textOf(fieldsOf(spec.repo).commit).slice(0, 12);
 	const ms = startedAt === null ? 0 : (finishedAt === null ? Date.parse(startedAt) + run.ageMs : Date.parse(finishedAt)) - Date.parse(startedAt);
 	return [
-		["State", h("span", {}, runDot(run), " ", runWord(run))],
+		["State", h("span", {}, runDot(run), runWord(run))],
 		["Repository", [placeOf(run), commit].filter(Boolean).join(" · ")],
 		["Lane", lane],
 		["Batch", batch ?? ""],
