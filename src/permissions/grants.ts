@@ -152,12 +152,15 @@ function read(file: string): GrantsFile {
 	const { version, projects } = content;
 	if (version !== 1 || typeof projects !== "object" || projects === null) throw new Error("it is not a file of grants of version 1");
 	const isGrant = (grant: Partial<StoredGrant> | null) =>
-		typeof grant?.id === "string" &&
-		typeof grant.rule === "object" &&
-		grant.rule !== null &&
-		grant.rule.action === "allow" &&
-		typeof grant.createdAt === "string";
+		typeof grant?.id === "string" && isAllowRule(grant.rule) && typeof grant.createdAt === "string";
 	if (!Object.values(projects).every((grants) => Array.isArray(grants) && grants.every(isGrant)))
 		throw new Error("it contains something that is not a grant");
 	return content as GrantsFile;
+}
+
+function isAllowRule(rule: Partial<PermissionRule> | null | undefined): boolean {
+	if (typeof rule !== "object" || rule === null || rule.action !== "allow") return false;
+	const { tool, command, path, host } = rule as Record<string, unknown>;
+	const isText = (member: unknown) => member === undefined || typeof member === "string";
+	return [tool, command, path, host].every(isText) && (tool !== undefined || host !== undefined);
 }

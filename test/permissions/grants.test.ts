@@ -64,6 +64,11 @@ test("a file that is not ours is left as it is, ignored and named, and nothing i
 	expect(warnings.at(-1)).toMatch(/permissions\.jsonc cannot be used: it contains something that is not a grant\. It is ignored and left as it is\./);
 	expect(() => grants.add("always", grant("b"))).toThrow("not a grant");
 	expect(readFileSync(file, "utf8")).toContain("deny");
+	for (const rule of [{ action: "allow" }, { action: "allow", tool: 5 }, { action: "allow", tool: "bash", command: ["ls"] }]) {
+		writeFileSync(file, JSON.stringify({ version: 1, projects: { "/w/shop": [{ id: "x", rule, createdAt: "now" }] } }));
+		expect(open(file).all).toEqual([]);
+		expect(warnings.at(-1)).toContain("it contains something that is not a grant");
+	}
 });
 
 test("grants of a session are in memory only, and end with it", () => {
