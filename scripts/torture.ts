@@ -1,9 +1,13 @@
-/** The long form of the torture test: `npm run torture -- --minutes N --seed S`. See docs/reliability.md. */
+/**
+ * The long form of the torture test: `npm run torture -- --minutes N --seed S`. With `--cuts` the plans are played through a server, over sockets
+ * that are cut at random. See docs/reliability.md.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { planFor } from "../test/torture/generate.ts";
+import { roundOverCuts } from "../test/torture/over-cuts.ts";
 import type { Plan } from "../test/torture/plan.ts";
 import { type Round, report, round, shortest } from "../test/torture/round.ts";
 
@@ -15,10 +19,13 @@ const { values } = parseArgs({
 		seed: { type: "string", default: String(Date.now() % 1_000_000) },
 		jobs: { type: "string", default: "2" },
 		plan: { type: "string" },
+		cuts: { type: "boolean", default: false },
 		verbose: { type: "boolean", default: false },
 	},
 });
 
+const play = values.cuts ? roundOverCuts : round;
+const command = values.cuts ? "npm run serve-torture" : "npm run torture";
 const seed = Number(values.seed);
 const mostRounds = values.plan ? 1 : values.rounds ? Number(values.rounds) : Number.POSITIVE_INFINITY;
 const deadline = values.rounds || values.plan ? Number.POSITIVE_INFINITY : performance.now() + Number(values.minutes) * 60_000;
@@ -34,7 +41,7 @@ async function work(): Promise<void> {
 	while (next < mostRounds && performance.now() < deadline) {
 		const plan: Plan = values.plan ? JSON.parse(readFileSync(values.plan, "utf8")) : planFor(seed + next);
 		next += 1;
-		const result = await round(root, plan);
+		const result = await play(root, plan);
 		done += 1;
 		count(result);
 		if (values.verbose) console.log(report(result));
@@ -46,11 +53,11 @@ async function work(): Promise<void> {
 async function found(result: Round): Promise<void> {
 	failures += 1;
 	console.log(`\nFOUND with seed ${result.plan.seed}: ${result.problems[0]}\nmaking it shorter ...`);
-	const best = await shortest(result, root, 60_000);
+	const best = await shortest(result, root, 60_000, play);
 	const file = join(tmpdir(), `bowline-torture-${result.plan.seed}.json`);
 	writeFileSync(file, JSON.stringify(best.plan, null, "\t"));
 	console.log(report(best));
-	console.log(`again: npm run torture -- --seed ${result.plan.seed} --rounds 1\nshort: npm run torture -- --plan ${file}\n`);
+	console.log(`again: ${command} -- --seed ${result.plan.seed} --rounds 1\nshort: ${command} -- --plan ${file}\n`);
 }
 
 function count({ plan, played }: Round): void {
@@ -58,6 +65,8 @@ function count({ plan, played }: Round): void {
 		const name = step.do === "send" ? step.frame.type : step.do === "end" ? step.how : step.do;
 		steps.set(name, (steps.get(name) ?? 0) + 1);
 	}
+	const cuts = played.lives.flatMap(({ trace }) => trace).filter(({ way, frame }) => way === "!" && frame.type === "cut").length;
+	if (cuts) steps.set("cut", (steps.get("cut") ?? 0) + cuts);
 	for (const { what, ms } of played.took) took.set(what, [...(took.get(what) ?? []), ms]);
 }
 

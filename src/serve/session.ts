@@ -563,7 +563,7 @@ export class Session {
 		this.#requests.delete(number);
 		// Until its snapshot frames come again.
 		if (command === "subscribe" && request.isOwn && line.slice(0, 300).includes('"success":true')) this.#remembering = [];
-		if (command === "prompt") this.#keepAnswered(number, request);
+		if (command === "prompt" || command === "abort_and_prompt") this.#keepAnswered(number, request);
 		if (!request.isOwn) this.#crashes = [];
 		if (command === "bash") this.#bashes = Math.max(0, this.#bashes - 1);
 		const isSuccess = line.slice(0, 300).includes('"success":true');

@@ -111,7 +111,7 @@ test("a flag that can have no effect is refused with the remedy, and so is every
 
 test("a cut is invisible, --read watches, --takeover drives, signals detach, and a session that is deleted ends it", async () => {
 	const server = await serve({ replies: [{ repeat: { text: "word ", count: 40 }, pieceDelayMs: 10 }, { text: "taken over" }] });
-	const proxy = await new CuttingProxy(() => server.port).listen();
+	const proxy = await new CuttingProxy(() => server.port).listen(later);
 	const over = ["--url", proxy.url, "--token-file", join(server.at.user, "serve/default/token")];
 	const first = await attached(server, "--new", "--dialect", "pi", ...over);
 	const { sessionId } = await first.getState();

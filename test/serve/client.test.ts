@@ -24,7 +24,7 @@ const isIncreasing = (numbers: number[]) => numbers.every((number, index) => ind
 
 async function proxied(start: Start): Promise<{ server: TestServer; proxy: CuttingProxy; options: Pick<ConnectOptions, "url" | "token"> }> {
 	const server = await serve(start);
-	const proxy = await new CuttingProxy(() => server.port).listen();
+	const proxy = await new CuttingProxy(() => server.port).listen(later);
 	return { server, proxy, options: { url: proxy.url, token: server.token } };
 }
 
@@ -225,7 +225,7 @@ test("a server that is killed in the middle of a run and started again: the clie
 	const replies = [{ repeat: { text: "slowly ", count: 60 }, pieceDelayMs: 50 }, { text: "after the restart" }];
 	const first = await serve({ replies });
 	let server = first;
-	const proxy = await new CuttingProxy(() => server.port).listen();
+	const proxy = await new CuttingProxy(() => server.port).listen(later);
 	const session = await first.create();
 	const client = await connect({ url: proxy.url, token: first.token, session: session.id });
 	const frames = recorded(client);

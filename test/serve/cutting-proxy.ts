@@ -1,6 +1,5 @@
 /** A way to a server that can be cut: bytes go through until the connection is dropped without a word, as by a lost network. */
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { later } from "./support.ts";
 
 export class CuttingProxy {
 	#server: Server;
@@ -20,15 +19,18 @@ export class CuttingProxy {
 		this.#server = createServer((near) => this.#join(near));
 	}
 
-	async listen(): Promise<this> {
+	/** `later`: how the end is arranged. */
+	async listen(later: (end: () => void) => void = () => undefined): Promise<this> {
 		await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
 		const { port } = this.#server.address() as { port: number };
 		this.url = `http://127.0.0.1:${port}`;
-		later(() => {
-			this.cut();
-			this.#server.close();
-		});
+		later(() => this.close());
 		return this;
+	}
+
+	close(): void {
+		this.#server.close();
+		this.cut();
 	}
 
 	#join(near: Socket): void {

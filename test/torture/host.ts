@@ -47,9 +47,16 @@ export class Life {
 	#asked: { id: string; digest: string }[] = [];
 	#listeners = new Set<(frame: Frame | undefined) => void>();
 
-	constructor(root: string, world: World, flags: readonly string[], env: Record<string, string> = {}, approvals: readonly Approval[] = []) {
+	constructor(
+		root: string,
+		world: World,
+		flags: readonly string[],
+		env: Record<string, string> = {},
+		approvals: readonly Approval[] = [],
+		words: readonly string[] = ["--mode", "rpc", "--session-dir", world.sessions],
+	) {
 		this.#approvals = approvals;
-		const program = [join(root, "dist/bowline.js"), "--mode", "rpc", "--session-dir", world.sessions, ...flags];
+		const program = [join(root, "dist/bowline.js"), ...words, ...flags];
 		const args = ["--require", join(root, "test/torture/fixtures/faults.cjs"), ...program];
 		this.child = spawn(process.execPath, args, { cwd: world.cwd, env: { ...world.environment(), ...env } });
 		const reader = new RecordReader({ record: (line) => this.#hear(line), tooLong: () => undefined }, Number.POSITIVE_INFINITY);
