@@ -1,13 +1,13 @@
 /**
  * Takes the pictures of the page in docs/: a real server, a scripted model, a browser. Run it by hand when the page has changed, and look at
- * every picture: node scripts/run.mjs page-pictures [directory [fleet]]. Make them small before they are kept, with ImageMagick:
- * convert page-dark.png -strip +dither -colors 96 PNG8:page-dark.png
+ * every picture: node scripts/run.mjs page-pictures [directory [fleet]].
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { chromium, type Page } from "playwright-core";
+import { palettePng } from "./palette-png.ts";
 
 const root = join(import.meta.dirname, "..");
 const target = resolve(process.argv[2] ?? join(root, "docs"));
@@ -96,7 +96,7 @@ const says = (page: Page, where: string, text: string) =>
 
 async function take(page: Page, name: string): Promise<void> {
 	await page.waitForTimeout(700);
-	await page.screenshot({ path: join(target, `page-${name}.png`) });
+	writeFileSync(join(target, `page-${name}.png`), palettePng(await page.screenshot()));
 	console.log(`page-${name}.png`);
 	await page.context().close();
 }
