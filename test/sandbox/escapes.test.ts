@@ -23,6 +23,9 @@ const escapes: Record<string, (scene: Scene) => string> = {
 	"a write through a link": ({ machine }) => `ln -sf ${machine.outside}/linked way && echo x > way`,
 	"a hard link to a file outside": ({ machine }) => `ln ${machine.outside}/file hard && echo x >> hard`,
 	"a file moved out": ({ machine }) => `echo x > moved && mv moved ${machine.outside}/moved && test -e ${machine.outside}/moved`,
+	"a start file of the shell": () => "echo x >> ~/.bashrc",
+	"a file of the home through the root of another process": () =>
+		"for root in /proc/[0-9]*/root; do echo x > $root/$HOME/planted && exit 0; done; exit 1",
 	"a key in the home": () => "grep -q PRIVATE ~/.ssh/id_test",
 	"a key in the home, through another process": () => "cat /proc/[0-9]*/root/$HOME/.ssh/id_test | grep -q PRIVATE",
 	"a key in the home, through its folder": () => "cd ~ && find . -name id_test | grep -q .",

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { toScript } from "../wire/support/script.ts";
 import { type Call, type Frame, Machine, missing, resultOf } from "./support.ts";
 
 const machines: Machine[] = [];
@@ -118,6 +119,17 @@ describe.skipIf(missing)(`walls and the gate${missing ? ` (left out: ${missing})
 			const { questions, results } = await asked(machine, [outside(machine, "two")], inside, () => ({ decision: "allow" }));
 			expect(questions).toEqual([]);
 			expect(results[0]?.text).toContain("No command can be run outside the sandbox here.");
+			expect(readdirSync(machine.outside)).toEqual([]);
+		});
+
+		test("is not offered to a subagent where no person can be asked", async () => {
+			const machine = machineOf();
+			const command = JSON.stringify({ command: `echo x > ${machine.outside}/one`, outsideSandbox: "it must" });
+			const script = toScript(
+				`agent main + call #T task {"agent":"task","tasks":[{"id":"Try","description":"d","assignment":"Try it."}]} · agent task + sees "Try it." + call bash ${command} · agent task + sees "No command can be run outside the sandbox here." + call submit_result {"result":{"data":"Refused."}} · agent main + say "Good."`,
+			);
+			const { results } = await machine.run(script, ask);
+			expect(results[0]?.text).toContain("1 of 1 task succeeded");
 			expect(readdirSync(machine.outside)).toEqual([]);
 		});
 
