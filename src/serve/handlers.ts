@@ -6,7 +6,7 @@ import { scopes } from "../protocol/routes.ts";
 import type { CreateSession } from "../protocol/serve.ts";
 import type { Admitted } from "./checks.ts";
 import type { FleetRoutes } from "./fleet/handlers.ts";
-import { answer, answerJson, answerText, cursorOf, keyOf, numberOf, parseObject, readBody } from "./http.ts";
+import { answer, answerJson, answerText, cursorOf, keyOf, mostLoginBytes, numberOf, parseObject, readBody } from "./http.ts";
 import type { PageAssets } from "./page-assets.ts";
 import { Refusal } from "./refusal.ts";
 import type { Running } from "./server.ts";
@@ -28,11 +28,11 @@ const bearerOf = ({ bearer }: Call) => bearer as Bearer;
 const sessionOf = ({ server, params }: Call) => server.sessions.get(params.id as string);
 
 /** The body of a route with a shape, checked. A route whose members are all optional takes no body as well. */
-async function bodyOf({ request, route }: Call): Promise<Record<string, unknown>> {
+async function bodyOf({ request, response, route }: Call, most?: number): Promise<Record<string, unknown>> {
 	const isEmpty =
 		request.headers["content-type"] === undefined && (request.headers["content-length"] ?? "0") === "0" && !request.headers["transfer-encoding"];
 	if (isEmpty && route.body === "StopSession") return {};
-	const body = parseObject(await readBody(request));
+	const body = parseObject(await readBody(request, response, most));
 	if (route.body !== undefined) (await import("./validate.ts")).checkBody(route.body, body);
 	return body;
 }
@@ -138,7 +138,7 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 			throw new Refusal(429, "too_many_requests", "Too many wrong codes from this address. Wait a minute.", {
 				headers: { "Retry-After": String(Math.ceil(wait / 1000)) },
 			});
-		const body = (await bodyOf(call)) as { code?: string; token?: string };
+		const body = (await bodyOf(call, mostLoginBytes)) as { code?: string; token?: string };
 		const granted = tokens.login(body, String(request.headers["user-agent"] ?? ""));
 		if (granted) return answerJson(response, 200, granted);
 		tokens.noteFailure(address);

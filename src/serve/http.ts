@@ -31,18 +31,24 @@ export function answerRefusal(response: ServerResponse, refusal: Refusal): void 
 	answerJson(response, refusal.status, refusal.body, refusal.headers);
 }
 
+/** Bodies that come before a token was checked. */
+export const mostLoginBytes = 16 * 1024;
+
 /** The text of a JSON body, checked before it is read. Throws a Refusal. */
-export async function readBody(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage, response: ServerResponse, most = mostBodyBytes): Promise<string> {
 	const { "content-type": type, "content-length": length, "content-encoding": encoding } = request.headers;
 	if (!/^application\/json\s*(;|$)/i.test(type ?? "")) throw new Refusal(415, "bad_json", "Send JSON with Content-Type: application/json.");
 	if (encoding !== undefined && encoding !== "identity") throw new Refusal(415, "bad_json", "Send the body without Content-Encoding.");
-	const tooLarge = () => new Refusal(413, "bad_json", "The body is larger than 32 MiB.", { headers: { Connection: "close" } });
-	if (Number(length ?? 0) > mostBodyBytes) throw tooLarge();
+	const limit = most < 1024 * 1024 ? `${most / 1024} KiB` : `${most / 1024 / 1024} MiB`;
+	const tooLarge = () => new Refusal(413, "bad_json", `The body is larger than ${limit}.`, { headers: { Connection: "close" } });
+	if (Number(length ?? 0) > most) throw tooLarge();
+	// The client waits until it knows that its body is wanted.
+	if (/^100-continue$/i.test(request.headers.expect ?? "")) response.writeContinue();
 	const parts: Buffer[] = [];
 	let size = 0;
 	for await (const chunk of request as AsyncIterable<Buffer>) {
 		size += chunk.length;
-		if (size > mostBodyBytes) throw tooLarge();
+		if (size > most) throw tooLarge();
 		parts.push(chunk);
 	}
 	return Buffer.concat(parts).toString("utf8");

@@ -68,6 +68,8 @@ export interface ServeConfig {
 export type Running = BowlineServer;
 
 const megabyte = 1024 * 1024;
+/** Those without a token included; they are closed when their head does not come. */
+const mostOpenSockets = 4096;
 const headersMs = 60_000;
 const requestMs = 300_000;
 const goodbyeMs = 2500;
@@ -165,6 +167,9 @@ export class BowlineServer {
 			? ((await import("node:https")).createServer({ ...options, ...config.tls }, listener) as unknown as Server)
 			: createServer(options, listener);
 		this.#http = server;
+		// The checks come first: a body that is refused is not asked for.
+		server.on("checkContinue", listener);
+		server.maxConnections = mostOpenSockets;
 		server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => this.#upgrade(request, stream, head));
 		server.on("clientError", (_error, stream) => {
 			if (stream.writable) stream.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
@@ -296,6 +301,8 @@ export class BowlineServer {
 				throw new Refusal(426, "upgrade", "Open a WebSocket here.", { headers: { Upgrade: "websocket", Connection: "Upgrade" } });
 			await handlers[admitted.name]({ ...admitted, request, response, server: this });
 		} catch (error) {
+			// A client that goes away in the middle of its body is not a fault.
+			if (request.destroyed && !request.complete) return;
 			if (!isRefusal(error)) this.config.log({ event: "fault", route: path, error: (error as Error).stack ?? String(error) });
 			const refusal = isRefusal(error) ? error : internal(error);
 			if (response.headersSent) response.destroy();
@@ -458,7 +465,10 @@ export class BowlineServer {
 	}
 }
 
-function headOfRequest({ method, url, headers, socket }: IncomingMessage): RequestHead {
+function headOfRequest({ method, url, headers, headersDistinct, socket }: IncomingMessage): RequestHead {
+	// With two names a proxy and this server might each believe another one.
+	const isAmbiguous = (headersDistinct.host?.length ?? 0) > 1 || (headersDistinct.origin?.length ?? 0) > 1;
+	if (isAmbiguous) throw new Refusal(400, "bad_field", "Host and Origin may be there once.", { headers: { Connection: "close" } });
 	return { method: method ?? "", url: url ?? "/", headers, address: socket.remoteAddress ?? "" };
 }
 

@@ -404,6 +404,30 @@ describe("the server", () => {
 			].map(raw),
 			...frames.map((frame) => raw(Buffer.concat([Buffer.from(head), Buffer.from(frame)]))),
 		]);
+		// What a proxy might read otherwise, bodies that no one asked for, and clients that leave in the middle.
+		const answered = (text: string) =>
+			new Promise<string>((resolve) => {
+				let all = "";
+				const socket = connect(server.port, "127.0.0.1", () => socket.write(text));
+				socket.on("data", (chunk) => (all += chunk));
+				socket.on("error", () => undefined);
+				socket.on("close", () => resolve(all));
+				later(() => socket.destroy());
+			});
+		const host = `Host: 127.0.0.1:${server.port}\r\nConnection: close\r\n`;
+		const own = `${host}Authorization: Bearer ${server.token}\r\n`;
+		const json = "Content-Type: application/json\r\n";
+		const statusOf = async (text: string) => (await answered(text)).match(/^HTTP\/1\.1 \d+/gm)?.map((line) => Number(line.slice(9)));
+		expect(await statusOf(`GET /v1/info HTTP/1.1\r\n${own}Host: evil.example\r\n\r\n`)).toEqual([400]);
+		expect(await statusOf(`GET /v1/info HTTP/1.1\r\n${own}Origin: http://127.0.0.1:${server.port}\r\nOrigin: null\r\n\r\n`)).toEqual([400]);
+		expect(await statusOf(`POST /v1/sessions HTTP/1.1\r\n${own}${json}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`)).toEqual([
+			400,
+		]);
+		const waiting = `${json}Content-Length: 2\r\nExpect: 100-continue\r\n\r\n`;
+		expect(await statusOf(`POST /v1/sessions HTTP/1.1\r\n${host}${waiting}`)).toEqual([401]);
+		expect(await statusOf(`POST /v1/sessions HTTP/1.1\r\n${own}${waiting}{}`)).toEqual([100, 400]);
+		expect(await statusOf(`POST /v1/login HTTP/1.1\r\n${host}${json}Content-Length: 20000\r\n\r\n`)).toEqual([413]);
+		await raw(`POST /v1/sessions HTTP/1.1\r\n${own}${json}Content-Length: 2000\r\n\r\n{"cwd":`);
 		for (const after of ["x", "1e3", "9".repeat(40), "1.5", "%00", "-0"])
 			expect((await server.get(`/v1/sessions/${id}/events?after=${after}`)).status, after).toBe(400);
 		for (const body of ["", "[]", "null", '"x"', '{"cwd":1}', '{"__proto__":{"x":1}}', `{"a":${"1".repeat(10)}`])

@@ -42,7 +42,7 @@ export class FleetRoutes {
 	}
 
 	async submitRun(call: Call): Promise<void> {
-		const body = parseObject(await readBody(call.request));
+		const body = parseObject(await readBody(call.request, call.response));
 		const submitted = await this.#fleet.submit(body, keyOf(call.request));
 		answerJson(call.response, 201, submitted, { Location: `/v1/runs/${submitted.runId}` });
 	}
