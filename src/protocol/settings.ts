@@ -241,11 +241,15 @@ export const settings = {
 		"`ask`: the model may ask for one command outside, which a person approves.",
 		stricter("ask", "never"),
 	),
-	"sandbox.maxProcesses": setting("number", 2048, "Processes of commands inside; 0 means no limit. Has no effect for root.", lower),
-	"sandbox.bwrapPath": unset("string", "The bubblewrap program; default /usr/bin/bwrap, else one in PATH outside every writable directory.", {
-		...path,
-		...never,
-	}),
+	"sandbox.maxProcesses": setting("number", 2048, "Processes of commands inside; 0 means no limit. Has no effect for root and on macOS.", lower),
+	"sandbox.bwrapPath": unset(
+		"string",
+		"The bubblewrap program on Linux; default /usr/bin/bwrap, else one in PATH outside every writable directory.",
+		{
+			...path,
+			...never,
+		},
+	),
 	"fleet.url": unset("string", "PostgreSQL of the fleet: postgres://user@host/database. Unset: a directory of this machine.", never),
 	"fleet.schema": setting("string", "bowline_fleet", "Schema of the fleet's tables.", never),
 	"fleet.slots": unset("number", "Runs at work at once on a worker; default: half of the cores.", never),

@@ -18,21 +18,21 @@ const never =
 	/^(BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|LD_PRELOAD|LD_AUDIT|BOWLINE_.*(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL).*)$/;
 
 /** Caches are private: the next build outside would take poisoned objects from a shared one. */
-const caches: Record<string, string> = {
-	XDG_CACHE_HOME: "/tmp/.cache",
-	npm_config_cache: "/tmp/.cache/npm",
-	PIP_CACHE_DIR: "/tmp/.cache/pip",
-	GOCACHE: "/tmp/.cache/go-build",
-	GOMODCACHE: "/tmp/.cache/go-mod",
-	YARN_CACHE_FOLDER: "/tmp/.cache/yarn",
-	GRADLE_USER_HOME: "/tmp/.cache/gradle",
-	CARGO_TARGET_DIR: "/tmp/.cache/cargo-target",
-};
+const caches = (temporary: string): Record<string, string> => ({
+	XDG_CACHE_HOME: `${temporary}/.cache`,
+	npm_config_cache: `${temporary}/.cache/npm`,
+	PIP_CACHE_DIR: `${temporary}/.cache/pip`,
+	GOCACHE: `${temporary}/.cache/go-build`,
+	GOMODCACHE: `${temporary}/.cache/go-mod`,
+	YARN_CACHE_FOLDER: `${temporary}/.cache/yarn`,
+	GRADLE_USER_HOME: `${temporary}/.cache/gradle`,
+	CARGO_TARGET_DIR: `${temporary}/.cache/cargo-target`,
+});
 
 type Variables = Record<string, string | undefined>;
 
-/** `wanted`: the setting `sandbox.env`. `own`: a pattern of variables that we ourselves set for a program of ours. */
-export function insideEnvironment(given: Variables, wanted: readonly string[], own?: RegExp): Record<string, string> {
+/** `wanted`: the setting `sandbox.env`. `own`: a pattern of variables that we ourselves set for a program of ours. `temporary`: as commands name it. */
+export function insideEnvironment(given: Variables, wanted: readonly string[], own?: RegExp, temporary = "/tmp"): Record<string, string> {
 	const exact = new Set(wanted);
 	const prefixes = wanted.flatMap((name) => (name.endsWith("*") ? [name.slice(0, -1)] : []));
 	const isWanted = (name: string) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
@@ -44,7 +44,7 @@ export function insideEnvironment(given: Variables, wanted: readonly string[], o
 	}
 	if (inside.PATH !== undefined) inside.PATH = absoluteEntries(inside.PATH);
 	// A variable that the user passes in on purpose leads where the user says.
-	return { ...caches, ...inside, TMPDIR: "/tmp" };
+	return { ...caches(temporary), ...inside, TMPDIR: temporary };
 }
 
 /** For a command outside: everything but what changes the shell, and no program from a directory that commands inside can write. */

@@ -4,10 +4,11 @@
  */
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { access, type FileHandle, lstat, mkdir, open, readdir, readlink, rename, rm, stat } from "node:fs/promises";
+import { access, type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { notRegular, readFlags } from "../lib/unsuitable-file.ts";
 import { locate } from "./locate.ts";
+import { type Places, placesOf } from "./places.ts";
 import { mayRead, mayWrite, type Verdict, type View } from "./view.ts";
 
 const directoryFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -15,9 +16,19 @@ const mostAttempts = 40;
 
 export class ConfinedFiles {
 	readonly #view: () => View;
+	readonly #places: Places;
 
-	constructor(view: () => View) {
+	constructor(view: () => View, platform: NodeJS.Platform = process.platform) {
 		this.#view = view;
+		this.#places = placesOf(platform);
+	}
+
+	#mayRead(view: View, path: string): Verdict {
+		return this.#places.judge(mayRead, view, path);
+	}
+
+	#mayWrite(view: View, path: string): Verdict {
+		return this.#places.judge(mayWrite, view, path);
 	}
 
 	/** Whether there is something that may be read. Where nothing may, there is nothing. */
@@ -25,7 +36,7 @@ export class ConfinedFiles {
 		const view = this.#view();
 		try {
 			const located = locate(path, view);
-			return located.missing.length === 0 && mayRead(view, located.path).allowed;
+			return located.missing.length === 0 && this.#mayRead(view, located.path).allowed;
 		} catch {
 			return false;
 		}
@@ -36,7 +47,7 @@ export class ConfinedFiles {
 		const view = this.#view();
 		const located = locate(path, view);
 		if (located.missing.length > 0) throw new Error(`No such file or directory: ${path}`);
-		insist(mayRead(view, located.path), path, "read");
+		insist(this.#mayRead(view, located.path), path, "read");
 		return located.path;
 	}
 
@@ -58,10 +69,10 @@ export class ConfinedFiles {
 		const view = this.#view();
 		const located = locate(path, view);
 		if (located.missing.length > 0) throw new Error(`No such file or directory: ${path}`);
-		insist(mayRead(view, located.path), path, "read");
+		insist(this.#mayRead(view, located.path), path, "read");
 		const file = await open(located.path, readFlags);
 		try {
-			insist(mayRead(view, await realPlace(file)), path, "read");
+			insist(this.#mayRead(view, await this.#places.realPlace(file, located.path)), path, "read");
 			return file;
 		} catch (error) {
 			await file.close();
@@ -74,7 +85,7 @@ export class ConfinedFiles {
 		const directory = await this.#open(path);
 		try {
 			if (!(await directory.stat()).isDirectory()) throw new Error(`${path} is not a directory.`);
-			const self = handlePath(directory);
+			const self = this.#places.pathOf(directory);
 			const names = await readdir(self);
 			const marked = await Promise.all(
 				names.map(async (name) => {
@@ -96,11 +107,11 @@ export class ConfinedFiles {
 			const { path: place, missing } = locate(path, view);
 			const folders = missing.length > 0 ? missing.slice(0, -1) : [];
 			const name = missing.at(-1) ?? place.slice(place.lastIndexOf("/") + 1);
-			insist(mayWrite(view, join(place, ...missing)), path, "written");
+			insist(this.#mayWrite(view, join(place, ...missing)), path, "written");
 			const start = missing.length > 0 ? place : place.slice(0, -name.length - 1) || "/";
 			const directory = await this.#enter(start, folders, name, view, path);
 			try {
-				const outcome = await replace(directory, name, content, path);
+				const outcome = await replace(this.#places.pathOf(directory), name, content, path);
 				// A link has taken the name meanwhile: its target is another question.
 				if (outcome !== "link") return outcome;
 			} finally {
@@ -117,17 +128,19 @@ export class ConfinedFiles {
 			throw error;
 		});
 		try {
-			insist(mayWrite(view, join(await realPlace(directory), ...folders, name)), path, "written");
+			let place = await this.#places.realPlace(directory, start);
+			insist(this.#mayWrite(view, join(place, ...folders, name)), path, "written");
 			for (const folder of folders) {
-				const next = join(handlePath(directory), folder);
+				const next = join(this.#places.pathOf(directory), folder);
 				await mkdir(next).catch((error: NodeJS.ErrnoException) => {
 					if (error.code !== "EEXIST") throw error;
 				});
 				const inner = await open(next, directoryFlags);
 				await directory.close();
 				directory = inner;
+				place = await this.#places.realPlace(directory, next);
 			}
-			insist(mayWrite(view, join(await realPlace(directory), name)), path, "written");
+			insist(this.#mayWrite(view, join(place, name)), path, "written");
 			return directory;
 		} catch (error) {
 			await directory.close();
@@ -140,17 +153,8 @@ function insist(verdict: Verdict, path: string, how: "read" | "written"): void {
 	if (!verdict.allowed) throw new Error(`${path} cannot be ${how}: ${verdict.because}.`);
 }
 
-const handlePath = (file: FileHandle) => `/proc/self/fd/${file.fd}`;
-
-/** What the kernel says is open. */
-async function realPlace(file: FileHandle): Promise<string> {
-	const place = await readlink(handlePath(file));
-	if (place.endsWith(" (deleted)")) throw new Error("The file was removed meanwhile.");
-	return place;
-}
-
-async function replace(directory: FileHandle, name: string, content: Buffer, path: string): Promise<string | "link" | undefined> {
-	const target = join(handlePath(directory), name);
+async function replace(directory: string, name: string, content: Buffer, path: string): Promise<string | "link" | undefined> {
+	const target = join(directory, name);
 	const old = await lstat(target).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === "ENOENT") return undefined;
 		throw error;
@@ -160,7 +164,7 @@ async function replace(directory: FileHandle, name: string, content: Buffer, pat
 	if (old && !old.isFile()) throw new Error(`${path} is not a regular file and cannot be written.`);
 	// A rename would replace a file that we may not write.
 	if (old) await access(target, constants.W_OK);
-	const temporary = join(handlePath(directory), `.bowline-${randomBytes(6).toString("hex")}.tmp`);
+	const temporary = join(directory, `.bowline-${randomBytes(6).toString("hex")}.tmp`);
 	try {
 		await fill(temporary, content, old);
 		await rename(temporary, target);

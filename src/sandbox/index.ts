@@ -11,12 +11,12 @@ import { ConfinedFiles } from "./files.ts";
 import { Guard } from "./guard.ts";
 import { between, isWithin, look, outermost, realPath } from "./paths.ts";
 import { hasPassed, probe } from "./probe.ts";
-import { explain, findProgram, findPrograms, type Programs, type Unavailable } from "./programs.ts";
+import { explain, findProgram, findPrograms, type MachineKind, type Programs, thisMachine, type Unavailable } from "./programs.ts";
 import type { HostProxy, JudgeConnection } from "./proxy.ts";
 import { type PathRule, RuledPathScan } from "./ruled-paths.ts";
 import { isProcessor, seccompFilter } from "./seccomp.ts";
 import { readableOfUserDirectory, Survey } from "./survey.ts";
-import type { View } from "./view.ts";
+import { temporaryName, type View } from "./view.ts";
 import { Walls } from "./walls.ts";
 
 export type { PathRule } from "./ruled-paths.ts";
@@ -30,6 +30,8 @@ export interface SandboxInput {
 	/** Rules that deny paths to commands. */
 	pathRules?: readonly PathRule[];
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
+	/** For tests of another platform. */
+	machine?: MachineKind;
 }
 
 /** Private directories of sessions that were killed are removed after this. */
@@ -64,6 +66,10 @@ export class Sandbox {
 		this.mode = input.setting("sandbox.mode") as Sandbox["mode"];
 		this.#state = { mode: this.mode, active: false, verified: false, reason: "it has not been tried yet" };
 		this.#gitDirectories = ["worktrees", "checkpoints"].map((name) => join(input.userDirectory, name));
+	}
+
+	get #machine(): MachineKind {
+		return this.#input.machine ?? thisMachine;
 	}
 
 	/** The same object until something in it changes. */
@@ -125,8 +131,12 @@ export class Sandbox {
 
 	/** The same for the system prompt: it does not change while the session lives. */
 	get description(): string {
-		const places = [...(this.#state.writable ?? []), "/tmp"].join(", ");
+		const places = [...(this.#state.writable ?? []), ...this.#temporaryNames()].join(", ");
 		return `${places} ${places.includes(",") ? "are" : "is"} writable, ${this.#networkText()}`;
+	}
+
+	#temporaryNames(): string[] {
+		return this.#survey ? [temporaryName(this.#survey.ground)] : [];
 	}
 
 	#networkText(): string {
@@ -180,7 +190,7 @@ export class Sandbox {
 	get files(): ConfinedFiles | undefined {
 		const survey = this.#survey;
 		if (!survey || !this.#state.active) return undefined;
-		return new ConfinedFiles(() => this.#recentView(survey));
+		return new ConfinedFiles(() => this.#recentView(survey), this.#machine.platform);
 	}
 
 	/** Directories that may be written to; the working directory first. */
@@ -274,9 +284,9 @@ export class Sandbox {
 			this.#state = { mode: "external", active: true, verified: false, writable: [...survey.view().writable] };
 			return;
 		}
-		const programs = await findPrograms(setting("sandbox.bwrapPath"), roots.roots, env.PATH ?? "");
+		const programs = await findPrograms(setting("sandbox.bwrapPath"), roots.roots, env.PATH ?? "", this.#machine);
 		if ("reason" in programs) return this.#unavailable(programs);
-		if (setting("sandbox.network") === "hosts" && programs.nsenter === undefined)
+		if (setting("sandbox.network") === "hosts" && programs.nsenter === undefined && programs.seatbelt === undefined)
 			return this.#unavailable({
 				reason: "sandbox.network hosts needs the program nsenter",
 				remedy: "Install the package util-linux, or set sandbox.network to off.",
@@ -290,11 +300,11 @@ export class Sandbox {
 	}
 
 	async #openProxy({ nsenter }: Programs): Promise<HostProxy | undefined> {
-		if (this.#input.setting("sandbox.network") !== "hosts" || nsenter === undefined) return undefined;
+		if (this.#input.setting("sandbox.network") !== "hosts") return undefined;
 		const { HostProxy, relayProgram } = await import("./proxy.ts");
 		const relay = join(this.#private as string, "logs", "relay.cjs");
 		writeFileSync(relay, relayProgram);
-		return new HostProxy({ nsenter, relay, judge: (...connection) => this.#judge(...connection) });
+		return new HostProxy({ ...(nsenter !== undefined && { nsenter }), relay, judge: (...connection) => this.#judge(...connection) });
 	}
 
 	async #try(survey: Survey, programs: Programs): Promise<void> {
@@ -330,7 +340,8 @@ export class Sandbox {
 		};
 		const seccompFile = this.#writeFilter(programs);
 		const logDirectory = join(this.#private as string, "logs");
-		const options = { programs, view, seccompFile, network, env: setting("sandbox.env"), maxProcesses, logDirectory, onEnd };
+		const seatbelt = programs.seatbelt === undefined ? {} : { seatbelt: (await import("./seatbelt.ts")).seatbeltEnclosure };
+		const options = { ...seatbelt, programs, view, seccompFile, network, env: setting("sandbox.env"), maxProcesses, logDirectory, onEnd };
 		this.#proxy = await this.#openProxy(programs);
 		const walls = new Walls({ ...options, guard, ...(this.#proxy && { proxy: this.#proxy }) });
 		this.#walls = walls;
@@ -339,11 +350,12 @@ export class Sandbox {
 		this.#programs = programs;
 		const { cwd, home } = survey.ground;
 		const hiddenDirectory = this.#private as string;
+		const { platform } = this.#machine;
 		try {
 			// Git is asked meanwhile. Who enters the cell is told why it could not be made.
 			if (walls.hasCell) walls.cell().catch(() => undefined);
 			const first = await view();
-			const attempt = () => probe({ walls, view: first, cwd, home, network, hiddenDirectory });
+			const attempt = () => probe({ walls, view: first, cwd, home, network, hiddenDirectory, platform });
 			const results = await attempt().catch((error: Error) => {
 				// Entering namespaces may be forbidden where making them is not. The proxy has to be inside a cell.
 				if (!walls.hasCell || this.#proxy) throw error;
@@ -360,7 +372,7 @@ export class Sandbox {
 			await walls.tryAgain({
 				plan: () => this.currentMode,
 				run: async (untried, isShort) => {
-					const again = await probe({ walls: untried, view: await view(), cwd, home, network, hiddenDirectory, isShort });
+					const again = await probe({ walls: untried, view: await view(), cwd, home, network, hiddenDirectory, platform, isShort });
 					// A directory that cannot be written to any more is no way out: a full disk must not stop the commands that free it.
 					const open = again.filter(({ result }) => result === "open").map(({ name }) => name);
 					if (open.length > 0) throw new Error(`The walls do not hold any more (${open.join(", ")} open): the command was not run.`);
@@ -370,14 +382,14 @@ export class Sandbox {
 				mode: this.mode,
 				active: true,
 				verified: true,
-				backend: `bubblewrap ${programs.versionText}`,
+				backend: programs.backend,
 				cell: walls.hasCell,
 				seccomp: seccompFile !== undefined,
 				network,
 				writable: [...first.writable],
 				hidden: first.hidden.length,
 				protected: first.protected.length + first.placeholders.length,
-				limits: maxProcesses > 0 && process.getuid?.() !== 0 ? { processes: maxProcesses } : {},
+				limits: maxProcesses > 0 && process.getuid?.() !== 0 && !programs.seatbelt ? { processes: maxProcesses } : {},
 				uncovered: [],
 				probes: results,
 				checkedMs: Math.round(performance.now() - started),
@@ -427,7 +439,9 @@ export class Sandbox {
 			if (name !== "logs") chmodSync(path, 0o1777);
 			return path;
 		});
-		return { "/tmp": names[0] as string, "/var/tmp": names[1] as string };
+		const [tmp, varTmp] = names as [string, string];
+		// Nothing can be mounted on macOS: commands find their directory by TMPDIR.
+		return this.#machine.platform === "darwin" ? { [tmp]: tmp } : { "/tmp": tmp, "/var/tmp": varTmp };
 	}
 
 	/** Full outputs stay for a week, as they do without a sandbox. */
@@ -445,9 +459,9 @@ export class Sandbox {
 		removeIfEmpty(dirname(directory));
 	}
 
-	#writeFilter({ version }: Programs): string | undefined {
+	#writeFilter({ version, seatbelt }: Programs): string | undefined {
 		const processor = process.arch;
-		if (!isProcessor(processor)) return undefined;
+		if (seatbelt !== undefined || !isProcessor(processor)) return undefined;
 		const noNamespaces = version[0] === 0 && version[1] < 8;
 		const noUnixSockets = this.#input.setting("sandbox.unixSockets") === "none";
 		const file = join(this.#private as string, "filter");

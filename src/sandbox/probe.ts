@@ -7,7 +7,7 @@ import type { Confinement } from "../lib/shell/confinement.ts";
 import { Shell } from "../lib/shell/index.ts";
 import type { SandboxState } from "../protocol/sandbox.ts";
 import { look } from "./paths.ts";
-import type { View } from "./view.ts";
+import { temporaryName, type View } from "./view.ts";
 
 export type ProbeResult = NonNullable<SandboxState["probes"]>[number];
 
@@ -19,6 +19,7 @@ export interface ProbeInput {
 	network: "off" | "hosts" | "on";
 	/** A hidden directory of ours. */
 	hiddenDirectory: string;
+	platform?: NodeJS.Platform;
 	/** The short form for a new cell. */
 	isShort?: boolean;
 }
@@ -28,8 +29,13 @@ const deadlinesMs = [3000, 20_000] as const;
 /** Longer paths cannot be the name of a socket. */
 const longestSocketPath = 100;
 
+/** Ways out that only Linux has. */
+const namespaceProbes = `must_fail user_namespace unshare -U true
+append() { : >> "$1"; }
+must_fail kernel_settings append /proc/sys/kernel/core_pattern`;
+
 /** Prints `name open`, `name blocked` and so on. Only `blocked` is good, and `works` for the first one. */
-const script = (isShort: boolean) => `
+const script = (isShort: boolean, isMac: boolean) => `
 say() { echo "probe $1 $2"; }
 # The commands that must fail are run in subshells: a failed redirection may end a shell.
 must_fail() { name=$1; shift; if ("$@") >/dev/null 2>&1; then say "$name" open; else say "$name" blocked; fi; }
@@ -43,12 +49,15 @@ write_outside() { for each in "$P_HOME" / /usr /etc /var /opt; do create "$each/
 must_fail write_outside write_outside
 peek() { read -r line < "$P_SECRET"; }
 must_fail read_hidden peek
-seen=blocked; grep -qsF " $P_START " /proc/[0-9]*/stat && seen=open; say processes $seen
-[ -n "$P_SOCKET" ] && must_fail socket test -S "$P_SOCKET"
+${
+	isMac
+		? `must_fail processes kill -0 ${process.pid}
+[ -n "$P_SOCKET" ] && must_fail socket /usr/bin/nc -U "$P_SOCKET" </dev/null`
+		: `seen=blocked; grep -qsF " $P_START " /proc/[0-9]*/stat && seen=open; say processes $seen
+[ -n "$P_SOCKET" ] && must_fail socket test -S "$P_SOCKET"`
+}
 if [ -n "$P_NET" ]; then if [ "$(readlink /proc/self/ns/net)" = "$P_NET" ]; then say network_namespace open; else say network_namespace blocked; fi; fi
-must_fail user_namespace unshare -U true
-append() { : >> "$1"; }
-must_fail kernel_settings append /proc/sys/kernel/core_pattern
+${isMac ? "" : namespaceProbes}
 if [ -n "$BOWLINE_PROBE_TOKEN" ]; then say environment open; else say environment blocked; fi
 descriptors=blocked; for each in 3 4 5 6 7 8 9; do if (eval ": >&$each") 2>/dev/null; then descriptors=open; fi; done; say descriptors $descriptors
 `;
@@ -64,7 +73,8 @@ function overdue(deadlineMs: number): never {
 
 /** Nothing when it took too long. */
 async function attempt(input: ProbeInput, deadlineMs: number): Promise<ProbeResult[] | undefined> {
-	const { walls, view, cwd, home, network, hiddenDirectory, isShort = false } = input;
+	const { walls, view, cwd, home, network, hiddenDirectory, isShort = false, platform = process.platform } = input;
+	const isMac = platform === "darwin";
 	const name = `bowline-probe-${randomBytes(6).toString("hex")}`;
 	const secret = join(hiddenDirectory, name);
 	const socketPath = join(walls.logDirectory, `${name.slice(-6)}.s`);
@@ -76,14 +86,14 @@ async function attempt(input: ProbeInput, deadlineMs: number): Promise<ProbeResu
 	const guarded = placeholder?.path ?? view.protected.find((path) => look(path)?.isDirectory());
 	const variables: Record<string, string> = {
 		P_NAME: name,
-		P_WORKS: join(root !== undefined ? cwd : "/tmp", `.${name}`),
+		P_WORKS: join(root !== undefined ? cwd : temporaryName(view), `.${name}`),
 		P_PROTECTED: root === undefined ? join(cwd, `.${name}`) : guarded === undefined ? "" : join(guarded, name),
 		P_PORT: canary ? String(portOf(canary)) : "",
 		P_HOME: home ?? "",
 		P_SECRET: secret,
-		P_START: startOf(process.pid),
+		P_START: isMac ? "" : startOf(process.pid),
 		P_SOCKET: socket ? socketPath : "",
-		P_NET: network === "on" ? "" : readlinkSync("/proc/self/ns/net"),
+		P_NET: network === "on" || isMac ? "" : readlinkSync("/proc/self/ns/net"),
 	};
 	const assignments = Object.entries(variables).map(([key, value]) => `${key}=${quoted(value)}`);
 	const shell = new Shell({
@@ -94,7 +104,7 @@ async function attempt(input: ProbeInput, deadlineMs: number): Promise<ProbeResu
 		redact: plain,
 	});
 	try {
-		const result = await shell.run({ command: `${assignments.join("\n")}\n${script(isShort)}`, timeoutMs: deadlineMs });
+		const result = await shell.run({ command: `${assignments.join("\n")}\n${script(isShort, isMac)}`, timeoutMs: deadlineMs });
 		const found = [...result.output.matchAll(/^probe (\w+) (blocked|open|works|failed)$/gm)];
 		const results = found.map(([, probeName = "", verdict]) => ({ name: probeName, result: verdict as ProbeResult["result"] }));
 		// A script that did not come to its end has proved nothing.

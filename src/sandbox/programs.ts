@@ -10,10 +10,14 @@ export const starterEnvironment = { PATH: "/usr/bin:/bin" };
 const usualDirectories = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"];
 
 export interface Programs {
+	/** What the state says about them. */
+	backend: string;
+	/** On Linux. */
 	bwrap: string;
+	/** On macOS: sandbox-exec, instead of all that makes namespaces. */
+	seatbelt?: string;
 	/** Major and minor number. */
 	version: readonly [number, number];
-	versionText: string;
 	nsenter: string | undefined;
 	sh: string;
 	bash: string | undefined;
@@ -42,8 +46,22 @@ function isProgram(file: string, roots: readonly string[]): boolean {
 	}
 }
 
-export async function findPrograms(configured: string | undefined, roots: readonly string[], path: string): Promise<Programs | Unavailable> {
-	if (process.platform !== "linux") return elsewhere(process.platform);
+export interface MachineKind {
+	platform: NodeJS.Platform;
+	/** Part of macOS. It is never taken from anywhere else. */
+	sandboxExec: string;
+}
+
+export const thisMachine: MachineKind = { platform: process.platform, sandboxExec: "/usr/bin/sandbox-exec" };
+
+export async function findPrograms(
+	configured: string | undefined,
+	roots: readonly string[],
+	path: string,
+	machine = thisMachine,
+): Promise<Programs | Unavailable> {
+	if (machine.platform === "darwin") return programsOfMac(machine.sandboxExec, roots, path);
+	if (machine.platform !== "linux") return elsewhere(machine.platform);
 	if (configured !== undefined && !isProgram(configured, roots))
 		return {
 			reason: `the program of sandbox.bwrapPath cannot be used: ${configured}`,
@@ -59,7 +77,16 @@ export async function findPrograms(configured: string | undefined, roots: readon
 	const sh = findProgram("sh", roots, path);
 	if (sh === undefined) return { reason: "there is no /bin/sh", remedy: "Install a POSIX shell." };
 	const find = (name: string) => findProgram(name, roots, path);
-	return { bwrap, version, versionText, nsenter: find("nsenter"), sh, bash: find("bash"), git: find("git") };
+	return { backend: `bubblewrap ${versionText}`, bwrap, version, nsenter: find("nsenter"), sh, bash: find("bash"), git: find("git") };
+}
+
+function programsOfMac(seatbelt: string, roots: readonly string[], path: string): Programs | Unavailable {
+	const find = (name: string) => findProgram(name, roots, path);
+	const [sh, bash] = [find("sh"), find("bash")];
+	const absent = !isProgram(seatbelt, roots) ? seatbelt : sh === undefined ? "/bin/sh" : bash === undefined ? "/bin/bash" : undefined;
+	if (absent !== undefined || sh === undefined)
+		return { reason: `${absent} is missing, which is part of macOS`, remedy: "Use a container with mode external, or mode off." };
+	return { backend: "seatbelt", seatbelt, bwrap: "", version: [0, 0], nsenter: undefined, sh, bash, git: find("git") };
 }
 
 function elsewhere(platform: string): Unavailable {

@@ -11,7 +11,7 @@ import {
 	type IncomingMessage,
 	type ServerResponse,
 } from "node:http";
-import { connect, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { randomBytes } from "../lib/ids.ts";
 import { type Authority, authorityOf, isClosedAddress, targetOf } from "./addresses.ts";
@@ -28,7 +28,8 @@ export interface Verdict {
 export type JudgeConnection = (target: string, callId: string, signal: AbortSignal) => Promise<Verdict>;
 
 export interface ProxyParts {
-	nsenter: string;
+	/** For a cell. */
+	nsenter?: string;
 	judge: JudgeConnection;
 	/** A program that connects through the proxy, for ssh. */
 	relay: string;
@@ -75,7 +76,8 @@ export class HostProxy {
 	readonly #sockets = new Set<Duplex>();
 	/** Connections that have had their one request. */
 	readonly #used = new WeakSet<Duplex>();
-	#opened: { cell: Cell; ready: Promise<Server> } | undefined;
+	#opened: { cell: Cell | undefined; ready: Promise<Server> } | undefined;
+	#port = proxyPort;
 
 	constructor(parts: ProxyParts) {
 		this.#parts = parts;
@@ -85,17 +87,22 @@ export class HostProxy {
 		this.#http.on("clientError", (_, socket) => refuse(socket, "400 Bad Request"));
 	}
 
-	/** Listens in the cell, once for each. */
-	async open(cell: Cell): Promise<void> {
-		if (this.#opened?.cell !== cell) {
+	/** Listens in the cell, once for each. Without one on this machine's loopback, at any free port. */
+	async open(cell: Cell | undefined): Promise<void> {
+		if (!this.#opened || this.#opened.cell !== cell) {
 			this.#forgetCell();
-			const ready = this.#listen(cell.pid);
+			const ready = cell ? this.#listen(cell.pid) : this.#listenHere();
 			this.#opened = { cell, ready };
-			void cell.ended.then(() => {
+			void cell?.ended.then(() => {
 				if (this.#opened?.cell === cell) this.#forgetCell();
 			});
 		}
 		await this.#opened.ready;
+	}
+
+	/** Known once it is open. */
+	get port(): number {
+		return this.#port;
 	}
 
 	/** Every command has a name and a password of its own, so that a connection belongs to a call. They are valid until the cell ends. */
@@ -103,7 +110,7 @@ export class HostProxy {
 		const [user, password] = [randomBytes(8).toString("hex"), randomBytes(16).toString("hex")];
 		const holder: Holder = { callId, over: new AbortController(), denied: new Set(), asking: new Map() };
 		this.#holders.set(`${user}:${password}`, holder);
-		const address = `http://${user}:${password}@127.0.0.1:${proxyPort}`;
+		const address = `http://${user}:${password}@127.0.0.1:${this.#port}`;
 		const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "npm_config_proxy", "npm_config_https_proxy"];
 		const local = "localhost,127.0.0.1,::1";
 		return {
@@ -137,7 +144,7 @@ export class HostProxy {
 	}
 
 	#listen(pid: number): Promise<Server> {
-		const { nsenter } = this.#parts;
+		const { nsenter = "nsenter" } = this.#parts;
 		const args = ["-t", String(pid), "-U", "-n", "--preserve-credentials", "--", process.execPath, "-e", listening];
 		const child = spawn(nsenter, args, { cwd: "/", env: starterEnvironment, stdio: ["ignore", "ignore", "pipe", "ipc"] });
 		return new Promise<Server>((resolve, reject) => {
@@ -155,6 +162,17 @@ export class HostProxy {
 				(server as Server).unref();
 				(server as Server).on("connection", (socket: Socket) => this.take(socket)).on("error", () => undefined);
 				resolve(server as Server);
+			});
+		});
+	}
+
+	#listenHere(): Promise<Server> {
+		return new Promise((resolve, reject) => {
+			const server = createServer((socket) => this.take(socket)).unref();
+			server.once("error", reject);
+			server.listen(0, "127.0.0.1", () => {
+				this.#port = (server.address() as AddressInfo).port;
+				resolve(server);
 			});
 		});
 	}

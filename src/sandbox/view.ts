@@ -17,8 +17,8 @@ export interface View {
 	forbidden: readonly string[];
 	/** Links that programs outside follow: nothing can be mounted on a link, so they are watched. */
 	links: readonly string[];
-	/** The session's own directories for temporary files, by the names that they have inside. */
-	temporary: Readonly<Record<"/tmp" | "/var/tmp", string>>;
+	/** The session's own directories for temporary files, by the names that they have inside: `/tmp` first. On macOS these are their own. */
+	temporary: Readonly<Record<string, string>>;
 }
 
 export interface HiddenPath {
@@ -35,6 +35,9 @@ export type Verdict = { allowed: true } | { allowed: false; because: string };
 
 const yes: Verdict = { allowed: true };
 const no = (because: string): Verdict => ({ allowed: false, because });
+
+/** What commands call the directory for temporary files. */
+export const temporaryName = ({ temporary }: Pick<View, "temporary">) => Object.keys(temporary)[0] ?? "/tmp";
 
 const isTemporary = (view: View, path: string) => Object.values(view.temporary).some((directory) => isWithin(path, directory));
 const isInside = (path: string, directories: readonly string[]) => directories.some((directory) => isWithin(path, directory));
@@ -54,7 +57,7 @@ export function mayRead(view: View, path: string): Verdict {
 export function mayWrite(view: View, path: string): Verdict {
 	if (isTemporary(view, path)) return yes;
 	if (!isInside(path, view.writable)) {
-		const places = [...view.writable, "/tmp"].join(", ");
+		const places = [...view.writable, temporaryName(view)].join(", ");
 		return no(`the sandbox lets tools write only in ${places}`);
 	}
 	if (isInside(path, [...view.protected, ...view.placeholders.map((placeholder) => placeholder.path)])) return no("the sandbox protects it");

@@ -12,9 +12,10 @@ import { nameOf } from "./locate.ts";
 import { look } from "./paths.ts";
 import { mountPlan } from "./plan.ts";
 import { type Programs, starterEnvironment } from "./programs.ts";
-import type { HostProxy } from "./proxy.ts";
+import type { HostProxy, Pass } from "./proxy.ts";
+import type { SeatbeltStart } from "./seatbelt.ts";
 import { visibleSockets } from "./survey.ts";
-import type { View } from "./view.ts";
+import { temporaryName, type View } from "./view.ts";
 
 export interface WallsOptions {
 	programs: Programs;
@@ -29,7 +30,9 @@ export interface WallsOptions {
 	maxProcesses: number;
 	logDirectory: string;
 	/** For network `hosts`. */
-	proxy?: Pick<HostProxy, "open" | "admit">;
+	proxy?: Pick<HostProxy, "open" | "admit" | "port">;
+	/** On macOS, instead of bubblewrap. */
+	seatbelt?: (start: SeatbeltStart) => Pick<Enclosure, "file" | "args" | "environment" | "descriptors">;
 	/** Watches over what no mount can stop. */
 	guard?: Pick<Guard, "check" | "follow">;
 	/** A program has ended. */
@@ -43,6 +46,8 @@ export interface Trial {
 	/** Rejects where they do not hold. `isShort`: only the cell is new. */
 	run: (untried: Confinement, isShort: boolean) => Promise<void>;
 }
+
+type Started = Omit<Enclosure, "ended">;
 
 /** The words of all steps together. */
 const mostWords = 9000;
@@ -71,7 +76,7 @@ export class Walls implements Confinement {
 		this.#inProc = guardedInProc.filter((name) => look(`/proc/${name}`));
 		this.#inRun = runPlaces(options.network);
 		this.#hasCell = options.programs.nsenter !== undefined;
-		this.#closing = closingLine(options.programs);
+		this.#closing = options.seatbelt ? "" : closingLine(options.programs);
 	}
 
 	/** Whether all commands share their namespaces. */
@@ -124,25 +129,13 @@ export class Walls implements Confinement {
 	}
 
 	async #enclose(start: ProgramStart, viewOf: WallsOptions["view"], entered?: { cell: Cell | undefined }): Promise<Enclosure> {
-		const { programs, seccompFile, network, guard } = this.#options;
+		const { guard } = this.#options;
 		await guard?.check();
 		const { cell } = entered ?? { cell: await this.#triedCell() };
 		const view = await viewOf(start);
-		const { proxy } = this.#options;
-		if (proxy && cell) await proxy.open(cell);
-		const pass = cell && proxy?.admit(start.callId ?? "");
-		const steps = mountPlan({ view, sockets: visibleSockets(view), inProc: this.#inProc, inRun: this.#inRun });
-		const words = [...steps.flat(), ...this.#rest({ ...start, cwd: nameOf(start.cwd, view) }, cell === undefined, pass?.variables)];
-		if (words.length > mostWords)
-			throw new Error(`The sandbox would need ${words.length} words, more than ${mostWords}. Work in a smaller directory.`);
-		const filter = seccompFile === undefined ? undefined : openSync(seccompFile, "r");
-		const bwrap = [
-			programs.bwrap,
-			...["--args", "4", ...(filter === undefined ? [] : ["--seccomp", "3"]), "--"],
-			...this.#preamble(),
-			start.file,
-			...start.args,
-		];
+		const { seatbelt } = this.#options;
+		const pass = cell || seatbelt ? await this.#pass(cell, start) : undefined;
+		const inner = seatbelt ? this.#underSeatbelt(start, view, pass) : this.#inMounts(start, view, cell, pass);
 		const finished = guard?.follow();
 		const running = deferred();
 		this.#running.add(running.promise);
@@ -158,15 +151,58 @@ export class Walls implements Confinement {
 			started = child;
 			if (!cell) this.#children.add(child);
 		};
+		return {
+			...inner,
+			begun(child) {
+				note(child);
+				return inner.begun(child);
+			},
+			ended,
+		};
+	}
+
+	async #pass(cell: Cell | undefined, { callId = "" }: ProgramStart): Promise<Pass | undefined> {
+		const { proxy } = this.#options;
+		await proxy?.open(cell);
+		return proxy?.admit(callId);
+	}
+
+	#underSeatbelt(start: ProgramStart, view: View, pass: Pass | undefined): Started {
+		const { programs, network, env, proxy, seatbelt } = this.#options;
+		const variables = insideEnvironment(start.environment, env, ownVariables(start.file), temporaryName(view));
+		return {
+			...(seatbelt as NonNullable<typeof seatbelt>)({
+				...{ view, network, proxyPort: proxy?.port, start },
+				...{ program: programs.seatbelt as string, bash: programs.bash as string },
+				environment: { ...variables, ...pass?.variables },
+			}),
+			begun: ({ stdio, exitCode }) => firstByte(stdio[3] as Readable, exitCode !== null),
+			// Nothing is open for it.
+			release: () => undefined,
+		};
+	}
+
+	#inMounts(start: ProgramStart, view: View, cell: Cell | undefined, pass: Pass | undefined): Started {
+		const { programs, seccompFile, network } = this.#options;
+		const steps = mountPlan({ view, sockets: visibleSockets(view), inProc: this.#inProc, inRun: this.#inRun });
+		const words = [...steps.flat(), ...this.#rest({ ...start, cwd: nameOf(start.cwd, view) }, cell === undefined, pass?.variables)];
+		if (words.length > mostWords)
+			throw new Error(`The sandbox would need ${words.length} words, more than ${mostWords}. Work in a smaller directory.`);
+		const filter = seccompFile === undefined ? undefined : openSync(seccompFile, "r");
+		const bwrap = [
+			programs.bwrap,
+			...["--args", "4", ...(filter === undefined ? [] : ["--seccomp", "3"]), "--"],
+			...this.#preamble(),
+			start.file,
+			...start.args,
+		];
 		const [file = "", ...args] = cell ? [...entering(programs.nsenter as string, cell.pid, network !== "on"), ...bwrap] : bwrap;
 		return {
 			file,
 			args,
 			environment: starterEnvironment,
 			descriptors: [filter ?? "pipe", "pipe", "pipe"],
-			begun(child) {
-				note(child);
-				const { stdio, exitCode } = child;
+			begun({ stdio, exitCode }) {
 				const [, , , , options, begins] = stdio as readonly unknown[] as [unknown, unknown, unknown, unknown, Writable, Readable];
 				// bubblewrap may end before it has read them; its exit says so.
 				options.on("error", () => undefined);
@@ -176,7 +212,6 @@ export class Walls implements Confinement {
 			release() {
 				if (filter !== undefined) closeSync(filter);
 			},
-			ended,
 		};
 	}
 
@@ -190,7 +225,7 @@ export class Walls implements Confinement {
 	}
 
 	async endAll(): Promise<void> {
-		for (const child of this.#children) child.kill("SIGKILL");
+		for (const child of this.#children) endGroup(child);
 		const cell = await this.#cell?.catch(() => undefined);
 		cell?.kill();
 		await cell?.ended;
@@ -224,6 +259,16 @@ export class Walls implements Confinement {
 		const limit = maxProcesses > 0 ? `ulimit -u ${maxProcesses} 2>/dev/null || ulimit -p ${maxProcesses} 2>/dev/null; ` : "";
 		const shell = this.#closing === "" ? programs.sh : (programs.bash as string);
 		return [shell, "-c", `printf . >&5; exec 5>&- ; ${this.#closing}${limit}exec "$@"`, "sh"];
+	}
+}
+
+/** The program, and the group that it leads: without namespaces its children do not end with it. */
+function endGroup(child: ChildProcess): void {
+	child.kill("SIGKILL");
+	try {
+		if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+	} catch {
+		// The group is empty.
 	}
 }
 

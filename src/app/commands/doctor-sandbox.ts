@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { SandboxState } from "../../protocol/sandbox.ts";
 import type { SettingName } from "../../protocol/settings.ts";
 import { Sandbox } from "../../sandbox/index.ts";
 import type { Finding, Patient } from "./doctor.ts";
@@ -32,7 +33,7 @@ async function tried(patient: Patient): Promise<Finding[]> {
 		return [
 			{
 				state: "ok",
-				text: `${state.mode}, ${state.backend}: every way out that was tried is closed${state.cell ? "" : "; without nsenter, background processes end with their command"}`,
+				text: `${state.mode}, ${state.backend}: every way out that was tried is closed${remark(state)}`,
 			},
 		];
 	}
@@ -54,6 +55,11 @@ async function tried(patient: Patient): Promise<Finding[]> {
 		rmSync(folder, { recursive: true, force: true });
 		rmSync(`${folder}.user`, { recursive: true, force: true });
 	}
+}
+
+function remark({ cell, backend }: SandboxState): string {
+	if (backend === "seatbelt") return "; on macOS commands have no processes and no loopback of their own, see docs/sandbox.md";
+	return cell ? "" : "; without nsenter, background processes end with their command";
 }
 
 function advice({ settings }: Patient, isAsked: boolean): Finding[] {
