@@ -1,4 +1,4 @@
-/** Makes a picture of a page small: at most 256 colours, the rare ones replaced by the nearest of the frequent ones. */
+/** Makes a picture of a page small: at most 256 colours, the others replaced by the nearest of these. */
 import { crc32, deflateSync, inflateSync } from "node:zlib";
 
 const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
@@ -13,8 +13,8 @@ export function palettePng(png: Buffer): Buffer {
 	const colourAt = (at: number) => ((pixels[at] as number) << 16) | ((pixels[at + 1] as number) << 8) | (pixels[at + 2] as number);
 	for (let at = 0; at < pixels.length; at += channels) counts.set(colourAt(at), (counts.get(colourAt(at)) ?? 0) + 1);
 	const colours = [...counts].sort(([, one], [, other]) => other - one).map(([colour]) => colour);
-	const kept = colours.slice(0, 256);
-	const indices = new Map(colours.map((colour, index) => [colour, index < kept.length ? index : nearest(colour, kept)]));
+	const kept = paletteOf(colours);
+	const indices = new Map(colours.map((colour) => [colour, nearest(colour, kept)]));
 	const rows = Buffer.alloc((width + 1) * height);
 	for (let y = 0; y < height; y++) {
 		for (let x = 0; x < width; x++) rows[y * (width + 1) + 1 + x] = indices.get(colourAt((y * width + x) * channels)) as number;
@@ -63,15 +63,25 @@ function paeth(left: number, up: number, corner: number): number {
 	return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
+/** The most frequent ones, and before them those that nothing else comes near: a small red dot is rare, and matters. */
+function paletteOf(colours: readonly number[]): number[] {
+	const kept: number[] = [];
+	for (const colour of colours) if (kept.length < 192 && kept.every((other) => distance(colour, other) > 1000)) kept.push(colour);
+	const alone = new Set(kept);
+	return [...kept, ...colours.filter((colour) => !alone.has(colour)).slice(0, 256 - kept.length)];
+}
+
 function nearest(colour: number, kept: readonly number[]): number {
 	let best = 0;
 	let least = Number.POSITIVE_INFINITY;
 	for (const [index, other] of kept.entries()) {
-		const far = [16, 8, 0].reduce((sum, shift) => sum + (((colour >> shift) & 255) - ((other >> shift) & 255)) ** 2, 0);
+		const far = distance(colour, other);
 		if (far < least) [best, least] = [index, far];
 	}
 	return best;
 }
+
+const distance = (one: number, other: number) => [16, 8, 0].reduce((sum, shift) => sum + (((one >> shift) & 255) - ((other >> shift) & 255)) ** 2, 0);
 
 function chunk(type: string, data: Buffer): Buffer {
 	const body = Buffer.concat([Buffer.from(type, "latin1"), data]);

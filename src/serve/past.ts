@@ -22,7 +22,8 @@ export interface PastQuery {
 	upTo: number;
 	reason: "ephemeral" | "slow_reader";
 	epoch: number;
-	ring: Ring;
+	/** What memory has; absent where nothing is kept in memory. */
+	ring?: Ring;
 	/** Results that may not be in the session file yet, by number. */
 	exact: ReadonlyMap<number, string>;
 	/** Of the agent; absent while there is none. */
@@ -82,9 +83,10 @@ export class SessionPast {
 		const { after, ring, remembered, reason } = query;
 		if (remembered) return remembered.map((line) => rememberedFrame(line, reason));
 		// Most of those who come back missed little.
-		if (ring.hasDurableAfter(after)) return fromRing(query);
+		if (ring?.hasDurableAfter(after)) return fromRing(query, ring);
 		const file = this.#file();
-		return file !== undefined && isThere(file) && isThere(eventLogPath(file)) ? this.#fromLog(file, query) : fromRing(query);
+		if (file !== undefined && isThere(file) && isThere(eventLogPath(file))) return this.#fromLog(file, query);
+		return ring ? fromRing(query, ring) : [];
 	}
 
 	*#fromLog(file: string, { after, upTo, reason, exact }: PastQuery): Generator<{ json: string; seq?: number; type: string }> {
@@ -145,7 +147,7 @@ function balanceUnderLock(file: string): void {
 }
 
 /** What memory has. */
-function* fromRing({ after, upTo, reason, ring }: PastQuery): Generator<{ json: string; seq?: number; type: string }> {
+function* fromRing({ after, upTo, reason }: PastQuery, ring: Ring): Generator<{ json: string; seq?: number; type: string }> {
 	if (after >= upTo) return;
 	const frames = [...ring.durable(after, upTo)];
 	const isLost = !ring.hasDurableAfter(after);

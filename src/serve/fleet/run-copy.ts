@@ -9,7 +9,6 @@ import type { FleetRun } from "../../protocol/serve.ts";
 import { eventLogPath } from "../../transcript/event-log.ts";
 import { logPosition, SessionPast } from "../past.ts";
 import { Refusal } from "../refusal.ts";
-import { Ring } from "../ring.ts";
 import type { Fleet, LogLine, Takeover } from "./source.ts";
 
 const files = ["session", "events"] as const;
@@ -73,7 +72,7 @@ export class RunCopy {
 	/** One `gap` if something is missing, then the kept frames after a number. */
 	*framesAfter(after: number, epoch: number): Generator<RunFrame> {
 		const upTo = this.lastSeq;
-		yield* this.#past.frames({ after, upTo, reason: "ephemeral", epoch, ring: new Ring(this.id), exact: new Map(), snapshot: undefined });
+		yield* this.#past.frames({ after, upTo, reason: "ephemeral", epoch, exact: new Map(), snapshot: undefined });
 	}
 
 	remove(): void {
