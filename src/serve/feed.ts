@@ -57,6 +57,8 @@ export interface ReaderOptions {
 	filter?: Filter;
 	/** Without frames that are not kept. */
 	deltas?: boolean;
+	/** Gets a replay and nothing after it. */
+	isPastOnly?: boolean;
 	/** Changes a frame for this reader, or omits it. */
 	rewrite?: (frame: Pick<RingFrame, "json" | "type">) => string | undefined;
 }
@@ -87,7 +89,7 @@ export class Reader {
 	}
 
 	get lag(): number {
-		return this.#isClosed ? 0 : Math.max(0, this.#feed.ring.end - this.#position);
+		return this.#isClosed || this.options.isPastOnly ? 0 : Math.max(0, this.#feed.ring.end - this.#position);
 	}
 
 	get isCatchingUp(): boolean {
@@ -96,7 +98,7 @@ export class Reader {
 
 	/** A frame for this reader alone. It comes after all frames that there are by now. */
 	send(json: string): void {
-		if (this.#isClosed) return;
+		if (this.#isClosed || this.options.isPastOnly) return;
 		this.#directed.push({ at: this.#feed.ring.end, bytes: encoded(json, this.sink.encoding, this.#feed.ring.sessionId) });
 		this.flush();
 	}
@@ -137,9 +139,10 @@ export class Reader {
 
 	flush(): void {
 		const { ring } = this.#feed;
-		while (!this.#isCatchingUp && !this.#isClosed) {
+		while (!this.#isCatchingUp && !this.#isClosed && !this.options.isPastOnly) {
 			if (this.sink.pending > mostUnsent) return;
-			if (this.#position < ring.start) return void this.catchUp(this.#seen, "slow_reader");
+			if (this.#position < ring.start)
+				return void this.catchUp(this.#seen, "slow_reader").catch(() => this.sink.close(1011, "the frames could not be replayed"));
 			const [next] = this.#directed;
 			const end = next ? Math.min(next.at, ring.end) : ring.end;
 			if (this.#position < end) this.#writeFrames(end);
@@ -199,7 +202,8 @@ export class Reader {
 			if (deltas === false && json.includes('"durableLost":false')) return undefined;
 			this.#feed.countGap(json);
 		}
-		const text = isFrame && rewrite ? rewrite({ json, type }) : json;
+		// A snapshot stays as it is, and tells what the next updates go on from.
+		const text = (isFrame || type === "snapshot") && rewrite ? rewrite({ json, type }) : json;
 		return text === undefined ? undefined : encoded(text, this.sink.encoding, this.#feed.ring.sessionId, seq);
 	}
 

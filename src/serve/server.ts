@@ -1,6 +1,7 @@
 /** The server: listens, checks requests, hands them to their routes, and ends in order. */
 import { chmodSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { ServerOptions as SecureServerOptions } from "node:https";
 import { connect } from "node:net";
 import { availableParallelism, totalmem } from "node:os";
 import { dirname, join } from "node:path";
@@ -163,9 +164,7 @@ export class BowlineServer {
 		const { config } = this;
 		const listener: RequestListener = (request, response) => void this.#handle(request, response);
 		const options = { headersTimeout: headersMs, requestTimeout: requestMs, maxHeaderSize: 16 * 1024 };
-		const server = config.tls
-			? ((await import("node:https")).createServer({ ...options, ...config.tls }, listener) as unknown as Server)
-			: createServer(options, listener);
+		const server = config.tls ? await this.#secureServer({ ...options, ...config.tls }, listener) : createServer(options, listener);
 		this.#http = server;
 		// The checks come first: a body that is refused is not asked for.
 		server.on("checkContinue", listener);
@@ -190,6 +189,16 @@ export class BowlineServer {
 			`${JSON.stringify({ pid: process.pid, url, ...(config.socket === undefined ? { port: this.#gate.port } : { socket: config.socket }), instance: this.instance })}\n`,
 		);
 		return url;
+	}
+
+	async #secureServer(options: SecureServerOptions, listener: RequestListener): Promise<Server> {
+		const { createServer } = await import("node:https");
+		try {
+			return createServer(options, listener) as unknown as Server;
+		} catch (error) {
+			this.#release();
+			throw new Error(`--tls-cert and --tls-key must be a certificate and its own private key, both as PEM files (${(error as Error).message})`);
+		}
 	}
 
 	get url(): string {
@@ -362,9 +371,17 @@ export class BowlineServer {
 			throw new Refusal(400, "cursor_ahead", cursorAheadText(after, session.feed.ring.lastSeq));
 		this.connections.check(holder, session.feed.readers.size);
 		if (wantsSeat) session.checkSeat(client, query.get("takeover") === "1");
-		const isFull = query.get("updates") === "full";
+		const updates = query.get("updates") ?? "delta";
+		if (updates !== "delta" && updates !== "full")
+			throw new Refusal(400, "bad_field", `updates must be delta or full, not ${JSON.stringify(updates.slice(0, 20))}.`);
 		this.#sockets.accept(request, stream, head, (socket) =>
-			openSessionSocket(socket, stream, session, { bearer: holder, client, name: label, wantsSeat, after, isFull }, this.connections),
+			openSessionSocket(
+				socket,
+				stream,
+				session,
+				{ bearer: holder, client, name: label, wantsSeat, after, isFull: updates === "full" },
+				this.connections,
+			),
 		);
 	}
 

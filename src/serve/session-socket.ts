@@ -57,7 +57,9 @@ export function openSessionSocket(socket: WebSocket, stream: Duplex, first: Sess
 	connections.add(open);
 	session.attach(connection, wantsSeat);
 	reader.send(readyFrame(session, connection));
-	if (after !== undefined) void session.catchUp(reader, after);
+	// Whole messages need the beginning of the one under way: a snapshot has it.
+	const from = after ?? (isFull && session.isBusy ? session.feed.ring.lastSeq : undefined);
+	if (from !== undefined) void session.catchUp(reader, from);
 	if (wantsSeat && !session.isAwake) void session.wake().catch(() => undefined); // The state tells.
 }
 

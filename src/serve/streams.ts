@@ -74,7 +74,7 @@ export async function streamLines(
 ): Promise<void> {
 	begin(response, "application/jsonl");
 	const sink = new ResponseSink(response, "lines");
-	const reader = new Reader(session.feed, sink, { deltas: false });
+	const reader = new Reader(session.feed, sink, { deltas: false, isPastOnly: !follows });
 	const open: OpenConnection = { kind: "lines", bearer, close: () => sink.close() };
 	connections.add(open);
 	response.on("drain", () => reader.drained());
@@ -82,7 +82,8 @@ export async function streamLines(
 		connections.delete(open);
 		reader.close();
 	});
-	if (follows) session.feed.add(reader);
+	// Also one that wants the past alone: it counts, and is closed when it takes nothing.
+	session.feed.add(reader);
 	await session.catchUp(reader, after);
 	if (!follows) response.end();
 }

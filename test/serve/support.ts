@@ -176,7 +176,7 @@ export function ask(options: RequestOptions, body: unknown, headers: Record<stri
 			response.setEncoding("utf8");
 			response.on("data", (chunk) => (answer += chunk));
 			response.on("end", () => {
-				const isJson = response.headers["content-type"]?.startsWith("application/json");
+				const isJson = /^application\/json(;|$)/.test(response.headers["content-type"] ?? "");
 				resolve({ status: response.statusCode ?? 0, headers: response.headers, text: answer, json: isJson ? JSON.parse(answer) : undefined });
 			});
 			response.on("error", reject);
