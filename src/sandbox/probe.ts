@@ -113,6 +113,8 @@ async function attempt(input: ProbeInput, deadlineMs: number): Promise<ProbeResu
 		if (result.timedOut) return undefined;
 		throw new Error(`the probes did not run: ${result.output.trim().slice(-300)}`);
 	} finally {
+		// Its watchdog; in namespaces there is nothing to end.
+		if (walls.canOutlive) await shell.close();
 		canary?.close();
 		socket?.close();
 		rmSync(secret, { force: true });

@@ -79,6 +79,11 @@ export class Walls implements Confinement {
 		this.#closing = options.seatbelt ? "" : closingLine(options.programs);
 	}
 
+	/** Only namespaces end with the process that made them. */
+	get canOutlive(): boolean {
+		return this.#options.seatbelt !== undefined;
+	}
+
 	/** Whether all commands share their namespaces. */
 	get hasCell(): boolean {
 		return this.#hasCell;
@@ -95,7 +100,12 @@ export class Walls implements Confinement {
 
 	/** The same walls with another view. */
 	viewing(view: WallsOptions["view"]): Confinement {
-		return { logDirectory: this.logDirectory, enclose: (start) => this.#enclose(start, view), endAll: () => this.endAll() };
+		return {
+			logDirectory: this.logDirectory,
+			canOutlive: this.canOutlive,
+			enclose: (start) => this.#enclose(start, view),
+			endAll: () => this.endAll(),
+		};
 	}
 
 	/** What is there now has been tried. From now on a new cell is tried before a command enters it, and everything when the plan is another one. */
@@ -113,6 +123,7 @@ export class Walls implements Confinement {
 		const isKnown = last.cell === cell && last.plan === plan;
 		const untried: Confinement = {
 			logDirectory: this.logDirectory,
+			canOutlive: this.canOutlive,
 			enclose: (start) => this.#enclose(start, this.#options.view, { cell }),
 			endAll: () => this.endAll(),
 		};

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
 import type { Confinement } from "../../src/lib/shell/confinement.ts";
 import { Shell } from "../../src/lib/shell/index.ts";
+import { watchdogsOf } from "../lib/shell/processes.ts";
 
 const shells: Shell[] = [];
 afterEach(async () => {
@@ -10,10 +11,11 @@ afterEach(async () => {
 });
 
 /** Walls of nothing, which say that the program has begun once it has ended. */
-function late(): { shell: Shell; ended: () => number } {
+function late(canOutlive = false): { shell: Shell; ended: () => number } {
 	let count = 0;
 	const confinement: Confinement = {
 		logDirectory: "/nowhere",
+		canOutlive,
 		enclose: async ({ file, args }) => ({
 			file,
 			args,
@@ -67,4 +69,13 @@ test.skipIf(process.platform === "win32")("a program whose output nothing reads 
 	child.stdout?.resume();
 	child.stderr?.resume();
 	await once(child, "close");
+});
+
+test.skipIf(process.platform !== "linux")("a watchdog is started where what runs inside can outlive the agent, and only there", async () => {
+	for (const canOutlive of [false, true]) {
+		const known = new Set(watchdogsOf(process.pid));
+		const { shell } = late(canOutlive);
+		await shell.run({ command: "true" });
+		expect(watchdogsOf(process.pid).filter((pid) => !known.has(pid))).toHaveLength(canOutlive ? 1 : 0);
+	}
 });

@@ -206,6 +206,7 @@ exec bwrap --ro-bind / / --dev /dev --proc /proc --ro-bind /proc/sys /proc/sys -
 		expect(sandbox.state).toMatchObject({ active: true, verified: true, backend: "seatbelt", cell: false, seccomp: false, limits: {} });
 		const plain = { stream: () => ({ push: (chunk: Buffer) => chunk, end: () => Buffer.alloc(0) }) };
 		const { confinement } = sandbox;
+		expect([confinement?.canOutlive, sandbox.readingConfinement?.canOutlive, sandbox.gitConfinement?.canOutlive]).toEqual([true, true, true]);
 		const shell = new Shell({
 			cwd: join(folder, "work"),
 			environment: () => ({ PATH: "/usr/bin:/bin", HOME: "/h", SECRET_TOKEN: "x" }),

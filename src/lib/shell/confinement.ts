@@ -4,6 +4,8 @@ import type { ChildProcess } from "node:child_process";
 export interface Confinement {
 	/** Where outputs go that are too long to show: commands inside can read it. */
 	readonly logDirectory: string;
+	/** What runs inside does not end with this process by itself. */
+	readonly canOutlive?: boolean;
 	/** Builds the walls for one start. Rejects when they cannot be built. */
 	enclose(start: ProgramStart): Promise<Enclosure>;
 	/** Ends everything inside, also what left its group and cleared its environment. */

@@ -333,6 +333,7 @@ export class Shell {
 				throw new Error(this.#isClosed ? closedText : "Operation aborted");
 			}
 			const { stdio, output: own, release: disconnect } = connect();
+			if (confinement.canOutlive) this.#watchdog.start();
 			let child: ChildProcess;
 			try {
 				const options = { cwd: "/", env: enclosure.environment, stdio: [...stdio, ...enclosure.descriptors], detached: true };
@@ -344,6 +345,7 @@ export class Shell {
 			if (child.pid === undefined) throw await startError(child);
 			child.on("error", () => undefined);
 			const group = child.pid;
+			if (confinement.canOutlive) this.#watchdog.guard(group);
 			this.#programs.add(group);
 			const doomed = { groups: [group], mark };
 			const onAbort = () => killProcesses(doomed);
@@ -358,6 +360,7 @@ export class Shell {
 			this.#oldLogs ??= setTimeout(() => removeOldLogs(this.#tempDir, Date.now()), oldLogsAfterMs).unref();
 			if (hasBegun) return { child, mark, output, enclosure };
 			complaint = await textOf(output);
+			this.#watchdog.release(group);
 			await enclosure.ended();
 			if (this.#isClosed || signal?.aborted) break;
 		}
