@@ -112,6 +112,8 @@ export class RunAtWork {
 	#usd: number;
 	#tokens: number;
 	#toolCalls = 0;
+	/** How often in a row it had to wait for others to give money back: it asks less and less often. */
+	#waitsForMoney = 0;
 	#lastLife = performance.now();
 	#agentRuns: string[] = [];
 	readonly #startedAt = performance.now();
@@ -449,7 +451,11 @@ export class RunAtWork {
 
 	#stopped(): Ending {
 		const { status, reason } = this.#ending as { status: Status; reason: string };
-		if (status === "stalled" && this.claim.attempts < 2) return { how: "requeue", why: reason, delayMs: backOffMs(1), counts: true };
+		if (status === "stalled" && this.claim.attempts < 2) {
+			// Not longer than the silence itself was.
+			const delayMs = Math.min(backOffMs(1), this.#parts.limits.stallMs);
+			return { how: "requeue", why: reason, delayMs, counts: true };
+		}
 		return { how: "finish", status, reason };
 	}
 
@@ -502,7 +508,8 @@ export class RunAtWork {
 		const waitMs = this.#parts.rates.take(this.#provider, estimate.tokens);
 		if (waitMs > 0) return { allow: false, retryAfterMs: Math.min(waitMs, 30_000) };
 		const funds = await this.#persistently(() => this.#wallet.cover(request, estimate, this.#inFlight));
-		if (funds === "wait") return { allow: false, retryAfterMs: 5000 };
+		if (funds === "wait") return { allow: false, retryAfterMs: Math.min(5000, 500 * 2 ** this.#waitsForMoney++) };
+		this.#waitsForMoney = 0;
 		if (funds === "refused") return refuse("budget", `The budget ${this.claim.budget} is used up.`);
 		return { allow: true };
 	}

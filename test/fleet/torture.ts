@@ -18,6 +18,8 @@ export interface TortureOptions {
 	/** How many workers are killed and frozen while runs are left. */
 	kills: number;
 	freezes: number;
+	/** How much of the harm comes before the first run has ended, from 0 to 1. */
+	early?: number;
 	/** Whether Postgres crashes, and starts again. */
 	crash: boolean;
 	/** Half of the machines have a clock that is wrong by a day, ahead or behind. */
@@ -50,6 +52,8 @@ export interface TortureReport {
 	seconds: number;
 }
 
+const hasEnded = ({ exitCode, signalCode }: WorkerProcess["child"]) => exitCode !== null || signalCode !== null;
+
 /** The same sequence for the same seed. */
 function random(seed: number): () => number {
 	let state = seed >>> 0 || 1;
@@ -69,6 +73,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 		skew = false,
 		pooled,
 		thawMs = 2000,
+		early = 0.15,
 		seed,
 		deadlineMs,
 		leaseMs = 6000,
@@ -153,9 +158,11 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 				const done = await doneCount();
 				if (done >= runs) return true;
 				// Some of the harm at the beginning, before any run has ended.
-				const due = Math.ceil(((done + runs * 0.15) / (runs * 1.1)) * harm.length);
+				const due = Math.ceil(((done + runs * early) / (runs * 1.1)) * harm.length);
 				while (harmed < Math.min(due, harm.length) && done < runs) {
 					const { what } = harm[harmed++] as (typeof harm)[number];
+					// A worker that cannot reach Postgres at its start ends; harm is for those that are at work.
+					await until(() => workers.every(({ child, output }) => hasEnded(child) || output().includes(" works on ")), "the workers are registered");
 					log(`${done} of ${runs} done: ${what}`);
 					if (what === "crash") {
 						await cluster.crash();
@@ -163,7 +170,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 						await cluster.start();
 						continue;
 					}
-					const living = workers.filter(({ child }) => child.exitCode === null && child.signalCode === null);
+					const living = workers.filter(({ child }) => !hasEnded(child));
 					const victim = living[Math.floor(next() * living.length)];
 					if (!victim) continue;
 					if (what === "kill") {
