@@ -4,9 +4,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { sharedFileQueue } from "../../src/fleet/file/control.ts";
+import { withoutCut } from "../../src/fleet/takeovers.ts";
 import { postgresPrograms } from "./cluster.ts";
 import { type Fixture, familyOf, makeFixture, program, signalAll, startWorker, submissionFor, until, type WorkerProcess } from "./fixture.ts";
-import { torture } from "./torture.ts";
+import { check, emptyReport, torture } from "./torture.ts";
 
 let fixture: Fixture | undefined;
 const workers: WorkerProcess[] = [];
@@ -102,6 +103,47 @@ test("a worker that is killed: the next one goes on from the checkpoint, and tel
 	const frames = framesOf(fleet("logs", runId, "--json"));
 	expect(frames.filter(({ type }) => type === "run_takeover")).toHaveLength(1);
 	expect(frames.every(({ seq }, index) => seq > (frames[index - 1]?.seq ?? 0))).toBe(true);
+});
+
+test("a worker is killed at each kind of commit: the next one repeats no step that a checkpoint holds", { timeout: 240_000 }, async () => {
+	const { fixture, queue, work } = begin();
+	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one", { maxAttempts: 100 })]);
+	const eventsOf = async (epoch: number) => (await queue.lines(runId, "events", 0, 10_000)).filter((line) => line.epoch === epoch);
+	const has = async (epoch: number, text: string) => (await eventsOf(epoch)).some(({ body }) => body.includes(text));
+	const effects = () =>
+		readFileSync(fixture.effects, "utf8")
+			.split("\n")
+			.filter(Boolean)
+			.map((line) => ({ epoch: Number(line.split(" ")[1]), step: Number(line.split(" ")[2]) }));
+	const points: Record<string, (epoch: number) => boolean | Promise<boolean>> = {
+		"it was claimed": async (epoch) => (await queue.list({ ids: [runId] }))[0]?.epoch === epoch,
+		"the first request is granted": async (epoch) => (await eventsOf(epoch)).length > 0,
+		"a tool call is granted": (epoch) => effects().some((each) => each.epoch === epoch),
+		"the end of a tool call is stored": (epoch) => has(epoch, '"tool_execution_end"'),
+		"the last reply is stored": (epoch) => has(epoch, '"Done."'),
+	};
+	for (const [index, [what, isReached]] of Object.entries(points).entries()) {
+		const worker = work();
+		await until(async () => (await isReached(index + 1)) || (await queue.result(runId)) !== undefined, what);
+		worker.child.kill("SIGKILL");
+		await worker.exited;
+	}
+	expect(await work(["--once"]).exited).toBe(0);
+
+	const report = emptyReport();
+	await check(queue, [runId], fixture.effects, report);
+	expect(report).toMatchObject({ results: 1, missing: [], problems: [], statuses: { completed: 1 } });
+	const takeovers = await queue.takeovers(runId);
+	// The last kill may have come after the result.
+	expect(takeovers.length).toBeGreaterThanOrEqual(Object.keys(points).length - 1);
+	const lines = await queue.lines(runId, "events", 0, 10_000);
+	for (const { epoch } of takeovers) {
+		const earlier = lines.filter((line) => line.epoch < epoch);
+		const past = takeovers.filter((takeover) => takeover.epoch <= epoch);
+		const stored = withoutCut(earlier, past, "events").filter(({ body }) => body.includes('"tool_execution_end"')).length;
+		const [first] = effects().filter((each) => each.epoch === epoch);
+		if (first) expect(first.step, `the first step of epoch ${epoch}`).toBe(stored + 1);
+	}
 });
 
 test("an agent that is killed is started again under the same epoch", { timeout: 180_000 }, async () => {

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { initialise, openPostgresQueue, type PostgresQueue } from "../../src/fleet/postgres/queue.ts";
+import type { RunQueue } from "../../src/fleet/queue.ts";
 import { chain } from "../../src/fleet/receipt.ts";
 import { withoutCut } from "../../src/fleet/takeovers.ts";
 import { startCluster } from "./cluster.ts";
@@ -65,6 +66,21 @@ function random(seed: number): () => number {
 	};
 }
 
+export const emptyReport = (): TortureReport => ({
+	results: 0,
+	missing: [],
+	statuses: {},
+	problems: [],
+	submissions: 0,
+	kills: 0,
+	freezes: 0,
+	takeovers: 0,
+	stepsRun: 0,
+	stepsTwice: 0,
+	stepsLate: 0,
+	seconds: 0,
+});
+
 export async function torture(options: TortureOptions): Promise<TortureReport> {
 	const {
 		runs,
@@ -87,20 +103,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 	const frozen: number[] = [];
 	const workers: WorkerProcess[] = [];
 	const queues: PostgresQueue[] = [];
-	const report: TortureReport = {
-		results: 0,
-		missing: [],
-		statuses: {},
-		problems: [],
-		submissions: 0,
-		kills: 0,
-		freezes: 0,
-		takeovers: 0,
-		stepsRun: 0,
-		stepsTwice: 0,
-		stepsLate: 0,
-		seconds: 0,
-	};
+	const report = emptyReport();
 	let homes = 0;
 	let pooler: Between | undefined;
 	try {
@@ -216,7 +219,13 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 	return report;
 }
 
-async function check(queue: PostgresQueue, ids: readonly string[], effectsFile: string, report: TortureReport): Promise<void> {
+/** What must hold for runs that have ended, whatever happened to them. */
+export async function check(
+	queue: Pick<RunQueue, "list" | "result" | "takeovers" | "lines" | "lanes">,
+	ids: readonly string[],
+	effectsFile: string,
+	report: TortureReport,
+): Promise<void> {
 	const effects = readFileSync(effectsFile, "utf8")
 		.split("\n")
 		.filter(Boolean)
