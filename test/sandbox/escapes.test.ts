@@ -1,12 +1,14 @@
 /** Ways out. Each is tried with the sandbox off, to show that it works there, and with it on, as root and as an ordinary user. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { apart, Machine, missing, together, users, type Victim } from "./support.ts";
 
 const machines: Machine[] = [];
+const directories: string[] = [];
 afterAll(async () => {
 	await Promise.all(machines.map((machine) => machine.close()));
+	for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
 
 const node = (code: string) => `${process.execPath} -e '${code}'`;
@@ -16,6 +18,8 @@ interface Scene {
 	machine: Machine;
 	port: number;
 	victim: Victim;
+	/** Like the one that a login makes; only root can make one. */
+	runtime: string | undefined;
 }
 
 const escapes: Record<string, (scene: Scene) => string> = {
@@ -48,11 +52,15 @@ const escapes: Record<string, (scene: Scene) => string> = {
 	"tasks of an editor": () => "echo '{}' > .vscode/tasks.json",
 	"a list of servers for agents": () => "echo '{}' > .mcp.json",
 	"a namespace of its own": () => "unshare -Ur true",
+	// Outside, the kernel says that it is no terminal. Inside, nothing is asked of any terminal.
+	"a character typed into a terminal": () => `perl -e 'open F, "<", "/dev/null"; ioctl F, 0x5412, my $typed = "x"; exit($! == 1)'`,
 };
 /** Only root can do these at all. */
 const rootEscapes: typeof escapes = {
 	"a setting of the kernel": () => ": >> /proc/sys/kernel/core_pattern",
 	"passwords of the system": () => "cat /etc/shadow",
+	"the memory of another process": ({ victim }) => `grep -q ${victim.mark} /proc/${victim.pid}/cmdline && : <> /proc/${victim.pid}/mem`,
+	"a socket in a runtime directory": ({ runtime }) => connectsTo(`"${runtime}/bus"`),
 	"a disk": () => "mknod /dev/shm/disk b 1 0 && head -c 1 /dev/shm/disk || test -b /dev/shm/disk",
 };
 
@@ -69,7 +77,12 @@ async function scene(id: number | undefined): Promise<Scene> {
 	await machine.listen({ path: join(machine.home, "agent.sock") });
 	await machine.listen({ path: join(machine.work, "host.sock") });
 	await machine.listen({ path: `\0${machine.folder}` });
-	return { machine, port, victim: machine.victim() };
+	const runtime = process.getuid?.() === 0 ? mkdtempSync("/run/bowline-test-") : undefined;
+	if (runtime !== undefined) {
+		directories.push(runtime);
+		await machine.listen({ path: join(runtime, "bus") });
+	}
+	return { machine, port, victim: machine.victim(), runtime };
 }
 
 describe.skipIf(missing)(`escapes${missing ? ` (left out: ${missing})` : ""}`, () => {
