@@ -1,6 +1,18 @@
 /** Looks at the machine and makes a view of it, again for each command: files come and go. */
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import {
+	closeSync,
+	constants,
+	mkdirSync,
+	openSync,
+	readdirSync,
+	readFileSync,
+	readlinkSync,
+	realpathSync,
+	rmdirSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { type GitNamedFile, gitNamedFiles } from "../lib/git-named-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
@@ -43,8 +55,8 @@ export class Survey {
 	readonly #scan = new RepositoryScan();
 	/** Repositories that the user opened: what they need outside the roots may be written. Found before any command can forge one. */
 	readonly #trusted: readonly string[];
-	/** Empty files and directories that we made. */
-	readonly #made = new Map<string, Placeholder>();
+	/** Empty files and directories that we made, each with the real place of its folder. */
+	readonly #made = new Map<string, Placeholder & { folder: string }>();
 	/** What the configuration of each repository names, asked again when its files change. */
 	readonly #named = new Map<string, () => Promise<readonly GitNamedFile[]>>();
 	#gitNamed: readonly GitNamedFile[] = [];
@@ -99,7 +111,9 @@ export class Survey {
 		const hidden = existing(ruled.hidden).filter((path) => !known.has(path) && !view.hidden.some((outer) => isWithin(path, outer.path)));
 		const closed = existing(ruled.protected).filter((path) => isInRoot(path) && !hidden.some((outer) => isWithin(path, outer)));
 		// A single path that is missing must not be made: an empty directory takes its name, which git does not show.
-		const absent = ruled.protected.filter((path) => !look(path) && isInRoot(path) && look(dirname(path))?.isDirectory());
+		const absent = ruled.protected.filter(
+			(path) => !look(path) && isInRoot(path) && real(dirname(path)).some((folder) => look(folder)?.isDirectory() && isInRoot(folder)),
+		);
 		return {
 			...view,
 			hidden: [...view.hidden, ...outermost(hidden).map((path): HiddenPath => ({ path, kind: look(path)?.isDirectory() ? "directory" : "file" }))],
@@ -136,23 +150,29 @@ export class Survey {
 	}
 
 	/** Makes what must not be made by others. A placeholder that cannot be made leaves its folder as it is: nothing else can be made there either. */
-	makePlaceholders({ placeholders }: View): void {
-		for (const placeholder of placeholders) {
-			const { path, kind } = placeholder;
+	makePlaceholders({ placeholders, writable }: View): void {
+		for (const { path, kind } of placeholders) {
 			if (look(path)) continue;
-			if (kind === "directory") mkdirSync(path);
-			else writeFileSync(path, "", { flag: "wx" });
-			this.#made.set(path, placeholder);
+			// A command in the background may put a link in place of the folder at any moment: nothing may be made outside for it.
+			inFolder(path, (target, folder) => {
+				if (!writable.some((root) => isWithin(folder, root))) throw new Error(`${dirname(path)} leads out of the writable directories now.`);
+				if (kind === "directory") mkdirSync(target);
+				else writeFileSync(target, "", { flag: "wx" });
+				this.#made.set(path, { path, kind, folder });
+			});
 		}
 	}
 
 	/** Removes what we made, where it is still empty. */
 	removePlaceholders(): void {
-		for (const { path, kind } of this.#made.values()) {
-			const facts = look(path);
+		for (const { path, kind, folder: known } of this.#made.values()) {
 			try {
-				if (kind === "directory") rmdirSync(path);
-				else if (facts?.isFile() && facts.size === 0) rmSync(path);
+				inFolder(path, (target, folder) => {
+					const facts = look(target);
+					if (folder !== known) return;
+					if (kind === "directory") rmdirSync(target);
+					else if (facts?.isFile() && facts.size === 0) rmSync(target);
+				});
 			} catch {
 				// It is in use now, or gone.
 			}
@@ -189,7 +209,8 @@ export class Survey {
 		for (const { path, kind } of this.#gitNamed) {
 			const target = realPath(path);
 			if (target !== undefined && !this.#made.has(path)) found.push(target);
-			else if (look(dirname(path))?.isDirectory() && isInRoot(path)) placeholders.push({ path, kind });
+			else if (isInRoot(path) && real(dirname(path)).some((folder) => look(folder)?.isDirectory() && isInRoot(folder)))
+				placeholders.push({ path, kind });
 		}
 		return { protected: found.filter(isInRoot), placeholders, links };
 	}
@@ -200,6 +221,18 @@ export class Survey {
 		if (!isHomeHidden || home === undefined) return [];
 		const entries = path.split(delimiter).filter((entry) => isAbsolute(entry));
 		return entries.flatMap((entry) => realPath(entry) ?? []).filter((entry) => entry !== home);
+	}
+}
+
+/** Opens the folder of a path, so that its name can lead nowhere else meanwhile, where the system has paths of descriptors. */
+function inFolder(path: string, act: (target: string, folder: string) => void): void {
+	const descriptor = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
+	try {
+		const held = `/proc/self/fd/${descriptor}`;
+		const isHeld = look(held) !== undefined;
+		act(isHeld ? join(held, basename(path)) : path, isHeld ? readlinkSync(held) : realpathSync.native(dirname(path)));
+	} finally {
+		closeSync(descriptor);
 	}
 }
 

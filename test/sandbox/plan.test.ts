@@ -1,6 +1,6 @@
 /** The mounts of a command, as data, for each layout of a project. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -253,4 +253,19 @@ test("file tools follow the same view", () => {
 		allowed: false,
 		because: "the sandbox lets tools write only in /tmp",
 	});
+});
+
+test("a folder that has become a link out gets no placeholder, and nothing there is removed", () => {
+	for (const name of ["work/sub", "outside"]) mkdirSync(join(folder, name));
+	const survey = new Survey(ground());
+	const view = { ...survey.view(), placeholders: ["made", "late"].map((name) => ({ path: join(folder, "work/sub", name), kind: "file" as const })) };
+	const [made] = view.placeholders;
+	survey.makePlaceholders({ ...view, placeholders: made ? [made] : [] });
+	expect(existsSync(join(folder, "work/sub/made"))).toBe(true);
+	rmSync(join(folder, "work/sub"), { recursive: true });
+	symlinkSync(join(folder, "outside"), join(folder, "work/sub"));
+	file("outside/made");
+	expect(() => survey.makePlaceholders(view)).toThrow(`${join(folder, "work/sub")} leads out of the writable directories`);
+	survey.removePlaceholders();
+	expect(readdirSync(join(folder, "outside"))).toEqual(["made"]);
 });
