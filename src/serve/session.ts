@@ -408,7 +408,8 @@ export class Session {
 		const { runId } = this.run ?? {};
 		this.record.lastExit = { code: exit.code, signal: exit.signal, at: now(), ...(exit.stderr && !wasAsked && { stderr: exit.stderr.slice(-4000) }) };
 		this.record.updatedAt = now();
-		this.#attempt("log_fault", () => this.#catchUpWithLog(!wasAsked));
+		// One that was asked and had to be killed has closed nothing either.
+		this.#attempt("log_fault", () => this.#catchUpWithLog(!wasAsked || exit.signal !== null));
 		this.run = null;
 		if (wasAsked) {
 			this.#setState("asleep");
