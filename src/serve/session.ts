@@ -285,7 +285,6 @@ export class Session {
 		if (isAsked) this.#crashes = [];
 		if (this.#agent) this.#starting ??= Promise.resolve();
 		if (this.#starting) return this.#starting;
-		this.#tail = undefined;
 		const starting = this.#begin();
 		this.#starting = starting;
 		// The next one who wants it awake tries again. A newer start is not touched.
@@ -306,6 +305,7 @@ export class Session {
 		// The drain may have begun while this start waited for its turn.
 		if (this.#host.isDraining) throw drainingRefusal();
 		const begin = this.#host.now();
+		this.#tail = undefined;
 		this.#setState("starting");
 		this.#isStopRequested = false;
 		const ready = new Promise<void>((resolve, reject) => (this.#onReady = { resolve, reject }));

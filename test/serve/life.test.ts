@@ -79,16 +79,18 @@ describe("sessions", () => {
 		later(() => other.kill("SIGKILL"));
 		const session = await server.inState(id, "elsewhere");
 		expect(session.pid).toBe(other.pid);
+		await until("readers know it", () => reader.frames.some(({ type, state }) => type === "session_state" && state === "elsewhere"));
+		// A refusal does not end the following.
 		const refused = await server.post(`/v1/sessions/${id}/prompts`, { message: "x" });
 		expect([refused.status, refused.json.error.code]).toEqual([409, "elsewhere"]);
 		expect((await server.ask("DELETE", `/v1/sessions/${id}`)).status).toBe(409);
 		expect((await server.get(`/v1/sessions/${id}/entries`)).json.entries.length).toBeGreaterThan(1);
 		// Its lines come as entries, and its numbered frames as they were sent.
-		await until("the state", () => reader.frames.some(({ type, state }) => type === "session_state" && state === "elsewhere"));
 		let said = "";
 		other.stdout.on("data", (chunk: Buffer) => (said += chunk));
 		other.stdin.write(`${JSON.stringify({ type: "prompt", message: "from elsewhere" })}\n`);
 		await until("the result", () => reader.frames.some(({ type }) => type === "run_result"));
+		await until("it said so itself", () => /"type":"run_result".*\n/.test(said));
 		const entries = reader.frames.filter(({ type }) => type === "entry_appended").map(({ entry }) => entry);
 		expect(entries.map((entry) => entry.message?.role)).toEqual(expect.arrayContaining(["user", "assistant"]));
 		const isKept = ({ seq, type }: { seq?: number; type: string }) => seq !== undefined && !["message_update", "snapshot"].includes(type);
