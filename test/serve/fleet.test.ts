@@ -17,25 +17,38 @@ interface Event {
 	data: any;
 }
 
-/** Reads server-sent events until the server ends them. */
-function eventsOf(server: TestServer, path: string): Promise<{ status: number; events: Event[] }> {
+interface Reading {
+	/** Where an earlier reading was cut. */
+	lastId?: number;
+	/** The connection is cut after this one. */
+	isEnough?(event: Event): boolean;
+}
+
+/** Reads server-sent events until the server ends them, or there are enough. */
+function eventsOf(server: TestServer, path: string, { lastId, isEnough }: Reading = {}): Promise<{ status: number; events: Event[] }> {
 	return new Promise((resolve, reject) => {
-		get({ host: "127.0.0.1", port: server.port, path, headers: { Authorization: `Bearer ${server.token}` } }, (response) => {
+		const headers = { Authorization: `Bearer ${server.token}`, ...(lastId !== undefined && { "Last-Event-ID": String(lastId) }) };
+		const request = get({ host: "127.0.0.1", port: server.port, path, headers }, (response) => {
 			let text = "";
+			const events: Event[] = [];
+			const finish = () => resolve({ status: response.statusCode ?? 0, events });
 			response.setEncoding("utf8").on("data", (chunk) => {
-				text += chunk;
+				const blocks = (text + chunk).split("\n\n");
+				text = blocks.pop() as string;
+				for (const block of blocks) {
+					const data = /^data: (.*)$/m.exec(block)?.[1];
+					const id = /^id: (\d+)$/m.exec(block)?.[1];
+					if (data === undefined) continue;
+					const event = { data: JSON.parse(data), ...(id !== undefined && { id: Number(id) }) };
+					events.push(event);
+					if (!isEnough?.(event)) continue;
+					finish();
+					request.destroy();
+					return;
+				}
 			});
 			response.on("error", reject);
-			response.on("end", () =>
-				resolve({
-					status: response.statusCode ?? 0,
-					events: text.split("\n\n").flatMap((block) => {
-						const data = /^data: (.*)$/m.exec(block)?.[1];
-						const id = /^id: (\d+)$/m.exec(block)?.[1];
-						return data === undefined ? [] : [{ data: JSON.parse(data), ...(id !== undefined && { id: Number(id) }) }];
-					}),
-				}),
-			);
+			response.on("end", finish);
 		}).on("error", reject);
 	});
 }
@@ -111,6 +124,47 @@ describe("routes", () => {
 		expect((await server.get("/v1/runs?batch=day")).json.runs.map((run: FleetRun) => run.runId)).toEqual([second]);
 	});
 
+	test("a reader that is cut and comes back gets what an uncut one gets, across a takeover", async () => {
+		const fixture = makeFixture({ waitAt: 2 });
+		later(() => fixture.remove());
+		const server = await serve({ args: ["--fleet"] });
+		const body = { repo: { url: fixture.repository }, prompt: "Take all steps.", provider: "scripted", model: fixture.script };
+		const { runId } = (await server.post("/v1/runs", body)).json;
+		const path = `/v1/runs/${runId}/events`;
+		const uncut = eventsOf(server, path);
+		const worker = workerFor(server);
+		// Cut while the first worker is at its second step, after the takeover, and after a later step.
+		const cutAt: ((event: Event) => boolean)[] = [
+			({ data }) => data.type === "tool_execution_end",
+			({ data }) => data.type === "run_takeover",
+			({ data }) => data.type === "tool_execution_end",
+		];
+		const pieces: Event[] = [];
+		const readOn = async (isEnough?: Reading["isEnough"]) => {
+			const lastId = pieces.findLast(({ id }) => id !== undefined)?.id;
+			const { status, events } = await eventsOf(server, path, { ...(lastId !== undefined && { lastId }), ...(isEnough && { isEnough }) });
+			expect(status, `after ${lastId}`).toBe(200);
+			pieces.push(...events);
+		};
+		await readOn(cutAt[0]);
+		worker.child.kill("SIGKILL");
+		await worker.exited;
+		workerFor(server);
+		fixture.go();
+		for (const isEnough of cutAt.slice(1)) await readOn(isEnough);
+		await readOn();
+		// What a takeover has cut is void: whether a reader saw it before depends on when it looked.
+		const durable = (events: readonly Event[]) => {
+			const { id: takenAt = 0, data } = events.find((event) => event.id !== undefined && event.data.type === "run_takeover") as Event;
+			return events.filter(({ id, data: { type } }) => id !== undefined && type !== "gap" && (id <= data.cutSeq || id >= takenAt));
+		};
+		const whole = durable((await uncut).events);
+		expect(whole.filter(({ data }) => data.type === "tool_execution_end")).toHaveLength(4);
+		expect(durable(pieces)).toEqual(whole);
+		// As does a reader who comes when all is over.
+		expect(durable((await eventsOf(server, path)).events)).toEqual(whole);
+	});
+
 	test.skipIf(!postgresPrograms())("the same routes in front of PostgreSQL", async () => {
 		const cluster = await startCluster();
 		later(() => cluster.remove());
@@ -162,24 +216,28 @@ describe("the copy of a run", () => {
 
 	test("what a takeover has cut is in it no more, and the last entry that was kept is known", async () => {
 		let session = lines([header, message("a", null, "kept"), message("b", "a", "void")]);
+		const events = lines([{ s: 7, t: 1, f: { type: "agent_start" } }]);
 		let takeovers: Takeover[] = [];
 		const run = { runId: "r1", state: "running", epoch: 1 } as FleetRun;
 		const fleet = {
 			name: "test",
 			list: async () => [run],
 			takeovers: async () => takeovers,
-			lines: async (_: string, file: string, after: number) => (file === "session" ? session.filter(({ line }) => line > after) : []),
+			lines: async (_: string, file: string, after: number) => (file === "session" ? session : events).filter(({ line }) => line > after),
 		} as unknown as Fleet;
 		const copy = new RunCopy(fleet, "r1", 0);
 		const texts = () =>
 			(readEntries(copy.file, { limit: 100 }).entries as { message: { content: string } }[]).map(({ message: { content } }) => content);
 		await copy.refresh();
 		expect(texts()).toEqual(["kept", "void"]);
-		takeovers = [{ epoch: 2, worker: "w2", sessionCut: 2, sessionFrom: 3, eventCut: 0, eventFrom: 0, at: "2026-03-05T00:01:00.000Z" }];
+		takeovers = [{ epoch: 2, worker: "w2", sessionCut: 2, sessionFrom: 3, eventCut: 0, eventFrom: 1, at: "2026-03-05T00:01:00.000Z" }];
 		session = [...session, ...lines([message("c", "a", "again")], 2, 4)];
 		await copy.refresh();
 		expect(texts()).toEqual(["kept", "again"]);
 		expect(copy.lastKept.get(2)).toBe("a");
+		// A reader may come back with the number of a frame that was cut.
+		expect(copy.lastSeq).toBe(0);
+		expect(copy.highestSeq).toBe(7);
 		copy.remove();
 		expect(existsSync(copy.file)).toBe(false);
 	});

@@ -103,7 +103,8 @@ export class FleetRoutes {
 		const given = cursorOf(request.headers["last-event-id"] as string | undefined) ?? cursorOf(query.get("after"));
 		server.connections.check(bearer, 0);
 		await this.#copies.use(idOf(call), async (copy) => {
-			if (given !== undefined && given > copy.lastSeq) throw new Refusal(400, "cursor_ahead", cursorAheadText(given, copy.lastSeq));
+			const highest = Math.max(copy.lastSeq, copy.highestSeq);
+			if (given !== undefined && given > highest) throw new Refusal(400, "cursor_ahead", cursorAheadText(given, highest));
 			if (copy.run?.state === "done" && given !== undefined && given >= copy.lastSeq) return answer(response, 204, {});
 			let isOver = false;
 			const open: OpenConnection = {

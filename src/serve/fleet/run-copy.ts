@@ -32,6 +32,8 @@ export class RunCopy {
 	takeovers: readonly Takeover[] = [];
 	/** The last kept line of the session file before each takeover, by its epoch: the id of its entry. */
 	readonly lastKept = new Map<number, string | null>();
+	/** The highest number that a reader can have seen: that of a frame which a takeover has cut, too. */
+	highestSeq = 0;
 	#fleet: Fleet;
 	#fresh: number;
 	#directory: string;
@@ -105,6 +107,7 @@ export class RunCopy {
 			const kept = lines.filter(({ line }) => !isCut(line, this.takeovers, file));
 			appendFileSync(this.#pathOf(file), kept.map(({ body }) => `${body}\n`).join(""));
 			if (file === "session") this.#noteKept(kept);
+			else for (const { body } of lines) this.highestSeq = Math.max(this.highestSeq, Number(/^\{"s":(\d+)/.exec(body)?.[1] ?? 0));
 			this.#read[file] = (lines.at(-1) as LogLine).line;
 		}
 	}
