@@ -151,7 +151,7 @@ async function main(): Promise<void> {
 			},
 			{
 				when: { text: "wait" },
-				blocks: [{ text: "I run the tests of the whole shop." }, { tool: "bash", arguments: { command: "sleep 600" } }],
+				blocks: [{ text: "I run the tests of the whole shop." }, { tool: "bash", arguments: { command: "sleep 30" } }],
 				usage,
 			},
 			{ text: "The health check answers now. The change is in `server.js`.", times: "always", usage },
@@ -220,7 +220,7 @@ async function fleet(): Promise<void> {
 	git("commit", "-qm", "First");
 	const model = join(folder, "fleet", "model.json");
 	const replies = [
-		{ when: { text: "slowly" }, blocks: [{ text: "I go on." }, { tool: "bash", arguments: { command: "sleep 600" } }], times: "always", usage },
+		{ when: { text: "slowly" }, blocks: [{ text: "I go on." }, { tool: "bash", arguments: { command: "sleep 30" } }], times: "always", usage },
 		{ when: { tool: "bash" }, text: "Done: the note is written.", times: "always", usage },
 		{ blocks: [{ text: "I write the note." }, { tool: "bash", arguments: { command: "echo checked >> NOTES.md" } }], times: "always", usage },
 	];
