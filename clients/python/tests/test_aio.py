@@ -117,9 +117,9 @@ class Talking(unittest.IsolatedAsyncioTestCase):
     async def test_a_refusal_has_the_agents_guess(self):
         async with AsyncClient(ECHO) as client:
             with self.assertRaises(RequestError) as refused:
-                await client.set_model("scripted ", "echo")
-            self.assertEqual(refused.exception.message, "Model not found: scripted /echo")
-            self.assertEqual(refused.exception.hint, "Did you mean scripted/echo?")
+                await client.set_model("scriptd", "echo")
+            self.assertEqual(refused.exception.message, "Model not found: scriptd/echo")
+            self.assertEqual(refused.exception.hint, "There is no provider scriptd. Did you mean scripted?")
 
     async def test_events_are_iterated(self):
         async with AsyncClient(ECHO) as client:
