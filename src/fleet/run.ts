@@ -127,7 +127,6 @@ export class RunAtWork {
 		this.#tokens = claim.tokens;
 		this.#counts = { session: claim.sessionLines, events: claim.eventLines };
 		this.#top = join(parts.directory, "tree");
-		mkdirSync(join(parts.directory, "session"), { recursive: true, mode: 0o700 });
 		this.#sessionFile = join(parts.directory, "session", `${claim.runId}.jsonl`);
 		this.#eventFile = join(parts.directory, "session", `${claim.runId}.events`);
 		this.#session = new Tail(this.#sessionFile);
@@ -162,6 +161,8 @@ export class RunAtWork {
 	async #work(): Promise<void> {
 		let ending: Ending;
 		try {
+			// Where the disk is full or cannot be written, the run goes back and the worker lives on.
+			mkdirSync(join(this.#parts.directory, "session"), { recursive: true, mode: 0o700 });
 			ending = await this.#toTheEnd();
 		} catch (error) {
 			ending = this.#endingOf(error);
@@ -172,8 +173,11 @@ export class RunAtWork {
 			if (ending.how !== "fenced") await this.#close(ending);
 		} catch (error) {
 			if (!this.#fence.signal.aborted) this.#parts.log(`${this.claim.runId}: ${(error as Error).message}`);
-		} finally {
+		}
+		try {
 			rmSync(this.#parts.directory, { recursive: true, force: true, maxRetries: 3 });
+		} catch (error) {
+			this.#parts.log(`${this.claim.runId}: ${(error as Error).message}`);
 		}
 	}
 

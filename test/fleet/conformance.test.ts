@@ -294,6 +294,18 @@ describe.each(kinds)("%s", (_, kind) => {
 			expect((await queue.lanes())[0]?.running).toBe(0);
 		}));
 
+	test("a run that is lost says why it went back before", () =>
+		withQueues(async (queue) => {
+			const first = await claimed(queue, "a", { maxAttempts: 2 });
+			await queue.requeue(first, { delayMs: 0, why: "The agent was ended by SIGKILL.", counts: true });
+			expect(await queue.claim(worker("w1"))).toMatchObject({ attempts: 2 });
+			await queue.leave("w1");
+			await queue.register(worker("w2"));
+			expect(await queue.reclaim(worker("w2"), 60_000)).toBeUndefined();
+			const reason = expect.stringContaining("The agent was ended by SIGKILL.");
+			expect(await queue.result(first.runId)).toMatchObject({ status: "lost", receipt: { reason } });
+		}));
+
 	test("cancelling ends what waits, asks what runs, and leaves what is done", () =>
 		withQueues(async (queue) => {
 			const done = await claimed(queue, "done", { batch: "b", priority: 9 });

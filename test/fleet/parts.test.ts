@@ -14,9 +14,10 @@ import { ownFileQueue } from "../../src/fleet/file/queue.ts";
 import { InFlight } from "../../src/fleet/in-flight.ts";
 import { checkLease, Lease } from "../../src/fleet/lease.ts";
 import { connectionConfig, holdsPassword, shownUrl } from "../../src/fleet/postgres/connect.ts";
-import { backOffMs, type Claim, type RunQueue } from "../../src/fleet/queue.ts";
+import { backOffMs, type Claim, type Requeue, type RunQueue } from "../../src/fleet/queue.ts";
 import { Rates } from "../../src/fleet/rates.ts";
 import { chain, RunAccount } from "../../src/fleet/receipt.ts";
+import { RunAtWork, type RunParts } from "../../src/fleet/run.ts";
 import { readSubmission, submissionDigest, toSubmission } from "../../src/fleet/spec.ts";
 import { Tail } from "../../src/fleet/tail.ts";
 import { redactor } from "../../src/lib/redact.ts";
@@ -340,6 +341,17 @@ test("the pauses between attempts grow, up to ten minutes", () => {
 	expect([1, 2, 3, 4].map((attempts) => backOffMs(attempts, 0.5))).toEqual([5000, 10_000, 20_000, 40_000]);
 	expect(backOffMs(50, 1)).toBe(720_000);
 	expect(backOffMs(1, 0)).toBe(4000);
+});
+
+test("a worker whose disk cannot be written gives the run back, with the reason", async () => {
+	const file = join(newFolder(), "file");
+	writeFileSync(file, "");
+	const back: Requeue[] = [];
+	const queue = { requeue: async (_: Claim, how: Requeue) => back.push(how) > 0 } as unknown as RunQueue;
+	const claim = { runId: "r1", epoch: 1, attempts: 1, maxAttempts: 5, spec: { repo: { url: "/r" }, prompt: "p" } } as Claim;
+	const parts = { queue, directory: join(file, "r1-1"), log: () => undefined } as unknown as RunParts;
+	await new RunAtWork(parts, claim).done;
+	expect(back).toMatchObject([{ counts: true, why: expect.stringContaining("ENOTDIR") }]);
 });
 
 test("a receipt adds up costs, commands and the chain of the lines", () => {
