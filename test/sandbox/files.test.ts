@@ -123,10 +123,12 @@ describe.skipIf(process.platform !== "linux")("file tools in a sandbox", () => {
 	});
 
 	test("/tmp is the session's own, also for links in it", async () => {
-		expect(await call("write", { path: "/tmp/note", content: "private" })).toContain("Wrote 7 bytes");
-		expect(readFileSync(join(folder, "private/tmp/note"), "utf8")).toBe("private");
-		expect(existsSync("/tmp/note")).toBe(false);
-		symlinkSync("/tmp/note", join(folder, "private/tmp/alias"));
+		// Of all files in the real directory, none has this name.
+		const name = `bowline-note-${process.pid}`;
+		expect(await call("write", { path: `/tmp/${name}`, content: "private" })).toContain("Wrote 7 bytes");
+		expect(readFileSync(join(folder, "private/tmp", name), "utf8")).toBe("private");
+		expect(existsSync(`/tmp/${name}`)).toBe(false);
+		symlinkSync(`/tmp/${name}`, join(folder, "private/tmp/alias"));
 		symlinkSync("/etc/hostname", join(folder, "private/tmp/host"));
 		expect(await call("read", { path: "/tmp/alias" })).toBe("private");
 		expect(await call("write", { path: "/tmp/host", content: "x" })).toContain("cannot be written");
