@@ -54,7 +54,7 @@ export class Rates {
 		const now = this.#now();
 		const { rate, pausedUntil } = this.#rates.get(provider) ?? { rate: { provider, rpm: null, tpm: null, pausedMs: 0 }, pausedUntil: 0 };
 		const isPaused = pausedUntil > now;
-		// Requests that were in flight when the pause began are refused, too: that is no further refusal.
+		// The provider also refuses requests that were in flight when the pause began. They do not count as further refusals.
 		if (isPaused && now + (retryAfterMs ?? 0) <= pausedUntil) return;
 		const count = this.#refusals.get(provider) ?? 0;
 		if (!isPaused) this.#refusals.set(provider, count + 1);

@@ -373,7 +373,7 @@ export class Sandbox {
 				plan: () => this.currentMode,
 				run: async (untried, isShort) => {
 					const again = await probe({ walls: untried, view: await view(), cwd, home, network, hiddenDirectory, platform, isShort });
-					// A directory that cannot be written to any more is no way out: a full disk must not stop the commands that free it.
+					// A directory that can no longer be written to opens no hole. A full disk must not stop the commands that free it.
 					const open = again.filter(({ result }) => result === "open").map(({ name }) => name);
 					if (open.length > 0) throw new Error(`The walls do not hold any more (${open.join(", ")} open): the command was not run.`);
 				},

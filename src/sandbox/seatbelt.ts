@@ -71,7 +71,7 @@ function placeRules(view: View): string[] {
 	return [...rules, ...passed.flatMap((path) => rule("allow", ["file-read-metadata"], [exactly(path)]))];
 }
 
-/** There is no network of its own here: loopback is the machine's, so nothing on it can be reached but the proxy. */
+/** A command shares the machine's loopback here, so the profile lets it reach the proxy and nothing else on it. */
 function networkRules(network: ProfileInput["network"], proxyPort: number | undefined): string[] {
 	// Sockets of programs outside are a way out with any network. Names are resolved through one of them.
 	if (network === "on")

@@ -5,20 +5,20 @@ import { TerminalOutput } from "../../src/acp/terminal-output.ts";
 import { ToolView } from "../../src/acp/tool-view.ts";
 import { type Message, using } from "./editor.ts";
 
-const view = new ToolView({ cwd: "/work/app", labelOf: (name) => ({ deploy: "Deploy", mcp__docs__search: "Search the docs" })[name] });
+const view = new ToolView({ cwd: "/srv/app", labelOf: (name) => ({ deploy: "Deploy", mcp__docs__search: "Search the docs" })[name] });
 const result = (text: string, details?: unknown) => ({ content: [{ type: "text" as const, text }], details });
 
 test("each tool has a kind, a title and places that a person can follow", () => {
 	const rows: [string, Record<string, unknown>, string, string, unknown[]][] = [
-		["read", { path: "src/a.ts", offset: 10, limit: 41 }, "read", "Read src/a.ts (10-50)", [{ path: "/work/app/src/a.ts", line: 10 }]],
-		["read", { path: "/work/app/src/a.ts" }, "read", "Read src/a.ts", [{ path: "/work/app/src/a.ts" }]],
+		["read", { path: "src/a.ts", offset: 10, limit: 41 }, "read", "Read src/a.ts (10-50)", [{ path: "/srv/app/src/a.ts", line: 10 }]],
+		["read", { path: "/srv/app/src/a.ts" }, "read", "Read src/a.ts", [{ path: "/srv/app/src/a.ts" }]],
 		["read", { path: "/etc/hosts", offset: 3 }, "read", "Read /etc/hosts (from 3)", [{ path: "/etc/hosts", line: 3 }]],
-		["edit", { path: "a.ts" }, "edit", "Edit a.ts", [{ path: "/work/app/a.ts" }]],
-		["write", { path: "a.ts" }, "edit", "Write a.ts", [{ path: "/work/app/a.ts" }]],
+		["edit", { path: "a.ts" }, "edit", "Edit a.ts", [{ path: "/srv/app/a.ts" }]],
+		["write", { path: "a.ts" }, "edit", "Write a.ts", [{ path: "/srv/app/a.ts" }]],
 		["bash", { command: "npm test\nnpm run x" }, "execute", "`npm test`", []],
-		["grep", { pattern: "x", path: "src" }, "search", 'Search "x" in src', [{ path: "/work/app/src" }]],
-		["find", { pattern: "*.ts" }, "search", "Find *.ts", [{ path: "/work/app" }]],
-		["ls", { path: "src" }, "search", "List src", [{ path: "/work/app/src" }]],
+		["grep", { pattern: "x", path: "src" }, "search", 'Search "x" in src', [{ path: "/srv/app/src" }]],
+		["find", { pattern: "*.ts" }, "search", "Find *.ts", [{ path: "/srv/app" }]],
+		["ls", { path: "src" }, "search", "List src", [{ path: "/srv/app/src" }]],
 		["task", { tasks: [{ description: "Look around" }, { description: "Fix it" }] }, "think", "Look around; Fix it", []],
 		["deploy", { target: "prod", dry: true }, "other", "Deploy prod", []],
 		["mcp__docs__search", { q: "x" }, "other", "docs: Search the docs", []],
@@ -32,8 +32,8 @@ test("each tool has a kind, a title and places that a person can follow", () => 
 test("a search shows up to twenty hits with their lines", () => {
 	const found = Array.from({ length: 30 }, (_, index) => `src/a.ts:${index + 1}: text`).join("\n");
 	const places = view.locations("grep", { pattern: "x" }, result(found));
-	expect([places.length, places[0], places[19]]).toEqual([20, { path: "/work/app/src/a.ts", line: 1 }, { path: "/work/app/src/a.ts", line: 20 }]);
-	expect(view.locations("grep", { pattern: "x", path: "src/a.ts" }, result("a.ts:7: text"))).toEqual([{ path: "/work/app/src/a.ts", line: 7 }]);
+	expect([places.length, places[0], places[19]]).toEqual([20, { path: "/srv/app/src/a.ts", line: 1 }, { path: "/srv/app/src/a.ts", line: 20 }]);
+	expect(view.locations("grep", { pattern: "x", path: "src/a.ts" }, result("a.ts:7: text"))).toEqual([{ path: "/srv/app/src/a.ts", line: 7 }]);
 });
 
 test("output is fenced with more backticks than it has, and long arguments are cut", () => {

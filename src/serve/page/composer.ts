@@ -162,7 +162,7 @@ export class Composer {
 		const error = await this.#input.send(how, text, pictures);
 		clearTimeout(timer);
 		if (this.#sending !== sending) {
-			// Another session is open by now. What was taken there is no draft of that session any more.
+			// Another session is open by now. The draft of the first session was sent, so it is removed there.
 			if (error === undefined && stored(draftKey(session)) === text) store(draftKey(session), "");
 			return;
 		}

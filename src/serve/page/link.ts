@@ -25,7 +25,7 @@ interface Attachment {
 interface Question {
 	sessionId: string;
 	frame: Frame;
-	/** The connection it went out on. One that was asked before the session is attached, or while there is no connection, waits. */
+	/** The connection it went out on. A question asked before the session is attached, or without a connection, waits. */
 	sentOn?: WebSocket;
 	resolve: (answer: Answer) => void;
 }
