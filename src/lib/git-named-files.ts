@@ -6,6 +6,8 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 export interface GitNamedFile {
 	/** Without links, where it exists. */
 	path: string;
+	/** As the configuration names it: links on the way can be replaced. */
+	named: string;
 	kind: "file" | "directory";
 }
 
@@ -38,7 +40,7 @@ async function ask(git: string, cwd: string, env: Record<string, string | undefi
 	});
 	const parts = output.split("\0");
 	const sources = new Set<string>();
-	const named: GitNamedFile[] = [];
+	const named: Omit<GitNamedFile, "named">[] = [];
 	const home = env.HOME ?? "/";
 	const from = (base: string, value: string) =>
 		value.startsWith("~/") ? join(home, value.slice(2)) : isAbsolute(value) ? value : resolve(base, value);
@@ -54,7 +56,10 @@ async function ask(git: string, cwd: string, env: Record<string, string | undefi
 		if (/^include(if\..*)?\.path$/s.test(name)) named.push({ path: from(dirname(file), value), kind: "file" });
 	}
 	const files = [...[...sources].map((path) => ({ path, kind: "file" as const })), ...named];
-	return { files: files.map(({ path, kind }) => ({ path: realPath(path), kind })), sources: [...sources, ...named.map(({ path }) => path)] };
+	return {
+		files: files.map(({ path, kind }) => ({ path: realPath(path), named: path, kind })),
+		sources: [...sources, ...named.map(({ path }) => path)],
+	};
 }
 
 function realPath(path: string): string {

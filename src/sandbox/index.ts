@@ -1,5 +1,6 @@
 /** The sandbox of a session: built, tried, and only then believed. Loaded only where one is asked for. */
-import { chmodSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { randomBytes } from "../lib/ids.ts";
 import type { Confinement, ProgramStart } from "../lib/shell/confinement.ts";
@@ -315,11 +316,7 @@ export class Sandbox {
 		const view = async ({ cwd }: Pick<ProgramStart, "cwd"> = survey.ground) => {
 			const place = this.#surveyOf(cwd, survey);
 			await place.askGit();
-			const look = () => {
-				const current = place.commandView(this.currentMode === "read-only");
-				place.makePlaceholders(current);
-				return current;
-			};
+			const look = () => place.makePlaceholders(place.commandView(this.currentMode === "read-only"));
 			const current = look();
 			if (guard.prepare(current)) return current;
 			place.giveUpWatching();
@@ -403,7 +400,7 @@ export class Sandbox {
 	#roots(): { roots: string[] } | Unavailable {
 		const { cwd, roots: more = [], setting, userDirectory, env } = this.#input;
 		const user = realPath(userDirectory) ?? userDirectory;
-		const home = env.HOME === undefined ? undefined : realPath(env.HOME);
+		const homes = [env.HOME, ownHome()].flatMap((path) => (path ? (realPath(path) ?? []) : []));
 		const installation = realPath(dirname(import.meta.dirname)) ?? import.meta.dirname;
 		const roots: string[] = [];
 		for (const named of [cwd, ...more, ...setting("sandbox.writable")]) {
@@ -411,13 +408,19 @@ export class Sandbox {
 			const facts = root === undefined ? undefined : statSync(root, { throwIfNoEntry: false });
 			const problem = !facts?.isDirectory()
 				? "is not a directory"
-				: root === "/" || root === home
+				: root === "/"
 					? "holds everything"
 					: isWithin(user, root as string)
 						? "holds Bowline's own files"
-						: isWithin(installation, root as string) && this.mode !== "read-only"
-							? "holds Bowline itself"
-							: undefined;
+						: homes.some((home) => isWithin(home, root as string))
+							? "holds a home directory"
+							: this.mode === "read-only"
+								? undefined
+								: isWithin(installation, root as string)
+									? "holds Bowline itself"
+									: this.mode === "external" || isWritable(root as string)
+										? undefined
+										: "belongs to another user";
 			if (problem !== undefined || root === undefined)
 				return {
 					reason: `${named} cannot be a directory to write to: it ${problem}`,
@@ -472,6 +475,25 @@ export class Sandbox {
 
 function explainFailure(text: string): Unavailable {
 	return /bwrap: /.test(text) ? explain(text.slice(text.indexOf("bwrap: "))) : { reason: text.replace(/\.$/, ""), remedy: "See bowline doctor." };
+}
+
+/** As the system knows it, whatever HOME says. */
+function ownHome(): string | undefined {
+	try {
+		return userInfo().homedir;
+	} catch {
+		// In some containers the user has no name and no home.
+		return undefined;
+	}
+}
+
+function isWritable(directory: string): boolean {
+	try {
+		accessSync(directory, constants.W_OK);
+		return true;
+	} catch {
+		return false;
+	}
 }
 
 function remove(path: string): void {

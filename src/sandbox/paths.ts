@@ -1,6 +1,6 @@
 /** Questions about absolute paths. */
-import { lstatSync, realpathSync, type Stats } from "node:fs";
-import { dirname, sep } from "node:path";
+import { lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { dirname, join, resolve, sep } from "node:path";
 
 /** Whether the path is the directory or below it. */
 export function isWithin(path: string, directory: string): boolean {
@@ -28,6 +28,34 @@ export function realPath(path: string): string | undefined {
 	} catch {
 		return undefined;
 	}
+}
+
+const mostLinks = 40;
+
+/** Where a path leads, whether something is there or not, and the links on the way. */
+export function follow(path: string): { place: string; links: string[] } {
+	const links: string[] = [];
+	let names = path.split(sep).filter(Boolean);
+	let at: string = sep;
+	for (let index = 0; index < names.length; index += 1) {
+		const next = join(at, names[index] as string);
+		const facts = look(next);
+		if (!facts) return { place: join(next, ...names.slice(index + 1)), links };
+		if (!facts.isSymbolicLink() || links.length >= mostLinks) {
+			at = next;
+			continue;
+		}
+		links.push(next);
+		names = [...resolve(at, readlinkSync(next)).split(sep).filter(Boolean), ...names.slice(index + 1)];
+		at = sep;
+		index = -1;
+	}
+	return { place: at, links };
+}
+
+/** The path itself, or the nearest one above it that exists. */
+export function nearest(path: string): string {
+	return look(path) || path === dirname(path) ? path : nearest(dirname(path));
 }
 
 /** The directories above a path, the nearest first, up to and without `top`. */

@@ -16,7 +16,7 @@ import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { type GitNamedFile, gitNamedFiles } from "../lib/git-named-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
-import { isWithin, look, outermost, realPath } from "./paths.ts";
+import { follow, isWithin, look, nearest, outermost, realPath } from "./paths.ts";
 import { RepositoryScan } from "./repository-scan.ts";
 import type { RuledPathScan } from "./ruled-paths.ts";
 import type { HiddenPath, View } from "./view.ts";
@@ -109,16 +109,16 @@ export class Survey {
 		const isInRoot = (path: string) => view.writable.some((root) => isWithin(path, root));
 		const known = new Set(view.hidden.map(({ path }) => path));
 		const hidden = existing(ruled.hidden).filter((path) => !known.has(path) && !view.hidden.some((outer) => isWithin(path, outer.path)));
-		const closed = existing(ruled.protected).filter((path) => isInRoot(path) && !hidden.some((outer) => isWithin(path, outer)));
-		// A single path that is missing must not be made: an empty directory takes its name, which git does not show.
-		const absent = ruled.protected.filter(
-			(path) => !look(path) && isInRoot(path) && real(dirname(path)).some((folder) => look(folder)?.isDirectory() && isInRoot(folder)),
+		const closed = this.#close(
+			ruled.protected.map((path) => ({ path, kind: "directory" })),
+			isInRoot,
 		);
 		return {
 			...view,
 			hidden: [...view.hidden, ...outermost(hidden).map((path): HiddenPath => ({ path, kind: look(path)?.isDirectory() ? "directory" : "file" }))],
-			protected: outermost([...view.protected, ...closed]),
-			placeholders: [...view.placeholders, ...absent.map((path): Placeholder => ({ path, kind: "directory" }))],
+			protected: outermost([...view.protected, ...closed.protected.filter((path) => !hidden.some((outer) => isWithin(path, outer)))]),
+			placeholders: [...view.placeholders, ...closed.placeholders],
+			links: [...view.links, ...closed.links],
 		};
 	}
 
@@ -149,23 +149,32 @@ export class Survey {
 		};
 	}
 
-	/** Makes what must not be made by others. A placeholder that cannot be made leaves its folder as it is: nothing else can be made there either. */
-	makePlaceholders({ placeholders, writable }: View): void {
-		for (const { path, kind } of placeholders) {
-			if (look(path)) continue;
-			// A command in the background may put a link in place of the folder at any moment: nothing may be made outside for it.
+	/** Makes what must not be made by others, and returns the view without what cannot be made: where we may not write, commands may not either. */
+	makePlaceholders(view: View): View {
+		const failed = view.placeholders.filter(({ path, kind }) => !look(path) && !this.#make(path, kind, view));
+		return failed.length === 0 ? view : { ...view, placeholders: view.placeholders.filter((each) => !failed.includes(each)) };
+	}
+
+	/** The folders that are missing above it are made, too. A command in the background may put a link in place of a folder at any moment: nothing may be made outside for it. */
+	#make(path: string, kind: Placeholder["kind"], view: View): boolean {
+		if (!look(dirname(path)) && !this.#make(dirname(path), "directory", view)) return false;
+		try {
 			inFolder(path, (target, folder) => {
-				if (!writable.some((root) => isWithin(folder, root))) throw new Error(`${dirname(path)} leads out of the writable directories now.`);
+				if (!view.writable.some((root) => isWithin(folder, root))) throw new Error(`${dirname(path)} leads out of the writable directories now.`);
 				if (kind === "directory") mkdirSync(target);
 				else writeFileSync(target, "", { flag: "wx" });
 				this.#made.set(path, { path, kind, folder });
 			});
+			return true;
+		} catch (error) {
+			if (["EACCES", "EPERM", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+			throw error;
 		}
 	}
 
-	/** Removes what we made, where it is still empty. */
+	/** Removes what we made, where it is still empty: what is inside a folder before the folder. */
 	removePlaceholders(): void {
-		for (const { path, kind, folder: known } of this.#made.values()) {
+		for (const { path, kind, folder: known } of [...this.#made.values()].reverse()) {
 			try {
 				inFolder(path, (target, folder) => {
 					const facts = look(target);
@@ -180,39 +189,49 @@ export class Survey {
 		this.#made.clear();
 	}
 
+	/**
+	 * Paths that must not be written, as settings, rules and git name them. A link on the way to one could be replaced, so it is watched. What is
+	 * missing must not be made: something empty takes its name, and a file in place of its folder stays as it is.
+	 */
+	#close(named: readonly Placeholder[], isInRoot: (path: string) => boolean): Pick<GitLayout, "protected" | "placeholders" | "links"> {
+		const closed: Pick<GitLayout, "protected" | "placeholders" | "links"> = { protected: [], placeholders: [], links: [] };
+		for (const { path, kind } of named) {
+			const { place, links } = follow(path);
+			closed.links.push(...links.filter(isInRoot));
+			if (!isInRoot(place)) continue;
+			const existing = nearest(place);
+			if (existing === place && !this.#made.has(place)) closed.protected.push(place);
+			else if (existing !== place && !look(existing)?.isDirectory()) closed.protected.push(existing);
+			else closed.placeholders.push({ path: place, kind });
+		}
+		return closed;
+	}
+
 	#git(roots: readonly string[]): GitLayout {
 		const inside = roots.flatMap((root) => this.#scan.find(root));
 		const repositories = [...new Set([...this.#trusted, ...inside])];
 		return gitLayout(repositories, this.#trusted, { roots, git: this.#isUnwatched ? "read" : this.ground.git });
 	}
 
-	/** At the top of each root. Links are protected through what they lead to. */
+	/** At the top of each root: what programs run when a folder is opened. Anywhere in them: what settings and git name. */
 	#protected(roots: readonly string[]): Pick<GitLayout, "protected" | "placeholders" | "links"> {
 		const { ground } = this;
-		const found: string[] = [];
-		const links: string[] = [];
-		const placeholders: Placeholder[] = [];
 		const isInRoot = (path: string) => roots.some((root) => isWithin(path, root));
-		for (const root of ground.roots) {
-			for (const name of protectedNames) {
-				const path = join(root, name);
-				if (look(path)?.isSymbolicLink()) links.push(path);
-				if (look(path) && !this.#made.has(path)) found.push(...real(path));
-			}
-			if (look(join(root, ".bowline")) && !this.#made.has(join(root, ".bowline"))) found.push(...real(join(root, ".bowline")));
-			else placeholders.push({ path: join(root, ".bowline"), kind: "directory" });
-		}
-		// A directory: git would show an empty file, and commit it.
-		const servers = join(ground.cwd, ".mcp.json");
-		if (isInRoot(servers) && (!look(servers) || this.#made.has(servers))) placeholders.push({ path: servers, kind: "directory" });
-		for (const path of ground.protected) found.push(...real(path));
-		for (const { path, kind } of this.#gitNamed) {
-			const target = realPath(path);
-			if (target !== undefined && !this.#made.has(path)) found.push(target);
-			else if (isInRoot(path) && real(dirname(path)).some((folder) => look(folder)?.isDirectory() && isInRoot(folder)))
-				placeholders.push({ path, kind });
-		}
-		return { protected: found.filter(isInRoot), placeholders, links };
+		const directory = (path: string): Placeholder => ({ path, kind: "directory" });
+		return this.#close(
+			[
+				...ground.roots.flatMap((root) => [
+					...protectedNames.map((name) => join(root, name)).filter((path) => look(path) && !this.#made.has(path)),
+					join(root, ".bowline"),
+				]),
+				// A directory: git would show an empty file, and commit it.
+				join(ground.cwd, ".mcp.json"),
+				...ground.protected,
+			]
+				.map(directory)
+				.concat(this.#gitNamed.map(({ named, kind }) => ({ path: named, kind }))),
+			isInRoot,
+		);
 	}
 
 	/** With a hidden home: the programs in it that PATH names. */

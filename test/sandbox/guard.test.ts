@@ -67,15 +67,44 @@ describe.skipIf(missing)(`the guard${missing ? ` (left out: ${missing})` : ""}`,
 		expect(readlinkSync(join(machine.work, ".git"))).toBe("store");
 	});
 
-	test("files that the configuration names cannot be written, whether they exist or not", async () => {
+	test("files that git, settings and rules name cannot be written, whether they exist or not, and links to them are put back", async () => {
 		const machine = machineOf();
 		machine.write("work/shared.gitconfig", "[user]\n\tname = T\n");
-		for (const path of ["../shared.gitconfig", "../later.gitconfig"]) machine.git("config", "--add", "include.path", path);
+		machine.write("work/ci.real", "real\n");
+		machine.write("work/linked.real", "real\n");
+		symlinkSync("ci.real", join(machine.work, "ci.yml"));
+		symlinkSync("linked.real", join(machine.work, "linked.yml"));
+		symlinkSync("../outside", join(machine.work, ".bowline"));
+		machine.directory("work/tools/more");
+		symlinkSync("tools", join(machine.work, "way"));
+		for (const path of ["../shared.gitconfig", "../later.gitconfig", "../way/more/gitconfig"]) machine.git("config", "--add", "include.path", path);
 		machine.git("config", "core.hooksPath", "scripts/hooks");
-		machine.directory("work/scripts");
-		const attempts = ["echo x >> shared.gitconfig", "echo x > later.gitconfig", "echo x > scripts/hooks/pre-commit", "mv scripts away"];
-		const { results } = await machine.run([...attempts, "git commit -q --allow-empty -m Fine"], inside);
-		expect(results.map(({ isError }) => isError)).toEqual([true, true, true, true, false]);
-		for (const left of ["later.gitconfig", "scripts/hooks"]) expect(existsSync(join(machine.work, left))).toBe(false);
+		const attempts = [
+			"echo x >> shared.gitconfig",
+			"echo x > later.gitconfig",
+			"mkdir -p scripts/hooks; echo x > scripts/hooks/pre-commit",
+			"mv scripts away",
+			"echo x > way/more/gitconfig",
+			"rm way && mkdir -p way/more && echo x > way/more/gitconfig",
+			"rm .bowline && mkdir .bowline && echo x > .bowline/settings.jsonc",
+			"rm ci.yml && echo x > ci.yml",
+			"mkdir -p new/er && echo x > new/er/ci.yml",
+			"rm linked.yml && echo x > linked.yml",
+		];
+		const protectedPaths = ["ci.yml", "new/er/ci.yml"].map((name) => join(machine.work, name));
+		const { results } = await machine.run(
+			[...attempts, "git commit -q --allow-empty -m Fine", "echo x > new/er/other && rm new/er/other"],
+			[
+				...inside,
+				...["--set", `sandbox.protected=${JSON.stringify(protectedPaths)}`],
+				...["--set", `permissions.rules=${JSON.stringify([{ action: "deny", tool: "write", path: "./linked.yml" }])}`],
+			],
+		);
+		expect(results.map(({ isError, text }) => (isError ? "held" : text))).toEqual([...attempts.map(() => "held"), "(no output)", "(no output)"]);
+		for (const left of ["later.gitconfig", "scripts", "new", "tools/more/gitconfig"]) expect(existsSync(join(machine.work, left))).toBe(false);
+		const links = { way: "tools", ".bowline": "../outside", "ci.yml": "ci.real", "linked.yml": "linked.real" };
+		expect(Object.fromEntries(Object.keys(links).map((name) => [name, readlinkSync(join(machine.work, name))]))).toEqual(links);
+		expect(readFileSync(join(machine.work, "ci.real"), "utf8")).toBe("real\n");
+		expect(readdirSync(machine.outside)).toEqual([]);
 	});
 });

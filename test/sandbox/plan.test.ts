@@ -215,6 +215,34 @@ test("hidden and protected paths of the settings inside the project", () => {
 	]);
 });
 
+test("a path that must not be written: links on the way are watched, a missing one is made with its folders, a file in the way stays", () => {
+	file("work/real/ci.yml");
+	file("work/plain");
+	symlinkSync("real", join(folder, "work/way"));
+	const named = ["way/ci.yml", "new/er/ci.yml", "plain/ci.yml", "../outside.yml"];
+	const survey = new Survey(ground({ protected: named.map((name) => join(folder, "work", name)) }));
+	const view = survey.makePlaceholders(survey.view());
+	const inWork = (paths: readonly string[]) => paths.map((path) => path.slice(folder.length + 6));
+	expect(inWork(view.links)).toEqual(["way"]);
+	expect(inWork(view.protected).sort()).toEqual(["plain", "real/ci.yml"]);
+	expect(inWork(view.placeholders.map(({ path }) => path))).toEqual([".bowline", ".mcp.json", "new/er/ci.yml"]);
+	expect(existsSync(join(folder, "work/new/er/ci.yml"))).toBe(true);
+	survey.removePlaceholders();
+	expect(readdirSync(join(folder, "work")).sort()).toEqual(["plain", "real", "way"]);
+});
+
+test.runIf(process.platform === "linux")("a placeholder that cannot be made is not mounted", () => {
+	const survey = new Survey(ground());
+	const view = survey.view();
+	// Not even root can make a directory there.
+	const impossible = {
+		...view,
+		writable: [...view.writable, "/sys"],
+		placeholders: [...view.placeholders, { path: "/sys/bowline", kind: "directory" as const }],
+	};
+	expect(survey.makePlaceholders(impossible).placeholders).toEqual(view.placeholders);
+});
+
 test("what the model is told to read in a hidden directory is shown, and the way to it is open", () => {
 	file("user/skills/one/SKILL.md");
 	const plan = planOf({ ownReadable: [join(folder, "user/skills"), join(folder, "user/prompts")] });

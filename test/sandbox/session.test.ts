@@ -281,7 +281,7 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 			const machine = machineOf();
 			const text = await refusal(machine, [...inside, "--set", 'sandbox.writable=["/"]']);
 			expect(text).toContain("/ cannot be a directory to write to: it holds everything. Start in a project's directory");
-			expect(await refusal(machine, inside, { HOME: machine.work })).toContain("holds everything");
+			expect(await refusal(machine, inside, { HOME: machine.work })).toContain("holds a home directory");
 			expect(await refusal(machine, [...inside, "--set", `sandbox.writable=["${machine.folder}"]`])).toContain("it holds Bowline's own files");
 		});
 
