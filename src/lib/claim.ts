@@ -27,16 +27,23 @@ export interface Claimed {
 
 /** Writes `own` (JSON of a holder, perhaps with more) to the path. Gives the claim of another process, and throws a system error when it cannot be written. */
 export function claim(path: string, own: string): Claimed | undefined {
-	for (let attempt = 0; attempt < 10; attempt++) {
+	const deadline = performance.now() + 2 * freshMs;
+	for (let attempt = 0; attempt < 10; ) {
 		if (create(path, own)) {
 			forgetAside(path);
 			return undefined;
 		}
 		const text = read(path);
-		if (text === undefined) continue;
-		const holder = parseHolder(text);
-		if (holder ? isHolderAlive(holder) : isFresh(path)) return holder ? { text, holder } : { text };
-		removeStale(path, text);
+		const holder = text === undefined ? undefined : parseHolder(text);
+		if (text !== undefined && !holder && isFresh(path)) {
+			// Its process is about to write it, or was killed before it could. Soon it can be read, or is old enough to be removed.
+			if (performance.now() > deadline) return { text };
+			pause();
+			continue;
+		}
+		if (text !== undefined && holder && isHolderAlive(holder)) return { text, holder };
+		if (text !== undefined) removeStale(path, text);
+		attempt++;
 	}
 	throw new CommandError(`Could not be locked: ${path} changes all the time.`);
 }
@@ -223,10 +230,17 @@ function read(path: string): string | undefined {
 	}
 }
 
+const freshMs = 1000;
+
 /** A claim that cannot be read may be one that is just being written. */
 function isFresh(path: string): boolean {
 	const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: 0 };
-	return Math.abs(Date.now() - mtimeMs) < 1000;
+	return Math.abs(Date.now() - mtimeMs) < freshMs;
+}
+
+/** Blocks this thread for a moment: a claim is made between two steps that nothing may come between. */
+function pause(): void {
+	Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
 }
 
 /** The fields of /proc/<pid>/stat from the state on; none where there is no such file. */

@@ -88,6 +88,16 @@ function expectEveryCallAnswered(messages: AgentMessage[]): void {
 	expect(results).toEqual(calls);
 }
 
+test("after a kill between making the lock and writing it the next process goes on", async () => {
+	const path = join(folder(), "s.jsonl");
+	writeFileSync(`${path}.lock`, "");
+	const agent = agentOn(path);
+	onTestFinished(() => agent.dispose());
+	agent.send({ id: "1", type: "prompt", message: "go" });
+	await agent.until(isRunOver);
+	expect(ended(agent.frames).at(-1)).toMatchObject({ role: "assistant", stopReason: "stop" });
+});
+
 test("after a whole run the file says what the live context said", async () => {
 	const path = join(folder(), "s.jsonl");
 	const agent = agentOn(path);
