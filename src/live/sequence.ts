@@ -4,10 +4,10 @@
  */
 import { CommandError } from "../lib/command-error.ts";
 import { redactor, secretsAgeMs } from "../lib/redact.ts";
-import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
 import { closed, idleState, isEphemeral, nextState } from "../protocol/live.ts";
-import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
+import type { AgentMessage } from "../protocol/messages.ts";
 import type { Gap, LiveState, Snapshot } from "../protocol/sequence.ts";
 import { balance } from "../transcript/balance-log.ts";
 import { frameText, gapOf, linesOfLog, TranscriptBodies } from "../transcript/event-frames.ts";
@@ -41,6 +41,8 @@ export class Sequence implements Accounts {
 	#after: number;
 	#log: EventLog;
 	#state: LiveState = idleState;
+	/** The newest part of the open reply, with the reply so far: the state does not have it yet. */
+	#update: EventOf<"message_update"> | undefined;
 	#ids = new WeakMap<object, string>();
 	#lastId: string | null = null;
 	/** Results of calls whose messages are not stored yet, by the id of the call. */
@@ -88,7 +90,7 @@ export class Sequence implements Accounts {
 		const { session, budget } = this.#assembly;
 		const { todoPhases } = session.state;
 		const runId = this.runs.current;
-		return { ...this.#state, ...(runId !== undefined && { runId }), todoPhases: [...todoPhases], ...(budget && { budget: budget.snapshot }) };
+		return { ...this.#current(), ...(runId !== undefined && { runId }), todoPhases: [...todoPhases], ...(budget && { budget: budget.snapshot }) };
 	}
 
 	/** Throws a CommandError when the session cannot be stored: then nothing is accepted. */
@@ -116,8 +118,9 @@ export class Sequence implements Accounts {
 
 	/** A dialog was answered or is no longer asked. */
 	close(id: string): void {
-		const state = closed(this.#state, id);
-		if (state === this.#state) return;
+		const before = this.#current();
+		const state = closed(before, id);
+		if (state === before) return;
 		this.#state = state;
 		this.#log.closed(id);
 		this.#schedule();
@@ -168,11 +171,12 @@ export class Sequence implements Accounts {
 
 	#observe = (event: AgentEvent): void => {
 		if (event.type === "message_update") {
-			// The hot one: a number, and the reply so far, which is a value. The state is ours alone, so it is changed in place. The session is that
-			// of the message's start.
-			const seq = this.#log.next();
-			if (event.message && this.#state.message) this.#state.message = event.message as AssistantMessage;
-			else this.#state = nextState(this.#state, event);
+			// The hot one, written so that it is cheap before it is compiled for speed: a number, and the reply so far, which is a value. The
+			// session is that of the message's start.
+			const log = this.#log;
+			const seq = log.last < log.stretchEnd ? ++log.last : log.next();
+			if (event.message) this.#update = event;
+			else this.#state = nextState(this.#current(), event);
 			this.tell?.(event, seq);
 			return;
 		}
@@ -180,12 +184,12 @@ export class Sequence implements Accounts {
 		const full = this.runs.hear(event);
 		const seq = this.#keep(full);
 		this.tell?.(full, seq);
-		if (event.type === "run_result" && !this.runs.hasOpen && !this.#assembly.session.isBusy && this.#state.dialogs.length === 0) this.#log.idle();
+		if (event.type === "run_result" && !this.runs.hasOpen && !this.#assembly.session.isBusy && this.#current().dialogs.length === 0) this.#log.idle();
 	};
 
 	#keep(frame: OutboundFrame): number | undefined {
 		const seq = this.#log.next();
-		this.#state = nextState(this.#state, frame);
+		this.#state = nextState(this.#current(), frame);
 		if (isEphemeral(frame)) return seq;
 		if (frame.type === "tool_execution_end") {
 			const { content, details } = frame.result;
@@ -198,6 +202,14 @@ export class Sequence implements Accounts {
 		}
 		this.#schedule();
 		return seq;
+	}
+
+	#current(): LiveState {
+		if (this.#update) {
+			this.#state = nextState(this.#state, this.#update);
+			this.#update = undefined;
+		}
+		return this.#state;
 	}
 
 	/** The writer flushes before it writes. This is for frames that no writer takes. */
@@ -225,6 +237,7 @@ export class Sequence implements Accounts {
 		this.#transcript = transcript;
 		this.#results.clear();
 		this.#state = idleState;
+		this.#update = undefined;
 		this.#log = this.#opened(transcript);
 	}
 

@@ -8,6 +8,8 @@ import type { Write } from "./session-file.ts";
 
 /** Numbers are reserved in steps, so that none is used twice after a crash. */
 const step = 4096;
+/** So many of them at a time are given without a look at the reservation. */
+const stretch = 256;
 const maxBytes = 256 * 1024 * 1024;
 /** What a session without a file keeps. */
 const maxMemory = 8 * 1024 * 1024;
@@ -88,6 +90,8 @@ export class EventLog {
 	epoch = 1;
 	/** The last number that was given. For a reader: the last one that the log tells of. */
 	last = 0;
+	/** Numbers up to this one may be given by raising `last`, without a call of `next`. */
+	stretchEnd = 0;
 	/** The process that wrote it before ended in order. */
 	isEnded = false;
 	#options: EventLogOptions;
@@ -139,11 +143,19 @@ export class EventLog {
 	 * sent without a number; if it had to be kept, call `lose`.
 	 */
 	next(): number | undefined {
-		if (this.last >= this.#reserved || !this.#hasReserved) {
-			this.#reserve();
-			if (this.#asked !== undefined) return undefined;
-		}
+		if (this.last >= this.stretchEnd && !this.#extend()) return undefined;
 		return ++this.last;
+	}
+
+	/**
+	 * Begins a stretch. Called often enough to be known when `next` is compiled for speed, and too rarely to become a part of it: a reservation,
+	 * which is rarer, would make the engine throw that code away in the middle of a reply.
+	 */
+	#extend(): boolean {
+		if (this.last >= this.#reserved || !this.#hasReserved) this.#reserve();
+		if (this.#asked !== undefined) return false;
+		this.stretchEnd = Math.min(this.#reserved, this.last + stretch);
+		return true;
 	}
 
 	/** A frame that had to be kept has no number. Readers get a gap in its place. */
@@ -181,7 +193,7 @@ export class EventLog {
 	/** Gives numbers above this one from now on: another process may have given it. */
 	skipTo(seq: number): void {
 		if (seq <= this.last) return;
-		this.last = seq;
+		this.last = this.stretchEnd = seq;
 		this.#hasReserved = false;
 	}
 
