@@ -80,6 +80,7 @@ class Served {
 		return new Reader(socket);
 	}
 
+	/** To all readers, since it started. */
 	async frames(): Promise<number> {
 		const text = await this.#metrics();
 		return Number(/^bowline_frames_out_total (\d+)/m.exec(text)?.[1]);
@@ -105,25 +106,42 @@ class Served {
 	}
 }
 
+/** Of what a reader got, as much is kept to look for a text that came already. */
+const tailLength = 200_000;
+/** A text may be cut in two. */
+const longestText = 64;
+
 class Reader {
 	readonly socket: Socket;
-	#tail = "";
+	#tail: Buffer[] = [];
+	#length = 0;
 	#waiting: { text: string; resolve: () => void } | undefined;
 
 	constructor(socket: Socket) {
 		this.socket = socket;
 		socket.on("error", () => undefined); // The server ends first.
 		socket.on("data", (chunk: Buffer) => {
-			this.#tail = (this.#tail + chunk.toString("latin1")).slice(-200_000);
-			if (this.#waiting && this.#tail.includes(this.#waiting.text)) this.#waiting.resolve();
+			const before = this.#tail.at(-1)?.subarray(-longestText) ?? Buffer.alloc(0);
+			this.#tail.push(chunk);
+			this.#length += chunk.length;
+			while (this.#length - (this.#tail[0] as Buffer).length > tailLength) this.#length -= (this.#tail.shift() as Buffer).length;
+			const { text, resolve } = this.#waiting ?? {};
+			if (text !== undefined && (chunk.includes(text) || Buffer.concat([before, chunk.subarray(0, longestText)]).includes(text))) resolve?.();
 		});
 	}
 
 	saw(text: string): Promise<void> {
 		return new Promise((resolve) => {
-			if (this.#tail.includes(text)) resolve();
+			if (Buffer.concat(this.#tail).includes(text)) resolve();
 			else this.#waiting = { text, resolve };
 		});
+	}
+
+	/** In what comes from now on. */
+	sawNext(text: string): Promise<void> {
+		this.#tail = [];
+		this.#length = 0;
+		return this.saw(text);
 	}
 }
 
@@ -189,35 +207,98 @@ const sessions: Row = {
 	},
 };
 
-const pieces = 4000;
+/** How frames come out of an agent. */
+interface Flow {
+	what: string;
+	reply: object;
+}
 
-/** One run whose deltas come slowly: an agent sends a frame every 16 ms, and each is a write to each reader. */
-async function microsPerFrame(trial: Trial, count: number): Promise<number> {
-	const server = await Served.start(trial, {
-		replies: [{ text: "warm" }, { blocks: [{ text: "lorem ipsum dolor ".repeat(pieces / 3) }], pieceDelayMs: 1 }],
-	});
+/** An agent joins the deltas of a block to a frame every 16 ms: each is a wakeup of the server and a write to each reader. */
+const trickle: Flow = {
+	what: "one every 16 ms",
+	reply: { blocks: [{ text: "lorem ipsum dolor ".repeat(1300) }], pieceDelayMs: 1 },
+};
+/** Blocks begin and end without being joined: about 24,000 frames as fast as the agent can. */
+const burst: Flow = {
+	what: "in a burst",
+	reply: { blocks: Array.from({ length: 8000 }, (_, index) => ({ text: `lorem ipsum dolor ${index}` })) },
+};
+
+interface FanOut {
+	program: string;
+	/** Delivered to all readers. */
+	frames: number;
+	/** CPU of the server. */
+	micros: number;
+}
+
+/** The second of two equal runs: the first one warms up. */
+async function fanOutOf(trial: Trial, { reply }: Flow, count: number): Promise<FanOut> {
+	const server = await Served.start(trial, { replies: [{ ...reply, times: 2 }] });
 	const id = await server.create();
-	await server.prompt(id);
 	const readers = Array.from({ length: count }, () => server.read(id));
 	await Promise.all(readers.map((reader) => reader.saw('"type":"ready"')));
-	const frames = await server.frames();
+	await Promise.all([server.prompt(id), ...readers.map((reader) => reader.saw(runEnd))]);
+	const first = await server.frames();
 	const before = cpuNs(server.pid);
-	await server.prompt(id);
-	await Promise.all(readers.map((reader) => reader.saw('"run_result"')));
-	const cpu = cpuNs(server.pid) - before;
-	const delivered = (await server.frames()) - frames;
+	await Promise.all([server.prompt(id), ...readers.map((reader) => reader.sawNext(runEnd))]);
+	const micros = (cpuNs(server.pid) - before) / 1000;
+	const frames = (await server.frames()) - first;
 	for (const { socket } of readers) socket.destroy();
 	await server.end();
-	return cpu / 1000 / delivered;
+	return { program: trial.program, frames, micros };
+}
+const runEnd = '"run_result"';
+
+/** The same from a program that writes what the agent says to as many sockets, and does nothing else. */
+async function relayOf({ folder }: Trial, { program, frames }: FanOut, { reply }: Flow, count: number): Promise<number> {
+	writeFileSync(join(folder, "script.jsonc"), JSON.stringify({ replies: [{ ...reply, times: 2 }] }));
+	const agent = [program, "--mode", "rpc", "--seq", "--updates", "delta", "--hermetic", "--provider", "scripted", "--model", "script.jsonc"];
+	const child = spawn(process.execPath, [join(import.meta.dirname, "../bench/fan-out-floor.cjs"), ...agent], {
+		cwd: folder,
+		env: plainEnvironment({ BOWLINE_DIR: join(folder, "user") }),
+		stdio: ["pipe", "pipe", "inherit"],
+	});
+	const port = Number(await new Promise<Buffer>((resolve) => child.stdout.once("data", resolve)));
+	const readers = Array.from({ length: count }, () => new Reader(connect(port, "127.0.0.1")));
+	await Promise.all(readers.map(({ socket }) => new Promise((resolve) => socket.once("connect", resolve))));
+	child.stdin.write("go");
+	await Promise.all(readers.map((reader) => reader.saw(runEnd)));
+	const before = cpuNs(child.pid as number);
+	child.stdin.write("go");
+	await Promise.all(readers.map((reader) => reader.sawNext(runEnd)));
+	const micros = (cpuNs(child.pid as number) - before) / 1000;
+	for (const { socket } of readers) socket.destroy();
+	const gone = new Promise((resolve) => child.once("exit", resolve));
+	child.stdin.end();
+	await gone;
+	return micros / frames;
+}
+
+/** The server's last figures: the floor has the same agent and as many readers. */
+const measured = new Map<string, FanOut>();
+
+async function microsPerFrame(trial: Trial, flow: Flow, count: number): Promise<number> {
+	const key = `${flow.what}, ${count}`;
+	const known = measured.get(key);
+	if (trial.contestant.name === "floor") return known ? relayOf(trial, known, flow, count) : Number.NaN;
+	const found = await fanOutOf(trial, flow, count);
+	if (trial.contestant.name === "this") measured.set(key, found);
+	return found.micros / found.frames;
 }
 
 const fanOut: Row = {
 	name: "serve-fan-out",
 	rounds: 3,
+	hasFloor: true,
 	async measure(trial) {
+		const of = (flow: Flow, count: number) => microsPerFrame(trial, flow, count);
 		return [
-			{ what: "server cpu per delivered frame, one every 16 ms, 10 readers", value: await microsPerFrame(trial, 10), unit: "us", goal: { most: 1 } },
-			{ what: "the same, 100 readers", value: await microsPerFrame(trial, 100), unit: "us", goal: { most: 0.5 } },
+			{ what: "server cpu per delivered frame, in a burst, 1 reader", value: await of(burst, 1), unit: "us", goal: { most: 5 } },
+			{ what: "the same, 10 readers", value: await of(burst, 10), unit: "us", goal: { most: 1 } },
+			{ what: "the same, 100 readers", value: await of(burst, 100), unit: "us", goal: { most: 0.5 } },
+			{ what: "the same, one frame every 16 ms, 10 readers", value: await of(trickle, 10), unit: "us" },
+			{ what: "the same, one frame every 16 ms, 100 readers", value: await of(trickle, 100), unit: "us" },
 		];
 	},
 };

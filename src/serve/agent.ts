@@ -1,8 +1,8 @@
 /** One agent process: its pipes and its end. Lines go through without being parsed. It leads a process group, so that nothing of it stays. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
-import { RecordReader } from "../lib/jsonl.ts";
 import { printable } from "../lib/printable.ts";
+import { AgentLines, type DeltaRun } from "./agent-lines.ts";
 
 export interface AgentExit {
 	code: number | null;
@@ -15,6 +15,8 @@ export interface AgentExit {
 
 export interface AgentListener {
 	line(text: string): void;
+	/** False when they are wanted as lines. */
+	deltas(run: DeltaRun): boolean;
 	exit(exit: AgentExit): void;
 	/** stdin took everything that waited. */
 	drain(): void;
@@ -26,7 +28,6 @@ export interface AgentStart {
 	env: NodeJS.ProcessEnv;
 }
 
-const longestLine = 64 * 1024 * 1024;
 const stderrLines = 200;
 /** From closed stdin to SIGTERM, and from SIGTERM to SIGKILL. */
 interface Patience {
@@ -47,7 +48,7 @@ export class Agent {
 	#stderr: string[] = [];
 	#isGone = false;
 	#cause: string | undefined;
-	#reader: RecordReader;
+	#lines: AgentLines;
 	#timers = new Set<NodeJS.Timeout>();
 	#stopping: Promise<void> | undefined;
 	#onGone: (() => void)[] = [];
@@ -61,12 +62,12 @@ export class Agent {
 			this.#cause = "a line of more than 64 MiB";
 			this.#signal("SIGKILL");
 		};
-		this.#reader = new RecordReader({ record: (line) => this.listener.line(line), tooLong }, longestLine);
+		this.#lines = new AgentLines({ line: (line) => this.listener.line(line), deltas: (run) => this.listener.deltas(run), tooLong });
 		const { stdin, stdout, stderr } = this.#child;
 		// Its end follows.
 		stdin?.on("error", () => undefined);
 		stdin?.on("drain", () => this.listener.drain());
-		stdout?.on("data", (chunk: Buffer) => this.#reader.push(chunk));
+		stdout?.on("data", (chunk: Buffer) => this.#lines.push(chunk));
 		stdout?.on("error", () => undefined);
 		const decoder = new StringDecoder("utf8");
 		let rest = "";
@@ -170,7 +171,7 @@ export class Agent {
 	#finish(code: number | null, signal: NodeJS.Signals | null): void {
 		if (this.#isGone) return;
 		this.#isGone = true;
-		this.#reader.end();
+		this.#lines.end();
 		for (const timer of this.#timers) clearTimeout(timer);
 		this.#timers.clear();
 		this.#signal("SIGKILL");

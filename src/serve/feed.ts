@@ -1,4 +1,5 @@
 /** The frames of one session and everyone who reads them. A reader that is slow loses nothing that is kept, and slows no one down. */
+import type { DeltaRun } from "./agent-lines.ts";
 import type { Encoding } from "./frames.ts";
 import { encoded } from "./frames.ts";
 import type { RingFrame } from "./ring.ts";
@@ -10,6 +11,9 @@ export interface Sink {
 	/** Bytes that were written and not sent yet. */
 	readonly pending: number;
 	write(bytes: Buffer): void;
+	/** Writes go out together when it is uncorked. */
+	cork?(): void;
+	uncork?(): void;
 	close(code: number, reason: string): void;
 }
 
@@ -37,8 +41,6 @@ export interface FeedCounts {
 }
 
 const mostUnsent = 1024 * 1024;
-/** Written at once, so that a reader's unsent bytes stay near their bound. */
-const batchLength = 512 * 1024;
 /** Sixteen replays at once read at most 8 MiB ahead: a piece of the log, what is made of it, and what is not sent yet. */
 const replayLength = 128 * 1024;
 const stalledMs = 60_000;
@@ -138,6 +140,14 @@ export class Reader {
 	}
 
 	flush(): void {
+		// Several pieces are one write.
+		const isLong = this.#directed.length > 0 || this.#feed.ring.isSplitAfter(this.#position);
+		if (isLong) this.sink.cork?.();
+		this.#flush();
+		if (isLong) this.sink.uncork?.();
+	}
+
+	#flush(): void {
 		const { ring } = this.#feed;
 		while (!this.#isCatchingUp && !this.#isClosed && !this.options.isPastOnly) {
 			if (this.sink.pending > mostUnsent) return;
@@ -209,29 +219,36 @@ export class Reader {
 
 	#writeFrames(end: number): void {
 		const { ring } = this.#feed;
-		const { filter, deltas, rewrite } = this.options;
-		let to = this.#position;
-		let length = 0;
-		let isPlain = !filter && deltas !== false && !rewrite;
-		while (to < end && length < batchLength) {
-			const { json, type } = ring.at(to++) as RingFrame;
-			length += json.length;
-			if (isPlain && this.hides(type)) isPlain = false;
-		}
 		const from = this.#position;
+		const { to, types } = ring.span(from, end);
 		this.#position = to;
 		this.#seen = Math.max(this.#seen, (ring.at(to - 1) as RingFrame).seq);
-		if (isPlain) {
+		if (this.#isPlain(types)) {
 			this.#feed.counts.frames += to - from;
-			return this.#write(ring.bytes(from, to, this.sink.encoding));
-		}
+			this.#write(ring.bytes(from, to, this.sink.encoding));
+		} else this.#writeChosen(from, to);
+	}
+
+	/** Whether it gets all frames of these types, unchanged. */
+	#isPlain(types: ReadonlySet<string>): boolean {
+		const { filter, deltas, rewrite } = this.options;
+		if (filter || deltas === false || rewrite) return false;
+		for (const type of types) if (this.hides(type)) return false;
+		return true;
+	}
+
+	#writeChosen(from: number, to: number): void {
+		const { ring } = this.#feed;
+		const { filter, deltas, rewrite } = this.options;
 		const parts: Buffer[] = [];
 		for (let position = from; position < to; position++) {
 			const frame = ring.at(position) as RingFrame;
 			if ((deltas === false && !frame.isDurable) || (filter && !filter(frame.type)) || this.hides(frame.type)) continue;
-			const text = rewrite ? rewrite(frame) : frame.json;
-			if (text === undefined) continue;
-			parts.push(text === frame.json ? ring.bytesOf(frame, this.sink.encoding) : encoded(text, this.sink.encoding, ring.sessionId, frame.seq));
+			if (!rewrite) parts.push(ring.bytesAt(position, this.sink.encoding));
+			else {
+				const text = rewrite(frame);
+				if (text !== undefined) parts.push(encoded(text, this.sink.encoding, ring.sessionId, frame.seq));
+			}
 		}
 		this.#feed.counts.frames += parts.length;
 		if (parts.length) this.#write(Buffer.concat(parts));
@@ -263,6 +280,7 @@ export class Feed {
 	}
 
 	add(reader: Reader): void {
+		if (this.#readers.size === 0) this.ring.skip();
 		this.#readers.add(reader);
 	}
 
@@ -271,8 +289,17 @@ export class Feed {
 	}
 
 	/** Readers get it with everything else of this turn of the event loop. */
-	push(frame: Omit<RingFrame, "bytes">): void {
+	push(frame: RingFrame): void {
 		this.ring.add(frame);
+		this.#schedule();
+	}
+
+	pushDeltas(run: DeltaRun): void {
+		this.ring.addDeltas(run);
+		this.#schedule();
+	}
+
+	#schedule(): void {
 		if (this.#isScheduled || this.#readers.size === 0) return;
 		this.#isScheduled = true;
 		setImmediate(() => {

@@ -115,6 +115,8 @@ export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, clie
 					return sink.pending;
 				},
 				write: (bytes) => sink.write(bytes),
+				cork: () => sink.cork(),
+				uncork: () => sink.uncork(),
 				// The end of one session is not the end of the socket.
 				close: (code, reason) => (code === 1001 ? detach(sessionId, undefined, true) : sink.close(code, reason)),
 			};

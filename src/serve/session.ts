@@ -4,7 +4,8 @@ import { type CommandFrame, type ControlFrame, parseInbound, type RequestId } fr
 import { isNumbered } from "../protocol/live.ts";
 import { commandAccess } from "../protocol/names.generated.ts";
 import type { ServedSession, SessionStateName } from "../protocol/serve.ts";
-import { Agent, type AgentExit } from "./agent.ts";
+import { Agent, type AgentExit, type AgentListener } from "./agent.ts";
+import type { DeltaRun } from "./agent-lines.ts";
 import { Dialogs } from "./dialogs.ts";
 import { Feed, type FeedCounts, filterOf, type Reader, type Replay, type Slots } from "./feed.ts";
 import { FileTail } from "./file-tail.ts";
@@ -330,10 +331,7 @@ export class Session {
 
 	#spawn(): Agent {
 		try {
-			return new Agent(
-				{ command: this.#host.agentCommand(this.record), cwd: this.record.cwd, env: this.#host.env },
-				{ line: (line) => this.#receive(line), exit: (exit) => this.#exited(exit), drain: () => this.#sendWaiting() },
-			);
+			return new Agent({ command: this.#host.agentCommand(this.record), cwd: this.record.cwd, env: this.#host.env }, this.#listener());
 		} catch (error) {
 			// The system refuses the command line, as one that is too long.
 			const { message } = error as Error;
@@ -485,6 +483,22 @@ export class Session {
 	}
 
 	// ─── From the agent ───
+
+	#listener(): AgentListener {
+		return {
+			line: (line) => this.#receive(line),
+			deltas: (run) => this.#receiveDeltas(run),
+			exit: (exit) => this.#exited(exit),
+			drain: () => this.#sendWaiting(),
+		};
+	}
+
+	/** Most of what an agent says. Nothing is to be known of it. */
+	#receiveDeltas(run: DeltaRun): boolean {
+		if (this.#moving || this.#remembering) return false;
+		this.feed.pushDeltas(run);
+		return true;
+	}
 
 	#receive(line: string): void {
 		const head = headOf(line);
@@ -664,7 +678,7 @@ export class Session {
 
 	#adopt(from: Session, agent: Agent, state: AgentState): void {
 		this.#agent = agent;
-		agent.listener = { line: (line) => this.#receive(line), exit: (exit) => this.#exited(exit), drain: () => this.#sendWaiting() };
+		agent.listener = this.#listener();
 		this.#starting = Promise.resolve();
 		this.#requests = from.#requests;
 		this.#nextRequest = from.#nextRequest;

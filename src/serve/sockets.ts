@@ -52,6 +52,14 @@ export class SocketSink implements Sink {
 		if (!this.#isClosed && this.#socket.readyState === this.#socket.OPEN) this.#stream.write(bytes);
 	}
 
+	cork(): void {
+		this.#stream.cork();
+	}
+
+	uncork(): void {
+		this.#stream.uncork();
+	}
+
 	close(code: number, reason: string): void {
 		if (this.#isClosed) return;
 		this.#socket.close(code, reason);

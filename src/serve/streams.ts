@@ -27,6 +27,14 @@ class ResponseSink implements Sink {
 		if (!this.#response.writableEnded && !this.#response.destroyed) this.#response.write(bytes);
 	}
 
+	cork(): void {
+		this.#response.cork();
+	}
+
+	uncork(): void {
+		this.#response.uncork();
+	}
+
 	close(): void {
 		this.#response.end();
 		setTimeout(() => this.#response.destroy(), 2000).unref();
