@@ -86,8 +86,8 @@ const parts: Row = {
 			ownReadable: [],
 		});
 		const plan = async () => {
-			await survey.askGit();
-			const view = survey.commandView();
+			const found = await survey.askGit();
+			const view = survey.commandView(undefined, found);
 			survey.makePlaceholders(view);
 			return mountPlan({ view, sockets: visibleSockets(view), inProc: ["sys"], inRun: [] });
 		};

@@ -315,8 +315,8 @@ export class Sandbox {
 		const maxProcesses = setting("sandbox.maxProcesses");
 		const view = async ({ cwd }: Pick<ProgramStart, "cwd"> = survey.ground) => {
 			const place = this.#surveyOf(cwd, survey);
-			await place.askGit();
-			const look = () => place.makePlaceholders(place.commandView(this.currentMode === "read-only"));
+			const found = await place.askGit();
+			const look = () => place.makePlaceholders(place.commandView(this.currentMode === "read-only", found));
 			const current = look();
 			if (guard.prepare(current)) return current;
 			place.giveUpWatching();

@@ -4,11 +4,35 @@ import { dirname, join, resolve, sep } from "node:path";
 
 /** Whether the path is the directory or below it. */
 export function isWithin(path: string, directory: string): boolean {
-	return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+	if (!path.startsWith(directory)) return false;
+	return path.length === directory.length || directory.endsWith(sep) || path.startsWith(sep, directory.length);
+}
+
+/** What was seen in the glance that is going on. */
+let seen: Map<string, Stats | undefined> | undefined;
+
+/** Looks at each path once for as long as the work takes, which must make and remove nothing. A plan asks about the same folders again and again. */
+export function atOneGlance<Result>(work: () => Result): Result {
+	if (seen) return work();
+	seen = new Map();
+	try {
+		return work();
+	} finally {
+		seen = undefined;
+	}
 }
 
 /** What is at the path; links are not followed. Nothing also where the way to it cannot be followed. */
 export function look(path: string): Stats | undefined {
+	if (!seen) return lookNow(path);
+	const known = seen.get(path);
+	if (known || seen.has(path)) return known;
+	const facts = lookNow(path);
+	seen.set(path, facts);
+	return facts;
+}
+
+function lookNow(path: string): Stats | undefined {
 	try {
 		return lstatSync(path, { throwIfNoEntry: false });
 	} catch {
@@ -58,6 +82,12 @@ export function nearest(path: string): string {
 	return look(path) || path === dirname(path) ? path : nearest(dirname(path));
 }
 
+/** The same for a path below a directory that is known without links. The system walks the whole path; here most of it has been looked at. */
+export function realPathBelow(path: string, directory: string): string | undefined {
+	for (let at = path; at.length >= directory.length; at = dirname(at)) if (look(at)?.isSymbolicLink()) return realPath(path);
+	return look(path) ? path : undefined;
+}
+
 /** The directories above a path, the nearest first, up to and without `top`. */
 export function between(path: string, top: string): string[] {
 	const found: string[] = [];
@@ -75,4 +105,10 @@ export function outermost(paths: Iterable<string>): string[] {
 }
 
 /** Outer directories first, so that a mount never covers one that was made before it. */
-export const outerFirst = (a: string, b: string) => a.split(sep).length - b.split(sep).length || (a < b ? -1 : 1);
+export const outerFirst = (a: string, b: string) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1);
+
+function depthOf(path: string): number {
+	let depth = 0;
+	for (let at = path.indexOf(sep); at !== -1; at = path.indexOf(sep, at + 1)) depth += 1;
+	return depth;
+}

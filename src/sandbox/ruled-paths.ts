@@ -1,7 +1,7 @@
 /** Paths that rules deny or ask about: commands inside cannot touch them either. Globs are looked up again for each command. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { look } from "./paths.ts";
+import { ByDirectory } from "./listings.ts";
 
 /** A rule on paths, made ready by the part that knows its language. */
 export interface PathRule {
@@ -22,7 +22,7 @@ const mostMatches = 4096;
 
 export class RuledPathScan {
 	readonly #rules: readonly PathRule[];
-	readonly #listings = new Map<string, { changed: number; directories: string[]; others: string[] }>();
+	readonly #listings = new ByDirectory(read);
 
 	constructor(rules: readonly PathRule[]) {
 		this.#rules = rules;
@@ -40,7 +40,7 @@ export class RuledPathScan {
 	#walk(root: string, globs: readonly PathRule[], found: Record<PathRule["denies"], Set<string>>): void {
 		const waiting = [root];
 		for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-			const { directories, others } = this.#list(directory);
+			const { directories, others } = this.#listings.get(directory) ?? { directories: [], others: [] };
 			for (const path of [...directories, ...others]) {
 				for (const { denies, covers } of globs) if (covers(path)) found[denies].add(path);
 			}
@@ -49,18 +49,6 @@ export class RuledPathScan {
 			// What cannot be read at all needs no further look.
 			waiting.push(...directories.filter((path) => !found.reading.has(path)));
 		}
-	}
-
-	#list(directory: string): { directories: string[]; others: string[] } {
-		const facts = look(directory);
-		if (!facts?.isDirectory()) return { directories: [], others: [] };
-		const changed = Math.max(facts.mtimeMs, facts.ctimeMs);
-		const known = this.#listings.get(directory);
-		// A directory that changed a moment ago may change again without a new time.
-		if (known?.changed === changed && Date.now() - changed > 50) return known;
-		const listing = { changed, ...read(directory) };
-		this.#listings.set(directory, listing);
-		return listing;
 	}
 }
 

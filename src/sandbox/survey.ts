@@ -1,22 +1,11 @@
 /** Looks at the machine and makes a view of it, again for each command: files come and go. */
-import {
-	closeSync,
-	constants,
-	mkdirSync,
-	openSync,
-	readdirSync,
-	readFileSync,
-	readlinkSync,
-	realpathSync,
-	rmdirSync,
-	rmSync,
-	writeFileSync,
-} from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, readFileSync, readlinkSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { type GitNamedFile, gitNamedFiles } from "../lib/git-named-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
+import { Listings } from "./listings.ts";
 import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
-import { follow, isWithin, look, nearest, outermost, realPath } from "./paths.ts";
+import { atOneGlance, follow, isWithin, look, nearest, outermost, realPath, realPathBelow } from "./paths.ts";
 import { RepositoryScan } from "./repository-scan.ts";
 import type { RuledPathScan } from "./ruled-paths.ts";
 import type { HiddenPath, View } from "./view.ts";
@@ -47,6 +36,12 @@ export interface Ground {
 	ownReadable: readonly string[];
 }
 
+/** Repositories that were found this long ago need not be looked for again. */
+const freshMs = 5;
+
+/** The repositories inside each root. */
+export type Found = ReadonlyMap<string, readonly string[]>;
+
 /** More repositories than this are not asked for the files that they name. */
 const mostAsked = 50;
 
@@ -60,6 +55,7 @@ export class Survey {
 	/** What the configuration of each repository names, asked again when its files change. */
 	readonly #named = new Map<string, () => Promise<readonly GitNamedFile[]>>();
 	#gitNamed: readonly GitNamedFile[] = [];
+	readonly #listings = new Listings();
 	/** Folders cannot be watched here, so nothing of a git directory may be written. */
 	#isUnwatched = false;
 
@@ -68,11 +64,13 @@ export class Survey {
 		this.#trusted = ground.roots.flatMap((root) => repositoryOf(root) ?? []);
 	}
 
-	/** Asks git which files inside the roots its configuration names. */
-	async askGit(): Promise<void> {
+	/** Asks git which files inside the roots its configuration names. Returns the repositories that it found a moment ago, for the view that follows. */
+	async askGit(): Promise<Found | undefined> {
 		const { git, roots, gitProgram, home, mode } = this.ground;
-		if (gitProgram === undefined || git === "read" || mode === "read-only") return;
-		const repositories = [...new Set([...this.#trusted, ...roots.flatMap((root) => this.#scan.find(root))])].slice(0, mostAsked);
+		if (gitProgram === undefined || git === "read" || mode === "read-only") return undefined;
+		const began = performance.now();
+		const found = new Map(roots.map((root) => [root, this.#scan.find(root)]));
+		const repositories = [...new Set([...this.#trusted, ...[...found.values()].flat()])].slice(0, mostAsked);
 		const answers = await Promise.all(
 			repositories.map((cwd) => {
 				const known = this.#named.get(cwd) ?? gitNamedFiles({ cwd, git: gitProgram, environment: () => ({ PATH: "/usr/bin:/bin", HOME: home }) });
@@ -81,6 +79,8 @@ export class Survey {
 			}),
 		);
 		this.#gitNamed = answers.flat();
+		// Where git had to be started much may have been made meanwhile.
+		return performance.now() - began < freshMs ? found : undefined;
 	}
 
 	/** From now on nothing of a git directory may be written. */
@@ -93,17 +93,20 @@ export class Survey {
 		const directories = own.flatMap((path) => realPath(path) ?? []);
 		const commons = this.#trusted.flatMap((top) => commonDirectory(top) ?? []);
 		const isWriting = this.ground.mode !== "read-only";
-		return this.#view(isWriting ? [...this.ground.roots, ...this.#trusted, ...commons] : [], directories);
+		return atOneGlance(() => this.#view(isWriting ? [...this.ground.roots, ...this.#trusted, ...commons] : [], directories));
 	}
 
 	/** `reading`: nothing but temporary files may be written. */
-	view(reading = this.ground.mode === "read-only"): View {
-		return this.#view(reading ? [] : this.ground.roots);
+	view(reading = this.ground.mode === "read-only", found?: Found): View {
+		return atOneGlance(() => this.#view(reading ? [] : this.ground.roots, [], found));
 	}
 
 	/** The same for commands, which cannot be asked about one path: what rules deny or ask about is closed to them. */
-	commandView(reading?: boolean): View {
-		const view = this.view(reading);
+	commandView(reading?: boolean, found?: Found): View {
+		return atOneGlance(() => this.#commandView(this.view(reading, found)));
+	}
+
+	#commandView(view: View): View {
 		const ruled = this.ground.rules?.find(this.ground.roots);
 		if (!ruled || ruled.hidden.length + ruled.protected.length === 0) return view;
 		const isInRoot = (path: string) => view.writable.some((root) => isWithin(path, root));
@@ -123,14 +126,14 @@ export class Survey {
 	}
 
 	/** `own`: directories of ours in which nothing has to be protected. */
-	#view(wanted: readonly string[], own: readonly string[] = []): View {
+	#view(wanted: readonly string[], own: readonly string[] = [], found?: Found): View {
 		const { ground } = this;
 		const isWriting = wanted.length > 0;
 		const roots = outermost(wanted);
-		const git = isWriting ? this.#git(roots) : emptyLayout();
+		const git = isWriting ? this.#git(roots, found) : emptyLayout();
 		const writable = outermost([...roots, ...git.writable, ...own]);
 		const named = isWriting ? this.#protected(roots) : { protected: [], placeholders: [], links: [] };
-		const hidden = hiddenPaths(ground);
+		const hidden = this.#hidden();
 		const placeholders = [...named.placeholders, ...git.placeholders];
 		const replaced = [...hidden.map(({ path }) => path), ...Object.keys(ground.temporary)];
 		const isHidden = (path: string) => replaced.some((each) => isWithin(path, each)) && !isTemporary(path, ground);
@@ -207,8 +210,8 @@ export class Survey {
 		return closed;
 	}
 
-	#git(roots: readonly string[]): GitLayout {
-		const inside = roots.flatMap((root) => this.#scan.find(root));
+	#git(roots: readonly string[], found?: Found): GitLayout {
+		const inside = roots.flatMap((root) => found?.get(root) ?? this.#scan.find(root));
 		const repositories = [...new Set([...this.#trusted, ...inside])];
 		return gitLayout(repositories, this.#trusted, { roots, git: this.#isUnwatched ? "read" : this.ground.git });
 	}
@@ -221,7 +224,7 @@ export class Survey {
 		return this.#close(
 			[
 				...ground.roots.flatMap((root) => [
-					...protectedNames.map((name) => join(root, name)).filter((path) => look(path) && !this.#made.has(path)),
+					...this.#listings.pick(root, protectedNames).filter((path) => look(path) && !this.#made.has(path)),
 					join(root, ".bowline"),
 				]),
 				// A directory: git would show an empty file, and commit it.
@@ -234,6 +237,34 @@ export class Survey {
 		);
 	}
 
+	#hidden(): HiddenPath[] {
+		const { home, userDirectory, hidden, isRoot, isHomeHidden } = this.ground;
+		const targets = [
+			...(home === undefined ? [] : isHomeHidden ? real(home) : this.#hiddenInHome(home)),
+			...[userDirectory, ...hidden, ...(isRoot ? this.#hiddenForRoot() : [])].flatMap(real),
+		];
+		return outermost(targets).flatMap((path): HiddenPath[] => {
+			const facts = look(path);
+			if (!facts) return [];
+			return [{ path, kind: facts.isDirectory() ? "directory" : "file", ...(isHomeHidden && path === home ? { isOpen: true } : {}) }];
+		});
+	}
+
+	#hiddenInHome(home: string): string[] {
+		return [...hiddenByFolder].flatMap(([folder, names]) =>
+			this.#listings.pick(join(home, folder), names).flatMap((path) => realPathBelow(path, home) ?? []),
+		);
+	}
+
+	/** /etc has hundreds of names and hardly ever changes. */
+	#hiddenForRoot(): string[] {
+		const isOne = (name: string) => hiddenForRoot.some((beginning) => name === beginning || (beginning !== "ssh" && name.startsWith(beginning)));
+		return this.#listings
+			.names("/etc")
+			.filter(isOne)
+			.map((name) => join("/etc", name));
+	}
+
 	/** With a hidden home: the programs in it that PATH names. */
 	#shownOfHome(): string[] {
 		const { isHomeHidden, home, path } = this.ground;
@@ -242,6 +273,14 @@ export class Survey {
 		return entries.flatMap((entry) => realPath(entry) ?? []).filter((entry) => entry !== home);
 	}
 }
+
+/** The names of each folder of the home together: most of them are missing, and one look at the folder tells. */
+const hiddenByFolder: ReadonlyMap<string, readonly string[]> = new Map(
+	[...new Set(hiddenInHome.map((name) => dirname(name)))].map((folder) => [
+		folder,
+		hiddenInHome.filter((name) => dirname(name) === folder).map((name) => basename(name)),
+	]),
+);
 
 /** Opens the folder of a path, so that its name can lead nowhere else meanwhile, where the system has paths of descriptors. */
 function inFolder(path: string, act: (target: string, folder: string) => void): void {
@@ -264,46 +303,8 @@ const real = (path: string) => {
 	return target === undefined ? [] : [target];
 };
 
-function hiddenPaths(ground: Ground): HiddenPath[] {
-	const { home, userDirectory, hidden, isRoot, isHomeHidden } = ground;
-	const named = [
-		...(home === undefined ? [] : isHomeHidden ? [home] : hiddenInHome.map((name) => join(home, name))),
-		userDirectory,
-		...hidden,
-		...(isRoot ? namesBeginning("/etc", hiddenForRoot) : []),
-	];
-	const found = named.flatMap((path): HiddenPath[] => {
-		const target = realPath(path);
-		const facts = target === undefined ? undefined : look(target);
-		if (target === undefined || !facts) return [];
-		return [{ path: target, kind: facts.isDirectory() ? "directory" : "file", ...(isHomeHidden && path === home ? { isOpen: true } : {}) }];
-	});
-	const kept = new Set(outermost(found.map(({ path }) => path)));
-	return found.filter(({ path }) => kept.delete(path));
-}
-
 /** Of the user directory, what the model is told to read. */
 export const readableOfUserDirectory = (userDirectory: string) => shownInUserDirectory.map((name) => join(userDirectory, name));
-
-/** /etc has hundreds of names and hardly ever changes. */
-let listed: { directory: string; changed: number; names: string[] } | undefined;
-
-function namesBeginning(directory: string, beginnings: readonly string[]): string[] {
-	const facts = look(directory);
-	if (!facts) return [];
-	const changed = Math.max(facts.mtimeMs, facts.ctimeMs);
-	// A directory that changed a moment ago may change again without a new time.
-	if (listed?.directory === directory && listed.changed === changed && Date.now() - changed > 50) return listed.names;
-	try {
-		const names = readdirSync(directory)
-			.filter((name) => beginnings.some((beginning) => name === beginning || (beginning !== "ssh" && name.startsWith(beginning))))
-			.map((name) => join(directory, name));
-		listed = { directory, changed, names };
-		return names;
-	} catch {
-		return [];
-	}
-}
 
 /** The directory with `.git` that git would use here. */
 function repositoryOf(directory: string): string | undefined {
