@@ -27,8 +27,10 @@ export class Guard {
 	readonly #known = new Map<string, Identity>();
 	/** Once a name is forbidden it stays so while the session lives. */
 	readonly #forbidden = new Set<string>();
+	/** Views of directories that are removed again: they are watched only while a command runs there. */
+	readonly #passing = new WeakSet<View>();
 	/** Commands that run now, each with what happened to the walls meanwhile. */
-	readonly #running = new Set<{ breach?: string }>();
+	readonly #running = new Set<{ view: View; breach?: string }>();
 	#isEnding: Promise<void> | undefined;
 	#isClosed = false;
 
@@ -36,10 +38,11 @@ export class Guard {
 		this.#parts = parts;
 	}
 
-	/** Notes what a command is about to see. Returns false where the folders cannot be watched. */
-	prepare(view: View): boolean {
+	/** Notes what a command is about to see. `isPassing`: its directory is removed after the command. Returns false where the folders cannot be watched. */
+	prepare(view: View, isPassing = false): boolean {
+		if (isPassing) this.#passing.add(view);
 		for (const path of view.forbidden) this.#forbidden.add(path);
-		const paths = [...view.protected, ...view.placeholders.map(({ path }) => path), ...view.links];
+		const paths = watchedIn(view);
 		for (const path of paths) this.#known.set(path, identityOf(path));
 		return [...new Set([...paths, ...this.#forbidden].map((path) => dirname(path)))].every((folder) => this.#watch(folder));
 	}
@@ -51,15 +54,28 @@ export class Guard {
 	}
 
 	/** A command begins. The returned function says at its end what happened. */
-	follow(): () => Promise<Pick<EnclosureFacts, "breach">> {
-		const facts: { breach?: string } = {};
-		this.#running.add(facts);
+	follow(view: View): () => Promise<Pick<EnclosureFacts, "breach">> {
+		const running: { view: View; breach?: string } = { view };
+		this.#running.add(running);
 		return async () => {
 			this.#look();
-			this.#running.delete(facts);
+			this.#running.delete(running);
+			if (this.#passing.has(view)) this.#release(view);
 			await this.#isEnding;
-			return facts;
+			return running.breach === undefined ? {} : { breach: running.breach };
 		};
+	}
+
+	/** What only this view has is not looked at any more. */
+	#release(view: View): void {
+		const used = new Set([...this.#running].flatMap((other) => [...watchedIn(other.view), ...other.view.forbidden]));
+		for (const path of [...watchedIn(view), ...view.forbidden]) {
+			if (used.has(path)) continue;
+			this.#known.delete(path);
+			this.#forbidden.delete(path);
+		}
+		const folders = new Set([...this.#known.keys(), ...this.#forbidden].map((path) => dirname(path)));
+		for (const folder of [...this.#watchers.keys()]) if (!folders.has(folder)) this.#forget(folder);
 	}
 
 	close(): void {
@@ -104,6 +120,11 @@ export class Guard {
 		for (const [path, known] of this.#known) {
 			const now = identityOf(path);
 			if (now === known) continue;
+			// A worktree that was removed: git follows its entry from nowhere any more.
+			if (now === undefined && worktreeEntry.test(path)) {
+				this.#known.delete(path);
+				continue;
+			}
 			// Inside nothing can replace what is mounted. A link is not mounted: it is put back, and stays known as what it was.
 			if (known?.startsWith("link ")) {
 				this.#restore(path, known.slice("link ".length));
@@ -162,6 +183,10 @@ export class Guard {
 		});
 	}
 }
+
+const worktreeEntry = /\/\.git\/worktrees\/[^/]+$/;
+
+const watchedIn = ({ protected: paths, placeholders, links }: View) => [...paths, ...placeholders.map(({ path }) => path), ...links];
 
 function identityOf(path: string): Identity {
 	const facts = look(path);

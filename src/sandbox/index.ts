@@ -11,14 +11,14 @@ import { outsideEnvironment } from "./environment.ts";
 import { ConfinedFiles } from "./files.ts";
 import { Guard } from "./guard.ts";
 import { between, isWithin, look, outermost, realPath } from "./paths.ts";
-import { hasPassed, probe } from "./probe.ts";
+import { escapes, hasPassed, probe } from "./probe.ts";
 import { explain, findProgram, findPrograms, type MachineKind, type Programs, thisMachine, type Unavailable } from "./programs.ts";
 import type { HostProxy, JudgeConnection } from "./proxy.ts";
 import { type PathRule, RuledPathScan } from "./ruled-paths.ts";
 import { isProcessor, seccompFilter } from "./seccomp.ts";
 import { readableOfUserDirectory, Survey } from "./survey.ts";
 import { temporaryName, type View } from "./view.ts";
-import { Walls } from "./walls.ts";
+import { type Trial, Walls } from "./walls.ts";
 
 export type { PathRule } from "./ruled-paths.ts";
 
@@ -127,13 +127,18 @@ export class Sandbox {
 			)
 		)
 			return undefined;
-		return `[Ran in a sandbox: ${this.description}.]`;
+		return `[Ran in a sandbox: ${this.#describe(this.currentMode === "read-only" ? [] : this.#state.writable)}.]`;
 	}
 
 	/** The same for the system prompt: it does not change while the session lives. */
 	get description(): string {
-		const places = [...(this.#state.writable ?? []), ...this.#temporaryNames()].join(", ");
-		return `${places} ${places.includes(",") ? "are" : "is"} writable, ${this.#networkText()}`;
+		return this.#describe(this.#state.writable);
+	}
+
+	#describe(writable: readonly string[] = []): string {
+		const last = this.#temporaryNames();
+		const places = [...(writable.length > 0 ? [writable.join(", ")] : []), ...last].join(" and ");
+		return `${places} ${writable.length + last.length > 1 ? "are" : "is"} writable, ${this.#networkText()}`;
 	}
 
 	#temporaryNames(): string[] {
@@ -318,7 +323,7 @@ export class Sandbox {
 			const found = await place.askGit();
 			const look = () => place.makePlaceholders(place.commandView(this.currentMode === "read-only", found));
 			const current = look();
-			if (guard.prepare(current)) return current;
+			if (guard.prepare(current, place !== survey)) return current;
 			place.giveUpWatching();
 			return look();
 		};
@@ -333,7 +338,7 @@ export class Sandbox {
 		this.#guard = guard;
 		const gitView = async () => {
 			await guard.check();
-			return survey.gitView(this.#gitDirectories);
+			return survey.makePlaceholders(survey.gitView(this.#gitDirectories));
 		};
 		const seccompFile = this.#writeFilter(programs);
 		const logDirectory = join(this.#private as string, "logs");
@@ -343,7 +348,8 @@ export class Sandbox {
 		const walls = new Walls({ ...options, guard, ...(this.#proxy && { proxy: this.#proxy }) });
 		this.#walls = walls;
 		// In a cell of its own: an abort ends the model's commands, and not the git that puts things in order after it.
-		this.#gitWalls = new Walls({ ...options, network: "off", view: gitView });
+		const gitWalls = new Walls({ ...options, network: "off", view: gitView });
+		this.#gitWalls = gitWalls;
 		this.#programs = programs;
 		const { cwd, home } = survey.ground;
 		const hiddenDirectory = this.#private as string;
@@ -356,25 +362,27 @@ export class Sandbox {
 			const results = await attempt().catch((error: Error) => {
 				// Entering namespaces may be forbidden where making them is not. The proxy has to be inside a cell.
 				if (!walls.hasCell || this.#proxy) throw error;
-				for (const each of [walls, this.#gitWalls]) each?.withoutCell();
+				for (const each of [walls, gitWalls]) each.withoutCell();
 				return attempt();
 			});
-			const failed = results.filter(({ name, result }) => result !== (name === "write_inside" ? "works" : "blocked"));
+			const failed = results.filter((each) => !hasPassed([each]));
 			if (!hasPassed(results)) {
 				const names = failed.map(({ name, result }) => `${name} ${result}`).join(", ");
 				this.#unavailable({ reason: `the sandbox does not hold: ${names}`, remedy: "See bowline doctor, and docs/sandbox.md." });
-				this.#state = { ...this.#state, probes: results };
+				this.#state = { ...this.#state, probes: escapes(results) };
 				return;
 			}
-			await walls.tryAgain({
-				plan: () => this.currentMode,
-				run: async (untried, isShort) => {
-					const again = await probe({ walls: untried, view: await view(), cwd, home, network, hiddenDirectory, platform, isShort });
+			const trying = (viewOf: () => Promise<View>, reach: typeof network): Trial["run"] => {
+				return async (untried, isShort) => {
+					const again = await probe({ walls: untried, view: await viewOf(), cwd, home, network: reach, hiddenDirectory, platform, isShort });
 					// A directory that can no longer be written to opens no hole. A full disk must not stop the commands that free it.
 					const open = again.filter(({ result }) => result === "open").map(({ name }) => name);
 					if (open.length > 0) throw new Error(`The walls do not hold any more (${open.join(", ")} open): the command was not run.`);
-				},
-			});
+				};
+			};
+			// Settings are read once, at the start: only the mode of permissions changes the plan.
+			await walls.tryAgain({ plan: () => this.currentMode, run: trying(view, network) });
+			gitWalls.tryFirst({ plan: () => "git", run: trying(gitView, "off") });
 			this.#state = {
 				mode: this.mode,
 				active: true,
@@ -388,7 +396,7 @@ export class Sandbox {
 				protected: first.protected.length + first.placeholders.length,
 				limits: maxProcesses > 0 && process.getuid?.() !== 0 && !programs.seatbelt ? { processes: maxProcesses } : {},
 				uncovered: [],
-				probes: results,
+				probes: escapes(results),
 				checkedMs: Math.round(performance.now() - started),
 			};
 		} catch (error) {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Confinement } from "../lib/shell/confinement.ts";
 import { Shell } from "../lib/shell/index.ts";
 import type { SandboxState } from "../protocol/sandbox.ts";
-import { look } from "./paths.ts";
+import { isWithin, look } from "./paths.ts";
 import { temporaryName, type View } from "./view.ts";
 
 export type ProbeResult = NonNullable<SandboxState["probes"]>[number];
@@ -53,13 +53,14 @@ ${
 	isMac
 		? `must_fail processes kill -0 ${process.pid}
 [ -n "$P_SOCKET" ] && must_fail socket /usr/bin/nc -U "$P_SOCKET" </dev/null`
-		: `seen=blocked; grep -qsF " $P_START " /proc/[0-9]*/stat && seen=open; say processes $seen
+		: `began() { line=\${1##*) }; set -- $line; [ "\${20}" = "$P_START" ]; }
+seen=blocked; for each in /proc/[0-9]*/stat; do if read -r line 2>/dev/null < "$each" && began "$line"; then seen=open; fi; done; say processes $seen
 [ -n "$P_SOCKET" ] && must_fail socket test -S "$P_SOCKET"`
 }
 if [ -n "$P_NET" ]; then if [ "$(readlink /proc/self/ns/net)" = "$P_NET" ]; then say network_namespace open; else say network_namespace blocked; fi; fi
 ${isMac ? "" : namespaceProbes}
 if [ -n "$BOWLINE_PROBE_TOKEN" ]; then say environment open; else say environment blocked; fi
-descriptors=blocked; for each in 3 4 5 6 7 8 9; do if (eval ": >&$each") 2>/dev/null; then descriptors=open; fi; done; say descriptors $descriptors
+descriptors=blocked; for each in ${isMac ? "3 4 5 6 7 8 9" : "/proc/self/fd/*"}; do each=\${each##*/}; if [ "$each" -gt 2 ] && (eval ": >&$each") 2>/dev/null; then descriptors=open; fi; done; say descriptors $descriptors
 `;
 
 export async function probe(input: ProbeInput): Promise<ProbeResult[]> {
@@ -81,13 +82,13 @@ async function attempt(input: ProbeInput, deadlineMs: number): Promise<ProbeResu
 	writeFileSync(secret, "secret\n", { mode: 0o600 });
 	const canary = network === "on" ? undefined : await listening({ host: "127.0.0.1", port: 0 });
 	const socket = isShort || socketPath.length > longestSocketPath ? undefined : await listening({ path: socketPath });
-	const root = view.writable[0];
+	const isWritable = view.writable.some((root) => isWithin(cwd, root));
 	const [placeholder] = view.placeholders.filter(({ kind }) => kind === "directory");
 	const guarded = placeholder?.path ?? view.protected.find((path) => look(path)?.isDirectory());
 	const variables: Record<string, string> = {
 		P_NAME: name,
-		P_WORKS: join(root !== undefined ? cwd : temporaryName(view), `.${name}`),
-		P_PROTECTED: root === undefined ? join(cwd, `.${name}`) : guarded === undefined ? "" : join(guarded, name),
+		P_WORKS: join(isWritable ? cwd : temporaryName(view), `.${name}`),
+		P_PROTECTED: isWritable ? (guarded === undefined ? "" : join(guarded, name)) : join(cwd, `.${name}`),
 		P_PORT: canary ? String(portOf(canary)) : "",
 		P_HOME: home ?? "",
 		P_SECRET: secret,
@@ -128,6 +129,9 @@ const plain = {
 
 export const hasPassed = (results: readonly ProbeResult[]) =>
 	results.length > 0 && results.every(({ name, result }) => result === (name === "write_inside" ? "works" : "blocked"));
+
+/** Only what must fail: that a write inside works is no way out. */
+export const escapes = (results: readonly ProbeResult[]) => results.filter(({ name }) => name !== "write_inside");
 
 const quoted = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;
 

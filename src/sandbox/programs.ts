@@ -1,6 +1,7 @@
 /** The programs that build the walls, each by its absolute path. One inside a root could be replaced by a command, so none is taken from there. */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
+import { release } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import { isWithin, realPath } from "./paths.ts";
 
@@ -48,11 +49,13 @@ function isProgram(file: string, roots: readonly string[]): boolean {
 
 export interface MachineKind {
 	platform: NodeJS.Platform;
+	/** Of the kernel: WSL 1 is known by it. */
+	release?: string;
 	/** Part of macOS. It is never taken from anywhere else. */
 	sandboxExec: string;
 }
 
-export const thisMachine: MachineKind = { platform: process.platform, sandboxExec: "/usr/bin/sandbox-exec" };
+export const thisMachine: MachineKind = { platform: process.platform, release: release(), sandboxExec: "/usr/bin/sandbox-exec" };
 
 export async function findPrograms(
 	configured: string | undefined,
@@ -62,6 +65,9 @@ export async function findPrograms(
 ): Promise<Programs | Unavailable> {
 	if (machine.platform === "darwin") return programsOfMac(machine.sandboxExec, roots, path);
 	if (machine.platform !== "linux") return elsewhere(machine.platform);
+	// WSL 2 says `microsoft-standard-WSL2`, and has a kernel of its own.
+	if (/-Microsoft$/.test(machine.release ?? ""))
+		return { reason: "WSL 1 has no namespaces", remedy: "Use WSL 2, a container with mode external, or mode off." };
 	if (configured !== undefined && !isProgram(configured, roots))
 		return {
 			reason: `the program of sandbox.bwrapPath cannot be used: ${configured}`,
@@ -109,20 +115,23 @@ function versionOf(program: string): Promise<string | undefined> {
 }
 
 /** What bubblewrap's complaint means on this machine. */
-export function explain(complaint: string): Unavailable {
+export function explain(complaint: string, isRoot = process.getuid?.() === 0): Unavailable {
 	const said =
 		complaint
 			.trim()
 			.split("\n")
 			.at(-1)
-			?.replace(/^bwrap: /, "") ?? "";
+			?.replace(/^bwrap: /, "")
+			.replace(/\.$/, "") ?? "";
 	const reason = `bubblewrap cannot make user namespaces: ${said}`;
 	if (/uid map: Permission denied|RTM_NEWADDR/.test(complaint))
 		return {
 			reason,
 			remedy:
-				"AppArmor restricts user namespaces here (Ubuntu 23.10 and newer). Install a profile that grants userns to /usr/bin/bwrap, or set kernel.apparmor_restrict_unprivileged_userns=0.",
+				"AppArmor restricts user namespaces here (Ubuntu 23.10 and newer). Use /usr/bin/bwrap with a profile that grants it userns (part of Ubuntu 25.04 and newer; a copy elsewhere is not covered), or set kernel.apparmor_restrict_unprivileged_userns=0.",
 		};
+	if (isRoot && /setting up [ug]id map: Operation not permitted/.test(complaint))
+		return { reason, remedy: "Run Bowline as an ordinary user: root needs the capability SETFCAP for this, and this container takes it away." };
 	if (
 		/No permissions to create (a )?new namespace|max_user_namespaces|Creating new namespace failed|Operation not permitted|No space left/.test(
 			complaint,
@@ -133,7 +142,5 @@ export function explain(complaint: string): Unavailable {
 			remedy:
 				"Enable user namespaces (user.max_user_namespaces, kernel.unprivileged_userns_clone), start the container with seccomp and AppArmor unconfined, or let the container be the sandbox: mode external.",
 		};
-	if (/SETFCAP|setting up uid map|setting up gid map/.test(complaint))
-		return { reason, remedy: "Run as another user than root: this container takes away a capability that root needs for it." };
 	return { reason: `bubblewrap failed: ${said || "it said nothing"}`, remedy: "See bowline doctor." };
 }

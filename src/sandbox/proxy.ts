@@ -34,7 +34,7 @@ export interface ProxyParts {
 	/** A program that connects through the proxy, for ssh. */
 	relay: string;
 	resolve?: (host: string) => Promise<readonly string[]>;
-	connect?: (address: { host: string; port: number }) => Socket;
+	connect?: (address: { host: string; port: number; allowHalfOpen: boolean }) => Socket;
 }
 
 /** What one command may use. */
@@ -61,12 +61,13 @@ const listening = `const s=require("net").createServer();s.on("error",(error)=>{
 
 /** For ssh: connects through the proxy of the environment. */
 export const relayProgram = `const [host,port]=process.argv.slice(2);const p=new URL(process.env.HTTPS_PROXY);
-const auth=Buffer.from(p.username+":"+p.password).toString("base64");
-const s=require("net").connect(Number(p.port),p.hostname,()=>s.write("CONNECT "+host+":"+port+" HTTP/1.1\\r\\nHost: "+host+":"+port+"\\r\\nProxy-Authorization: Basic "+auth+"\\r\\n\\r\\n"));
+const auth=Buffer.from(p.username+":"+p.password).toString("base64"),at=(host.includes(":")?"["+host+"]":host)+":"+port;
+const s=require("net").connect(Number(p.port),p.hostname,()=>s.write("CONNECT "+at+" HTTP/1.1\\r\\nHost: "+at+"\\r\\nProxy-Authorization: Basic "+auth+"\\r\\n\\r\\n"));
+const fail=(text)=>{process.stderr.write(text+"\\n");process.exit(1)};
 let head=Buffer.alloc(0);const read=(chunk)=>{head=Buffer.concat([head,chunk]);const end=head.indexOf("\\r\\n\\r\\n");if(end<0)return;s.off("data",read);
-if(!head.toString("latin1").startsWith("HTTP/1.1 200")){process.stderr.write(head);process.exit(1)}
-process.stdout.write(head.subarray(end+4));s.pipe(process.stdout);process.stdin.pipe(s)};
-s.on("data",read);s.on("error",(error)=>{throw error});
+if(!head.toString("latin1").startsWith("HTTP/1.1 200"))fail(head.subarray(end+4).toString("latin1")||head.toString("latin1").split("\\r\\n")[0]);
+process.stdout.write(head.subarray(end+4));s.pipe(process.stdout);process.stdin.pipe(s);s.on("close",()=>process.exit())};
+s.on("data",read);s.on("error",(error)=>fail(error.message));
 `;
 
 export class HostProxy {
@@ -119,7 +120,7 @@ export class HostProxy {
 				NO_PROXY: local,
 				no_proxy: local,
 				NODE_USE_ENV_PROXY: "1",
-				GIT_SSH_COMMAND: `ssh -o ProxyCommand='${process.execPath} ${this.#parts.relay} %h %p'`,
+				GIT_SSH_COMMAND: sshCommand(this.#parts.relay),
 			},
 			end: () => {
 				holder.over.abort();
@@ -177,8 +178,9 @@ export class HostProxy {
 		});
 	}
 
-	/** A connection of a command. */
+	/** A connection of a command. One end may have said all it has to say while the other still answers. */
 	take(socket: Socket): void {
+		socket.allowHalfOpen = true;
 		this.#track(socket);
 		this.#http.emit("connection", socket);
 	}
@@ -215,7 +217,7 @@ export class HostProxy {
 	}
 
 	#connect(host: string, port: number): Socket {
-		const socket = (this.#parts.connect ?? connect)({ host, port });
+		const socket = (this.#parts.connect ?? connect)({ host, port, allowHalfOpen: true });
 		this.#track(socket);
 		return socket;
 	}
@@ -248,8 +250,8 @@ export class HostProxy {
 			upstream.pipe(socket);
 			socket.pipe(upstream);
 		});
-		upstream.once("close", () => socket.destroy());
-		socket.once("close", () => upstream.destroy());
+		upstream.once("close", () => closeAfter(upstream, socket));
+		socket.once("close", () => closeAfter(socket, upstream));
 	}
 
 	async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -287,6 +289,21 @@ export class HostProxy {
 		request.pipe(upstream);
 	}
 }
+
+/** One end is closed: the other one still gets what came before a proper end. */
+function closeAfter(closed: Duplex, other: Duplex): void {
+	if (!closed.readableEnded) return void other.destroy();
+	if (other.writableFinished) other.destroy();
+	else other.end(() => other.destroy());
+}
+
+/** Two shells read it: git's, and the one in which ssh starts the program. Percent signs mean something to ssh. */
+function sshCommand(relay: string): string {
+	const program = [process.execPath, relay].map((path) => quoted(path.replaceAll("%", "%%"))).join(" ");
+	return `ssh -o ${quoted(`ProxyCommand=${program} %h %p`)}`;
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 async function resolveName(host: string): Promise<string[]> {
 	return (await lookup(host, { all: true })).map(({ address }) => address);

@@ -114,20 +114,25 @@ export class Walls implements Confinement {
 		this.#trial = trial;
 	}
 
+	/** The same where nothing has been tried: the first command does. */
+	tryFirst(trial: Trial): void {
+		this.#trial = trial;
+	}
+
 	/** Fails closed: where the walls do not hold the command is not run, and the next one tries again in another cell. */
 	async #triedCell(): Promise<Cell | undefined> {
 		const cell = this.#hasCell ? await this.cell() : undefined;
 		const [trial, last] = [this.#trial, this.#tried];
-		if (!trial || !last) return cell;
+		if (!trial) return cell;
 		const plan = trial.plan();
-		const isKnown = last.cell === cell && last.plan === plan;
+		const isKnown = last?.cell === cell && last?.plan === plan;
 		const untried: Confinement = {
 			logDirectory: this.logDirectory,
 			canOutlive: this.canOutlive,
 			enclose: (start) => this.#enclose(start, this.#options.view, { cell }),
 			endAll: () => this.endAll(),
 		};
-		const outcome = isKnown ? last.outcome : trial.run(untried, last.plan === plan);
+		const outcome = isKnown ? last.outcome : trial.run(untried, last === undefined || last.plan === plan);
 		this.#tried = { cell, plan, outcome };
 		try {
 			await outcome;
@@ -147,7 +152,7 @@ export class Walls implements Confinement {
 		const { seatbelt } = this.#options;
 		const pass = cell || seatbelt ? await this.#pass(cell, start) : undefined;
 		const inner = seatbelt ? this.#underSeatbelt(start, view, pass) : this.#inMounts(start, view, cell, pass);
-		const finished = guard?.follow();
+		const finished = guard?.follow(view);
 		const running = deferred();
 		this.#running.add(running.promise);
 		let started: ChildProcess | undefined;

@@ -56,6 +56,8 @@ const always = [
 	...[
 		"core.hooksPath=/dev/null",
 		"core.fsmonitor=false",
+		// A command can make a directory look like a bare repository.
+		"safe.bareRepository=explicit",
 		"gc.auto=0",
 		"maintenance.auto=false",
 		"worktree.useRelativePaths=false",

@@ -109,6 +109,9 @@ export function problemOf(error: unknown, cwd: string): Problem {
 	if (!(error instanceof GitError)) throw error;
 	if (/not a git repository/.test(error.stderr))
 		return { problem: `A git repository is needed, and ${cwd} is not in one`, remedy: "Run git init and commit" };
+	// Git from 2.38 on heeds the setting.
+	if (/safe\.bareRepository/.test(error.stderr))
+		return { problem: `${cwd} is a bare repository or a .git directory, without files to work on`, remedy: "Start in a working tree of it" };
 	if (/dubious ownership/.test(error.stderr))
 		return { problem: `The repository at ${cwd} belongs to another user`, remedy: "Run git config --global --add safe.directory for it" };
 	return { problem: `The repository at ${cwd} cannot be used: ${error.message}`, remedy: "Repair it" };

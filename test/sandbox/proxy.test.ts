@@ -1,6 +1,9 @@
 /** Network `hosts`: what the proxy reads, whom it asks, and where it connects. */
+import { spawn } from "node:child_process";
+import { chmodSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type Server } from "node:net";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { authorityOf, isClosedAddress } from "../../src/sandbox/addresses.ts";
 import { HostProxy } from "../../src/sandbox/proxy.ts";
@@ -143,6 +146,39 @@ describe("the proxy alone", () => {
 		expect(judged).toEqual(["a.example:80", "a.example:80"]);
 	});
 
+	test("a tunnel carries what one side says after the other has ended, and nothing of it is lost", async () => {
+		const size = 3_000_000;
+		const upstream = await listen(
+			createServer({ allowHalfOpen: true }, (socket) => {
+				let received = 0;
+				socket
+					.on("error", () => undefined)
+					.on("data", (chunk) => {
+						received += chunk.length;
+					});
+				socket.on("end", () => socket.end(Buffer.alloc(received, "x")));
+			}),
+		);
+		const proxy = new HostProxy({
+			relay: "",
+			judge: async () => ({ isAllowed: true, mayBePrivate: true }),
+			connect: (address) => connect({ ...address, host: "127.0.0.1", port: upstream }),
+		});
+		closing.push(proxy);
+		await proxy.open(undefined);
+		const { username, password, port } = new URL(proxy.admit("call").variables.HTTP_PROXY as string);
+		const key = Buffer.from(`${username}:${password}`).toString("base64");
+		const answer = await new Promise<Buffer>((resolve) => {
+			const chunks: Buffer[] = [];
+			const socket = connect({ host: "127.0.0.1", port: Number(port), allowHalfOpen: true });
+			socket.write(`CONNECT 203.0.113.1:443 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic ${key}\r\n\r\n`);
+			socket.once("data", () => socket.end(Buffer.alloc(size)));
+			socket.on("data", (chunk) => chunks.push(chunk)).on("close", () => resolve(Buffer.concat(chunks)));
+		});
+		const established = "HTTP/1.1 200 Connection Established\r\n\r\n";
+		expect([answer.length, answer.indexOf(established)]).toEqual([established.length + size, 0]);
+	});
+
 	test("ports belong to the question: what is allowed at one is not allowed at another", async () => {
 		const { send, judged, connected } = await scene(["git.example:22", "203.0.113.5:8443"]);
 		expect(await send(tunnel("git.example:22"))).toContain("served");
@@ -200,8 +236,44 @@ describe.skipIf(missing)(`the proxy${missing ? ` (left out: ${missing})` : ""}`,
 		"",
 	];
 
-	test("tunnels and requests reach allowed hosts alone, by their exact address", async () => {
+	/** Starts the proxy's program as ssh does, without keys and encryption: what git says goes through as it is. */
+	const plainSsh = `#!/bin/bash
+port=22
+while [ $# -gt 0 ]; do
+  case $1 in
+    -o) case $2 in ProxyCommand=*) proxy=\${2#ProxyCommand=} ;; esac; shift 2 ;;
+    -p) port=$2; shift 2 ;;
+    -*) shift ;;
+    *) host=\${1#*@}; break ;;
+  esac
+done
+proxy=\${proxy//%%/|}; proxy=\${proxy//%h/$host}; proxy=\${proxy//%p/$port}; proxy=\${proxy//|/%}
+exec sh -c "exec $proxy"
+`;
+
+	test("tunnels, requests and git over ssh reach allowed hosts alone, by their exact address", async () => {
 		const machine = machineOf();
+		machine.repository();
+		const git = await listen(
+			createServer({ allowHalfOpen: true }, (socket) => {
+				const served = spawn("git", ["upload-pack", machine.work], { stdio: ["pipe", "pipe", "inherit"] });
+				served.stdin.on("error", () => undefined);
+				socket.on("error", () => undefined).pipe(served.stdin);
+				served.stdout.pipe(socket);
+			}),
+		);
+		const greetings: string[] = [];
+		const ssh = await listen(
+			createServer((socket) => {
+				socket.on("error", () => undefined).write("SSH-2.0-test\r\n");
+				socket.once("data", (chunk) => {
+					greetings.push(String(chunk).slice(0, 8));
+					socket.end();
+				});
+			}),
+		);
+		chmodSync(machine.write("outside/bin/ssh", plainSsh), 0o755);
+		const program = join(machine.outside, "bin");
 		const echo = await listen(createServer((socket) => void socket.on("error", () => undefined).end("hello\r\n")));
 		const seen: string[] = [];
 		const http = await listen(
@@ -223,8 +295,15 @@ describe.skipIf(missing)(`the proxy${missing ? ` (left out: ${missing})` : ""}`,
 			raw(["GET /page HTTP/1.1", "Host: x", "Proxy-Authorization: Basic AUTH", "", ""]),
 			raw(["POST http://a.example/ HTTP/1.1", "Host: a.example", "Content-Length: 3", "Content-Length: 4", "", "abcd"]),
 			`exec 3<>/dev/tcp/127.0.0.1/${echo}`,
+			`PATH=${program}:$PATH git clone -q ssh://git@127.0.0.1:${git}/any cloned && git -C cloned log --format=%s`,
+			`PATH=${program}:$PATH git ls-remote ssh://git@127.0.0.1:9/any`,
+			// The program of the system ends when the other side does. Where there is none, a plain one shows the same.
+			`if ssh -G localhost > /dev/null 2>&1; then eval "$GIT_SSH_COMMAND -o BatchMode=yes -p ${ssh} x@127.0.0.1 true"; else ssh() { ${program}/ssh "$@"; }; echo SSH-2.0- | eval "$GIT_SSH_COMMAND -p ${ssh} 127.0.0.1"; fi; echo ended`,
 		];
-		const { results, ready } = await machine.run(commands, flags([allowed, `127.0.0.1:${http}`]));
+		// Two shells and ssh itself read the path of the relay.
+		const { results, ready } = await machine.run(commands, flags([allowed, ...[http, git, ssh].map((port) => `127.0.0.1:${port}`)]), {
+			BOWLINE_DIR: machine.directory('it\'s 100%h "user" $HOME'),
+		});
 		expect(ready.sandbox).toMatchObject({ active: true, verified: true, network: "hosts" });
 		expect(results.map(({ text, isError }) => (isError ? "failed" : (text.split("\n")[0] as string).slice(0, 12)))).toEqual([
 			"HTTP/1.1 200",
@@ -238,7 +317,13 @@ describe.skipIf(missing)(`the proxy${missing ? ` (left out: ${missing})` : ""}`,
 			"HTTP/1.1 400",
 			"HTTP/1.1 400",
 			"failed",
+			"Beginning",
+			"failed",
+			expect.any(String),
 		]);
+		expect(results[12]?.text).toContain("The sandbox does not let this command connect to 127.0.0.1:9.");
+		expect(results[12]?.details.sandbox?.denied).toEqual(["host 127.0.0.1:9"]);
+		expect([greetings, results[13]?.text]).toEqual([["SSH-2.0-"], expect.stringMatching(/^ended$/m)]);
 		expect(seen).toEqual([`GET /page?x=1 127.0.0.1:${http} undefined`]);
 		expect(results[1]?.details.sandbox?.denied).toEqual([`host 127.0.0.1:9`]);
 		expect(results[0]?.details.sandbox?.denied).toEqual([]);

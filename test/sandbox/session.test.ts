@@ -105,10 +105,10 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 			text: "fine\n",
 			details: { sandbox: { applied: true, mode: "workspace-write", network: "off", denied: [] } },
 		});
-		expect(results[1]?.text).toContain(`[Ran in a sandbox: ${machine.work}, /tmp are writable, the network is off.]`);
+		expect(results[1]?.text).toContain(`[Ran in a sandbox: ${machine.work} and /tmp are writable, the network is off.]`);
 		expect(results[1]?.details.sandbox).toMatchObject({ applied: true });
 		const state = agent.frames.find(({ id }) => id === "s") as Frame & { data: { systemPrompt: string; sandbox: object } };
-		expect(state.data.systemPrompt).toContain(`Commands and file tools are in a sandbox: ${machine.work}, /tmp are writable, the network is off.`);
+		expect(state.data.systemPrompt).toContain(`Commands and file tools are in a sandbox: ${machine.work} and /tmp are writable, the network is off.`);
 		expect(state.data.sandbox).toMatchObject({ mode: "workspace-write", active: true, verified: true });
 		expect(existsSync(join(machine.outside, "by-host"))).toBe(true);
 	});
@@ -172,15 +172,26 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 		expect(results[2]?.text).toContain("Read-only file system");
 	});
 
-	test("an isolated subagent writes to its copy alone, is verified there, and its work comes back", async () => {
+	test("an isolated subagent writes to its copy alone, is verified there, its work comes back, and what runs in the background goes on", async () => {
 		const machine = machineOf();
 		machine.write("work/a.txt", "wrong\n");
 		machine.repository();
 		machine.git("add", "-A");
 		machine.git("commit", "-q", "-m", "Files");
 		const attempt = `echo right > a.txt; echo x > ${machine.work}/escaped || echo x > ${machine.outside}/escaped; git commit -qam Mended && echo committed`;
+		const bash = (command: string) => `call bash ${JSON.stringify({ command })}`;
+		const verify = { commands: [{ name: "test", command: `grep -q right a.txt && ! touch ${machine.work}/checked` }] };
+		const task = { agent: "task", isolated: true, verify, tasks: [{ id: "Fix", description: "d", assignment: "Mend it." }] };
 		const script = toScript(
-			`agent main + call #T task {"agent":"task","isolated":true,"verify":{"commands":[{"name":"test","command":"grep -q right a.txt && ! touch ${machine.work}/checked"}]},"tasks":[{"id":"Fix","description":"d","assignment":"Mend it."}]} · agent task + sees "Mend it." + call bash ${JSON.stringify({ command: attempt })} · agent task + call submit_result {"result":{"data":"Mended."}} · agent main + say "Good."`,
+			[
+				// A repository that a command has just made: our own git has to protect it, too.
+				`agent main + ${bash("sleep 600 & echo $! > /tmp/pid; git init -q nested")}`,
+				`agent main + call #T task ${JSON.stringify(task)}`,
+				`agent task + sees "Mend it." + ${bash(attempt)}`,
+				'agent task + call submit_result {"result":{"data":"Mended."}}',
+				`agent main + ${bash("ps -p $(cat /tmp/pid)")}`,
+				'agent main + say "Good."',
+			].join(" · "),
 		);
 		const { results, frames } = await machine.run(script, [
 			...inside,
@@ -189,10 +200,12 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 			"--set",
 			`sandbox.writable=${JSON.stringify([machine.outside])}`,
 		]);
-		const task = results[0];
-		expect(task?.text).toContain("1 of 1 task succeeded");
+		// Everything that was said is in the message, so that a failure explains itself.
+		const said = results.map(({ text }) => text).join("\n---\n");
+		expect(said).toContain("1 of 1 task succeeded");
 		expect(frames.find(({ type }) => type === "subagent_verification_end")).toMatchObject({ status: "passed" });
-		expect({ content: readFileSync(join(machine.work, "a.txt"), "utf8"), said: task?.text }).toMatchObject({ content: "right\n" });
+		expect({ content: readFileSync(join(machine.work, "a.txt"), "utf8"), said }).toMatchObject({ content: "right\n" });
+		expect({ isError: results.map(({ isError }) => isError), said }).toMatchObject({ isError: [false, false, false] });
 		expect(
 			existsSync(join(machine.work, "escaped")) || existsSync(join(machine.outside, "escaped")) || existsSync(join(machine.work, "checked")),
 		).toBe(false);
@@ -216,10 +229,13 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 			const fake = machine.write("outside/bwrap", `#!/bin/bash\n${pretending}`);
 			chmodSync(fake, 0o755);
 			const text = await refusal(machine, [...inside, "--set", `sandbox.bwrapPath=${fake}`]);
-			expect(text).toMatch(/^The sandbox that this session requires is not available: /);
+			const names = "write_protected connect write_outside read_hidden processes socket network_namespace user_namespace".split(" ");
+			expect(text).toContain(
+				`The sandbox that this session requires is not available: the sandbox does not hold: ${names.map((name) => `${name} open`).join(", ")}`,
+			);
 		});
 
-		test("a bubblewrap that begins to pretend is found out by the next cell, and after a change of mode", async () => {
+		test("a bubblewrap that begins to pretend is found out by the next cell, by our own git, and after a change of mode", async () => {
 			const machine = machineOf();
 			machine.repository();
 			const flag = join(machine.outside, "pretend");
@@ -227,8 +243,16 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 			chmodSync(fake, 0o755);
 			const call = (command: string) => ({ blocks: [{ tool: "bash", arguments: { command } }] });
 			const say = { text: "done" };
-			const replies = [call("echo begun; sleep 600"), call("echo ran > two"), say, call("echo ran > three"), say, call("echo ran > four"), say];
-			const agent = machine.start({ replies }, [...inside, "--set", `sandbox.bwrapPath=${fake}`]);
+			const task = { agent: "task", isolated: true, tasks: [{ id: "Try", description: "d", assignment: "Try it." }] };
+			const replies = [
+				call("echo begun; sleep 600"),
+				...[call("echo ran > two"), say],
+				...[{ blocks: [{ tool: "task", arguments: task }] }, say],
+				...[call("echo ran > three"), say],
+				...[call("echo ran > four"), say],
+			];
+			const flags = ["--set", `sandbox.bwrapPath=${fake}`, "--set", "task.isolation.mode=worktree"];
+			const agent = machine.start({ replies }, [...inside, ...flags]);
 			const settled = async (id: string) => {
 				const from = agent.frames.length;
 				agent.send({ id, type: "prompt", message: "go" });
@@ -244,6 +268,7 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 			await first;
 			writeFileSync(flag, "");
 			expect(await settled("2")).toContain("The walls do not hold any more (write_protected open): the command was not run.");
+			expect(await settled("t")).toContain("The walls do not hold any more (write_protected open): the command was not run.");
 			rmSync(flag);
 			expect(await settled("3")).toBe("(no output)");
 			writeFileSync(flag, "");

@@ -28,7 +28,7 @@ test("where there is nothing to isolate, the model is told why and what to do", 
 	bench.git(["init", "-q"]);
 	bench.files({ "a.txt": "a" });
 	expect(await bench.problem()).toMatch(/has no commits yet\. Make a first commit/);
-	expect(await bench.problem(join(bench.repo, ".git"))).toMatch(/inside the \.git directory/);
+	expect(await bench.problem(join(bench.repo, ".git"))).toMatch(/ \.git directory/);
 	const bare = join(bench.folder, "bare.git");
 	bench.git(["init", "-q", "--bare", bare]);
 	expect(await bench.problem(bare)).toMatch(/bare repository/);
