@@ -16,10 +16,11 @@ export function childEnvironment(parent: Record<string, string | undefined>, pol
 	const secret = new Set(policy.secretNames);
 	const allowed = new Set(policy.allow);
 	const result: Record<string, string> = {};
-	for (const [name, value] of Object.entries(parent)) {
-		if (value === undefined) continue;
+	for (const name of Object.keys(parent)) {
 		const hidden = secret.has(name) || ownNames.has(name) || ownSecret.test(name);
-		if (!hidden || allowed.has(name)) result[name] = value;
+		if (hidden && !allowed.has(name)) continue;
+		const value = parent[name];
+		if (value !== undefined) result[name] = value;
 	}
 	return result;
 }

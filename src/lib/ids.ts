@@ -1,25 +1,35 @@
 /** Ids. Random bytes come from the system directly: loading node:crypto would cost a tenth of the start. */
 import { closeSync, openSync, readSync } from "node:fs";
 
+/** Bytes that were read and not given out yet. An id takes four of them, and opening the device costs more than the rest of a turn's ids. */
+const supply = Buffer.alloc(512);
+let used = supply.length;
+
 export function randomBytes(count: number): Buffer {
-	const bytes = Buffer.alloc(count);
-	const source = urandom();
-	if (source === undefined) return globalThis.crypto.getRandomValues(bytes);
-	try {
-		readSync(source, bytes, 0, count, null);
-	} finally {
-		closeSync(source);
+	if (used + count > supply.length) {
+		if (!refill() || count > supply.length) return globalThis.crypto.getRandomValues(Buffer.alloc(count));
+		used = 0;
 	}
+	const bytes = Buffer.from(supply.subarray(used, used + count));
+	// What was given out may become a credential; it stays in one place only.
+	supply.fill(0, used, used + count);
+	used += count;
 	return bytes;
 }
 
-/** Undefined if there is no such device, or no descriptor is available: ids are needed even then. */
-function urandom(): number | undefined {
-	if (process.platform === "win32") return undefined;
+/** False if there is no such device, or no descriptor is available: ids are needed even then. */
+function refill(): boolean {
+	if (process.platform === "win32") return false;
+	let source: number;
 	try {
-		return openSync("/dev/urandom", "r");
+		source = openSync("/dev/urandom", "r");
 	} catch {
-		return undefined;
+		return false;
+	}
+	try {
+		return readSync(source, supply, 0, supply.length, null) === supply.length;
+	} finally {
+		closeSync(source);
 	}
 }
 

@@ -128,8 +128,13 @@ function textOrFile(value: string, cwd: string): string {
 	}
 }
 
-/** Our own documentation, which is next to the program. */
+let docs: { directory: string | undefined } | undefined;
+
+/** Our own documentation, which is next to the program. It does not move while we run, and every prompt names it. */
 function docsDirectory(): string | undefined {
-	const path = join(import.meta.dirname, "..", "docs");
-	return existsSync(join(path, "protocol.md")) ? path : undefined;
+	if (docs === undefined) {
+		const directory = join(import.meta.dirname, "..", "docs");
+		docs = { directory: existsSync(join(directory, "protocol.md")) ? directory : undefined };
+	}
+	return docs.directory;
 }

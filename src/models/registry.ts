@@ -5,7 +5,7 @@ import type { ModelAccess, ModelProblem, RequestDoors, StreamFunction } from "..
 import { readRegularSync } from "../lib/bounded-file-sync.ts";
 import { HttpClient } from "../lib/http/client.ts";
 import { didYouMean } from "../lib/nearest.ts";
-import { redactor } from "../lib/redact.ts";
+import { redactor, secretsAgeMs } from "../lib/redact.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
@@ -61,6 +61,8 @@ export class ModelRegistry implements ModelAccess {
 	#clouds: Promise<Clouds> | undefined;
 	/** Providers that were asked, or chosen to be. */
 	#asked = new Set<string>();
+	/** The last answer about secrets, and the facts that it was made from. */
+	#secrets: { values: readonly string[]; at: number; held: number; asked: number; file: unknown } | undefined;
 	/** Models that no list has, and that the user named. */
 	#named = new Map<string, Model>();
 
@@ -222,8 +224,22 @@ export class ModelRegistry implements ModelAccess {
 		return { problem: this.#noKey(provider, remedy), code: "no_key" };
 	}
 
-	/** The values of all credentials, so that callers can keep them out of what they show. */
-	secrets(): string[] {
+	/**
+	 * The values of all credentials, so that callers can keep them out of what they show. Asked several times in each turn, and each variable
+	 * of the environment is a call into the system: an answer counts for a moment, unless a credential was used since.
+	 */
+	secrets(): readonly string[] {
+		const { loaded } = this.#providers;
+		const now = Date.now();
+		const known = this.#secrets;
+		const isFresh = known && now >= known.at && now - known.at < secretsAgeMs;
+		if (isFresh && known.held === this.#held.size && known.asked === this.#asked.size && known.file === loaded) return known.values;
+		const values = this.#readSecrets();
+		this.#secrets = { values, at: now, held: this.#held.size, asked: this.#asked.size, file: loaded };
+		return values;
+	}
+
+	#readSecrets(): string[] {
 		const { env, apiKey } = this.#options;
 		const found = new Set<string>(this.#held);
 		const add = (value: string | undefined) => {

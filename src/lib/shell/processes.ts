@@ -75,6 +75,9 @@ function searchFor(doomed: Doomed): Search {
 export const isAlive = (groupOrProcess: number) => signalProcess(groupOrProcess, 0);
 
 function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+	// Most groups are gone when we ask, and collecting the stack of that error would cost more than the call.
+	const { stackTraceLimit } = Error;
+	Error.stackTraceLimit = 0;
 	try {
 		process.kill(pid, signal);
 		return true;
@@ -82,5 +85,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
 		// EPERM: it belongs to another user now (sudo). We cannot end it, so we must not wait for it.
 		if (["ESRCH", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
 		throw error;
+	} finally {
+		Error.stackTraceLimit = stackTraceLimit;
 	}
 }

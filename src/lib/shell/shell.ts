@@ -128,7 +128,7 @@ export class Shell {
 	/** The environment of all our processes contains it, followed by a number for each run. */
 	readonly #id = `${randomBytes(8).toString("hex")}.`;
 	readonly #pipes: RealPipes;
-	readonly #watchdog = new Watchdog(this.#id);
+	readonly #watchdog: Watchdog;
 	readonly #running = new Set<Running>();
 	/** Groups of programs started without a shell. */
 	readonly #programs = new Set<number>();
@@ -143,6 +143,7 @@ export class Shell {
 		this.#options = options;
 		this.#tempDir = options.tempDir ?? options.confinement?.logDirectory ?? tmpdir();
 		this.#pipes = new RealPipes(this.#tempDir);
+		this.#watchdog = new Watchdog(this.#id, this.#tempDir);
 	}
 
 	/** Runs a command to its end. Rejects only when it could not be started. */
@@ -274,7 +275,6 @@ export class Shell {
 	#startCommand(request: ShellRequest): Started {
 		const { cwd = this.#options.cwd, unset } = request;
 		const shell = this.#shellCommand(request);
-		requireDirectory(cwd);
 		const environment = without(this.#options.environment(), unset);
 		const pipe = this.#pipes.take();
 		if (pipe) {

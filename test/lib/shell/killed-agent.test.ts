@@ -19,14 +19,14 @@ afterAll(() => {
 	rmSync(directory, { recursive: true });
 });
 
-async function startedAgent(detached: boolean) {
+async function startedAgent(tempDir = tmpdir()) {
 	const mark = `BOWLINE_TEST_MARK=${randomBytes(8).toString("hex")}`;
 	const [name, value] = mark.split("=") as [string, string];
 	const agent = spawn(process.execPath, [program], {
 		cwd: directory,
-		detached,
+		detached: true,
 		stdio: ["ignore", "pipe", "inherit"],
-		env: { ...process.env, [name]: value },
+		env: { ...process.env, [name]: value, TMPDIR: tempDir },
 	});
 	agents.push(agent);
 	await new Promise<void>((resolve, reject) => {
@@ -38,10 +38,11 @@ async function startedAgent(detached: boolean) {
 }
 
 test.runIf(process.platform === "linux").each([
-	["it alone", (pid: number) => process.kill(pid, "SIGKILL")],
-	["with its whole group", (pid: number) => process.kill(-pid, "SIGKILL")],
-])("when the agent is killed (%s), nothing it started is left after two seconds", async (_name, kill) => {
-	const { agent, mark, value, watchdogs } = await startedAgent(true);
+	["it alone", (pid: number) => process.kill(pid, "SIGKILL"), undefined],
+	["with its whole group", (pid: number) => process.kill(-pid, "SIGKILL"), undefined],
+	["without a directory for temporary files", (pid: number) => process.kill(pid, "SIGKILL"), join(directory, "missing")],
+])("when the agent is killed (%s), nothing it started is left after two seconds", async (_name, kill, tempDir) => {
+	const { agent, mark, value, watchdogs } = await startedAgent(tempDir);
 	expect(watchdogs).toHaveLength(1);
 	kill(agent.pid as number);
 	const left = () => [...processesWith(mark), ...commandsWith(value), ...watchdogs.filter(isRunning)];
