@@ -215,32 +215,52 @@ function compress(name) {
 	writeFileSync(path, `${callable.banner.js}\n${compiled}.call(exports, ${parameters.join(", ")});\n${callable.footer.js}\n`);
 }
 
-/** Keeps what V8 compiled: of the core what a start needs, of the chunks what a first prompt and a call of a tool need. */
+/** Keeps what V8 compiled: of the core what a start needs, of the chunks what a first prompt, a call of a tool and the start of a server need. */
 function cacheCode() {
 	const script = join(outdir, "warm.json");
 	writeFileSync(script, JSON.stringify({ replies: [{ blocks: [{ tool: "bash", arguments: { command: "true" } }] }, { text: "ok" }] }));
 	const started = compiled([], [{ type: "get_state" }]);
 	const prompted = compiled(["--provider", "scripted", "--model", script], [{ type: "prompt", message: "go" }]);
-	for (const [name, code] of Object.entries({ ...prompted, ...started })) writeFileSync(join(outdir, name.replace(/\.js$/, ".cache")), code);
+	const served = compiledServer();
+	for (const [name, code] of Object.entries({ ...served, ...prompted, ...started }))
+		writeFileSync(join(outdir, name.replace(/\.js$/, ".cache")), code);
 	rmSync(script);
 }
 
 /** The code of everything that is loaded until the program has settled. */
 function compiled(flags, frames) {
+	const settle =
+		"let text = ''; agent.stdout.on('data', (chunk) => { text += chunk; if (/agent_settled|get_state/.test(text)) agent.stdin.end(); });";
+	const talk = `agent.stdin.write(${JSON.stringify(frames.map((frame) => `${JSON.stringify(frame)}\n`).join(""))});`;
+	return codeOf(["--mode", "rpc", "--no-session", "--hermetic", ...flags], `${settle} ${talk}`);
+}
+
+/** The same of a server that has answered its first request. */
+function compiledServer() {
+	const directory = join(outdir, "served");
+	const ask = `agent.stdout.once('data', (line) => require("node:http").get(JSON.parse(line).url + "/healthz", (response) => {
+		response.resume();
+		response.on("end", () => agent.kill("SIGTERM"));
+	}));`;
+	// Its log is not an error.
+	const code = codeOf(["serve", "--port", "0", "--hermetic"], ask, { env: { BOWLINE_DIR: directory }, stderr: "ignore" });
+	rmSync(directory, { recursive: true, force: true });
+	return code;
+}
+
+/** What V8 has compiled when the program ends. `talk`: what its host does to make it end. */
+function codeOf(args, talk, { env = {}, stderr = "inherit" } = {}) {
 	const program = join(outdir, "bowline.js");
 	const result = join(outdir, "compiled");
 	const keep = `
-		process.argv = [process.argv[0], ${JSON.stringify(program)}, "--mode", "rpc", "--no-session", "--hermetic", ...${JSON.stringify(flags)}];
+		process.argv = [process.argv[0], ${JSON.stringify(program)}, ...${JSON.stringify(args)}];
 		const code = () => Object.fromEntries([...require(${JSON.stringify(program)})].map(([name, script]) => [name, script.createCachedData().toString("base64")]));
 		process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(result)}, JSON.stringify(code())));
 		require(${JSON.stringify(program)});`;
-	const settle =
-		"let text = ''; agent.stdout.on('data', (chunk) => { text += chunk; if (/agent_settled|get_state/.test(text)) agent.stdin.end(); });";
 	const host = `
-		const agent = require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(keep)}], { stdio: ["pipe", "pipe", "inherit"] });
-		${settle}
-		agent.stdin.write(${JSON.stringify(frames.map((frame) => `${JSON.stringify(frame)}\n`).join(""))});`;
-	execFileSync(process.execPath, ["-e", host], { cwd: outdir, stdio: "inherit", timeout: 60_000 });
+		const agent = require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(keep)}], { stdio: ["pipe", "pipe", ${JSON.stringify(stderr)}] });
+		${talk}`;
+	execFileSync(process.execPath, ["-e", host], { cwd: outdir, stdio: "inherit", timeout: 60_000, env: { ...process.env, ...env } });
 	const code = JSON.parse(readFileSync(result, "utf8"));
 	rmSync(result);
 	return Object.fromEntries(Object.entries(code).map(([name, text]) => [name, Buffer.from(text, "base64")]));

@@ -476,6 +476,11 @@ export class BowlineServer {
 		this.sessions.close();
 		this.metrics.close();
 		this.#index.close();
+		try {
+			this.tokens.settle();
+		} catch (error) {
+			this.config.log({ event: "save_failed", error: (error as Error).message }); // A full disk. The next start makes another token.
+		}
 		if (socket !== undefined) rmSync(socket, { force: true });
 		rmSync(join(directory, "server.json"), { force: true });
 		unclaim(this.#lock.path, this.#lock.own);

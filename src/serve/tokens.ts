@@ -1,7 +1,7 @@
 /** Who may do what: tokens by their digests, one-time codes for the page, tickets for sockets of browsers. Plain tokens are in one file only. */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { randomBytes } from "../lib/ids.ts";
 import { type Scope, scopes } from "../protocol/routes.ts";
 
 export interface TokenRow {
@@ -30,19 +30,25 @@ const ticketMs = 30_000;
 /** Failures of one address within a minute, after which it has to wait for a minute. */
 const mostFailures = 20;
 const minute = 60_000;
+const settleMs = 1000;
 /** Pages whose tokens are kept; older ones are forgotten. */
 const mostPages = 1000;
 
 export const mayUse = (scope: Scope, needed: Scope) => scopes.indexOf(scope) >= scopes.indexOf(needed);
 
-const digestOf = (secret: string) => createHash("sha256").update(secret).digest();
+/** Loaded when the first secret is compared: a start has none. */
+const crypto = () => process.getBuiltinModule("node:crypto");
+const digestOf = (secret: string) => crypto().createHash("sha256").update(secret).digest();
 const newSecret = () => randomBytes(32).toString("base64url");
 
 export class Tokens {
 	readonly file: string;
 	#listFile: string;
 	#now: () => number;
-	#rows: TokenRow[] = [];
+	#known: TokenRow[] = [];
+	/** A main token whose digest is not known yet. */
+	#newMain: { token: string; createdAt: number } | undefined;
+	/** Codes that were not used, in plain: they live for two minutes, in memory alone. */
 	#codes = new Map<string, { scope: Scope; expiresAt: number }>();
 	#tickets = new Map<string, { bearer: Bearer; expiresAt: number }>();
 	#failures = new Map<string, { count: number; since: number }>();
@@ -52,7 +58,27 @@ export class Tokens {
 		this.file = join(directory, "token");
 		this.#listFile = join(directory, "tokens.json");
 		this.#now = now;
-		if (existsSync(this.#listFile)) this.#rows = JSON.parse(readFileSync(this.#listFile, "utf8")) as TokenRow[];
+		if (existsSync(this.#listFile)) this.#known = JSON.parse(readFileSync(this.#listFile, "utf8")) as TokenRow[];
+	}
+
+	/** All of them, with their digests. */
+	get #rows(): TokenRow[] {
+		const main = this.#newMain;
+		if (main) {
+			this.#newMain = undefined;
+			this.#known.unshift({ name: mainToken, scope: "admin", sha256: digestOf(main.token).toString("hex"), createdAt: main.createdAt });
+			this.#save();
+		}
+		return this.#known;
+	}
+
+	set #rows(rows: TokenRow[]) {
+		this.#known = rows;
+	}
+
+	/** Stores what is not stored yet. */
+	settle(): void {
+		void this.#rows;
 	}
 
 	/** Receives the digest of each token that is no longer valid. */
@@ -62,16 +88,20 @@ export class Tokens {
 
 	/** Makes the first token if there is none. Returns it, or nothing when it existed. */
 	ensureMain(): string | undefined {
-		if (this.#rows.some(({ name }) => name === mainToken) && existsSync(this.file)) return undefined;
-		return this.#replaceMain();
+		if (this.#known.some(({ name }) => name === mainToken) && existsSync(this.file)) return undefined;
+		const isFirst = this.#known.length === 0;
+		const token = this.#replaceMain();
+		// The first start needs no digest to answer; an older list must not outlive its token.
+		if (isFirst) setTimeout(() => this.settle(), settleMs).unref();
+		else this.settle();
+		return token;
 	}
 
 	#replaceMain(): string {
 		const token = newSecret();
 		this.#forget(({ name }) => name === mainToken);
-		this.#rows.unshift({ name: mainToken, scope: "admin", sha256: digestOf(token).toString("hex"), createdAt: this.#now() });
+		this.#newMain = { token, createdAt: this.#now() };
 		writeWhole(this.file, `${token}\n`);
-		this.#save();
 		return token;
 	}
 
@@ -81,7 +111,7 @@ export class Tokens {
 		const now = this.#now();
 		let found: TokenRow | undefined;
 		for (const row of this.#rows) {
-			if (timingSafeEqual(digest, Buffer.from(row.sha256, "hex")) && (row.expiresAt === undefined || row.expiresAt > now)) found = row;
+			if (crypto().timingSafeEqual(digest, Buffer.from(row.sha256, "hex")) && (row.expiresAt === undefined || row.expiresAt > now)) found = row;
 		}
 		return found && { name: found.name, scope: found.scope, sha256: found.sha256 };
 	}
@@ -137,7 +167,7 @@ export class Tokens {
 	newCode(scope: Scope): string {
 		this.#expire(this.#codes);
 		const code = newSecret();
-		this.#codes.set(digestOf(code).toString("hex"), { scope, expiresAt: this.#now() + codeMs });
+		this.#codes.set(code, { scope, expiresAt: this.#now() + codeMs });
 		return code;
 	}
 
@@ -163,10 +193,13 @@ export class Tokens {
 	}
 
 	#takeCode(code: string): Scope | undefined {
-		const key = digestOf(code).toString("hex");
-		const found = this.#codes.get(key);
-		this.#codes.delete(key);
-		return found?.scope;
+		const digest = digestOf(code);
+		for (const [known, { scope }] of this.#codes) {
+			if (!crypto().timingSafeEqual(digestOf(known), digest)) continue;
+			this.#codes.delete(known);
+			return scope;
+		}
+		return undefined;
 	}
 
 	newTicket(bearer: Bearer): { ticket: string; expiresAt: number } {
