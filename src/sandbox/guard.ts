@@ -29,6 +29,8 @@ export class Guard {
 	readonly #forbidden = new Set<string>();
 	/** Views of directories that are removed again: they are watched only while a command runs there. */
 	readonly #passing = new WeakSet<View>();
+	/** The paths of all other views. */
+	readonly #lasting = new Set<string>();
 	/** Commands that run now, each with what happened to the walls meanwhile. */
 	readonly #running = new Set<{ view: View; breach?: string }>();
 	#isEnding: Promise<void> | undefined;
@@ -43,6 +45,7 @@ export class Guard {
 		if (isPassing) this.#passing.add(view);
 		for (const path of view.forbidden) this.#forbidden.add(path);
 		const paths = watchedIn(view);
+		if (!isPassing) for (const path of [...paths, ...view.forbidden]) this.#lasting.add(path);
 		for (const path of paths) this.#known.set(path, identityOf(path));
 		return [...new Set([...paths, ...this.#forbidden].map((path) => dirname(path)))].every((folder) => this.#watch(folder));
 	}
@@ -70,7 +73,7 @@ export class Guard {
 	#release(view: View): void {
 		const used = new Set([...this.#running].flatMap((other) => [...watchedIn(other.view), ...other.view.forbidden]));
 		for (const path of [...watchedIn(view), ...view.forbidden]) {
-			if (used.has(path)) continue;
+			if (used.has(path) || this.#lasting.has(path)) continue;
 			this.#known.delete(path);
 			this.#forbidden.delete(path);
 		}

@@ -10,6 +10,8 @@ afterEach(async () => {
 	for (const shell of shells.splice(0)) await shell.close();
 });
 
+const plain = { stream: () => ({ push: (chunk: Buffer) => chunk, end: () => Buffer.alloc(0) }) };
+
 /** Walls of nothing, which say that the program has begun once it has ended. */
 function late(canOutlive = false): { shell: Shell; ended: () => number } {
 	let count = 0;
@@ -35,7 +37,6 @@ function late(canOutlive = false): { shell: Shell; ended: () => number } {
 		}),
 		endAll: async () => undefined,
 	};
-	const plain = { stream: () => ({ push: (chunk: Buffer) => chunk, end: () => Buffer.alloc(0) }) };
 	const shell = new Shell({ cwd: "/", confinement, environment: () => ({}), redact: plain as never });
 	shells.push(shell);
 	return { shell, ended: () => count };
@@ -62,6 +63,39 @@ test.skipIf(process.platform === "win32")("a program: what it printed, its code 
 	expect([output(), errors(), code]).toEqual(["said\n", "wrong\n", 4]);
 	expect(ended()).toBe(1);
 });
+
+test.skipIf(process.platform === "win32")(
+	"walls that cannot be built are built again, three times in all, and then the call fails with what was said",
+	async () => {
+		let [built, ended] = [0, 0];
+		const confinement: Confinement = {
+			logDirectory: "/nowhere",
+			enclose: async () => {
+				built += 1;
+				return {
+					file: "/bin/sh",
+					args: ["-c", `echo "bwrap: no such path ${built}" >&2`],
+					environment: { PATH: "/usr/bin:/bin" },
+					descriptors: [],
+					begun: async (child) => {
+						await once(child, "exit");
+						return false;
+					},
+					release: () => undefined,
+					ended: async () => {
+						ended += 1;
+						return { denied: [] };
+					},
+				};
+			},
+			endAll: async () => undefined,
+		};
+		const shell = new Shell({ cwd: "/", confinement, environment: () => ({}), redact: plain as never });
+		shells.push(shell);
+		await expect(shell.run({ command: "echo ran" })).rejects.toThrow("The sandbox could not be built for this command: bwrap: no such path 3.");
+		expect([built, ended]).toEqual([3, 3]);
+	},
+);
 
 test.skipIf(process.platform === "win32")("a program whose output nothing reads ends all the same", async () => {
 	const { shell } = late();

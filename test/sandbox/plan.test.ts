@@ -178,10 +178,19 @@ test("a directory inside a repository: the git directory above it is writable, a
 	expect(plan).not.toContain("--bind above above");
 });
 
-test("a working directory that is reached through a link is mounted where it really is", () => {
-	symlinkSync("work", join(folder, "link"));
-	const real = realpathSync(join(folder, "link"));
-	expect(planOf({ cwd: real, roots: [real] })).toContain(root);
+test("folders that cannot be watched: the git directory is read-only", () => {
+	repository("work");
+	const survey = new Survey(ground());
+	survey.giveUpWatching();
+	const [first, second] = settings;
+	expect(planOf({}, survey)).toEqual([...beginning, root, root, first, "--ro-bind work/.git work/.git", second]);
+});
+
+test("more mounts than bubblewrap takes are refused with the reason", () => {
+	const view = { ...new Survey(ground()).view(), protected: Array.from({ length: 3000 }, (_, index) => join(folder, "work", String(index))) };
+	expect(() => mountPlan({ view, sockets: [], inProc: [], inRun: [] })).toThrow(
+		/^The sandbox would need 30\d\d mounts, more than 3000\. Work in a smaller directory\.$/,
+	);
 });
 
 test("a hidden home: only what PATH needs is seen in it", () => {

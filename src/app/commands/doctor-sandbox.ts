@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { PermissionRule } from "../../protocol/permissions.ts";
 import type { SandboxState } from "../../protocol/sandbox.ts";
 import type { SettingName } from "../../protocol/settings.ts";
 import { Sandbox } from "../../sandbox/index.ts";
@@ -16,26 +17,20 @@ export async function sandbox(patient: Patient): Promise<Finding[]> {
 	// Nothing of a sandbox keeps a process alive, and here nothing else does.
 	const hold = setInterval(() => undefined, 1000);
 	try {
-		return [...(await tried(patient)), ...advice(patient, isAsked), ...(isAsked ? await gitAdvice() : [])];
+		const facts = { isAsked, isRoot: process.getuid?.() === 0, rules: patient.settings.get("permissions.rules") };
+		return [await tried(patient), ...advice(facts), ...(isAsked ? await gitAdvice() : [])];
 	} finally {
 		clearInterval(hold);
 	}
 }
 
 /** Builds the walls as a session would. Where none is asked for, in an empty directory: the doctor only says what could be. */
-async function tried(patient: Patient): Promise<Finding[]> {
+async function tried(patient: Patient): Promise<Finding> {
 	if (patient.sandbox) {
 		await patient.sandbox.open();
 		const { state } = patient.sandbox;
 		await patient.sandbox.close();
-		if (!state.active) return [{ state: "fail", text: `not available: ${state.reason}`, ...(state.remedy && { remedy: state.remedy }) }];
-		if (state.mode === "external") return [{ state: "note", text: "external: your container is the sandbox, and nothing was tested" }];
-		return [
-			{
-				state: "ok",
-				text: `${state.mode}, ${state.backend}: every way out that was tried is closed${remark(state)}`,
-			},
-		];
+		return findingOf(state, true);
 	}
 	const folder = mkdtempSync(join(tmpdir(), "bowline-doctor-"));
 	const settings: Partial<Record<SettingName, unknown>> = { "sandbox.mode": "workspace-write", "sandbox.required": true };
@@ -47,9 +42,7 @@ async function tried(patient: Patient): Promise<Finding[]> {
 	});
 	try {
 		await walls.open();
-		const { active, backend, reason, remedy } = walls.state;
-		if (active) return [{ state: "ok", text: `off; it works here with ${backend}`, remedy: "Turn it on with --sandbox workspace-write." }];
-		return [{ state: "note", text: `off, and not available: ${reason}`, ...(remedy && { remedy }) }];
+		return findingOf(walls.state, false);
 	} finally {
 		await walls.close();
 		rmSync(folder, { recursive: true, force: true });
@@ -57,20 +50,41 @@ async function tried(patient: Patient): Promise<Finding[]> {
 	}
 }
 
-function remark({ cell, backend }: SandboxState): string {
-	if (backend === "seatbelt") return "; on macOS commands have no processes and no loopback of their own, see docs/sandbox.md";
-	return cell ? "" : "; without nsenter, background processes end with their command";
+/** What the walls are like here, whether a session would have them (`isAsked`) or could have them. */
+export function findingOf(state: SandboxState, isAsked: boolean): Finding {
+	const { active, mode, backend, reason, remedy } = state;
+	if (!active) {
+		const text = isAsked ? `not available: ${reason}` : `off, and not available: ${reason}`;
+		return { state: isAsked ? "fail" : "note", text, ...(remedy && { remedy }) };
+	}
+	if (mode === "external") return { state: "note", text: "external: your container is the sandbox, and nothing was tested" };
+	if (!isAsked) return { state: "ok", text: `off; it works here with ${backend}`, remedy: "Turn it on with --sandbox workspace-write." };
+	return { state: "ok", text: `${mode}, ${backend}: every way out that was tried is closed${remark(state)}` };
 }
 
-function advice({ settings }: Patient, isAsked: boolean): Finding[] {
+function remark({ cell, seccomp, backend }: SandboxState): string {
+	if (backend === "seatbelt") return "; on macOS commands have no processes and no loopback of their own, see docs/sandbox.md";
+	return [
+		cell ? "" : "; the cell cannot be entered or nsenter is missing, so background processes end with their command",
+		seccomp ? "" : "; system calls are not filtered on this processor",
+	].join("");
+}
+
+interface Facts {
+	isAsked: boolean;
+	isRoot: boolean;
+	rules: readonly PermissionRule[];
+}
+
+export function advice({ isAsked, isRoot, rules }: Facts): Finding[] {
 	const found: Finding[] = [];
-	if (isAsked && process.getuid?.() === 0)
+	if (isAsked && isRoot)
 		found.push({
 			state: "note",
 			text: "running as root: the sandbox protects less than for an ordinary user",
 			remedy: "Run Bowline as an ordinary user.",
 		});
-	const hasPathRules = settings.get("permissions.rules").some(({ action, path }) => path !== undefined && action !== "allow");
+	const hasPathRules = rules.some(({ action, path }) => path !== undefined && action !== "allow");
 	if (!isAsked && hasPathRules)
 		found.push({
 			state: "note",
