@@ -198,6 +198,7 @@ for (const name of [
 	...commands,
 ])
 	compress(name);
+importWithoutCopies();
 chmodSync(join(outdir, "bowline.js"), 0o755);
 cacheCode();
 writeFileSync(join(outdir, "THIRD_PARTY_NOTICES"), [...bundled].sort().map(notice).join("\n"));
@@ -213,6 +214,22 @@ function compress(name) {
 	const source = `require("node:zlib").gunzipSync(require("node:fs").readFileSync(__dirname + "/${name}.gz")).toString()`;
 	const compiled = `require("node:vm").compileFunction(${source}, ${JSON.stringify(parameters)}, { filename: "bowline/${name}.js" })`;
 	writeFileSync(path, `${callable.banner.js}\n${compiled}.call(exports, ${parameters.join(", ")});\n${callable.footer.js}\n`);
+}
+
+/**
+ * For every `import()`, each time, esbuild copies all members of the module into a new object, in case it was not written as an ES module.
+ * Our chunks were, and turns import several of them.
+ */
+function importWithoutCopies() {
+	const paths = readdirSync(outdir)
+		.filter((name) => name.endsWith(".js"))
+		.map((name) => join(outdir, name));
+	const texts = new Map(paths.map((path) => [path, readFileSync(path, "utf8")]));
+	const isModule = (name) => texts.get(join(outdir, name))?.includes("__esModule");
+	for (const [path, text] of texts) {
+		const plain = text.replace(/[\w$]+\(require\("\.\/([\w-]+\.js)"\),1\)/g, (whole, name) => (isModule(name) ? `require("./${name}")` : whole));
+		if (plain !== text) writeFileSync(path, plain);
+	}
 }
 
 /** Keeps what V8 compiled: of the core what a start needs, of the chunks what a first prompt, a call of a tool and the start of a server need. */

@@ -2,9 +2,9 @@
 
 export interface EnvironmentPolicy {
 	/** Variables that hold credentials Bowline uses. */
-	secretNames: Iterable<string>;
+	secretNames: readonly string[];
 	/** Names that are passed on all the same, because the user allowed them. */
-	allow: Iterable<string>;
+	allow: readonly string[];
 }
 
 /** A host passes these to us, not to the commands we run. */
@@ -13,12 +13,11 @@ const ownSecret = /^BOWLINE_.*(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)/;
 
 /** The environment without our own credentials. Others (`GH_TOKEN`, `AWS_*`) stay, because commands need them. */
 export function childEnvironment(parent: Record<string, string | undefined>, policy: EnvironmentPolicy): Record<string, string> {
-	const secret = new Set(policy.secretNames);
-	const allowed = new Set(policy.allow);
+	const { secretNames, allow } = policy;
 	const result: Record<string, string> = {};
 	for (const name of Object.keys(parent)) {
-		const hidden = secret.has(name) || ownNames.has(name) || ownSecret.test(name);
-		if (hidden && !allowed.has(name)) continue;
+		const hidden = secretNames.includes(name) || ownNames.has(name) || ownSecret.test(name);
+		if (hidden && !allow.includes(name)) continue;
 		const value = parent[name];
 		if (value !== undefined) result[name] = value;
 	}

@@ -46,6 +46,16 @@ const variables = {
 	proxies: ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
 };
 
+/** The last answer about credentials, and the facts that it was made from. */
+interface KnownCredentials {
+	names: readonly string[];
+	values: readonly string[];
+	at: number;
+	held: number;
+	asked: number;
+	file: unknown;
+}
+
 export class ModelRegistry implements ModelAccess {
 	readonly stream: StreamFunction;
 	#options: RegistryOptions;
@@ -61,8 +71,7 @@ export class ModelRegistry implements ModelAccess {
 	#clouds: Promise<Clouds> | undefined;
 	/** Providers that were asked, or chosen to be. */
 	#asked = new Set<string>();
-	/** The last answer about secrets, and the facts that it was made from. */
-	#secrets: { values: readonly string[]; at: number; held: number; asked: number; file: unknown } | undefined;
+	#known: KnownCredentials | undefined;
 	/** Models that no list has, and that the user named. */
 	#named = new Map<string, Model>();
 
@@ -224,22 +233,36 @@ export class ModelRegistry implements ModelAccess {
 		return { problem: this.#noKey(provider, remedy), code: "no_key" };
 	}
 
-	/**
-	 * The values of all credentials, so that callers can keep them out of what they show. Asked several times in each turn, and each variable
-	 * of the environment is a call into the system: an answer counts for a moment, unless a credential was used since.
-	 */
+	/** The values of all credentials, so that callers can keep them out of what they show. */
 	secrets(): readonly string[] {
-		const { loaded } = this.#providers;
-		const now = Date.now();
-		const known = this.#secrets;
-		const isFresh = known && now >= known.at && now - known.at < secretsAgeMs;
-		if (isFresh && known.held === this.#held.size && known.asked === this.#asked.size && known.file === loaded) return known.values;
-		const values = this.#readSecrets();
-		this.#secrets = { values, at: now, held: this.#held.size, asked: this.#asked.size, file: loaded };
-		return values;
+		return this.#credentials().values;
 	}
 
-	#readSecrets(): string[] {
+	/**
+	 * The variables that hold credentials: those of all providers, and those that `models.jsonc` names. Secrets of a whole cloud account are
+	 * what commands such as `aws` and `terraform` work with, so they count only once Bowline uses them for a model.
+	 */
+	secretNames(): readonly string[] {
+		return this.#credentials().names;
+	}
+
+	/**
+	 * Asked several times in each turn, and each variable of the environment is a call into the system: an answer counts for a moment, unless
+	 * a credential was used since.
+	 */
+	#credentials(): KnownCredentials {
+		const { loaded } = this.#providers;
+		const now = Date.now();
+		const known = this.#known;
+		const isFresh = known && now >= known.at && now - known.at < secretsAgeMs;
+		if (isFresh && known.held === this.#held.size && known.asked === this.#asked.size && known.file === loaded) return known;
+		const names = this.#readNames();
+		const values = this.#readSecrets(names);
+		this.#known = { names, values, at: now, held: this.#held.size, asked: this.#asked.size, file: loaded };
+		return this.#known;
+	}
+
+	#readSecrets(names: readonly string[]): string[] {
 		const { env, apiKey } = this.#options;
 		const found = new Set<string>(this.#held);
 		const add = (value: string | undefined) => {
@@ -250,7 +273,7 @@ export class ModelRegistry implements ModelAccess {
 			for (const secret of secretsInAddress(address)) add(secret);
 		};
 		add(apiKey?.key);
-		for (const name of this.secretNames()) add(env[name]);
+		for (const name of names) add(env[name]);
 		for (const name of variables.shared) add(env[name]);
 		for (const name of variables.proxies) addAddress(env[name]);
 		const custom = [...(this.#providers.loaded?.providers.values() ?? [])];
@@ -263,11 +286,7 @@ export class ModelRegistry implements ModelAccess {
 		return [...found].filter((secret) => secret.length >= shortestSecret).sort((a, b) => b.length - a.length);
 	}
 
-	/**
-	 * The variables that hold credentials: those of all providers, and those that `models.jsonc` names. Secrets of a whole cloud account are
-	 * what commands such as `aws` and `terraform` work with, so they count only once Bowline uses them for a model.
-	 */
-	secretNames(): string[] {
+	#readNames(): string[] {
 		const names = new Set(variables.keys);
 		for (const provider of this.#asked) for (const name of routes.get(provider)?.sharedSecrets ?? []) names.add(name);
 		for (const name of this.#namesInFile()) names.add(name);
