@@ -36,6 +36,12 @@ export async function chat(program: readonly string[], flags: readonly string[])
 		},
 		onError: (error) => void crash(1, error),
 	});
+	const { sandbox } = await client.getState();
+	if (sandbox?.required) {
+		await client.close();
+		console.error(`The sandbox that this session requires is not available: ${sandbox.reason}. ${sandbox.remedy ?? ""}`.trimEnd());
+		return 1;
+	}
 	conversation = new Chat(client, terminal, (current) => savedSessions(program, current, Date.now()));
 	await conversation.start(warnings);
 	await conversation.left;

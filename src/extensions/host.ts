@@ -320,6 +320,11 @@ export class ExtensionHost {
 
 	// ── What they bring ─────────────────────────────────────────────────────────────────────────────
 
+	/** The files that they came from. */
+	get paths(): string[] {
+		return this.#extensions.map(({ path }) => path);
+	}
+
 	/** The first one of each name. They replace built-in tools. */
 	tools(): Tool[] {
 		return this.#merged("tool", ({ tools }) => tools).map(([, tool, own]) => toolOf(tool, own.path, this.#link));

@@ -110,6 +110,8 @@ export class Extensions {
 		const { assembly, live, front } = parts;
 		const { session, prompting, builtIn, sources, models, log } = assembly;
 		this.#session = { emit: (event) => session.emit(event), log };
+		// Also one without tools runs outside.
+		this.#workspace.sandbox?.listUncovered(() => this.#host.paths.map((path) => `extension ${path}`));
 		const takeProviders = async () => {
 			const providers = this.#host.providers();
 			await models.setProviders(Object.fromEntries(providers));

@@ -17,6 +17,7 @@ export const SandboxState = shape("SandboxState", "Whether commands and file too
 	uncovered: optional(list(text(), { description: "What runs outside: extensions, their tools, host tools, MCP servers." })),
 	probes: optional(list(Type.Object({ name: text(), result: words("blocked", "open", "works", "failed") }))),
 	checkedMs: optional(integer({ description: "How long the probes took." })),
+	required: optional(flag({ description: "It is not active, and prompts are refused because of that." })),
 	reason: optional(text({ description: "Why it is not active." })),
 	remedy: optional(text({ description: "What to do about it." })),
 });

@@ -694,6 +694,8 @@ export interface SandboxState {
 	}>;
 	/** How long the probes took. */
 	checkedMs?: number;
+	/** It is not active, and prompts are refused because of that. */
+	required?: boolean;
 	/** Why it is not active. */
 	reason?: string;
 	/** What to do about it. */

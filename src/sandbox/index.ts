@@ -250,7 +250,8 @@ export class Sandbox {
 	}
 
 	#unavailable({ reason, remedy }: Unavailable): void {
-		this.#state = { mode: this.mode, active: false, verified: false, reason, remedy };
+		const required = this.#input.setting("sandbox.required");
+		this.#state = { mode: this.mode, active: false, verified: false, ...(required && { required }), reason, remedy };
 	}
 
 	async #open(): Promise<void> {

@@ -68,6 +68,12 @@ describe.skipIf(missing)("what is shown", () => {
 		await pane.until("All done.\n");
 	});
 
+	test("it does not begin without the sandbox that it requires", async () => {
+		const pane = new Pane({ flags: ["--sandbox", "workspace-write", "--set", "sandbox.bwrapPath=/nowhere/bwrap"], width: 200 });
+		const screen = await pane.until(/EXIT \d/);
+		expect(screen).toMatch(/^The sandbox that this session requires is not available: the program of .* cannot be used: .*\nEXIT 1$/m);
+	});
+
 	test("wide characters are wrapped and edited by their width", async () => {
 		const pane = await new Pane({ width: 20, height: 12 }).ready();
 		pane.type("日本語日本語日本語日本");

@@ -155,7 +155,8 @@ describe.skipIf(missing)(`walls and the gate${missing ? ` (left out: ${missing})
 
 	test("the host's own command can be run inside, and what is not covered is named", async () => {
 		const machine = machineOf();
-		const agent = machine.start([], inside);
+		const extension = machine.write("outside/hook.ts", 'export default (agent) => agent.on("tool_call", () => undefined);');
+		const agent = machine.start([], [...inside, "-e", extension]);
 		agent.send({ id: "t", type: "set_host_tools", tools: [{ name: "deploy", description: "d", parameters: { type: "object", properties: {} } }] });
 		agent.send({ id: "m", type: "set_mcp_servers", servers: { far: { url: "http://127.0.0.1:9/mcp" } } });
 		agent.send({ id: "b", type: "bash", command: `echo x > ${machine.outside}/by-host`, sandbox: true });
@@ -165,8 +166,8 @@ describe.skipIf(missing)(`walls and the gate${missing ? ` (left out: ${missing})
 		for (const name of ["t", "m"]) await agent.until(({ id }) => id === name);
 		agent.send({ id: "s", type: "get_state" });
 		const state = (await agent.until(({ id }) => id === "s")).find(({ id }) => id === "s") as Frame & { data: { sandbox: { uncovered: string[] } } };
-		expect(state.data.sandbox.uncovered).toEqual(["host tool deploy", "MCP server far"]);
-		expect(readdirSync(machine.outside)).toEqual([]);
+		expect(state.data.sandbox.uncovered).toEqual(["host tool deploy", "MCP server far", `extension ${extension}`]);
+		expect(readdirSync(machine.outside)).toEqual(["hook.ts"]);
 		agent.child.stdin.end();
 		await agent.gone;
 		const off = machine.start([], []);

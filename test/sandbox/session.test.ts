@@ -51,6 +51,14 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 		test(`what people do in a project goes on working, as ${name}`, async () => {
 			const machine = machineOf(id);
 			machine.repository();
+			// A submodule, and as a further root a worktree of a repository that is elsewhere.
+			const other = machine.directory("other");
+			const linked = machine.directory("linked");
+			machine.git("-C", other, "init", "--quiet");
+			machine.git("-C", other, "commit", "--quiet", "--allow-empty", "-m", "Beginning");
+			machine.git("-C", other, "worktree", "add", "--quiet", linked);
+			machine.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, "part");
+			const identity = "-c user.name=a -c user.email=b";
 			const mark = `server-of-${basename(machine.folder)}`;
 			const works: Record<string, string> = {
 				"files in the project": "mkdir -p a/b && echo x > a/b/c && mv a d && rm -r d",
@@ -60,6 +68,8 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 					"git checkout -q -b side && echo 2 > two && git add two && git commit -qm Two && git checkout -q main && git merge -q side && git branch -D side",
 				"git stash, tags and gc": "echo 3 >> one && git stash -q && git stash pop -q && git tag t && git gc -q",
 				"a worktree in the project": "git worktree add -q tree && cd tree && echo 4 > four && git add four && git commit -qm Four",
+				"a submodule": `cd part && echo 6 > six && git add six && git ${identity} commit -qm Six && ! git config x.y z && ! echo x > .git`,
+				"a worktree of another repository": `cd ${linked} && echo 7 > seven && git add seven && git ${identity} commit -qm Seven && ! git config x.y z && ! echo x > ${other}/x`,
 				"a new repository": "git init -q fresh && cd fresh && git -c user.name=a -c user.email=b commit -q --allow-empty -m x",
 				"hard links and renames across folders": "mkdir -p p q && echo x > p/x && ln p/x q/y && mv q/y p/z",
 				"a compiler": "if command -v cc; then printf 'int main(){return 0;}' > m.c && cc m.c -o m && ./m; fi",
@@ -79,7 +89,10 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 				"shared memory": "echo x > /dev/shm/x && cat /dev/shm/x",
 				"a limit of processes": "ulimit -u",
 			};
-			const { results } = await machine.run([together(Object.values(works)), together(Object.values(next))], inside);
+			const { results } = await machine.run(
+				[together(Object.values(works)), together(Object.values(next))],
+				[...inside, "--set", `sandbox.writable=${JSON.stringify([linked])}`],
+			);
 			const failed = [works, next].flatMap((group, index) => {
 				const ran = apart(results[index]?.text ?? "", Object.keys(group).length);
 				return Object.keys(group).flatMap((work, at) => (ran[at]?.status === 0 ? [] : [`${work}: ${ran[at]?.text}`]));

@@ -588,6 +588,8 @@ class SandboxState(_SandboxState, total=False):
     probes: List[SandboxStateProbesItem]
     # How long the probes took.
     checkedMs: int
+    # It is not active, and prompts are refused because of that.
+    required: bool
     # Why it is not active.
     reason: str
     # What to do about it.
