@@ -1,8 +1,9 @@
 /** Commands with a key are done once: whoever sends one again gets the first outcome. Loaded with the first key. */
 import { digestOf } from "../lib/canonical-json.ts";
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError, isCommandError } from "../lib/command-error.ts";
 import type { CommandName } from "../protocol/commands/index.ts";
 import type { BashExecutionMessage } from "../protocol/messages.ts";
+import { movers } from "../protocol/movers.ts";
 import type { Disposition } from "../session/accepted-prompt.ts";
 import type { Refusal } from "../session/refusal.ts";
 import type { Session } from "../session/session.ts";
@@ -26,6 +27,8 @@ interface Known {
 	waiting: Replies[];
 	/** When it may be forgotten. */
 	until: number;
+	/** The command went to another session. Its key holds there too: who sends it again may not know where the agent went. */
+	hasMoved?: true;
 }
 
 interface Accepted {
@@ -34,6 +37,8 @@ interface Accepted {
 	command: CommandName;
 	disposition?: Disposition;
 	runId?: string;
+	/** The answer of a command that came from another session. */
+	data?: unknown;
 }
 
 export class SessionKeys implements Keys {
@@ -64,13 +69,28 @@ export class SessionKeys implements Keys {
 		return run(this.#recording(fresh, { key, digest, command: name }, isDurable, replies));
 	}
 
+	/** In the file of the session that was gone to, which is stored when it has a message. */
+	#arrive(known: Known, accepted: Accepted, data: unknown): void {
+		known.hasMoved = true;
+		const { transcript } = this.#session;
+		try {
+			transcript.append({ type: "custom", customType: acceptedType, data: { ...accepted, data } });
+			transcript.store();
+		} catch (error) {
+			// It has moved, and the answer must say so. The key holds as long as this process; whoever writes next reports the disk.
+			if (!isCommandError(error)) throw error;
+		}
+	}
+
 	#recording(known: Known, accepted: Accepted, isDurable: boolean, replies: Replies): Replies {
+		const { transcript: before } = this.#session;
 		const end = (outcome: Outcome) => {
 			known.outcome = outcome;
-			if (!isDurable || "error" in outcome) known.until = this.#now() + memoryMs;
+			if ((!isDurable && !known.hasMoved) || "error" in outcome) known.until = this.#now() + memoryMs;
 			for (const twin of known.waiting.splice(0)) answer(twin, outcome);
 		};
 		const keep = (data: unknown) => {
+			if (movers.has(accepted.command) && this.#session.transcript !== before) this.#arrive(known, accepted, data);
 			if (!isDurable || accepted.command === "bash") return;
 			const { disposition, runId } = (data ?? {}) as Pick<Accepted, "disposition" | "runId">;
 			// A prompt that is going to be refused is not accepted.
@@ -112,7 +132,7 @@ export class SessionKeys implements Keys {
 	#learn(): void {
 		const { transcript } = this.#session;
 		if (this.#read?.transcript !== transcript) {
-			if (this.#read) this.#known.clear();
+			for (const [key, { outcome, hasMoved }] of this.#known) if (outcome && !hasMoved) this.#known.delete(key);
 			this.#read = { transcript, count: 0 };
 		}
 		const { everything } = transcript;
@@ -122,10 +142,15 @@ export class SessionKeys implements Keys {
 			const entry = everything.entry(place);
 			const accepted = entry.type === "custom" && entry.customType === acceptedType ? (entry.data as Accepted | undefined) : undefined;
 			if (typeof accepted?.key !== "string" || this.#known.has(accepted.key)) continue;
-			const { key, digest, command, disposition, runId } = accepted;
-			const outcome: Outcome = command === "bash" ? this.#bashOutcome(place, key) : { data: { disposition, ...(runId !== undefined && { runId }) } };
-			this.#known.set(key, { digest, outcome, waiting: [], until: Number.POSITIVE_INFINITY });
+			const { key, digest } = accepted;
+			this.#known.set(key, { digest, outcome: this.#outcomeOf(accepted, place), waiting: [], until: Number.POSITIVE_INFINITY });
 		}
+	}
+
+	#outcomeOf({ key, command, disposition, runId, data }: Accepted, place: number): Outcome {
+		if (command === "bash") return this.#bashOutcome(place, key);
+		if (movers.has(command)) return { data };
+		return { data: { disposition, ...(runId !== undefined && { runId }) } };
 	}
 
 	/** The record of a command that an earlier process ran, if it came to its end. */

@@ -78,6 +78,7 @@ export class Reader {
 	#isCatchingUp = false;
 	#isClosed = false;
 	#resume: (() => void) | undefined;
+	#onLive: (() => void)[] = [];
 	/** Since when nothing left, although there was something. */
 	#stalledAt = 0;
 	#stalledPending = 0;
@@ -105,15 +106,27 @@ export class Reader {
 		this.flush();
 	}
 
-	/** Goes on with the frames of another session, from now on. */
+	/** Goes on with the frames of another session, from now on. What it missed of this one comes before. */
 	moveTo(feed: Feed): void {
+		const { end: position, lastSeq: seen } = feed.ring;
+		if (this.#isCatchingUp) void this.whenLive().then(() => this.#goOn(feed, position, seen));
+		else this.#goOn(feed, position, seen);
+	}
+
+	#goOn(feed: Feed, position: number, seen: number): void {
+		if (this.#isClosed) return;
 		this.flush();
 		this.#feed.remove(this);
 		for (const { bytes } of this.#directed.splice(0)) this.#write(bytes);
 		this.#feed = feed;
-		this.#position = feed.ring.end;
-		this.#seen = feed.ring.lastSeq;
+		this.#position = position;
+		this.#seen = seen;
 		feed.add(this);
+	}
+
+	/** Resolves when what it missed has been sent. */
+	async whenLive(): Promise<void> {
+		while (this.#isCatchingUp && !this.#isClosed) await new Promise<void>((resolve) => this.#onLive.push(resolve));
 	}
 
 	close(): void {
@@ -121,6 +134,7 @@ export class Reader {
 		this.#directed = [];
 		this.#feed.remove(this);
 		this.#resume?.();
+		for (const go of this.#onLive.splice(0)) go();
 	}
 
 	/** The other end took something. */
@@ -192,6 +206,7 @@ export class Reader {
 			});
 		} finally {
 			this.#isCatchingUp = false;
+			for (const go of this.#onLive.splice(0)) go();
 		}
 		this.flush();
 	}

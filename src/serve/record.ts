@@ -14,6 +14,8 @@ export interface SessionRecord {
 	/** What it was created with; absent for a session that this server did not create. */
 	created?: Omit<CreateSession, "cwd" | "prompt">;
 	lastExit?: { code: number | null; signal: string | null; at: number; stderr?: string } | null;
+	/** Where its agent went with commands that had a key: who sends one again is led there. The last ones. */
+	departures?: { key: string; to: string }[];
 	/** The run that was open, and how often it was resumed after crashes. */
 	resumed?: { runId: string; count: number };
 }

@@ -60,6 +60,18 @@ export class Seat<C extends SeatConnection> {
 	lose(connection: C): void {
 		if (this.#connection !== connection) return;
 		this.#connection = undefined;
+		this.#wait();
+	}
+
+	/** For a holder that is away and drove another session, which went on as this one. */
+	keepFor(holder: SeatHolder): void {
+		if (this.#holder) return;
+		this.#holder = holder;
+		this.#wait();
+		this.#onChange(holder);
+	}
+
+	#wait(): void {
 		this.#grace = setTimeout(() => this.free(), this.#graceMs);
 		this.#grace.unref();
 	}

@@ -2,6 +2,7 @@
 import { claimOf } from "../lib/claim.ts";
 import { type CommandFrame, type ControlFrame, parseInbound, type RequestId } from "../protocol/frames.ts";
 import { isNumbered } from "../protocol/live.ts";
+import { movers } from "../protocol/movers.ts";
 import { commandAccess } from "../protocol/names.generated.ts";
 import type { ServedSession, SessionStateName } from "../protocol/serve.ts";
 import { Agent, type AgentExit, type AgentListener } from "./agent.ts";
@@ -28,6 +29,8 @@ export interface Connection {
 	capabilities: Readonly<Record<string, number>>;
 	/** The session moved, and the connection goes along. */
 	follow?: (to: Session) => void;
+	/** Lines that wait until the connection has gone on to another session. */
+	held?: string[] | undefined;
 }
 
 /** Who sent a command over plain HTTP. */
@@ -51,6 +54,8 @@ export interface SessionHost {
 	announce(frame: object): void;
 	/** The record changed. */
 	save(record: SessionRecord): void;
+	/** Another session, if it is there. */
+	find(id: string): Session | undefined;
 	/** The agent went to another session. */
 	moved(from: Session, to: string, state: AgentState): Session;
 	/** An ephemeral session ended. */
@@ -83,6 +88,7 @@ interface AgentSnapshot {
 interface Request {
 	command: string;
 	id: RequestId | undefined;
+	key?: string;
 	/** Of the server itself. */
 	isOwn: boolean;
 	/** Receives the response as a line with the asker's id. */
@@ -96,7 +102,7 @@ const mostCrashes = 3;
 const mostBehind = 32 * 1024 * 1024;
 const mostResumed = 2;
 const keptResults = 16;
-const movers: ReadonlySet<string> = new Set(["new_session", "switch_session", "open_session", "fork", "branch", "clone"]);
+const keptDepartures = 16;
 const runners: ReadonlySet<string> = new Set(["prompt", "resume_run"]);
 const starts: ReadonlySet<string> = new Set(["compaction_start", "auto_compaction_start"]);
 const ends: ReadonlySet<string> = new Set(["compaction_end", "auto_compaction_end"]);
@@ -133,6 +139,8 @@ export class Session {
 	#whenStopped: (() => void)[] = [];
 	#onReady: { resolve: () => void; reject: (error: Refusal) => void } | undefined;
 	#snapshots: ((json: string) => void)[] = [];
+	/** Ends the wait for a snapshot that does not come. */
+	#snapshotless = new Set<() => void>();
 	/** Lines that the agent gives again from its memory, until the snapshot that ends them. */
 	#remembering: string[] | undefined;
 	/** The last results: one may come before its waiter. */
@@ -589,7 +597,7 @@ export class Session {
 		if (isSuccess && movers.has(command)) {
 			this.#moving = [];
 			// Who asked for it hears first where the session goes on.
-			void this.#findOutWhere().then(answer);
+			void this.#findOutWhere(request.key).then(answer);
 			return this.#updateBusy();
 		}
 		answer();
@@ -639,41 +647,67 @@ export class Session {
 
 	// ─── Sessions that move ───
 
-	async #findOutWhere(): Promise<void> {
+	async #findOutWhere(key: string | undefined): Promise<void> {
 		try {
 			const { data } = (await this.ask({ type: "get_state" })) as { data?: AgentState };
 			const lines = this.#moving ?? [];
 			this.#moving = undefined;
-			const target = data && data.sessionId !== this.id ? this.#moveTo(data) : this;
+			const target = data && data.sessionId !== this.id ? this.#moveTo(data, key) : this;
 			for (const line of lines) target.#receive(line);
 		} catch {
 			this.#moving = undefined; // The agent ended.
 		}
 	}
 
-	#moveTo(state: AgentState): Session {
+	#moveTo(state: AgentState, key: string | undefined): Session {
 		const to = this.#host.moved(this, state.sessionId, state);
+		if (key !== undefined) this.record.departures = [...(this.record.departures ?? []), { key, to: to.id }].slice(-keptDepartures);
 		const agent = this.#agent as Agent;
 		to.#adopt(this, agent, state);
 		const frame = { type: "session_moved", from: this.id, to: to.id };
 		this.feed.announce(frame);
 		this.#host.announce(frame);
-		const driver = this.seat.connection;
-		if (driver) {
-			this.connections.delete(driver);
-			driver.reader.moveTo(to.feed);
-			to.connections.add(driver);
-			driver.follow?.(to);
-			to.seat.take(driver, this.#host.now());
-		}
+		const { connection: driver, holder } = this.seat;
+		if (driver) this.#lead(driver, to);
+		// Its connection is lost for a moment: it finds its seat where the agent went.
+		else if (holder) to.seat.keepFor(holder);
 		this.seat.free();
 		this.#agent = undefined;
 		this.#starting = undefined;
 		this.#isRunning = false;
 		this.run = null;
+		// The agent says no more what goes on here, which is nothing.
+		for (const giveUp of [...this.#snapshotless]) giveUp();
 		this.#setState("asleep");
 		this.#host.save(this.record);
 		return to;
+	}
+
+	#lead(connection: Connection, to: Session, takesSeat = true): void {
+		this.connections.delete(connection);
+		connection.reader.moveTo(to.feed);
+		to.connections.add(connection);
+		connection.follow?.(to);
+		if (takesSeat) to.seat.take(connection, this.#host.now());
+	}
+
+	/** Where the agent went with this very command, which is sent again because its answer was lost. */
+	#destination({ name, params }: CommandFrame): Session | undefined {
+		const departure = movers.has(name) ? this.record.departures?.find(({ key }) => key === params.key) : undefined;
+		return departure && this.#host.find(departure.to);
+	}
+
+	/** The connection goes on there, as it would have at the first time; the agent there knows the key. What follows the command waits. */
+	async #leadAgain(connection: Connection, to: Session, line: string): Promise<void> {
+		const held = [line];
+		connection.held = held;
+		await connection.reader.whenLive();
+		connection.held = undefined;
+		if (!this.connections.has(connection)) return;
+		connection.reader.send(JSON.stringify({ type: "session_moved", from: this.id, to: to.id }));
+		this.leaveSeat(connection);
+		this.#lead(connection, to, to.seat.isFreeFor(connection.client));
+		for (const each of held) void to.receive(connection, each);
 	}
 
 	#adopt(from: Session, agent: Agent, state: AgentState): void {
@@ -733,6 +767,7 @@ export class Session {
 
 	/** One line of a connection. Frames that fail here never reach an agent. */
 	async receive(connection: Connection, line: string): Promise<void> {
+		if (connection.held) return void connection.held.push(line);
 		const inbound = parseInbound(line);
 		const { reader } = connection;
 		if (inbound.kind === "failure") {
@@ -741,6 +776,8 @@ export class Session {
 		}
 		if (inbound.kind === "control") return this.#control(connection, inbound.frame, line);
 		const { name, id } = inbound;
+		const to = this.#destination(inbound);
+		if (to) return this.#leadAgain(connection, to, line);
 		const refuse = (error: Refusal) => reader.send(this.#failure(id, name, error.message, error.code));
 		try {
 			if (this.#answerHere(connection, inbound)) return;
@@ -748,7 +785,7 @@ export class Session {
 			await this.#whenAwake(connection.bearer, name);
 			const params = name === "hello" ? this.#mergedHello(connection, inbound) : inbound.params;
 			const answer = (response: string) => reader.send(response);
-			this.#send(params as { type: string }, { id, isOwn: false, answer }, commandAccess[name] === "interject");
+			this.#send(params as { type: string }, { id, ...keyOf(inbound), isOwn: false, answer }, commandAccess[name] === "interject");
 		} catch (error) {
 			if (!isRefusal(error)) throw error;
 			refuse(error);
@@ -770,9 +807,12 @@ export class Session {
 		const { name, id, params } = inbound;
 		if (name === "subscribe" || name === "set_event_filter" || name === "hello")
 			throw new Refusal(400, "bad_field", `${name} belongs to a connection: send it over a socket. For frames over HTTP see …/events.`);
+		const to = this.#destination(inbound);
+		if (to) return to.command(caller, line);
 		this.#checkAccess(caller.bearer, name, undefined);
 		await this.#whenAwake(caller.bearer, name);
-		return new Promise((answer) => this.#send(params as { type: string }, { id, isOwn: false, answer }, commandAccess[name] === "interject"));
+		const asked = { id, ...keyOf(inbound), isOwn: false };
+		return new Promise((answer) => this.#send(params as { type: string }, { ...asked, answer }, commandAccess[name] === "interject"));
 	}
 
 	/** Resolves with the line of this run's `run_result`. */
@@ -988,14 +1028,17 @@ export class Session {
 			const waiter = (json: string) => {
 				const remembered = this.#remembering;
 				this.#remembering = undefined;
+				this.#snapshotless.delete(giveUp);
 				const seq = Number(/"seq":(\d+)/.exec(json)?.[1] ?? this.feed.ring.lastSeq);
 				resolve({ seq, json, position: this.feed.ring.end, ...(afterSeq !== undefined && remembered && { remembered }) });
 			};
 			const giveUp = () => {
 				this.#snapshots = this.#snapshots.filter((each) => each !== waiter);
+				this.#snapshotless.delete(giveUp);
 				resolve(undefined);
 			};
 			this.#snapshots.push(waiter);
+			this.#snapshotless.add(giveUp);
 			this.ask({ type: "subscribe", ...(afterSeq !== undefined && { afterSeq }) }).then(
 				({ success }) => (success === true ? undefined : giveUp()),
 				giveUp,
@@ -1040,6 +1083,8 @@ export const cursorAheadText = (after: number, asOf: number) =>
 
 export const drainingRefusal = () =>
 	new Refusal(503, "draining", "The server is about to end and takes no new work. Try again when it is back.", { headers: { "Retry-After": "5" } });
+
+const keyOf = ({ params: { key } }: CommandFrame) => (typeof key === "string" ? { key } : {});
 
 const readOnly = (command: string) => new Refusal(403, "read_only", `${command} needs a token of scope drive; this one may only read.`);
 

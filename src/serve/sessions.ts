@@ -8,7 +8,7 @@ import { moveToTrash } from "../transcript/trash.ts";
 import { type FeedCounts, Slots } from "./feed.ts";
 import { type IndexFile, mostSessions } from "./index-file.ts";
 import type { SessionRecord } from "./record.ts";
-import { Refusal } from "./refusal.ts";
+import { isRefusal, Refusal } from "./refusal.ts";
 import type { Roots } from "./roots.ts";
 import { type AgentState, drainingRefusal, Session, type SessionHost } from "./session.ts";
 
@@ -72,6 +72,7 @@ export class Sessions {
 			startSlot: (session, start) => this.#startSlot(session, start),
 			agentCommand: (record) => this.#commandOf(record),
 			save: (record) => this.#save(record),
+			find: (id) => this.#find(id),
 			moved: (from, to, state) => this.#moved(from, to, state),
 			forget: (session) => this.#forget(session),
 			get isDraining() {
@@ -121,6 +122,16 @@ export class Sessions {
 		this.#open.set(id, session);
 		session.repair();
 		return session;
+	}
+
+	#find(id: string): Session | undefined {
+		try {
+			return this.get(id);
+		} catch (error) {
+			// It was deleted, or is outside the roots.
+			if (!isRefusal(error)) throw error;
+			return undefined;
+		}
 	}
 
 	#recordOf(id: string): SessionRecord | undefined {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { type Client, type ConnectOptions, connectClient, ServerError, serverClient } from "../../src/client/index.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
-import { later, type Start, serve, type TestServer, until } from "./support.ts";
+import { later, place, type Start, serve, type TestServer, until } from "./support.ts";
 
 async function connect(options: ConnectOptions): Promise<Client> {
 	const client = await connectClient(options);
@@ -219,6 +219,66 @@ test("a fork takes the client that drives along, also over a cut; a reader stays
 	expect((await client.getState()).sessionId).toBe(sessionId);
 	expect(moves).toEqual([{ type: "session_moved", from: session.id, to: sessionId }]);
 	expect((await reader.getMessages()).messages).toHaveLength(2);
+});
+
+test("a command that goes to another session and whose answer was lost is not done twice: over sockets, HTTP and a restart", async () => {
+	const start = {
+		at: place(),
+		replies: [
+			{ when: { text: "third" }, text: "three" },
+			{ text: "one", times: "always" },
+		],
+	};
+	const { server, proxy, options } = await proxied(start);
+	const session = await server.create();
+	const client = await connect({ ...options, session: session.id });
+	await client.promptAndWait("first");
+	const moves: { from: string; to: string }[] = [];
+	client.on("session_moved", (move) => void moves.push(move as never));
+	const listed = async () => ((await server.ask("GET", "/v1/sessions")).json.sessions as { id: string }[]).map(({ id }) => id);
+	const lost = async <T>(command: () => Promise<T>): Promise<T> => {
+		const { length } = await listed();
+		proxy.isDeaf = true;
+		const answer = command();
+		await until("the agent went on", async () => (await listed()).length > length);
+		proxy.isDeaf = false;
+		proxy.cut();
+		return answer;
+	};
+	// The command that follows goes to the session that the first one opens, also when both are sent again.
+	let named: Promise<unknown> = Promise.resolve();
+	const opened = await lost(() => {
+		const answer = client.newSession();
+		named = client.setSessionName({ name: "second" });
+		return answer;
+	});
+	await named;
+	expect(opened).toMatchObject({ cancelled: false, duplicate: true });
+	const second = await client.getState();
+	expect(second.sessionName).toBe("second");
+	expect(moves).toEqual([{ type: "session_moved", from: session.id, to: second.sessionId }]);
+	expect((await client.promptAndWait("again")).text).toBe("one");
+	const [entry] = (await client.getForkMessages()).messages;
+	expect(await lost(() => client.fork({ entryId: (entry as { entryId: string }).entryId }))).toMatchObject({ text: "again", duplicate: true });
+	const third = (await client.getState()).sessionId;
+	expect(moves.map(({ from, to }) => [from, to])).toEqual([
+		[session.id, second.sessionId],
+		[second.sessionId, third],
+	]);
+	expect(await listed()).toHaveLength(3);
+	expect((await client.promptAndWait("third")).text).toBe("three");
+	await client.close();
+	await until("the seat is free", async () => (await server.ask("GET", `/v1/sessions/${third}`)).json.seat === null);
+	// Over HTTP: the key leads to where the agent went, also with another server and another agent.
+	const send = async (to: TestServer) => (await to.ask("POST", `/v1/sessions/${third}/commands`, { type: "clone", key: "once" })).json;
+	const first = await send(server);
+	expect(first).toMatchObject({ success: true, data: { cancelled: false } });
+	expect(first.data.duplicate).toBeUndefined();
+	expect(await send(server)).toMatchObject({ success: true, data: { cancelled: false, duplicate: true } });
+	await server.stop("SIGKILL");
+	const next = await serve(start);
+	expect(await send(next)).toMatchObject({ success: true, data: { cancelled: false, duplicate: true } });
+	expect((await next.ask("GET", "/v1/sessions")).json.sessions).toHaveLength(4);
 });
 
 test("a server that is killed in the middle of a run and started again: the client catches up, nothing comes twice", async () => {

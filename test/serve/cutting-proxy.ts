@@ -8,6 +8,8 @@ export class CuttingProxy {
 	url = "";
 	/** How many connections were dropped. */
 	cuts = 0;
+	/** What the server says is lost, as before a cut that neither end has noticed. */
+	isDeaf = false;
 	/** Called with each piece that comes from the server. */
 	onBytes: (size: number) => void = () => undefined;
 
@@ -50,7 +52,7 @@ export class CuttingProxy {
 			if (!far.destroyed) far.write(Buffer.from(named(bytes.toString("latin1")), "latin1"));
 		});
 		far.on("data", (bytes) => {
-			near.write(bytes);
+			if (!this.isDeaf) near.write(bytes);
 			this.onBytes(bytes.length);
 		});
 	}
