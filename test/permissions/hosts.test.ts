@@ -1,8 +1,9 @@
 /** What hosts do and do not do with questions: take grants back, say too much, cannot show enough, and lose a subagent that asks. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { PermissionHandler } from "../../src/client/index.ts";
 import { environment, folder, start } from "../client/support.ts";
 
@@ -80,3 +81,24 @@ test.runIf(process.platform === "linux")("a subagent that dies while it asks tak
 });
 
 const childrenOf = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+
+test("a host that never reads is not waited for: the command does not run, and the end of input ends the process", async () => {
+	const own = folder();
+	writeFileSync(join(own, "script.jsonc"), JSON.stringify({ replies: [run("touch ran"), done] }));
+	const flags = ["--mode", "rpc", "--provider", "scripted", "--model", "script.jsonc", "--session", join(own, "s.jsonl"), ...args];
+	const env = { ...environment(own), BOWLINE_SETTINGS: JSON.stringify({ "permissions.timeoutMs": 300 }) };
+	const agent = spawn(process.execPath, [join(import.meta.dirname, "../../dist/bowline.js"), ...flags], {
+		cwd: own,
+		env,
+		stdio: ["pipe", "pipe", "ignore"],
+	});
+	const ended = once(agent, "close");
+	agent.stdout.pause();
+	agent.stdin.write(`${JSON.stringify({ type: "hello", capabilities: { permissions: 1 } })}\n${JSON.stringify({ type: "prompt", message: "go" })}\n`);
+	const written = () => (existsSync(join(own, "s.jsonl")) ? readFileSync(join(own, "s.jsonl"), "utf8") : "");
+	await vi.waitUntil(() => written().includes("Nobody answered within"), { timeout: 20_000, interval: 50 });
+	expect(existsSync(join(own, "ran"))).toBe(false);
+	agent.stdin.end();
+	agent.stdout.destroy();
+	await ended;
+});
