@@ -3,6 +3,7 @@
  * is reached and ended by the next. When this process dies, however it dies, the kernel ends everything inside.
  */
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { type Programs, starterEnvironment } from "./programs.ts";
 
@@ -12,6 +13,8 @@ export interface Cell {
 	/** Resolves when it has ended, whoever ended it. */
 	ended: Promise<void>;
 	hasEnded: () => boolean;
+	/** Paths that bubblewrap has made read-only in it by itself, and that commands take over as they are. */
+	readOnly: ReadonlySet<string>;
 	/** Ends everything inside at once. */
 	kill(): void;
 }
@@ -53,12 +56,23 @@ export async function openCell({ bwrap, sh }: Pick<Programs, "bwrap" | "sh">, ha
 		pid: first,
 		ended,
 		hasEnded: () => over,
+		readOnly: readOnlyIn(first),
 		kill() {
 			if (over) return;
 			signal(first);
 			child.kill("SIGKILL");
 		},
 	};
+}
+
+/** Mounts in /proc that are read-only, in the namespace of a process. */
+function readOnlyIn(pid: number): Set<string> {
+	try {
+		const mounts = readFileSync(`/proc/${pid}/mountinfo`, "utf8");
+		return new Set([...mounts.matchAll(/^\d+ \d+ \S+ \S+ (\/proc\/\S+) ro,/gm)].map(([, path]) => path as string));
+	} catch {
+		return new Set();
+	}
 }
 
 /** The text is what bubblewrap said. */
