@@ -6,13 +6,13 @@ import { randomBytes } from "../lib/ids.ts";
 import type { Confinement, ProgramStart } from "../lib/shell/confinement.ts";
 import type { SandboxState } from "../protocol/sandbox.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
-import { CellError } from "./cell.ts";
+import { type Cell, CellError, openCell } from "./cell.ts";
 import { outsideEnvironment } from "./environment.ts";
 import { ConfinedFiles } from "./files.ts";
 import { Guard } from "./guard.ts";
 import { between, isWithin, look, outermost, realPath } from "./paths.ts";
 import { escapes, hasPassed, probe } from "./probe.ts";
-import { explain, findProgram, findPrograms, type MachineKind, type Programs, thisMachine, type Unavailable } from "./programs.ts";
+import { explain, findProgram, locatePrograms, type MachineKind, type Programs, thisMachine, type Unavailable, withVersion } from "./programs.ts";
 import type { HostProxy, JudgeConnection } from "./proxy.ts";
 import { type PathRule, RuledPathScan } from "./ruled-paths.ts";
 import { isProcessor, seccompFilter } from "./seccomp.ts";
@@ -33,6 +33,15 @@ export interface SandboxInput {
 	setting: <Name extends SettingName>(name: Name) => SettingValue<Name>;
 	/** For tests of another platform. */
 	machine?: MachineKind;
+}
+
+/** What was started before anything is tried. */
+interface Beginning {
+	/** When. */
+	began: number;
+	cell: Promise<Cell> | undefined;
+	/** Git has answered. */
+	asked: Promise<unknown>;
 }
 
 /** Private directories of sessions that were killed are removed after this. */
@@ -291,14 +300,23 @@ export class Sandbox {
 			this.#state = { mode: "external", active: true, verified: false, writable: [...survey.view().writable] };
 			return;
 		}
-		const programs = await findPrograms(setting("sandbox.bwrapPath"), roots.roots, env.PATH ?? "", this.#machine);
-		if ("reason" in programs) return this.#unavailable(programs);
-		if (setting("sandbox.network") === "hosts" && programs.nsenter === undefined && programs.seatbelt === undefined)
+		const located = locatePrograms(setting("sandbox.bwrapPath"), roots.roots, env.PATH ?? "", this.#machine);
+		if ("reason" in located) return this.#unavailable(located);
+		if (setting("sandbox.network") === "hosts" && located.nsenter === undefined && located.seatbelt === undefined)
 			return this.#unavailable({
 				reason: "sandbox.network hosts needs the program nsenter",
 				remedy: "Install the package util-linux, or set sandbox.network to off.",
 			});
-		await this.#try(survey, programs);
+		// Each of these is a program that has to be started, and none needs another one.
+		const began = performance.now();
+		const cell = located.nsenter === undefined ? undefined : openCell(located, setting("sandbox.network") !== "on");
+		const asked = survey.askGit();
+		const programs = await withVersion(located);
+		if ("reason" in programs) {
+			cell?.then((opened) => opened.kill()).catch(() => "there is none");
+			return this.#unavailable(programs);
+		}
+		await this.#try(survey, programs, { began, cell, asked });
 	}
 
 	/** Who decides about connections, for network `hosts`. Without one there are none. */
@@ -314,9 +332,8 @@ export class Sandbox {
 		return new HostProxy({ ...(nsenter !== undefined && { nsenter }), relay, judge: (...connection) => this.#judge(...connection) });
 	}
 
-	async #try(survey: Survey, programs: Programs): Promise<void> {
+	async #try(survey: Survey, programs: Programs, { began, cell, asked }: Beginning): Promise<void> {
 		const { setting } = this.#input;
-		const started = performance.now();
 		const network = setting("sandbox.network");
 		const maxProcesses = setting("sandbox.maxProcesses");
 		const view = async ({ cwd }: Pick<ProgramStart, "cwd"> = survey.ground) => {
@@ -346,7 +363,7 @@ export class Sandbox {
 		const seatbelt = programs.seatbelt === undefined ? {} : { seatbelt: (await import("./seatbelt.ts")).seatbeltEnclosure };
 		const options = { ...seatbelt, programs, view, seccompFile, network, env: setting("sandbox.env"), maxProcesses, logDirectory, onEnd };
 		this.#proxy = await this.#openProxy(programs);
-		const walls = new Walls({ ...options, guard, ...(this.#proxy && { proxy: this.#proxy }) });
+		const walls = new Walls({ ...options, guard, ...(cell && { cell }), ...(this.#proxy && { proxy: this.#proxy }) });
 		this.#walls = walls;
 		// In a cell of its own: an abort ends the model's commands, and not the git that puts things in order after it.
 		const gitWalls = new Walls({ ...options, network: "off", view: gitView });
@@ -356,10 +373,10 @@ export class Sandbox {
 		const hiddenDirectory = this.#private as string;
 		const { platform } = this.#machine;
 		try {
-			// Git is asked meanwhile. Who enters the cell is told why it could not be made.
-			if (walls.hasCell) walls.cell().catch(() => undefined);
-			const first = await view();
-			const attempt = () => probe({ walls, view: first, cwd, home, network, hiddenDirectory, platform });
+			const looked = asked.then(() => view());
+			const shell = programs.bash ?? programs.sh;
+			const places = { cwd, home, network, hiddenDirectory, platform, shell };
+			const attempt = () => probe({ walls: walls.viewing(() => looked), view: looked, ...places });
 			const results = await attempt().catch((error: Error) => {
 				// Entering namespaces may be forbidden where making them is not. The proxy has to be inside a cell.
 				if (!walls.hasCell || this.#proxy) throw error;
@@ -375,7 +392,7 @@ export class Sandbox {
 			}
 			const trying = (viewOf: () => Promise<View>, reach: typeof network): Trial["run"] => {
 				return async (untried, isShort) => {
-					const again = await probe({ walls: untried, view: await viewOf(), cwd, home, network: reach, hiddenDirectory, platform, isShort });
+					const again = await probe({ walls: untried, view: viewOf(), ...places, network: reach, isShort });
 					// A directory that can no longer be written to opens no hole. A full disk must not stop the commands that free it.
 					const open = again.filter(({ result }) => result === "open").map(({ name }) => name);
 					if (open.length > 0) throw new Error(`The walls do not hold any more (${open.join(", ")} open): the command was not run.`);
@@ -384,6 +401,7 @@ export class Sandbox {
 			// Settings are read once, at the start: only the mode of permissions changes the plan.
 			await walls.tryAgain({ plan: () => this.currentMode, run: trying(view, network) });
 			gitWalls.tryFirst({ plan: () => "git", run: trying(gitView, "off") });
+			const first = await looked;
 			this.#state = {
 				mode: this.mode,
 				active: true,
@@ -398,7 +416,7 @@ export class Sandbox {
 				limits: maxProcesses > 0 && process.getuid?.() !== 0 && !programs.seatbelt ? { processes: maxProcesses } : {},
 				uncovered: [],
 				probes: escapes(results),
-				checkedMs: Math.round(performance.now() - started),
+				checkedMs: Math.round(performance.now() - began),
 			};
 		} catch (error) {
 			this.#unavailable(error instanceof CellError ? explain(error.message) : explainFailure((error as Error).message));

@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import type { Confinement } from "../lib/shell/confinement.ts";
-import { Shell } from "../lib/shell/index.ts";
+import { type Program, Shell } from "../lib/shell/index.ts";
 import type { SandboxState } from "../protocol/sandbox.ts";
 import { isWithin, look } from "./paths.ts";
 import { temporaryName, type View } from "./view.ts";
@@ -13,8 +13,10 @@ export type ProbeResult = NonNullable<SandboxState["probes"]>[number];
 
 export interface ProbeInput {
 	walls: Confinement;
-	view: View;
+	view: Promise<View>;
 	cwd: string;
+	/** The program that runs the script; bash where there is one, for only bash connects to ports. */
+	shell: string;
 	home: string | undefined;
 	network: "off" | "hosts" | "on";
 	/** A hidden directory of ours. */
@@ -30,19 +32,23 @@ const deadlinesMs = [3000, 20_000] as const;
 const longestSocketPath = 100;
 
 /** Ways out that only Linux has. */
-const namespaceProbes = `must_fail user_namespace unshare -U true
-append() { : >> "$1"; }
-must_fail kernel_settings append /proc/sys/kernel/core_pattern`;
+const namespaceProbes = `unshare -U true >/dev/null 2>&1 & unshared=$!
+must_fail kernel_settings append /proc/sys/kernel/core_pattern
+if [ -n "$P_NET" ]; then if [ "$(readlink /proc/self/ns/net)" = "$P_NET" ]; then say network_namespace open; else say network_namespace blocked; fi; fi
+if wait $unshared; then say user_namespace open; else say user_namespace blocked; fi`;
 
-/** Prints `name open`, `name blocked` and so on. Only `blocked` is good, and `works` for the first one. */
+/**
+ * Prints `name open`, `name blocked` and so on. Only `blocked` is good, and `works` for the first one. Hardly any step starts a process: the start
+ * of a session waits for all of them. Where a redirection may fail the command is `true`: after a failed one of `:` or `exec` some shells end.
+ */
 const script = (isShort: boolean, isMac: boolean) => `
 say() { echo "probe $1 $2"; }
-# The commands that must fail are run in subshells: a failed redirection may end a shell.
-must_fail() { name=$1; shift; if ("$@") >/dev/null 2>&1; then say "$name" open; else say "$name" blocked; fi; }
-create() { : > "$1" && rm -f "$1"; }
-if create "$P_WORKS" 2>/dev/null; then say write_inside works; else say write_inside failed; fi
+must_fail() { name=$1; shift; if "$@" >/dev/null 2>&1; then say "$name" open; else say "$name" blocked; fi; }
+create() { true > "$1" && rm -f "$1"; }
+append() { true >> "$1"; }
+if { true > "$P_WORKS"; } 2>/dev/null; then say write_inside works; else say write_inside failed; fi
 [ -n "$P_PROTECTED" ] && must_fail write_protected create "$P_PROTECTED"
-connect() { exec 4<>"/dev/tcp/127.0.0.1/$P_PORT"; }
+connect() { true 4<>"/dev/tcp/127.0.0.1/$P_PORT"; }
 [ -n "$P_PORT" ] && must_fail connect connect
 ${isShort ? "exit 0" : ""}
 write_outside() { for each in "$P_HOME" / /usr /etc /var /opt; do create "$each/.$P_NAME" && return 0; done; return 1; }
@@ -55,12 +61,11 @@ ${
 [ -n "$P_SOCKET" ] && must_fail socket /usr/bin/nc -U "$P_SOCKET" </dev/null`
 		: `began() { line=\${1##*) }; set -- $line; [ "\${20}" = "$P_START" ]; }
 seen=blocked; for each in /proc/[0-9]*/stat; do if read -r line 2>/dev/null < "$each" && began "$line"; then seen=open; fi; done; say processes $seen
-[ -n "$P_SOCKET" ] && must_fail socket test -S "$P_SOCKET"`
+[ -n "$P_SOCKET" ] && must_fail socket test -S "$P_SOCKET"
+${namespaceProbes}`
 }
-if [ -n "$P_NET" ]; then if [ "$(readlink /proc/self/ns/net)" = "$P_NET" ]; then say network_namespace open; else say network_namespace blocked; fi; fi
-${isMac ? "" : namespaceProbes}
 if [ -n "$BOWLINE_PROBE_TOKEN" ]; then say environment open; else say environment blocked; fi
-descriptors=blocked; for each in ${isMac ? "3 4 5 6 7 8 9" : "/proc/self/fd/*"}; do each=\${each##*/}; if [ "$each" -gt 2 ] && (eval ": >&$each") 2>/dev/null; then descriptors=open; fi; done; say descriptors $descriptors
+descriptors=blocked; for each in ${isMac ? "3 4 5 6 7 8 9" : "/proc/self/fd/*"}; do each=\${each##*/}; if [ "$each" -gt 2 ] && { eval "true >&$each"; } 2>/dev/null; then descriptors=open; fi; done; say descriptors $descriptors
 `;
 
 export async function probe(input: ProbeInput): Promise<ProbeResult[]> {
@@ -74,14 +79,17 @@ function overdue(deadlineMs: number): never {
 
 /** Nothing when it took too long. */
 async function attempt(input: ProbeInput, deadlineMs: number): Promise<ProbeResult[] | undefined> {
-	const { walls, view, cwd, home, network, hiddenDirectory, isShort = false, platform = process.platform } = input;
+	const { walls, cwd, home, network, hiddenDirectory, isShort = false, platform = process.platform } = input;
 	const isMac = platform === "darwin";
 	const name = `bowline-probe-${randomBytes(6).toString("hex")}`;
 	const secret = join(hiddenDirectory, name);
 	const socketPath = join(walls.logDirectory, `${name.slice(-6)}.s`);
 	writeFileSync(secret, "secret\n", { mode: 0o600 });
-	const canary = network === "on" ? undefined : await listening({ host: "127.0.0.1", port: 0 });
-	const socket = isShort || socketPath.length > longestSocketPath ? undefined : await listening({ path: socketPath });
+	const [canary, socket, view] = await Promise.all([
+		network === "on" ? undefined : listening({ host: "127.0.0.1", port: 0 }),
+		isShort || socketPath.length > longestSocketPath ? undefined : listening({ path: socketPath }),
+		input.view,
+	]);
 	const isWritable = view.writable.some((root) => isWithin(cwd, root));
 	const [placeholder] = view.placeholders.filter(({ kind }) => kind === "directory");
 	const guarded = placeholder?.path ?? view.protected.find((path) => look(path)?.isDirectory());
@@ -96,6 +104,8 @@ async function attempt(input: ProbeInput, deadlineMs: number): Promise<ProbeResu
 		P_SOCKET: socket ? socketPath : "",
 		P_NET: network === "on" || isMac ? "" : readlinkSync("/proc/self/ns/net"),
 	};
+	// The one that must work makes a file.
+	const made = join(isWritable ? cwd : (view.temporary[temporaryName(view)] as string), `.${name}`);
 	const assignments = Object.entries(variables).map(([key, value]) => `${key}=${quoted(value)}`);
 	const shell = new Shell({
 		cwd,
@@ -105,7 +115,8 @@ async function attempt(input: ProbeInput, deadlineMs: number): Promise<ProbeResu
 		redact: plain,
 	});
 	try {
-		const result = await shell.run({ command: `${assignments.join("\n")}\n${script(isShort, isMac)}`, timeoutMs: deadlineMs });
+		const text = `${assignments.join("\n")}\n${script(isShort, isMac)}`;
+		const result = await outputOf(await shell.start(input.shell, ["-c", text]), deadlineMs);
 		const found = [...result.output.matchAll(/^probe (\w+) (blocked|open|works|failed)$/gm)];
 		const results = found.map(([, probeName = "", verdict]) => ({ name: probeName, result: verdict as ProbeResult["result"] }));
 		// A script that did not come to its end has proved nothing.
@@ -118,9 +129,38 @@ async function attempt(input: ProbeInput, deadlineMs: number): Promise<ProbeResu
 		if (walls.canOutlive) await shell.close();
 		canary?.close();
 		socket?.close();
-		rmSync(secret, { force: true });
+		for (const path of [secret, made]) rmSync(path, { force: true });
 		rmSync(socketPath, { force: true });
 	}
+}
+
+interface Outcome {
+	/** stdout, then stderr. */
+	output: string;
+	exitCode: number | null;
+	timedOut: boolean;
+}
+
+function outputOf({ child, kill }: Program, deadlineMs: number): Promise<Outcome> {
+	return new Promise((resolve) => {
+		const texts = ["", ""];
+		for (const [index, stream] of [child.stdout, child.stderr].entries()) {
+			stream?.setEncoding("utf8").on("data", (chunk: string) => {
+				texts[index] += chunk;
+			});
+		}
+		let timedOut = false;
+		const finish = (exitCode: number | null) => {
+			clearTimeout(timer);
+			resolve({ output: texts.join(""), exitCode, timedOut });
+		};
+		const timer = setTimeout(() => {
+			timedOut = true;
+			kill();
+			finish(null);
+		}, deadlineMs);
+		child.once("close", finish);
+	});
 }
 
 const plain = {

@@ -57,12 +57,15 @@ export interface MachineKind {
 
 export const thisMachine: MachineKind = { platform: process.platform, release: release(), sandboxExec: "/usr/bin/sandbox-exec" };
 
-export async function findPrograms(
+/** Everything but what has to be asked. */
+export type LocatedPrograms = Omit<Programs, "backend" | "version">;
+
+export function locatePrograms(
 	configured: string | undefined,
 	roots: readonly string[],
 	path: string,
 	machine = thisMachine,
-): Promise<Programs | Unavailable> {
+): LocatedPrograms | Unavailable {
 	if (machine.platform === "darwin") return programsOfMac(machine.sandboxExec, roots, path);
 	if (machine.platform !== "linux") return elsewhere(machine.platform);
 	// WSL 2 says `microsoft-standard-WSL2`, and has a kernel of its own.
@@ -73,26 +76,33 @@ export async function findPrograms(
 			reason: `the program of sandbox.bwrapPath cannot be used: ${configured}`,
 			remedy: "Name an executable file outside every writable directory.",
 		};
-	const bwrap = configured ?? findProgram("bwrap", roots, path);
+	const find = (name: string) => findProgram(name, roots, path);
+	const bwrap = configured ?? find("bwrap");
 	if (bwrap === undefined) return missing("bubblewrap is not installed");
+	const sh = find("sh");
+	if (sh === undefined) return { reason: "there is no /bin/sh", remedy: "Install a POSIX shell." };
+	return { bwrap, nsenter: find("nsenter"), sh, bash: find("bash"), git: find("git") };
+}
+
+/** Asks bubblewrap for its version. */
+export async function withVersion(programs: LocatedPrograms): Promise<Programs | Unavailable> {
+	const { bwrap, seatbelt } = programs;
+	if (seatbelt !== undefined) return { ...programs, backend: "seatbelt", version: [0, 0] };
 	const versionText = await versionOf(bwrap);
 	const [, major, minor] = /(\d+)\.(\d+)/.exec(versionText ?? "") ?? [];
 	if (versionText === undefined || major === undefined) return missing(`${bwrap} does not run`);
 	const version = [Number(major), Number(minor)] as const;
 	if (version[0] === 0 && version[1] < 5) return missing(`bubblewrap ${versionText} is too old, 0.5 is needed`);
-	const sh = findProgram("sh", roots, path);
-	if (sh === undefined) return { reason: "there is no /bin/sh", remedy: "Install a POSIX shell." };
-	const find = (name: string) => findProgram(name, roots, path);
-	return { backend: `bubblewrap ${versionText}`, bwrap, version, nsenter: find("nsenter"), sh, bash: find("bash"), git: find("git") };
+	return { ...programs, backend: `bubblewrap ${versionText}`, version };
 }
 
-function programsOfMac(seatbelt: string, roots: readonly string[], path: string): Programs | Unavailable {
+function programsOfMac(seatbelt: string, roots: readonly string[], path: string): LocatedPrograms | Unavailable {
 	const find = (name: string) => findProgram(name, roots, path);
 	const [sh, bash] = [find("sh"), find("bash")];
 	const absent = !isProgram(seatbelt, roots) ? seatbelt : sh === undefined ? "/bin/sh" : bash === undefined ? "/bin/bash" : undefined;
 	if (absent !== undefined || sh === undefined)
 		return { reason: `${absent} is missing, which is part of macOS`, remedy: "Use a container with mode external, or mode off." };
-	return { backend: "seatbelt", seatbelt, bwrap: "", version: [0, 0], nsenter: undefined, sh, bash, git: find("git") };
+	return { seatbelt, bwrap: "", nsenter: undefined, sh, bash, git: find("git") };
 }
 
 function elsewhere(platform: string): Unavailable {

@@ -29,6 +29,8 @@ export interface WallsOptions {
 	/** 0 is no limit. */
 	maxProcesses: number;
 	logDirectory: string;
+	/** The first cell, where it was begun before. */
+	cell?: Promise<Cell>;
 	/** For network `hosts`. */
 	proxy?: Pick<HostProxy, "open" | "admit" | "port">;
 	/** On macOS, instead of bubblewrap. */
@@ -76,6 +78,9 @@ export class Walls implements Confinement {
 		this.#inProc = guardedInProc.filter((name) => look(`/proc/${name}`));
 		this.#inRun = runPlaces(options.network);
 		this.#hasCell = options.programs.nsenter !== undefined;
+		this.#cell = options.cell;
+		// The command that enters it is told why it could not be made.
+		options.cell?.catch(() => "told later");
 		this.#closing = options.seatbelt ? "" : closingLine(options.programs);
 	}
 
