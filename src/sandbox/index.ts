@@ -12,7 +12,7 @@ import { ConfinedFiles } from "./files.ts";
 import { Guard } from "./guard.ts";
 import { between, isWithin, look, outermost, realPath } from "./paths.ts";
 import { escapes, hasPassed, probe } from "./probe.ts";
-import { explain, findProgram, locatePrograms, type MachineKind, type Programs, thisMachine, type Unavailable, withVersion } from "./programs.ts";
+import { explain, findProgram, findPrograms, type MachineKind, type Programs, thisMachine, type Unavailable } from "./programs.ts";
 import type { HostProxy, JudgeConnection } from "./proxy.ts";
 import { type PathRule, RuledPathScan } from "./ruled-paths.ts";
 import { isProcessor, seccompFilter } from "./seccomp.ts";
@@ -41,7 +41,7 @@ interface Beginning {
 	began: number;
 	cell: Promise<Cell> | undefined;
 	/** Git has answered. */
-	asked: Promise<unknown>;
+	asked: Promise<unknown> | undefined;
 }
 
 /** Private directories of sessions that were killed are removed after this. */
@@ -300,23 +300,22 @@ export class Sandbox {
 			this.#state = { mode: "external", active: true, verified: false, writable: [...survey.view().writable] };
 			return;
 		}
-		const located = locatePrograms(setting("sandbox.bwrapPath"), roots.roots, env.PATH ?? "", this.#machine);
-		if ("reason" in located) return this.#unavailable(located);
-		if (setting("sandbox.network") === "hosts" && located.nsenter === undefined && located.seatbelt === undefined)
+		// Each of these is a program that has to be started, and none needs another one.
+		const beginning: Beginning = { began: performance.now(), cell: undefined, asked: undefined };
+		const programs = await findPrograms(setting("sandbox.bwrapPath"), roots.roots, env.PATH ?? "", this.#machine, (located) => {
+			if (located.nsenter !== undefined) beginning.cell = openCell(located, setting("sandbox.network") !== "on");
+			beginning.asked = survey.askGit();
+		});
+		if ("reason" in programs) {
+			beginning.cell?.then((cell) => cell.kill()).catch(() => "there is none");
+			return this.#unavailable(programs);
+		}
+		if (setting("sandbox.network") === "hosts" && programs.nsenter === undefined && programs.seatbelt === undefined)
 			return this.#unavailable({
 				reason: "sandbox.network hosts needs the program nsenter",
 				remedy: "Install the package util-linux, or set sandbox.network to off.",
 			});
-		// Each of these is a program that has to be started, and none needs another one.
-		const began = performance.now();
-		const cell = located.nsenter === undefined ? undefined : openCell(located, setting("sandbox.network") !== "on");
-		const asked = survey.askGit();
-		const programs = await withVersion(located);
-		if ("reason" in programs) {
-			cell?.then((opened) => opened.kill()).catch(() => "there is none");
-			return this.#unavailable(programs);
-		}
-		await this.#try(survey, programs, { began, cell, asked });
+		await this.#try(survey, programs, beginning);
 	}
 
 	/** Who decides about connections, for network `hosts`. Without one there are none. */
@@ -373,7 +372,7 @@ export class Sandbox {
 		const hiddenDirectory = this.#private as string;
 		const { platform } = this.#machine;
 		try {
-			const looked = asked.then(() => view());
+			const looked = Promise.resolve(asked).then(() => view());
 			const shell = programs.bash ?? programs.sh;
 			const places = { cwd, home, network, hiddenDirectory, platform, shell };
 			const attempt = () => probe({ walls: walls.viewing(() => looked), view: looked, ...places });

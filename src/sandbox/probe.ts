@@ -33,9 +33,9 @@ const longestSocketPath = 100;
 
 /** Ways out that only Linux has. */
 const namespaceProbes = `unshare -U true >/dev/null 2>&1 & unshared=$!
-must_fail kernel_settings append /proc/sys/kernel/core_pattern
 if [ -n "$P_NET" ]; then if [ "$(readlink /proc/self/ns/net)" = "$P_NET" ]; then say network_namespace open; else say network_namespace blocked; fi; fi
-if wait $unshared; then say user_namespace open; else say user_namespace blocked; fi`;
+if wait $unshared; then say user_namespace open; else say user_namespace blocked; fi
+must_fail kernel_settings append /proc/sys/kernel/core_pattern`;
 
 /**
  * Prints `name open`, `name blocked` and so on. Only `blocked` is good, and `works` for the first one. Hardly any step starts a process: the start

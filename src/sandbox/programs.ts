@@ -60,12 +60,7 @@ export const thisMachine: MachineKind = { platform: process.platform, release: r
 /** Everything but what has to be asked. */
 export type LocatedPrograms = Omit<Programs, "backend" | "version">;
 
-export function locatePrograms(
-	configured: string | undefined,
-	roots: readonly string[],
-	path: string,
-	machine = thisMachine,
-): LocatedPrograms | Unavailable {
+function locate(configured: string | undefined, roots: readonly string[], path: string, machine: MachineKind): LocatedPrograms | Unavailable {
 	if (machine.platform === "darwin") return programsOfMac(machine.sandboxExec, roots, path);
 	if (machine.platform !== "linux") return elsewhere(machine.platform);
 	// WSL 2 says `microsoft-standard-WSL2`, and has a kernel of its own.
@@ -84,8 +79,21 @@ export function locatePrograms(
 	return { bwrap, nsenter: find("nsenter"), sh, bash: find("bash"), git: find("git") };
 }
 
-/** Asks bubblewrap for its version. */
-export async function withVersion(programs: LocatedPrograms): Promise<Programs | Unavailable> {
+/** `begin` is called before bubblewrap is asked for its version: other programs can be started meanwhile. */
+export async function findPrograms(
+	configured: string | undefined,
+	roots: readonly string[],
+	path: string,
+	machine = thisMachine,
+	begin?: (programs: LocatedPrograms) => void,
+): Promise<Programs | Unavailable> {
+	const located = locate(configured, roots, path, machine);
+	if ("reason" in located) return located;
+	begin?.(located);
+	return withVersion(located);
+}
+
+async function withVersion(programs: LocatedPrograms): Promise<Programs | Unavailable> {
 	const { bwrap, seatbelt } = programs;
 	if (seatbelt !== undefined) return { ...programs, backend: "seatbelt", version: [0, 0] };
 	const versionText = await versionOf(bwrap);
