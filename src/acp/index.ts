@@ -1,6 +1,7 @@
 /** `bowline acp`: an agent of the Agent Client Protocol for editors, over stdin and stdout. */
 import { openSync, writeSync } from "node:fs";
 import { stderrLog } from "../lib/log.ts";
+import { attachToProcess } from "../lib/process-input.ts";
 import { guardStderr } from "../lib/stderr.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { version } from "../lib/version.ts";
@@ -64,16 +65,7 @@ export function runAcp(parsed: Arguments, output: OutputStream, opening: Opening
 		redactStderr: guardStderr(),
 		log: logTo(options),
 	};
-	const { input, kill } = serveAcp(pipes, options, unknown);
-	stdin.on("data", (chunk: Buffer) => input.push(chunk));
-	stdin.on("end", () => input.end());
-	stdin.on("error", () => input.end());
-	process.on("SIGTERM", () => kill(143));
-	process.on("SIGHUP", () => kill(129));
-	// Ctrl+C reaches the whole foreground group; the editor answers it with a cancellation.
-	process.on("SIGINT", () => undefined);
-	process.on("uncaughtException", (error) => faults.error("unexpected error", error));
-	process.on("unhandledRejection", (error) => faults.error("unexpected rejection", error));
+	attachToProcess(serveAcp(pipes, options, unknown), faults);
 }
 
 /** Each line with its time and direction, for people who look for a fault of an editor. */

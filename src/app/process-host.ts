@@ -1,6 +1,7 @@
 /** `--mode rpc`: this process serves a session over its stdin and stdout. */
 
 import { stderrLog } from "../lib/log.ts";
+import { attachToProcess } from "../lib/process-input.ts";
 import { guardStderr } from "../lib/stderr.ts";
 import type { Options, UnknownFlag } from "../live/arguments.ts";
 import { serve } from "../rpc/serve.ts";
@@ -15,14 +16,5 @@ export async function runRpc(options: Options, unknown: UnknownFlag[], output: O
 	const pauseInput = (paused: boolean) => void (paused ? stdin.pause() : stdin.resume());
 	const atExit = (then: () => void) => void process.once("exit", then);
 	const host = { cwd, env, output, warn, pauseInput, exit: process.exit, atExit, subagent, redactStderr };
-	const { input, kill } = await serve(host, subagent?.options ?? options, subagent?.unknown ?? unknown);
-	stdin.on("data", (chunk: Buffer) => input.push(chunk));
-	stdin.on("end", () => input.end());
-	stdin.on("error", () => input.end());
-	process.on("SIGTERM", () => kill(143));
-	process.on("SIGHUP", () => kill(129));
-	// Ctrl+C reaches the whole foreground group; the host answers it with abort.
-	process.on("SIGINT", () => undefined);
-	process.on("uncaughtException", (error) => log.error("unexpected error", error));
-	process.on("unhandledRejection", (error) => log.error("unexpected rejection", error));
+	attachToProcess(await serve(host, subagent?.options ?? options, subagent?.unknown ?? unknown), log);
 }

@@ -1,30 +1,18 @@
 /** Settings: where they come from, who wins, and that a bad file is left alone. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type SettingRow, settings } from "../../src/protocol/settings.ts";
 import { loadSettings, type SettingsPlaces } from "../../src/settings/settings.ts";
+import { settingsPlaces } from "../settings-places.ts";
 import { program } from "../wire/support/agent.ts";
 
 let folder: string;
 let places: SettingsPlaces;
 beforeEach(() => {
-	folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-settings-")));
-	mkdirSync(join(folder, "project/.bowline"), { recursive: true });
-	places = {
-		userDirectory: join(folder, "user"),
-		home: folder,
-		cwd: join(folder, "project"),
-		isHermetic: false,
-		approve: undefined,
-		config: undefined,
-		assignments: [],
-		environment: undefined,
-		isRpc: true,
-	};
+	({ folder, places } = settingsPlaces());
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

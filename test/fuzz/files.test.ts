@@ -15,6 +15,7 @@ import { openTranscript } from "../../src/transcript/open.ts";
 import { contextMessages, openCalls } from "../../src/transcript/projection.ts";
 import { totalsOf } from "../../src/transcript/stats.ts";
 import { treeOf } from "../../src/transcript/tree.ts";
+import { placesIn } from "../settings-places.ts";
 import { fullSession, header } from "../transcript/export/session.ts";
 import { Agent } from "../wire/support/agent.ts";
 import { mutated } from "./mutate.ts";
@@ -98,18 +99,7 @@ describe("settings", () => {
 		const cwd = join(folder, name);
 		mkdirSync(join(cwd, ".bowline"), { recursive: true });
 		writeFileSync(join(cwd, ".bowline", "settings.jsonc"), content);
-		const places = {
-			userDirectory: folder,
-			cwd,
-			home: folder,
-			isHermetic: false,
-			approve: true,
-			config: undefined,
-			assignments: [],
-			environment: undefined,
-			isRpc: true,
-		};
-		return loadSettings(places);
+		return loadSettings({ ...placesIn(folder, cwd), userDirectory: folder, approve: true });
 	};
 
 	test("damaged ones", () =>

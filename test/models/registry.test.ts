@@ -1,32 +1,26 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StreamEvent } from "../../src/agent/contracts.ts";
-import { ModelRegistry, type RegistryOptions } from "../../src/models/registry.ts";
+import type { ModelRegistry, RegistryOptions } from "../../src/models/registry.ts";
 import { apis, routes } from "../../src/models/routes.ts";
 import type { Model } from "../../src/protocol/model.ts";
-import { Loopback, refuse, stream } from "./loopback.ts";
-import { cassette, defaultSetting, ending, open, request } from "./support.ts";
+import { type Loopback, refuse, stream } from "./loopback.ts";
+import { RegistryBench } from "./registry-bench.ts";
+import { cassette, ending, open, request } from "./support.ts";
 
+let bench: RegistryBench;
 let userDir: string;
 let server: Loopback;
-let registry: ModelRegistry | undefined;
 beforeEach(async () => {
-	userDir = mkdtempSync(join(tmpdir(), "bowline-models-"));
-	server = await Loopback.start();
+	bench = await RegistryBench.start();
+	({ directory: userDir, server } = bench);
 });
-afterEach(async () => {
-	await registry?.close();
-	registry = undefined;
-	await server.stop();
-	rmSync(userDir, { recursive: true });
-});
+afterEach(() => bench.close());
 
 function make(env: Record<string, string> = {}, options: Partial<RegistryOptions> = {}): ModelRegistry {
-	registry = new ModelRegistry({ env, userDir, setting: defaultSetting, now: () => 1000, ...options });
-	return registry;
+	return bench.registry({ env, ...options });
 }
 
 function write(content: unknown): void {

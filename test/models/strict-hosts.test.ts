@@ -1,29 +1,28 @@
 /** Hosts on the loopback that refuse what the real ones refuse, asked through the whole registry. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ModelMessage, ModelRequest } from "../../src/agent/contracts.ts";
-import { ModelRegistry } from "../../src/models/registry.ts";
+import type { ModelRegistry } from "../../src/models/registry.ts";
 import type { AssistantMessage } from "../../src/protocol/messages.ts";
 import type { Model } from "../../src/protocol/model.ts";
-import { type Answer, Loopback } from "./loopback.ts";
-import { defaultSetting, ending, models, open, request } from "./support.ts";
+import type { Answer, Loopback } from "./loopback.ts";
+import { RegistryBench } from "./registry-bench.ts";
+import { ending, models, open, request } from "./support.ts";
 import { transcript } from "./transcript.ts";
 import { spoken } from "./wire.ts";
 
+let bench: RegistryBench;
 let userDir: string;
 let server: Loopback;
 let registry: ModelRegistry | undefined;
 beforeEach(async () => {
-	userDir = mkdtempSync(join(tmpdir(), "bowline-hosts-"));
-	server = await Loopback.start();
+	bench = await RegistryBench.start();
+	({ directory: userDir, server } = bench);
 });
 afterEach(async () => {
-	await registry?.close();
 	registry = undefined;
-	await server.stop();
-	rmSync(userDir, { recursive: true });
+	await bench.close();
 });
 
 interface Message {
@@ -61,7 +60,7 @@ async function ask(provider: string, id: string, messages: readonly ModelMessage
 	const name = provider.toUpperCase().replaceAll("-", "_");
 	const keys = { [`${name}_API_KEY`]: "k-12345678", KIMI_API_KEY: "k-12345678", AZURE_OPENAI_API_KEY: "k-12345678" };
 	const env = { ...keys, [`${name}_BASE_URL`]: server.url, AZURE_OPENAI_BASE_URL: server.url };
-	registry ??= new ModelRegistry({ env, userDir, setting: defaultSetting, now: () => 1000 });
+	registry ??= bench.registry({ env });
 	const model = (await registry.find(provider, id)) as Model;
 	const events: Parameters<typeof ending>[0][number][] = [];
 	const options = { signal: new AbortController().signal, flow: open, onEvent: (event: (typeof events)[number]) => events.push(event) };

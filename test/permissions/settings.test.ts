@@ -1,27 +1,15 @@
 /** Where modes and rules come from: joined over all places, never loosened by a project, never lost with a broken file. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadSettings, type SettingsPlaces } from "../../src/settings/settings.ts";
+import { settingsPlaces } from "../settings-places.ts";
 
 let folder: string;
 let places: SettingsPlaces;
 beforeEach(() => {
-	folder = realpathSync(mkdtempSync(join(tmpdir(), "bowline-rules-")));
-	mkdirSync(join(folder, "project/.bowline"), { recursive: true });
+	({ folder, places } = settingsPlaces());
 	mkdirSync(join(folder, "user"));
-	places = {
-		userDirectory: join(folder, "user"),
-		home: folder,
-		cwd: join(folder, "project"),
-		isHermetic: false,
-		approve: undefined,
-		config: undefined,
-		assignments: [],
-		environment: undefined,
-		isRpc: true,
-	};
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

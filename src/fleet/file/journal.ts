@@ -4,20 +4,12 @@
  */
 import { closeSync, existsSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { RunState, Status } from "../queue.ts";
+import type { Budget, RunState, Status } from "../queue.ts";
 import type { RunSpec } from "../spec.ts";
 
 export interface Tables {
 	lane: { name: string; maxRunning: number; running: number; pausedUntil: number };
-	budget: {
-		id: string;
-		maxUsd: number | null;
-		maxTokens: number | null;
-		spentUsd: number;
-		spentTokens: number;
-		heldUsd: number;
-		heldTokens: number;
-	};
+	budget: Budget;
 	worker: {
 		id: string;
 		host: string;

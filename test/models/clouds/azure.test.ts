@@ -1,27 +1,27 @@
 /** Azure OpenAI with tokens of Entra ID, against a server that checks them and the assertions of applications. */
 import { execFileSync } from "node:child_process";
 import { createHash, verify, X509Certificate } from "node:crypto";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StreamEvent } from "../../../src/agent/contracts.ts";
-import { ModelRegistry } from "../../../src/models/registry.ts";
+import type { ModelRegistry } from "../../../src/models/registry.ts";
 import { azureDetails } from "../../../src/models/routes.ts";
 import type { AssistantMessage } from "../../../src/protocol/messages.ts";
 import type { Model } from "../../../src/protocol/model.ts";
-import { type Answer, Loopback, type Received, refuse, stream } from "../loopback.ts";
-import { cassette, defaultSetting, ending, open, request } from "../support.ts";
+import { type Answer, type Loopback, type Received, refuse, stream } from "../loopback.ts";
+import { RegistryBench } from "../registry-bench.ts";
+import { cassette, ending, open, request } from "../support.ts";
 
+let bench: RegistryBench;
 let home: string;
 let server: Loopback;
-let registry: ModelRegistry | undefined;
 let time: number;
 let answers: Record<string, Answer>;
 let valid: string;
 beforeEach(async () => {
-	home = mkdtempSync(join(tmpdir(), "bowline-azure-"));
-	server = await Loopback.start();
+	bench = await RegistryBench.start();
+	({ directory: home, server } = bench);
 	time = Date.parse("2026-11-16T12:00:00Z");
 	answers = {};
 	valid = "entra-token-1";
@@ -33,12 +33,7 @@ beforeEach(async () => {
 		return stream(cassette("openai-responses-reasoning"))(response, received);
 	});
 });
-afterEach(async () => {
-	await registry?.close();
-	registry = undefined;
-	await server.stop();
-	rmSync(home, { recursive: true });
-});
+afterEach(() => bench.close());
 
 function make(env: Record<string, string> = {}): ModelRegistry {
 	const own = {
@@ -48,8 +43,7 @@ function make(env: Record<string, string> = {}): ModelRegistry {
 		AZURE_POD_IDENTITY_AUTHORITY_HOST: server.url,
 		...env,
 	};
-	registry = new ModelRegistry({ env: own, userDir: home, setting: defaultSetting, now: () => time });
-	return registry;
+	return bench.registry({ env: own, now: () => time });
 }
 
 async function ask(from: ModelRegistry, id = "gpt-5.5"): Promise<ReturnType<typeof ending>> {

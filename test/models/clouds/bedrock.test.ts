@@ -1,16 +1,16 @@
 /** Amazon Bedrock against a server that checks signatures and frames as Amazon does. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ModelMessage, ModelRequest, StreamEvent } from "../../../src/agent/contracts.ts";
 import { request as converse } from "../../../src/models/apis/bedrock-converse.ts";
-import { ModelRegistry, type RegistryOptions } from "../../../src/models/registry.ts";
+import type { ModelRegistry, RegistryOptions } from "../../../src/models/registry.ts";
 import type { AssistantMessage } from "../../../src/protocol/messages.ts";
 import type { Model } from "../../../src/protocol/model.ts";
-import { type Answer, Loopback, refuse } from "../loopback.ts";
+import { type Answer, type Loopback, refuse } from "../loopback.ts";
+import { RegistryBench } from "../registry-bench.ts";
 import { playing, replay } from "../replay.ts";
-import { call, defaultSetting, ending, model, open, readTool, request } from "../support.ts";
+import { call, ending, model, open, readTool, request } from "../support.ts";
 import { event, exception, frame, rightSignature } from "./amazon.ts";
 
 const secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
@@ -18,24 +18,18 @@ const now = Date.parse("2026-11-16T12:00:00Z");
 const opus = "global.anthropic.claude-opus-4-6-v1";
 const sonnet = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 
+let bench: RegistryBench;
 let userDir: string;
 let server: Loopback;
-let registry: ModelRegistry | undefined;
 beforeEach(async () => {
-	userDir = mkdtempSync(join(tmpdir(), "bowline-bedrock-"));
-	server = await Loopback.start();
+	bench = await RegistryBench.start();
+	({ directory: userDir, server } = bench);
 });
-afterEach(async () => {
-	await registry?.close();
-	registry = undefined;
-	await server.stop();
-	rmSync(userDir, { recursive: true });
-});
+afterEach(() => bench.close());
 
 function make(env: Record<string, string> = {}, options: Partial<RegistryOptions> = {}): ModelRegistry {
 	const own = { AWS_ENDPOINT_URL_BEDROCK_RUNTIME: server.url, AWS_REGION: "eu-west-1", AWS_EC2_METADATA_DISABLED: "true", ...env };
-	registry = new ModelRegistry({ env: own, userDir, setting: defaultSetting, now: () => now, ...options });
-	return registry;
+	return bench.registry({ env: own, now: () => now, ...options });
 }
 
 const keys = { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: secret };

@@ -1,16 +1,16 @@
 /** Google Vertex against a server that checks tokens and the signatures of service accounts. */
 import { createPublicKey, generateKeyPairSync, verify } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ModelRequest, StreamEvent } from "../../../src/agent/contracts.ts";
 import { addressOf, hostOf } from "../../../src/models/clouds/google.ts";
-import { ModelRegistry } from "../../../src/models/registry.ts";
+import type { ModelRegistry } from "../../../src/models/registry.ts";
 import type { AssistantMessage } from "../../../src/protocol/messages.ts";
 import type { Model } from "../../../src/protocol/model.ts";
-import { type Answer, Loopback, type Received, refuse, stream } from "../loopback.ts";
-import { cassette, defaultSetting, ending, open, request } from "../support.ts";
+import { type Answer, type Loopback, type Received, refuse, stream } from "../loopback.ts";
+import { RegistryBench } from "../registry-bench.ts";
+import { cassette, ending, open, request } from "../support.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", {
 	modulusLength: 2048,
@@ -20,16 +20,16 @@ const { privateKey, publicKey } = generateKeyPairSync("rsa", {
 const gemini = "gemini-3.8-flash";
 const claude = "claude-opus-4-6";
 
+let bench: RegistryBench;
 let home: string;
 let server: Loopback;
-let registry: ModelRegistry | undefined;
 let time: number;
 /** The answer for each path; the models answer the rest. */
 let answers: Record<string, Answer>;
 let issued: number;
 beforeEach(async () => {
-	home = mkdtempSync(join(tmpdir(), "bowline-vertex-"));
-	server = await Loopback.start();
+	bench = await RegistryBench.start();
+	({ directory: home, server } = bench);
 	time = Date.parse("2026-11-16T12:00:00Z");
 	answers = {};
 	issued = 0;
@@ -42,17 +42,11 @@ beforeEach(async () => {
 		return stream(cassette(path.endsWith(":streamRawPredict") ? "anthropic-thinking-tools" : "google-thoughts-tools"))(response, received);
 	});
 });
-afterEach(async () => {
-	await registry?.close();
-	registry = undefined;
-	await server.stop();
-	rmSync(home, { recursive: true });
-});
+afterEach(() => bench.close());
 
 function make(env: Record<string, string> = {}): ModelRegistry {
 	const own = { HOME: home, GOOGLE_VERTEX_BASE_URL: server.url, GOOGLE_CLOUD_PROJECT: "my-project", GCE_METADATA_HOST: server.url, ...env };
-	registry = new ModelRegistry({ env: own, userDir: home, setting: defaultSetting, now: () => time });
-	return registry;
+	return bench.registry({ env: own, now: () => time });
 }
 
 async function ask(from: ModelRegistry, id: string, changes: Partial<ModelRequest> = {}): Promise<ReturnType<typeof ending>> {
