@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { AgentMessage } from "../../src/protocol/messages.ts";
 import { openTranscript } from "../../src/transcript/open.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
+import { sampled } from "../exhaustive.ts";
 import { Agent } from "../wire/support/agent.ts";
 import type { Frame } from "../wire/support/match.ts";
 import { fileOf, folder, header, linesOf, partsOf } from "./support.ts";
@@ -54,9 +55,15 @@ async function killedAfter(path: string, { frames = 1, ms = 0 }): Promise<Frame[
 }
 
 describe.concurrent("kill -9", () => {
-	// A whole run has some seventy frames; every other test kills a little later.
-	const counts = Array.from({ length: 36 }, (_, index) => ({ frames: index * 2 + 1 }));
-	const times = Array.from({ length: 10 }, (_, index) => ({ ms: 20 + index * 17 }));
+	// A whole run has some seventy frames.
+	const counts = sampled(
+		Array.from({ length: 70 }, (_, index) => ({ frames: index + 1 })),
+		5,
+	);
+	const times = sampled(
+		Array.from({ length: 30 }, (_, index) => ({ ms: 5 + index * 7 })),
+		7,
+	);
 	test.each([...counts, ...times])("after %o: every message that was told is there, and the conversation goes on", async (moment) => {
 		const path = join(mkdtempSync(join(tmpdir(), "bowline-crash-")), "s.jsonl");
 		try {
