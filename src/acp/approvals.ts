@@ -12,7 +12,7 @@ import { textBlock } from "./tool-view.ts";
 /** Whether the client of a connection answers requests for permission. */
 export interface Asking {
 	isRefused: boolean;
-	/** The client does not know the request: nobody is asked again. */
+	/** The client does not know the request: it is not asked again. */
 	refuse(): void;
 }
 

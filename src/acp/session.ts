@@ -29,7 +29,7 @@ export interface AcpSessionParts {
 	/** What a prompt that comes in a turn becomes. */
 	busy: () => "queue" | "steer";
 	voice: Voice;
-	/** Writes what is told about the session, each in a write of its own. */
+	/** Writes updates about the session, each in a write of its own. */
 	tell: (update: SessionUpdate) => void;
 	/** Questions to the client that are open end with the turn. */
 	withdraw: () => void;
@@ -212,7 +212,7 @@ export class AcpSession {
 		this.#parts.voice.chunks.flush();
 	}
 
-	// ── What is told outside turns ──────────────────────────────────────────────────────────────────
+	// ── Updates outside turns ──────────────────────────────────────────────────────────────────────
 
 	/** After the response that creates the session: what a person can type, and how full the context is. */
 	async announce(): Promise<void> {
@@ -287,7 +287,7 @@ export class AcpSession {
 		if (before !== "" && this.#knownOptions !== before) this.#parts.tell({ sessionUpdate: "config_option_update", configOptions });
 	}
 
-	/** The name, else how the first prompt begins. `always`: also when it has been told. */
+	/** The name, else how the first prompt begins. `always`: also when it has been sent before. */
 	#tellTitle(always: boolean): void {
 		const { transcript } = this.live.session;
 		const title = transcript.name ?? this.#title;

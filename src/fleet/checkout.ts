@@ -47,6 +47,7 @@ export class Mirrors {
 		const place = join(this.#directory, createHash("sha256").update(repo.url).digest("hex"));
 		mkdirSync(place, { recursive: true, mode: 0o700 });
 		const before = this.#queues.get(place) ?? Promise.resolve();
+		// A failure of the work before was reported to its caller.
 		const work = before.catch(() => undefined).then(() => alone(place, () => this.#ensure(place, repo, signal), signal));
 		this.#queues.set(place, work);
 		return work;

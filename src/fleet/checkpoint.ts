@@ -1,4 +1,4 @@
-/** States of a run's files: trees, taken beside the checkout's own git, and patches from the base commit to them. */
+/** States of a run's files: trees, taken without touching the checkout's own git, and patches from the base commit to them. */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Git } from "../snapshots/git.ts";

@@ -1,22 +1,22 @@
 /**
  * Requests that were granted and whose cost is not known yet. The session itself has one at a time. Subagents work side by side; what they have used
- * is told with the progress of the task call, turn by turn, and is final with the result of that call.
+ * is reported with the progress of the task call, turn by turn, and is final with the result of that call.
  */
 import type { GateRequest } from "../protocol/types.generated.ts";
 import type { Estimate } from "./budget.ts";
 
 interface Request {
 	estimate: Estimate;
-	/** Who asked: the subagent, and those below it. */
+	/** The subagent that asked, and its own subagents. */
 	path: string;
-	/** The reply has come, and its cost was not told yet. */
+	/** The reply has arrived, but its cost has not been reported yet. */
 	isOver: boolean;
 }
 
 interface Child {
 	requests: Request[];
 	used: Estimate;
-	/** Whether more use was told since its last request. */
+	/** Whether more use was reported since its last request. */
 	hasGrown: boolean;
 }
 
@@ -58,7 +58,7 @@ export class InFlight {
 		const path = pathOf(agentPath);
 		const child = this.#child(outermost.toolCallId, outermost.id);
 		const isSame = (request: Request) => agentPath.length === 1 || request.path === path || request.path.startsWith(`${path}/`);
-		// The turn before is over, with the subagents of that turn. What they used may be told a moment later, but not so late that it asks twice.
+		// The turn before is over, with the subagents of that turn. Their use may be reported a moment later, but before the agent asks twice.
 		if (agentPath.length === 1) child.requests = child.hasGrown ? [] : child.requests.filter(({ isOver }) => !isOver);
 		child.hasGrown = false;
 		for (const request of child.requests) request.isOver ||= isSame(request);
@@ -96,8 +96,8 @@ export class InFlight {
 	settled(toolCallId: string, used: Estimate): Estimate {
 		const children = [...(this.#calls.get(toolCallId)?.values() ?? [])];
 		this.#calls.delete(toolCallId);
-		const told = children.reduce((sum, child) => plus(sum, child.used), none);
-		return { usd: Math.max(0, used.usd - told.usd), tokens: Math.max(0, used.tokens - told.tokens) };
+		const reported = children.reduce((sum, child) => plus(sum, child.used), none);
+		return { usd: Math.max(0, used.usd - reported.usd), tokens: Math.max(0, used.tokens - reported.tokens) };
 	}
 
 	/** The agent has ended, and its subagents with it. */
@@ -109,7 +109,7 @@ export class InFlight {
 	#child(toolCallId: string, id: string): Child {
 		const children = this.#calls.get(toolCallId) ?? new Map<string, Child>();
 		this.#calls.set(toolCallId, children);
-		// A repair has a conversation of its own; its use is told as that of the task.
+		// A repair has a conversation of its own; its use is reported as the use of the task.
 		const task = id.replace(/-repair$/, "");
 		const name = children.has(task) ? task : id;
 		const known = children.get(name) ?? { requests: [], used: none, hasGrown: false };

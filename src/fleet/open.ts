@@ -13,7 +13,7 @@ export interface QueuePlace {
 	connections?: number;
 }
 
-/** For those who ask and submit, not for workers. */
+/** For clients that query and submit, not for workers. */
 export async function openQueue({ url, schema, directory, connections }: QueuePlace): Promise<SharedQueue> {
 	if (url === undefined) return sharedFileQueue(directory);
 	const { openPostgresQueue } = await import("./postgres/queue.ts");

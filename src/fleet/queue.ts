@@ -71,7 +71,7 @@ export interface Checkpoint {
 	patch: Buffer;
 }
 
-/** What a run left behind for the worker that goes on with it. */
+/** State of a run for the worker that continues it. */
 export interface SavedRun {
 	/** Lines of both files up to the checkpoint, without those that an earlier takeover has cut. */
 	session: string[];
@@ -275,7 +275,7 @@ export interface RunQueue {
 	/** Drops logs and checkpoints of runs that are older; runs and results stay. */
 	prune(days: number): Promise<string[]>;
 
-	/** Calls when there may be something to do. A hint: whoever relies on it asks from time to time, too. */
+	/** Calls when there may be something to do. A hint: callers must also ask from time to time. */
 	watch(wake: () => void): () => void;
 	close(): Promise<void>;
 }

@@ -41,7 +41,7 @@ export interface Spent {
 	tokens: number;
 }
 
-/** What a task call used that was not told before, given all that it used. */
+/** The part of a task call's total use that was not reported before. */
 export type Settle = (toolCallId: string, used: Spent) => Spent;
 
 /** Follows the lines as they are committed. */

@@ -534,6 +534,7 @@ export class RunAtWork {
 		checkpoint?: { n: number; tree: string; patch: Buffer } | { n: number };
 		onlyIfNew?: boolean;
 	}): Promise<void> {
+		// A commit that failed was reported to its caller; this one takes its lines along.
 		const work = this.#committing
 			.catch(() => undefined)
 			.then(async () => {
@@ -567,7 +568,7 @@ export class RunAtWork {
 		return work;
 	}
 
-	/** Asks until there is an answer, or the lease is over: while Postgres is away the agent stands still. */
+	/** Asks until there is an answer, or the lease is over: while Postgres cannot be reached, the agent waits. */
 	async #persistently<T>(ask: () => Promise<T>): Promise<T> {
 		for (let wait = 100; ; wait = Math.min(2000, wait * 2)) {
 			this.#fence.signal.throwIfAborted();

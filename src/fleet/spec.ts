@@ -166,7 +166,7 @@ export function readSubmission(value: unknown, where = "run"): SubmissionInput {
 	return value as unknown as SubmissionInput;
 }
 
-/** Puts what the queue needs to know beside what the worker needs to know. */
+/** Separates what the queue needs to know from what the worker needs to know. */
 export function toSubmission(
 	{ key, lane = "default", priority = 0, batch, budget, needs = [], ...spec }: SubmissionInput,
 	{ maxAttempts, random }: { maxAttempts: number; random: () => string },

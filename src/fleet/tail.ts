@@ -13,7 +13,7 @@ export class Tail {
 		this.#offset = offset;
 	}
 
-	/** The lines since `taken` was told about the last ones. Reading alone changes nothing. */
+	/** The lines after those that were passed to `taken`. Reading alone changes nothing. */
 	peek(): { lines: string[]; offset: number } {
 		let descriptor: number;
 		try {

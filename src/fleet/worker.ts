@@ -159,7 +159,7 @@ export class Worker {
 			if (this.#isEnding && wasHeld) await queue.leave(facts.id).catch((error: Error) => log(error.message));
 		}
 		if (this.#isEnding) return;
-		// Postgres is away, or the lease was lost. While it is held, the same identity goes on.
+		// Postgres cannot be reached, or the lease was lost. While the lease is held, the worker keeps its identity.
 		if (lease.isHeld) return this.#serve({ facts, lease });
 		await Promise.all([...this.#runs.values()].map(({ done }) => done));
 	}

@@ -29,7 +29,7 @@ interface Field {
 
 const cancel: Answer = { action: "cancel" };
 const decline: Answer = { action: "decline" };
-/** A dialog that nobody answers ends. */
+/** A dialog without an answer ends after this time. */
 const patienceMs = 600_000;
 const patternMs = 100;
 const secretName = /pass(word|phrase|code)|token|secret|credential|api.?key|private.?key|(^|[_-])(key|pin)([_-]|$)/i;

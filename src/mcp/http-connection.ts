@@ -46,7 +46,7 @@ async function negotiate(input: OpenHttp): Promise<Connection> {
 			if (error instanceof RpcError) {
 				if (error.code === -32020 || error.code === -32021) throw error;
 				if (error.code === unsupportedVersion) version = spokenVersion(error);
-				// It speaks the newest one after all, as a server behind a balancer may that is just being replaced.
+				// It speaks the newest one after all: a load balancer may be replacing its servers.
 				if (version === modernVersion) return modern(input);
 			} else if (!(error instanceof HttpRefused) || error.status >= 500) throw error;
 		}

@@ -33,7 +33,7 @@ export function freeName(name: string, taken: Set<string>): string {
 
 const clean = (text: string) => text.replace(/[^A-Za-z0-9_-]/g, "_");
 
-/** Whether a name fits a pattern in which `*` stands for any text. Takes time that grows with both lengths only. */
+/** Whether a name fits a pattern in which `*` matches any text. The time grows only with the two lengths. */
 export function fits(pattern: string, name: string): boolean {
 	const parts = pattern.split("*");
 	const [first = "", ...rest] = parts;

@@ -8,7 +8,7 @@ type ModelFacts = Pick<Model, "api" | "provider" | "id">;
 
 const anthropicProperty = /^[A-Za-z0-9_.-]{1,64}$/;
 const mostForOpenAi = 128;
-/** Tools that are taken out one after another before the failure stands. */
+/** How many tools are removed one after another before the failure is reported. */
 const mostInARow = 20;
 
 const keyOf = ({ provider, id }: ModelFacts) => `${provider}/${id}`;
@@ -19,7 +19,7 @@ export class Refusals {
 	/** By model: names of tools that are left out for good. */
 	#out = new Map<string, Set<string>>();
 	/** What was reported, by model and tool. */
-	#told = new Set<string>();
+	#reported = new Set<string>();
 	/** What the model was offered last. */
 	#offered: { model: ModelFacts; tools: readonly Tool[] } | undefined;
 	#inARow = 0;
@@ -92,8 +92,8 @@ export class Refusals {
 
 	#tell(name: string, model: ModelFacts, reason: string): void {
 		const key = keyOf(model);
-		if (this.#told.has(`${key} ${name}`)) return;
-		this.#told.add(`${key} ${name}`);
+		if (this.#reported.has(`${key} ${name}`)) return;
+		this.#reported.add(`${key} ${name}`);
 		this.#warn(`The tool ${name} is left out for ${key}: ${reason}.`);
 	}
 }

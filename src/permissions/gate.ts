@@ -398,9 +398,10 @@ export class Gate {
 		return coveredBy([compiled], call) ? { rule: { action, ...definedOf({ tool, command, path, host }) }, digest } : undefined;
 	}
 
-	/** Before the run: nobody aborted, no rule or mode denies it now, and the paths still lead to the same files. */
+	/** Before the run: it was not aborted, no rule or mode denies it now, and the paths still lead to the same files. */
 	async #check(open: Open, ending: Ending, onAllowed: () => void = () => undefined): Promise<void> {
 		open.isAnswered = true;
+		// Paths that can no longer be located have changed, and are refused as such.
 		const now = open.isForeign ? open.call : await open.locate().catch(() => undefined);
 		if (open.over.signal.aborted) return;
 		const isSame = now !== undefined && (now === open.call || digestOf(now.subject) === open.request.digest);
@@ -421,6 +422,7 @@ export class Gate {
 		const { subject, script } = call;
 		const { toolCallId, batch, digest, text, origin, foreign } = asked;
 		const isChange = subject.kind === "write" || subject.kind === "protected";
+		// An edit that does not fit the file has no preview; the tool itself reports why.
 		const diff =
 			asked.diff ?? foreign?.request.diff ?? (isChange && !foreign ? await preview(subject.tool, subject.args).catch(() => undefined) : undefined);
 		const isCut = foreign?.request.diffTruncated ?? (diff !== undefined && diff.length > longestDiff);

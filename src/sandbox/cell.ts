@@ -10,7 +10,7 @@ import { type Programs, starterEnvironment } from "./programs.ts";
 export interface Cell {
 	/** Of its first process, as this process sees it. */
 	pid: number;
-	/** Resolves when it has ended, whoever ended it. */
+	/** Resolves when it has ended, for whatever reason. */
 	ended: Promise<void>;
 	hasEnded: () => boolean;
 	/** Paths that bubblewrap has made read-only in it by itself, and that commands take over as they are. */

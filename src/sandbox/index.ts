@@ -1,4 +1,4 @@
-/** The sandbox of a session: built, tried, and only then believed. Loaded only where one is asked for. */
+/** The sandbox of a session: built, then probed before it is trusted. Loaded only when a session asks for one. */
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
@@ -318,7 +318,7 @@ export class Sandbox {
 		await this.#try(survey, programs, beginning);
 	}
 
-	/** Who decides about connections, for network `hosts`. Without one there are none. */
+	/** Decides about connections, for network `hosts`. Without it none are allowed. */
 	judgeConnections(judge: JudgeConnection): void {
 		this.#judge = judge;
 	}

@@ -82,7 +82,7 @@ export function nearest(path: string): string {
 	return look(path) || path === dirname(path) ? path : nearest(dirname(path));
 }
 
-/** The same for a path below a directory that is known without links. The system walks the whole path; here most of it has been looked at. */
+/** The same for a path below a directory that is known without links. The system resolves the whole path; here most of it is known already. */
 export function realPathBelow(path: string, directory: string): string | undefined {
 	for (let at = path; at.length >= directory.length; at = dirname(at)) if (look(at)?.isSymbolicLink()) return realPath(path);
 	return look(path) ? path : undefined;

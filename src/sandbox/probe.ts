@@ -170,7 +170,7 @@ const plain = {
 export const hasPassed = (results: readonly ProbeResult[]) =>
 	results.length > 0 && results.every(({ name, result }) => result === (name === "write_inside" ? "works" : "blocked"));
 
-/** Only what must fail: that a write inside works is no way out. */
+/** Only what must fail: a write inside that works is not an escape. */
 export const escapes = (results: readonly ProbeResult[]) => results.filter(({ name }) => name !== "write_inside");
 
 const quoted = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;

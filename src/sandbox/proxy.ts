@@ -136,6 +136,7 @@ export class HostProxy {
 
 	/** What was in the cell is gone, and so is every password. */
 	#forgetCell(): void {
+		// A server that could not be opened was reported to the command that needed it.
 		void this.#opened?.ready.then((server) => server.close()).catch(() => undefined);
 		this.#opened = undefined;
 		for (const { over } of this.#holders.values()) over.abort();

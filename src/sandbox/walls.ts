@@ -26,7 +26,7 @@ export interface WallsOptions {
 	network: "off" | "hosts" | "on";
 	/** `sandbox.env`. */
 	env: readonly string[];
-	/** 0 is no limit. */
+	/** 0: no limit. */
 	maxProcesses: number;
 	logDirectory: string;
 	/** The first cell, where it was begun before. */
@@ -240,6 +240,7 @@ export class Walls implements Confinement {
 
 	/** The cell, made with the first command and again after it was killed. */
 	async cell(): Promise<Cell> {
+		// A cell that could not be made was reported to its first caller; this call makes another.
 		const current = await this.#cell?.catch(() => undefined);
 		if (current && !current.hasEnded()) return current;
 		const opening = openCell(this.#options.programs, this.#options.network !== "on");
@@ -249,6 +250,7 @@ export class Walls implements Confinement {
 
 	async endAll(): Promise<void> {
 		for (const child of this.#children) endGroup(child);
+		// A cell that could not be made needs no end.
 		const cell = await this.#cell?.catch(() => undefined);
 		cell?.kill();
 		await cell?.ended;

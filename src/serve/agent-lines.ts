@@ -1,4 +1,4 @@
-/** Cuts what an agent says into lines. Deltas are most of it, and no one looks into them: neighbours stay together, as bytes. */
+/** Splits an agent's output into lines. Most of them are deltas, which the server does not parse: neighbours stay together, as bytes. */
 import { RecordReader } from "../lib/jsonl.ts";
 
 const lf = 0x0a;

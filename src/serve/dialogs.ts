@@ -1,4 +1,4 @@
-/** Open questions of a session. The first answer counts. Where no one who may answer comes, a question ends with its default. */
+/** Open questions of a session. The first answer counts. When no client that may answer arrives, a question ends with its default. */
 
 interface DialogsParts {
 	now(): number;

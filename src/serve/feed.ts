@@ -1,4 +1,4 @@
-/** The frames of one session and everyone who reads them. A reader that is slow loses nothing that is kept, and slows no one down. */
+/** The frames of one session and all its readers. A slow reader loses no kept frame and does not slow down the others. */
 import type { DeltaRun } from "./agent-lines.ts";
 import type { Encoding } from "./frames.ts";
 import { encoded } from "./frames.ts";

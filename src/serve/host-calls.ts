@@ -3,7 +3,7 @@
 interface HostCallsParts {
 	/** To the agent. */
 	send(frame: object | string): void;
-	/** False when no one holds the seat now. */
+	/** False when no client holds the seat now. */
 	toSeat(line: string): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What concerns all sessions, for those who listen to the server itself. */
+/** Events about all sessions, for clients that observe the server itself. */
 export class Hub {
 	#listeners = new Set<(frame: object) => void>();
 

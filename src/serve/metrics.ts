@@ -90,7 +90,7 @@ export class Metrics {
 		metric("frames_out_total", "counter", "Frames that were sent to readers.", [["", frames]]);
 		metric("bytes_out_total", "counter", "Bytes that were sent to readers.", [["", bytes]]);
 		metric("reader_lag_frames_max", "gauge", "How many frames the slowest reader is late.", [["", lag]]);
-		metric("gaps_total", "counter", "Gaps that readers were told of.", labelled("reason", gaps));
+		metric("gaps_total", "counter", "Gaps reported to readers.", labelled("reason", gaps));
 		metric("replay_bytes_total", "counter", "Bytes that were sent again from event logs.", [["", replayBytes]]);
 		metric("auth_failures_total", "counter", "Requests without a valid token.", labelled("why", this.#authFailures));
 		metric("requests_total", "counter", "Requests by route and status.", this.#requests);

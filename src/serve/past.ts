@@ -82,7 +82,7 @@ export class SessionPast {
 	#kept(query: PastQuery): Iterable<{ json: string; seq?: number; type: string }> {
 		const { after, ring, remembered, reason } = query;
 		if (remembered) return remembered.map((line) => rememberedFrame(line, reason));
-		// Most of those who come back missed little.
+		// Most readers that reconnect missed little.
 		if (ring?.hasDurableAfter(after)) return fromRing(query, ring);
 		const file = this.#file();
 		if (file !== undefined && isThere(file) && isThere(eventLogPath(file))) return this.#fromLog(file, query);

@@ -24,7 +24,7 @@ export class Roots {
 			real = realpathSync(path);
 			if (!statSync(real).isDirectory()) throw new Error("not a directory");
 		} catch {
-			// Whether it exists is not told of places outside.
+			// Outside the roots the answer does not reveal whether the directory exists.
 			if (this.#contains(path)) throw new Refusal(422, "bad_field", `cwd: there is no directory ${path}.`);
 			throw this.#outside(path);
 		}

@@ -31,7 +31,7 @@ export class Seat<C extends SeatConnection> {
 		return this.#holder;
 	}
 
-	/** Absent while the holder is away. */
+	/** Absent while the holder is disconnected. */
 	get connection(): C | undefined {
 		return this.#connection;
 	}

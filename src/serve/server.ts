@@ -310,7 +310,7 @@ export class BowlineServer {
 				throw new Refusal(426, "upgrade", "Open a WebSocket here.", { headers: { Upgrade: "websocket", Connection: "Upgrade" } });
 			await handlers[admitted.name]({ ...admitted, request, response, server: this });
 		} catch (error) {
-			// A client that goes away in the middle of its body is not a fault.
+			// A client that disconnects in the middle of its body is not a fault.
 			if (request.destroyed && !request.complete) return;
 			if (!isRefusal(error)) this.config.log({ event: "fault", route: path, error: (error as Error).stack ?? String(error) });
 			const refusal = isRefusal(error) ? error : internal(error);

@@ -33,7 +33,7 @@ export interface Connection {
 	held?: string[] | undefined;
 }
 
-/** Who sent a command over plain HTTP. */
+/** The sender of a command over plain HTTP. */
 export interface Caller {
 	bearer: Bearer;
 	name: string;
@@ -296,7 +296,7 @@ export class Session {
 		if (this.#starting) return this.#starting;
 		const starting = this.#begin();
 		this.#starting = starting;
-		// The next one who wants it awake tries again. A newer start is not touched.
+		// The next request that needs the agent tries again. A newer start is not touched.
 		starting.catch(() => {
 			if (this.#starting === starting) this.#starting = undefined;
 		});
@@ -362,6 +362,7 @@ export class Session {
 
 	/** Ends the process. Resolves when it is gone. */
 	async stop(options: { abort?: boolean } = {}): Promise<void> {
+		// A failed start is reported to the request that caused it.
 		if (this.state === "starting") await this.#starting?.catch(() => undefined);
 		const agent = this.#agent;
 		if (!agent) return;
@@ -573,7 +574,7 @@ export class Session {
 		if (type === "gap") return void this.#remembering?.push(line); // Of our own subscribe: readers get their own.
 		if (type === "host_tool_call" || type === "host_tool_cancel") return this.#hostCalls.receive(type, line);
 		if (!isNumbered({ type })) return void this.seat.connection?.reader.send(line);
-		// The agent could not reserve a number for it: those who read now get it, and those who come later are told of a hole.
+		// The agent could not reserve a number for it: current readers get it, and later readers get a gap.
 		if (isDurable(type, line)) this.feed.ring.miss();
 		for (const reader of this.feed.readers) reader.send(line);
 		this.#observe(type, line);
@@ -596,7 +597,7 @@ export class Session {
 		const answer = () => request.answer(withOwnId(line, request.id));
 		if (isSuccess && movers.has(command)) {
 			this.#moving = [];
-			// Who asked for it hears first where the session goes on.
+			// The client that asked learns first where the session continues.
 			void this.#findOutWhere(request.key).then(answer);
 			return this.#updateBusy();
 		}
@@ -747,7 +748,7 @@ export class Session {
 		this.#toAgent(JSON.stringify({ ...frame, id: `s${number}` }), mayPass);
 	}
 
-	/** An agent that does not read makes others wait, except those who want to stop it. */
+	/** Commands wait while the agent does not read, except those that stop it. */
 	#toAgent(line: string, mayPass: boolean): void {
 		const agent = this.#agent;
 		if (!agent) return;

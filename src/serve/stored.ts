@@ -87,7 +87,7 @@ const download = (name: string, type: string) => ({
 function sendFile(response: ServerResponse, path: string, headers: Record<string, string>, then: () => void = () => undefined): void {
 	const { size } = statSync(path);
 	response.writeHead(200, { ...headers, "Content-Length": String(size) });
-	// One that goes away in the middle is nothing to report.
+	// A client that disconnects in the middle is not worth a report.
 	pipeline(createReadStream(path, { end: Math.max(0, size - 1) }), response, then);
 }
 

@@ -1,4 +1,4 @@
-/** Who may do what: tokens by their digests, one-time codes for the page, tickets for sockets of browsers. Plain tokens are in one file only. */
+/** Access rights: tokens by their digests, one-time codes for the page, tickets for sockets of browsers. Plain tokens are in one file only. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "../lib/ids.ts";

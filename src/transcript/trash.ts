@@ -54,6 +54,7 @@ export async function emptyTrash(directory: string, now: number): Promise<void> 
 	if (listing.status === "rejected") return;
 	for (const name of listing.value) {
 		const time = Number(/^(\d+)_/.exec(name)?.[1] ?? Number.NaN);
+		// What cannot be removed now is tried again the next time.
 		if (now - time > keptMs) await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined);
 	}
 }

@@ -130,16 +130,16 @@ export class Journal {
 		for (const [name, id] of gone) this.#tables[name].delete(id);
 	}
 
-	/** Written beside and put in place in one step. */
+	/** Written to a second file, which then replaces the first in one step. */
 	#compact(): void {
-		const beside = `${this.#path}.new`;
-		const descriptor = openSync(beside, "w", 0o600);
+		const next = `${this.#path}.new`;
+		const descriptor = openSync(next, "w", 0o600);
 		let size = 0;
 		for (const name of tableNames)
 			for (const row of this.#tables[name].values()) size += writeSync(descriptor, `${JSON.stringify({ [name]: [row] })}\n`);
 		fsyncSync(descriptor);
 		closeSync(descriptor);
-		renameSync(beside, this.#path);
+		renameSync(next, this.#path);
 		const directory = openSync(dirname(this.#path), "r");
 		fsyncSync(directory);
 		closeSync(directory);

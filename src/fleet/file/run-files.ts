@@ -23,7 +23,7 @@ export class RunFiles {
 		this.#directory = directory;
 	}
 
-	/** Appends lines after the bytes that count; what a crash left behind them goes. Gives the bytes that count now. */
+	/** Appends lines after the bytes that count, and removes what a crash left after them. Returns the number of bytes that count now. */
 	append(runId: string, file: LogFile, bytes: number, epoch: number, lines: readonly string[]): number {
 		if (lines.length === 0) return bytes;
 		mkdirSync(this.#place(runId), { recursive: true, mode: 0o700 });

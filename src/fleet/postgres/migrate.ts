@@ -154,7 +154,7 @@ export async function dropPartitions(client: ClientBase, schema: string, days: n
 	return names;
 }
 
-/** Roles for people who want to give out less than everything. Printed by `fleet init --roles`, never run by itself. */
+/** Roles with fewer rights than the owner's. Printed by `fleet init --roles`, never run automatically. */
 export const roleStatements = (schema: string): string => {
 	const s = quoted(schema);
 	return `create role fleet_read nologin;

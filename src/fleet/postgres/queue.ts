@@ -98,7 +98,7 @@ export class PostgresQueue implements Fleet.RunQueue {
 			// The same key gives the same run, so that it may be repeated.
 			done.push(...(await this.#repeatedly(() => this.#transaction((client) => this.#submitAll(client, part)))));
 		}
-		// Without it claims would sort all waiting runs until Postgres looks by itself, a minute later. Only the owner may ask; for others it is a warning.
+		// Without it claims would sort all waiting runs until Postgres analyzes the table automatically, a minute later. Only the owner may do this; others get a warning.
 		if (submissions.length >= submitAtOnce) await this.#ask(this.#sql.analyze, []).catch(() => undefined);
 		for (const lane of new Set(submissions.map(({ lane }) => lane))) this.#notify(`ready ${lane}`.slice(0, 90));
 		return done;
@@ -454,6 +454,7 @@ export class PostgresQueue implements Fleet.RunQueue {
 		const now = performance.now();
 		if (now - (this.#notifiedAt.get(payload) ?? Number.NEGATIVE_INFINITY) < notifyEveryMs) return;
 		this.#notifiedAt.set(payload, now);
+		// Workers also poll: a lost notification only delays them.
 		this.#pool.query("select pg_notify($1, $2)", [this.#channel, payload]).catch(() => undefined);
 	}
 

@@ -96,7 +96,7 @@ export class FleetRoutes {
 		answerJson(response, 200, { workers: await this.#fleet.workers() });
 	}
 
-	/** Until the run has ended, or the reader goes away. */
+	/** Until the run has ended, or the reader disconnects. */
 	async runEvents(call: Call): Promise<void> {
 		const { request, response, query, server } = call;
 		const bearer = call.bearer as Bearer;
@@ -143,7 +143,7 @@ export class FleetRoutes {
 			for (const takeover of takeoversOf(copy).slice(known)) tell(JSON.stringify({ type: "run_takeover", runId: copy.id, ...takeover }));
 			known = copy.takeovers.length;
 			for (const { type, json, seq } of copy.lastSeq > after || isFirst ? copy.framesAfter(after, run.epoch) : []) {
-				// What goes on is told once, to begin with; after that the frames tell it.
+				// The first frame reports what is going on; the frames after it report each change.
 				if (type !== "snapshot" || isFirst) tell(json, seq);
 				if (seq !== undefined) after = Math.max(after, seq);
 			}

@@ -1,4 +1,4 @@
-/** What a screen reader is told: that something happened, never the text as it is written. */
+/** Announcements for screen readers: that something happened, never the text while it streams. */
 import { h } from "../../page/dom.ts";
 
 export class Announcer {

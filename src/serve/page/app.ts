@@ -96,7 +96,7 @@ export class App {
 	#suggestion: { id: string; text: string } | undefined;
 	#hasSeat = false;
 	#hasSaidHello = false;
-	/** Only what happens from now on is told: what is replayed is old. */
+	/** Announces only new events: replayed ones are old. */
 	#isLive = false;
 
 	constructor(root: HTMLElement) {
@@ -499,7 +499,7 @@ export class App {
 		this.#drawList();
 	}
 
-	/** The agent asks only those who said that they answer. It is not started for this. */
+	/** The agent asks only clients that said they answer. It is not started for this. */
 	#sayHello(): void {
 		const model = this.#model;
 		if (!model || this.#hasSaidHello || !this.#mayDrive || !isAwake(model.session)) return;
@@ -623,7 +623,7 @@ export class App {
 		this.#chat.setBanner(children);
 	}
 
-	/** Something that was asked for did not work. It is said until something else is asked for. */
+	/** A request failed. The message stays until the next request. */
 	#complain(title: string, text: string): void {
 		const close = button("small", "Close", () => this.#forgive(), icon("close"));
 		this.#complaint = banner("bad complaint", title, text, close);

@@ -1,4 +1,4 @@
-/** Questions that wait for a person: approvals of tool calls, and dialogs of extensions. Cards above the composer; none takes the focus by itself. */
+/** Questions that wait for a person: approvals of tool calls, and dialogs of extensions. Cards above the composer; none takes the focus automatically. */
 import { readFiles } from "../../lib/read-diff.ts";
 import { visibleControls } from "../../page/ansi.ts";
 import { diffView } from "../../page/diff.ts";

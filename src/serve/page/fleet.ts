@@ -20,7 +20,7 @@ export const runAddress = (id: string) => `#/r/${encodeURIComponent(id)}`;
 export const runWord = ({ state, status, isCancelled }: FleetRun): string =>
 	state === "done" ? (status ?? "done").replaceAll("_", " ") : isCancelled ? "is being cancelled" : state;
 
-/** A dot beside a word: colour alone says nothing. */
+/** A dot next to a word: colour alone says nothing. */
 export function runDot({ state, status }: FleetRun): HTMLElement {
 	const kind = state === "running" ? "working" : state === "queued" ? "asleep" : status === "completed" ? "done" : "crashed";
 	return h("span", { class: `dot ${kind}`, "aria-hidden": "true" });

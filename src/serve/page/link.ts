@@ -1,4 +1,4 @@
-/** One WebSocket for all sessions of this tab. It comes back by itself, goes on after the last frame it has seen, and asks unanswered questions again. */
+/** One WebSocket for all sessions of this tab. It reconnects automatically, continues after the last frame it has seen, and repeats unanswered requests. */
 import type { Api } from "./api.ts";
 import { Refused } from "./api.ts";
 

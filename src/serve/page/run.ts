@@ -1,4 +1,4 @@
-/** One run of the fleet: its conversation as far as its workers have committed it, to read; its result beside it. */
+/** One run of the fleet: its conversation, read-only, as far as its workers have committed it, and its result. */
 
 import { readFiles } from "../../lib/read-diff.ts";
 import { colouring } from "../../page/code.ts";
