@@ -86,18 +86,27 @@ export class ConfinedFiles {
 		try {
 			if (!(await directory.stat()).isDirectory()) throw new Error(`${path} is not a directory.`);
 			const self = this.#places.pathOf(directory);
-			const names = await readdir(self);
-			const marked = await Promise.all(
-				names.map(async (name) => {
-					const [facts] = await Promise.allSettled([stat(join(self, name))]);
-					if (facts.status === "rejected") return [];
-					return [facts.value.isDirectory() ? `${name}/` : name];
+			const place = await this.#places.realPlace(directory, path);
+			const entries = await readdir(self, { withFileTypes: true });
+			const marked = await Promise.allSettled(
+				entries.map(async (entry) => {
+					const target = entry.isSymbolicLink() ? this.#linked(join(place, entry.name)) : join(self, entry.name);
+					return target !== undefined && (await stat(target)).isDirectory() ? `${entry.name}/` : entry.name;
 				}),
 			);
-			return marked.flat();
+			return marked.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
 		} finally {
 			await directory.close();
 		}
+	}
+
+	/** What a link leads to. Nothing where that is hidden: then a list must not even say whether it exists. */
+	#linked(link: string): string | undefined {
+		const view = this.#view();
+		const located = locate(link, view);
+		if (!this.#mayRead(view, located.path).allowed) return undefined;
+		if (located.missing.length > 0) throw new Error(`No such file or directory: ${link}`);
+		return located.path;
 	}
 
 	/** Replaces a file in one step, or makes it with the folders that are missing. Resolves with what the model should know about it. */

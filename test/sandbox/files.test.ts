@@ -115,6 +115,17 @@ describe.skipIf(process.platform !== "linux")("file tools in a sandbox", () => {
 		expect(await call("ls", { path: join(folder, "home/.ssh") })).toContain("cannot be read");
 	});
 
+	test("a list says nothing about what hidden links lead to, and follows the others as commands do", async () => {
+		mkdirSync(join(folder, "work/links"));
+		mkdirSync(join(folder, "private/tmp/own"));
+		const links = {
+			...{ key: join(folder, "home/.ssh/key"), absent: join(folder, "home/.ssh/absent"), keys: join(folder, "home/.ssh") },
+			...{ dangling: "nowhere", up: "..", own: "/tmp/own", text: "../a.txt" },
+		};
+		for (const [name, target] of Object.entries(links)) symlinkSync(target, join(folder, "work/links", name));
+		expect(await call("ls", { path: "links" })).toBe("absent\nkey\nkeys\nown/\ntext\nup/");
+	});
+
 	test("the kernel's directories show nothing of this process", async () => {
 		for (const path of ["/proc/self/environ", "/proc/1/status", "/sys/kernel/mm", "/dev/null"])
 			expect(await call("read", { path })).toMatch(/^Failed: .*(kernel|cannot|not a)/);
