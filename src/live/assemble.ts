@@ -56,7 +56,7 @@ export interface Assembly {
 
 /** `makeBudget`: watches over the session's ceilings, when there are any. */
 export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBudget | undefined): Assembly {
-	const { options, settings } = workspace;
+	const { options, settings, sandbox } = workspace;
 	const { warn, variations = {} } = front;
 	const base = foundation(workspace, front);
 	const { doors, models, secrets, store, conversation, edges, choice, entries } = base;
@@ -95,6 +95,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		compaction: made.compaction,
 		bash: new UserBash({
 			shell: (isInside) => (isInside ? shells.insideShell() : shells.hostShell()),
+			...(sandbox && { sandboxUse: (denied: readonly string[]) => sandbox.facts(denied) }),
 			recorder: () => session.recorder(),
 			doors,
 			log,

@@ -22,3 +22,16 @@ export const SandboxState = shape("SandboxState", "Whether commands and file too
 	remedy: optional(text({ description: "What to do about it." })),
 });
 export type SandboxState = Static<typeof SandboxState>;
+
+export const SandboxUse = shape(
+	"SandboxUse",
+	"The sandbox of one command: the member `sandbox` of the details of a `bash` call, and of a `BashResult`.",
+	{
+		applied: flag({ description: "It ran inside. False after an approval to run outside." }),
+		mode: optional(words("read-only", "workspace-write")),
+		network: optional(words("off", "hosts", "on")),
+		denied: optional(list(text(), { description: "What was refused by name, such as `host a.example:443`." })),
+		note: optional(text({ description: "Why the sandbox may have made the command fail, or why it was rebuilt meanwhile." })),
+	},
+);
+export type SandboxUse = Static<typeof SandboxUse>;

@@ -547,6 +547,19 @@ export interface BashResult {
 	artifactId?: string;
 	/** It ran inside the sandbox. */
 	sandboxed?: boolean;
+	sandbox?: SandboxUse;
+}
+
+/** The sandbox of one command: the member `sandbox` of the details of a `bash` call, and of a `BashResult`. */
+export interface SandboxUse {
+	/** It ran inside. False after an approval to run outside. */
+	applied: boolean;
+	mode?: "read-only" | "workspace-write";
+	network?: "off" | "hosts" | "on";
+	/** What was refused by name, such as `host a.example:443`. */
+	denied?: string[];
+	/** Why the sandbox may have made the command fail, or why it was rebuilt meanwhile. */
+	note?: string;
 }
 
 /** A summary took the place of older messages. */

@@ -4,7 +4,7 @@ import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { randomBytes } from "../lib/ids.ts";
 import type { Confinement, ProgramStart } from "../lib/shell/confinement.ts";
-import type { SandboxState } from "../protocol/sandbox.ts";
+import type { SandboxState, SandboxUse } from "../protocol/sandbox.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import { type Cell, CellError, openCell } from "./cell.ts";
 import { outsideEnvironment } from "./environment.ts";
@@ -124,8 +124,9 @@ export class Sandbox {
 	}
 
 	/** What the result of a command says about it. */
-	facts(denied: readonly string[]): Record<string, unknown> {
-		return { applied: true, mode: this.currentMode, network: this.#input.setting("sandbox.network"), denied };
+	facts(denied: readonly string[]): SandboxUse {
+		const mode = this.currentMode === "external" ? {} : { mode: this.currentMode };
+		return { applied: true, ...mode, network: this.#input.setting("sandbox.network"), denied: [...denied] };
 	}
 
 	/** One line for the model when the walls may be why a command failed. */

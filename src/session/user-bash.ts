@@ -5,10 +5,13 @@ import type { Log } from "../lib/log.ts";
 import type { Shell, ShellUpdate } from "../lib/shell/index.ts";
 import type { BashResult } from "../protocol/commands/bash.ts";
 import type { BashExecutionMessage } from "../protocol/messages.ts";
+import type { SandboxUse } from "../protocol/sandbox.ts";
 
 export interface UserBashParts {
 	/** `isInside`: in the sandbox of the session. */
 	shell: (isInside: boolean) => Promise<Shell>;
+	/** What a result says about the sandbox. */
+	sandboxUse?: (denied: readonly string[]) => SandboxUse;
 	/** Where the record of a command that starts now will go. */
 	recorder: () => (message: BashExecutionMessage) => void;
 	doors: Doors;
@@ -71,7 +74,7 @@ export class UserBash {
 			truncated,
 			fullOutputPath,
 			...size,
-			...(inside && { sandboxed: true }),
+			...(inside && { sandboxed: true, sandbox: { applied: true, ...this.#parts.sandboxUse?.(inside.denied), ...noteOf(inside.breach) } }),
 		};
 	}
 
@@ -91,3 +94,5 @@ export class UserBash {
 		await Promise.all(running.map(([, ended]) => ended));
 	}
 }
+
+const noteOf = (note: string | undefined) => (note === undefined ? {} : { note });

@@ -65,10 +65,12 @@ export function bashTool(shell: Shell, sandbox?: SandboxFacts, outside?: Outside
 				if (problem !== undefined) throw new Error(withParagraph(shownOutput(result), problem));
 				return finished(result);
 			}
-			const facts = { ...details(result), sandbox: sandbox.facts(result.inside.denied) };
-			if (problem === undefined) return textResult(shownOutput(result) || "(no output)", facts);
+			const use = sandbox.facts(result.inside.denied);
+			if (problem === undefined) return textResult(shownOutput(result) || "(no output)", { ...details(result), sandbox: use });
 			const note = sandbox.note(result.output);
 			const text = withParagraph(shownOutput(result), problem);
+			const reason = result.inside.breach ?? note;
+			const facts = { ...details(result), sandbox: { ...use, ...(reason !== undefined && { note: reason }) } };
 			throw new ToolFailure(textResult(note === undefined ? text : withParagraph(text, note), facts));
 		},
 	};

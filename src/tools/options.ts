@@ -2,6 +2,7 @@
 import type { Files } from "../agent/contracts.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { ToolResult } from "../protocol/messages.ts";
+import type { SandboxUse } from "../protocol/sandbox.ts";
 import type { ConfinedFiles } from "./paths.ts";
 import type { TodoToolOptions } from "./todo.ts";
 
@@ -35,7 +36,7 @@ export interface ToolOptions {
 /** What results say about the walls that a command ran in. */
 export interface SandboxFacts {
 	/** For programs: a member of the details. */
-	facts(denied: readonly string[]): Record<string, unknown>;
+	facts(denied: readonly string[]): SandboxUse;
 	/** For the model, when a command failed: one line if the walls may be the reason. */
 	note(output: string): string | undefined;
 }

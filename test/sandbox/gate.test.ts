@@ -161,7 +161,10 @@ describe.skipIf(missing)(`walls and the gate${missing ? ` (left out: ${missing})
 		agent.send({ id: "m", type: "set_mcp_servers", servers: { far: { url: "http://127.0.0.1:9/mcp" } } });
 		agent.send({ id: "b", type: "bash", command: `echo x > ${machine.outside}/by-host`, sandbox: true });
 		const frames = await agent.until(({ id }) => id === "b");
-		expect(frames.find(({ id }) => id === "b")).toMatchObject({ success: true, data: { exitCode: 1, sandboxed: true } });
+		expect(frames.find(({ id }) => id === "b")).toMatchObject({
+			success: true,
+			data: { exitCode: 1, sandboxed: true, sandbox: { applied: true, mode: "workspace-write", network: "off", denied: [] } },
+		});
 		// The host's command does not wait for the others.
 		for (const name of ["t", "m"]) await agent.until(({ id }) => id === name);
 		agent.send({ id: "s", type: "get_state" });

@@ -121,7 +121,7 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 			details: { sandbox: { applied: true, mode: "workspace-write", network: "off", denied: [] } },
 		});
 		expect(results[1]?.text).toContain(`[Ran in a sandbox: ${machine.work} and /tmp are writable, the network is off.]`);
-		expect(results[1]?.details.sandbox).toMatchObject({ applied: true });
+		expect(results[1]?.details.sandbox).toMatchObject({ applied: true, note: expect.stringMatching(/^\[Ran in a sandbox: /) });
 		const state = agent.frames.find(({ id }) => id === "s") as Frame & { data: { systemPrompt: string; sandbox: object } };
 		expect(state.data.systemPrompt).toContain(`Commands and file tools are in a sandbox: ${machine.work} and /tmp are writable, the network is off.`);
 		expect(state.data.sandbox).toMatchObject({ mode: "workspace-write", active: true, verified: true });

@@ -55,6 +55,7 @@ __all__ = [
     "CycledModel",
     "CompactionResult",
     "BashResult",
+    "SandboxUse",
     "Forked",
     "ForkPoint",
     "SessionStatsTokens",
@@ -869,6 +870,23 @@ class BashResult(_BashResult, total=False):
     artifactId: str
     # It ran inside the sandbox.
     sandboxed: bool
+    sandbox: SandboxUse
+
+
+class _SandboxUse(TypedDict):
+    # It ran inside. False after an approval to run outside.
+    applied: bool
+
+
+class SandboxUse(_SandboxUse, total=False):
+    """The sandbox of one command: the member `sandbox` of the details of a `bash` call, and of a `BashResult`."""
+
+    mode: Literal["read-only", "workspace-write"]
+    network: Literal["off", "hosts", "on"]
+    # What was refused by name, such as `host a.example:443`.
+    denied: List[str]
+    # Why the sandbox may have made the command fail, or why it was rebuilt meanwhile.
+    note: str
 
 
 class Forked(TypedDict):

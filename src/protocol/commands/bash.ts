@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import { ack, command, flag, integer, optional, shape, text } from "../define.ts";
+import { SandboxUse } from "../sandbox.ts";
 
 export const BashResult = shape("BashResult", "How a command ended. A non-zero exit code is still a success.", {
 	output: text({ description: "stdout and stderr merged, the last 2000 lines or 50 KB." }),
@@ -13,6 +14,7 @@ export const BashResult = shape("BashResult", "How a command ended. A non-zero e
 	outputBytes: integer(),
 	artifactId: optional(text()),
 	sandboxed: optional(flag({ description: "It ran inside the sandbox." })),
+	sandbox: optional(SandboxUse),
 });
 export type BashResult = Static<typeof BashResult>;
 
