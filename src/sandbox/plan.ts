@@ -62,6 +62,8 @@ export function mountPlan({ view, sockets, inProc, inRun }: PlanInput): Step[] {
 		...hidden.filter(isLater).flatMap(hide),
 		// Last: a socket in any of the places above could still be connected to.
 		...sockets.map((path): Step => ["--ro-bind", "/dev/null", nameInside(path)]),
+		// Now that everything in it has its place, nothing else can be made there.
+		...hidden.filter(({ isOpen }) => isOpen).map(({ path }): Step => ["--remount-ro", path]),
 	];
 	if (steps.length > mostSteps)
 		throw new Error(`The sandbox would need ${steps.length} mounts, more than ${mostSteps}. Work in a smaller directory.`);

@@ -1,5 +1,5 @@
 /** Looks at the machine and makes a view of it, again for each command: files come and go. */
-import { closeSync, constants, mkdirSync, openSync, readFileSync, readlinkSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, readlinkSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { type GitNamedFile, gitNamedFiles } from "../lib/git-named-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
@@ -319,29 +319,4 @@ function commonDirectory(top: string): string | undefined {
 	const pointer = look(join(top, ".git"))?.isFile() ? gitLayout([top], [top], { roots: [], git: "write" }).writable : [];
 	const entry = pointer.find((path) => path.includes("/worktrees/"));
 	return entry === undefined ? undefined : dirname(dirname(entry));
-}
-
-/** Sockets of programs outside that a command could still see. One that is mounted read-only can be connected to all the same. */
-export function visibleSockets(view: View): string[] {
-	const covered = ["/run", "/var/run", "/proc", "/dev", "/tmp", "/var/tmp", ...view.hidden.map(({ path }) => path)];
-	const open = [...view.writable, ...view.shown];
-	const found = new Set<string>();
-	for (const line of readProc("/proc/net/unix").split("\n")) {
-		const path = line.slice(line.indexOf("/"));
-		if (!path.startsWith("/") || path.length < 2) continue;
-		if (covered.some((each) => isWithin(path, each)) && !open.some((each) => isWithin(path, each))) continue;
-		const target = realPath(path);
-		if (target === undefined || !look(target)?.isSocket()) continue;
-		if (covered.some((each) => isWithin(target, each)) && !open.some((each) => isWithin(target, each))) continue;
-		found.add(target);
-	}
-	return [...found].sort();
-}
-
-function readProc(path: string): string {
-	try {
-		return readFileSync(path, "utf8");
-	} catch {
-		return "";
-	}
 }

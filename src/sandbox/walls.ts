@@ -14,7 +14,7 @@ import { mountPlan } from "./plan.ts";
 import { type Programs, starterEnvironment } from "./programs.ts";
 import type { HostProxy, Pass } from "./proxy.ts";
 import type { SeatbeltStart } from "./seatbelt.ts";
-import { visibleSockets } from "./survey.ts";
+import { visibleSockets } from "./sockets.ts";
 import { temporaryName, type View } from "./view.ts";
 
 export interface WallsOptions {

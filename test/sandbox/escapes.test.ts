@@ -39,6 +39,7 @@ const escapes: Record<string, (scene: Scene) => string> = {
 	"a signal to another process": ({ victim }) => `kill -0 ${victim.pid} && grep -q ${victim.mark} /proc/${victim.pid}/cmdline`,
 	"a server on the host's loopback": ({ port }) => `exec 3<>/dev/tcp/127.0.0.1/${port}`,
 	"a socket in the home": ({ machine }) => connectsTo(`"${machine.home}/agent.sock"`),
+	"a socket in the home, with a relative name": ({ machine }) => connectsTo(`"${machine.home}/victim.sock"`),
 	"a socket in the project": ({ machine }) => connectsTo(`"${machine.work}/host.sock"`),
 	"an abstract socket": ({ machine }) => connectsTo(`"\\0${machine.folder}"`),
 	"a hook": () => "echo 'echo x' > .git/hooks/pre-commit",
@@ -82,7 +83,7 @@ async function scene(id: number | undefined): Promise<Scene> {
 		directories.push(runtime);
 		await machine.listen({ path: join(runtime, "bus") });
 	}
-	return { machine, port, victim: machine.victim(), runtime };
+	return { machine, port, victim: await machine.victim(), runtime };
 }
 
 describe.skipIf(missing)(`escapes${missing ? ` (left out: ${missing})` : ""}`, () => {

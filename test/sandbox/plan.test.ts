@@ -204,6 +204,7 @@ test("a hidden home: only what PATH needs is seen in it", () => {
 		root,
 		...settings,
 		"--ro-bind home/bin home/bin",
+		"--remount-ro home",
 	]);
 });
 

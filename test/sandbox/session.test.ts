@@ -128,7 +128,7 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 		expect(existsSync(join(machine.outside, "by-host"))).toBe(true);
 	});
 
-	test("read-only: commands and tools read the project and write nothing but temporary files", async () => {
+	test("read-only with a hidden home: commands and tools read the project and write nothing but temporary files", async () => {
 		const machine = machineOf();
 		machine.write("work/a.txt", "content\n");
 		const calls = [
@@ -137,10 +137,16 @@ describe.skipIf(missing)(`sessions in a sandbox${missing ? ` (left out: ${missin
 			"echo x > /tmp/b && cat /tmp/b",
 			{ tool: "write", arguments: { path: "c", content: "x" } },
 			{ tool: "grep", arguments: { pattern: "content" } },
+			// Nothing of the home is seen, and nothing can be made there.
+			'test -z "$(ls -A ~)" && ! touch ~/x',
 		];
-		const { results, ready } = await machine.run(calls, ["--sandbox", "read-only", "--tools", "bash,write,grep"]);
+		machine.write("home/.profile", "x");
+		const { results, ready } = await machine.run(calls, [
+			...["--sandbox", "read-only", "--set", "sandbox.home=hidden"],
+			...["--tools", "bash,write,grep"],
+		]);
 		expect(ready.sandbox).toMatchObject({ mode: "read-only", active: true, verified: true, writable: [] });
-		expect(results.map(({ isError }) => isError)).toEqual([false, true, false, true, false]);
+		expect(results.map(({ isError }) => isError)).toEqual([false, true, false, true, false, false]);
 		expect(results[4]?.text).toBe("a.txt:1: content");
 		expect(readdirSync(machine.work)).toEqual(["a.txt"]);
 	});

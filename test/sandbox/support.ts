@@ -1,6 +1,18 @@
 /** A machine for sandbox tests: a home with secrets, a project, an agent whose model runs the commands of a test. As root, and as an ordinary user. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+	chmodSync,
+	chownSync,
+	cpSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	realpathSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -125,11 +137,16 @@ export class Machine {
 		this.git("commit", "--quiet", "--allow-empty", "-m", "Beginning");
 	}
 
-	/** A process of the same user, outside, which is known by its command line: inside, another one may have its number. */
-	victim(): Victim {
+	/**
+	 * A process of the same user, outside, which is known by its command line: inside, another one may have its number. It listens at a socket with a
+	 * relative name in the home.
+	 */
+	async victim(): Promise<Victim> {
 		const mark = `victim-of-${basename(this.folder)}`;
-		const child = spawn(process.execPath, ["-e", "setInterval(() => undefined, 1000)", mark], { stdio: "ignore", ...this.#identity });
+		const code = 'require("net").createServer((socket) => socket.on("error", () => undefined).end("hello")).listen("victim.sock")';
+		const child = spawn(process.execPath, ["-e", code, mark], { cwd: this.home, stdio: "ignore", ...this.#identity });
 		this.#children.push(child);
+		await until(() => existsSync(join(this.home, "victim.sock")));
 		return { pid: child.pid as number, mark };
 	}
 
