@@ -45,7 +45,7 @@ function load(id) {
 		modules.delete(id);
 		throw error;
 	}
-	if (!isPatient && inLoops.every((each) => modules.has(each))) {
+	if (!isPatient && require.main === module && inLoops.every((each) => modules.has(each))) {
 		isPatient = true;
 		setTimeout(optimizeLater, 200).unref();
 	}
@@ -56,7 +56,8 @@ const inLoops = ["./session-run.js", "./lib-shell-index.js"];
 let isPatient = false;
 /**
  * An agent runs most of its functions some hundred times. V8 would spend a fifth of a long run's time on optimizing them, just when the run
- * ends; eight times its usual patience still optimizes what streams text. Not earlier: V8 refuses kept code once its flags have changed.
+ * ends; eight times its usual patience still optimizes what streams text. Not earlier: V8 refuses kept code once its flags have changed. Not
+ * while the code to keep is made, for the same reason: the build requires this file.
  */
 function optimizeLater() {
 	process.getBuiltinModule?.("node:v8").setFlagsFromString("--interrupt-budget=540672");
