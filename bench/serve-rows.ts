@@ -1,5 +1,5 @@
 /** Rows about `bowline serve`: its start, what sessions cost, and how frames reach many readers. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -10,23 +10,31 @@ import type { Row, Trial } from "./row.ts";
 const megabyte = 1024;
 const pssMb = (pid: number) => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0) / megabyte;
 
+/** What no other process shares: it does not depend on how many others there are. */
+const privateMb = (pid: number) =>
+	[...readFileSync(`/proc/${pid}/smaps_rollup`, "utf8").matchAll(/^Private_\w+:\s+(\d+)/gm)].reduce((sum, [, size]) => sum + Number(size), 0) /
+	megabyte;
+
 /** A server in the trial's folder, with a script for all sessions. */
 class Served {
 	readonly pid: number;
 	readonly port: number;
 	#child: ChildProcess;
-	#token: string;
+	readonly token: string;
 	#folder: string;
+	#program: string;
 
-	private constructor(child: ChildProcess, folder: string, port: number) {
+	private constructor(child: ChildProcess, { program, folder }: Trial, port: number) {
 		this.#child = child;
+		this.#program = program;
 		this.#folder = folder;
 		this.pid = child.pid as number;
 		this.port = port;
-		this.#token = readFileSync(join(folder, "user", "serve", "default", "token"), "utf8").trim();
+		this.token = readFileSync(join(folder, "user", "serve", "default", "token"), "utf8").trim();
 	}
 
-	static async start({ program, folder }: Trial, script: unknown = { replies: [{ text: "Well.", times: "always" }] }): Promise<Served> {
+	static async start(trial: Trial, script: unknown = { replies: [{ text: "Well.", times: "always" }] }): Promise<Served> {
+		const { program, folder } = trial;
 		writeFileSync(join(folder, "script.jsonc"), JSON.stringify(script));
 		const model = ["--hermetic", "--provider", "scripted", "--model", "script.jsonc"];
 		const profile = process.env.BENCH_PROFILE;
@@ -41,11 +49,11 @@ class Served {
 			child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString()));
 			child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
 		});
-		return new Served(child, folder, Number(new URL((JSON.parse(line) as { url: string }).url).port));
+		return new Served(child, trial, Number(new URL((JSON.parse(line) as { url: string }).url).port));
 	}
 
 	ask(method: string, path: string, body?: unknown): Promise<{ status: number; json: Record<string, unknown> }> {
-		const headers = { Authorization: `Bearer ${this.#token}`, "Content-Type": "application/json", Prefer: "wait=120" };
+		const headers = { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json", Prefer: "wait=120" };
 		return new Promise((resolve, reject) => {
 			const asked = request({ port: this.port, host: "127.0.0.1", method, path, headers }, (response: IncomingMessage) => {
 				let text = "";
@@ -64,20 +72,27 @@ class Served {
 	}
 
 	/** Ends with the run. */
-	async prompt(id: string): Promise<void> {
-		const { status, json } = await this.ask("POST", `/v1/sessions/${id}/prompts`, { message: "go" });
+	async prompt(id: string, message = "go"): Promise<void> {
+		const { status, json } = await this.ask("POST", `/v1/sessions/${id}/prompts`, { message });
 		if (status !== 200) throw new Error(`the run did not end: ${status} ${JSON.stringify(json)}`);
 	}
 
 	/** A reader that counts bytes and looks for texts; it costs this process nearly nothing. */
-	read(id: string, query = ""): Reader {
-		const socket = connect(this.port, "127.0.0.1");
-		const key = Buffer.from("bowline-benchmark").toString("base64");
-		socket.write(
-			`GET /v1/sessions/${id}/socket${query} HTTP/1.1\r\nHost: 127.0.0.1:${this.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-				`Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key.slice(0, 22)}==\r\nAuthorization: Bearer ${this.#token}\r\n\r\n`,
-		);
-		return new Reader(socket);
+	read(id: string, query = "", token = this.token): Reader {
+		return readerAt(this.port, `/v1/sessions/${id}/socket${query}`, token);
+	}
+
+	/** Another token: each has 256 connections. */
+	addToken(name: string): string {
+		const args = [this.#program, "serve", "token", "add", name, "--scope", "read", "--json"];
+		const env = plainEnvironment({ BOWLINE_DIR: join(this.#folder, "user") });
+		return (JSON.parse(execFileSync(process.execPath, args, { cwd: this.#folder, env, encoding: "utf8" })) as { token: string }).token;
+	}
+
+	/** The processes of its awake sessions. */
+	get agents(): number[] {
+		const text = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, "utf8").trim();
+		return text ? text.split(" ").map(Number) : [];
 	}
 
 	/** To all readers, since it started. */
@@ -88,7 +103,7 @@ class Served {
 
 	#metrics(): Promise<string> {
 		return new Promise((resolve, reject) => {
-			const headers = { Authorization: `Bearer ${this.#token}` };
+			const headers = { Authorization: `Bearer ${this.token}` };
 			request({ port: this.port, host: "127.0.0.1", path: "/metrics", headers }, (response) => {
 				let text = "";
 				response.on("data", (chunk) => (text += chunk));
@@ -145,6 +160,15 @@ class Reader {
 	}
 }
 
+function readerAt(port: number, path: string, token: string): Reader {
+	const socket = connect(port, "127.0.0.1");
+	socket.write(
+		`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+			`Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${"A".repeat(22)}==\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+	);
+	return new Reader(socket);
+}
+
 const start: Row = {
 	name: "serve-start",
 	rounds: 9,
@@ -161,51 +185,134 @@ const start: Row = {
 	},
 };
 
+/** So many sessions that no process has open. */
+function writeSessions(folder: string, from: number, to: number): void {
+	const directory = join(folder, "user", "sessions", "bench");
+	mkdirSync(directory, { recursive: true });
+	for (let index = from; index < to; index++) {
+		const id = `0198c0de-0000-7000-8000-${index.toString(16).padStart(12, "0")}`;
+		const header = { type: "session", version: 3, id, timestamp: "2026-01-01T00:00:00.000Z", cwd: folder };
+		writeFileSync(join(directory, `2026-01-01T00-00-00-000Z_${id}.jsonl`), `${JSON.stringify(header)}\n`);
+	}
+}
+
+/** Of a server that has listed its sessions. */
+async function memoryOfList(trial: Trial, count: number, memory: (pid: number) => number): Promise<number> {
+	const server = await Served.start(trial);
+	const listed = (await server.ask("GET", "/v1/sessions?limit=1000")).json.sessions as unknown[];
+	if (listed.length !== count) throw new Error(`${listed.length} of ${count} sessions are listed`);
+	const megabytes = memory(server.pid);
+	await server.end();
+	return megabytes;
+}
+
 const known = 1000;
-const awake = 10;
+const many = 50;
+
+const knownSessions: Row = {
+	name: "serve-known-sessions",
+	rounds: 5,
+	async measure(trial) {
+		const { folder } = trial;
+		writeSessions(folder, 0, 1);
+		const one = await memoryOfList(trial, 1, privateMb);
+		writeSessions(folder, 1, 1 + many);
+		const more = await memoryOfList(trial, 1 + many, privateMb);
+		writeSessions(folder, 1 + many, known);
+		return [
+			{ what: `${many} sessions asleep, added to the server`, value: more - one, unit: "MB", goal: { most: 1 } },
+			{ what: "1,000 sessions known and listed, RSS", value: await memoryOfList(trial, known, rssMb), unit: "MB", goal: { most: 80 } },
+		];
+	},
+};
+
+const prompted = 10;
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
 const sessions: Row = {
 	name: "serve-sessions",
 	rounds: 1,
 	async measure(trial) {
-		const { folder } = trial;
-		const directory = join(folder, "user", "sessions", "bench");
-		mkdirSync(directory, { recursive: true });
-		for (let index = 0; index < known; index++) {
-			const id = `0198c0de-0000-7000-8000-${index.toString(16).padStart(12, "0")}`;
-			const header = { type: "session", version: 3, id, timestamp: "2026-01-01T00:00:00.000Z", cwd: folder };
-			writeFileSync(join(directory, `2026-01-01T00-00-00-000Z_${id}.jsonl`), `${JSON.stringify(header)}\n`);
-		}
 		const server = await Served.start(trial);
-		const listed = (await server.ask("GET", "/v1/sessions?limit=1000")).json.sessions as unknown[];
-		if (listed.length !== known) throw new Error(`${listed.length} of ${known} sessions are listed`);
-		const asleep = rssMb(server.pid);
-		const before = cpuNs(server.pid);
-		const first = await server.create();
-		const wake = (cpuNs(server.pid) - before) / 1e6;
-		const ids = [first];
-		while (ids.length < awake) ids.push(await server.create());
-		for (const id of ids) await server.prompt(id);
-		const pids = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").trim().split(" ").map(Number);
-		const memory = pids.reduce((sum, pid) => sum + pssMb(pid), 0) / pids.length;
-		const times: number[] = [];
-		for (let turn = 0; turn < 40; turn++) {
-			const begin = performance.now();
-			const reader = server.read(first);
-			await reader.saw('"type":"ready"');
-			times.push(performance.now() - begin);
-			reader.socket.destroy();
-		}
+		const before = pssMb(server.pid);
+		const ids: string[] = [];
+		for (let count = 0; count < many; count++) ids.push(await server.create());
+		const awake = sumOf([server.pid, ...server.agents].map(pssMb)) - before;
+		for (const id of ids.slice(0, prompted)) await server.prompt(id);
+		for (const id of ids.slice(prompted)) await server.ask("POST", `/v1/sessions/${id}/stop`, {});
+		await until(() => server.agents.length === prompted);
+		const used = sumOf(server.agents.map(pssMb)) / prompted;
+		// Attaching with the seat wakes a session: the server's cost, and the agent's until it is idle.
+		const sleeping = ids.at(-1) as string;
+		const others = new Set(server.agents);
+		const start = cpuNs(server.pid);
+		const reader = server.read(sleeping, "?mode=write");
+		await reader.saw('"state":"idle"');
+		const wake = (cpuNs(server.pid) - start) / 1e6;
+		const agent = cpuNs(server.agents.find((pid) => !others.has(pid)) as number) / 1e6;
+		reader.socket.destroy();
 		await server.end();
-		times.sort((a, b) => a - b);
 		return [
-			{ what: "1,000 sessions known and listed, RSS", value: asleep, unit: "MB", goal: { most: 80 } },
-			{ what: "an awake session after a prompt, PSS", value: memory, unit: "MB", goal: { most: 18 } },
-			{ what: "cpu of the server to start an agent", value: wake, unit: "ms", goal: { most: 60 } },
-			{ what: "attach to first frame, awake, p95", value: times[Math.floor(times.length * 0.95)] as number, unit: "ms", goal: { most: 5 } },
+			{ what: `${many} empty sessions awake, added PSS`, value: awake, unit: "MB", goal: { most: 900 } },
+			{ what: "an awake session after a prompt, PSS", value: used, unit: "MB", goal: { most: 18 } },
+			{ what: "awake sessions per GB", value: 1024 / used, unit: "", isRate: true, goal: { least: 55 } },
+			{ what: "attach to a sleeping session, cpu of the server", value: wake, unit: "ms", goal: { most: 60 } },
+			{ what: "cpu of the agent that it wakes, until it is idle", value: agent, unit: "ms" },
 		];
 	},
 };
+
+const attaches = 200;
+const warmUp = 20;
+
+/** Milliseconds from connecting to the first frame, sorted. */
+async function attachTimes(port: number, path: string, token: string): Promise<number[]> {
+	const times: number[] = [];
+	for (let turn = 0; turn < warmUp + attaches; turn++) {
+		const begin = performance.now();
+		const reader = readerAt(port, path, token);
+		await reader.saw('"type":"ready"');
+		if (turn >= warmUp) times.push(performance.now() - begin);
+		reader.socket.destroy();
+	}
+	return times.sort((a, b) => a - b);
+}
+
+const attach: Row = {
+	name: "serve-attach",
+	rounds: 3,
+	hasFloor: true,
+	async measure(trial) {
+		const readings = (times: readonly number[], cpu: number) => [
+			{ what: "attach to first frame, awake, median", value: times[times.length >> 1] as number, unit: "ms" },
+			{ what: "the same, p95", value: times[Math.floor(times.length * 0.95)] as number, unit: "ms", goal: { most: 5 } },
+			{ what: "the same, cpu of the server", value: cpu / (warmUp + attaches) / 1e6, unit: "ms" },
+		];
+		if (trial.contestant.name === "floor") {
+			const child = spawn(process.execPath, [join(import.meta.dirname, "../bench/attach-floor.cjs")], { stdio: ["ignore", "pipe", "inherit"] });
+			const port = Number(await new Promise<Buffer>((resolve) => child.stdout.once("data", resolve)));
+			const before = cpuNs(child.pid as number);
+			const times = await attachTimes(port, "/", "none");
+			const cpu = cpuNs(child.pid as number) - before;
+			const gone = new Promise((resolve) => child.once("exit", resolve));
+			child.kill("SIGTERM");
+			await gone;
+			return readings(times, cpu);
+		}
+		const server = await Served.start(trial);
+		const id = await server.create();
+		await server.prompt(id);
+		const before = cpuNs(server.pid);
+		const times = await attachTimes(server.port, `/v1/sessions/${id}/socket`, server.token);
+		const cpu = cpuNs(server.pid) - before;
+		await server.end();
+		return readings(times, cpu);
+	},
+};
+
+async function until(isTrue: () => boolean): Promise<void> {
+	while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
 
 /** How frames come out of an agent. */
 interface Flow {
@@ -303,9 +410,6 @@ const fanOut: Row = {
 	},
 };
 
-/** A token has 256 connections. */
-const storm = 250;
-
 const slowReaders: Row = {
 	name: "serve-slow-readers",
 	rounds: 1,
@@ -331,21 +435,51 @@ const slowReaders: Row = {
 	},
 };
 
+/** Two sessions and two tokens, because each has 256 places. */
+const storm = 500;
+/** Runs for a while, and is not read by anyone. */
+const busyReply = { repeat: { text: "lorem ipsum ", count: 400_000 } };
+
 const readersBack: Row = {
 	name: "serve-storm",
 	rounds: 3,
 	async measure(trial) {
-		const server = await Served.start(trial);
+		const when = { text: "work" };
+		const server = await Served.start(trial, {
+			replies: [
+				{ when, ...busyReply, times: "always" },
+				{ text: "Well.", times: "always" },
+			],
+		});
+		const tokens = [server.addToken("one"), server.addToken("two")];
 		const ids = [await server.create(), await server.create()];
 		for (const id of ids) await server.prompt(id);
-		const begin = performance.now();
-		const readers = Array.from({ length: storm }, (_, index) => server.read(ids[index % 2] as string, "?after=0"));
-		await Promise.all(readers.map((each) => each.saw('"snapshot"')));
-		const seconds = (performance.now() - begin) / 1000;
-		for (const { socket } of readers) socket.destroy();
+		const [worker] = [await server.create()];
+		const agent = server.agents.at(-1) as number;
+		await server.prompt(worker, "work");
+		const quiet = await cpuOfRun(agent, () => server.prompt(worker, "work"));
+		let seconds = 0;
+		const stormy = await cpuOfRun(agent, async () => {
+			const run = server.prompt(worker, "work");
+			const begin = performance.now();
+			const readers = Array.from({ length: storm }, (_, index) => server.read(ids[index % 2] as string, "?after=0", tokens[index % 2] as string));
+			await Promise.all(readers.map((each) => each.saw('"snapshot"')));
+			seconds = (performance.now() - begin) / 1000;
+			for (const { socket } of readers) socket.destroy();
+			await run;
+		});
 		await server.end();
-		return [{ what: `${storm} readers come back at once, all caught up`, value: seconds, unit: "s", goal: { most: 1 } }];
+		return [
+			{ what: `${storm} readers come back at once, all caught up`, value: seconds, unit: "s", goal: { most: 2 } },
+			{ what: "cpu of another agent's run meanwhile, to that of a quiet one", value: stormy / quiet, unit: "", goal: { most: 1.05 } },
+		];
 	},
 };
 
-export const serveRows: Row[] = [start, sessions, fanOut, slowReaders, readersBack];
+async function cpuOfRun(pid: number, run: () => Promise<void>): Promise<number> {
+	const before = cpuNs(pid);
+	await run();
+	return cpuNs(pid) - before;
+}
+
+export const serveRows: Row[] = [start, knownSessions, sessions, attach, fanOut, slowReaders, readersBack];

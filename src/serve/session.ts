@@ -138,9 +138,7 @@ export class Session {
 	#isStopRequested = false;
 	#whenStopped: (() => void)[] = [];
 	#onReady: { resolve: () => void; reject: (error: Refusal) => void } | undefined;
-	#snapshots: ((json: string) => void)[] = [];
-	/** Ends the wait for a snapshot that does not come. */
-	#snapshotless = new Set<() => void>();
+	#snapshots: ((json: string | undefined) => void)[] = [];
 	/** Lines that the agent gives again from its memory, until the snapshot that ends them. */
 	#remembering: string[] | undefined;
 	/** The last results: one may come before its waiter. */
@@ -408,7 +406,8 @@ export class Session {
 			);
 		this.#requests.clear();
 		this.#answered.clear();
-		this.#snapshots = [];
+		// An agent that ends between its answer and the snapshot must not keep a reader waiting.
+		for (const give of this.#snapshots) give(undefined);
 		this.#remembering = undefined;
 		this.#dialogs.clear();
 		this.#hostCalls.clear();
@@ -570,7 +569,7 @@ export class Session {
 	}
 
 	#directed(type: string, line: string): void {
-		if (type === "snapshot") return this.#snapshots.shift()?.(line);
+		if (type === "snapshot") return this.#takeSnapshot(line);
 		if (type === "gap") return void this.#remembering?.push(line); // Of our own subscribe: readers get their own.
 		if (type === "host_tool_call" || type === "host_tool_cancel") return this.#hostCalls.receive(type, line);
 		if (!isNumbered({ type })) return void this.seat.connection?.reader.send(line);
@@ -578,6 +577,13 @@ export class Session {
 		if (isDurable(type, line)) this.feed.ring.miss();
 		for (const reader of this.feed.readers) reader.send(line);
 		this.#observe(type, line);
+	}
+
+	#takeSnapshot(line: string): void {
+		const [give] = this.#snapshots;
+		give?.(line);
+		// Who asked for it may have stayed with another session.
+		this.#remembering = undefined;
 	}
 
 	#answer(number: number, line: string): void {
@@ -678,7 +684,7 @@ export class Session {
 		this.#isRunning = false;
 		this.run = null;
 		// The agent says no more what goes on here, which is nothing.
-		for (const giveUp of [...this.#snapshotless]) giveUp();
+		for (const give of this.#snapshots) give(undefined);
 		this.#setState("asleep");
 		this.#host.save(this.record);
 		return to;
@@ -1011,7 +1017,7 @@ export class Session {
 		const { ring } = this.feed;
 		// Without a file the only log is in the agent's memory.
 		const remembers = this.record.file === undefined && !ring.hasDurableAfter(after);
-		const snapshot = remembers ? await this.#host.remembering(() => this.#snapshot(after)) : await this.#snapshot();
+		const snapshot = remembers ? await this.#host.remembering(() => this.#snapshot(after)) : await this.#sharedSnapshot();
 		const position = snapshot?.position ?? ring.end;
 		const upTo = snapshot?.seq ?? ring.lastSeq;
 		const exact = new Map(this.#toolEnds);
@@ -1020,29 +1026,37 @@ export class Session {
 		return { frames, position, upTo };
 	}
 
+	/** Many readers come back at once: those who wait for a snapshot get the same one. */
+	#sharedSnapshot(): Promise<AgentSnapshot | undefined> {
+		const coming = this.#comingSnapshot ?? this.#snapshot();
+		if (this.#snapshots.length > 0) this.#comingSnapshot = coming;
+		return coming;
+	}
+	#comingSnapshot: Promise<AgentSnapshot | undefined> | undefined;
+
 	/** What is going on, asked of the agent, with its kept frames after a number. Nothing while there is no agent. */
 	#snapshot(afterSeq?: number): Promise<AgentSnapshot | undefined> {
 		if (!this.#agent || this.state === "starting" || this.state === "stopping") return Promise.resolve(undefined);
 		return new Promise((resolve) => {
+			const settle = (snapshot: AgentSnapshot | undefined) => {
+				this.#snapshots = this.#snapshots.filter((each) => each !== waiter);
+				// The next one who comes needs a newer one.
+				this.#comingSnapshot = undefined;
+				resolve(snapshot);
+			};
 			// The snapshot is the first line after the response, so that the order is that of the questions.
 			// Its place in the ring is that of this moment: the lines after it may be read before this promise is seen.
-			const waiter = (json: string) => {
+			const waiter = (json: string | undefined) => {
+				if (json === undefined) return settle(undefined);
 				const remembered = this.#remembering;
 				this.#remembering = undefined;
-				this.#snapshotless.delete(giveUp);
 				const seq = Number(/"seq":(\d+)/.exec(json)?.[1] ?? this.feed.ring.lastSeq);
-				resolve({ seq, json, position: this.feed.ring.end, ...(afterSeq !== undefined && remembered && { remembered }) });
-			};
-			const giveUp = () => {
-				this.#snapshots = this.#snapshots.filter((each) => each !== waiter);
-				this.#snapshotless.delete(giveUp);
-				resolve(undefined);
+				settle({ seq, json, position: this.feed.ring.end, ...(afterSeq !== undefined && remembered && { remembered }) });
 			};
 			this.#snapshots.push(waiter);
-			this.#snapshotless.add(giveUp);
 			this.ask({ type: "subscribe", ...(afterSeq !== undefined && { afterSeq }) }).then(
-				({ success }) => (success === true ? undefined : giveUp()),
-				giveUp,
+				({ success }) => (success === true ? undefined : settle(undefined)),
+				() => settle(undefined),
 			);
 		});
 	}

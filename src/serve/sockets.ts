@@ -104,9 +104,14 @@ export class Sockets {
 		return this.#loading;
 	}
 
-	/** After `load`. */
+	/** After `load`. The answer and the first frames are one write. */
 	accept(request: IncomingMessage, stream: Duplex, head: Buffer, then: (socket: WebSocket) => void): void {
-		this.#server?.handleUpgrade(request, stream, head, then);
+		stream.cork();
+		try {
+			this.#server?.handleUpgrade(request, stream, head, then);
+		} finally {
+			stream.uncork();
+		}
 	}
 
 	close(): void {
