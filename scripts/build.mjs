@@ -232,22 +232,19 @@ function importWithoutCopies() {
 	}
 }
 
-/** Keeps what V8 compiled: of the core what a start needs, of the chunks what a first prompt, a call of a tool and the start of a server need. */
+/** Keeps what V8 compiled: what a start, a first prompt, a call of a tool and the start of a server need. */
 function cacheCode() {
 	const script = join(outdir, "warm.json");
 	writeFileSync(script, JSON.stringify({ replies: [{ blocks: [{ tool: "bash", arguments: { command: "true" } }] }, { text: "ok" }] }));
-	const started = compiled([], [{ type: "get_state" }]);
 	const prompted = compiled(["--provider", "scripted", "--model", script], [{ type: "prompt", message: "go" }]);
 	const served = compiledServer();
-	for (const [name, code] of Object.entries({ ...served, ...prompted, ...started }))
-		writeFileSync(join(outdir, name.replace(/\.js$/, ".cache")), code);
+	for (const [name, code] of Object.entries({ ...served, ...prompted })) writeFileSync(join(outdir, name.replace(/\.js$/, ".cache")), code);
 	rmSync(script);
 }
 
 /** The code of everything that is loaded until the program has settled. */
 function compiled(flags, frames) {
-	const settle =
-		"let text = ''; agent.stdout.on('data', (chunk) => { text += chunk; if (/agent_settled|get_state/.test(text)) agent.stdin.end(); });";
+	const settle = "let text = ''; agent.stdout.on('data', (chunk) => { text += chunk; if (text.includes('agent_settled')) agent.stdin.end(); });";
 	const talk = `agent.stdin.write(${JSON.stringify(frames.map((frame) => `${JSON.stringify(frame)}\n`).join(""))});`;
 	return codeOf(["--mode", "rpc", "--no-session", "--hermetic", ...flags], `${settle} ${talk}`);
 }
