@@ -3,11 +3,14 @@
  * epoch, which grows each time the run is given away; every write names its epoch, and a write of an older one is refused.
  */
 
+import type { FleetRun, FleetLine as Line, FleetRunFilter as RunFilter, FleetCut as Takeover } from "../protocol/serve.ts";
 import type { RunSpec } from "./spec.ts";
+
+export type { Line, RunFilter, Takeover };
 
 export const statuses = ["completed", "verification_failed", "failed", "budget", "timeout", "cancelled", "stalled", "lost"] as const;
 export type Status = (typeof statuses)[number];
-export type RunState = "queued" | "running" | "done";
+export type RunState = FleetRun["state"];
 
 export interface Submission {
 	/** Whoever sends the same key again gets the same run. */
@@ -171,57 +174,9 @@ export interface WorkerRow {
 	gone: boolean;
 }
 
-export interface RunRow {
-	runId: string;
-	key: string;
-	batch: string | null;
-	lane: string;
-	priority: number;
-	state: RunState;
+export interface RunRow extends Omit<FleetRun, "status" | "spec"> {
 	status: Status | null;
-	epoch: number;
-	attempts: number;
-	worker: string | null;
-	/** Labels that a worker must have. */
-	needs: string[];
-	budget: string | null;
-	isCancelled: boolean;
-	usd: number;
-	tokens: number;
-	sessionLines: number;
-	eventLines: number;
-	createdAt: string;
-	startedAt: string | null;
-	finishedAt: string | null;
-	ageMs: number;
 	spec: RunSpec;
-}
-
-export interface RunFilter {
-	ids?: readonly string[];
-	batch?: string;
-	lane?: string;
-	state?: RunState;
-	/** Newest first. */
-	limit?: number;
-	/** Older than this one. */
-	before?: string;
-}
-
-export interface Line {
-	line: number;
-	epoch: number;
-	body: string;
-}
-
-export interface Takeover {
-	epoch: number;
-	worker: string;
-	sessionCut: number;
-	eventCut: number;
-	sessionFrom: number;
-	eventFrom: number;
-	at: string;
 }
 
 export type LogFile = "session" | "events";

@@ -145,6 +145,36 @@ export const FleetRun = shape("FleetRun", "A run of the fleet. Times are ISO 860
 });
 export type FleetRun = Static<typeof FleetRun>;
 
+/** Which runs of a queue. */
+export interface FleetRunFilter {
+	ids?: readonly string[];
+	state?: FleetRun["state"];
+	lane?: string;
+	batch?: string;
+	/** Newest first. */
+	limit?: number;
+	/** Older than this one. */
+	before?: string;
+}
+
+/** A line of a run's session file or event log, as a queue keeps it. */
+export interface FleetLine {
+	line: number;
+	epoch: number;
+	body: string;
+}
+
+/** What a takeover cut: lines after `…Cut` up to `…From` were undone, because another worker went on from the last checkpoint. */
+export interface FleetCut {
+	epoch: number;
+	worker: string;
+	sessionCut: number;
+	eventCut: number;
+	sessionFrom: number;
+	eventFrom: number;
+	at: string;
+}
+
 export const FleetTakeover = shape("FleetTakeover", "A worker went on where another one was lost.", {
 	epoch: integer(),
 	worker: text(),

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { get } from "node:http";
 import { describe, expect, test } from "vitest";
 import { initialise } from "../../src/fleet/postgres/queue.ts";
-import type { FleetRun } from "../../src/protocol/serve.ts";
+import type { FleetCut, FleetLine, FleetRun } from "../../src/protocol/serve.ts";
 import { RunCopy } from "../../src/serve/fleet/run-copy.ts";
-import type { Fleet, LogLine, Takeover } from "../../src/serve/fleet/source.ts";
+import type { Fleet } from "../../src/serve/fleet/source.ts";
 import { readEntries } from "../../src/serve/stored.ts";
 import { postgresPrograms, startCluster } from "../fleet/cluster.ts";
 import { familyOf, makeFixture, signalAll, startWorker } from "../fleet/fixture.ts";
@@ -211,13 +211,13 @@ describe("the copy of a run", () => {
 		timestamp: "2026-03-05T00:00:00.000Z",
 		message: { role: "user", content, timestamp: 1 },
 	});
-	const lines = (values: readonly object[], epoch = 1, from = 1): LogLine[] =>
+	const lines = (values: readonly object[], epoch = 1, from = 1): FleetLine[] =>
 		values.map((value, index) => ({ line: from + index, epoch, body: JSON.stringify(value) }));
 
 	test("what a takeover has cut is in it no more, and the last entry that was kept is known", async () => {
 		let session = lines([header, message("a", null, "kept"), message("b", "a", "void")]);
 		const events = lines([{ s: 7, t: 1, f: { type: "agent_start" } }]);
-		let takeovers: Takeover[] = [];
+		let takeovers: FleetCut[] = [];
 		const run = { runId: "r1", state: "running", epoch: 1 } as FleetRun;
 		const fleet = {
 			name: "test",

@@ -5,11 +5,11 @@
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FleetRun } from "../../protocol/serve.ts";
+import type { FleetCut, FleetLine, FleetRun } from "../../protocol/serve.ts";
 import { eventLogPath } from "../../transcript/event-log.ts";
 import { logPosition, SessionPast } from "../past.ts";
 import { Refusal } from "../refusal.ts";
-import type { Fleet, LogLine, Takeover } from "./source.ts";
+import type { Fleet } from "./source.ts";
 
 const files = ["session", "events"] as const;
 type LogFile = (typeof files)[number];
@@ -29,7 +29,7 @@ export interface RunFrame {
 export class RunCopy {
 	readonly id: string;
 	run: FleetRun | undefined;
-	takeovers: readonly Takeover[] = [];
+	takeovers: readonly FleetCut[] = [];
 	/** The last kept line of the session file before each takeover, by its epoch: the id of its entry. */
 	readonly lastKept = new Map<number, string | null>();
 	/** The highest number that a reader can have seen: that of a frame which a takeover has cut, too. */
@@ -93,7 +93,7 @@ export class RunCopy {
 	}
 
 	/** Lines that a takeover has cut are in no file of the worker that goes on. */
-	#begin(takeovers: readonly Takeover[]): void {
+	#begin(takeovers: readonly FleetCut[]): void {
 		this.takeovers = takeovers;
 		this.lastKept.clear();
 		this.#read = { session: 0, events: 0 };
@@ -108,11 +108,11 @@ export class RunCopy {
 			appendFileSync(this.#pathOf(file), kept.map(({ body }) => `${body}\n`).join(""));
 			if (file === "session") this.#noteKept(kept);
 			else for (const { body } of lines) this.highestSeq = Math.max(this.highestSeq, Number(/^\{"s":(\d+)/.exec(body)?.[1] ?? 0));
-			this.#read[file] = (lines.at(-1) as LogLine).line;
+			this.#read[file] = (lines.at(-1) as FleetLine).line;
 		}
 	}
 
-	#noteKept(lines: readonly LogLine[]): void {
+	#noteKept(lines: readonly FleetLine[]): void {
 		for (const { epoch, sessionCut } of this.takeovers) {
 			const last = lines.findLast(({ line }) => line <= sessionCut);
 			if (last) this.lastKept.set(epoch, idOf(last.body));
@@ -124,7 +124,7 @@ export class RunCopy {
 	}
 }
 
-function isCut(line: number, takeovers: readonly Takeover[], file: LogFile): boolean {
+function isCut(line: number, takeovers: readonly FleetCut[], file: LogFile): boolean {
 	return takeovers.some(({ sessionCut, sessionFrom, eventCut, eventFrom }) =>
 		file === "session" ? line > sessionCut && line <= sessionFrom : line > eventCut && line <= eventFrom,
 	);
