@@ -1,5 +1,5 @@
 /** The sandbox of a session: built, then probed before it is trusted. Loaded only when a session asks for one. */
-import { accessSync, chmodSync, constants, mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdirSync, readdirSync, rmdirSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { randomBytes } from "../lib/ids.ts";
@@ -445,13 +445,16 @@ export class Sandbox {
 								? undefined
 								: isWithin(installation, root as string)
 									? "holds Bowline itself"
-									: this.mode === "external" || isWritable(root as string)
+									: this.mode === "external" || isWritable(root as string, facts)
 										? undefined
 										: "belongs to another user";
 			if (problem !== undefined || root === undefined)
 				return {
 					reason: `${named} cannot be a directory to write to: it ${problem}`,
-					remedy: "Start in a project's directory, or name other directories with sandbox.writable.",
+					remedy:
+						problem === "belongs to another user"
+							? "Run Bowline as that user, or with --sandbox read-only."
+							: "Start in a project's directory, or name other directories with sandbox.writable.",
 				};
 			roots.push(root);
 		}
@@ -514,7 +517,9 @@ function ownHome(): string | undefined {
 	}
 }
 
-function isWritable(directory: string): boolean {
+/** Root has no more rights inside than any other user. */
+function isWritable(directory: string, { uid, gid, mode }: Stats): boolean {
+	if (process.getuid?.() === 0) return (mode & (uid === 0 ? 0o200 : gid === 0 ? 0o020 : 0o002)) !== 0;
 	try {
 		accessSync(directory, constants.W_OK);
 		return true;

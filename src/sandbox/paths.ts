@@ -104,6 +104,10 @@ export function outermost(paths: Iterable<string>): string[] {
 	return kept;
 }
 
+/** Whether one of the outer directories contains the path, and no directory between them opens it again. */
+export const isCovered = (path: string, outer: readonly string[], opened: readonly string[]) =>
+	outer.some((each) => each !== path && isWithin(path, each) && !opened.some((inner) => isWithin(inner, each) && isWithin(path, inner)));
+
 /** Outer directories first, so that a mount never covers one that was made before it. */
 export const outerFirst = (a: string, b: string) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1);
 

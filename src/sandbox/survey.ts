@@ -5,7 +5,7 @@ import { type GitNamedFile, gitNamedFiles } from "../lib/git-named-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { Listings } from "./listings.ts";
 import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
-import { atOneGlance, follow, isWithin, look, nearest, outermost, realPath, realPathBelow } from "./paths.ts";
+import { atOneGlance, follow, isCovered, isWithin, look, nearest, outermost, realPath, realPathBelow } from "./paths.ts";
 import { RepositoryScan } from "./repository-scan.ts";
 import type { RuledPathScan } from "./ruled-paths.ts";
 import type { HiddenPath, View } from "./view.ts";
@@ -110,8 +110,9 @@ export class Survey {
 		const ruled = this.ground.rules?.find(this.ground.roots);
 		if (!ruled || ruled.hidden.length + ruled.protected.length === 0) return view;
 		const isInRoot = (path: string) => view.writable.some((root) => isWithin(path, root));
-		const known = new Set(view.hidden.map(({ path }) => path));
-		const hidden = existing(ruled.hidden).filter((path) => !known.has(path) && !view.hidden.some((outer) => isWithin(path, outer.path)));
+		const known = view.hidden.map(({ path }) => path);
+		const opened = [...view.writable, ...view.shown];
+		const hidden = existing(ruled.hidden).filter((path) => !known.includes(path) && !isCovered(path, known, opened));
 		const closed = this.#close(
 			ruled.protected.map((path) => ({ path, kind: "directory" })),
 			isInRoot,
@@ -137,7 +138,7 @@ export class Survey {
 		const placeholders = [...named.placeholders, ...git.placeholders];
 		const replaced = [...hidden.map(({ path }) => path), ...Object.keys(ground.temporary)];
 		const isHidden = (path: string) => replaced.some((each) => isWithin(path, each)) && !isTemporary(path, ground);
-		const readable = [...ground.ownReadable, ...ground.readable.flatMap((path) => realPath(path) ?? []), ...this.#shownOfHome()];
+		const readable = this.#readable();
 		// A project may be below /tmp, which is replaced: it is shown there, too.
 		const shown = [...(isWriting ? [] : ground.roots), ...readable.filter((path) => look(path) && isHidden(path))];
 		return {
@@ -240,14 +241,24 @@ export class Survey {
 	#hidden(): HiddenPath[] {
 		const { home, userDirectory, hidden, isRoot, isHomeHidden } = this.ground;
 		const targets = [
-			...(home === undefined ? [] : isHomeHidden ? real(home) : this.#hiddenInHome(home)),
+			...(home === undefined ? [] : [...(isHomeHidden ? real(home) : []), ...this.#hiddenInHome(home)]),
 			...[userDirectory, ...hidden, ...(isRoot ? this.#hiddenForRoot() : [])].flatMap(real),
 		];
-		return outermost(targets).flatMap((path): HiddenPath[] => {
+		// A project in a hidden home shows what is in it again, and there a hidden path has to be hidden once more.
+		const found = [...new Set(targets)];
+		const opened = [...this.ground.roots, ...this.#readable()];
+		return found.flatMap((path): HiddenPath[] => {
+			if (isCovered(path, found, opened)) return [];
 			const facts = look(path);
 			if (!facts) return [];
 			return [{ path, kind: facts.isDirectory() ? "directory" : "file", ...(isHomeHidden && path === home ? { isOpen: true } : {}) }];
 		});
+	}
+
+	/** What can be read although a hidden path contains it. */
+	#readable(): string[] {
+		const { ownReadable, readable } = this.ground;
+		return [...ownReadable, ...readable.flatMap(real), ...this.#shownOfHome()];
 	}
 
 	#hiddenInHome(home: string): string[] {

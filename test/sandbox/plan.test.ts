@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { mountPlan } from "../../src/sandbox/plan.ts";
+import { RuledPathScan } from "../../src/sandbox/ruled-paths.ts";
 import { type Ground, Survey } from "../../src/sandbox/survey.ts";
 import { mayRead, mayWrite } from "../../src/sandbox/view.ts";
 
@@ -206,6 +207,31 @@ test("a hidden home: only what PATH needs is seen in it", () => {
 		"--ro-bind home/bin home/bin",
 		"--remount-ro home",
 	]);
+});
+
+test("a project in a hidden home: what is hidden in it stays hidden, for commands and for tools", () => {
+	file("home/shop/secret");
+	file("home/shop/ruled");
+	file("home/.config/gh/token");
+	const shop = join(folder, "home/shop");
+	const rules = new RuledPathScan([{ literal: join(shop, "ruled"), covers: () => false, denies: "reading" }]);
+	const readable = [join(folder, "home/.config")];
+	const survey = new Survey(ground({ cwd: shop, roots: [shop], isHomeHidden: true, hidden: [join(shop, "secret")], readable, rules }));
+	const view = survey.commandView();
+	const hidden = view.hidden.map(({ path }) => path.slice(folder.length + 1)).sort();
+	expect(hidden).toEqual(["home", "home/.config/gh", "home/shop/ruled", "home/shop/secret", "user"]);
+	const steps = mountPlan({ view, sockets: [], inProc: [], inRun: [] }).map((step) => step.join(" ").replaceAll(`${folder}/`, ""));
+	const order = [
+		"--perms 0755 --tmpfs home",
+		"--bind home/shop home/shop",
+		"--ro-bind home/.config home/.config",
+		"--perms 0000 --tmpfs home/.config/gh",
+	];
+	const at = [...order, "--ro-bind /dev/null home/shop/ruled", "--ro-bind /dev/null home/shop/secret"].map((step) => steps.indexOf(step));
+	expect(at).toEqual([...at].sort((a, b) => a - b));
+	expect(at).not.toContain(-1);
+	const names = ["home/shop/a", "home/shop/secret", "home/.config/x", "home/.config/gh/token", "home/.npmrc"];
+	expect(names.filter((name) => mayRead(view, join(folder, name)).allowed)).toEqual(["home/shop/a", "home/.config/x"]);
 });
 
 test("hidden and protected paths of the settings inside the project", () => {
