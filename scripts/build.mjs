@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { isBuilt } from "./fingerprint.mjs";
 import { inlineBundles } from "./inline.mjs";
 import { buildPage } from "./page.mjs";
@@ -200,7 +200,7 @@ for (const name of [
 	compress(name);
 importWithoutCopies();
 chmodSync(join(outdir, "bowline.js"), 0o755);
-cacheCode();
+await cacheCode();
 writeFileSync(join(outdir, "THIRD_PARTY_NOTICES"), [...bundled].sort().map(notice).join("\n"));
 if (existsSync(dist)) renameSync(dist, `${outdir}.old`);
 renameSync(outdir, dist);
@@ -232,21 +232,32 @@ function importWithoutCopies() {
 	}
 }
 
-/** Keeps what V8 compiled: what a start, a first prompt, a call of a tool and the start of a server need. */
-function cacheCode() {
+/** Keeps what V8 compiled: what a start, a first prompt, a call of a tool and the start of a server need. Of a chunk of several runs, the last. */
+async function cacheCode() {
 	const script = join(outdir, "warm.json");
 	writeFileSync(script, JSON.stringify({ replies: [{ blocks: [{ tool: "bash", arguments: { command: "true" } }] }, { text: "ok" }] }));
-	const prompted = compiled(["--provider", "scripted", "--model", script], [{ type: "prompt", message: "go" }]);
-	const served = compiledServer();
-	for (const [name, code] of Object.entries({ ...served, ...prompted })) writeFileSync(join(outdir, name.replace(/\.js$/, ".cache")), code);
+	const runs = [compiledServer(), compiled(["--provider", "scripted", "--model", script])];
+	const { code: wire } = await transform(readFileSync(join(root, "test/models/wire.ts"), "utf8"), { loader: "ts" });
+	const { askedBy, spoken } = await import(`data:text/javascript,${encodeURIComponent(wire)}`);
+	for (const api of ["google", "chat", "responses", "anthropic"]) {
+		const bodies = [spoken(api, { call: { name: "bash", arguments: ['{"command":"true"}'] } }), spoken(api, { text: ["ok"] })];
+		const { flags, env } = askedBy(api, "http://127.0.0.1:PORT", "a-key-of-the-build");
+		runs.push(compiled(flags, { env: { ...env, NO_PROXY: "127.0.0.1" }, bodies }));
+	}
+	for (const [name, code] of Object.entries(Object.assign({}, ...runs))) writeFileSync(join(outdir, name.replace(/\.js$/, ".cache")), code);
 	rmSync(script);
 }
 
-/** The code of everything that is loaded until the program has settled. */
-function compiled(flags, frames) {
-	const settle = "let text = ''; agent.stdout.on('data', (chunk) => { text += chunk; if (text.includes('agent_settled')) agent.stdin.end(); });";
-	const talk = `agent.stdin.write(${JSON.stringify(frames.map((frame) => `${JSON.stringify(frame)}\n`).join(""))});`;
-	return codeOf(["--mode", "rpc", "--no-session", "--hermetic", ...flags], `${settle} ${talk}`);
+/** The code of everything that is loaded until a prompt has settled. `bodies`: what a server on the loopback answers, at the PORT of `env`. */
+function compiled(flags, { env = {}, bodies = [] } = {}) {
+	const prompt = `
+		let text = "";
+		agent.stdout.on("data", (chunk) => {
+			text += chunk;
+			if (text.includes("agent_settled")) agent.stdin.end();
+		});
+		agent.stdin.write('{"type":"prompt","message":"go"}\\n');`;
+	return codeOf(["--mode", "rpc", "--no-session", "--hermetic", ...flags], prompt, { env, bodies });
 }
 
 /** The same of a server that has answered its first request, and of one that has opened a socket: what a start needs alone is quicker to read. */
@@ -268,8 +279,8 @@ function compiledServer() {
 	return code;
 }
 
-/** What V8 has compiled when the program ends. `talk`: what its host does to make it end. */
-function codeOf(args, talk, { env = {}, stderr = "inherit" } = {}) {
+/** What V8 has compiled when the program ends. `talk`: what its host does to make it end. `bodies`: what a server at the PORT of `env` answers. */
+function codeOf(args, talk, { env = {}, stderr = "inherit", bodies = [] } = {}) {
 	const program = join(outdir, "bowline.js");
 	const result = join(outdir, "compiled");
 	const keep = `
@@ -278,9 +289,18 @@ function codeOf(args, talk, { env = {}, stderr = "inherit" } = {}) {
 		process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(result)}, JSON.stringify(code())));
 		require(${JSON.stringify(program)});`;
 	const host = `
-		const agent = require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(keep)}], { stdio: ["pipe", "pipe", ${JSON.stringify(stderr)}] });
-		${talk}`;
-	execFileSync(process.execPath, ["-e", host], { cwd: outdir, stdio: "inherit", timeout: 60_000, env: { ...process.env, ...env } });
+		const bodies = ${JSON.stringify(bodies)};
+		const server = require("node:http").createServer((request, response) => {
+			request.resume().on("end", () => response.writeHead(200, { "content-type": "text/event-stream" }).end(bodies.shift()));
+		});
+		server.listen(0, "127.0.0.1", () => {
+			const own = ${JSON.stringify(Object.entries(env))}.map(([name, value]) => [name, value.replace("PORT", server.address().port)]);
+			const env = { ...process.env, ...Object.fromEntries(own) };
+			const agent = require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(keep)}], { env, stdio: ["pipe", "pipe", ${JSON.stringify(stderr)}] });
+			agent.on("close", () => server.close());
+			${talk}
+		});`;
+	execFileSync(process.execPath, ["-e", host], { cwd: outdir, stdio: "inherit", timeout: 60_000 });
 	const code = JSON.parse(readFileSync(result, "utf8"));
 	rmSync(result);
 	return Object.fromEntries(Object.entries(code).map(([name, text]) => [name, Buffer.from(text, "base64")]));
