@@ -1,6 +1,7 @@
 // Builds dist/: a lean CommonJS core, a chunk beside it for every module that is imported lazily, and in lib/ the doors for other programs.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -232,11 +233,11 @@ function importWithoutCopies() {
 	}
 }
 
-/** Keeps what V8 compiled: what a start, a first prompt, a call of a tool and the start of a server need. Of a chunk of several runs, the last. */
+/** Keeps what V8 compiled: what a start, a first prompt, a call of a tool, a command in the sandbox and the start of a server need. Of a chunk of several runs, the last. */
 async function cacheCode() {
 	const script = join(outdir, "warm.json");
 	writeFileSync(script, JSON.stringify({ replies: [{ blocks: [{ tool: "bash", arguments: { command: "true" } }] }, { text: "ok" }] }));
-	const runs = [compiledServer(), compiled(["--provider", "scripted", "--model", script])];
+	const runs = [compiledSandbox(), compiledServer(), compiled(["--provider", "scripted", "--model", script])];
 	const { code: wire } = await transform(readFileSync(join(root, "test/models/wire.ts"), "utf8"), { loader: "ts" });
 	const { askedBy, spoken } = await import(`data:text/javascript,${encodeURIComponent(wire)}`);
 	for (const api of ["google", "chat", "responses", "anthropic"]) {
@@ -260,6 +261,24 @@ function compiled(flags, { env = {}, bodies = [] } = {}) {
 	return codeOf(["--mode", "rpc", "--no-session", "--hermetic", ...flags], prompt, { env, bodies });
 }
 
+/** The same after a command in the sandbox, whose directory must not hold the program. Without bubblewrap here less is kept, and the rest is compiled as usual. */
+function compiledSandbox() {
+	const folder = mkdtempSync(join(tmpdir(), "bowline-build-"));
+	const [cwd, user] = ["work", "user"].map((name) => join(folder, name));
+	mkdirSync(cwd);
+	const command = `
+		let text = "";
+		agent.stdout.on("data", (chunk) => {
+			text += chunk;
+			if (text.includes('"command":"bash"')) agent.stdin.end();
+		});
+		agent.stdin.write('{"type":"bash","command":"true","sandbox":true}\\n');`;
+	const flags = ["--mode", "rpc", "--no-session", "--hermetic", "--sandbox", "workspace-write"];
+	const code = codeOf(flags, command, { cwd, env: { BOWLINE_DIR: user }, stderr: "ignore" });
+	rmSync(folder, { recursive: true, force: true });
+	return code;
+}
+
 /** The same of a server that has answered its first request, and of one that has opened a socket: what a start needs alone is quicker to read. */
 function compiledServer() {
 	const end = "agent.kill('SIGTERM')";
@@ -280,7 +299,7 @@ function compiledServer() {
 }
 
 /** What V8 has compiled when the program ends. `talk`: what its host does to make it end. `bodies`: what a server at the PORT of `env` answers. */
-function codeOf(args, talk, { env = {}, stderr = "inherit", bodies = [] } = {}) {
+function codeOf(args, talk, { env = {}, stderr = "inherit", bodies = [], cwd = outdir } = {}) {
 	const program = join(outdir, "bowline.js");
 	const result = join(outdir, "compiled");
 	const keep = `
@@ -300,7 +319,7 @@ function codeOf(args, talk, { env = {}, stderr = "inherit", bodies = [] } = {}) 
 			agent.on("close", () => server.close());
 			${talk}
 		});`;
-	execFileSync(process.execPath, ["-e", host], { cwd: outdir, stdio: "inherit", timeout: 60_000 });
+	execFileSync(process.execPath, ["-e", host], { cwd, stdio: "inherit", timeout: 60_000 });
 	const code = JSON.parse(readFileSync(result, "utf8"));
 	rmSync(result);
 	return Object.fromEntries(Object.entries(code).map(([name, text]) => [name, Buffer.from(text, "base64")]));

@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import type { Confinement } from "../lib/shell/confinement.ts";
-import { type Program, Shell } from "../lib/shell/index.ts";
+import type { Shell as Commands, Program } from "../lib/shell/index.ts";
 import type { SandboxState } from "../protocol/sandbox.ts";
 import { isWithin, look } from "./paths.ts";
 import { temporaryName, type View } from "./view.ts";
@@ -85,7 +85,9 @@ async function attempt(input: ProbeInput, deadlineMs: number): Promise<ProbeResu
 	const secret = join(hiddenDirectory, name);
 	const socketPath = join(walls.logDirectory, `${name.slice(-6)}.s`);
 	writeFileSync(secret, "secret\n", { mode: 0o600 });
-	const [canary, socket, view] = await Promise.all([
+	const [{ Shell }, canary, socket, view] = await Promise.all([
+		// The chunk that runs commands, and not a second copy of it in this one.
+		import("../lib/shell/index.ts"),
 		network === "on" ? undefined : listening({ host: "127.0.0.1", port: 0 }),
 		isShort || socketPath.length > longestSocketPath ? undefined : listening({ path: socketPath }),
 		input.view,
@@ -165,7 +167,7 @@ function outputOf({ child, kill }: Program, deadlineMs: number): Promise<Outcome
 
 const plain = {
 	stream: () => ({ push: (chunk: Buffer) => chunk, end: () => Buffer.alloc(0) }),
-} as unknown as ConstructorParameters<typeof Shell>[0]["redact"];
+} as unknown as ConstructorParameters<typeof Commands>[0]["redact"];
 
 export const hasPassed = (results: readonly ProbeResult[]) =>
 	results.length > 0 && results.every(({ name, result }) => result === (name === "write_inside" ? "works" : "blocked"));
