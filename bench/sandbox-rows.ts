@@ -1,15 +1,15 @@
 /** Rows about the sandbox. Without bubblewrap on the machine they have no figures. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { ConfinedFiles } from "../src/sandbox/files.ts";
 import { mountPlan } from "../src/sandbox/plan.ts";
 import { HostProxy } from "../src/sandbox/proxy.ts";
 import { visibleSockets } from "../src/sandbox/sockets.ts";
 import { Survey } from "../src/sandbox/survey.ts";
-import { Running, rssMb } from "./process.ts";
+import { cpuNs, Running, rssMb, startAgent, wholeCpuMs } from "./process.ts";
 import type { Reading, Row } from "./row.ts";
 import { median } from "./statistics.ts";
 
@@ -57,6 +57,64 @@ const walls: Row = {
 	},
 };
 
+/** Sees which files a program reads: it is loaded before the program. */
+const readerHook = `
+const fs = require("node:fs");
+const { readFileSync } = fs;
+const read = new Set();
+fs.readFileSync = (path, ...rest) => {
+	read.add(String(path));
+	return readFileSync(path, ...rest);
+};
+process.on("exit", () => fs.writeFileSync(process.env.BENCH_READ, [...read].join("\\n")));
+`;
+
+/** Without walls nothing of them is loaded, and it makes no difference whether the setting says so or nothing does. */
+const off: Row = {
+	name: "sandbox off",
+	rounds: 5,
+	async measure({ program, folder }) {
+		const ways = [[], ["--set", "sandbox.mode=off"]];
+		const rpc = (flags: string[]) => [program, "--mode", "rpc", "--no-session", "--hermetic", ...flags];
+		const start = (flags: string[]) => wholeCpuMs(process.execPath, rpc(flags), { cwd: folder, input: '{"type":"get_state"}\n' });
+		const starts: number[][] = ways.map(() => []);
+		for (let turn = 0; turn < 6; turn++) for (const [way, flags] of ways.entries()) starts[way]?.push(await start(flags));
+
+		const count = 40;
+		const call = { blocks: [{ tool: "bash", arguments: { command: "true" } }] };
+		const script = { replies: Array.from({ length: 6 }, () => [{ ...call, times: count }, { text: "done" }]).flat() };
+		const agents = ways.map((flags) => startAgent({ program, folder }, [...flags, "--updates", "delta"], script));
+		const turns: number[][] = ways.map(() => []);
+		for (let round = 0; round < 6; round++) {
+			for (const [way, agent] of agents.entries()) {
+				const before = cpuNs(agent.pid);
+				await agent.prompt("go");
+				// The first one warms up.
+				if (round > 0) turns[way]?.push((cpuNs(agent.pid) - before) / 1e6 / count);
+			}
+		}
+		for (const agent of agents) await agent.end();
+
+		const [hook, read] = ["hook.cjs", "read"].map((name) => join(folder, name)) as [string, string];
+		writeFileSync(hook, readerHook);
+		const watched = new Running(folder, ["--require", hook, ...rpc(["--provider", "scripted", "--model", "script.jsonc"])], { BENCH_READ: read });
+		await watched.prompt("go");
+		await watched.end();
+		const chunks = readFileSync(read, "utf8")
+			.split("\n")
+			.filter((path) => path.startsWith(dirname(program)));
+		if (chunks.length === 0) throw new Error("The program read none of its chunks in a way that this row sees.");
+		const over = ([byDefault = [], whenOff = []]: number[][]) => median(whenOff) / median(byDefault);
+		return [
+			{ what: "chunks of the sandbox that a tool turn loads", value: chunks.filter(isOfSandbox).length, unit: "", goal: { most: 0 } },
+			{ what: "start with sandbox.mode off over one without the setting, cpu", value: over(starts), unit: "", goal: { most: 1.1 } },
+			{ what: "a tool turn with it off over one without the setting, our own cpu", value: over(turns), unit: "", goal: { most: 1.1 } },
+		];
+	},
+};
+
+const isOfSandbox = (path: string) => /(^|-)sandbox-/.test(basename(path));
+
 /** What a command and a file tool cost in this process, and the proxy. */
 const parts: Row = {
 	name: "sandbox parts",
@@ -103,7 +161,7 @@ const parts: Row = {
 				await file.stat();
 				await file.close();
 			});
-		const [inside, outside] = [await perCall(2000, confined), await perCall(2000, plain)];
+		const [inside = 0, outside = 0] = await perCallInTurns(2000, [confined, plain]);
 		return [
 			{ what: "the plan of a command, from cache", value: planning, unit: "ms", goal: { most: 0.5 } },
 			{ what: "opening a file by a tool, added", value: (inside - outside) * 1000, unit: "us", goal: { most: 60 } },
@@ -112,17 +170,22 @@ const parts: Row = {
 	},
 };
 
-export const sandboxRows: Row[] = [walls, parts];
+export const sandboxRows: Row[] = [walls, off, parts];
 
-async function perCall(count: number, work: () => Promise<unknown>): Promise<number> {
-	for (let warming = 0; warming < count / 10; warming++) await work();
-	const times: number[] = [];
+const perCall = async (count: number, work: () => Promise<unknown>) => (await perCallInTurns(count, [work]))[0] ?? 0;
+
+/** The median of each, one call of each after the other: what else the machine does then falls on all of them. */
+async function perCallInTurns(count: number, works: readonly (() => Promise<unknown>)[]): Promise<number[]> {
+	for (let warming = 0; warming < count / 10; warming++) for (const work of works) await work();
+	const times: number[][] = works.map(() => []);
 	for (let each = 0; each < count; each++) {
-		const began = performance.now();
-		await work();
-		times.push(performance.now() - began);
+		for (const [index, work] of works.entries()) {
+			const began = performance.now();
+			await work();
+			times[index]?.push(performance.now() - began);
+		}
 	}
-	return median(times);
+	return times.map(median);
 }
 
 /** Through the proxy and directly, in turns. */
@@ -157,7 +220,7 @@ async function proxyReadings(): Promise<Reading[]> {
 		await new Promise((resolve) => socket.once("data", resolve));
 		return received(socket, asked);
 	};
-	const [through, past] = [await perCall(100, () => tunnelled("little")), await perCall(100, () => direct("little"))];
+	const [through = 0, past = 0] = await perCallInTurns(100, [() => tunnelled("little"), () => direct("little")]);
 	const rate = async (get: (asked: string) => Promise<void>) => {
 		const began = performance.now();
 		await get("much");

@@ -2,10 +2,11 @@
  * Files for the tools that run in this process, where no mount holds them. Open first, ask the kernel what it is, then decide: a check before
  * the opening could be about another file.
  */
-import { randomBytes } from "node:crypto";
-import { constants, type Stats } from "node:fs";
+
+import { constants, fstatSync, type Stats } from "node:fs";
 import { access, type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { randomBytes } from "../lib/ids.ts";
 import { notRegular, readFlags } from "../lib/unsuitable-file.ts";
 import { locate } from "./locate.ts";
 import { type Places, placesOf } from "./places.ts";
@@ -60,7 +61,7 @@ export class ConfinedFiles {
 	/** Opens a regular file for reading. The caller closes it. */
 	async open(path: string): Promise<FileHandle> {
 		const file = await this.#open(path);
-		if ((await file.stat()).isFile()) return file;
+		if (fstatSync(file.fd).isFile()) return file;
 		await file.close();
 		throw notRegular();
 	}

@@ -13,11 +13,33 @@ export interface Located {
 
 const mostHops = 40;
 
+/** What every step of a path asks a view, found once: tools open many files with the same one. */
+interface Ways {
+	/** Directories that are seen where they are. */
+	open: readonly string[];
+	/** Folders that are there only because one of them is below. */
+	above: ReadonlySet<string>;
+	temporary: readonly (readonly [string, string])[];
+}
+
+const known = new WeakMap<View, Ways>();
+
+function waysOf(view: View): Ways {
+	const found = known.get(view);
+	if (found) return found;
+	const open = [...view.writable, ...view.shown];
+	const above = new Set<string>();
+	for (const directory of open) for (let at = directory; at !== dirname(at); at = dirname(at)) above.add(dirname(at));
+	const ways = { open, above, temporary: Object.entries(view.temporary) };
+	known.set(view, ways);
+	return ways;
+}
+
 /** The place outside that a name inside means. Roots below /tmp are themselves; everything else there is the session's own. */
-function placeOf(name: string, view: View): string {
-	if ([...view.writable, ...view.shown].some((directory) => isWithin(name, directory))) return name;
-	const [inside, directory] = Object.entries(view.temporary).find(([prefix]) => isWithin(name, prefix)) ?? [];
-	return inside === undefined || directory === undefined ? name : directory + name.slice(inside.length);
+function placeOf(name: string, { open, temporary }: Ways): string {
+	for (const directory of open) if (isWithin(name, directory)) return name;
+	for (const [inside, directory] of temporary) if (isWithin(name, inside)) return directory + name.slice(inside.length);
+	return name;
 }
 
 /** The name inside of a place outside. */
@@ -31,26 +53,25 @@ export function locate(path: string, view: View): Located {
 	let names = resolve(nameOf(path, view)).split(sep).filter(Boolean);
 	let at: string = sep;
 	let hops = 0;
-	// Folders that are there only because a root is below them.
-	const leadsToRoot = (name: string) => [...view.writable, ...view.shown].some((directory) => directory !== name && isWithin(directory, name));
+	const ways = waysOf(view);
 	for (let index = 0; index < names.length; index += 1) {
 		const name = join(at, names[index] as string);
-		if (leadsToRoot(name)) {
+		if (ways.above.has(name)) {
 			at = name;
 			continue;
 		}
-		const facts = lookInto(placeOf(name, view));
-		if (!facts) return { path: placeOf(at, view), missing: names.slice(index) };
+		const facts = lookInto(placeOf(name, ways));
+		if (!facts) return { path: placeOf(at, ways), missing: names.slice(index) };
 		if (!facts.isSymbolicLink()) {
 			at = name;
 			continue;
 		}
 		hops += 1;
 		if (hops > mostHops) throw new Error(`Too many symbolic links: ${path}`);
-		const target = resolve(dirname(name), readlinkSync(placeOf(name, view)));
+		const target = resolve(dirname(name), readlinkSync(placeOf(name, ways)));
 		names = [...target.split(sep).filter(Boolean), ...names.slice(index + 1)];
 		at = sep;
 		index = -1;
 	}
-	return { path: placeOf(at, view), missing: [] };
+	return { path: placeOf(at, ways), missing: [] };
 }

@@ -48,9 +48,11 @@ export function mayRead(view: View, path: string): Verdict {
 	if (isTemporary(view, path)) return yes;
 	if (isInside(path, kernelDirectories)) return no("the sandbox does not let tools read the kernel's directories");
 	// A root may be inside a hidden directory, and a hidden path inside a root: the inner one counts.
-	const longest = (paths: readonly string[]) => Math.max(0, ...paths.filter((each) => isWithin(path, each)).map(({ length }) => length));
-	const hiddenBy = longest(view.hidden.map((hidden) => hidden.path));
-	return hiddenBy > longest([...view.writable, ...view.shown]) ? no("the sandbox hides it") : yes;
+	let hiddenBy = 0;
+	for (const hidden of view.hidden) if (isWithin(path, hidden.path)) hiddenBy = Math.max(hiddenBy, hidden.path.length);
+	if (hiddenBy === 0) return yes;
+	const isShown = (directory: string) => directory.length >= hiddenBy && isWithin(path, directory);
+	return view.writable.some(isShown) || view.shown.some(isShown) ? yes : no("the sandbox hides it");
 }
 
 /** Whether a tool may write what is at this real path. */
