@@ -122,12 +122,14 @@ export class Conversation {
 	/** Sets the handler for dialogs of extensions; `undefined` cancels them. */
 	onDialog(handler: DialogHandler | undefined): void {
 		this.#dialogHandler = handler;
+		this.#connection.askMissed();
 	}
 
 	/** Sets the handler for questions about tool calls, and says so to the agent with `hello`; `undefined` withdraws it. */
 	async onPermission(handler: PermissionHandler | undefined): Promise<void> {
 		this.#permissionHandler = handler;
 		await this.#greet();
+		this.#connection.askMissed();
 	}
 
 	/** Ends the agent: closes its stdin, then SIGTERM, then SIGKILL. Resolves when it is gone. */

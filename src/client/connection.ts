@@ -1,5 +1,6 @@
 /** One agent from start to end: sorts its frames, and ensures that no caller waits for an agent that is gone. */
 import { toLine } from "../lib/jsonl.ts";
+import type { Snapshot } from "../protocol/types.generated.ts";
 import type { Channel, Exit, Frame, OpenChannel } from "./channel.ts";
 import { type CustomTool, ToolCalls } from "./custom-tools.ts";
 import { type DialogHandler, Dialogs } from "./dialogs.ts";
@@ -22,6 +23,8 @@ export interface ConnectionParts {
 	report: (error: unknown) => void;
 }
 
+const keptQuestions = 1000;
+
 /** Sees every frame and the end, in order, before the listeners do. */
 export interface Observer {
 	frame(frame: Frame): void;
@@ -37,6 +40,10 @@ export class Connection {
 	#permissions: Permissions;
 	#gates: Gates;
 	#observers = new Set<Observer>();
+	/** Questions that were asked of this client. */
+	#asked = new Set<string>();
+	/** Those that were open before it came and have no handler yet. */
+	#missed = new Map<string, Frame>();
 	#exit: Exit | undefined;
 	#isClosing = false;
 	readonly exited: Promise<Exit>;
@@ -118,18 +125,45 @@ export class Connection {
 				return this.#tools.cancel(frame.targetId);
 			case "extension_ui_request":
 				listeners.tell("extension_ui_request", frame);
+				this.#note(frame.method === "cancel" ? frame.targetId : frame.id);
 				return void this.#dialogs.receive(frame, this.#parts.dialogHandler());
 			case "permission_request":
 				listeners.event(frame);
+				this.#note(frame.id);
 				return void this.#permissions.receive(frame, this.#parts.permissionHandler());
 			case "gate_request":
 				return void this.#gates.receive(frame, this.#parts.gateHandler());
 			case "permission_resolved":
 				this.#permissions.close(frame.id);
+				this.#note(frame.id);
 				return listeners.event(frame);
 			default:
 				listeners.event(frame);
+				if ((frame as { type: string }).type === "snapshot") this.#learn(frame as unknown as Snapshot);
 		}
+	}
+
+	/** Asks what was open before this client came, where there is a handler by now. Without one it stays open: others may answer. */
+	askMissed(): void {
+		const { dialogHandler, permissionHandler } = this.#parts;
+		for (const question of [...this.#missed.values()])
+			if (question.type === "permission_request" ? permissionHandler() : dialogHandler()) this.#receive(question);
+	}
+
+	/** A snapshot keeps approvals without their type. */
+	#learn({ live }: Snapshot): void {
+		for (const question of live?.dialogs ?? []) {
+			const asked = { type: "permission_request", ...question } as Frame & { id: string };
+			if (!this.#asked.has(asked.id)) this.#missed.set(asked.id, asked);
+		}
+		this.askMissed();
+	}
+
+	/** A question is asked of this client, or is over. */
+	#note(id: string): void {
+		this.#missed.delete(id);
+		this.#asked.add(id);
+		if (this.#asked.size > keptQuestions) this.#asked.delete(this.#asked.values().next().value as string);
 	}
 
 	#end(exit: Exit): void {

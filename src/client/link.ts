@@ -15,6 +15,8 @@ export interface LinkOptions {
 	name?: string;
 	takeover?: boolean;
 	updates?: "delta" | "full";
+	/** Questions that are open at the first connection come as if they were asked now, and no snapshot does. */
+	asksAgain?: boolean;
 	/** How long a lost connection is tried again. Default: for ever. */
 	reconnectTimeoutMs?: number;
 }
@@ -32,6 +34,8 @@ interface Command {
 	/** Of the caller. */
 	id: unknown;
 	line: string;
+	/** Of the run that it began. */
+	runId?: string;
 }
 
 const firstDelayMs = 250;
@@ -82,6 +86,11 @@ export class SessionLink {
 	#calls = new Map<string, string | undefined>();
 	/** Answers to questions: one may be lost with its connection. */
 	#answers = new Map<string, string>();
+	/** The first connection has no cursor: a snapshot tells what is open. */
+	#awaitsSnapshot = false;
+	#isSubscribed = false;
+	/** Approvals that were open at the first connection. */
+	#approvals = new Map<string, LinkFrame>();
 	#onEnd: (() => void)[] = [];
 
 	constructor(options: LinkOptions, listener: LinkListener) {
@@ -193,6 +202,10 @@ export class SessionLink {
 			case "snapshot":
 				this.#cursor = Math.max(this.#cursor ?? 0, Number(seq ?? 0));
 				this.#answerAgain(frame);
+				if (this.#isOwnSnapshot()) return this.#askAgain(frame);
+				break;
+			case "run_result":
+				this.#failLate(frame);
 				break;
 			case "session_moved":
 				// Readers stay with the old one. The new one has numbers of its own.
@@ -206,6 +219,9 @@ export class SessionLink {
 				break;
 			case "seat":
 				if (frame.held === false && frame.by !== undefined) this.#mode = "read";
+				break;
+			case "permission_resolved":
+				this.#approvals.delete(String(frame.id));
 				break;
 			case "host_tool_call":
 				if (this.#isKnownCall(String(frame.id))) return;
@@ -222,8 +238,14 @@ export class SessionLink {
 		this.#attempts = 0;
 		this.#lostAt = undefined;
 		if (!this.#wasUp || this.#cursor === undefined) this.#cursor = Number(frame.asOf ?? 0);
+		if (this.#wasUp) {
+			if (this.#socket) this.#resume();
+			return;
+		}
+		// A session that is busy sends whole messages from a snapshot on.
+		this.#awaitsSnapshot = true;
+		this.#isSubscribed = this.#options.updates === "full" && frame.state === "busy";
 		if (this.#socket) this.#resume();
-		if (this.#wasUp) return;
 		this.#wasUp = true;
 		this.#listener.frame(frame);
 	}
@@ -231,6 +253,7 @@ export class SessionLink {
 	/** Says on a new connection what the previous one did not hear, or knew. */
 	#resume(): void {
 		if (this.#wasUp) for (const name of ofConnection) this.#repeat(name);
+		else if (!this.#isSubscribed) this.#socket?.send('{"id":"again-subscribe","type":"subscribe"}');
 		for (const { line } of this.#open.values()) this.#socket?.send(line);
 		for (const line of this.#waiting.splice(0)) this.#socket?.send(line);
 	}
@@ -251,11 +274,51 @@ export class SessionLink {
 		const wire = String(id);
 		const command = this.#open.get(wire) ?? this.#answered.get(wire);
 		if (!command) return this.#listener.frame(id === undefined ? frame : (rest as LinkFrame));
+		const { data } = frame as { data?: { runId?: string } | null };
+		if (frame.success !== true) delete command.runId;
+		else if (typeof data?.runId === "string") command.runId = data.runId;
 		if (this.#open.delete(wire)) {
 			keep(this.#answered, wire, command, keptAnswered);
 			if (frame.success === true && (ofConnection as readonly string[]).includes(command.command)) this.#said.set(command.command, command);
 		}
 		this.#listener.frame(command.id === undefined ? (rest as LinkFrame) : { ...frame, id: command.id });
+		if (command.command === "hello") this.#askApprovals();
+	}
+
+	/** A prompt was refused after its acceptance, and that answer was lost with a connection: the result of its run tells it. */
+	#failLate({ runId, error }: LinkFrame): void {
+		const { kind, message } = (error ?? {}) as { kind?: string; message?: string };
+		if (kind !== "refused") return;
+		for (const command of this.#answered.values()) {
+			if (command.runId === undefined || command.runId !== runId) continue;
+			delete command.runId;
+			const { id, command: name } = command;
+			this.#listener.frame({ ...(id !== undefined && { id }), type: "response", command: name, success: false, error: message });
+		}
+	}
+
+	/** Whether the host of a process would not have got it. */
+	#isOwnSnapshot(): boolean {
+		const isFirst = this.#awaitsSnapshot;
+		this.#awaitsSnapshot = false;
+		return isFirst && this.#options.asksAgain === true;
+	}
+
+	/** Approvals wait until the host has said that it knows them. */
+	#askAgain({ live }: LinkFrame): void {
+		for (const question of (live as { dialogs?: LinkFrame[] } | undefined)?.dialogs ?? []) {
+			// A snapshot keeps approvals without their type.
+			if (question.type === undefined) this.#approvals.set(String(question.id), { ...question, type: "permission_request" });
+			else this.#listener.frame(question);
+		}
+		if (this.#said.has("hello")) this.#askApprovals();
+	}
+
+	#askApprovals(): void {
+		const { capabilities } = (parsed(this.#said.get("hello")?.line ?? "") ?? {}) as { capabilities?: { permissions?: number } };
+		if (capabilities?.permissions === undefined) return;
+		for (const question of this.#approvals.values()) this.#listener.frame(question);
+		this.#approvals.clear();
 	}
 
 	/** The server sends open calls again: a tool runs once. */

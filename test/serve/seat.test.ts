@@ -2,7 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { place, serve, until } from "./support.ts";
+import { connectClient } from "../../src/client/index.ts";
+import { later, place, serve, until } from "./support.ts";
 
 test("two clients with equal ids: every request is answered once, to its asker; the seat moves and is kept", async () => {
 	const server = await serve({ replies: [{ text: "one", pieceDelayMs: 5 }, { text: "two" }] });
@@ -141,6 +142,16 @@ test("dialogs of extensions go to all, and the first answer ends them for the ot
 	one.send({ id: "p", type: "prompt", message: "/ask" });
 	const dialog = await two.find("the dialog", ({ type, method }) => type === "extension_ui_request" && method === "confirm");
 	await one.find("the dialog", ({ id: same }) => same === dialog.id);
+	// A client that comes now is asked, too.
+	const late = await connectClient({ url: server.url, token: server.token, session: id, mode: "read" });
+	later(() => late.close());
+	const asked = new Promise<string>((resolve) =>
+		late.onDialog(({ id: same }, signal) => {
+			resolve(same);
+			return new Promise((over) => signal.addEventListener("abort", () => over(undefined)));
+		}),
+	);
+	expect(await asked).toBe(dialog.id);
 	two.send({ type: "extension_ui_response", id: dialog.id, confirmed: true });
 	expect(await one.find("it is over", ({ method, targetId }) => method === "cancel" && targetId === dialog.id)).toMatchObject({ by: "two" });
 	expect(await one.find("the answer counts", ({ method }) => method === "notify")).toMatchObject({ message: "yes" });

@@ -61,6 +61,7 @@ export async function attachCommand(words: readonly string[], options: Options, 
 			name: options.name ?? "bowline attach",
 			...(own.takeover && { takeover: true }),
 			updates: host.updates,
+			asksAgain: true,
 		},
 		host,
 	);
