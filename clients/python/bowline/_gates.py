@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any, Awaitable, Callable, Dict, Mapping, Optional, Union
+from typing import Any, Awaitable, Callable, Dict, Mapping, Union
 
+from ._questions import Questions
 from ._threads import called
 from .protocol import GateRequest
 
@@ -12,23 +12,7 @@ GateAnswer = Mapping[str, Any]
 GateHandler = Callable[[GateRequest], Union[GateAnswer, Awaitable[GateAnswer]]]
 
 
-class Gates:
-    """Those that are open. Without a handler nothing is sent: a listener may answer by other means."""
-
-    def __init__(self, send: Callable[[Mapping[str, Any]], None], work: Callable[[Any], "asyncio.Task[None]"]) -> None:
-        self.handler: Optional[GateHandler] = None
-        self._send = send
-        self._work = work
-        self._open: Dict[str, "asyncio.Task[None]"] = {}
-
-    def receive(self, request: Any) -> None:
-        if self.handler:
-            self._open[request["id"]] = self._work(self._answer(request, self.handler))
-
-    def close_all(self) -> None:
-        while self._open:
-            self._open.popitem()[1].cancel()
-
+class Gates(Questions[GateHandler]):
     async def _answer(self, request: Any, handler: GateHandler) -> None:
         answer: Any = None
         try:

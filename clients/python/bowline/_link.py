@@ -60,6 +60,13 @@ class _Command(NamedTuple):
     data: bytes
 
 
+def open_questions(snapshot: Frame) -> List[Frame]:
+    """Dialogs and approvals that wait for an answer."""
+    live = snapshot.get("live")
+    dialogs = live.get("dialogs") if isinstance(live, dict) else None
+    return [dialog for dialog in dialogs if isinstance(dialog, dict)] if isinstance(dialogs, list) else []
+
+
 class SessionLink:
     """Has the members of an agent's process: `on_frame` gets every frame, `on_exit` the end, once."""
 
@@ -90,6 +97,8 @@ class SessionLink:
         self._count = 0
         self._open: Dict[str, _Command] = {}
         self._answered: "OrderedDict[str, _Command]" = OrderedDict()
+        # The prompts that began runs, by run, until they are known to have gone on.
+        self._begun: "OrderedDict[str, _Command]" = OrderedDict()
         # Frames without an answer that wait for a connection.
         self._waiting: List[bytes] = []
         # The last successful one of each.
@@ -268,6 +277,8 @@ class SessionLink:
         elif kind == "seat":
             if frame.get("held") is False and frame.get("by") is not None:
                 self._mode = "read"
+        elif kind == "run_result":
+            self._fail_late(frame)
         elif kind == "host_tool_call":
             if self._is_known_call(str(frame.get("id"))):
                 return
@@ -285,6 +296,9 @@ class SessionLink:
         if self._was_up:
             for name in _OF_CONNECTION:
                 self._repeat(name)
+        else:
+            # The first connection has no cursor: a snapshot tells what is open.
+            self._deliver(_encoded({"id": "again-subscribe", "type": "subscribe"}))
         for command in self._open.values():
             self._deliver(command.data)
         waiting, self._waiting = self._waiting, []
@@ -307,16 +321,35 @@ class SessionLink:
                 self._said[command.name] = command
         else:
             command = self._answered.get(str(wire))
+        if command:
+            self._note_run(command, frame)
         if command and command.id is not None:
+            frame["id"] = command.id
+        guarded(self._on_frame, frame)
+
+    def _note_run(self, command: _Command, response: Frame) -> None:
+        data = response.get("data")
+        run_id = data.get("runId") if isinstance(data, dict) else None
+        if response.get("success") is True and isinstance(run_id, str):
+            _keep(self._begun, run_id, command, KEPT_ANSWERED)
+        elif response.get("success") is not True:
+            for known in [run for run, begun in self._begun.items() if begun is command]:
+                del self._begun[known]
+
+    def _fail_late(self, result: Frame) -> None:
+        """A prompt was refused after its acceptance, and that answer was lost with a connection: the result of its run tells it."""
+        command, error = self._begun.pop(str(result.get("runId")), None), result.get("error")
+        if command is None or not isinstance(error, dict) or error.get("kind") != "refused":
+            return
+        frame: Frame = {"type": "response", "command": command.name, "success": False, "error": error.get("message")}
+        if command.id is not None:
             frame["id"] = command.id
         guarded(self._on_frame, frame)
 
     def _answer_again(self, snapshot: Frame) -> None:
         """A question that is still open although it was answered: the answer was lost with a connection."""
-        live = snapshot.get("live")
-        dialogs = live.get("dialogs") if isinstance(live, dict) else None
-        for dialog in dialogs if isinstance(dialogs, list) else ():
-            answer = self._answers.get(str(dialog.get("id"))) if isinstance(dialog, dict) else None
+        for dialog in open_questions(snapshot):
+            answer = self._answers.get(str(dialog.get("id")))
             if answer is not None:
                 self._deliver(answer)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any, Awaitable, Callable, Dict, Mapping, Optional, Union
+from typing import Any, Awaitable, Callable, Dict, Mapping, Union
 
+from ._questions import Questions
 from ._threads import called
 from .protocol import PermissionRequest
 
@@ -15,28 +15,7 @@ _MEMBERS = ("decision", "scope", "rule", "message")
 _SCOPES = ("once", "session", "always")
 
 
-class Permissions:
-    """Those that are open. One that is closed elsewhere is cancelled, and what a handler still says is dropped."""
-
-    def __init__(self, send: Callable[[Mapping[str, Any]], None], work: Callable[[Any], "asyncio.Task[None]"]) -> None:
-        self.handler: Optional[PermissionHandler] = None
-        self._send = send
-        self._work = work
-        self._open: Dict[str, "asyncio.Task[None]"] = {}
-
-    def receive(self, request: Any) -> None:
-        if self.handler:
-            self._open[request["id"]] = self._work(self._answer(request, self.handler))
-
-    def close(self, request_id: Any) -> None:
-        task = self._open.pop(request_id, None)
-        if task:
-            task.cancel()
-
-    def close_all(self) -> None:
-        for request_id in list(self._open):
-            self.close(request_id)
-
+class Permissions(Questions[PermissionHandler]):
     async def _answer(self, request: Any, handler: PermissionHandler) -> None:
         members: Dict[str, Any] = {"decision": "deny"}
         try:

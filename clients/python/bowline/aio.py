@@ -14,7 +14,7 @@ from ._defaults import DEFAULT, Default, Timeout
 from ._dialogs import DialogHandler, Dialogs
 from ._events import AsyncEvents, Events
 from ._gates import GateHandler, Gates
-from ._link import SessionLink, Target
+from ._link import SessionLink, Target, open_questions
 from ._permissions import PermissionHandler, Permissions
 from ._process import AgentProcess, guarded
 from ._server import ServerAddress
@@ -349,6 +349,7 @@ class AsyncClient(AsyncCommands):
         A coroutine is cancelled when its answer is no longer wanted: the question timed out, or was withdrawn.
         """
         self._dialogs.handler = handler
+        self._dialogs.ask_missed()
 
     async def on_permission(self, handler: Optional[PermissionHandler]) -> None:
         """Sets the handler that decides about tool calls, and registers it with the agent; None removes it.
@@ -359,6 +360,7 @@ class AsyncClient(AsyncCommands):
         self._permissions.handler = handler
         if self.is_running:
             await self._greet()
+            self._permissions.ask_missed()
 
     def on_gate(self, handler: Optional[GateHandler]) -> None:
         """Sets the handler for steps, which an agent with ``--gate host`` asks about one by one; None leaves them to a listener of ``"gate_request"``.
@@ -394,6 +396,16 @@ class AsyncClient(AsyncCommands):
             self._gates.receive(frame)
         else:
             self._hear(frame)
+            if kind == "snapshot":
+                self._learn(frame)
+
+    def _learn(self, snapshot: Frame) -> None:
+        """Questions that were asked before this client came. A snapshot keeps approvals without their type."""
+        for question in open_questions(snapshot):
+            if "type" in question:
+                self._dialogs.learn(question)
+            else:
+                self._permissions.learn({**question, "type": "permission_request"})
 
     def _respond(self, frame: Frame) -> None:
         request_id = frame.get("id")

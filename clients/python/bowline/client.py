@@ -211,7 +211,9 @@ class Client(Commands):
 
     def on_dialog(self, handler: Optional[DialogHandler]) -> None:
         """Sets the handler for questions of extensions. It returns a text, a bool, or None to cancel."""
-        self._client.on_dialog(handler)
+        self._client._dialogs.handler = handler
+        if self._threads:
+            self._loop.call_soon_threadsafe(self._client._dialogs.ask_missed)
 
     def on_permission(self, handler: Optional[PermissionHandler]) -> None:
         """Sets the handler for tool calls. It returns ``{"decision": "allow" | "deny", "scope": ..., "message": ...}``; if it raises, the call is denied.

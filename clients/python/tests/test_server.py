@@ -1,6 +1,7 @@
 """Sessions of a real server, over connections that are cut."""
 
 import asyncio
+import json
 import threading
 import unittest
 
@@ -23,6 +24,8 @@ class Sessions(unittest.TestCase):
         url = options.pop("url", self.proxy.url)
         client = Client.connect(url, token=options.pop("token", self.server.token), session=session, **options)
         self.addCleanup(client.close)
+        # What is said at the beginning has been said: the next bytes answer the test.
+        client.get_state()
         return client
 
     def test_a_session_is_a_client_like_any_other_and_lives_on(self):
@@ -153,6 +156,27 @@ class Sessions(unittest.TestCase):
         self.assertEqual(len(asked), 1)
         self.assertEqual(self.proxy.cuts, 1)
 
+    def test_a_question_that_was_open_before_the_client_came_is_asked_when_it_has_a_handler(self):
+        script = [{"blocks": [{"tool": "bash", "arguments": {"command": "echo hi"}}]}, {"text": "approved"}]
+        first = self.connect(self.server.session(*script))
+        first.set_permission_mode("ask")
+        asked = threading.Event()
+
+        def hesitate(_):
+            asked.set()
+            is_over.wait(45)
+            return {"decision": "deny"}
+
+        is_over = threading.Event()
+        self.addCleanup(is_over.set)
+        first.on_permission(hesitate)
+        first.prompt("go")
+        self.assertTrue(asked.wait(45))
+        with self.connect(first.get_state()["sessionId"], mode="read") as second:
+            second.on_permission(lambda request: {"decision": "allow"})
+            first.wait_for_idle(45)
+            self.assertEqual(second.get_last_assistant_text()["text"], "approved")
+
     def test_a_session_that_is_deleted_ends_the_client_and_a_cut_does_not(self):
         ended = threading.Event()
         client = self.connect(self.server.session())
@@ -251,6 +275,7 @@ class Odd(unittest.TestCase):
             ready = b'{"type":"ready","asOf":0}'
             end.sendall(frame(1, ready[:5], is_last=False) + frame(9, b"are you there") + frame(0, b"", is_last=False) + frame(0, ready[5:]))
             heard.append(unmasked(end))
+            self.assertIn(b"subscribe", unmasked(end)[1])
             is_listening.wait(45)
             for size in (0, 100, 200, 70_000):
                 whole = frame(1, b'{"type":"note","text":"%s"}' % (b"x" * size))
@@ -271,6 +296,29 @@ class Odd(unittest.TestCase):
         self.assertEqual(heard[0], (10, b"are you there"))
         self.assertEqual(heard[1], (8, b"\x03\xe9"))
 
+    def test_a_failure_that_a_cut_took_along_is_told_by_the_result_of_the_run(self):
+        result = {"type": "run_result", "seq": 5, "runId": "r_1", "status": "error", "error": {"kind": "refused", "message": "No key for it."}}
+        connections = []
+
+        def talk(handshake, end):
+            end.sendall(handshake)
+            connections.append(end)
+            end.sendall(frame(1, b'{"type":"ready","asOf":1}'))
+            if len(connections) > 1:
+                end.sendall(frame(1, json.dumps(result).encode()))
+                while True:
+                    unmasked(end)
+            while True:
+                heard = json.loads(unmasked(end)[1])
+                if heard["type"] == "prompt":
+                    data = {"disposition": "started", "runId": "r_1"}
+                    end.sendall(frame(1, json.dumps({"type": "response", "id": heard["id"], "command": "prompt", "success": True, "data": data}).encode()))
+                    return
+
+        with odd_server(talk) as url:
+            with Client.connect(url, token="t", session="s", start_timeout=45) as client, self.assertRaisesRegex(RequestError, "No key for it."):
+                client.prompt_and_wait("go", timeout=45)
+
     def test_a_frame_that_a_server_may_not_send_ends_the_connection(self):
         for bad, code in (
             (frame(2, b"binary"), 1003),
@@ -286,6 +334,7 @@ class Odd(unittest.TestCase):
 
             def talk(handshake, end, bad=bad, said=said):
                 end.sendall(handshake + frame(1, b'{"type":"ready"}') + bad)
+                self.assertIn(b"subscribe", unmasked(end)[1])
                 said.append(unmasked(end))
 
             with self.subTest(bad), odd_server(talk) as url:
