@@ -66,7 +66,8 @@ test("a failure after the acceptance that a cut took along is told by the result
 			say({ asOf: 1, id: frame.id, type: "response", command: "prompt", success: true, data: { disposition: "started", runId: "r_1" } });
 			// The second time the failure itself arrives.
 			if (index > 0) say({ asOf: 1, id: frame.id, type: "response", command: "prompt", success: false, error: "No key." });
-			if (index > 0) say({ seq: 6, type: "run_result", runId: "r_1", status: "error", error: { kind: "refused", message: "No key.", retryable: false } });
+			if (index > 0)
+				say({ seq: 6, type: "run_result", runId: "r_1", status: "error", error: { kind: "refused", message: "No key.", retryable: false } });
 			else setImmediate(cut);
 			return true;
 		},
