@@ -78,7 +78,7 @@ export class Mirrors {
 			writeFileSync(marker, "");
 			await this.#makeRoom(place);
 		}
-		const mirror = this.#git.with({ cwd: path });
+		const mirror = this.#git.with({ cwd: path, variables: { GIT_DIR: path } });
 		const age = () => Date.now() - (statSync(marker, { throwIfNoEntry: false })?.mtimeMs ?? 0);
 		const fetch = async () => {
 			await mirror.run(["fetch", "--prune", "--quiet", "--no-auto-gc", "origin"], { signal });
