@@ -211,7 +211,7 @@ function simpleCommands(node: Node): string[][] {
 }
 
 /** A hundred thousand with BOWLINE_FUZZ=100000; fewer in every run. */
-const count = Number(process.env.BOWLINE_FUZZ) || 20_000;
+const count = Number(process.env.BOWLINE_FUZZ) || (process.env.EXHAUSTIVE ? 20_000 : 5000);
 const seed = Number(process.env.BOWLINE_FUZZ_SEED) || 20261116;
 
 test(`${count} fuzzed scripts (seed ${seed}): bash and a second parser read every accepted one as we do`, () => {
