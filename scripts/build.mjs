@@ -186,8 +186,8 @@ function pending() {
 	return [...chunks].filter(([name]) => !built.has(name));
 }
 
-// Large, and loaded by people, exports, and sessions with MCP servers, copies, clouds or stream rules: never by a plain start or prompt.
-const commands = ["models", "doctor", "mcp", "export", "sessions", "config"].map((name) => `app-commands-${name}`);
+// Large, and loaded by people, exports, fleets, and sessions with MCP servers, copies, clouds or stream rules: never by a plain start or prompt.
+const commands = ["models", "doctor", "mcp", "export", "sessions", "config", "fleet", "fleet-work"].map((name) => `app-commands-${name}`);
 for (const name of [
 	"jiti",
 	"transcript-export-index",
@@ -196,6 +196,7 @@ for (const name of [
 	"subagents-isolation-index",
 	"models-clouds-index",
 	"policies-stream-rules-index",
+	"fleet-postgres-queue",
 	...commands,
 ])
 	compress(name);
