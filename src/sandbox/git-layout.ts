@@ -3,8 +3,8 @@
  * configuration, and the files that lead git to another configuration.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { isWithin, look, realPath } from "./paths.ts";
+import { basename, dirname, resolve } from "node:path";
+import { inDirectory, isWithin, look, realPath } from "./paths.ts";
 
 export interface Placeholder {
 	path: string;
@@ -38,9 +38,9 @@ const deepestModule = 4;
 /** The layout of the repositories at these directories. Only what is inside a root is protected; only `trusted` ones get anything outside. */
 export function gitLayout(repositories: readonly string[], trusted: readonly string[], options: LayoutOptions): GitLayout {
 	const layout = emptyLayout();
-	const pointers = repositories.map((top) => pointerOf(join(top, ".git")));
+	const pointers = repositories.map((top) => pointerOf(inDirectory(top, ".git")));
 	for (const [index, top] of repositories.entries()) {
-		const entry = join(top, ".git");
+		const entry = inDirectory(top, ".git");
 		const facts = look(entry);
 		if (!facts) continue;
 		if (facts.isDirectory()) addRepository(layout, entry, pointers, options, trusted.includes(top));
@@ -57,23 +57,23 @@ function addRepository(layout: GitLayout, directory: string, pointers: Pointers,
 	const isInside = roots.some((root) => isWithin(directory, root));
 	if (!isInside && !widen) return;
 	// A link can be replaced, whatever is mounted on its target. So can everything, when the user wants no commits.
-	const linked = ["config", "config.worktree", "hooks"].some((name) => look(join(directory, name))?.isSymbolicLink());
+	const linked = ["config", "config.worktree", "hooks"].some((name) => look(inDirectory(directory, name))?.isSymbolicLink());
 	if (git === "read" || linked) {
 		if (isInside) layout.protected.push(directory);
 		return;
 	}
 	if (!isInside) layout.writable.push(directory);
 	addOwnFiles(layout, directory);
-	addWorktrees(layout, join(directory, "worktrees"), pointers);
-	addModules(layout, join(directory, "modules"), 0);
+	addWorktrees(layout, inDirectory(directory, "worktrees"), pointers);
+	addModules(layout, inDirectory(directory, "modules"), 0);
 }
 
 function addOwnFiles(layout: GitLayout, directory: string): void {
-	addPlaceholder(layout, join(directory, "config"), "file");
-	addPlaceholder(layout, join(directory, "config.worktree"), "file");
-	addPlaceholder(layout, join(directory, "hooks"), "directory");
+	addPlaceholder(layout, inDirectory(directory, "config"), "file");
+	addPlaceholder(layout, inDirectory(directory, "config.worktree"), "file");
+	addPlaceholder(layout, inDirectory(directory, "hooks"), "directory");
 	// One that was there before any command is part of the user's own layout.
-	const common = join(directory, "commondir");
+	const common = inDirectory(directory, "commondir");
 	if (look(common)) layout.protected.push(common);
 	else layout.forbidden.push(common);
 }
@@ -86,26 +86,26 @@ function addPlaceholder(layout: GitLayout, path: string, kind: Placeholder["kind
 /** Entries of linked worktrees. Those of worktrees inside the roots may be written, but for the files that say where things are. */
 function addWorktrees(layout: GitLayout, directory: string, pointers: Pointers): void {
 	for (const name of namesIn(directory)) {
-		const entry = join(directory, name);
+		const entry = inDirectory(directory, name);
 		if (pointers.includes(entry)) addWorktreeFiles(layout, entry);
 		else layout.protected.push(entry);
 	}
 }
 
 function addWorktreeFiles(layout: GitLayout, entry: string): void {
-	for (const name of ["commondir", "gitdir"]) if (look(join(entry, name))) layout.protected.push(join(entry, name));
-	addPlaceholder(layout, join(entry, "config.worktree"), "file");
+	for (const name of ["commondir", "gitdir"]) if (look(inDirectory(entry, name))) layout.protected.push(inDirectory(entry, name));
+	addPlaceholder(layout, inDirectory(entry, "config.worktree"), "file");
 }
 
 /** Git directories of submodules; their names may have slashes. */
 function addModules(layout: GitLayout, directory: string, depth: number): void {
 	if (depth >= deepestModule) return;
 	for (const name of namesIn(directory)) {
-		const module = join(directory, name);
+		const module = inDirectory(directory, name);
 		if (!look(module)?.isDirectory()) continue;
-		if (look(join(module, "HEAD"))) {
+		if (look(inDirectory(module, "HEAD"))) {
 			addOwnFiles(layout, module);
-			addModules(layout, join(module, "modules"), depth + 1);
+			addModules(layout, inDirectory(module, "modules"), depth + 1);
 		} else addModules(layout, module, depth + 1);
 	}
 }
@@ -121,7 +121,7 @@ function addPointer(
 ): void {
 	if (options.roots.some((root) => isWithin(file, root))) layout.protected.push(file);
 	if (directory === undefined || options.roots.some((root) => isWithin(directory, root)) || !isTrusted || options.git === "read") return;
-	const common = textOf(join(directory, "commondir"));
+	const common = textOf(inDirectory(directory, "commondir"));
 	if (common !== undefined) addLinkedWorktree(layout, file, directory, realPath(resolve(directory, common)));
 	// The submodule's configuration must name this very place, or a file in the project could open any directory.
 	else if (namesWorktree(directory, dirname(file))) addRepository(layout, directory, pointers, options, true);
@@ -129,10 +129,10 @@ function addPointer(
 
 /** Of the common directory only what commits add to. Both sides must agree that they belong together. */
 function addLinkedWorktree(layout: GitLayout, file: string, entry: string, common: string | undefined): void {
-	const back = textOf(join(entry, "gitdir"));
+	const back = textOf(inDirectory(entry, "gitdir"));
 	if (common === undefined || back === undefined || realPath(resolve(entry, back)) !== realPath(file)) return;
-	if (dirname(entry) !== join(common, "worktrees")) return;
-	for (const name of ["objects", "refs", "logs"]) if (look(join(common, name))?.isDirectory()) layout.writable.push(join(common, name));
+	if (dirname(entry) !== inDirectory(common, "worktrees")) return;
+	for (const name of ["objects", "refs", "logs"]) if (look(inDirectory(common, name))?.isDirectory()) layout.writable.push(inDirectory(common, name));
 	layout.writable.push(entry);
 	addWorktreeFiles(layout, entry);
 }
@@ -152,7 +152,7 @@ function pointerOf(file: string): string | undefined {
 }
 
 function namesWorktree(directory: string, top: string): boolean {
-	const [, path] = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(textOf(join(directory, "config")) ?? "") ?? [];
+	const [, path] = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(textOf(inDirectory(directory, "config")) ?? "") ?? [];
 	return path !== undefined && realPath(resolve(directory, path)) === realPath(top) && basename(directory) !== ".git";
 }
 

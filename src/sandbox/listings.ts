@@ -1,7 +1,6 @@
 /** What directories hold, read again only when one has changed. */
 import { readdirSync, type Stats, statSync } from "node:fs";
-import { join } from "node:path";
-import { look } from "./paths.ts";
+import { inDirectory, look } from "./paths.ts";
 
 /** A directory that changed less than this before it was read may have changed once more with the same time. */
 const settledMs = 50;
@@ -59,7 +58,7 @@ export class Listings {
 		if (!facts) return [];
 		const listing = this.#names.get(directory, facts);
 		// What is in a directory that cannot be listed may be read all the same.
-		return (listing ? names.filter((name) => listing.folded.has(name.toLowerCase())) : names).map((name) => join(directory, name));
+		return (listing ? names.filter((name) => listing.folded.has(name.toLowerCase())) : names).map((name) => inDirectory(directory, name));
 	}
 }
 

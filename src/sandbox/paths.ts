@@ -8,6 +8,9 @@ export function isWithin(path: string, directory: string): boolean {
 	return path.length === directory.length || directory.endsWith(sep) || path.startsWith(sep, directory.length);
 }
 
+/** The path of a name in a directory that is written as the system writes it. Putting it in order again would be most of what a plan costs. */
+export const inDirectory = (directory: string, name: string) => (directory === sep ? sep + name : directory + sep + name);
+
 /** What was seen in the glance that is going on. */
 let seen: Map<string, Stats | undefined> | undefined;
 
@@ -62,7 +65,8 @@ export function follow(path: string): { place: string; links: string[] } {
 	let names = path.split(sep).filter(Boolean);
 	let at: string = sep;
 	for (let index = 0; index < names.length; index += 1) {
-		const next = join(at, names[index] as string);
+		const name = names[index] as string;
+		const next = name === "." || name === ".." ? join(at, name) : inDirectory(at, name);
 		const facts = look(next);
 		if (!facts) return { place: join(next, ...names.slice(index + 1)), links };
 		if (!facts.isSymbolicLink() || links.length >= mostLinks) {

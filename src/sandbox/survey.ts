@@ -5,7 +5,7 @@ import { type GitNamedFile, gitNamedFiles } from "../lib/git-named-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { Listings } from "./listings.ts";
 import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
-import { atOneGlance, follow, isCovered, isWithin, look, nearest, outermost, realPath, realPathBelow } from "./paths.ts";
+import { atOneGlance, follow, inDirectory, isCovered, isWithin, look, nearest, outermost, realPath, realPathBelow } from "./paths.ts";
 import { RepositoryScan } from "./repository-scan.ts";
 import type { RuledPathScan } from "./ruled-paths.ts";
 import type { HiddenPath, View } from "./view.ts";
@@ -226,10 +226,10 @@ export class Survey {
 			[
 				...ground.roots.flatMap((root) => [
 					...this.#listings.pick(root, protectedNames).filter((path) => look(path) && !this.#made.has(path)),
-					join(root, ".bowline"),
+					inDirectory(root, ".bowline"),
 				]),
 				// A directory: git would show an empty file, and commit it.
-				join(ground.cwd, ".mcp.json"),
+				inDirectory(ground.cwd, ".mcp.json"),
 				...ground.protected,
 			]
 				.map(directory)
@@ -263,7 +263,7 @@ export class Survey {
 
 	#hiddenInHome(home: string): string[] {
 		return [...hiddenByFolder].flatMap(([folder, names]) =>
-			this.#listings.pick(join(home, folder), names).flatMap((path) => realPathBelow(path, home) ?? []),
+			this.#listings.pick(folder === "." ? home : inDirectory(home, folder), names).flatMap((path) => realPathBelow(path, home) ?? []),
 		);
 	}
 
@@ -273,7 +273,7 @@ export class Survey {
 		return this.#listings
 			.names("/etc")
 			.filter(isOne)
-			.map((name) => join("/etc", name));
+			.map((name) => inDirectory("/etc", name));
 	}
 
 	/** With a hidden home: the programs in it that PATH names. */
