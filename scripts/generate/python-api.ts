@@ -74,6 +74,7 @@ function table(methods: Method[]): string {
 export function pythonApiPage(commandsText: string): string {
 	const read = (name: string) => readFileSync(join(folder, name), "utf8");
 	const sync = classText(read("client.py"), "Client");
+	const connecting = methodsOf(classText(read("_connect.py"), "Connects").replaceAll("-> Connected:", "-> Client:"));
 	const [made] = methodsOf(sync).filter(({ name }) => name === "__init__");
 	const parameters = (made?.signature ?? "").replace(/^__init__\((.*)\) -> None$/, "$1").split(/, (?=\w+:|\*)/);
 	const described = (name: string) => {
@@ -86,6 +87,7 @@ export function pythonApiPage(commandsText: string): string {
 			RunResult: "run.py",
 			HostTool: "tools.py",
 			ToolCall: "tools.py",
+			ServerClient: "server_client.py",
 		}[name];
 		const body = classText(read(source as string), name);
 		const members = [...fieldsOf(body), ...attributesOf(body), ...methodsOf(body)];
@@ -108,13 +110,14 @@ This page is generated from the sources. For a guide with examples read [the Pyt
 | [\`HostTool\`](#hosttool), [\`ToolCall\`](#toolcall) | tools that run in your program |
 | [\`RunResult\`](#runresult) | the outcome of a prompt |
 | [\`AgentError\`](#agenterror), [\`RequestError\`](#requesterror), [\`RequestTimeout\`](#requesttimeout), [\`ExitError\`](#exiterror), [\`ServerError\`](#servererror) | errors |
+| [\`ServerClient\`](#serverclient), \`AsyncServerClient\` | the endpoints of a server as methods, and as coroutines |
 | \`protocol\` | a \`TypedDict\` for every shape of [the protocol](protocol.md#shapes), with the same name |
 
 ## Client
 `,
 		`${docOf(sync, " {4}")}\n`,
 		`\`\`\`\nClient(${parameters.map((each) => `\n    ${each},`).join("")}\n)\n\`\`\`\n`,
-		table(methodsOf(sync).filter(isPublic)),
+		table([...connecting, ...methodsOf(sync)].filter(isPublic)),
 		`## AsyncClient
 
 ${docOf(classText(read("aio.py"), "AsyncClient"), " {4}")} It takes the parameters of \`Client\` and has the same members. Methods that wait are coroutines, \`events()\` is an
@@ -129,7 +132,9 @@ members' types.
 |---|---|
 ${commandRows.join("\n")}
 `,
-		...["HostTool", "ToolCall", "RunResult", "AgentError", "RequestError", "RequestTimeout", "ExitError", "ServerError"].map(described),
+		...["ServerClient", "HostTool", "ToolCall", "RunResult", "AgentError", "RequestError", "RequestTimeout", "ExitError", "ServerError"].map(
+			described,
+		),
 	];
 	return parts
 		.join("\n")

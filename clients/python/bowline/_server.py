@@ -50,43 +50,64 @@ class ServerAddress:
     def headers(self) -> Dict[str, str]:
         return {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
 
-    def ask(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> Any:
-        """Waits for the answer. Raises ServerError."""
-        connection = self._connection()
-        sent = None if body is None else json.dumps(body).encode()
-        headers = {**self.headers(), **({} if sent is None else {"Content-Type": "application/json"})}
+    def ask(
+        self, method: str, path: str, body: Optional[Mapping[str, Any]] = None, headers: Optional[Mapping[str, str]] = None, patience: float = 0
+    ) -> Any:
+        """Waits for the answer, which is JSON. Raises ServerError."""
+        answer = self.read(method, path, body, headers, patience)
+        return json.loads(answer) if answer else None
+
+    def read(
+        self, method: str, path: str, body: Optional[Mapping[str, Any]] = None, headers: Optional[Mapping[str, str]] = None, patience: float = 0
+    ) -> bytes:
+        """Waits for the whole answer, `patience` seconds longer than usual. Raises ServerError."""
+        connection, response = self.open(method, path, body, headers, patience)
         try:
-            connection.request(method, self.prefix + path, sent, headers)
-            response = connection.getresponse()
-            status, answer = response.status, response.read()
+            return response.read()
         except (OSError, http.client.HTTPException) as error:
             raise self.unreachable(error) from error
         finally:
             connection.close()
-        if status >= 400:
-            raise refusal_of(status, answer)
-        return json.loads(answer) if answer else None
+
+    def open(
+        self, method: str, path: str, body: Optional[Mapping[str, Any]] = None, headers: Optional[Mapping[str, str]] = None, patience: float = 0
+    ) -> Tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        """Waits for the head of the answer. The caller closes the connection. Raises ServerError."""
+        connection = self._connection(REQUEST_SECONDS + patience)
+        sent = None if body is None else json.dumps(body).encode()
+        told = {**self.headers(), **({} if sent is None else {"Content-Type": "application/json"}), **(headers or {})}
+        try:
+            connection.request(method, self.prefix + path, sent, told)
+            response = connection.getresponse()
+            if response.status < 400:
+                return connection, response
+            refusal = refusal_of(response.status, response.read())
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            raise self.unreachable(error) from error
+        connection.close()
+        raise refusal
 
     def unreachable(self, error: BaseException) -> ServerError:
         why = str(error) or type(error).__name__
         return ServerError(0, "unreachable", f"There is no server at {self.text} ({why}). Start one with bowline serve.")
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def _connection(self, seconds: float) -> http.client.HTTPConnection:
         if self.socket_path is not None:
-            return _UnixConnection(self.socket_path)
+            return _UnixConnection(self.socket_path, seconds)
         if self.ssl is not None:
-            return http.client.HTTPSConnection(self.host, self.port, timeout=REQUEST_SECONDS, context=self.ssl)
-        return http.client.HTTPConnection(self.host, self.port, timeout=REQUEST_SECONDS)
+            return http.client.HTTPSConnection(self.host, self.port, timeout=seconds, context=self.ssl)
+        return http.client.HTTPConnection(self.host, self.port, timeout=seconds)
 
 
 class _UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=REQUEST_SECONDS)
+    def __init__(self, path: str, seconds: float) -> None:
+        super().__init__("localhost", timeout=seconds)
         self._path = path
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(REQUEST_SECONDS)
+        self.sock.settimeout(self.timeout)
         self.sock.connect(self._path)
 
 

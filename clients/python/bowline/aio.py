@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import ssl
 import weakref
-from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Generator, List, Literal, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Generator, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from ._calls import Calls
 from ._commands import UNHURRIED, AsyncCommands
+from ._connect import Connects
 from ._defaults import DEFAULT, Default, Timeout
 from ._dialogs import DialogHandler, Dialogs
 from ._events import AsyncEvents, Events
@@ -17,7 +17,6 @@ from ._gates import GateHandler, Gates
 from ._link import SessionLink, Target, open_questions
 from ._permissions import PermissionHandler, Permissions
 from ._process import AgentProcess, guarded
-from ._server import ServerAddress
 from ._watch import Watch
 from .errors import ExitError, RequestError, RequestTimeout, ServerError
 from .protocol import Event, ImageInput
@@ -28,11 +27,10 @@ from .tools import HostTool
 DEFAULT_COMMAND = ("bowline", "--mode", "rpc", "--updates", "delta")
 
 Frame = Dict[str, Any]
-Mode = Literal["write", "read"]
 Listener = Callable[[Any], Union[None, Awaitable[None]]]
 
 
-class AsyncClient(AsyncCommands):
+class AsyncClient(AsyncCommands, Connects["Connecting"]):
     """Drives one agent: a process of its own, or with ``connect`` a session of a server.
 
     Use it as ``async with AsyncClient([...]) as client``, or call ``start`` and ``close``. Functions that are handed in (tools, dialogs)
@@ -84,33 +82,9 @@ class AsyncClient(AsyncCommands):
     # ── Life ────────────────────────────────────────────────────────────────────────────────────────────
 
     @classmethod
-    def connect(
-        cls,
-        url: str,
-        *,
-        session: Union[str, Mapping[str, Any]],
-        token: Optional[str] = None,
-        mode: Mode = "write",
-        name: Optional[str] = None,
-        takeover: bool = False,
-        reconnect_timeout: Optional[float] = None,
-        ssl_context: Optional[ssl.SSLContext] = None,
-        start_timeout: Optional[float] = 30.0,
-        request_timeout: Optional[float] = 30.0,
-    ) -> "Connecting":
-        """Connects to a session of ``bowline serve``: ``async with AsyncClient.connect(...) as client``, or ``client = await AsyncClient.connect(...)``.
-
-        ``url`` is ``http://127.0.0.1:7717``, ``https://...`` or ``unix:/path``. ``session`` is the id of a session, or what a new one needs: at
-        least ``{"cwd": ...}``. ``mode`` ``"write"`` takes the seat, with which one client at a time drives a session, with ``takeover`` also from
-        its holder; ``"read"`` watches. ``name`` is what other clients see.
-
-        A connection that is lost comes back automatically: what was missed follows, and what had no answer is sent again, but not done again.
-        It is tried for ever, or for ``reconnect_timeout`` seconds. ``close`` leaves the session, which lives on. Raises ServerError.
-        """
-        if mode not in ("write", "read"):
-            raise ValueError(f'mode must be "write" or "read", not {mode!r}')
+    def _connected(cls, target: Target, start_timeout: Optional[float], request_timeout: Optional[float]) -> "Connecting":
         client = cls(start_timeout=start_timeout, request_timeout=request_timeout)
-        client._target = Target(ServerAddress(url, token, ssl_context), session, mode, name, takeover, reconnect_timeout)
+        client._target = target
         return Connecting(client)
 
     async def __aenter__(self) -> "AsyncClient":

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import queue
-import ssl
 import threading
-from typing import Any, Callable, Coroutine, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Coroutine, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from ._commands import Commands
+from ._connect import Connects
 from ._defaults import DEFAULT, Timeout
 from ._dialogs import DialogHandler
 from ._events import Events
 from ._gates import GateHandler
+from ._link import Target
 from ._permissions import PermissionHandler
-from .aio import DEFAULT_COMMAND, AsyncClient, Listener, Mode
+from .aio import DEFAULT_COMMAND, AsyncClient, Listener
 from .protocol import Event, ImageInput
 from .run import RunResult, StreamingBehavior
 from .tools import HostTool
@@ -22,7 +23,7 @@ from .tools import HostTool
 _END = object()
 
 
-class Client(Commands):
+class Client(Commands, Connects["Client"]):
     """Drives one agent, a process of its own or with ``connect`` a session of a server; takes what AsyncClient takes.
 
     Use it as ``with Client([...]) as client``, or call ``start`` and ``close``. Listeners are called in one thread, in the order of the
@@ -59,43 +60,9 @@ class Client(Commands):
         self._threads: List[threading.Thread] = []
 
     @classmethod
-    def connect(
-        cls,
-        url: str,
-        *,
-        session: Union[str, Mapping[str, Any]],
-        token: Optional[str] = None,
-        mode: Mode = "write",
-        name: Optional[str] = None,
-        takeover: bool = False,
-        reconnect_timeout: Optional[float] = None,
-        ssl_context: Optional[ssl.SSLContext] = None,
-        start_timeout: Optional[float] = 30.0,
-        request_timeout: Optional[float] = 30.0,
-    ) -> "Client":
-        """Connects to a session of ``bowline serve``: ``with Client.connect(...) as client``, or ``close`` it yourself.
-
-        ``url`` is ``http://127.0.0.1:7717``, ``https://...`` or ``unix:/path``. ``session`` is the id of a session, or what a new one needs: at
-        least ``{"cwd": ...}``. ``mode`` ``"write"`` takes the seat, with which one client at a time drives a session, with ``takeover`` also from
-        its holder; ``"read"`` watches. ``name`` is what other clients see.
-
-        A connection that is lost comes back automatically: what was missed follows, and what had no answer is sent again, but not done again.
-        It is tried for ever, or for ``reconnect_timeout`` seconds. ``close`` leaves the session, which lives on. Raises ServerError.
-        """
-        connecting = AsyncClient.connect(
-            url,
-            session=session,
-            token=token,
-            mode=mode,
-            name=name,
-            takeover=takeover,
-            reconnect_timeout=reconnect_timeout,
-            ssl_context=ssl_context,
-            start_timeout=start_timeout,
-            request_timeout=request_timeout,
-        )
+    def _connected(cls, target: Target, start_timeout: Optional[float], request_timeout: Optional[float]) -> "Client":
         client = cls(start_timeout=start_timeout, request_timeout=request_timeout)
-        client._client = connecting.client
+        client._client._target = target
         client.start()
         return client
 

@@ -42,7 +42,7 @@ class Server:
         user = os.path.join(self.folder, "user")
         self._log = open(os.path.join(self.folder, "stderr"), "w", encoding="utf-8")
         self.process = subprocess.Popen(
-            [*PROGRAM[:2], "serve", "--port", str(port), "--provider", "scripted", "--model", "echo", *self._args],
+            [*PROGRAM[:2], "serve", *([] if "--socket" in self._args else ["--port", str(port)]), "--provider", "scripted", "--model", "echo", *self._args],
             cwd=self.cwd,
             env={**os.environ, "HOME": user, "BOWLINE_DIR": user},
             stdout=subprocess.PIPE,
@@ -92,6 +92,8 @@ class CuttingProxy:
         self._lock = threading.Lock()
         self.cuts = 0
         self.is_down = False
+        # What the server says is lost, as before a cut that neither end has noticed.
+        self.is_deaf = False
         # Called with each piece that comes from the server, before it goes on.
         self.on_bytes: Optional[Callable[[bytes], None]] = None
         # The same for pieces of the client.
@@ -132,7 +134,8 @@ class CuttingProxy:
                         self.on_sent(data)
                 elif self.on_bytes:
                     self.on_bytes(data)
-                target.sendall(data)
+                if is_request or not self.is_deaf:
+                    target.sendall(data)
         except OSError:
             pass  # Cut, here or by the other side.
         _drop(source)

@@ -2,10 +2,15 @@
 
 import asyncio
 import json
+import os
+import shutil
+import ssl
+import subprocess
+import tempfile
 import threading
 import unittest
 
-from bowline import AsyncClient, Client, ExitError, HostTool, RequestError, ServerError
+from bowline import AsyncClient, AsyncServerClient, Client, ExitError, HostTool, RequestError, ServerClient, ServerError
 
 from .server import CuttingProxy, Server, until
 from .support import odd_server
@@ -156,6 +161,78 @@ class Sessions(unittest.TestCase):
         self.assertEqual(len(asked), 1)
         self.assertEqual(self.proxy.cuts, 1)
 
+    def test_a_command_that_goes_to_another_session_is_done_once_over_a_cut(self):
+        client = self.connect(self.server.session({"text": "one"}, {"text": "two"}))
+        client.prompt_and_wait("go")
+        server = ServerClient(self.server.url, token=self.server.token)
+        before = {session["id"] for session in server.sessions()["sessions"]}
+        answers = []
+        self.proxy.is_deaf = True
+        thread = threading.Thread(target=lambda: answers.append(client.new_session()))
+        thread.start()
+        opened = until("the agent went on", lambda: {session["id"] for session in server.sessions()["sessions"]} - before)
+        self.proxy.is_deaf = False
+        self.proxy.cut()
+        thread.join(45)
+        self.assertEqual(answers, [{"cancelled": False, "duplicate": True}])
+        self.assertEqual({client.get_state()["sessionId"]}, opened)
+        self.assertEqual(client.prompt_and_wait("again").text, "two")
+
+    def test_the_endpoints_as_methods(self):
+        server = ServerClient(self.server.url, token=self.server.token)
+        self.assertIn("version", server.info())
+        body = self.server.session({"text": "hello"}, name="by hand")
+        session = server.create(body, key="python-once")["id"]
+        self.assertEqual(server.create(body, key="python-once")["id"], session)
+        answer = server.prompt(session, "hi", wait_seconds=45, key="first")
+        self.assertEqual((answer["result"]["status"], answer["text"]), ("completed", "hello"))
+        self.assertEqual([found["id"] for found in server.sessions(q="by hand")["sessions"]], [session])
+        response = server.command(session, "get_state")
+        self.assertEqual((response["success"], response["data"]["messageCount"]), (True, 2))
+        with server.events(session, after=0) as frames:
+            kept = [frame for frame in frames if "seq" in frame]
+        self.assertEqual([frame["type"] for frame in kept if frame["type"] == "run_result"], ["run_result"])
+        self.assertIn("message", [entry["type"] for entry in server.entries(session, tail=5)["entries"]])
+        self.assertIn("<html", server.export_html(session))
+        self.assertEqual(server.artifacts(session)["artifacts"], [])
+        self.assertIn("bowline_sessions", server.metrics())
+        with server.events(session, after=kept[-1]["seq"], follow=True) as frames:
+            threading.Timer(0.1, frames.close).start()
+            # A wait for frames that do not come ends with it.
+            self.assertEqual([frame for frame in frames if frame.get("type") == "agent_start"], [])
+        self.assertEqual(server.stop(session)["state"], "asleep")
+        self.assertIn(server.start(session)["state"], ("starting", "idle"))
+        server.remove(session)
+        with self.assertRaises(ServerError) as caught:
+            server.session(session)
+        self.assertEqual((caught.exception.status, caught.exception.code), (410, "session_deleted"))
+        with self.assertRaises(ServerError) as caught:
+            server.artifact("nothing", "a/b")
+        self.assertEqual(caught.exception.code, "no_session")
+
+    def test_the_endpoints_as_coroutines(self):
+        async def talk():
+            server = AsyncServerClient(self.server.url, token=self.server.token)
+            session = (await server.create(self.server.session({"text": "hello"}, {"text": "hello"})))["id"]
+            await server.prompt(session, "hi", wait_seconds=45)
+            # The frames of the first run are kept; the second one begins while they are read.
+            results = 0
+            frames = server.events(session, after=0, follow=True)
+            async for frame in frames:
+                if frame["type"] == "run_result":
+                    results += 1
+                    if results == 1:
+                        await server.prompt(session, "again")
+                    else:
+                        break
+            await frames.aclose()
+            self.assertEqual((await server.command(session, "get_state"))["data"]["messageCount"], 4)
+            self.assertEqual((await server.sessions(q=session))["sessions"][0]["id"], session)
+            await server.remove(session)
+            return results
+
+        self.assertEqual(asyncio.run(asyncio.wait_for(talk(), 60)), 2)
+
     def test_a_question_that_was_open_before_the_client_came_is_asked_when_it_has_a_handler(self):
         script = [{"blocks": [{"tool": "bash", "arguments": {"command": "echo hi"}}]}, {"text": "approved"}]
         first = self.connect(self.server.session(*script))
@@ -250,6 +327,47 @@ class Killed(unittest.TestCase):
             until("both are told", lambda: sum(frame["type"] == "agent_settled" for frame in frames) == 2)
             numbers = [frame["seq"] for frame in frames if "seq" in frame and frame["type"] != "snapshot"]
             self.assertEqual(numbers, sorted(set(numbers)))
+
+
+class Ways(unittest.TestCase):
+    """The same over a unix socket and over TLS."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="bowline-py-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+
+    def check(self, url, **options):
+        session = self.server.session({"text": "heard"}, {"text": "again"})
+        with Client.connect(url, token=self.server.token, session=session, **options) as client:
+            self.assertEqual(client.prompt_and_wait("hi").text, "heard")
+            session_id = client.get_state()["sessionId"]
+        server = ServerClient(url, token=self.server.token, **options)
+        until("the seat is free", lambda: server.session(session_id)["seat"] is None)
+        self.assertEqual(server.prompt(session_id, "more", wait_seconds=45)["text"], "again")
+
+    def test_a_unix_socket(self):
+        path = os.path.join(self.folder, "serve.sock")
+        self.server = Server("--socket", path)
+        self.addCleanup(self.server.stop)
+        self.check(f"unix:{path}")
+        with self.assertRaisesRegex(ServerError, "no server at unix:/nothing"):
+            ServerClient("unix:/nothing/there.sock").info()
+
+    @unittest.skipUnless(shutil.which("openssl"), "openssl makes the certificate")
+    def test_tls(self):
+        cert, key = os.path.join(self.folder, "cert.pem"), os.path.join(self.folder, "key.pem")
+        names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
+        made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *names, "-keyout", key, "-out", cert]
+        subprocess.run(made, check=True, capture_output=True)
+        self.server = Server("--tls-cert", cert, "--tls-key", key)
+        self.addCleanup(self.server.stop)
+        self.assertTrue(self.server.url.startswith("https://"))
+        self.check(self.server.url, ssl_context=ssl.create_default_context(cafile=cert))
+        # A certificate that is not trusted is not talked to.
+        with self.assertRaisesRegex(ServerError, "(?i)certificate"):
+            ServerClient(self.server.url, token=self.server.token).info()
+        with self.assertRaisesRegex(ServerError, "(?i)certificate"):
+            Client.connect(self.server.url, token=self.server.token, session="s", start_timeout=45)
 
 
 class Odd(unittest.TestCase):
