@@ -9,6 +9,7 @@ import { mountPlan } from "../src/sandbox/plan.ts";
 import { HostProxy } from "../src/sandbox/proxy.ts";
 import { visibleSockets } from "../src/sandbox/sockets.ts";
 import { Survey } from "../src/sandbox/survey.ts";
+import { groundIn } from "../test/sandbox/ground.ts";
 import { cpuNs, Running, rssMb, startAgent, wholeCpuMs } from "./process.ts";
 import type { Reading, Row } from "./row.ts";
 import { median } from "./statistics.ts";
@@ -123,27 +124,11 @@ const parts: Row = {
 	async measure({ folder: given }) {
 		const folder = realpathSync(given);
 		const work = join(folder, "work");
-		for (const name of ["work", "user", "home/.ssh", "tmp", "var-tmp"]) mkdirSync(join(folder, name), { recursive: true });
+		for (const name of ["work", "user", "home/.ssh", "private/tmp", "private/var-tmp"]) mkdirSync(join(folder, name), { recursive: true });
 		execFileSync("git", ["init", "-q"], { cwd: work });
 		for (let directory = 0; directory < 20; directory++) mkdirSync(join(work, `d${directory}`, "src"), { recursive: true });
 		writeFileSync(join(work, "d7/src/file.ts"), "const x = 1;\n".repeat(100));
-		const survey = new Survey({
-			mode: "workspace-write",
-			cwd: work,
-			roots: [work],
-			home: join(folder, "home"),
-			isHomeHidden: false,
-			userDirectory: join(folder, "user"),
-			path: "/usr/bin",
-			hidden: [],
-			readable: [],
-			protected: [],
-			git: "write",
-			gitProgram: "/usr/bin/git",
-			isRoot: process.getuid?.() === 0,
-			temporary: { "/tmp": join(folder, "tmp"), "/var/tmp": join(folder, "var-tmp") },
-			ownReadable: [],
-		});
+		const survey = new Survey(groundIn(folder, { gitProgram: "/usr/bin/git", isRoot: process.getuid?.() === 0 }));
 		const plan = async () => {
 			const found = await survey.askGit();
 			const view = survey.commandView(undefined, found);

@@ -8,6 +8,7 @@ import { Shell } from "../../src/lib/shell/index.ts";
 import { ConfinedFiles } from "../../src/sandbox/files.ts";
 import { Survey } from "../../src/sandbox/survey.ts";
 import { builtInTools } from "../../src/tools/index.ts";
+import { groundIn } from "./ground.ts";
 import { folderOutsideTmp } from "./support.ts";
 
 let folder: string;
@@ -20,23 +21,7 @@ beforeEach(() => {
 	file("outside/file", "outside");
 	file("work/a.txt", "one two");
 	const work = join(folder, "work");
-	const survey = new Survey({
-		mode: "workspace-write",
-		cwd: work,
-		roots: [work],
-		home: join(folder, "home"),
-		isHomeHidden: false,
-		userDirectory: join(folder, "user"),
-		path: "/usr/bin",
-		hidden: [join(folder, "work/secret")],
-		readable: [],
-		protected: [join(folder, "work/ci.yml")],
-		git: "write",
-		gitProgram: undefined,
-		isRoot: false,
-		temporary: { "/tmp": join(folder, "private/tmp"), "/var/tmp": join(folder, "private/var-tmp") },
-		ownReadable: [],
-	});
+	const survey = new Survey(groundIn(folder, { hidden: [join(folder, "work/secret")], protected: [join(folder, "work/ci.yml")] }));
 	const plain = { stream: () => ({ push: (chunk: Buffer) => chunk, end: () => Buffer.alloc(0) }) };
 	shell = new Shell({ cwd: work, environment: () => ({ PATH: process.env.PATH }), redact: plain as never });
 	const made = builtInTools({

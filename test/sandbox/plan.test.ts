@@ -8,6 +8,7 @@ import { mountPlan } from "../../src/sandbox/plan.ts";
 import { RuledPathScan } from "../../src/sandbox/ruled-paths.ts";
 import { type Ground, Survey } from "../../src/sandbox/survey.ts";
 import { mayRead, mayWrite } from "../../src/sandbox/view.ts";
+import { groundIn } from "./ground.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -34,27 +35,7 @@ function repository(name: string): void {
 	git(name, "commit", "--quiet", "--allow-empty", "-m", "Beginning");
 }
 
-function ground(changes: Partial<Ground> = {}): Ground {
-	const work = join(folder, "work");
-	return {
-		mode: "workspace-write",
-		cwd: work,
-		roots: [work],
-		home: join(folder, "home"),
-		isHomeHidden: false,
-		userDirectory: join(folder, "user"),
-		path: "/usr/bin",
-		hidden: [],
-		readable: [],
-		protected: [],
-		git: "write",
-		gitProgram: undefined,
-		isRoot: false,
-		temporary: { "/tmp": join(folder, "private/tmp"), "/var/tmp": join(folder, "private/var-tmp") },
-		ownReadable: [],
-		...changes,
-	};
-}
+const ground = (changes?: Partial<Ground>) => groundIn(folder, changes);
 
 /** The part of the plan that depends on the project, one line a step. */
 function planOf(changes: Partial<Ground> = {}, survey = new Survey(ground(changes))): string[] {
