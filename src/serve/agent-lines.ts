@@ -3,7 +3,6 @@ import { RecordReader } from "../lib/jsonl.ts";
 
 const lf = 0x0a;
 const closingBrace = 0x7d;
-const longestLine = 64 * 1024 * 1024;
 
 /** Lines of `message_update` that came together. */
 export interface DeltaRun {
@@ -27,7 +26,7 @@ export class AgentLines {
 	/** A line began, and its end is not here yet. */
 	#isOpen = false;
 
-	constructor(listener: AgentLinesListener, most = longestLine) {
+	constructor(listener: AgentLinesListener, most: number) {
 		this.#listener = listener;
 		this.#reader = new RecordReader({ record: (text) => listener.line(text), tooLong: () => listener.tooLong() }, most);
 	}

@@ -26,8 +26,11 @@ export interface AgentStart {
 	command: readonly string[];
 	cwd: string;
 	env: NodeJS.ProcessEnv;
+	/** Of its stdout, in bytes. */
+	longestLine?: number;
 }
 
+const mostLineBytes = 64 * 1024 * 1024;
 const stderrLines = 200;
 /** From closed stdin to SIGTERM, and from SIGTERM to SIGKILL. */
 interface Patience {
@@ -54,17 +57,17 @@ export class Agent {
 	#onGone: (() => void)[] = [];
 	#isHurried = false;
 
-	constructor({ command, cwd, env }: AgentStart, listener: AgentListener) {
+	constructor({ command, cwd, env, longestLine = mostLineBytes }: AgentStart, listener: AgentListener) {
 		this.listener = listener;
 		const [file = "", ...args] = command;
 		// Loaded with the first agent, not with the server.
 		const { spawn } = process.getBuiltinModule("node:child_process");
 		this.#child = spawn(file, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached: true, windowsHide: true });
 		const tooLong = () => {
-			this.#cause = "a line of more than 64 MiB";
+			this.#cause = `a line of more than ${longestLine / 1024 / 1024} MiB`;
 			this.#signal("SIGKILL");
 		};
-		this.#lines = new AgentLines({ line: (line) => this.listener.line(line), deltas: (run) => this.listener.deltas(run), tooLong });
+		this.#lines = new AgentLines({ line: (line) => this.listener.line(line), deltas: (run) => this.listener.deltas(run), tooLong }, longestLine);
 		const { stdin, stdout, stderr } = this.#child;
 		// Its end follows.
 		stdin?.on("error", () => undefined);

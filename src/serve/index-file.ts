@@ -16,19 +16,24 @@ type Line = { session: SessionRecord } | { removed: string; at: number } | { cre
 
 const keyMs = 24 * 60 * 60 * 1000;
 const mostKeys = 10_000;
-export const mostSessions = 100_000;
+const mostSessions = 100_000;
 
 export class IndexFile {
 	readonly sessions = new Map<string, SessionRecord>();
 	readonly removed = new Map<string, number>();
 	readonly keys = new Map<string, CreateKey>();
+	/** Sessions that are known at once. */
+	readonly most: number;
+	/** Some sessions had no room. */
+	isTruncated = false;
 	#path: string;
 	#descriptor: number | undefined;
 	#lines = 0;
 	#now: () => number;
 	#last = new Map<string, string>();
 
-	constructor(path: string, now: () => number = Date.now) {
+	constructor(path: string, now: () => number = Date.now, most = mostSessions) {
+		this.most = most;
 		this.#path = path;
 		this.#now = now;
 		if (existsSync(path)) this.#read();
@@ -41,7 +46,7 @@ export class IndexFile {
 
 	save(record: SessionRecord): void {
 		// Nothing of an ephemeral session may be on disk.
-		this.sessions.set(record.id, record);
+		this.#put(record);
 		if (record.created?.ephemeral) return;
 		const text = JSON.stringify({ session: record });
 		if (this.#last.get(record.id) === text) return;
@@ -88,6 +93,15 @@ export class IndexFile {
 		this.#descriptor = undefined;
 	}
 
+	/** The one that has been known for longest makes room. Its file stays. */
+	#put(record: SessionRecord): void {
+		this.sessions.set(record.id, record);
+		if (this.sessions.size <= this.most) return;
+		this.isTruncated = true;
+		const [oldest] = this.sessions.keys();
+		if (oldest !== undefined) this.sessions.delete(oldest);
+	}
+
 	#append(text: string): void {
 		this.#descriptor ??= openSync(this.#path, "a", 0o600);
 		this.#lines++;
@@ -107,7 +121,7 @@ export class IndexFile {
 				continue; // The process was killed while it wrote this line.
 			}
 			if ("session" in line) {
-				if (this.sessions.size < mostSessions || this.sessions.has(line.session.id)) this.sessions.set(line.session.id, line.session);
+				this.#put(line.session);
 				this.removed.delete(line.session.id);
 			} else if ("removed" in line) {
 				this.sessions.delete(line.removed);

@@ -12,6 +12,7 @@ import { Feed, type FeedCounts, filterOf, type Reader, type Replay, type Slots }
 import { FileTail } from "./file-tail.ts";
 import { headOf, isDurable, withOwnId } from "./frames.ts";
 import { HostCalls } from "./host-calls.ts";
+import { Outbox } from "./outbox.ts";
 import { logPosition, SessionPast } from "./past.ts";
 import type { SessionRecord } from "./record.ts";
 import { isRefusal, Refusal } from "./refusal.ts";
@@ -99,7 +100,6 @@ const readyMs = 30_000;
 const abortMs = 5000;
 const crashWindowMs = 60_000;
 const mostCrashes = 3;
-const mostBehind = 32 * 1024 * 1024;
 const mostResumed = 2;
 const keptResults = 16;
 const keptDepartures = 16;
@@ -124,7 +124,7 @@ export class Session {
 	/** Prompts that were acknowledged. */
 	#answered = new Map<number, Request>();
 	#nextRequest = 1;
-	#waitingLines: string[] = [];
+	#outbox = new Outbox(() => this.#agent);
 	#past = new SessionPast(() => this.record.file);
 	/** Ends of calls whose results may not be stored yet. */
 	#toolEnds = new Map<number, string>();
@@ -386,7 +386,7 @@ export class Session {
 		this.#compactions = 0;
 		this.#bashes = 0;
 		this.#queued = 0;
-		this.#waitingLines = [];
+		this.#outbox.clear();
 		this.#toolEnds.clear();
 		this.#agentHello = undefined;
 		const how = exit.signal ?? (exit.code === null ? "did not start" : `code ${exit.code}`);
@@ -497,7 +497,7 @@ export class Session {
 			line: (line) => this.#receive(line),
 			deltas: (run) => this.#receiveDeltas(run),
 			exit: (exit) => this.#exited(exit),
-			drain: () => this.#sendWaiting(),
+			drain: () => this.#outbox.drained(),
 		};
 	}
 
@@ -751,25 +751,12 @@ export class Session {
 			this.#bashes++;
 			this.#updateBusy();
 		}
-		this.#toAgent(JSON.stringify({ ...frame, id: `s${number}` }), mayPass);
+		this.#outbox.send(JSON.stringify({ ...frame, id: `s${number}` }), mayPass);
 	}
 
-	/** Commands wait while the agent does not read, except those that stop it. */
-	#toAgent(line: string, mayPass: boolean): void {
-		const agent = this.#agent;
-		if (!agent) return;
-		if (!mayPass && (this.#waitingLines.length > 0 || agent.behind > mostBehind)) this.#waitingLines.push(line);
-		else agent.send(line);
-	}
-
-	#sendWaiting(): void {
-		const agent = this.#agent;
-		while (agent && this.#waitingLines.length > 0 && agent.behind <= mostBehind) agent.send(this.#waitingLines.shift() as string);
-	}
-
-	/** Bytes of commands that the agent has not taken. */
+	/** The agent does not read, and commands wait. */
 	get isBehind(): boolean {
-		return this.#waitingLines.length > 0;
+		return this.#outbox.isFull;
 	}
 
 	/** One line of a connection. Frames that fail here never reach an agent. */

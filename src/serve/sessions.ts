@@ -6,7 +6,7 @@ import type { CreateSession, ServedSession, SessionStateName } from "../protocol
 import { firstLine } from "../transcript/first-line.ts";
 import { moveToTrash } from "../transcript/trash.ts";
 import { type FeedCounts, Slots } from "./feed.ts";
-import { type IndexFile, mostSessions } from "./index-file.ts";
+import type { IndexFile } from "./index-file.ts";
 import type { SessionRecord } from "./record.ts";
 import { isRefusal, Refusal } from "./refusal.ts";
 import type { Roots } from "./roots.ts";
@@ -187,10 +187,11 @@ export class Sessions {
 		this.#scannedAt = now;
 		const { sessionsDirectory } = this.#parts;
 		const seen = new Set<string>();
+		this.#isTruncated = this.#parts.index.isTruncated;
 		for (const directory of namesIn(sessionsDirectory)) {
 			for (const name of namesIn(join(sessionsDirectory, directory))) {
 				if (!name.endsWith(".jsonl")) continue;
-				if (seen.size >= mostSessions) {
+				if (seen.size >= this.#parts.index.most) {
 					this.#isTruncated = true;
 					break;
 				}

@@ -4,6 +4,7 @@ import { AgentLines } from "../../src/serve/agent-lines.ts";
 import { Feed, Reader, type Sink, Slots } from "../../src/serve/feed.ts";
 import { bodyOf, type Encoding, headOf, isDurable } from "../../src/serve/frames.ts";
 
+const room = 1024 * 1024;
 const delta = (seq: number, text: string) => `{"seq":${seq},"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"${text}"}}`;
 /** Short and long, with every length of a message's head, and what only looks like a delta. */
 const said = [
@@ -25,22 +26,25 @@ const said = [
 /** Everything in order; deltas that came together are joined by a bar. */
 function heard(chunks: readonly Buffer[], wantsLines = false): string[] {
 	const all: string[] = [];
-	const lines = new AgentLines({
-		line: (text) => all.push(text),
-		deltas({ bytes, seqs, ends }) {
-			if (wantsLines) return false;
-			let from = 0;
-			for (const [index, end] of ends.entries()) {
-				const text = bytes.toString("utf8", from, end);
-				expect([text.at(-1), headOf(text)]).toEqual(["\n", { kind: "event", seq: seqs[index], type: "message_update" }]);
-				all.push(text.slice(0, -1));
-				from = end;
-			}
-			expect(from).toBe(bytes.length);
-			return true;
+	const lines = new AgentLines(
+		{
+			line: (text) => all.push(text),
+			deltas({ bytes, seqs, ends }) {
+				if (wantsLines) return false;
+				let from = 0;
+				for (const [index, end] of ends.entries()) {
+					const text = bytes.toString("utf8", from, end);
+					expect([text.at(-1), headOf(text)]).toEqual(["\n", { kind: "event", seq: seqs[index], type: "message_update" }]);
+					all.push(text.slice(0, -1));
+					from = end;
+				}
+				expect(from).toBe(bytes.length);
+				return true;
+			},
+			tooLong: () => all.push("too long"),
 		},
-		tooLong: () => all.push("too long"),
-	});
+		room,
+	);
 	for (const chunk of chunks) lines.push(chunk);
 	lines.end();
 	return all;
@@ -74,17 +78,20 @@ test.each(["socket", "many", "events", "lines"] as const)(
 		const sink = (to: Buffer[]): Sink => ({ encoding, pending: 0, write: (bytes) => void to.push(bytes), close: () => undefined });
 		feed.add(new Reader(feed, sink(got)));
 		feed.add(new Reader(feed, sink(chosen), { filter: (type) => type === "message_update" }));
-		const lines = new AgentLines({
-			line(json) {
-				const head = headOf(json);
-				if (head?.kind === "event") feed.push({ seq: head.seq, type: head.type, json, isDurable: isDurable(head.type, json) });
+		const lines = new AgentLines(
+			{
+				line(json) {
+					const head = headOf(json);
+					if (head?.kind === "event") feed.push({ seq: head.seq, type: head.type, json, isDurable: isDurable(head.type, json) });
+				},
+				deltas(run) {
+					feed.pushDeltas(run);
+					return true;
+				},
+				tooLong: () => undefined,
 			},
-			deltas(run) {
-				feed.pushDeltas(run);
-				return true;
-			},
-			tooLong: () => undefined,
-		});
+			room,
+		);
 		// A line that is cut off in itself is the agent's fault.
 		for (const line of said) if (line.endsWith("}")) lines.push(Buffer.from(`${line}\n`));
 		lines.push(
