@@ -4,6 +4,7 @@ import { BudgetSnapshot } from "./budget.ts";
 import { flag, frame, integer, jsonObject, list, optional, orNull, shape, text, words } from "./define.ts";
 import { samples } from "./examples.ts";
 import { ExtensionUiRequest } from "./extension-ui.ts";
+import { idleState } from "./live.ts";
 import { AssistantMessage, ToolResult } from "./messages.ts";
 import { Usage } from "./model.ts";
 import { PermissionRequest } from "./permissions.ts";
@@ -114,17 +115,10 @@ export const Snapshot = frame(
 		seq: 4790,
 		epoch: 3,
 		live: {
+			...idleState,
 			phase: "running",
 			runId: runResultSample.runId,
 			message: { ...samples.assistant, content: [{ type: "text", text: "A small" }] },
-			tools: [],
-			dialogs: [],
-			queue: { steering: [], followUp: [] },
-			todoPhases: [],
-			subagents: [],
-			status: {},
-			widgets: {},
-			retry: null,
 		},
 	},
 );
