@@ -9,7 +9,7 @@ interface Case {
 }
 
 const cases: Case[] = [
-	{ name: "before the first delta", options: { model: 'delay 20000 + say "late"' }, until: async () => undefined },
+	{ name: "before the first delta", options: { model: 'delay 120000 + say "late"' }, until: async () => undefined },
 	{
 		name: "in text",
 		options: { model: 'say "one two three four five six seven eight nine ten" + pace 3000' },
@@ -142,7 +142,7 @@ test("the end of the input cancels the turn, answers it, and ends the agent", ()
 test("a compaction is cancelled with its turn, and the client sees it", () =>
 	using(
 		{
-			model: 'say "a long answer" · say "another" · delay 20000 + say "summary"',
+			model: 'say "a long answer" · say "another" · delay 120000 + say "summary"',
 			capabilities: { session: { compaction: {} } },
 			flags: ["--set", "compaction.keepRecentTokens=1"],
 		},

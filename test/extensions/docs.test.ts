@@ -32,7 +32,7 @@ test("every example of the page loads and does what it says", async () => {
 	expect(calls.map(([name]) => name)).toEqual(["exec", "waitForIdle", "sendUserMessage"]);
 });
 
-test("every example of the page is well typed", async () => {
+test("every example of the page is well typed", { timeout: 240_000 }, async () => {
 	const { execFileSync } = await import("node:child_process");
 	const root = join(import.meta.dirname, "../..");
 	const { directory } = await load({});
