@@ -10,12 +10,15 @@ export function visibleSockets(view: View): string[] {
 	const isCovered = (path: string) => covered.some((each) => isWithin(path, each)) && !open.some((each) => isWithin(path, each));
 	const found = new Set<string>();
 	for (const path of boundPaths()) {
-		if (isCovered(path)) continue;
+		if (isCovered(path) || (probeOfAnother.test(path) && !open.some((each) => isWithin(path, each)))) continue;
 		const target = realPath(path);
 		if (target !== undefined && look(target)?.isSocket() && !isCovered(target)) found.add(target);
 	}
 	return [...found].sort();
 }
+
+/** A session that begins right now tries its walls with it. It takes no connection, and is gone a moment later, when a mount on it would fail. */
+const probeOfAnother = /\/sandbox\/[0-9a-f]{12}\/logs\/[0-9a-f]{6}\.s$/;
 
 /** The kernel says which names programs gave to their sockets. */
 function boundPaths(): string[] {

@@ -111,8 +111,11 @@ interface Running {
 const updateEveryMs = 100;
 const longestTimeoutMs = 2147483 * 1000;
 const oldLogsAfterMs = 10_000;
-/** How often walls are built again when they failed: a path may vanish between planning and mounting. */
+/** How often walls are built when that fails. */
 const enclosingAttempts = 3;
+/** The same where a path vanished between planning and mounting, which the sockets of other programs do often. */
+const vanishedAttempts = 20;
+const isVanished = (complaint: string) => /No such file or directory|Can't (find source path|create file at)/.test(complaint);
 
 /** A process, what finds its descendants, and its output in order. */
 interface Started {
@@ -322,7 +325,7 @@ export class Shell {
 	async #enclosed(start: ProgramStart, connect: () => Streams, signal?: AbortSignal): Promise<Started> {
 		const confinement = this.#options.confinement as Confinement;
 		let complaint = "";
-		for (let attempt = 0; attempt < enclosingAttempts; attempt += 1) {
+		for (let attempt = 0; attempt < (isVanished(complaint) ? vanishedAttempts : enclosingAttempts); attempt += 1) {
 			requireDirectory(start.cwd);
 			this.#count += 1;
 			const mark = `${this.#id}${this.#count};`;
