@@ -376,7 +376,14 @@ export class Sandbox {
 			const looked = Promise.resolve(asked).then(() => view());
 			const shell = programs.bash ?? programs.sh;
 			const places = { cwd, home, network, hiddenDirectory, platform, shell };
-			const attempt = () => probe({ walls: walls.viewing(() => looked), view: looked, ...places });
+			let isFirst = true;
+			// A path that vanished before it was mounted is not in the view of the next attempt.
+			const viewOnce = () => {
+				const given = isFirst ? looked : view();
+				isFirst = false;
+				return given;
+			};
+			const attempt = () => probe({ walls: walls.viewing(viewOnce), view: looked, ...places });
 			const results = await attempt().catch((error: Error) => {
 				// Entering namespaces may be forbidden where making them is not. The proxy has to be inside a cell.
 				if (!walls.hasCell || this.#proxy) throw error;
