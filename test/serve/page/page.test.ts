@@ -419,8 +419,7 @@ describe.skipIf(!browserPath)("the page of the server", () => {
 		await says(own, ".log .slice", "Done by keys.");
 		await isIdle(own);
 		await leaveFields(own);
-		await page.keyboard.press("k");
-		await page.waitForFunction(() => document.activeElement?.matches("article.item"));
+		await pressUntil(own, ["k"], () => document.activeElement?.matches("article.item") === true);
 		// A drawer keeps the focus, and gives it back.
 		await pressUntil(own, ["g", "s"], () => document.body.classList.contains("show-left"));
 		expect(await page.evaluate(() => document.activeElement?.closest(".left") !== null)).toBe(true);
