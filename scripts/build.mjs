@@ -186,8 +186,10 @@ function pending() {
 	return [...chunks].filter(([name]) => !built.has(name));
 }
 
-// Large, and loaded by people, exports, fleets, and sessions with MCP servers, copies, clouds or stream rules: never by a plain start or prompt.
-const commands = ["models", "doctor", "mcp", "export", "sessions", "config", "fleet", "fleet-work"].map((name) => `app-commands-${name}`);
+// Large, and loaded by people, exports, fleets, and sessions with MCP servers, subagents, records, clouds or stream rules: never by a plain start or prompt.
+const commands = ["models", "doctor", "mcp", "export", "sessions", "config", "fleet", "fleet-work", "serve-fleet"].map(
+	(name) => `app-commands-${name}`,
+);
 for (const name of [
 	"jiti",
 	"transcript-export-index",
@@ -197,6 +199,10 @@ for (const name of [
 	"models-clouds-index",
 	"policies-stream-rules-index",
 	"fleet-postgres-queue",
+	"serve-fleet-handlers",
+	"subagents-task-call",
+	"live-records",
+	"app-help",
 	...commands,
 ])
 	compress(name);

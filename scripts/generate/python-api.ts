@@ -110,7 +110,7 @@ This page is generated from the sources. For a guide with examples read [the Pyt
 | [\`HostTool\`](#hosttool), [\`ToolCall\`](#toolcall) | tools that run in your program |
 | [\`RunResult\`](#runresult) | the outcome of a prompt |
 | [\`AgentError\`](#agenterror), [\`RequestError\`](#requesterror), [\`RequestTimeout\`](#requesttimeout), [\`ExitError\`](#exiterror), [\`ServerError\`](#servererror) | errors |
-| [\`ServerClient\`](#serverclient), \`AsyncServerClient\` | the endpoints of a server as methods, and as coroutines |
+| [\`ServerClient\`](#serverclient), [\`AsyncServerClient\`](#asyncserverclient) | the endpoints of a server as methods, and as coroutines |
 | \`protocol\` | a \`TypedDict\` for every shape of [the protocol](protocol.md#shapes), with the same name |
 
 ## Client
@@ -132,9 +132,9 @@ members' types.
 |---|---|
 ${commandRows.join("\n")}
 `,
-		...["ServerClient", "HostTool", "ToolCall", "RunResult", "AgentError", "RequestError", "RequestTimeout", "ExitError", "ServerError"].map(
-			described,
-		),
+		described("ServerClient"),
+		`## AsyncServerClient\n\n${docOf(classText(read("server_client.py"), "AsyncServerClient"), " {4}")}\n`,
+		...["HostTool", "ToolCall", "RunResult", "AgentError", "RequestError", "RequestTimeout", "ExitError", "ServerError"].map(described),
 	];
 	return parts
 		.join("\n")
