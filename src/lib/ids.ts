@@ -17,7 +17,7 @@ export function randomBytes(count: number): Buffer {
 	return bytes;
 }
 
-/** False if there is no such device, or no descriptor is available: ids are needed even then. */
+/** False if the device is missing or no descriptor is available. The caller then uses a slower source. */
 function refill(): boolean {
 	if (process.platform === "win32") return false;
 	let source: number;

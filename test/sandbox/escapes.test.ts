@@ -53,7 +53,7 @@ const escapes: Record<string, (scene: Scene) => string> = {
 	"tasks of an editor": () => "echo '{}' > .vscode/tasks.json",
 	"a list of servers for agents": () => "echo '{}' > .mcp.json",
 	"a namespace of its own": () => "unshare -Ur true",
-	// Outside, the kernel says that it is no terminal. Inside, nothing is asked of any terminal.
+	// Outside, the kernel answers that this is not a terminal. Inside, the sandbox stops the call first.
 	"a character typed into a terminal": () => `perl -e 'open F, "<", "/dev/null"; ioctl F, 0x5412, my $typed = "x"; exit($! == 1)'`,
 };
 /** Only root can do these at all. */

@@ -43,7 +43,7 @@ describe("why there are no walls, and what to do", () => {
 
 	test("a bubblewrap that is missing, too old, broken, or in a place that commands can write to", async () => {
 		const packages = expect.stringContaining("apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap");
-		// With everything in a root there is no program that a command could not have made.
+		// If a root holds everything, a command could have made any program.
 		expect(await findPrograms(undefined, ["/"], "", linux)).toEqual({ reason: "bubblewrap is not installed", remedy: packages });
 		const old = program("old", "echo bubblewrap 0.4.1");
 		expect(await findPrograms(old, [], "", linux)).toEqual({ reason: "bubblewrap 0.4.1 is too old, 0.5 is needed", remedy: packages });

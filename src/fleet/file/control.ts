@@ -86,7 +86,7 @@ function answer(queue: FileQueue, socket: Socket): void {
 	const reader = new RecordReader({ record: (line) => void reply(line), tooLong: () => socket.destroy() }, longestMessage);
 	const stop = queue.watch(() => socket.write('{"wake":true}\n'));
 	socket.on("data", (chunk) => reader.push(chunk));
-	// The other side has disconnected: there is no client to answer.
+	// The client has disconnected and does not wait for an answer.
 	socket.on("error", () => socket.destroy());
 	socket.on("close", stop);
 }
