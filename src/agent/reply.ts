@@ -4,10 +4,10 @@ import { linkedController, settleWithin } from "../lib/abort.ts";
 import { emptyReply } from "../protocol/empty-reply.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import { abortedText } from "../protocol/texts.ts";
-import { toModelMessages } from "./convert.ts";
+import { readParts, toModelMessages } from "./convert.ts";
 import type { LoopInput } from "./loop.ts";
 import type { Emit } from "./policy.ts";
-import type { ProviderFailure, Setup, StreamEvent } from "./stream.ts";
+import type { ModelMessage, ProviderFailure, Setup, StreamEvent } from "./stream.ts";
 
 export interface Reply {
 	message: AssistantMessage;
@@ -63,12 +63,18 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 	};
 
 	try {
-		const context = input.doors.context ? await input.doors.context(input.context(), controller.signal) : input.context();
+		const { context, parts: unread = context } = input;
+		const parts = toModelMessages(input.doors.context ? await input.doors.context(context(), controller.signal) : unread());
+		let messages: readonly ModelMessage[] | undefined;
 		const request = {
 			model: setup.model,
 			thinkingLevel: setup.thinkingLevel,
 			systemPrompt: setup.systemPrompt,
-			messages: toModelMessages(context),
+			get messages() {
+				messages ??= readParts(parts);
+				return messages;
+			},
+			parts,
 			tools: setup.tools,
 			toolChoice: setup.toolChoice,
 			sessionId: input.sessionId(),

@@ -1,10 +1,11 @@
 /** What the wire formats have in common: the call that each receives, and the request and reply that each makes from it. */
-import type { ModelMessage, ProviderFailure, ToolDefinition } from "../agent/contracts.ts";
+import type { ModelMessage, ProviderFailure, StoredRun, ToolDefinition } from "../agent/contracts.ts";
 import type { PlainLevel } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
 import type { Blocks } from "./blocks.ts";
 import type { ReplyBuilder } from "./builder.ts";
 import type { Compat } from "./compat.ts";
+import type { Target } from "./handoff.ts";
 
 export type Retention = "none" | "short" | "long";
 export type Budgets = Record<"minimal" | "low" | "medium" | "high", number>;
@@ -18,7 +19,9 @@ export interface Call {
 	baseUrl: string;
 	level: PlainLevel;
 	systemPrompt: string;
-	/** After handoff: every call has its result, and this model accepts every part. */
+	/** The beginning of the conversation as this API's `stored` wrote it, without the first comma. */
+	history: readonly Uint8Array[];
+	/** What follows it. After handoff: every call has its result, and this model accepts every part. */
 	messages: readonly ModelMessage[];
 	tools: readonly ToolDefinition[];
 	/** The tool that the model has to call, where its API can say so. */
@@ -71,8 +74,18 @@ export interface EventReader {
 	end(): void;
 }
 
+/** Writes the part of a conversation that does not change any more: each message with a comma in front of it, each byte as one character. */
+export interface StoredWriter {
+	/** Messages that were not read yet. Nothing when they must be. */
+	run(run: StoredRun, target: Target): string | undefined;
+	/** Messages after handoff. */
+	messages(messages: readonly ModelMessage[]): string;
+}
+
 export interface Api {
 	request(call: Call): WireRequest;
+	/** Absent where all messages are read. */
+	stored?: StoredWriter;
 	/** How events are framed, when not as server-sent ones. */
 	reader?(onEvent: (data: string) => void): EventReader;
 	decoder(call: Call, builder: ReplyBuilder, blocks: Blocks): Decoder;

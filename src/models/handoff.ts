@@ -79,11 +79,16 @@ interface Adapted {
 }
 
 function adaptedReply(message: AssistantMessage, target: Target, messages: readonly ModelMessage[], index: number): Adapted {
-	const isSame = message.provider === target.provider && message.api === target.api && message.model === target.model;
 	const isBroken = message.stopReason === "error" || message.stopReason === "aborted";
-	if (isSame && !isBroken) return { reply: message.content ? message : withoutContent(message) };
+	if (isOwnReply(message, target)) return { reply: message.content ? message : withoutContent(message) };
 	const answered = isBroken ? answeredCalls(messages, index) : undefined;
 	return foreignReply(target)(message, `${target.api}${answered ? `|${answered.join("|")}` : ""}`);
+}
+
+/** Whether a reply of the same model that ended well can be sent as it is. */
+export function isOwnReply(message: AssistantMessage, target: Target): boolean {
+	const isSame = message.provider === target.provider && message.api === target.api && message.model === target.model;
+	return isSame && message.stopReason !== "error" && message.stopReason !== "aborted";
 }
 
 const withoutContent = remembered((message: AssistantMessage): AssistantMessage => ({ ...message, content: [] }));

@@ -36,8 +36,16 @@ function newestBefore(messages: readonly ModelMessage[]): Float64Array {
 	return times;
 }
 
-/** Tokens of a request: what the last good reply to this conversation counted, and an estimate of what came after it. */
-export function estimateInput(systemPrompt: string, tools: readonly ToolDefinition[], messages: readonly ModelMessage[]): number {
+/**
+ * Tokens of a request: what the last good reply to this conversation counted, and an estimate of what came after it. `charactersBefore`: the
+ * length of what the request contains in front of the messages.
+ */
+export function estimateInput(
+	systemPrompt: string,
+	tools: readonly ToolDefinition[],
+	messages: readonly ModelMessage[],
+	charactersBefore = 0,
+): number {
 	const newest = newestBefore(messages);
 	let tokens = 0;
 	for (let index = messages.length - 1; index >= 0; index -= 1) {
@@ -48,7 +56,7 @@ export function estimateInput(systemPrompt: string, tools: readonly ToolDefiniti
 		tokens += tokensOfMessage(message);
 	}
 	const toolTokens = tools.reduce((sum, tool) => sum + (tool.description.length + 400) / charactersPerToken, 0);
-	return Math.ceil(tokens + systemPrompt.length / charactersPerToken + toolTokens);
+	return Math.ceil(tokens + (charactersBefore + systemPrompt.length) / charactersPerToken + toolTokens);
 }
 
 /** The output limit of a request: the model's own, lowered to what the window leaves, at least 1. */

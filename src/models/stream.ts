@@ -13,7 +13,8 @@ import type { Compat } from "./compat.ts";
 import { oneLine, readError, refusedText } from "./error-body.ts";
 import { isHtml, pageLine } from "./error-page.ts";
 import { classify, retryAfter } from "./errors.ts";
-import { handoff } from "./handoff.ts";
+import { handoff, type Target } from "./handoff.ts";
+import { splitHistory } from "./history.ts";
 import { suspectImages } from "./images.ts";
 import { estimateInput, outputLimit } from "./limits.ts";
 import { type Environment, loadApi } from "./routes.ts";
@@ -169,10 +170,10 @@ class Reply {
 	}
 
 	#call(access: Access, module: ApiModule): Call {
-		const { systemPrompt, tools, messages, sessionId, thinkingLevel } = this.#request;
+		const { systemPrompt, tools, sessionId, thinkingLevel } = this.#request;
 		const { setting, env, now } = this.#parts;
 		const { model } = access;
-		const sent = handoff(messages, {
+		const target: Target = {
 			provider: model.provider,
 			api: model.api,
 			model: model.id,
@@ -180,7 +181,10 @@ class Reply {
 			callId: module.callId,
 			isRefused: (image) => this.#refused.has(image) || this.#leftOut.has(image),
 			refusals: this.#refused.count + this.#leftOut.size,
-		});
+		};
+		const { history, rest } = splitHistory(this.#request, module.api.stored, target);
+		const sent = handoff(rest, target);
+		const size = history.reduce((sum, { length }) => sum + length, 0);
 		const budgets = {
 			minimal: setting("thinkingBudgets.minimal"),
 			low: setting("thinkingBudgets.low"),
@@ -193,11 +197,12 @@ class Reply {
 			compat: access.compat,
 			baseUrl: access.baseUrl,
 			systemPrompt,
+			history,
 			messages: sent,
 			tools,
 			toolChoice: tools.find(({ name }) => name === this.#request.toolChoice)?.name,
 			sessionId,
-			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, sent)), this.#request.maxTokens ?? defaultLimit(access.compat)),
+			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, sent, size)), this.#request.maxTokens ?? defaultLimit(access.compat)),
 			retention: retentionOf(env),
 			budgets,
 			now,

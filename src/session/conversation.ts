@@ -8,14 +8,17 @@ import { lostResultText } from "../protocol/texts.ts";
 import { droppedReply, type Entry, type EntryBody } from "../transcript/entries.ts";
 import { contextJson, contextMessages, contextPlaces, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import { type ContextPart, contextParts, type UnreadMessages } from "./stored-runs.ts";
 
 export class Conversation {
 	#transcript: Transcript;
 	#now: () => number;
 	/** Absent until a caller needs more than its length: most of a long session is never looked at. */
 	#live: AgentMessage[] | undefined;
+	/** The same with unread messages left as runs; the same array when nothing was left unread. */
+	#parts: ContextPart[] | undefined;
 	/** The places of its messages in the branch, as long as the branch ends there. */
-	#places: { leafId: string | null; places: readonly number[] } | undefined;
+	#places: { leafId: string | null; places: number[] } | undefined;
 	/** Records that arrived during a run: between a call and its result they would break the history. */
 	#deferred: AgentMessage[] = [];
 
@@ -44,6 +47,20 @@ export class Conversation {
 		return this.#live;
 	}
 
+	/** The same for callers that need not read all of it. */
+	get parts(): readonly ContextPart[] {
+		this.#parts ??= this.#live ?? contextParts(this.transcript.branch, this.#livePlaces());
+		return this.#parts;
+	}
+
+	/** The newest messages, which follow all that is unread, and the place in the branch after which they are. */
+	get recent(): { messages: readonly AgentMessage[]; from: number } {
+		const { parts } = this;
+		const unread = parts.findLastIndex(({ role }) => role === "storedRun");
+		const from = unread < 0 ? 0 : (parts[unread] as UnreadMessages).end;
+		return { messages: parts.slice(unread + 1) as AgentMessage[], from };
+	}
+
 	/** The same as JSON, in parts, for a host that asks for all of them. `size`: nearly the bytes of all parts. */
 	get json(): { size: number; parts: () => Promise<Iterable<Uint8Array>> } {
 		const { size, parts } = contextJson(this.transcript.branch, this.#livePlaces());
@@ -67,8 +84,14 @@ export class Conversation {
 	add(message: AgentMessage): void {
 		// The result of a call may not have been stored, when the disk was full for a moment. After another message it would be too late for one.
 		if (message.role !== "toolResult") this.answerOpenCalls();
+		const leafBefore = this.transcript.leafId;
 		this.transcript.append({ type: "message", message });
-		this.#live?.push(message);
+		this.#push(message);
+		// A reply may replace one that failed.
+		if (this.#places?.leafId === leafBefore && message.role !== "assistant") {
+			this.#places.places.push(this.transcript.branch.length - 1);
+			this.#places.leafId = this.transcript.leafId;
+		}
 	}
 
 	/** Adds an entry that is not a message. Throws a CommandError when it cannot be stored. */
@@ -92,6 +115,7 @@ export class Conversation {
 	/** Makes the live context again from the branch: after a compaction, or on another branch. */
 	reproject(): void {
 		this.#live = undefined;
+		this.#parts = undefined;
 		this.#places = undefined;
 	}
 
@@ -136,8 +160,13 @@ export class Conversation {
 				timestamp: this.#now(),
 			};
 			this.transcript.prepare({ type: "message", message });
-			this.#live?.push(message);
+			this.#push(message);
 		}
+	}
+
+	#push(message: AgentMessage): void {
+		this.#live?.push(message);
+		if (this.#parts !== this.#live) this.#parts?.push(message);
 	}
 }
 

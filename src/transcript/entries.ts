@@ -26,8 +26,14 @@ export interface Branch {
 	entry(index: number): Entry;
 	/** False only when the entry surely does not hold this piece of JSON, which has no spaces between its tokens. */
 	mayHold(index: number, json: string): boolean;
+	/** False only when surely no entry of the session does. */
+	mayHoldAnywhere(json: string): boolean;
 	/** The message of an entry as JSON, if the bytes of the file can be taken for it; else the entry must be asked. With `plain` most are not parsed for that. */
 	messageBytes(index: number, plain?: PlainMessages): Uint8Array | undefined;
+	/** The lines of the entries from one place to another, each byte as one character, if they follow one another in the file. */
+	lines(first: number, last: number): string | undefined;
+	/** Whether the entry has been read. */
+	isRead(index: number): boolean;
 	/** Bytes of the entry in the file, 0 when it is not known. */
 	size(index: number): number;
 }
@@ -41,7 +47,10 @@ export function branchOf(entries: readonly Entry[]): Branch {
 		kind: (index) => kindOf(at(index)),
 		entry: at,
 		mayHold: () => true,
+		mayHoldAnywhere: () => true,
 		messageBytes: () => undefined,
+		lines: () => undefined,
+		isRead: () => true,
 		size: () => 0,
 	};
 }

@@ -30,6 +30,8 @@ const messageStart = '{"role":""'.length;
 /** Bytes in which nearly every line tells what it is, and those after which it is parsed. */
 const usualHead = 256;
 const longestHead = 4096;
+/** How often the bytes are searched for an id before the lines are numbered. */
+const cheapLooks = 4;
 
 export class Lines {
 	readonly all: Line[] = [];
@@ -38,9 +40,11 @@ export class Lines {
 	#unread = 0;
 	#numbers = new Map<string, number>();
 	#numbered = 0;
-	#hasLooked = false;
+	#looks = 0;
 	#isUtf8: boolean | undefined;
 	#found = new Map<string, Set<number>>();
+	/** Whether lines were parsed at once: their JSON may be written with spaces. */
+	#hasOddLines = false;
 
 	/** Takes what was read, from the first byte after the header on. Lines that are not entries are skipped. */
 	read(bytes: Buffer, from: number): void {
@@ -97,11 +101,21 @@ export class Lines {
 		return this.#numbers.get(id) ?? -1;
 	}
 
-	/** Whether a line has this id. Most processes ask once: then a look at each line is cheaper than numbering them all. */
-	has(id: string): boolean {
-		if (this.#hasLooked || this.#numbered > 0) return this.find(id) >= 0;
-		this.#hasLooked = true;
-		return this.all.some((line) => line.id === id);
+	/**
+	 * Whether a line may have this id: false when none has, or none that spells it without escapes. Most processes ask a few times; then a search
+	 * is cheaper than numbering all lines.
+	 */
+	mayHave(id: string): boolean {
+		if (this.#looks >= cheapLooks || this.#numbered > 0) return this.find(id) >= 0;
+		this.#looks++;
+		if (this.#bytes?.includes(`"${id}"`)) return true;
+		for (let number = this.all.length - 1; number >= 0; number--) {
+			const { id: other, start } = this.all[number] as Line;
+			if (other === id) return true;
+			// Those that were added follow those that were read.
+			if (start >= 0 && this.#bytes) return false;
+		}
+		return false;
 	}
 
 	entry(number: number): Entry {
@@ -130,6 +144,22 @@ export class Lines {
 		return isPlain ? bytes.subarray(body, last) : undefined;
 	}
 
+	/**
+	 * Lines that follow one another in the file, with their line ends, each byte as one character. Nothing when the bytes are no longer in memory,
+	 * are not UTF-8, or when there is something between the lines.
+	 */
+	bytesOf(first: number, last: number): string | undefined {
+		const bytes = this.#bytes;
+		const { start } = this.all[first] as Line;
+		if (!bytes || start < 0) return undefined;
+		this.#isUtf8 ??= isUtf8(bytes);
+		if (!this.#isUtf8) return undefined;
+		for (let number = first; number < last; number++) {
+			if ((this.all[number + 1] as Line).start !== (this.all[number] as Line).end + 1) return undefined;
+		}
+		return bytes.toString("latin1", start, (this.all[last] as Line).end + 1);
+	}
+
 	/** A line as it is in the file, if its bytes are still in memory. */
 	textOf(number: number): string | undefined {
 		const { start, end } = this.all[number] as Line;
@@ -140,12 +170,23 @@ export class Lines {
 	mayHold(number: number, text: string): boolean {
 		const line = this.all[number] as Line;
 		if (line.entry || !this.#bytes) return true;
+		return this.#holding(this.#bytes, text).has(number);
+	}
+
+	/** False only when surely no line holds this text. */
+	mayHoldAnywhere(text: string): boolean {
+		if (!this.#bytes || this.#hasOddLines || this.#holding(this.#bytes, text).size > 0) return true;
+		// Those that were added follow those that were read.
+		return (this.all.at(-1)?.start ?? 0) < 0;
+	}
+
+	#holding(bytes: Buffer, text: string): Set<number> {
 		let found = this.#found.get(text);
 		if (!found) {
-			found = this.#search(this.#bytes, text);
+			found = this.#search(bytes, text);
 			this.#found.set(text, found);
 		}
-		return found.has(number);
+		return found;
 	}
 
 	/** The lines that hold a text: one pass over the bytes is many times cheaper than one per line. */
@@ -171,6 +212,7 @@ export class Lines {
 	#parse(start: number, end: number): void {
 		const entry = entryOf((this.#bytes as Buffer).toString("utf8", start, end));
 		if (!entry || typeof entry.id !== "string" || typeof entry.type !== "string" || entry.type === ("session" as string)) return;
+		this.#hasOddLines = true;
 		this.#add(entry.id, entry.parentId, kindOf(entry), { start, end, body: -1 }, entry);
 	}
 

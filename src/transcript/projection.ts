@@ -89,10 +89,14 @@ export function contextPlaces(branch: Branch): number[] {
 		for (let place = compaction - 1; place >= 0; place--) if (branch.id(place) === firstKeptEntryId) start = place;
 	}
 	const places: number[] = [];
+	let mayDrop = branch.mayHoldAnywhere(failedReply);
 	for (let place = start; place < branch.length; place++) {
-		if (spoken(branch.kind(place)) || branch.kind(place) === "custom") places.push(place);
+		const kind = branch.kind(place);
+		if (kind === "custom") mayDrop = true;
+		else if (!spoken(kind)) continue;
+		places.push(place);
 	}
-	const live = withoutDropped(branch, places);
+	const live = mayDrop ? withoutDropped(branch, places) : places;
 	return compaction < 0 ? live : [compaction, ...live];
 }
 
@@ -129,8 +133,10 @@ function droppedBy(branch: Branch, place: number): string | undefined {
 	return customType === droppedReply ? (data as { entryId?: string } | null | undefined)?.entryId : undefined;
 }
 
+const failedReply = '"stopReason":"error"';
+
 function hasFailed(branch: Branch, place: number): boolean {
-	if (branch.kind(place) !== "message:assistant" || !branch.mayHold(place, '"stopReason":"error"')) return false;
+	if (branch.kind(place) !== "message:assistant" || !branch.mayHold(place, failedReply)) return false;
 	return (branch.entry(place) as { message: AssistantMessage }).message.stopReason === "error";
 }
 

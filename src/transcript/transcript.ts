@@ -236,7 +236,14 @@ export class Transcript implements TranscriptView {
 			kind: (index) => (lines.all[number(index)] as Line).kind,
 			entry: (index) => lines.entry(number(index)),
 			mayHold: (index, json) => lines.mayHold(number(index), json),
+			mayHoldAnywhere: (json) => lines.mayHoldAnywhere(json),
 			messageBytes: (index, plain) => lines.messageBytes(number(index), plain),
+			lines: (first, last) => {
+				// Numbers rise along a branch: these are all there are between the first and the last.
+				const isWhole = number(last) - number(first) === last - first;
+				return isWhole ? lines.bytesOf(number(first), number(last)) : undefined;
+			},
+			isRead: (index) => (lines.all[number(index)] as Line).entry !== undefined,
 			size: (index) => {
 				const { start, end } = lines.all[number(index)] as Line;
 				return end - start;
@@ -247,7 +254,7 @@ export class Transcript implements TranscriptView {
 	#freshId(): string {
 		for (let attempt = 0; attempt < 100; attempt++) {
 			const id = this.#parts.newId();
-			if (!this.#lines.has(id)) return id;
+			if (!this.#lines.mayHave(id)) return id;
 		}
 		return globalThis.crypto.randomUUID();
 	}

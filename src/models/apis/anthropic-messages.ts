@@ -13,6 +13,7 @@ import {
 	imageOnly,
 	noOutput,
 	remembered,
+	type StoredWriter,
 	settled,
 	thinks,
 	type WireRequest,
@@ -21,10 +22,12 @@ import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
 import { readError } from "../error-body.ts";
 import { Growing } from "../growing.ts";
-import { count, type Json, object, parseEvent, text, wire, withMember } from "../json.ts";
+import { isOwnReply, type Target } from "../handoff.ts";
+import { asBytes, count, type Json, object, parseEvent, text, wire, withMember } from "../json.ts";
 import { pageMaker } from "../pages.ts";
 import { effortWord, supportedLevels } from "../thinking.ts";
 import { withoutRootAlternatives } from "../tool-schemas.ts";
+import { storedMessages } from "./anthropic-stored.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -49,9 +52,14 @@ export function request(call: Call, head = [`"model":${wire(call.modelId)}`]): W
 	// The API refuses a tool choice while the model thinks.
 	if (call.toolChoice && !thinks(call)) members.push(`"tool_choice":${wire({ type: "tool", name: call.toolChoice })}`);
 	const pages = pagesOf(call.messages[0], messageTexts(call.messages, mark));
+	const comma = call.history.length > 0 && pages.length > 0 ? [","] : [];
 	const headers: Record<string, string> = { "anthropic-version": "2023-06-01" };
 	if (thinking.isBudget && isClaude(model)) headers["anthropic-beta"] = "interleaved-thinking-2025-05-14";
-	return { url: endpoint(call.baseUrl, "/v1/messages"), headers, body: [`{${members.join(",")},"messages":[`, ...pages, "]}"] };
+	return {
+		url: endpoint(call.baseUrl, "/v1/messages"),
+		headers,
+		body: [`{${members.join(",")},"messages":[`, ...call.history, ...comma, ...pages, "]}"],
+	};
 }
 
 function cacheMark(call: Call): string | undefined {
@@ -153,6 +161,23 @@ function messageTexts(messages: readonly ModelMessage[], mark: string | undefine
 		texts[last] = turnOf(blocks).text;
 	}
 	return texts;
+}
+
+const stored: StoredWriter = {
+	run: (run, target) => storedMessages(run, target, (message) => storedText(message, target)),
+	messages: (messages) =>
+		asBytes(
+			messageTexts(messages, undefined)
+				.map((text) => `,${text}`)
+				.join(""),
+		),
+};
+
+/** A stored message that can be sent to the model as it is: a result as a block, others whole. Images may have to be left out. */
+function storedText(message: ModelMessage, target: Target): string | undefined {
+	if (message.role === "assistant") return isOwnReply(message, target) ? assistantText(message) : undefined;
+	if (typeof message.content !== "string" && message.content.some((block) => block.type === "image")) return undefined;
+	return message.role === "user" ? userTurn(message).text : resultBlocks(message).result;
 }
 
 /** Only `[A-Za-z0-9_-]`, at most 64 characters. */
@@ -348,4 +373,4 @@ class MessagesDecoder implements Decoder {
 	}
 }
 
-export const api: Api = { request: (call) => request(call), decoder: (call, builder, blocks) => new MessagesDecoder(call, builder, blocks) };
+export const api: Api = { request: (call) => request(call), stored, decoder: (call, builder, blocks) => new MessagesDecoder(call, builder, blocks) };

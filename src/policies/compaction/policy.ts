@@ -19,6 +19,8 @@ export interface Conversation {
 	branch: () => Branch;
 	/** The live context. */
 	messages: () => readonly AgentMessage[];
+	/** Its newest messages, and the place of the branch where they begin: older ones may not have been read. */
+	recent: () => { messages: readonly AgentMessage[]; from: number };
 	model: () => Model | undefined;
 	/** The inputs of the next model call. */
 	setup: () => Promise<Setup>;
@@ -88,9 +90,9 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 		const branch = conversation.branch();
 		const model = conversation.model();
 		if (!settings().enabled || isResting || !model || !hasNewReply(branch)) return false;
-		const messages = conversation.messages();
-		// Called at every turn: the provider's count is known without building a system prompt.
-		const tokens = countedTokens({ messages, branch }) ?? contextTokens({ messages, branch, setup: await conversation.setup() });
+		// Called at every turn: the provider's count is nearly always known without older messages, and without building a system prompt.
+		const counted = countedTokens({ ...conversation.recent(), branch });
+		const tokens = counted ?? contextTokens({ messages: conversation.messages(), branch, setup: await conversation.setup() });
 		return tokens + estimateMessages(pending) > limits(model).threshold && canCut(model);
 	};
 
