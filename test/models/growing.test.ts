@@ -50,8 +50,8 @@ type Request = (call: Call) => WireRequest;
 
 function bodyOf(request: Request, messages: readonly ModelMessage[], more: Partial<Call>): string {
 	const call = {
-		...{ model, modelId: model.id, compat: mergeCompat(), baseUrl: "http://x", level: "off", systemPrompt: "", history: [], messages, tools: [], ...more },
-		...{ sessionId: "s", maxTokens: 10, retention: "short", budgets: { minimal: 1, low: 1, medium: 1, high: 1 }, now: () => 1 },
+		...{ model, modelId: model.id, compat: mergeCompat(), baseUrl: "http://x", level: "off", systemPrompt: "", messages, tools: [], ...more },
+		...{ history: [], sessionId: "s", maxTokens: 10, retention: "short", budgets: { minimal: 1, low: 1, medium: 1, high: 1 }, now: () => 1 },
 	} as unknown as Call;
 	const { body } = request(call);
 	return Buffer.concat(body.map((piece) => Buffer.from(piece as string))).toString();
