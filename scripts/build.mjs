@@ -54,6 +54,29 @@ const sharing = {
 	},
 };
 
+/** Modules of Node that take a millisecond to load, and that a prompt may never need: they are loaded by the first call of one of their functions. */
+const lateModules = ["node:fs/promises", "node:child_process"];
+
+const loadedLate = {
+	name: "loaded-late",
+	setup({ onResolve, onLoad }) {
+		const filter = new RegExp(`^(${lateModules.join("|")})$`);
+		onResolve({ filter }, ({ kind, path, namespace }) =>
+			kind === "import-statement" && namespace === "file" ? { path, namespace: "late" } : undefined,
+		);
+		onLoad({ filter, namespace: "late" }, async ({ path }) => {
+			const load = `require(${JSON.stringify(path)})`;
+			const members = Object.entries(await import(path)).filter(([name]) => name !== "default");
+			const exported = members.map(([name, member]) => {
+				// A class must be the real one.
+				const isCalled = typeof member === "function" && /^[a-z]/.test(name);
+				return `export const ${name} = ${isCalled ? `(...given) => ${load}.${name}(...given)` : `/* @__PURE__ */ (() => ${load}.${name})()`};`;
+			});
+			return { contents: exported.join("\n") };
+		});
+	},
+};
+
 /** `place`: where the chunks are, seen from the bundle. */
 const lazyImports = (place) => ({
 	name: "lazy-imports",
@@ -98,7 +121,7 @@ const options = {
 	external,
 	// Its ESM entry asks for import.meta.url, which a CommonJS bundle does not have.
 	alias: { jiti: "./node_modules/jiti/lib/jiti.cjs" },
-	plugins: [manifest, sharing, lazyImports("./"), inlineBundles(noteInputs)],
+	plugins: [manifest, sharing, loadedLate, lazyImports("./"), inlineBundles(noteInputs)],
 	absWorkingDir: root,
 	logLevel: "warning",
 	metafile: true,

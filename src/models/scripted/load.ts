@@ -1,5 +1,5 @@
 /** Finds a script by its name and reads it. */
-import { readFile } from "node:fs/promises";
+import { readFile } from "node:fs";
 import { resolve } from "node:path";
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { didYouMean } from "../../lib/nearest.ts";
@@ -12,12 +12,17 @@ export type LoadedScript = { script: Script; source: string } | { problem: strin
 /** A file may also be the record of a real session. */
 export type LoadedModel = LoadedScript | { record: ModelRecord; source: string };
 
+/** Not from `node:fs/promises`: loading that takes longer than reading a script. */
+function textOf(path: string): Promise<string> {
+	return new Promise((resolve, reject) => readFile(path, "utf8", (error, text) => (error ? reject(error) : resolve(text))));
+}
+
 /** `name` is a built-in script, or a path relative to `cwd`. A problem is one line for the person who named or wrote the script. */
 export async function loadScript(name: string, cwd: string): Promise<LoadedModel> {
 	if (Object.hasOwn(builtInScripts, name)) return { script: builtInScripts[name] as Script, source: name };
 	let text: string;
 	try {
-		text = await readFile(resolve(cwd, name), "utf8");
+		text = await textOf(resolve(cwd, name));
 	} catch (error) {
 		const { code, message } = error as NodeJS.ErrnoException;
 		if (code !== "ENOENT" && code !== "ENOTDIR") return { problem: `Script cannot be read: ${name}: ${message}` };
