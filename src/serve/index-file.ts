@@ -60,7 +60,7 @@ export class IndexFile {
 		this.sessions.delete(id);
 		this.#last.delete(id);
 		const at = this.#now();
-		this.removed.set(id, at);
+		this.#forget(id, at);
 		if (isStored) this.#append(JSON.stringify({ removed: id, at }));
 	}
 
@@ -71,10 +71,7 @@ export class IndexFile {
 
 	saveKey(create: CreateKey): void {
 		this.keys.set(create.key, create);
-		for (const old of this.keys.keys()) {
-			if (this.keys.size <= mostKeys) break;
-			this.keys.delete(old);
-		}
+		keepNewest(this.keys, mostKeys);
 		this.#append(JSON.stringify({ create }));
 	}
 
@@ -91,6 +88,12 @@ export class IndexFile {
 	close(): void {
 		if (this.#descriptor !== undefined) closeSync(this.#descriptor);
 		this.#descriptor = undefined;
+	}
+
+	#forget(id: string, at: number): void {
+		this.removed.delete(id);
+		this.removed.set(id, at);
+		keepNewest(this.removed, mostKeys);
 	}
 
 	/** The one that has been known for longest makes room. Its file stays. */
@@ -125,7 +128,7 @@ export class IndexFile {
 				this.removed.delete(line.session.id);
 			} else if ("removed" in line) {
 				this.sessions.delete(line.removed);
-				this.removed.set(line.removed, line.at);
+				this.#forget(line.removed, line.at);
 			} else if ("create" in line && line.create.at > oldest) this.keys.set(line.create.key, line.create);
 		}
 	}
@@ -133,11 +136,19 @@ export class IndexFile {
 	#rewrite(): void {
 		const lines: Line[] = [
 			...[...this.sessions.values()].filter(({ created }) => !created?.ephemeral).map((session) => ({ session })),
-			...[...this.removed].slice(-mostKeys).map(([removed, at]) => ({ removed, at })),
+			...[...this.removed].map(([removed, at]) => ({ removed, at })),
 			...[...this.keys.values()].map((create) => ({ create })),
 		];
 		this.close();
 		writeWhole(this.#path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 		this.#lines = lines.length;
+	}
+}
+
+/** Removes what was added first. */
+function keepNewest(map: Map<string, unknown>, most: number): void {
+	for (const oldest of map.keys()) {
+		if (map.size <= most) return;
+		map.delete(oldest);
 	}
 }

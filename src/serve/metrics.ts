@@ -23,16 +23,12 @@ export class Metrics {
 	#tokens = 0;
 	#cost = 0;
 	#delay: IntervalHistogram | undefined;
-	#starting: NodeJS.Timeout;
+	#isClosed = false;
 
-	constructor() {
-		// The module is loaded when the server has started: its start is not measured, and not made longer.
-		this.#starting = setTimeout(() => void this.#measureDelay(), 1000);
-		this.#starting.unref();
-	}
-
+	/** Wakes the process fifty times a second, so it waits until there is a reader: the first look starts it, and finds zeros. */
 	async #measureDelay(): Promise<void> {
 		const { monitorEventLoopDelay } = await import("node:perf_hooks");
+		if (this.#isClosed || this.#delay) return;
 		this.#delay = monitorEventLoopDelay({ resolution: 20 });
 		this.#delay.enable();
 	}
@@ -64,7 +60,7 @@ export class Metrics {
 	}
 
 	close(): void {
-		clearTimeout(this.#starting);
+		this.#isClosed = true;
 		this.#delay?.disable();
 	}
 
@@ -100,7 +96,8 @@ export class Metrics {
 			['q="0.99"', seconds(this.#delay?.percentile(99) ?? 0)],
 			['q="1"', seconds(this.#delay?.max ?? 0)],
 		]);
-		this.#delay?.reset();
+		if (this.#delay) this.#delay.reset();
+		else void this.#measureDelay();
 		metric("tokens_total", "counter", "Tokens of runs that ended.", [["", this.#tokens]]);
 		metric("cost_usd_total", "counter", "Dollars of runs that ended.", [["", this.#cost]]);
 		return `${lines.join("\n")}\n`;

@@ -92,6 +92,19 @@ test("an index that is full forgets the sessions that it has known for longest, 
 	again.close();
 });
 
+test("of sessions that were deleted the newest 10,000 are known, also when the index is read again", () => {
+	const path = join(directory, "deleted.jsonl");
+	const index = new IndexFile(path);
+	for (let count = 0; count < 10_002; count++) index.remove(`s${count}`);
+	index.remove("s2");
+	const known = ({ removed }: IndexFile) => [removed.size, removed.has("s1"), removed.has("s2"), removed.has("s3"), removed.has("s10001")];
+	expect(known(index)).toEqual([10_000, false, true, true, true]);
+	index.close();
+	const again = new IndexFile(path);
+	expect(known(again)).toEqual([10_000, false, true, true, true]);
+	again.close();
+});
+
 test("a list without room for all files says that it is not whole", () => {
 	const files = join(directory, "sessions", "x");
 	mkdirSync(files, { recursive: true });
