@@ -26,6 +26,8 @@ export type CheckArguments = (input: Record<string, unknown>) => Promise<Record<
 export class Doors {
 	#policies: readonly Policy[] = [];
 	#observers: Asked<"observe">[] = [];
+	/** Those of them that receive the steps of a reply. */
+	#updated: Asked<"observe">[] = [];
 	#noticing: Asked<"notice">[] = [];
 	admit: Asked<"admit"> | undefined;
 	preface: ((...given: Parameters<Asked<"preface">>) => Promise<Required<Pick<Preface, "messages">> & Preface>) | undefined;
@@ -51,9 +53,13 @@ export class Doors {
 	/** Replaces all policies. Requests in progress continue with the old ones. */
 	set(policies: readonly Policy[]): void {
 		this.#policies = policies;
-		const at = <Name extends keyof Policy>(name: Name) =>
-			policies.flatMap((policy) => (policy[name] ? [(policy[name] as (...given: unknown[]) => unknown).bind(policy)] : [])) as Asked<Name>[];
+		const at = <Name extends keyof Policy>(name: Name, from = policies) =>
+			from.flatMap((policy) => (policy[name] ? [(policy[name] as (...given: unknown[]) => unknown).bind(policy)] : [])) as Asked<Name>[];
 		this.#observers = at("observe");
+		this.#updated = at(
+			"observe",
+			policies.filter(({ observesUpdates }) => observesUpdates),
+		);
 		this.#noticing = at("notice");
 		this.admit = someone(at("admit"), admitInTurn);
 		this.preface = someone(at("preface"), collectPrefaces);
@@ -80,7 +86,7 @@ export class Doors {
 	}
 
 	observe = (event: AgentEvent): void => {
-		for (const observe of this.#observers) observe(event);
+		for (const observe of event.type === "message_update" ? this.#updated : this.#observers) observe(event);
 	};
 
 	notice(fact: SessionFact): void {

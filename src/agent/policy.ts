@@ -25,8 +25,10 @@ export interface Policy {
 
 	// ── Facts ───────────────────────────────────────────────────────────────────────────────────────
 
-	/** Receives every event. */
+	/** Receives every event; the steps of a reply only with `observesUpdates`. */
 	observe?(event: AgentEvent): void;
+	/** Receives `message_update` too: thousands of a long reply. */
+	observesUpdates?: boolean;
 	/** Receives what no event reports. */
 	notice?(fact: SessionFact): void;
 	/** The host aborted: end every wait that neither a run nor a command ends. */

@@ -59,7 +59,15 @@ export class PartialJsonReader {
 		this.#text += piece;
 		if (this.#state === "broken" || this.#state === "end") return undefined;
 		this.#work += piece.length + 8;
-		this.#read(piece);
+		if (this.#state === "string" && !piece.includes('"') && !piece.includes("\\")) {
+			// The middle of a string, which most pieces of long arguments are.
+			this.#open += piece;
+			if (this.#isLittleNew()) return undefined;
+		} else this.#read(piece);
+		return this.#newReading();
+	}
+
+	#newReading(): Record<string, Json> | undefined {
 		if (!this.isComplete && !this.#isWorthReading()) return undefined;
 		this.#work = 0;
 		this.#hasMoved = false;
@@ -69,9 +77,14 @@ export class PartialJsonReader {
 		return reading;
 	}
 
+	/** The open string has hardly grown since the last reading, and nothing else has changed. */
+	#isLittleNew(): boolean {
+		return !this.#hasMoved && (this.#open.length - this.#shown) * finestGrowth < this.#open.length;
+	}
+
 	/** A long string that has hardly grown, or wide containers that would be copied for little gain, can wait. */
 	#isWorthReading(): boolean {
-		if (!this.#hasMoved && (this.#open.length - this.#shown) * finestGrowth < this.#open.length) return false;
+		if (this.#isLittleNew()) return false;
 		let cost = 0;
 		for (const frame of this.#stack) cost += frame.size;
 		return cost <= this.#work;

@@ -52,12 +52,16 @@ export class SseReader {
 		let back = text.indexOf("\r", from);
 		while (feed !== -1 || back !== -1) {
 			const end = back === -1 || (feed !== -1 && feed < back) ? feed : back;
-			const line = this.#tail === "" ? text.slice(from, end) : this.#tail + text.slice(from, end);
-			this.#tail = "";
+			const begin = from;
 			from = end === back && feed === end + 1 ? end + 2 : end + 1;
 			if (feed !== -1 && feed < from) feed = text.indexOf("\n", from);
 			if (back !== -1 && back < from) back = text.indexOf("\r", from);
-			this.#line(line);
+			if (this.#tail === "") this.#line(text, begin, end);
+			else {
+				const line = this.#tail + text.slice(begin, end);
+				this.#tail = "";
+				this.#line(line, 0, line.length);
+			}
 		}
 		if (from < text.length) this.#tail += from === 0 ? text : text.slice(from);
 		if (this.#tail.length + (this.#data?.length ?? 0) > this.#limit) throw new RangeError(`An event is larger than ${this.#limit} characters`);
@@ -67,18 +71,23 @@ export class SseReader {
 	end(): void {
 		const rest = this.#tail + this.#decoder.end();
 		this.#tail = "";
-		if (rest !== "") this.#line(rest);
+		if (rest !== "") this.#line(rest, 0, rest.length);
 		this.#dispatch();
 	}
 
-	#line(line: string): void {
-		if (line === "") this.#dispatch();
-		else if (line.startsWith("data:")) {
-			const value = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);
+	/** One line of a text, without its end. Only what is needed of it is cut out: a stream has three lines for each event. */
+	#line(text: string, from: number, end: number): void {
+		if (from === end) this.#dispatch();
+		else if (text.startsWith("data:", from)) {
+			const value = text.slice(afterColon(text, from + 5), end);
 			this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-		} else if (line.startsWith("event:")) this.#name = line.slice(line.charCodeAt(6) === 32 ? 7 : 6);
-		else if (line.startsWith("error:")) this.#onError?.(line.slice(6).trim());
-		else if (line.startsWith("id:")) this.lastId = line.slice(line.charCodeAt(3) === 32 ? 4 : 3);
+		} else if (text.startsWith("event:", from)) this.#name = text.slice(afterColon(text, from + 6), end);
+		else this.#rareLine(text.slice(from, end));
+	}
+
+	#rareLine(line: string): void {
+		if (line.startsWith("error:")) this.#onError?.(line.slice(6).trim());
+		else if (line.startsWith("id:")) this.lastId = line.slice(afterColon(line, 3));
 		else if (line.startsWith("retry:")) this.retryMs = /^ ?\d{1,7}$/.test(line.slice(6)) ? Number(line.slice(6)) : this.retryMs;
 		else if (line === "data") this.#data = this.#data === undefined ? "" : `${this.#data}\n`;
 	}
@@ -92,4 +101,9 @@ export class SseReader {
 		this.#events += 1;
 		this.#onEvent(data, name);
 	}
+}
+
+/** One space after the colon is not part of the value. */
+function afterColon(line: string, at: number): number {
+	return line.charCodeAt(at) === 32 ? at + 1 : at;
 }

@@ -37,6 +37,7 @@ export function extensionPolicy({ host, cwd, prefaces, questions, observe, now }
 	const policy: Policy = {
 		name: extensionPolicyName,
 		observe,
+		observesUpdates: host.wants("message_update"),
 		notice: (fact) => host.notify(fact),
 		abort: () => questions.abort(),
 		renew: () => void prefaces.splice(0),
