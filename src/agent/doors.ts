@@ -86,6 +86,7 @@ export class Doors {
 	}
 
 	observe = (event: AgentEvent): void => {
+		if (event.type === "message_update" && this.#updated.length === 0) return;
 		for (const observe of event.type === "message_update" ? this.#updated : this.#observers) observe(event);
 	};
 
@@ -171,6 +172,9 @@ function eachSeesThePrevious<Value>(all: readonly ((value: Value, signal: AbortS
 }
 
 function firstCut(all: readonly Asked<"watch">[]): Asked<"watch"> {
+	const [only] = all;
+	// The usual case, without a loop for each step of a reply.
+	if (only && all.length === 1) return only;
 	return (event: StreamEvent) => {
 		for (const watch of all) {
 			const cut = watch(event);

@@ -43,7 +43,7 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 				reply = { message: event.error, failure: event.failure };
 				return;
 			default:
-				begin(empty);
+				if (!partial) begin(empty);
 				partial = event.partial;
 				emit({ type: "message_update", message: event.partial, usage: event.partial.usage, assistantMessageEvent: event });
 				cut = watch?.(event);

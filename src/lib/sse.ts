@@ -56,12 +56,14 @@ export class SseReader {
 			from = end === back && feed === end + 1 ? end + 2 : end + 1;
 			if (feed !== -1 && feed < from) feed = text.indexOf("\n", from);
 			if (back !== -1 && back < from) back = text.indexOf("\r", from);
-			if (this.#tail === "") this.#line(text, begin, end);
-			else {
+			if (this.#tail !== "") {
 				const line = this.#tail + text.slice(begin, end);
 				this.#tail = "";
-				this.#line(line, 0, line.length);
-			}
+				this.#line(line);
+			} else if (begin === end) this.#dispatch();
+			else if (this.#data === undefined && text.startsWith("data: ", begin)) this.#data = text.slice(begin + 6, end);
+			else if (text.startsWith("event: ", begin)) this.#name = text.slice(begin + 7, end);
+			else this.#line(text.slice(begin, end));
 		}
 		if (from < text.length) this.#tail += from === 0 ? text : text.slice(from);
 		if (this.#tail.length + (this.#data?.length ?? 0) > this.#limit) throw new RangeError(`An event is larger than ${this.#limit} characters`);
@@ -71,23 +73,19 @@ export class SseReader {
 	end(): void {
 		const rest = this.#tail + this.#decoder.end();
 		this.#tail = "";
-		if (rest !== "") this.#line(rest, 0, rest.length);
+		if (rest !== "") this.#line(rest);
 		this.#dispatch();
 	}
 
-	/** One line of a text, without its end. Only what is needed of it is cut out: a stream has three lines for each event. */
-	#line(text: string, from: number, end: number): void {
-		if (from === end) this.#dispatch();
-		else if (text.startsWith("data:", from)) {
-			const value = text.slice(afterColon(text, from + 5), end);
+	/** Any line. `push` reads the usual ones itself, without cutting them out first: a stream has three lines for each event. */
+	#line(line: string): void {
+		if (line === "") this.#dispatch();
+		else if (line.startsWith("data:")) {
+			const value = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);
 			this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-		} else if (text.startsWith("event:", from)) this.#name = text.slice(afterColon(text, from + 6), end);
-		else this.#rareLine(text.slice(from, end));
-	}
-
-	#rareLine(line: string): void {
-		if (line.startsWith("error:")) this.#onError?.(line.slice(6).trim());
-		else if (line.startsWith("id:")) this.lastId = line.slice(afterColon(line, 3));
+		} else if (line.startsWith("event:")) this.#name = line.slice(line.charCodeAt(6) === 32 ? 7 : 6);
+		else if (line.startsWith("error:")) this.#onError?.(line.slice(6).trim());
+		else if (line.startsWith("id:")) this.lastId = line.slice(line.charCodeAt(3) === 32 ? 4 : 3);
 		else if (line.startsWith("retry:")) this.retryMs = /^ ?\d{1,7}$/.test(line.slice(6)) ? Number(line.slice(6)) : this.retryMs;
 		else if (line === "data") this.#data = this.#data === undefined ? "" : `${this.#data}\n`;
 	}
@@ -101,9 +99,4 @@ export class SseReader {
 		this.#events += 1;
 		this.#onEvent(data, name);
 	}
-}
-
-/** One space after the colon is not part of the value. */
-function afterColon(line: string, at: number): number {
-	return line.charCodeAt(at) === 32 ? at + 1 : at;
 }

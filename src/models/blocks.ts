@@ -86,7 +86,8 @@ export class Blocks {
 		this.#characters += piece.length;
 		if (this.#characters > maxCharacters) throw new EndlessReply(`${maxCharacters / 1024 / 1024} million characters`);
 		if (entry.index === undefined) entry.waiting.push(piece);
-		else this.#append(entry, entry.index, piece);
+		else if (entry.reader) this.#builder.appendArguments(entry.index, piece, entry.reader.push(piece));
+		else this.#builder.append(entry.index, piece);
 	}
 
 	/** Replaces members of a block; the next event shows them. */
@@ -138,8 +139,9 @@ export class Blocks {
 		for (let entry = this.#entries[this.#turn]; entry; entry = this.#entries[this.#turn]) {
 			if (entry.index === undefined) {
 				entry.index = this.#builder.open(entry.block);
-				for (const piece of entry.waiting) this.#append(entry, entry.index, piece);
+				const { waiting } = entry;
 				entry.waiting = [];
+				for (const piece of waiting) this.#append(entry, entry.index, piece);
 			}
 			if (!entry.isClosed) return;
 			this.#builder.close(entry.index, finished(entry));

@@ -86,8 +86,12 @@ export class ReplyBuilder {
 
 	/** Replaces members of a block without an event; the next event shows them. */
 	change(contentIndex: number, members: Partial<Content>): void {
+		this.#put(contentIndex, { ...this.#message.content[contentIndex], ...members } as Content);
+	}
+
+	#put(contentIndex: number, block: Content): void {
 		const content = this.#message.content.slice();
-		content[contentIndex] = { ...content[contentIndex], ...members } as Content;
+		content[contentIndex] = block;
 		this.#message = { ...this.#message, content };
 	}
 
@@ -96,17 +100,18 @@ export class ReplyBuilder {
 		if (delta === "") return;
 		const block = this.#message.content[contentIndex];
 		if (block?.type === "text") {
-			this.change(contentIndex, { text: block.text + delta });
+			this.#put(contentIndex, { ...block, text: block.text + delta });
 			this.#send({ type: "text_delta", contentIndex, delta, partial: this.#message });
 		} else if (block?.type === "thinking") {
-			this.change(contentIndex, { thinking: block.thinking + delta });
+			this.#put(contentIndex, { ...block, thinking: block.thinking + delta });
 			this.#send({ type: "thinking_delta", contentIndex, delta, partial: this.#message });
 		}
 	}
 
 	/** Reports a raw fragment of a call's arguments, with their best reading so far when there is a new one. */
 	appendArguments(contentIndex: number, delta: string, reading?: ToolCall["arguments"]): void {
-		if (reading) this.change(contentIndex, { arguments: reading });
+		const block = reading && this.#message.content[contentIndex];
+		if (block?.type === "toolCall") this.#put(contentIndex, { ...block, arguments: reading as ToolCall["arguments"] });
 		this.#send({ type: "toolcall_delta", contentIndex, delta, partial: this.#message });
 	}
 

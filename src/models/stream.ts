@@ -316,13 +316,7 @@ class Reading {
 
 	constructor(decoder: Decoder, reader: Api["reader"]) {
 		this.#decoder = decoder;
-		this.#reader = reader
-			? reader((data) => this.#onEvent(data, ""))
-			: new SseReader(
-					(data, name) => this.#onEvent(data, name),
-					undefined,
-					(text) => this.#onError(text),
-				);
+		this.#reader = reader ? reader((data) => this.#onEvent(data, "")) : new SseReader(this.#onEvent, undefined, (text) => this.#onError(text));
 	}
 
 	push(chunk: Buffer): "waiting" | "reading" | "enough" {
@@ -352,7 +346,7 @@ class Reading {
 		return withoutEvents(Buffer.concat(this.#head).toString("utf8").slice(0, headLimit));
 	}
 
-	#onEvent(data: string, name: string): void {
+	#onEvent = (data: string, name: string): void => {
 		try {
 			this.#decoder.event(data);
 		} catch (error) {
@@ -363,7 +357,7 @@ class Reading {
 		}
 		// Hosts of the chat API send error events whose data has no member `error`.
 		if (name === "error" && !this.#decoder.isOver) this.#onError(data);
-	}
+	};
 
 	/** The first error counts, and none that follows a complete reply. */
 	#onError(data: string): void {

@@ -114,7 +114,7 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 	const { live } = await openSession(workspace, front, loading, dialect.handlers ?? (dialect.frames ? undefined : longAnswers));
 	redactExits({ writer, events, redactStderr: pipes.redactStderr }, live.assembly.knownSecrets);
 	ending.attach({ live, events, writer });
-	if (!live.sequence) stopWatching = live.observe((event) => events.write(event));
+	if (!live.sequence) stopWatching = live.observe(events.write);
 	const onControl = (frame: ControlFrame) => {
 		if (frame.type === "permission_response") live.assembly.permissions.receive(frame);
 		else if (frame.type === "extension_ui_response") dialogs.receive(frame);

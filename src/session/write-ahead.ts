@@ -54,6 +54,9 @@ export class WriteAhead {
 	emit: Emit = (event) => {
 		const emit = this.#emit;
 		switch (event.type) {
+			// First: a reply has thousands of them.
+			case "message_update":
+				return emit(event);
 			case "agent_start":
 				this.#problem = undefined;
 				this.#hidden.clear();

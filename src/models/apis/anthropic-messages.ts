@@ -252,6 +252,28 @@ const statuses: Record<string, number> = {
 	overloaded_error: 529,
 };
 
+/** The members of a delta, by the type of its block. */
+const usualMembers: ReadonlyMap<unknown, string> = new Map([
+	["text", '"type":"text_delta","text"'],
+	["thinking", '"type":"thinking_delta","thinking"'],
+	["tool_use", '"type":"input_json_delta","partial_json"'],
+]);
+
+/** The text of a delta that begins as usual and has nothing after its text; nothing for all others. Reading the whole event costs twice as much. */
+function textAfter(beginning: string, data: string): string | undefined {
+	if (!data.startsWith(beginning)) return undefined;
+	const end = data.lastIndexOf('"') + 1;
+	// Between the braces there may be blanks, which hide how long the text is.
+	if (data.charCodeAt(end) !== 125 || data.charCodeAt(data.length - 1) !== 125) return undefined;
+	if (end + 2 !== data.length && !/^\} *\}$/.test(data.slice(end))) return undefined;
+	try {
+		return JSON.parse(data.slice(beginning.length - 1, end)) as string;
+	} catch {
+		// Something else than one text: whatever it is, the whole event shows it.
+		return undefined;
+	}
+}
+
 class MessagesDecoder implements Decoder {
 	#call: Call;
 	#builder: ReplyBuilder;
@@ -259,6 +281,9 @@ class MessagesDecoder implements Decoder {
 	#tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 	#hourly = 0;
 	#signatures = new Map<number, string>();
+	/** How the deltas of the newest block usually begin, up to their text. */
+	#usual = "";
+	#newest = 0;
 	#stopWord: string | undefined;
 	#stopDetails: Json | undefined;
 	#error: Extract<Ending, { error: string }> | undefined;
@@ -271,6 +296,12 @@ class MessagesDecoder implements Decoder {
 	}
 
 	event(data: string): void {
+		const piece = this.#usual !== "" && !this.isOver ? textAfter(this.#usual, data) : undefined;
+		if (piece !== undefined) this.#blocks.append(this.#newest, piece);
+		else this.#event(data);
+	}
+
+	#event(data: string): void {
 		const event = parseEvent(data);
 		if (!event || this.isOver) return;
 		const index = typeof event.index === "number" ? event.index : 0;
@@ -319,6 +350,9 @@ class MessagesDecoder implements Decoder {
 
 	#open(index: number, block: Json): void {
 		if (this.#blocks.has(index)) return;
+		const member = usualMembers.get(block.type);
+		this.#usual = member ? `{"type":"content_block_delta","index":${index},"delta":{${member}:"` : "";
+		this.#newest = index;
 		if (block.type === "text") {
 			this.#blocks.open(index, { type: "text", text: "" });
 			this.#blocks.append(index, text(block.text));
