@@ -62,37 +62,49 @@ function replacedIn(value: string, needles: readonly Needle[]): string {
 	return result + value.slice(last);
 }
 
-/** Holds the end of the text while it may begin a secret. Nearly every piece contains none, and must cost next to nothing. */
-function pieceFilter(needles: readonly Needle[]): TextFilter {
-	let held = "";
-	const secrets = needles.map(({ secret }) => secret);
+/**
+ * Holds the end of the text while it may begin a secret. Nearly every piece contains none, and must cost next to nothing: V8 looks up the
+ * members of a literal with a getter in a table, those of a class it does not.
+ */
+class PieceFilter implements TextFilter {
+	#held = "";
+	#needles: readonly Needle[];
+	#secrets: readonly string[];
 	/** By the low bits of a character: whether a secret may begin with it. */
-	const isFirst = new Uint8Array(256);
-	for (const secret of secrets) isFirst[secret.charCodeAt(0) & 0xff] = 1;
-	const hold = (text: string): string => {
-		let cut = beginningOfSecret(text, needles);
+	#isFirst = new Uint8Array(256);
+
+	constructor(needles: readonly Needle[]) {
+		this.#needles = needles;
+		this.#secrets = needles.map(({ secret }) => secret);
+		for (const secret of this.#secrets) this.#isFirst[secret.charCodeAt(0) & 0xff] = 1;
+	}
+
+	get isHolding(): boolean {
+		return this.#held !== "";
+	}
+
+	push(piece: string): string {
+		if (this.#held !== "") return this.#hold(this.#held + piece);
+		const isFirst = this.#isFirst;
+		for (let at = 0; at < piece.length; at++) {
+			if (isFirst[piece.charCodeAt(at) & 0xff] === 1 && mayBegin(this.#secrets, piece, at)) return this.#hold(piece);
+		}
+		return piece;
+	}
+
+	end(): string {
+		const rest = replacedIn(this.#held, this.#needles);
+		this.#held = "";
+		return rest;
+	}
+
+	#hold(text: string): string {
+		let cut = beginningOfSecret(text, this.#needles);
 		// Two secrets may overlap: the first is held until it is clear where the second ends.
-		if (cut < text.length) cut = spansIn(text, needles).find(({ start, end }) => start < cut && cut < end)?.start ?? cut;
-		held = text.slice(cut);
-		return replacedIn(text.slice(0, cut), needles);
-	};
-	return {
-		get isHolding() {
-			return held !== "";
-		},
-		push(piece) {
-			if (held !== "") return hold(held + piece);
-			for (let at = 0; at < piece.length; at++) {
-				if (isFirst[piece.charCodeAt(at) & 0xff] === 1 && mayBegin(secrets, piece, at)) return hold(piece);
-			}
-			return piece;
-		},
-		end() {
-			const rest = replacedIn(held, needles);
-			held = "";
-			return rest;
-		},
-	};
+		if (cut < text.length) cut = spansIn(text, this.#needles).find(({ start, end }) => start < cut && cut < end)?.start ?? cut;
+		this.#held = text.slice(cut);
+		return replacedIn(text.slice(0, cut), this.#needles);
+	}
 }
 
 /** Whether the text from here on matches the first characters of a secret, as far as it goes. */
@@ -154,7 +166,7 @@ export function redactor(secrets: () => readonly string[] | undefined, maxAgeMs 
 		},
 		pieces() {
 			const known = current();
-			return known.length === 0 ? undefined : pieceFilter(known);
+			return known.length === 0 ? undefined : new PieceFilter(known);
 		},
 		stream() {
 			const needles = usable(secrets() ?? []).map((secret) => Buffer.from(secret));

@@ -174,7 +174,7 @@ export class Models implements SessionModels, ModelCatalogue {
 
 	#ask: StreamFunction = async (request, options) => {
 		const access = request.model.provider === scripted ? this.#scripts : await this.registry();
-		return access.stream(request, { ...options, onEvent: (event) => options.onEvent(this.#explain(event)) });
+		return access.stream(request, { ...options, onEvent: (event) => options.onEvent(event.type === "error" ? this.#explain(event) : event) });
 	};
 
 	/** Reports a wait that is too long to be retried to the user. */

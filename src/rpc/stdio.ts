@@ -165,10 +165,11 @@ export class FrameWriter implements Flow {
 	}
 
 	#weigh(): void {
-		if (this.#isOpen && this.waiting > highWater) {
+		const { waiting } = this;
+		if (this.#isOpen && waiting > highWater) {
 			this.#isOpen = false;
 			this.#opened = deferred();
-		} else if (!this.#isOpen && this.waiting < lowWater) {
+		} else if (!this.#isOpen && waiting < lowWater) {
 			this.#isOpen = true;
 			this.#opened.resolve();
 		}

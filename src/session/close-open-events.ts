@@ -48,6 +48,10 @@ class OpenEvents {
 
 	hear(event: AgentEvent): void {
 		switch (event.type) {
+			// First: a reply has thousands of them.
+			case "message_update":
+				this.#partial = event.message ?? this.#partial;
+				return;
 			case "turn_start":
 				this.#turnIndex = event.turnIndex ?? 0;
 				this.#reply = undefined;
@@ -58,9 +62,6 @@ class OpenEvents {
 				return;
 			case "message_start":
 				if (event.message.role === "assistant") this.#partial = event.message;
-				return;
-			case "message_update":
-				this.#partial = event.message ?? this.#partial;
 				return;
 			case "message_end":
 				this.messages.push(event.message);

@@ -89,9 +89,10 @@ export class WriteAhead {
 			let isOver = false;
 			const onEvent = (event: StreamEvent) => {
 				if (isOver) return;
-				isOver = event.type === "done" || event.type === "error";
-				const reply = event.type === "done" ? event.message : event.type === "error" ? event.error : undefined;
-				if (!reply || options.signal.aborted) return options.onEvent(event);
+				if (event.type !== "done" && event.type !== "error") return options.onEvent(event);
+				isOver = true;
+				const reply = event.type === "done" ? event.message : event.error;
+				if (options.signal.aborted) return options.onEvent(event);
 				if (!this.#keep(reply)) return options.onEvent(failure(failed(reply, this.#problem)));
 				this.#stored = reply;
 				options.onEvent(event);

@@ -262,10 +262,12 @@ const usualMembers: ReadonlyMap<unknown, string> = new Map([
 /** The text of a delta that begins as usual and has nothing after its text; nothing for all others. Reading the whole event costs twice as much. */
 function textAfter(beginning: string, data: string): string | undefined {
 	if (!data.startsWith(beginning)) return undefined;
-	const end = data.lastIndexOf('"') + 1;
-	// Between the braces there may be blanks, which hide how long the text is.
-	if (data.charCodeAt(end) !== 125 || data.charCodeAt(data.length - 1) !== 125) return undefined;
-	if (end + 2 !== data.length && !/^\} *\}$/.test(data.slice(end))) return undefined;
+	let end = data.length - 1;
+	if (data.charCodeAt(end) !== 125) return undefined;
+	// Between the last braces there may be blanks, which hide how long the text is.
+	do end -= 1;
+	while (data.charCodeAt(end) === 32);
+	if (data.charCodeAt(end) !== 125 || data.charCodeAt(end - 1) !== 34) return undefined;
 	try {
 		return JSON.parse(data.slice(beginning.length - 1, end)) as string;
 	} catch {
