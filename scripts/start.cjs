@@ -33,7 +33,10 @@ function load(id) {
 	const cachedData = read(path.replace(/\.js$/, ".cache"));
 	// A chunk as a script is the function of the chunk, see `scripts/build.mjs`. V8 keeps the name in its cache: one that holds for every place
 	// the program is installed in.
-	const script = new Script(readFileSync(path, "utf8"), { filename: `bowline/${name}`, cachedData });
+	const source = readFileSync(path, "utf8");
+	setFlags("usual");
+	const script = new Script(source, { filename: `bowline/${name}`, cachedData });
+	setFlags("ours");
 	cachedData?.buffer.resize(0);
 	scripts.set(name, script);
 	const loaded = { exports: {} };
@@ -45,23 +48,35 @@ function load(id) {
 		modules.delete(id);
 		throw error;
 	}
-	if (!isPatient && require.main === module && inLoops.every((each) => modules.has(each))) {
-		isPatient = true;
-		setTimeout(optimizeLater, 200).unref();
-	}
+	if (require.main === module) optimizeLess(id);
 	return loaded.exports;
 }
-/** Once these are loaded, turns with tools follow each other, and every chunk whose code was kept is in use. */
+/** The flags of V8 that were changed. It refuses kept code while they are, so they are as usual while a chunk is read. */
+const changed = [];
+function setFlags(which) {
+	for (const flag of changed) process.getBuiltinModule?.("node:v8").setFlagsFromString(`${flag.name}=${flag[which]}`);
+}
+/**
+ * An agent runs most of its functions some hundred times, and a reply goes through a long chain of small ones: V8 would spend as much time on
+ * optimizing them as they take. Not while the code to keep is made, which flags would make useless: the build requires this file.
+ */
+function optimizeLess(id) {
+	// A run begins. Each function of a chain would be optimized together with the whole chain below it.
+	if (id === "./session-run.js") {
+		changed.push({ name: "--max-inlined-bytecode-size-cumulative", usual: 920, ours: 100 });
+		setFlags("ours");
+	}
+	if (isPatient || !inLoops.every((each) => modules.has(each))) return;
+	isPatient = true;
+	setTimeout(() => {
+		// Optimizing what runs some hundred times would end just when the run does. This still optimizes what streams text.
+		changed.push({ name: "--interrupt-budget", usual: 67584, ours: 8 * 67584 });
+		setFlags("ours");
+	}, 200).unref();
+}
+/** Once these are loaded, turns with tools follow each other. */
 const inLoops = ["./session-run.js", "./lib-shell-index.js"];
 let isPatient = false;
-/**
- * An agent runs most of its functions some hundred times. V8 would spend a fifth of a long run's time on optimizing them, just when the run
- * ends; eight times its usual patience still optimizes what streams text. Not earlier: V8 refuses kept code once its flags have changed. Not
- * while the code to keep is made, for the same reason: the build requires this file.
- */
-function optimizeLater() {
-	process.getBuiltinModule?.("node:v8").setFlagsFromString("--interrupt-budget=540672");
-}
 if (process.versions.bun) require("./core.js");
 else load("./core.js");
 module.exports = scripts;

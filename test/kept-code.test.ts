@@ -1,6 +1,7 @@
 /** The code that V8 compiled when the program was built, without which every start and first prompt compiles it again. */
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -20,3 +21,35 @@ test("V8 takes all of it, and the chunks of a first prompt with a tool have it",
 	const kept = readdirSync(dist).filter((name) => name.endsWith(".cache"));
 	expect(kept).toEqual(expect.arrayContaining(["core.cache", "session-run.cache", "models-scripted-index.cache", "lib-shell-index.cache"]));
 });
+
+test("V8 takes what is loaded in the middle of a run, when its flags have been changed", () => {
+	const folder = mkdtempSync(join(tmpdir(), "bowline-kept-"));
+	try {
+		// Says of each chunk, as it is loaded, whether its kept code was taken.
+		const spy = `
+			const vm = require("node:vm");
+			vm.Script = class extends vm.Script {
+				constructor(source, options) {
+					super(source, options);
+					if (options.cachedData) require("node:fs").appendFileSync("loaded.txt", options.filename + (this.cachedDataRejected ? " refused" : " taken") + "\\n");
+				}
+			};`;
+		writeFileSync(join(folder, "spy.cjs"), spy);
+		const replies = [
+			{ blocks: [{ tool: "bash", arguments: { command: "sleep 0.3" } }] },
+			{ blocks: [{ tool: "grep", arguments: { pattern: "x" } }] },
+			{ text: "done" },
+		];
+		writeFileSync(join(folder, "script.jsonc"), JSON.stringify({ replies }));
+		const flags = ["--hermetic", "--no-session", "--provider", "scripted", "--model", "script.jsonc", "-p", "go"];
+		const env = { PATH: process.env.PATH, HOME: folder, BOWLINE_DIR: join(folder, "user") };
+		const said = execFileSync(process.execPath, ["-r", "./spy.cjs", join(dist, "bowline.js"), ...flags], { cwd: folder, encoding: "utf8", env });
+		expect(said).toContain("done");
+		const loaded = readFileSync(join(folder, "loaded.txt"), "utf8").trim().split("\n");
+		expect(loaded).toContain("bowline/lib-shell-index.js taken");
+		expect(loaded.filter((line) => line.endsWith("refused"))).toEqual([]);
+		expect(loaded.indexOf("bowline/lib-shell-index.js taken")).toBeGreaterThan(loaded.indexOf("bowline/session-run.js taken"));
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}, 60_000);
