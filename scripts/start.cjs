@@ -61,18 +61,17 @@ function setFlags(which) {
  * optimizing them as they take. Not while the code to keep is made, which flags would make useless: the build requires this file.
  */
 function optimizeLess(id) {
-	// A run begins. Each function of a chain would be optimized together with the whole chain below it.
-	if (id === "./session-run.js") {
-		changed.push({ name: "--max-inlined-bytecode-size-cumulative", usual: 920, ours: 100 });
-		setFlags("ours");
-	}
+	// A run begins. Each function of a chain would be optimized together with the whole chain below it. Later, while the model thinks: what sets
+	// flags takes some milliseconds to load, which the first prompt does not wait for.
+	if (id === "./session-run.js") setTimeout(change, 40, { name: "--max-inlined-bytecode-size-cumulative", usual: 920, ours: 100 }).unref();
 	if (isPatient || !inLoops.every((each) => modules.has(each))) return;
 	isPatient = true;
-	setTimeout(() => {
-		// Optimizing what runs some hundred times would end just when the run does. This still optimizes what streams text.
-		changed.push({ name: "--interrupt-budget", usual: 67584, ours: 8 * 67584 });
-		setFlags("ours");
-	}, 200).unref();
+	// Optimizing what runs some hundred times would end just when the run does. This still optimizes what streams text.
+	setTimeout(change, 200, { name: "--interrupt-budget", usual: 67584, ours: 8 * 67584 }).unref();
+}
+function change(flag) {
+	changed.push(flag);
+	setFlags("ours");
 }
 /** Once these are loaded, turns with tools follow each other. */
 const inLoops = ["./session-run.js", "./lib-shell-index.js"];
