@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { Doors } from "../../src/agent/doors.ts";
 import type { Outcome, Policy } from "../../src/agent/policy.ts";
+import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { UserMessage } from "../../src/protocol/messages.ts";
 import { user } from "./support.ts";
 
@@ -31,6 +32,22 @@ test("a door at which no policy takes part is absent", () => {
 	expect(optional.filter((name) => doors[name] !== undefined)).toEqual([]);
 	expect(doors.foresee(outcome)).toBe(false);
 	expect(doors.haltReason).toBeUndefined();
+});
+
+test("policies receive every event, and the steps of a reply only where they ask for them", () => {
+	const seen: string[] = [];
+	const observing = (name: string, observesUpdates?: boolean): Policy => ({
+		name,
+		observesUpdates,
+		observe: ({ type }) => void seen.push(`${name} ${type}`),
+	});
+	const events = ["agent_start", "message_update"].map((type) => ({ type }) as unknown as AgentEvent);
+	const doors = new Doors([observing("a"), observing("b", true)]);
+	for (const event of events) doors.observe(event);
+	expect(seen).toEqual(["a agent_start", "b agent_start", "b message_update"]);
+	doors.put(observing("b"));
+	for (const event of events) doors.observe(event);
+	expect(seen.slice(3)).toEqual(["a agent_start", "b agent_start"]);
 });
 
 test("a policy can be replaced in its place, and a new one is asked last", async () => {

@@ -453,3 +453,35 @@ describe("ids of calls are unique in a reply, and never empty", () => {
 		expect(await content(models.chat, [...pieces, { choices: [{ delta: {}, finish_reason: "stop" }] }])).toEqual([{ type: "text", text: "xxx" }]);
 	});
 });
+
+describe("Anthropic: the ways to write a delta", () => {
+	const delta = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":';
+	const written = (...deltas: string[]) => [
+		{ type: "message_start", message: { id: "m", usage: {} } },
+		{ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+		...deltas,
+		{ type: "content_block_stop", index: 0 },
+		{ type: "message_delta", delta: { stop_reason: "end_turn" } },
+		{ type: "message_stop" },
+	];
+
+	test.each([
+		["as usual", `${delta}"a b"}}`, "a b"],
+		["empty", `${delta}""}}`, ""],
+		["with blanks between the braces", `${delta}"a"}      }`, "a"],
+		["with blanks at the end", `${delta}"a"}} `, "a"],
+		["with escapes", `${delta}"\\"}}\\n\\u00e4\\\\"}}`, '"}}\nä\\'],
+		["with braces and quotes in the text", `${delta}"{\\"a\\":{\\"b\\":\\"c\\"}}"}}`, '{"a":{"b":"c"}}'],
+		["with a member after the text", `${delta}"a","more":"b"}}`, "a"],
+		["with the text twice, of which the last counts", `${delta}"a","text":"b"}}`, "b"],
+		["with another order", '{"index":0,"delta":{"text":"a","type":"text_delta"},"type":"content_block_delta"}', "a"],
+		["without a text", `${delta}null}}`, ""],
+		["of another block", delta.replace(":0", ":1").concat('"a"}}'), ""],
+	])("%s", async (_, event, text) => {
+		expect(await content(models.anthropic, written(event, `${delta}"."}}`))).toEqual([{ type: "text", text: `${text}.` }]);
+	});
+
+	test.each(['"a\tb"}}', '"a"b"}}', '"a"}}}'])("what is not JSON is an error: %j", async (rest) => {
+		expect(await end(models.anthropic, written(`${delta}${rest}`))).toMatchObject({ type: "error", failure: { kind: "transient" } });
+	});
+});
