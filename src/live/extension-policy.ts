@@ -37,7 +37,8 @@ export function extensionPolicy({ host, cwd, prefaces, questions, observe, now }
 	const policy: Policy = {
 		name: extensionPolicyName,
 		observe,
-		observesUpdates: host.wants("message_update"),
+		// Always: an extension may ask for them later.
+		observesUpdates: true,
 		notice: (fact) => host.notify(fact),
 		abort: () => questions.abort(),
 		renew: () => void prefaces.splice(0),
