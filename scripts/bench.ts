@@ -19,7 +19,9 @@ const { names, compare, rounds, profile } = parsed;
 // npm changes the folder; paths are meant from where they were typed.
 const typed = (path: string) => resolve(process.env.INIT_CWD ?? ".", path);
 if (profile) process.env.BENCH_PROFILE = typed(profile);
-const chosen = rows.filter(({ name }) => names.length === 0 || names.some((word) => name.includes(word)));
+/** A word that is the name of a row means that row alone. */
+const isMeant = (name: string, word: string) => (rows.some((row) => row.name === word) ? name === word : name.includes(word));
+const chosen = rows.filter(({ name }) => names.length === 0 || names.some((word) => isMeant(name, word)));
 if (chosen.length === 0) fail(`No such row. There are: ${rows.map(({ name }) => name).join(", ")}`);
 
 const mine: Contestant = { name: "this", program: join(import.meta.dirname, "../dist/bowline.js") };

@@ -25,8 +25,6 @@ const cr = 0x0d;
 const closeBrace = 0x7d;
 /** As in `kindOf`. */
 const messagePrefix = "message:";
-/** From the beginning of a message to its role, and the quote after the role. */
-const messageStart = '{"role":""'.length;
 /** Bytes in which nearly every line tells what it is, and those after which it is parsed. */
 const usualHead = 256;
 const longestHead = 4096;
@@ -49,9 +47,10 @@ export class Lines {
 	/** Takes what was read, from the first byte after the header on. Lines that are not entries are skipped. */
 	read(bytes: Buffer, from: number): void {
 		this.#bytes = bytes;
-		// The order in which every member of the family writes; other lines are parsed at once.
+		// The order in which every member of the family writes, with the spaces that some programs put after colons and commas; other lines are
+		// parsed at once.
 		const head =
-			/\{"type":"([a-z_]+)","id":"([!#-[\]-~]+)","parentId":(?:null|"([!#-[\]-~]+)"),"timestamp":"[^"\\]*"(?:,"message":\{"role":"([A-Za-z]+)"|[,}])/y;
+			/\{"type": ?"([a-z_]+)", ?"id": ?"([!#-[\]-~]+)", ?"parentId": ?(?:null|"([!#-[\]-~]+)"), ?"timestamp": ?"[^"\\]*"(?:, ?"message": ?(\{"role": ?"([A-Za-z]+)")|[,}])/y;
 		// One string per kind, not one per line.
 		const messages = new Map<string, string>();
 		const others = new Map<string, string>();
@@ -73,10 +72,10 @@ export class Lines {
 				found = head.exec(bytes.toString("latin1", start, Math.min(start + length, stop)));
 				if (stop - start <= length) break;
 			}
-			const [, type, id, parentId, role] = found ?? [];
+			const [, type, id, parentId, opening = "", role] = found ?? [];
 			if (type && id && (type === "message") === (role !== undefined) && isClosed(bytes, stop)) {
 				this.#unread++;
-				const body = role === undefined ? -1 : start + head.lastIndex - role.length - messageStart;
+				const body = role === undefined ? -1 : start + head.lastIndex - opening.length;
 				this.#add(copied(id), parentId, kindOfLine(type, role), { start, end: stop, body });
 			} else if (stop > start) this.#parse(start, stop);
 		}
@@ -166,7 +165,7 @@ export class Lines {
 		return start < 0 ? undefined : this.#bytes?.toString("utf8", start, end).trimEnd();
 	}
 
-	/** False only when the line surely does not hold this text. */
+	/** False only when the line surely does not hold this member, with or without a space after its colon. */
 	mayHold(number: number, text: string): boolean {
 		const line = this.all[number] as Line;
 		if (line.entry || !this.#bytes) return true;
@@ -192,10 +191,12 @@ export class Lines {
 	/** The lines that hold a text: one pass over the bytes is many times cheaper than one per line. */
 	#search(bytes: Buffer, text: string): Set<number> {
 		const found = new Set<number>();
-		let number = 0;
-		for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) {
-			while (number < this.all.length && (this.all[number] as Line).end < at) number++;
-			found.add(number);
+		for (const spelling of [text, text.replace('":"', '": "')]) {
+			let number = 0;
+			for (let at = bytes.indexOf(spelling); at >= 0; at = bytes.indexOf(spelling, at + 1)) {
+				while (number < this.all.length && (this.all[number] as Line).end < at) number++;
+				found.add(number);
+			}
 		}
 		return found;
 	}

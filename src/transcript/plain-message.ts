@@ -18,6 +18,7 @@ const letterL = 0x6c;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
+const space = 0x20;
 /** Deeper values are left to the parser, which has a limit. */
 const maxDepth = 32;
 
@@ -55,7 +56,10 @@ export class PlainMessages {
 		thinking: shape({ type: "text", thinking: "text" }),
 		toolCall: shape({ type: "text", id: "text", name: "text", arguments: "object" }),
 		image: shape({ type: "text", data: "text", mimeType: "text" }),
-	}).map(([type, members]) => ({ head: Buffer.from(`{"type":"${type}"`), members }));
+	}).flatMap(([type, members]) => [
+		{ head: Buffer.from(`{"type":"${type}"`), members },
+		{ head: Buffer.from(`{"type": "${type}"`), members },
+	]);
 	#usage = shape({ ...counts, totalTokens: "number", cost: "cost" });
 	#cost = shape({ ...counts, total: "number" });
 	#literals = ["true", "false", "null"].map((word) => Buffer.from(word));
@@ -94,11 +98,12 @@ export class PlainMessages {
 		do {
 			const start = this.#at + 1;
 			if (!this.#string()) return false;
-			const index = this.#indexOf(names, next, start, this.#at - 1);
-			if (!this.#take(colon)) return false;
+			const end = this.#at - 1;
+			const index = this.#indexOf(names, next, start, end);
+			if (!this.#takeWithSpace(colon)) return false;
 			if (index < 0) {
 				// A name that is spelled with an escape may be any.
-				if (names.length > 0 && this.#bytes.subarray(start, this.#at - 2).includes(backslash)) return false;
+				if (names.length > 0 && this.#bytes.subarray(start, end).includes(backslash)) return false;
 				if (!this.#anything(depth + 1)) return false;
 				continue;
 			}
@@ -107,7 +112,7 @@ export class PlainMessages {
 			found |= 1 << index;
 			next = index + 1;
 			if (!this.#kind(kinds[index] as Kind, depth + 1)) return false;
-		} while (this.#take(comma));
+		} while (this.#takeWithSpace(comma));
 		return (found & needed) === needed && this.#take(closeBrace);
 	}
 
@@ -148,7 +153,7 @@ export class PlainMessages {
 		do {
 			const members = this.#blockShape();
 			if (!members || !this.#object(members, depth + 1)) return false;
-		} while (this.#take(comma));
+		} while (this.#takeWithSpace(comma));
 		return this.#take(closeBracket);
 	}
 
@@ -169,7 +174,7 @@ export class PlainMessages {
 		if (depth > maxDepth || !this.#take(openBracket)) return false;
 		if (this.#take(closeBracket)) return true;
 		do if (!this.#anything(depth + 1)) return false;
-		while (this.#take(comma));
+		while (this.#takeWithSpace(comma));
 		return this.#take(closeBracket);
 	}
 
@@ -231,6 +236,13 @@ export class PlainMessages {
 			return true;
 		}
 		return false;
+	}
+
+	/** Some programs put a space after a colon and after a comma. */
+	#takeWithSpace(byte: number): boolean {
+		if (!this.#take(byte)) return false;
+		if (this.#bytes[this.#at] === space) this.#at += 1;
+		return true;
 	}
 
 	#take(byte: number): boolean {

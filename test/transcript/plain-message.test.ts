@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isPlainMessage } from "../../src/transcript/parse.ts";
 import { PlainMessages } from "../../src/transcript/plain-message.ts";
-import { assistant, call, result, user } from "./support.ts";
+import { assistant, call, result, spaced, user } from "./support.ts";
 
 const plain = new PlainMessages();
 
@@ -11,7 +11,7 @@ function holds(json: string): boolean {
 	// Something before and after it, as in a file.
 	const bytes = Buffer.from(`{"message":${json}}\n{}`);
 	const start = '{"message":'.length;
-	const role = /^\{"role":"([A-Za-z]+)"/.exec(json)?.[1] ?? "";
+	const role = /^\{"role": ?"([A-Za-z]+)"/.exec(json)?.[1] ?? "";
 	return plain.holds(bytes, start, start + Buffer.byteLength(json), role);
 }
 
@@ -34,6 +34,7 @@ const common: Record<string, object> = {
 test.each(Object.entries(common))("is taken from its bytes: %s", (_, message) => {
 	expect(isPlainMessage(JSON.stringify(message))).toBe(true);
 	expect(holds(JSON.stringify(message))).toBe(true);
+	expect(holds(spaced(message))).toBe(true);
 });
 
 const inDoubt: Record<string, string> = {
@@ -47,6 +48,7 @@ const inDoubt: Record<string, string> = {
 	"a cost that is missing": '{"role":"assistant","content":[],"api":"","provider":"","model":"","usage":{},"stopReason":"","timestamp":1}',
 	"arguments in a list": '{"role":"user","content":[{"type":"toolCall","id":"","name":"","arguments":[]}],"timestamp":1}',
 	"an escape that is none": '{"role":"user","content":"\\x","timestamp":1}',
+	"two spaces after a colon": '{"role":"user","content":  "a","timestamp":1}',
 	"a null for a boolean": '{"role":"toolResult","toolCallId":"","toolName":"","content":[],"isError":null,"timestamp":1}',
 };
 

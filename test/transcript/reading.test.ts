@@ -6,8 +6,10 @@ import { expect, test } from "vitest";
 import type { Entry, EntryOf } from "../../src/transcript/entries.ts";
 import { openTranscript } from "../../src/transcript/open.ts";
 import { entryOf } from "../../src/transcript/parse.ts";
+import { PlainMessages } from "../../src/transcript/plain-message.ts";
+import { contextJson, contextMessages, todosEntry } from "../../src/transcript/projection.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
-import { assistant, chain, fileOf, folder, header, linesOf, partsOf, said, time, transcriptsIn, user } from "./support.ts";
+import { assistant, call, chain, fileOf, folder, header, linesOf, partsOf, result, said, spaced, time, transcriptsIn, user } from "./support.ts";
 
 function opened(text: string, name = "s.jsonl"): { transcript: Transcript; path: string } {
 	const path = join(folder(), name);
@@ -54,6 +56,38 @@ test.each<[string, string]>([
 	const again = openTranscript(path, { ...partsOf("/"), mode: "read" }) as Transcript;
 	expect(idsOf(again)).toEqual(["a", "b", "c", id]);
 	expect(readFileSync(path, "utf8").startsWith(text.trimEnd().slice(0, 20))).toBe(true);
+});
+
+test("a file with a space after each colon and comma says the same, and is not parsed before a caller looks", () => {
+	const dropped = { type: "custom", customType: "dropped_reply", data: { entryId: "e" } };
+	const entries = chain(
+		said(user("go")),
+		said(assistant("first try", { stopReason: "error" })),
+		said(assistant("second try")),
+		said(user("again")),
+		said(assistant("no")),
+		dropped,
+		said(call("x")),
+		said(result("x", { toolName: "todo_write" })),
+		said(assistant("done")),
+	);
+	const dense = opened(fileOf(header, ...entries)).transcript;
+	const { transcript } = opened(fileOf(spaced(header), ...entries.map(spaced)));
+	const { branch } = transcript;
+	const isRead = () => entries.map((_, place) => branch.isRead(place));
+	expect(isRead()).toEqual(entries.map(() => false));
+	const parts = [...contextJson(branch).parts(new PlainMessages())].map((part) => Buffer.from(part).toString());
+	const read = isRead();
+	expect([read[0], read[2], read[8]]).toEqual([false, false, false]);
+	const messages = contextMessages(dense.branch);
+	expect(JSON.parse(parts.join(""))).toEqual(messages);
+	expect(messages.flatMap((message) => ("content" in message ? (message.content as { text?: string }[]).map(({ text }) => text) : []))).not.toContain(
+		"no",
+	);
+	expect(contextMessages(branch)).toEqual(messages);
+	expect(todosEntry(branch)).toEqual(todosEntry(dense.branch));
+	expect(todosEntry(branch)?.id).toBe("h");
+	expect(transcript.path()).toEqual(entries);
 });
 
 test("a missing parent makes a root; of two entries with one id the later is found, and both stay", () => {

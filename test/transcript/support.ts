@@ -72,3 +72,13 @@ export function linesOf(path: string): Record<string, unknown>[] {
 		.split("\n")
 		.map((line) => JSON.parse(line));
 }
+
+/** As some programs write: with a space after each colon and comma. */
+export function spaced(value: unknown): string {
+	if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
+	if (typeof value !== "object" || value === null) return JSON.stringify(value);
+	return `{${Object.entries(value)
+		.filter(([, member]) => member !== undefined)
+		.map(([name, member]) => `${JSON.stringify(name)}: ${spaced(member)}`)
+		.join(", ")}}`;
+}

@@ -20,52 +20,83 @@ const visible = `(?="(?: |\\\\[nrt])*(?:[!#-\\[\\]-~]|\\\\["\\\\/]|${lead}))`;
 /** A name with an escape may be any name. */
 const name = `"${plain}"`;
 const scalar = `(?:${string}|-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null)`;
-// Each item is written once, for the size of the pattern: a comma may not be the last.
-const listOf = (item: string, times = "*") => `\\[(?:${item}(?:,(?!\\])|(?=\\])))${times}\\]`;
-const objectOf = (value: string) => `\\{(?:${name}:${value}(?:,(?!\\})|(?=\\})))*\\}`;
-const either = (value: string) => `(?:${value}|${objectOf(value)}|${listOf(value)})`;
-const shallow = either(scalar);
-/** Two levels: usage with its cost, most details. A message with anything deeper is read. */
-const value = either(shallow);
-const membersExcept = (value: string, ...names: string[]) => `(?:,(?!${names.join("|")})${name}:${value})*`;
+const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
-const text = `\\{"type":"text","text":${visible}${string}\\}`;
-const args = objectOf(value);
-const call = `\\{"type":"toolCall","id":${string},"name":${string},"arguments":${args}\\}`;
-const thought = `\\{"type":"thinking","thinking":${string},"thinkingSignature":"(?!")${string.slice(1)}\\}`;
-const ids = `,"toolCallId":(${string}),"toolName":${string}`;
-
-const head = `\\{"type":"message","id":"[^"\\\\]+","parentId":(?:null|"[^"\\\\]+"),"timestamp":"[^"\\\\]*","message":\\{"role":`;
-const prompt = `"user","content":(?:(${listOf(text, "+")})|(${visible}${string}))${membersExcept(shallow, '"role"', '"content"')}`;
-const block = `(?:${text}|${call}|${thought})`;
-const reply = (target: Target) => {
-	const model = literal(`,"api":${JSON.stringify(target.api)},"provider":${JSON.stringify(target.provider)},"model":${JSON.stringify(target.model)}`);
-	const others = membersExcept(value, '"role"', '"content"', '"api"', '"provider"', '"model"', '"stopReason":"(?:error|aborted)"');
-	return `"assistant","content":(${listOf(block, "+")})${model}${others}`;
-};
-const result =
-	`"toolResult"(?:${ids})?,"content":\\[\\{"type":"text","text":(${visible}${string})\\}\\](?:${ids})?(?:,"details":${value})?,"isError":(true|false)` +
-	membersExcept(scalar, '"role"', '"content"', '"toolCallId"', '"isError"');
-
-const literal = (json: string) => json.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-
-/** A line. Its groups are the pieces that are sent. */
-interface Pattern {
-	of: string;
+/** How a line is written: the pieces to look for in it. */
+interface Style {
+	/** A line with its line end. Its groups are the pieces that are sent: blocks or words of a prompt, blocks of a reply, id, text, id and failure of a result. */
 	line: RegExp;
+	/** The blocks of a reply that are sent in another form than they are stored. */
+	changed: RegExp;
+	thoughtStart: string;
+	callStart: string;
+	name: string;
+	args: string;
+	signature: string;
 }
 
-let pattern: Pattern | undefined;
+/** `gap`: what is between tokens, which is nothing or, in files of some programs, a space. */
+function styleOf(target: Target, gap: string): Style {
+	const [colon, comma] = [`:${gap}`, `,${gap}`];
+	/** `"type":"text"` and the like. */
+	const member = (name: string, value: string) => `"${name}"${colon}${value}`;
+	const quoted = (text: string) => literal(JSON.stringify(text));
+	// Each item is written once, for the size of the pattern: a comma may not be the last.
+	const listOf = (item: string, times = "*") => `\\[(?:${item}(?:${comma}(?!\\])|(?=\\])))${times}\\]`;
+	const objectOf = (value: string) => `\\{(?:${name}${colon}${value}(?:${comma}(?!\\})|(?=\\})))*\\}`;
+	const either = (value: string) => `(?:${value}|${objectOf(value)}|${listOf(value)})`;
+	const shallow = either(scalar);
+	/** Two levels: usage with its cost, most details. A message with anything deeper is read. */
+	const value = either(shallow);
+	const membersExcept = (value: string, ...names: string[]) => `(?:${comma}(?!${names.join("|")})${name}${colon}${value})*`;
+	const object = (...members: string[]) => `\\{${members.join(comma)}\\}`;
 
-/** One pattern for each kind of message in one, with the model in it: a reply of another model has to be adapted. */
-function lineOf(target: Target): RegExp {
+	const typeOf = (type: string) => member("type", `"${type}"`);
+	const text = object(typeOf("text"), member("text", visible + string));
+	const args = objectOf(value);
+	const call = object(typeOf("toolCall"), member("id", string), member("name", string), member("arguments", args));
+	const thought = object(typeOf("thinking"), member("thinking", string), member("thinkingSignature", `"(?!")${string.slice(1)}`));
+	const ids = `${comma}${member("toolCallId", `(${string})`)}${comma}${member("toolName", string)}`;
+
+	const prompt = `"user"${comma}${member("content", `(?:(${listOf(text, "+")})|(${visible}${string}))`)}${membersExcept(shallow, '"role"', '"content"')}`;
+	const model = [member("api", quoted(target.api)), member("provider", quoted(target.provider)), member("model", quoted(target.model))].join(comma);
+	const broken = member("stopReason", '"(?:error|aborted)"');
+	const others = membersExcept(value, '"role"', '"content"', '"api"', '"provider"', '"model"', broken);
+	const reply = `"assistant"${comma}${member("content", `(${listOf(`(?:${text}|${call}|${thought})`, "+")})`)}${comma}${model}${others}`;
+	const words = `\\[${object(typeOf("text"), member("text", `(${visible}${string})`))}\\]`;
+	const details = `(?:${comma}${member("details", value)})?`;
+	const result = [
+		`"toolResult"(?:${ids})?${comma}${member("content", words)}(?:${ids})?${details}${comma}${member("isError", "(true|false)")}`,
+		membersExcept(scalar, '"role"', '"content"', '"toolCallId"', '"isError"'),
+	].join("");
+
+	const place = [typeOf("message"), member("id", '"[^"\\\\]+"'), member("parentId", '(?:null|"[^"\\\\]+")'), member("timestamp", '"[^"\\\\]*"')].join(
+		comma,
+	);
+	const message = `${comma}${member("message", `\\{${member("role", `(?:${prompt}|${reply}|${result})`)}\\}`)}`;
+	const thoughtHead = `(\\{${typeOf("thinking")}${comma}${member("thinking", string)})${comma}${member("thinkingSignature", "")}`;
+	const callHead = `\\{${typeOf("toolCall")}${comma}${member("id", `(${string})`)}${comma}(${member("name", string)})${comma}${member("arguments", `(${args}\\})`)}`;
+	return {
+		line: new RegExp(`\\{${place}${message}\\}\\r?\\n|[^\\n]*\\n`, "g"),
+		changed: new RegExp(`${callHead}|${thoughtHead}`, "g"),
+		thoughtStart: `{${typeOf("thinking")}`,
+		callStart: `{${typeOf("toolCall")}${comma}${member("id", '"')}`,
+		name: `${comma}${member("name", '"')}`,
+		args: `${comma}${member("arguments", "")}`,
+		signature: `${comma}${member("thinkingSignature", "")}`,
+	};
+}
+
+let styles: { of: string; dense: Style; spaced?: Style } | undefined;
+
+/** With the model in the pattern: a reply of another model has to be adapted. */
+function styleFor(lines: string, target: Target): Style {
 	const of = JSON.stringify([target.api, target.provider, target.model]);
-	if (pattern?.of !== of) pattern = { of, line: new RegExp(`${head}(?:${prompt}|${reply(target)}|${result})\\}\\}\\r?\\n|[^\\n]*\\n`, "g") };
-	return pattern.line;
+	if (styles?.of !== of) styles = { of, dense: styleOf(target, "") };
+	if (!lines.startsWith('{"type": ')) return styles.dense;
+	styles.spaced ??= styleOf(target, " ");
+	return styles.spaced;
 }
-
-/** The blocks of a reply that are sent in another form than they are stored. */
-let changed: RegExp | undefined;
 
 // ── Writing ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -75,11 +106,12 @@ export type WriteMessage = (message: ModelMessage) => string | undefined;
 /** The messages of a run with a comma in front of each. Nothing when they have to be adapted to the model: then they must be read. */
 export function storedMessages(run: StoredRun, target: Target, writeMessage: WriteMessage): string | undefined {
 	const lines = run.lines();
-	return lines === undefined ? undefined : new RunWriter(run, writeMessage).write(lines, lineOf(target));
+	return lines === undefined ? undefined : new RunWriter(run, styleFor(lines, target), writeMessage).write(lines);
 }
 
 class RunWriter {
 	#run: StoredRun;
+	#style: Style;
 	#writeMessage: WriteMessage;
 	/** Calls of the last reply that have no result yet. */
 	#waiting: string[] = [];
@@ -89,13 +121,14 @@ class RunWriter {
 	#isUnfit = false;
 	#index = 0;
 
-	constructor(run: StoredRun, writeMessage: WriteMessage) {
+	constructor(run: StoredRun, style: Style, writeMessage: WriteMessage) {
 		this.#run = run;
+		this.#style = style;
 		this.#writeMessage = writeMessage;
 	}
 
-	write(lines: string, line: RegExp): string | undefined {
-		const text = lines.replace(line, this.#lineOf);
+	write(lines: string): string | undefined {
+		const text = lines.replace(this.#style.line, this.#lineOf);
 		const end = this.#endOfResults();
 		return this.#isUnfit || this.#waiting.length > 0 ? undefined : text + end;
 	}
@@ -123,10 +156,11 @@ class RunWriter {
 	};
 
 	#reply(content: string): string {
+		const { thoughtStart, callStart } = this.#style;
 		const call = content.indexOf(callStart);
 		const isSimple = content.lastIndexOf(thoughtStart) <= 1 && (call < 0 || content.indexOf(callStart, call + 1) < 0);
 		const ids: string[] = [];
-		const sent = isSimple ? oneOfEach(content, call, ids) : manyBlocks(content, ids);
+		const sent = isSimple ? oneOfEach(content, call, this.#style, ids) : manyBlocks(content, this.#style, ids);
 		const text = this.#message(`,{"role":"assistant","content":${sent}}`);
 		this.#waiting = ids;
 		return text;
@@ -171,26 +205,19 @@ class RunWriter {
 	}
 }
 
-const thoughtStart = '{"type":"thinking"';
-const callStart = '{"type":"toolCall","id":"';
-
 /** The blocks of a reply that has at most one call, and no thought but at its beginning. Quotes inside of strings are escaped, so all that is found is JSON. */
-function oneOfEach(content: string, call: number, ids: string[]): string {
-	const blocks = content.startsWith(thoughtStart, 1) ? content.replace(',"thinkingSignature":', ',"signature":') : content;
+function oneOfEach(content: string, call: number, style: Style, ids: string[]): string {
+	const blocks = content.startsWith(style.thoughtStart, 1) ? content.replace(style.signature, ',"signature":') : content;
 	if (call < 0) return blocks;
 	const start = call + blocks.length - content.length;
-	const id = start + callStart.length - 1;
-	const name = blocks.indexOf(',"name":"', id);
-	const input = blocks.indexOf(',"arguments":{', name);
+	const id = start + style.callStart.length - 1;
+	const name = blocks.indexOf(style.name, id);
+	const input = blocks.indexOf(style.args, name);
 	ids.push(blocks.slice(id, name));
-	return `${blocks.slice(0, start)}{"type":"tool_use","id":${blocks.slice(id, input)},"input":${blocks.slice(input + ',"arguments":'.length)}`;
+	return `${blocks.slice(0, start)}{"type":"tool_use","id":${blocks.slice(id, input)},"input":${blocks.slice(input + style.args.length)}`;
 }
 
-function manyBlocks(content: string, ids: string[]): string {
-	changed ??= new RegExp(
-		`\\{"type":"toolCall","id":(${string}),("name":${string}),"arguments":(${args}\\})|(\\{"type":"thinking","thinking":${string}),"thinkingSignature":`,
-		"g",
-	);
+function manyBlocks(content: string, { changed }: Style, ids: string[]): string {
 	// From left to right: arguments that look like a block are a part of their call.
 	return content.replace(changed, (_, id: string | undefined, name: string, input: string, thought: string) => {
 		if (id === undefined) return `${thought},"signature":`;
