@@ -68,8 +68,8 @@ const loadedLate = {
 			const load = `require(${JSON.stringify(path)})`;
 			const members = Object.entries(await import(path)).filter(([name]) => name !== "default");
 			const exported = members.map(([name, member]) => {
-				// A class must be the real one.
-				const isCalled = typeof member === "function" && /^[a-z]/.test(name);
+				// A class must be the real one, and so must what `promisify` treats in its own way.
+				const isCalled = typeof member === "function" && /^[a-z]/.test(name) && Object.getOwnPropertySymbols(member).length === 0;
 				return `export const ${name} = ${isCalled ? `(...given) => ${load}.${name}(...given)` : `/* @__PURE__ */ (() => ${load}.${name})()`};`;
 			});
 			return { contents: exported.join("\n") };
@@ -210,7 +210,7 @@ function pending() {
 }
 
 // Large, and loaded by people, exports, fleets, and sessions with MCP servers, subagents, records, clouds or stream rules: never by a plain start or prompt.
-const commands = ["models", "doctor", "mcp", "export", "sessions", "config", "fleet", "fleet-work", "serve-fleet"].map(
+const commands = ["models", "doctor", "mcp", "export", "sessions", "config", "fleet", "fleet-work", "serve-fleet", "attach"].map(
 	(name) => `app-commands-${name}`,
 );
 for (const name of [

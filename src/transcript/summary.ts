@@ -20,10 +20,10 @@ export function summaryOf(path: string): SessionSummary | undefined {
 		cost: 0,
 	};
 	forEachLine(path, (line) => {
-		const isMessage = line.includes('"type":"message"');
+		const isMessage = hasMember(line, '"type":"message"');
 		if (isMessage) summary.messages++;
-		const isPrompt = isMessage && summary.firstPrompt === undefined && line.includes('"role":"user"');
-		if (!isPrompt && !line.includes('"usage":{') && !line.includes('"type":"session_info"')) return;
+		const isPrompt = isMessage && summary.firstPrompt === undefined && hasMember(line, '"role":"user"');
+		if (!isPrompt && !hasMember(line, '"usage":{') && !hasMember(line, '"type":"session_info"')) return;
 		const entry = entryOf(line);
 		if (!entry) return;
 		if (entry.type === "session_info") summary.name = entry.name?.trim() || undefined;
@@ -31,6 +31,11 @@ export function summaryOf(path: string): SessionSummary | undefined {
 		summary.cost += totalsOf([entry]).cost;
 	});
 	return summary;
+}
+
+/** Some programs put a space after a colon. */
+function hasMember(line: string, json: string): boolean {
+	return line.includes(json) || line.includes(json.replace('":', '": '));
 }
 
 function textOf(content: unknown): string | undefined {

@@ -162,8 +162,13 @@ class RunWriter {
 		const ids: string[] = [];
 		const sent = isSimple ? oneOfEach(content, call, this.#style, ids) : manyBlocks(content, this.#style, ids);
 		const text = this.#message(`,{"role":"assistant","content":${sent}}`);
-		this.#waiting = ids;
+		this.#await(ids);
 		return text;
+	}
+
+	#await(ids: string[]): void {
+		if (ids.length > 1 && new Set(ids).size < ids.length) this.#isUnfit = true;
+		this.#waiting = ids;
 	}
 
 	#message(text: string): string {
@@ -197,10 +202,10 @@ class RunWriter {
 		}
 		const text = asBytes(written);
 		if (message?.role === "toolResult") return this.#result(asBytes(JSON.stringify(message.toolCallId)), text);
-		if (text === "") return "";
-		const sent = this.#message(`,${text}`);
+		// Also a message that is not sent separates a call from its result.
+		const sent = this.#message(text === "" ? "" : `,${text}`);
 		const calls = message?.role === "assistant" ? message.content.filter((block) => block.type === "toolCall") : [];
-		this.#waiting = calls.map(({ id }) => asBytes(JSON.stringify(id)));
+		this.#await(calls.map(({ id }) => asBytes(JSON.stringify(id))));
 		return sent;
 	}
 }
