@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { build, transform } from "esbuild";
 import { isBuilt } from "./fingerprint.mjs";
@@ -69,7 +70,7 @@ const loadedLate = {
 			const members = Object.entries(await import(path)).filter(([name]) => name !== "default");
 			const exported = members.map(([name, member]) => {
 				// A class must be the real one, and so must what `promisify` treats in its own way.
-				const isCalled = typeof member === "function" && /^[a-z]/.test(name) && Object.getOwnPropertySymbols(member).length === 0;
+				const isCalled = typeof member === "function" && /^[a-z]/.test(name) && (member[promisify.custom] ?? member) === member;
 				return `export const ${name} = ${isCalled ? `(...given) => ${load}.${name}(...given)` : `/* @__PURE__ */ (() => ${load}.${name})()`};`;
 			});
 			return { contents: exported.join("\n") };
