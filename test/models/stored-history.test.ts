@@ -178,6 +178,13 @@ test("any messages: the same as from messages that were read", () => {
 	);
 });
 
+test("a text with millions of line ends is left to the parser", () => {
+	const message = prompt([said("x\n".repeat(4_000_000))]);
+	const line = `${JSON.stringify({ type: "message", id: "a", parentId: null, timestamp, message })}\n`;
+	const run: StoredRun = { role: "storedRun", length: 1, lines: () => line, message: () => undefined, messages: () => [] };
+	expect(api.stored?.run(run, target)).toBeUndefined();
+});
+
 test("what was written once is not written again, until the model changes", () => {
 	const conversation = opened([]);
 	const asked = () => splitHistory(request({ parts: toModelMessages(conversation.parts), messages: [] }), api.stored, target).history;

@@ -128,9 +128,15 @@ class RunWriter {
 	}
 
 	write(lines: string): string | undefined {
-		const text = lines.replace(this.#style.line, this.#lineOf);
-		const end = this.#endOfResults();
-		return this.#isUnfit || this.#waiting.length > 0 ? undefined : text + end;
+		try {
+			const text = lines.replace(this.#style.line, this.#lineOf);
+			const end = this.#endOfResults();
+			return this.#isUnfit || this.#waiting.length > 0 ? undefined : text + end;
+		} catch (error) {
+			// A text with millions of escapes is too much for a pattern, not for the parser.
+			if (error instanceof RangeError) return undefined;
+			throw error;
+		}
 	}
 
 	/** What a line becomes. All groups are undefined when it is not as usual. */
