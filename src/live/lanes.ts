@@ -25,8 +25,8 @@ export interface LaneFlow {
 
 /** Above this many bytes of commands that have not started and of answers that wait, input is paused. */
 const maxUnhandled = 32 * 1024 * 1024;
-/** What a command costs while it waits, besides its text. */
-const jobOverhead = 256;
+/** What a command costs while it waits, besides its text: half of it is the room that the garbage collector takes. */
+const jobOverhead = 512;
 
 export class Lanes {
 	#out: LaneFlow;
