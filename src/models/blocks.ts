@@ -1,6 +1,6 @@
 /**
  * Puts the blocks of a stream in order: they open and close one after another, in the order of their first appearance, whatever order
- * their pieces arrive in. Pieces of a block whose turn has not come are kept back.
+ * their pieces arrive in. Pieces of a block whose turn has not come are kept back. Pieces that arrive together are reported together.
  */
 import { PartialJsonReader, parseObject } from "../lib/partial-json.ts";
 import type { RedactedThinking, Text, Thinking, ToolCall } from "../protocol/content.ts";
@@ -44,6 +44,11 @@ export class Blocks {
 	/** The entry whose turn it is. */
 	#turn = 0;
 
+	/** The block that was appended to last, and the pieces that are not reported yet. */
+	#newest: Entry | undefined;
+	#newestKey: string | number | undefined;
+	#pieces = "";
+
 	#characters = 0;
 	#onFirst: (() => void) | undefined;
 
@@ -59,21 +64,25 @@ export class Blocks {
 
 	/** Whether the block is a call whose arguments are whole. */
 	isWhole(key: string | number): boolean {
+		this.flush();
 		return this.#byKey.get(key)?.reader?.isComplete ?? false;
 	}
 
 	/** Whether the arguments of a call can be used as they are: whole, empty, or `null`. */
 	isUsable(key: string | number): boolean {
+		this.flush();
 		const reader = this.#byKey.get(key)?.reader;
 		return reader === undefined || reader.isComplete || isNothing(reader.text);
 	}
 
 	/** Opens a block under a key that the stream will use for it. */
 	open(key: string | number, block: Block): void {
+		this.flush();
 		const reader = block.type === "toolCall" ? new PartialJsonReader(maxNesting) : undefined;
 		const own = block.type === "toolCall" ? { ...block, id: this.#uniqueId(block.id) } : block;
 		const entry: Entry = { block: own, index: undefined, waiting: [], isClosed: false, members: undefined, reader };
 		this.#byKey.set(key, entry);
+		this.#newestKey = undefined;
 		if (this.#entries.length === maxBlocks) throw new EndlessReply(`${maxBlocks} parts`);
 		if (this.#entries.push(entry) === 1) this.#onFirst?.();
 		this.#advance();
@@ -81,17 +90,33 @@ export class Blocks {
 
 	/** Appends to a text, to thinking, or to the raw arguments of a call. Nothing happens for an unknown or closed block. */
 	append(key: string | number, piece: string): void {
-		const entry = this.#byKey.get(key);
-		if (!entry || entry.isClosed || piece === "") return;
+		if (key !== this.#newestKey) this.#turnTo(key);
+		const entry = this.#newest;
+		if (!entry || entry.isClosed) return;
 		this.#characters += piece.length;
 		if (this.#characters > maxCharacters) throw new EndlessReply(`${maxCharacters / 1024 / 1024} million characters`);
-		if (entry.index === undefined) entry.waiting.push(piece);
-		else if (entry.reader) this.#builder.appendArguments(entry.index, piece, entry.reader.push(piece));
-		else this.#builder.append(entry.index, piece);
+		this.#pieces += piece;
+	}
+
+	#turnTo(key: string | number): void {
+		this.flush();
+		this.#newestKey = key;
+		this.#newest = this.#byKey.get(key);
+	}
+
+	/** Reports the pieces that were appended. To be called when no more bytes are there: what follows may take a while. */
+	flush(): void {
+		const pieces = this.#pieces;
+		if (pieces === "") return;
+		this.#pieces = "";
+		const entry = this.#newest as Entry;
+		if (entry.index === undefined) entry.waiting.push(pieces);
+		else this.#append(entry, entry.index, pieces);
 	}
 
 	/** Replaces members of a block; the next event shows them. */
 	change(key: string | number, members: Members): void {
+		this.flush();
 		const entry = this.#byKey.get(key);
 		if (!entry) return;
 		if (entry.index === undefined) entry.block = { ...entry.block, ...members } as Block;
@@ -99,6 +124,7 @@ export class Blocks {
 	}
 
 	close(key: string | number, members?: Members): void {
+		this.flush();
 		const entry = this.#byKey.get(key);
 		if (!entry || entry.isClosed) return;
 		entry.isClosed = true;
@@ -108,12 +134,14 @@ export class Blocks {
 
 	/** Closes whatever is open. */
 	closeAll(): void {
+		this.flush();
 		for (const entry of this.#entries) entry.isClosed = true;
 		this.#advance();
 	}
 
 	/** The reply failed: open calls lose their half-read arguments and are marked, nothing is closed. */
 	cut(): void {
+		this.flush();
 		for (const { index, isClosed, reader } of this.#entries) {
 			if (index !== undefined && reader && !isClosed) this.#builder.change(index, { arguments: {}, argumentsError: cutText } as Members);
 		}

@@ -151,7 +151,7 @@ class Reply {
 		const call = this.#call(access, module);
 		const wire = module.api.request(call);
 		this.#sent = wire;
-		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks), module.api.reader);
+		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks), this.#blocks, module.api.reader);
 		const body = doors?.payload ? await changed(wire.body, (payload) => doors.payload?.(payload, signal)) : wire.body;
 		const plain = headersOf(wire, access);
 		const headers = doors?.headers ? await doors.headers(plain, signal) : plain;
@@ -305,6 +305,7 @@ const headLimit = 4096;
 /** The bytes of one answer on their way through the event reader into the decoder. */
 class Reading {
 	#decoder: Decoder;
+	#blocks: Blocks;
 	#reader: EventReader;
 	/** The beginning of an answer that may turn out not to be an event stream. */
 	#head: Buffer[] = [];
@@ -314,8 +315,9 @@ class Reading {
 	/** An error that the stream reported outside the format that its API defines. */
 	#error: Ending | undefined;
 
-	constructor(decoder: Decoder, reader: Api["reader"]) {
+	constructor(decoder: Decoder, blocks: Blocks, reader: Api["reader"]) {
 		this.#decoder = decoder;
+		this.#blocks = blocks;
 		this.#reader = reader ? reader((data) => this.#onEvent(data, "")) : new SseReader(this.#onEvent, undefined, (text) => this.#onError(text));
 	}
 
@@ -325,6 +327,7 @@ class Reading {
 			this.#headSize += chunk.length;
 		}
 		this.#reader.push(chunk);
+		this.#blocks.flush();
 		if (this.#decoder.isOver || this.#error) return "enough";
 		return this.#reader.events === 0 ? "waiting" : "reading";
 	}

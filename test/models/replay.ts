@@ -40,3 +40,15 @@ export async function replay(model: Model, client: Pick<HttpClient, "post">, bas
 export function overNetwork(model: Model, url: string, client = new HttpClient({ env: {} })): Promise<StreamEvent[]> {
 	return replay(model, client, url);
 }
+
+/** With the deltas of a block that follow one another as one: how many there are depends on how the bytes arrive. */
+export function joined(events: readonly StreamEvent[]): StreamEvent[] {
+	const all: StreamEvent[] = [];
+	for (const event of events) {
+		const last = all.at(-1);
+		const isSame = last && "delta" in last && "delta" in event && last.type === event.type && last.contentIndex === event.contentIndex;
+		if (isSame) all[all.length - 1] = { ...event, delta: last.delta + event.delta };
+		else all.push(event);
+	}
+	return all;
+}

@@ -7,6 +7,7 @@ import type { SettingName, SettingValue } from "../../src/protocol/settings.ts";
 import { type Answer, Loopback, refuse, stream } from "./loopback.ts";
 import { playing, replay } from "./replay.ts";
 import { cassette, defaultSetting, ending, models, open, request } from "./support.ts";
+import { type ApiKind, spoken } from "./wire.ts";
 
 let server: Loopback;
 const tape = cassette("anthropic-error");
@@ -269,4 +270,20 @@ test("a request that wants less output than the model can give gets less", async
 	server.answer(stream(cassette("anthropic-thinking-tools")));
 	await ask({ maxTokens: 1234, thinkingLevel: "off" });
 	expect(JSON.parse(server.received[0]?.body ?? "{}")).toMatchObject({ max_tokens: 1234 });
+});
+
+describe.each(["anthropic", "chat", "responses", "google"] as ApiKind[])("pieces of a reply, %s", (api) => {
+	const stream = spoken(api, { text: ["a", "b", "c"] });
+	const deltas = async (chunks: string[]) => {
+		const events = await replay(models[api], playing(chunks.map((chunk) => Buffer.from(chunk))));
+		return events.flatMap((event) => (event.type === "text_delta" ? [event.delta] : []));
+	};
+
+	test("that arrive together are one delta", async () => {
+		expect(await deltas([stream])).toEqual(["abc"]);
+	});
+
+	test("that arrive one by one are a delta each, at once", async () => {
+		expect(await deltas(stream.split(/(?<=\n\n)/))).toEqual(["a", "b", "c"]);
+	});
 });

@@ -10,7 +10,7 @@ import type { Model } from "../../../src/protocol/model.ts";
 import { sampled } from "../../exhaustive.ts";
 import { type Answer, type Loopback, refuse } from "../loopback.ts";
 import { RegistryBench } from "../registry-bench.ts";
-import { playing, replay } from "../replay.ts";
+import { joined, playing, replay } from "../replay.ts";
 import { call, ending, model, open, readTool, request } from "../support.ts";
 import { event, exception, frame, rightSignature } from "./amazon.ts";
 
@@ -200,7 +200,7 @@ describe("a reply", () => {
 	const places = [...bytes.keys()];
 
 	test("reads the same wherever its bytes are cut", async () => {
-		const read = async (...pieces: Uint8Array[]) => JSON.stringify(await replay(claude, playing(pieces)));
+		const read = async (...pieces: Uint8Array[]) => JSON.stringify(joined(await replay(claude, playing(pieces))));
 		const whole = await read(bytes);
 		expect(ending(await replay(claude, playing([bytes])))).toMatchObject({ type: "done", reason: "toolUse", message: { content } });
 		for (const at of sampled(places, 7)) {
