@@ -28,7 +28,7 @@ const messagePrefix = "message:";
 /** Bytes in which nearly every line tells what it is, and those after which it is parsed. */
 const usualHead = 256;
 const longestHead = 4096;
-/** How often the bytes are searched for an id before the lines are numbered. */
+/** How often all lines are searched for an id before they are numbered. */
 const cheapLooks = 4;
 
 export class Lines {
@@ -100,21 +100,11 @@ export class Lines {
 		return this.#numbers.get(id) ?? -1;
 	}
 
-	/**
-	 * Whether a line may have this id: false when none has, or none that spells it without escapes. Most processes ask a few times; then a search
-	 * is cheaper than numbering all lines.
-	 */
-	mayHave(id: string): boolean {
+	/** Whether a line has this id. Most processes ask a few times; then comparing all ids is cheaper than numbering all lines. */
+	has(id: string): boolean {
 		if (this.#looks >= cheapLooks || this.#numbered > 0) return this.find(id) >= 0;
 		this.#looks++;
-		if (this.#bytes?.includes(`"${id}"`)) return true;
-		for (let number = this.all.length - 1; number >= 0; number--) {
-			const { id: other, start } = this.all[number] as Line;
-			if (other === id) return true;
-			// Those that were added follow those that were read.
-			if (start >= 0 && this.#bytes) return false;
-		}
-		return false;
+		return this.all.some((line) => line.id === id);
 	}
 
 	entry(number: number): Entry {
@@ -140,7 +130,8 @@ export class Lines {
 		const last = bytes[end - 1] === cr ? end - 2 : end - 1;
 		if (!this.#isUtf8) return undefined;
 		const isPlain = plain?.holds(bytes, body, last, kind.slice(messagePrefix.length)) || isPlainMessage(bytes.toString("utf8", body, last));
-		return isPlain ? bytes.subarray(body, last) : undefined;
+		// Made for every message: a Buffer would cost twice as much.
+		return isPlain ? new Uint8Array(bytes.buffer, bytes.byteOffset + body, last - body) : undefined;
 	}
 
 	/**

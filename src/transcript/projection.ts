@@ -30,11 +30,12 @@ export function contextJson(branch: Branch, places: readonly number[] = contextP
 
 /** Large enough for one write to be efficient. */
 const partSize = 256 * 1024;
+const comma = 0x2c;
 
 function* jsonParts(branch: Branch, places: readonly number[], plain: PlainMessages): Generator<Uint8Array> {
 	let part = Buffer.allocUnsafeSlow(partSize);
 	let length = part.write("[");
-	let separator = "";
+	let isFirst = true;
 	for (const place of places) {
 		const bytes = branch.messageBytes(place, plain) ?? serialized(branch.entry(place));
 		if (!bytes) continue;
@@ -43,10 +44,10 @@ function* jsonParts(branch: Branch, places: readonly number[], plain: PlainMessa
 			part = Buffer.allocUnsafeSlow(Math.max(partSize, bytes.length + 2));
 			length = 0;
 		}
-		length += part.write(separator, length);
+		if (!isFirst) part[length++] = comma;
+		isFirst = false;
 		part.set(bytes, length);
 		length += bytes.length;
-		separator = ",";
 	}
 	yield part.subarray(0, length);
 	yield Buffer.from("]");

@@ -254,7 +254,7 @@ export class Transcript implements TranscriptView {
 	#freshId(): string {
 		for (let attempt = 0; attempt < 100; attempt++) {
 			const id = this.#parts.newId();
-			if (!this.#lines.mayHave(id)) return id;
+			if (!this.#lines.has(id)) return id;
 		}
 		return globalThis.crypto.randomUUID();
 	}

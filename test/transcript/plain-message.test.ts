@@ -17,7 +17,7 @@ function holds(json: string): boolean {
 
 const image = { type: "image", data: "aGk=", mimeType: "image/png" };
 const thinking = { type: "thinking", thinking: "hm", thinkingSignature: "s" };
-const deep = { path: 'é😀\u0001"\\', list: [1, -0.5, 1e21, { a: null, b: [true, false, []] }], "": {} };
+const args = { path: 'é😀\u0001"\\', list: [1, -0.5, 1e21, { a: null, b: true }], "": {} };
 
 const common: Record<string, object> = {
 	prompt: user("hello"),
@@ -25,10 +25,10 @@ const common: Record<string, object> = {
 	"prompt with a picture": { role: "user", content: [{ type: "text", text: "é\n\u2027" }, image], attachments: [], timestamp: 1 },
 	reply: assistant("text"),
 	"reply with a call": call("x"),
-	"reply with everything": { ...assistant("text"), content: [thinking, { type: "toolCall", id: "a", name: "b", arguments: deep }], responseId: "r" },
+	"reply with everything": { ...assistant("text"), content: [thinking, { type: "toolCall", id: "a", name: "b", arguments: args }], responseId: "r" },
 	"reply that failed": { ...assistant("text"), stopReason: "error", errorMessage: "no" },
 	result: result("x"),
-	"result with details": { ...result("x"), details: deep, isError: true },
+	"result with details": { role: "toolResult", toolCallId: "x", toolName: "read", content: [image], details: args, isError: true, timestamp: 1 },
 };
 
 test.each(Object.entries(common))("is taken from its bytes: %s", (_, message) => {
@@ -49,6 +49,11 @@ const inDoubt: Record<string, string> = {
 	"arguments in a list": '{"role":"user","content":[{"type":"toolCall","id":"","name":"","arguments":[]}],"timestamp":1}',
 	"an escape that is none": '{"role":"user","content":"\\x","timestamp":1}',
 	"two spaces after a colon": '{"role":"user","content":  "a","timestamp":1}',
+	"a line separator in a name": '{"role":"user","content":"a","\u2028":1,"timestamp":1}',
+	"details with four levels":
+		'{"role":"toolResult","toolCallId":"","toolName":"","content":[],"details":{"a":[{"b":[{}]}]},"isError":false,"timestamp":1}',
+	"a result without a call": '{"role":"toolResult","content":[],"isError":false,"timestamp":1}',
+	"a failure that is not a text": `${JSON.stringify(assistant("text")).slice(0, -1)},"errorMessage":null}`,
 	"a null for a boolean": '{"role":"toolResult","toolCallId":"","toolName":"","content":[],"isError":null,"timestamp":1}',
 };
 

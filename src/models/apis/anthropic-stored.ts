@@ -3,23 +3,20 @@
  * pattern that also checks the JSON is several times cheaper than reading the line and writing it again. It matches what we write; other lines are read.
  */
 import type { ModelMessage, StoredRun } from "../../agent/contracts.ts";
+import { jsonPatterns, plainCharacters } from "../../lib/json-pattern.ts";
 import type { Target } from "../handoff.ts";
 import { asBytes } from "../json.ts";
 
 // ── Patterns ───────────────────────────────────────────────────────────────────────────────────────────
 
-const plain = '[^"\\\\\\x00-\\x1f]*';
-/** Any string, except with an escaped surrogate: half a pair must not be sent. */
-const string = `"${plain}(?:\\\\(?:["\\\\/bfnrt]|u(?![dD])[0-9a-fA-F]{4})${plain})*"`;
+/** Any text, except with an escaped surrogate: half a pair must not be sent. */
+const spelling = { plain: plainCharacters, special: '\\\\(?:["\\\\/bfnrt]|u(?![dD])[0-9a-fA-F]{4})' };
 /**
  * The beginning of a string that surely has something to read in it. Lead bytes of UTF-8 count, except where the character may be a space:
  * U+00A0, U+1680, U+2000 to U+207F, U+3000, U+FEFF.
  */
 const lead = "[\\xc3-\\xe0\\xe4-\\xee\\xf0-\\xf4]|\\xc2(?!\\xa0)|\\xe1(?!\\x9a)|\\xe2(?![\\x80\\x81])|\\xe3(?!\\x80)|\\xef(?!\\xbb)";
 const visible = `(?="(?: |\\\\[nrt])*(?:[!#-\\[\\]-~]|\\\\["\\\\/]|${lead}))`;
-/** A name with an escape may be any name. */
-const name = `"${plain}"`;
-const scalar = `(?:${string}|-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null)`;
 const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
 /** How a line is written: the pieces to look for in it. */
@@ -37,19 +34,11 @@ interface Style {
 
 /** `gap`: what is between tokens, which is nothing or, in files of some programs, a space. */
 function styleOf(target: Target, gap: string): Style {
-	const [colon, comma] = [`:${gap}`, `,${gap}`];
-	/** `"type":"text"` and the like. */
-	const member = (name: string, value: string) => `"${name}"${colon}${value}`;
+	const { comma, string, scalar, either, member, object, objectOf, listOf, membersExcept } = jsonPatterns({ ...spelling, gap });
 	const quoted = (text: string) => literal(JSON.stringify(text));
-	// Each item is written once, for the size of the pattern: a comma may not be the last.
-	const listOf = (item: string, times = "*") => `\\[(?:${item}(?:${comma}(?!\\])|(?=\\])))${times}\\]`;
-	const objectOf = (value: string) => `\\{(?:${name}${colon}${value}(?:${comma}(?!\\})|(?=\\})))*\\}`;
-	const either = (value: string) => `(?:${value}|${objectOf(value)}|${listOf(value)})`;
 	const shallow = either(scalar);
 	/** Two levels: usage with its cost, most details. A message with anything deeper is read. */
 	const value = either(shallow);
-	const membersExcept = (value: string, ...names: string[]) => `(?:${comma}(?!${names.join("|")})${name}${colon}${value})*`;
-	const object = (...members: string[]) => `\\{${members.join(comma)}\\}`;
 
 	const typeOf = (type: string) => member("type", `"${type}"`);
 	const text = object(typeOf("text"), member("text", visible + string));
