@@ -4,20 +4,14 @@ import { type Entry, kindOf } from "./entries.ts";
 import { entryOf, isPlainMessage } from "./parse.ts";
 import type { PlainMessages } from "./plain-message.ts";
 
-export interface Line {
-	id: string;
-	/** Number of the parent's line, -1 for a root. Always smaller than the own, so that no file can make a circle. */
-	parent: number;
-	kind: string;
-	/** Where it is in the bytes that were read; -1 when it was added later. */
+/** Where a line is in the bytes that were read. */
+interface Place {
+	/** -1 when the line was added later. */
 	start: number;
 	end: number;
-	/** Where the message begins in these bytes, when it is the last member of the line; else -1. */
+	/** Where the message begins, when it is the last member of the line; else -1. */
 	body: number;
-	entry: Entry | undefined;
 }
-
-type Place = Pick<Line, "start" | "end" | "body">;
 
 const nowhere: Place = { start: -1, end: -1, body: -1 };
 const lf = 0x0a;
@@ -31,8 +25,20 @@ const longestHead = 4096;
 /** How often all lines are searched for an id before they are numbered. */
 const cheapLooks = 4;
 
+/** What is known of a line in numbers, in the order in which it is kept. */
+const parentColumn = 0;
+const startColumn = 1;
+const endColumn = 2;
+const bodyColumn = 3;
+const columns = 4;
+
+/** In columns: a long session has as many lines as a short one has bytes, and an object for each would keep the garbage collector busy. */
 export class Lines {
-	readonly all: Line[] = [];
+	#ids: string[] = [];
+	#kinds: string[] = [];
+	#numbersOf = new Int32Array(64 * columns);
+	/** Of the lines that were parsed or added. */
+	#entries = new Map<number, Entry>();
 	#bytes: Buffer | undefined;
 	/** How many lines are still only in the bytes. */
 	#unread = 0;
@@ -43,6 +49,51 @@ export class Lines {
 	#found = new Map<string, Set<number>>();
 	/** Whether lines were parsed at once: their JSON may be written with spaces. */
 	#hasOddLines = false;
+
+	get count(): number {
+		return this.#ids.length;
+	}
+
+	id(number: number): string {
+		return this.#ids[number] as string;
+	}
+
+	/** As `kindOf`. */
+	kind(number: number): string {
+		return this.#kinds[number] as string;
+	}
+
+	get hasMessages(): boolean {
+		return this.#kinds.some((kind) => kind.startsWith(messagePrefix));
+	}
+
+	/** The last line of a kind, -1 when there is none. */
+	lastOf(kind: string): number {
+		return this.#kinds.lastIndexOf(kind);
+	}
+
+	/** Number of the parent's line, -1 for a root. Always smaller than the own, so that no file can make a circle. */
+	parent(number: number): number {
+		return this.#number(number, parentColumn);
+	}
+
+	/** For the last line. */
+	setParent(parent: number): void {
+		this.#numbersOf[(this.count - 1) * columns + parentColumn] = parent;
+	}
+
+	isRead(number: number): boolean {
+		return this.#entries.has(number);
+	}
+
+	/** Bytes of the line in the file, 0 when it was added later. */
+	size(number: number): number {
+		return this.#number(number, endColumn) - this.#number(number, startColumn);
+	}
+
+	#number(number: number, column: number): number {
+		return this.#numbersOf[number * columns + column] as number;
+	}
 
 	/** Takes what was read, from the first byte after the header on. Lines that are not entries are skipped. */
 	read(bytes: Buffer, from: number): void {
@@ -87,8 +138,11 @@ export class Lines {
 
 	/** Removes the last line again. */
 	removeLast(): void {
-		const line = this.all.pop();
-		if (!line || this.#numbered <= this.all.length) return;
+		if (this.count === 0) return;
+		this.#ids.pop();
+		this.#kinds.pop();
+		this.#entries.delete(this.count);
+		if (this.#numbered <= this.count) return;
 		// An earlier line with the same id counts again; that happens in no file that we wrote, so it may take its time.
 		this.#numbers.clear();
 		this.#numbered = 0;
@@ -96,7 +150,7 @@ export class Lines {
 
 	/** The number of the last line with this id, -1 when there is none. */
 	find(id: string): number {
-		for (; this.#numbered < this.all.length; this.#numbered++) this.#numbers.set((this.all[this.#numbered] as Line).id, this.#numbered);
+		for (; this.#numbered < this.count; this.#numbered++) this.#numbers.set(this.id(this.#numbered), this.#numbered);
 		return this.#numbers.get(id) ?? -1;
 	}
 
@@ -104,17 +158,18 @@ export class Lines {
 	has(id: string): boolean {
 		if (this.#looks >= cheapLooks || this.#numbered > 0) return this.find(id) >= 0;
 		this.#looks++;
-		return this.all.some((line) => line.id === id);
+		return this.#ids.includes(id);
 	}
 
 	entry(number: number): Entry {
-		const line = this.all[number] as Line;
-		if (line.entry) return line.entry;
-		line.entry = this.#readEntry(line);
+		const known = this.#entries.get(number);
+		if (known) return known;
+		const entry = this.#readEntry(number);
+		this.#entries.set(number, entry);
 		this.#unread--;
 		// Once everything has been parsed the bytes are garbage.
 		if (this.#unread === 0) this.#bytes = undefined;
-		return line.entry;
+		return entry;
 	}
 
 	/**
@@ -122,14 +177,16 @@ export class Lines {
 	 * Undefined when the line's entry must be asked, because it was parsed before, is another kind of entry, or needs repair.
 	 */
 	messageBytes(number: number, plain?: PlainMessages): Uint8Array | undefined {
-		const { kind, body, end, entry } = this.all[number] as Line;
+		const body = this.#number(number, bodyColumn);
+		const end = this.#number(number, endColumn);
 		const bytes = this.#bytes;
-		if (entry || !bytes || body < 0) return undefined;
+		if (!bytes || body < 0 || this.isRead(number)) return undefined;
 		this.#isUtf8 ??= isUtf8(bytes);
 		// Without the brace that closes the entry.
 		const last = bytes[end - 1] === cr ? end - 2 : end - 1;
 		if (!this.#isUtf8) return undefined;
-		const isPlain = plain?.holds(bytes, body, last, kind.slice(messagePrefix.length)) || isPlainMessage(bytes.toString("utf8", body, last));
+		const isPlain =
+			plain?.holds(bytes, body, last, this.kind(number).slice(messagePrefix.length)) || isPlainMessage(bytes.toString("utf8", body, last));
 		// Made for every message: a Buffer would cost twice as much.
 		return isPlain ? new Uint8Array(bytes.buffer, bytes.byteOffset + body, last - body) : undefined;
 	}
@@ -140,26 +197,25 @@ export class Lines {
 	 */
 	bytesOf(first: number, last: number): string | undefined {
 		const bytes = this.#bytes;
-		const { start } = this.all[first] as Line;
+		const start = this.#number(first, startColumn);
 		if (!bytes || start < 0) return undefined;
 		this.#isUtf8 ??= isUtf8(bytes);
 		if (!this.#isUtf8) return undefined;
 		for (let number = first; number < last; number++) {
-			if ((this.all[number + 1] as Line).start !== (this.all[number] as Line).end + 1) return undefined;
+			if (this.#number(number + 1, startColumn) !== this.#number(number, endColumn) + 1) return undefined;
 		}
-		return bytes.toString("latin1", start, (this.all[last] as Line).end + 1);
+		return bytes.toString("latin1", start, this.#number(last, endColumn) + 1);
 	}
 
 	/** A line as it is in the file, if its bytes are still in memory. */
 	textOf(number: number): string | undefined {
-		const { start, end } = this.all[number] as Line;
-		return start < 0 ? undefined : this.#bytes?.toString("utf8", start, end).trimEnd();
+		const start = this.#number(number, startColumn);
+		return start < 0 ? undefined : this.#bytes?.toString("utf8", start, this.#number(number, endColumn)).trimEnd();
 	}
 
 	/** False only when the line surely does not hold this member, with or without a space after its colon. */
 	mayHold(number: number, text: string): boolean {
-		const line = this.all[number] as Line;
-		if (line.entry || !this.#bytes) return true;
+		if (!this.#bytes || this.isRead(number)) return true;
 		return this.#holding(this.#bytes, text).has(number);
 	}
 
@@ -167,7 +223,7 @@ export class Lines {
 	mayHoldAnywhere(text: string): boolean {
 		if (!this.#bytes || this.#hasOddLines || this.#holding(this.#bytes, text).size > 0) return true;
 		// Those that were added follow those that were read.
-		return (this.all.at(-1)?.start ?? 0) < 0;
+		return this.count > 0 && this.#number(this.count - 1, startColumn) < 0;
 	}
 
 	#holding(bytes: Buffer, text: string): Set<number> {
@@ -185,7 +241,7 @@ export class Lines {
 		for (const spelling of [text, text.replace('":"', '": "')]) {
 			let number = 0;
 			for (let at = bytes.indexOf(spelling); at >= 0; at = bytes.indexOf(spelling, at + 1)) {
-				while (number < this.all.length && (this.all[number] as Line).end < at) number++;
+				while (number < this.count && this.#number(number, endColumn) < at) number++;
 				found.add(number);
 			}
 		}
@@ -193,11 +249,23 @@ export class Lines {
 	}
 
 	#add(id: string, parentId: string | null | undefined, kind: string, { start, end, body }: Place, entry?: Entry): void {
-		const last = this.all.length - 1;
+		const number = this.count;
 		let parent = -1;
 		// Nearly always it is the line before: no need to number them all.
-		if (typeof parentId === "string") parent = this.all[last]?.id === parentId ? last : this.find(parentId);
-		this.all.push({ id, parent, kind, start, end, body, entry });
+		if (typeof parentId === "string") parent = this.#ids[number - 1] === parentId ? number - 1 : this.find(parentId);
+		this.#ids.push(id);
+		this.#kinds.push(kind);
+		if (entry) this.#entries.set(number, entry);
+		const at = number * columns;
+		if (at === this.#numbersOf.length) {
+			const larger = new Int32Array(2 * at);
+			larger.set(this.#numbersOf);
+			this.#numbersOf = larger;
+		}
+		this.#numbersOf[at + parentColumn] = parent;
+		this.#numbersOf[at + startColumn] = start;
+		this.#numbersOf[at + endColumn] = end;
+		this.#numbersOf[at + bodyColumn] = body;
 	}
 
 	/** A line that does not begin as usual. One that is not an entry is skipped; it stays in the file. */
@@ -209,11 +277,12 @@ export class Lines {
 	}
 
 	/** A line that begins well and is broken further on keeps its place in the tree, so that what is before it is not lost. */
-	#readEntry(line: Line): Entry {
-		const entry = entryOf((this.#bytes as Buffer).toString("utf8", line.start, line.end));
+	#readEntry(number: number): Entry {
+		const text = (this.#bytes as Buffer).toString("utf8", this.#number(number, startColumn), this.#number(number, endColumn));
+		const entry = entryOf(text);
 		if (entry) return entry;
-		line.kind = "unreadable";
-		return { type: line.kind, id: line.id, parentId: this.all[line.parent]?.id ?? null, timestamp: "" } as unknown as Entry;
+		this.#kinds[number] = "unreadable";
+		return { type: "unreadable", id: this.id(number), parentId: this.#ids[this.parent(number)] ?? null, timestamp: "" } as unknown as Entry;
 	}
 }
 

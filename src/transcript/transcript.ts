@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { toLine } from "../lib/jsonl.ts";
 import { cleanJson } from "../lib/redact-json.ts";
 import type { Branch, Entry, EntryBody, EntryOf, Header, TranscriptView } from "./entries.ts";
-import { type Line, Lines } from "./lines.ts";
+import { Lines } from "./lines.ts";
 import { realPlace } from "./place.ts";
 import { SessionFile, type Write } from "./session-file.ts";
 
@@ -62,8 +62,8 @@ export class Transcript implements TranscriptView {
 		const { cwd, sessionId, directory, parentSession, now, owner, write } = options;
 		this.#parts = options;
 		this.#lines = opened?.lines ?? new Lines();
-		this.#leaf = this.#lines.all.length - 1;
-		this.#written = this.#reported = this.#lines.all.length;
+		this.#leaf = this.#lines.count - 1;
+		this.#written = this.#reported = this.#lines.count;
 		this.#hasHeader = opened !== undefined;
 		if (opened) {
 			this.header = opened.header;
@@ -91,11 +91,11 @@ export class Transcript implements TranscriptView {
 	}
 
 	get leafId(): string | null {
-		return this.#lines.all[this.#leaf]?.id ?? null;
+		return this.#leaf < 0 ? null : this.#lines.id(this.#leaf);
 	}
 
 	get entries(): readonly Entry[] {
-		return this.#lines.all.map((line, number) => line.entry ?? this.#lines.entry(number));
+		return Array.from({ length: this.#lines.count }, (_, number) => this.#lines.entry(number));
 	}
 
 	path(): readonly Entry[] {
@@ -114,7 +114,7 @@ export class Transcript implements TranscriptView {
 
 	/** The name that was given last. */
 	get name(): string | undefined {
-		this.#named ??= this.#lines.all.findLastIndex((line) => line.kind === "session_info");
+		this.#named ??= this.#lines.lastOf("session_info");
 		return this.#named < 0 ? undefined : (this.#lines.entry(this.#named) as EntryOf<"session_info">).name?.trim() || undefined;
 	}
 
@@ -137,7 +137,7 @@ export class Transcript implements TranscriptView {
 			throw error;
 		}
 		const { onEntry } = this.#parts;
-		if (onEntry) while (this.#reported < this.#lines.all.length) onEntry(this.#lines.entry(this.#reported++));
+		if (onEntry) while (this.#reported < this.#lines.count) onEntry(this.#lines.entry(this.#reported++));
 		return entry;
 	}
 
@@ -147,8 +147,8 @@ export class Transcript implements TranscriptView {
 		const entry = { type, id: this.#freshId(), parentId: this.leafId, timestamp: new Date(this.#parts.now()).toISOString(), ...rest } as Entry;
 		this.#lines.add(entry);
 		// The parent is found by its number, not by its id: a file may contain an id twice.
-		(this.#lines.all.at(-1) as Line).parent = this.#leaf;
-		this.#leaf = this.#lines.all.length - 1;
+		this.#lines.setParent(this.#leaf);
+		this.#leaf = this.#lines.count - 1;
 		this.#path?.push(this.#leaf);
 		if (type === "session_info") this.#named = this.#leaf;
 		return entry;
@@ -166,14 +166,14 @@ export class Transcript implements TranscriptView {
 	copy(from: Transcript, id: string | null): void {
 		const lines = from.#numbersTo(id === null ? -1 : from.#lines.find(id)).map((number) => from.#text(number));
 		this.#lines.read(Buffer.from(lines.join("")), 0);
-		this.#reported = this.#lines.all.length;
+		this.#reported = this.#lines.count;
 		this.#named = undefined;
-		this.#moveTo(this.#lines.all.length - 1);
+		this.#moveTo(this.#lines.count - 1);
 	}
 
 	/** Writes what waits, if there is a message among it. `always`: the session is stored in any case. */
 	store(always = false): void {
-		this.#flush(always || this.#lines.all.some((line) => line.kind.startsWith("message:")));
+		this.#flush(always || this.#lines.hasMessages);
 	}
 
 	/** `keepLock`: another transcript continues with the file. */
@@ -191,12 +191,12 @@ export class Transcript implements TranscriptView {
 			this.#hasHeader = false;
 		}
 		if (!this.isStored && !mayCreate) return;
-		const { all } = this.#lines;
+		const { count } = this.#lines;
 		let text = this.#hasHeader ? "" : `${cleanJson(toLine(this.header), this.#parts.redact)}\n`;
-		for (let number = this.#written; number < all.length; number++) text += this.#text(number);
+		for (let number = this.#written; number < count; number++) text += this.#text(number);
 		file.append(text);
 		this.#hasHeader = true;
-		this.#written = all.length;
+		this.#written = count;
 	}
 
 	/** A line as it is, or will be, in the file. */
@@ -223,7 +223,7 @@ export class Transcript implements TranscriptView {
 
 	#numbersTo(leaf: number): number[] {
 		const numbers: number[] = [];
-		for (let number = leaf; number >= 0; number = (this.#lines.all[number] as Line).parent) numbers.push(number);
+		for (let number = leaf; number >= 0; number = this.#lines.parent(number)) numbers.push(number);
 		return numbers.reverse();
 	}
 
@@ -231,9 +231,9 @@ export class Transcript implements TranscriptView {
 		const lines = this.#lines;
 		const number = (index: number) => (numbers ? (numbers[index] as number) : index);
 		return {
-			length: numbers?.length ?? lines.all.length,
-			id: (index) => (lines.all[number(index)] as Line).id,
-			kind: (index) => (lines.all[number(index)] as Line).kind,
+			length: numbers?.length ?? lines.count,
+			id: (index) => lines.id(number(index)),
+			kind: (index) => lines.kind(number(index)),
 			entry: (index) => lines.entry(number(index)),
 			mayHold: (index, json) => lines.mayHold(number(index), json),
 			mayHoldAnywhere: (json) => lines.mayHoldAnywhere(json),
@@ -243,11 +243,8 @@ export class Transcript implements TranscriptView {
 				const isWhole = number(last) - number(first) === last - first;
 				return isWhole ? lines.bytesOf(number(first), number(last)) : undefined;
 			},
-			isRead: (index) => (lines.all[number(index)] as Line).entry !== undefined,
-			size: (index) => {
-				const { start, end } = lines.all[number(index)] as Line;
-				return end - start;
-			},
+			isRead: (index) => lines.isRead(number(index)),
+			size: (index) => lines.size(number(index)),
 		};
 	}
 
