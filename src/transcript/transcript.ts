@@ -5,6 +5,7 @@ import { cleanJson } from "../lib/redact-json.ts";
 import type { Branch, Entry, EntryBody, EntryOf, Header, TranscriptView } from "./entries.ts";
 import { Lines } from "./lines.ts";
 import { realPlace } from "./place.ts";
+import type { PlainMessages } from "./plain-message.ts";
 import { SessionFile, type Write } from "./session-file.ts";
 
 /** What every transcript of a process is made with. */
@@ -104,12 +105,12 @@ export class Transcript implements TranscriptView {
 
 	/** The path. Entries are read when they are asked for. */
 	get branch(): Branch {
-		return this.#branchOf(this.#numbers());
+		return new LinesBranch(this.#lines, this.#numbers());
 	}
 
 	/** All entries in the order in which they were written, whatever branch they belong to. */
 	get everything(): Branch {
-		return this.#branchOf(undefined);
+		return new LinesBranch(this.#lines);
 	}
 
 	/** The name that was given last. */
@@ -227,32 +228,66 @@ export class Transcript implements TranscriptView {
 		return numbers.reverse();
 	}
 
-	#branchOf(numbers: number[] | undefined): Branch {
-		const lines = this.#lines;
-		const number = (index: number) => (numbers ? (numbers[index] as number) : index);
-		return {
-			length: numbers?.length ?? lines.count,
-			id: (index) => lines.id(number(index)),
-			kind: (index) => lines.kind(number(index)),
-			entry: (index) => lines.entry(number(index)),
-			mayHold: (index, json) => lines.mayHold(number(index), json),
-			mayHoldAnywhere: (json) => lines.mayHoldAnywhere(json),
-			messageBytes: (index, plain) => lines.messageBytes(number(index), plain),
-			lines: (first, last) => {
-				// Numbers rise along a branch: these are all there are between the first and the last.
-				const isWhole = number(last) - number(first) === last - first;
-				return isWhole ? lines.bytesOf(number(first), number(last)) : undefined;
-			},
-			isRead: (index) => lines.isRead(number(index)),
-			size: (index) => lines.size(number(index)),
-		};
-	}
-
 	#freshId(): string {
 		for (let attempt = 0; attempt < 100; attempt++) {
 			const id = this.#parts.newId();
 			if (!this.#lines.has(id)) return id;
 		}
 		return globalThis.crypto.randomUUID();
+	}
+}
+
+/** Some lines of a file, or all of them. A class, because callers ask it about every line of a long session: V8 knows all its functions. */
+class LinesBranch implements Branch {
+	readonly length: number;
+	#lines: Lines;
+	#numbers: readonly number[] | undefined;
+
+	constructor(lines: Lines, numbers?: readonly number[]) {
+		this.#lines = lines;
+		this.#numbers = numbers;
+		this.length = numbers?.length ?? lines.count;
+	}
+
+	id(index: number): string {
+		return this.#lines.id(this.#number(index));
+	}
+
+	kind(index: number): string {
+		return this.#lines.kind(this.#number(index));
+	}
+
+	entry(index: number): Entry {
+		return this.#lines.entry(this.#number(index));
+	}
+
+	mayHold(index: number, json: string): boolean {
+		return this.#lines.mayHold(this.#number(index), json);
+	}
+
+	mayHoldAnywhere(json: string): boolean {
+		return this.#lines.mayHoldAnywhere(json);
+	}
+
+	messageBytes(index: number, plain?: PlainMessages): Uint8Array | undefined {
+		return this.#lines.messageBytes(this.#number(index), plain);
+	}
+
+	lines(first: number, last: number): string | undefined {
+		const [from, to] = [this.#number(first), this.#number(last)];
+		// Numbers rise along a branch: these are all there are between the first and the last.
+		return to - from === last - first ? this.#lines.bytesOf(from, to) : undefined;
+	}
+
+	isRead(index: number): boolean {
+		return this.#lines.isRead(this.#number(index));
+	}
+
+	size(index: number): number {
+		return this.#lines.size(this.#number(index));
+	}
+
+	#number(index: number): number {
+		return this.#numbers ? (this.#numbers[index] as number) : index;
 	}
 }
