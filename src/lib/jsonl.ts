@@ -28,8 +28,13 @@ export class RecordReader {
 	push(chunk: Buffer): void {
 		const last = chunk.lastIndexOf(lf);
 		let start = 0;
-		if (this.#length === 0 && !this.#discarding && chunk.length <= this.#limit) {
-			this.#pushWhole(chunk.toString("utf8", 0, last + 1));
+		if (last >= 0 && (this.#length > 0 || this.#discarding)) {
+			start = chunk.indexOf(lf) + 1;
+			this.#add(chunk, 0, start - 1);
+			this.#finish();
+		}
+		if (chunk.length <= this.#limit && start <= last) {
+			this.#pushWhole(chunk.toString("utf8", start, last + 1));
 			start = last + 1;
 		}
 		while (start <= last) {

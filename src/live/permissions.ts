@@ -101,11 +101,13 @@ export class Permissions {
 
 	/** The same object until something in it changes. */
 	get state(): PermissionState {
-		const [permissionMode, pendingPermissions, sandbox] = [this.#mode, this.#gate?.pending.length ?? 0, this.sandbox];
+		const permissionMode = this.#mode;
+		const pendingPermissions = this.#gate?.pending.length ?? 0;
+		const { sandbox } = this;
 		const known = this.#state;
-		if (known?.permissionMode !== permissionMode || known.pendingPermissions !== pendingPermissions || known.sandbox !== sandbox)
-			this.#state = { permissionMode, pendingPermissions, sandbox };
-		return this.#state as PermissionState;
+		if (known?.permissionMode === permissionMode && known.pendingPermissions === pendingPermissions && known.sandbox === sandbox) return known;
+		this.#state = { permissionMode, pendingPermissions, sandbox };
+		return this.#state;
 	}
 
 	get sandbox(): SandboxState {
