@@ -11,11 +11,14 @@ export function onAbort(signal: AbortSignal, then: () => void): () => void {
 	return () => signal.removeEventListener("abort", then);
 }
 
-/** A controller for many listeners that also aborts when an outer signal does, until it is released. */
+/** Node warns of more than ten listeners. */
+export function expectManyListeners(signal: AbortSignal): void {
+	setMaxListeners(0, signal);
+}
+
+/** A controller that also aborts when an outer signal does, until it is released. */
 export function linkedController(...outer: AbortSignal[]): { controller: AbortController; release: () => void } {
 	const controller = new AbortController();
-	// There may be as many listeners as calls in a reply.
-	setMaxListeners(0, controller.signal);
 	const releases = outer.map((signal) => onAbort(signal, () => controller.abort()));
 	const release = () => {
 		for (const each of releases) each();

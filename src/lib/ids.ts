@@ -17,6 +17,18 @@ export function randomBytes(count: number): Buffer {
 	return bytes;
 }
 
+/** Eight hex characters. Every entry of a session has such an id: this makes no buffers for it. */
+export function shortId(): string {
+	if (used + 4 > supply.length) {
+		if (!refill()) return randomBytes(4).toString("hex");
+		used = 0;
+	}
+	const id = supply.readUInt32BE(used).toString(16).padStart(8, "0");
+	supply.writeUInt32BE(0, used);
+	used += 4;
+	return id;
+}
+
 /** False if the device is missing or no descriptor is available. The caller then uses a slower source. */
 function refill(): boolean {
 	if (process.platform === "win32") return false;

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { ModelWithLevel } from "../agent/models.ts";
 import { CommandError } from "../lib/command-error.ts";
-import { randomBytes, uuid } from "../lib/ids.ts";
+import { shortId, uuid } from "../lib/ids.ts";
 import type { Options } from "../protocol/flags.ts";
 import { type Chosen, noteChoice, restoreChoice } from "../session/restore.ts";
 import { type SessionDirectories, sessionDirectories } from "../transcript/directories.ts";
@@ -31,8 +31,8 @@ export function openStore(workspace: Workspace, parts: Pick<TranscriptParts, "re
 		cwd,
 		...(options["no-session"] ? { directory: undefined } : directoriesOf(workspace)),
 		...parts,
-		owner: randomBytes(4).toString("hex"),
-		newId: () => randomBytes(4).toString("hex"),
+		owner: shortId(),
+		newId: shortId,
 		newSessionId: () => {
 			// The chosen one is given once. It is already taken when the process continues the session that has it.
 			const id = chosenId !== undefined && !store.withId(chosenId) ? chosenId : uuid(parts.now());

@@ -17,6 +17,8 @@ export class Conversation {
 	#live: AgentMessage[] | undefined;
 	/** The same with unread messages left as runs; the same array when nothing was left unread. */
 	#parts: ContextPart[] | undefined;
+	/** The place of the last run in them, -1 when there is none; looked for when asked. What is added is read. */
+	#lastRun: number | undefined;
 	/** The places of its messages in the branch, as long as the branch ends there. */
 	#places: { leafId: string | null; places: number[] } | undefined;
 	/** Records that arrived during a run: between a call and its result they would break the history. */
@@ -56,9 +58,9 @@ export class Conversation {
 	/** The newest messages, which follow all that is unread, and the place in the branch after which they are. */
 	get recent(): { messages: readonly AgentMessage[]; from: number } {
 		const { parts } = this;
-		const unread = parts.findLastIndex(({ role }) => role === "storedRun");
-		const from = unread < 0 ? 0 : (parts[unread] as UnreadMessages).end;
-		return { messages: parts.slice(unread + 1) as AgentMessage[], from };
+		this.#lastRun ??= parts.findLastIndex(({ role }) => role === "storedRun");
+		if (this.#lastRun < 0) return { messages: parts as readonly AgentMessage[], from: 0 };
+		return { messages: parts.slice(this.#lastRun + 1) as AgentMessage[], from: (parts[this.#lastRun] as UnreadMessages).end };
 	}
 
 	/** The same as JSON, in parts, for a host that asks for all of them. `size`: nearly the bytes of all parts. */
@@ -116,6 +118,7 @@ export class Conversation {
 	reproject(): void {
 		this.#live = undefined;
 		this.#parts = undefined;
+		this.#lastRun = undefined;
 		this.#places = undefined;
 	}
 

@@ -38,8 +38,18 @@ export class ArgumentsReader {
 function bestReading(text: string): ToolCall["arguments"] | undefined {
 	if (isNestedDeeperThan(maxNesting, text)) return undefined;
 	try {
-		const value: unknown = parse(text);
+		const value: unknown = whole(text) ?? parse(text);
 		return isObject(value) ? value : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** Nearly every script writes its arguments in one piece. */
+function whole(text: string): unknown {
+	if (!text.endsWith("}")) return undefined;
+	try {
+		return JSON.parse(text);
 	} catch {
 		return undefined;
 	}

@@ -46,18 +46,20 @@ const charactersPerImage = 4800;
 
 export const tokensOf = (characters: number) => Math.ceil(characters / charactersPerToken);
 
-/** `known`: the lengths of messages that earlier requests contained, so that a long conversation is not measured again each turn. */
-export function charactersAsked({ systemPrompt, messages }: ModelRequest, known: WeakMap<ModelMessage, number>): number {
-	let sum = systemPrompt.length;
-	for (const message of messages) {
-		let length = known.get(message);
-		if (length === undefined) {
-			length = charactersIn(message);
-			known.set(message, length);
-		}
-		sum += length;
+/** Counts the characters of requests. A conversation grows at its end: of one that goes on, only what is new is counted. */
+export class AskedLength {
+	#counted: readonly ModelMessage[] = [];
+	#sum = 0;
+
+	of({ systemPrompt, messages }: ModelRequest): number {
+		const before = this.#counted;
+		const goesOn = before.length > 0 && messages[0] === before[0] && messages[before.length - 1] === before.at(-1);
+		let sum = goesOn ? this.#sum : 0;
+		for (let index = goesOn ? before.length : 0; index < messages.length; index++) sum += charactersIn(messages[index] as ModelMessage);
+		this.#counted = messages;
+		this.#sum = sum;
+		return systemPrompt.length + sum;
 	}
-	return sum;
 }
 
 function charactersIn({ content }: ModelMessage): number {

@@ -4,7 +4,7 @@ import { sleep as realSleep } from "../../lib/sleep.ts";
 import { priced, ReplyBuilder } from "../builder.ts";
 import { classify } from "../errors.ts";
 import { ArgumentsReader } from "./arguments.ts";
-import { type Asker, charactersAsked, factsOf, holds, textOf, tokensOf } from "./conversation.ts";
+import { AskedLength, type Asker, factsOf, holds, textOf, tokensOf } from "./conversation.ts";
 import type { Reply, Script } from "./format.ts";
 import { Pace } from "./pace.ts";
 import { type Part, partsOf } from "./parts.ts";
@@ -27,7 +27,7 @@ export class ScriptPlayer {
 	#uses = new Map<Reply, number>();
 	#requests = 0;
 	#calls = 0;
-	#lengths = new WeakMap<ModelMessage, number>();
+	#asked = new AskedLength();
 
 	/** `source` is how the script was named; errors repeat it. */
 	constructor(script: Script, source: string, { agent = "main", depth = 0, now = Date.now, sleep = realSleep }: PlayerOptions = {}) {
@@ -65,7 +65,7 @@ export class ScriptPlayer {
 		}
 		if (reply.stall) await pace.untilAborted();
 		if (signal.aborted) return builder.abort();
-		finish(reply, parts, request, builder, this.#lengths);
+		finish(reply, parts, request, builder, this.#asked);
 	}
 
 	/** The first unused reply whose `when` holds. */
@@ -104,12 +104,12 @@ async function playPart(part: Part, staysOpen: boolean, builder: ReplyBuilder, p
 	if (!staysOpen && !signal.aborted) builder.close(index, reader?.end() ?? part.closing);
 }
 
-function finish(reply: Reply, parts: readonly Part[], request: ModelRequest, builder: ReplyBuilder, lengths: WeakMap<ModelMessage, number>): void {
+function finish(reply: Reply, parts: readonly Part[], request: ModelRequest, builder: ReplyBuilder, asked: AskedLength): void {
 	const isBroken = Boolean(reply.cut || reply.fail);
 	// The cost of a broken reply is unknown, unless the script states it.
 	if (!isBroken || reply.usage) {
 		const written = parts.reduce((sum, part) => part.pieces.reduce((length, piece) => length + piece.length, sum), 0);
-		const estimate = isBroken ? { input: 0, output: 0 } : { input: tokensOf(charactersAsked(request, lengths)), output: tokensOf(written) };
+		const estimate = isBroken ? { input: 0, output: 0 } : { input: tokensOf(asked.of(request)), output: tokensOf(written) };
 		builder.set({ usage: priced({ ...estimate, cacheRead: 0, cacheWrite: 0, ...reply.usage }, request.model) });
 	}
 	if (reply.cut) builder.fail(cutText, classify(cutText));
