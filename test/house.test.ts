@@ -39,7 +39,7 @@ const mayImport: Record<string, string[]> = {
 	agent: ["protocol", "lib", "typebox"],
 	transcript: ["protocol", "lib", "page", "node:"],
 	page: ["protocol", "lib", "marked", "highlight.js"],
-	models: ["protocol", "lib", "contracts", "node:", "typebox", "jsonc-parser", "partial-json"],
+	models: ["protocol", "lib", "contracts", "node:", "typebox", "jsonc-parser"],
 	tools: ["protocol", "lib", "contracts", "node:", "typebox", "diff", "picomatch", "sharp", "@vscode/ripgrep"],
 	policies: ["protocol", "lib", "contracts", "transcript", "node:", "picomatch"],
 	prompting: ["protocol", "lib", "contracts", "node:"],
