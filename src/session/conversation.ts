@@ -10,6 +10,9 @@ import { contextJson, contextMessages, contextPlaces, openCalls } from "../trans
 import type { Transcript } from "../transcript/transcript.ts";
 import { type ContextPart, contextParts, type UnreadMessages } from "./stored-runs.ts";
 
+/** From so many bytes on, patterns check messages faster than the parser does: compiling them takes as long as parsing so much. */
+const longContext = 3 * 1024 * 1024;
+
 export class Conversation {
 	#transcript: Transcript;
 	#now: () => number;
@@ -66,6 +69,7 @@ export class Conversation {
 	/** The same as JSON, in parts, for a host that asks for all of them. `size`: nearly the bytes of all parts. */
 	get json(): { size: number; parts: () => Promise<Iterable<Uint8Array>> } {
 		const { size, parts } = contextJson(this.transcript.branch, this.#livePlaces());
+		if (size < longContext) return { size, parts: async () => parts() };
 		return { size, parts: async () => parts(new (await import("../transcript/plain-message.ts")).PlainMessages()) };
 	}
 

@@ -24,6 +24,8 @@ const usualHead = 256;
 const longestHead = 4096;
 /** How often all lines are searched for an id before they are numbered. */
 const cheapLooks = 4;
+/** So many added lines are looked at one by one. */
+const fewLines = 16;
 
 /** What is known of a line in numbers, in the order in which it is kept. */
 const parentColumn = 0;
@@ -98,38 +100,24 @@ export class Lines {
 	/** Takes what was read, from the first byte after the header on. Lines that are not entries are skipped. */
 	read(bytes: Buffer, from: number): void {
 		this.#bytes = bytes;
-		// The order in which every member of the family writes, with the spaces that some programs put after colons and commas; other lines are
-		// parsed at once.
-		const head =
-			/\{"type": ?"([a-z_]+)", ?"id": ?"([!#-[\]-~]+)", ?"parentId": ?(?:null|"([!#-[\]-~]+)"), ?"timestamp": ?"[^"\\]*"(?:, ?"message": ?(\{"role": ?"([A-Za-z]+)")|[,}])/y;
-		// One string per kind, not one per line.
-		const messages = new Map<string, string>();
-		const others = new Map<string, string>();
-		const kindOfLine = (type: string, role: string | undefined) => {
-			const known = role === undefined ? others.get(type) : messages.get(role);
-			if (known !== undefined) return known;
-			const kind = role === undefined ? type : `${messagePrefix}${role}`;
-			if (role === undefined) others.set(type, kind);
-			else messages.set(role, kind);
-			return kind;
-		};
+		const heads = new Heads();
 		for (let start = from, stop = 0; start < bytes.length; start = stop + 1) {
 			const next = bytes.indexOf(lf, start);
 			stop = next < 0 ? bytes.length : next;
-			let found: RegExpExecArray | null = null;
-			// A line that was not finished is not looked at, only parsed. Few heads are longer than the usual.
-			for (let length = usualHead; !found && next >= 0 && length <= longestHead; length *= 16) {
-				head.lastIndex = 0;
-				found = head.exec(bytes.toString("latin1", start, Math.min(start + length, stop)));
-				if (stop - start <= length) break;
-			}
-			const [, type, id, parentId, opening = "", role] = found ?? [];
-			if (type && id && (type === "message") === (role !== undefined) && isClosed(bytes, stop)) {
-				this.#unread++;
-				const body = role === undefined ? -1 : start + head.lastIndex - opening.length;
-				this.#add(copied(id), parentId, kindOfLine(type, role), { start, end: stop, body });
-			} else if (stop > start) this.#parse(start, stop);
+			// A line that was not finished is not looked at, only parsed.
+			if (next >= 0 && this.#addUnread(bytes, start, stop, heads)) continue;
+			if (stop > start) this.#parse(start, stop);
 		}
+	}
+
+	/** Adds a line that begins as usual. False when it does not. */
+	#addUnread(bytes: Buffer, start: number, end: number, heads: Heads): boolean {
+		const head = heads.find(bytes, start, end);
+		if (!head) return false;
+		this.#unread++;
+		const { id, parentId, kind, body } = head;
+		this.#add(copied(id), parentId, kind, { start, end, body });
+		return true;
 	}
 
 	add(entry: Entry): void {
@@ -222,8 +210,12 @@ export class Lines {
 	/** False only when surely no line holds this text. */
 	mayHoldAnywhere(text: string): boolean {
 		if (!this.#bytes || this.#hasOddLines || this.#holding(this.#bytes, text).size > 0) return true;
-		// Those that were added follow those that were read.
-		return this.count > 0 && this.#number(this.count - 1, startColumn) < 0;
+		// Those that were added follow those that were read. A file that was just opened gets one or two.
+		let added = 0;
+		for (let number = this.count - 1; number >= 0 && this.#number(number, startColumn) < 0; number--) {
+			if (++added > fewLines || JSON.stringify(this.entry(number)).includes(text)) return true;
+		}
+		return false;
 	}
 
 	#holding(bytes: Buffer, text: string): Set<number> {
@@ -283,6 +275,55 @@ export class Lines {
 		if (entry) return entry;
 		this.#kinds[number] = "unreadable";
 		return { type: "unreadable", id: this.id(number), parentId: this.#ids[this.parent(number)] ?? null, timestamp: "" } as unknown as Entry;
+	}
+}
+
+interface Head {
+	id: string;
+	parentId: string | undefined;
+	kind: string;
+	body: number;
+}
+
+/** Reads the first bytes of lines. */
+class Heads {
+	// The order in which every member of the family writes, with the spaces that some programs put after colons and commas.
+	#pattern =
+		/\{"type": ?"([a-z_]+)", ?"id": ?"([!#-[\]-~]+)", ?"parentId": ?(?:null|"([!#-[\]-~]+)"), ?"timestamp": ?"[^"\\]*"(?:, ?"message": ?(\{"role": ?"([A-Za-z]+)")|[,}])/y;
+	/** One string per kind, not one per line. */
+	#messages = new Map<string, string>();
+	#others = new Map<string, string>();
+
+	/** Nothing when the line begins in another way, or is cut. */
+	find(bytes: Buffer, start: number, end: number): Head | undefined {
+		const pattern = this.#pattern;
+		// Few heads are longer than the usual.
+		for (let length = usualHead; length <= longestHead; length *= 16) {
+			pattern.lastIndex = 0;
+			const found = pattern.exec(bytes.toString("latin1", start, Math.min(start + length, end)));
+			if (found) return this.#headOf(found, bytes, start, end);
+			if (end - start <= length) break;
+		}
+		return undefined;
+	}
+
+	#headOf(found: RegExpExecArray, bytes: Buffer, start: number, end: number): Head | undefined {
+		const type = found[1] as string;
+		const opening = found[4];
+		if ((type === "message") !== (opening !== undefined) || !isClosed(bytes, end)) return undefined;
+		const body = opening === undefined ? -1 : start + this.#pattern.lastIndex - opening.length;
+		return { id: found[2] as string, parentId: found[3], kind: this.#kindOf(type, found[5]), body };
+	}
+
+	#kindOf(type: string, role: string | undefined): string {
+		const kinds = role === undefined ? this.#others : this.#messages;
+		const name = role ?? type;
+		let kind = kinds.get(name);
+		if (kind === undefined) {
+			kind = role === undefined ? type : `${messagePrefix}${role}`;
+			kinds.set(name, kind);
+		}
+		return kind;
 	}
 }
 

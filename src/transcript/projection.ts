@@ -20,7 +20,8 @@ export function contextMessages(branch: Branch, places: readonly number[] = cont
 export interface ContextJson {
 	/** Nearly the bytes of all parts. */
 	size: number;
-	parts: (plain: PlainMessages) => Iterable<Uint8Array>;
+	/** With `plain`, most messages of a long context are not parsed. */
+	parts: (plain?: PlainMessages) => Iterable<Uint8Array>;
 }
 
 /** What `contextMessages` gives, as JSON. Messages that were never looked at go from the file's bytes to the parts and are not kept as objects. */
@@ -32,7 +33,7 @@ export function contextJson(branch: Branch, places: readonly number[] = contextP
 const partSize = 256 * 1024;
 const comma = 0x2c;
 
-function* jsonParts(branch: Branch, places: readonly number[], plain: PlainMessages): Generator<Uint8Array> {
+function* jsonParts(branch: Branch, places: readonly number[], plain?: PlainMessages): Generator<Uint8Array> {
 	let part = Buffer.allocUnsafeSlow(partSize);
 	let length = part.write("[");
 	let isFirst = true;
