@@ -13,7 +13,7 @@ export interface JsonPatterns {
 	string: string;
 	/** Texts, numbers, true, false and null. */
 	scalar: string;
-	/** A value, or a list or an object of such values. */
+	/** A scalar, or a list or an object of such values. */
 	either(value: string): string;
 	/** `"name":value` */
 	member(name: string, value: string): string;
@@ -43,12 +43,14 @@ export function jsonPatterns({ plain, special, gap }: Spelling): JsonPatterns {
 	// Each item is written once, for the size of the pattern: a comma may not be the last.
 	const listOf = (item: string, times = "*") => `\\[(?:${item}(?:${comma}(?!\\])|(?=\\])))${times}\\]`;
 	const objectOf = (value: string) => `\\{(?:${name}${colon}${value}(?:${comma}(?!\\})|(?=\\})))*\\}`;
+	const scalar = `(?:${string}|${number}|true|false|null)`;
 	return {
 		colon,
 		comma,
 		string,
-		scalar: `(?:${string}|${number}|true|false|null)`,
-		either: (value) => `(?:${value}|${objectOf(value)}|${listOf(value)})`,
+		scalar,
+		// Nothing matches in two ways: each of them would be tried again when the text turns out not to match.
+		either: (value) => `(?:${scalar}|${objectOf(value)}|${listOf(value)})`,
 		member: (name, value) => `"${name}"${colon}${value}`,
 		object: (...members) => `\\{${members.join(comma)}\\}`,
 		objectOf,

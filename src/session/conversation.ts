@@ -68,7 +68,8 @@ export class Conversation {
 
 	/** The same as JSON, in parts, for a host that asks for all of them. `size`: nearly the bytes of all parts. */
 	get json(): { size: number; parts: () => Promise<Iterable<Uint8Array>> } {
-		const { size, parts } = contextJson(this.transcript.branch, this.#livePlaces());
+		// A copy: messages that are added while it is written are not a part of it.
+		const { size, parts } = contextJson(this.transcript.branch, [...this.#livePlaces()]);
 		if (size < longContext) return { size, parts: async () => parts() };
 		return { size, parts: async () => parts(new (await import("../transcript/plain-message.ts")).PlainMessages()) };
 	}

@@ -42,11 +42,13 @@ function endOfRun(branch: Branch, places: readonly number[], from: number, end: 
 	for (let at = from; at < last; at++) {
 		const place = places[at] as number;
 		const kind = branch.kind(place);
-		if (kind !== "message:toolResult") {
+		if (kind === "message:user" || kind === "message:assistant") {
 			if (at - from >= usualLength) return at;
 			safe = at;
-			if (kind !== "message:user" && kind !== "message:assistant") return safe;
-		} else if (at === from) return from;
+		} else if (at === from || kind !== "message:toolResult") {
+			// Others may not be sent at all: then what follows them belongs to what precedes them.
+			return safe;
+		}
 		if (branch.isRead(place) || (at > from && place !== (places[at - 1] as number) + 1)) return safe;
 	}
 	return safe;

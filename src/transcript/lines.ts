@@ -24,6 +24,8 @@ const usualHead = 256;
 const longestHead = 4096;
 /** How often all lines are searched for an id before they are numbered. */
 const cheapLooks = 4;
+/** So many bytes are made into one text. */
+const mostAtOnce = 64 * 1024 * 1024;
 /** So many added lines are looked at one by one. */
 const fewLines = 16;
 
@@ -181,7 +183,7 @@ export class Lines {
 
 	/**
 	 * Lines that follow one another in the file, with their line ends, each byte as one character. Nothing when the bytes are no longer in memory,
-	 * are not UTF-8, or when there is something between the lines.
+	 * are not UTF-8, are very many, or when there is something between the lines.
 	 */
 	bytesOf(first: number, last: number): string | undefined {
 		const bytes = this.#bytes;
@@ -189,6 +191,7 @@ export class Lines {
 		if (!bytes || start < 0) return undefined;
 		this.#isUtf8 ??= isUtf8(bytes);
 		if (!this.#isUtf8) return undefined;
+		if (this.#number(last, endColumn) - start > mostAtOnce) return undefined;
 		for (let number = first; number < last; number++) {
 			if (this.#number(number + 1, startColumn) !== this.#number(number, endColumn) + 1) return undefined;
 		}
@@ -289,7 +292,7 @@ interface Head {
 class Heads {
 	// The order in which every member of the family writes, with the spaces that some programs put after colons and commas.
 	#pattern =
-		/\{"type": ?"([a-z_]+)", ?"id": ?"([!#-[\]-~]+)", ?"parentId": ?(?:null|"([!#-[\]-~]+)"), ?"timestamp": ?"[^"\\]*"(?:, ?"message": ?(\{"role": ?"([A-Za-z]+)")|[,}])/y;
+		/\{"type": ?"([a-z_]+)", ?"id": ?"([!#-[\]-~]+)", ?"parentId": ?(?:null|"([!#-[\]-~]+)"), ?"timestamp": ?"[ !#-[\]-~]*"(?:, ?"message": ?(\{"role": ?"([A-Za-z]+)")|[,}])/y;
 	/** One string per kind, not one per line. */
 	#messages = new Map<string, string>();
 	#others = new Map<string, string>();

@@ -65,7 +65,7 @@ function sentFor(asked: ModelRequest): unknown {
 
 function sentFrom(conversation: Conversation): { fromLines: unknown; fromMessages: unknown } {
 	const fromLines = sentFor(request({ parts: toModelMessages(conversation.parts), messages: [] }));
-	return { fromLines, fromMessages: sentFor(request({ messages: conversation.messages as ModelMessage[] })) };
+	return { fromLines, fromMessages: sentFor(request({ messages: toModelMessages(conversation.messages) as ModelMessage[] })) };
 }
 
 const readBy = ({ transcript: { branch } }: Conversation) => {
@@ -73,6 +73,15 @@ const readBy = ({ transcript: { branch } }: Conversation) => {
 	for (let place = 0; place < branch.length; place++) if (branch.isRead(place)) read.push(place);
 	return read;
 };
+
+const unsent = { role: "bashExecution", command: "ls", output: "", excludeFromContext: true, cancelled: false, truncated: false, timestamp: 1 };
+
+/** A pattern that can match lists in several ways would never come to an end. */
+function manyCalls(changes: object): object[] {
+	const ids = Array.from({ length: 24 }, (_, index) => `call_${index}`);
+	const blocks = ids.map((id) => calling(id, { paths: ["src"], globs: ["*.ts"], options: {} }));
+	return [reply(blocks, changes), ...ids.map((id) => result(id, [said("1")]))];
+}
 
 /** Messages in a row, and whether their lines need not be read. */
 const cases: [string, boolean, (object | Line)[]][] = [
@@ -121,6 +130,19 @@ const cases: [string, boolean, (object | Line)[]][] = [
 	["a raw control character", false, [(entry) => entry(prompt([said("a!b")])).replace("!", "\u0001")]],
 	["a content that is there twice", false, [(entry) => entry(prompt([said("a")], { extra: 1 })).replace(/"extra": ?1/, '"content":"b"')]],
 	["a name with an escape", false, [(entry) => entry(prompt([said("a")], { extra: 1 })).replace(/"extra": ?1/, '"c\\u006fntent":"b"')]],
+	["a record that is not sent between a call and its result", false, [prompt("a"), reply([calling("x")]), unsent, result("x", [said("1")])]],
+	[
+		"ids that are spelled in two ways",
+		false,
+		[(entry) => entry(reply([calling("a/b"), calling("c")])).replace('"c"', '"a\\/b"'), result("a/b", [said("1")])],
+	],
+	[
+		"a failure that is spelled with an escape",
+		false,
+		[(entry) => entry(reply([said("x")], { stopReason: "error" })).replace('"error"', '"\\u0065rror"')],
+	],
+	["many calls of another model", false, manyCalls({ model: "other" })],
+	["many calls of a reply that was cut off", false, manyCalls({ stopReason: "aborted" })],
 	["a line that ends in CR LF", true, [(entry) => `${entry(prompt([said("a")]))}\r`]],
 ];
 
@@ -137,6 +159,12 @@ describe.each(cases)("%s", (_, isUsual, middle) => {
 		const { fromLines } = sentFrom(opened(middle, spaced));
 		expect(fromLines).toEqual(sentFrom(opened(middle)).fromMessages);
 	});
+});
+
+test("a line whose time is not JSON is not sent", () => {
+	const { fromLines, fromMessages } = sentFrom(opened([(entry) => entry(prompt("unsaid")).replace('"timestamp":"', '"timestamp":"\t')]));
+	expect(fromLines).toEqual(fromMessages);
+	expect(JSON.stringify(fromLines)).not.toContain("unsaid");
 });
 
 test.each([

@@ -1,4 +1,4 @@
-/** A call whose result could not be stored gets one before any other message. */
+/** What a conversation holds: a result for every call, and an answer that does not change while it is written. */
 import { expect, test } from "vitest";
 import type { AgentMessage } from "../../src/protocol/messages.ts";
 import { Conversation } from "../../src/session/conversation.ts";
@@ -28,11 +28,27 @@ const record: AgentMessage = {
 	timestamp: 1,
 };
 
-test("the record of a command comes after it", () => {
+function made(): Conversation {
 	let id = 0;
 	const newId = () => String(++id);
 	const transcripts = new FileSessionStore({ cwd: "/", directory: undefined, redact: (text) => text, now: () => 1, newId, newSessionId: newId });
-	const conversation = new Conversation(transcripts.create(), () => 1);
+	return new Conversation(transcripts.create(), () => 1);
+}
+
+test("messages that come while all of them are written out are not among them", async () => {
+	const conversation = made();
+	const prompt = (text: string): AgentMessage => ({ role: "user", content: text, timestamp: 1 });
+	conversation.add(prompt("x".repeat(600_000)));
+	const parts = (await conversation.json.parts())[Symbol.iterator]();
+	const written = [parts.next().value as Uint8Array];
+	conversation.add(prompt("later"));
+	for (let next = parts.next(); !next.done; next = parts.next()) written.push(next.value);
+	expect(JSON.parse(Buffer.concat(written).toString())).toHaveLength(1);
+	expect(conversation.messages).toHaveLength(2);
+});
+
+test("the record of a command comes after the results of all calls, also of one that could not be stored", () => {
+	const conversation = made();
 	for (const message of [reply, result, record]) conversation.add(message);
 	const said = (messages: readonly AgentMessage[]) =>
 		messages.map((message) => `${message.role} ${"toolCallId" in message ? message.toolCallId : ""}`.trim());

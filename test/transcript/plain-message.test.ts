@@ -88,3 +88,13 @@ test("any JSON in a message is taken only if the parser takes it", () => {
 		{ numRuns: 2000 },
 	);
 });
+
+test("a message with many lists that does not fit is given up at once", () => {
+	// A pattern that can match a list in several ways would never come to an end.
+	const details = {
+		...Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`file${index}`, { added: [1], removed: {} }])),
+		deep: [[[[[]]]]],
+	};
+	const message = { role: "toolResult", toolCallId: "x", toolName: "read", content: [], details, isError: true, timestamp: 1 };
+	expect(holds(JSON.stringify(message))).toBe(false);
+});

@@ -40,16 +40,18 @@ function styleOf(target: Target, gap: string): Style {
 	/** Two levels: usage with its cost, most details. A message with anything deeper is read. */
 	const value = either(shallow);
 
+	/** Ids are compared as they are spelled: one with an escape has several spellings. */
+	const id = `"${plainCharacters}"`;
 	const typeOf = (type: string) => member("type", `"${type}"`);
 	const text = object(typeOf("text"), member("text", visible + string));
 	const args = objectOf(value);
-	const call = object(typeOf("toolCall"), member("id", string), member("name", string), member("arguments", args));
+	const call = object(typeOf("toolCall"), member("id", id), member("name", string), member("arguments", args));
 	const thought = object(typeOf("thinking"), member("thinking", string), member("thinkingSignature", `"(?!")${string.slice(1)}`));
-	const ids = `${comma}${member("toolCallId", `(${string})`)}${comma}${member("toolName", string)}`;
+	const ids = `${comma}${member("toolCallId", `(${id})`)}${comma}${member("toolName", string)}`;
 
 	const prompt = `"user"${comma}${member("content", `(?:(${listOf(text, "+")})|(${visible}${string}))`)}${membersExcept(shallow, '"role"', '"content"')}`;
 	const model = [member("api", quoted(target.api)), member("provider", quoted(target.provider)), member("model", quoted(target.model))].join(comma);
-	const broken = member("stopReason", '"(?:error|aborted)"');
+	const broken = member("stopReason", '"(?:error"|aborted"|[^"]*\\\\)');
 	const others = membersExcept(value, '"role"', '"content"', '"api"', '"provider"', '"model"', broken);
 	const reply = `"assistant"${comma}${member("content", `(${listOf(`(?:${text}|${call}|${thought})`, "+")})`)}${comma}${model}${others}`;
 	const words = `\\[${object(typeOf("text"), member("text", `(${visible}${string})`))}\\]`;
@@ -59,12 +61,10 @@ function styleOf(target: Target, gap: string): Style {
 		membersExcept(scalar, '"role"', '"content"', '"toolCallId"', '"isError"'),
 	].join("");
 
-	const place = [typeOf("message"), member("id", '"[^"\\\\]+"'), member("parentId", '(?:null|"[^"\\\\]+")'), member("timestamp", '"[^"\\\\]*"')].join(
-		comma,
-	);
+	const place = [typeOf("message"), member("id", id), member("parentId", `(?:null|${id})`), member("timestamp", id)].join(comma);
 	const message = `${comma}${member("message", `\\{${member("role", `(?:${prompt}|${reply}|${result})`)}\\}`)}`;
 	const thoughtHead = `(\\{${typeOf("thinking")}${comma}${member("thinking", string)})${comma}${member("thinkingSignature", "")}`;
-	const callHead = `\\{${typeOf("toolCall")}${comma}${member("id", `(${string})`)}${comma}(${member("name", string)})${comma}${member("arguments", `(${args}\\})`)}`;
+	const callHead = `\\{${typeOf("toolCall")}${comma}${member("id", `(${id})`)}${comma}(${member("name", string)})${comma}${member("arguments", `(${args}\\})`)}`;
 	return {
 		line: new RegExp(`\\{${place}${message}\\}\\r?\\n|[^\\n]*\\n`, "g"),
 		changed: new RegExp(`${callHead}|${thoughtHead}`, "g"),
