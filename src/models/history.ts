@@ -5,53 +5,67 @@
 import type { ModelMessage, ModelRequest, StoredRun } from "../agent/contracts.ts";
 import type { StoredWriter } from "./api.ts";
 import { handoff, type Target } from "./handoff.ts";
+import { type HistoryFacts, noHistory, tokensIn, tokensOfMessage } from "./limits.ts";
 
 type Part = ModelMessage | StoredRun;
 
-interface Memory {
+interface History {
+	history: readonly Uint8Array[];
+	facts: HistoryFacts;
+}
+
+interface Memory extends History {
 	variant: string;
 	count: number;
-	history: readonly Uint8Array[];
 }
 
 /** What was written, for as long as the last run of stored messages lives. */
 const memories = new WeakMap<StoredRun, Memory>();
 
 /** All up to the last run of stored messages, and what follows it. */
-export function splitHistory(
-	request: ModelRequest,
-	writer: StoredWriter | undefined,
-	target: Target,
-): { history: readonly Uint8Array[]; rest: readonly ModelMessage[] } {
+export function splitHistory(request: ModelRequest, writer: StoredWriter | undefined, target: Target): History & { rest: readonly ModelMessage[] } {
 	const { parts } = request;
 	const end = writer && parts ? parts.findLastIndex(isRun) + 1 : 0;
-	if (!writer || !parts || end === 0) return { history: [], rest: request.messages };
+	if (!writer || !parts || end === 0) return { history: [], facts: noHistory, rest: request.messages };
 	const last = parts[end - 1] as StoredRun;
 	const { provider, api, model, acceptsImages, refusals = 0 } = target;
 	const variant = [provider, api, model, acceptsImages, refusals].join(" ");
 	let known = memories.get(last);
 	if (known?.variant !== variant || known.count !== end) {
-		known = { variant, count: end, history: write(parts.slice(0, end), writer, target) };
+		known = { variant, count: end, ...write(parts.slice(0, end), writer, target) };
 		memories.set(last, known);
 	}
-	return { history: known.history, rest: parts.slice(end) as ModelMessage[] };
+	return { history: known.history, facts: known.facts, rest: parts.slice(end) as ModelMessage[] };
 }
 
 /** A run is complete in itself, so the messages between two runs are handed off on their own. */
-function write(parts: readonly Part[], writer: StoredWriter, target: Target): Uint8Array[] {
+function write(parts: readonly Part[], writer: StoredWriter, target: Target): History {
 	const bytes = new Bytes();
+	const facts = { ...noHistory };
+	const addMessages = (messages: readonly ModelMessage[]) => {
+		for (const message of messages) {
+			facts.tokens += tokensOfMessage(message);
+			facts.newest = Math.max(facts.newest, message.timestamp);
+		}
+		bytes.add(writer.messages(handoff(messages, target)));
+	};
 	let between: ModelMessage[] = [];
 	for (const part of parts) {
 		if (!isRun(part)) {
 			between.push(part);
 			continue;
 		}
-		if (between.length > 0) bytes.add(writer.messages(handoff(between, target)));
+		if (between.length > 0) addMessages(between);
 		between = [];
-		bytes.add(writer.run(part, target) ?? writer.messages(handoff(part.messages(), target)));
+		const text = writer.run(part, target);
+		if (text === undefined) addMessages(part.messages());
+		else {
+			bytes.add(text);
+			facts.tokens += tokensIn(text.length);
+		}
 	}
 	// The very first message has no comma in front of it.
-	return bytes.from(1);
+	return { history: bytes.from(1), facts };
 }
 
 /** Enough that a long conversation is few pieces. */

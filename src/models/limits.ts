@@ -13,7 +13,10 @@ function tokensOf(content: string | readonly (Text | Image)[]): number {
 	return (content ?? []).reduce((sum, block) => sum + (block.type === "text" ? block.text.length / charactersPerToken : tokensPerImage), 0);
 }
 
-function tokensOfMessage(message: ModelMessage): number {
+/** About how many tokens so many characters are. */
+export const tokensIn = (characters: number) => characters / charactersPerToken;
+
+export function tokensOfMessage(message: ModelMessage): number {
 	if (message.role !== "assistant") return tokensOf(message.content);
 	return (message.content ?? []).reduce((sum, block) => {
 		if (block.type === "text") return sum + block.text.length / charactersPerToken;
@@ -26,9 +29,9 @@ function tokensOfMessage(message: ModelMessage): number {
  * The newest time in front of each message. A compaction puts its summary in front of the replies that it keeps: the tokens that these
  * counted include messages that are gone now.
  */
-function newestBefore(messages: readonly ModelMessage[]): Float64Array {
+function newestBefore(messages: readonly ModelMessage[], newestOfHistory: number): Float64Array {
 	const times = new Float64Array(messages.length);
-	let newest = Number.NEGATIVE_INFINITY;
+	let newest = newestOfHistory;
 	for (let index = 0; index < messages.length; index += 1) {
 		times[index] = newest;
 		newest = Math.max(newest, (messages[index] as ModelMessage).timestamp);
@@ -36,17 +39,24 @@ function newestBefore(messages: readonly ModelMessage[]): Float64Array {
 	return times;
 }
 
-/**
- * Tokens of a request: what the last good reply to this conversation counted, and an estimate of what came after it. `charactersBefore`: the
- * length of what the request contains in front of the messages.
- */
+/** What is known of the messages that a request contains in front of the others. */
+export interface HistoryFacts {
+	/** An estimate. */
+	tokens: number;
+	/** The newest time of those that were read. The others are in the order in which they were said. */
+	newest: number;
+}
+
+export const noHistory: HistoryFacts = { tokens: 0, newest: Number.NEGATIVE_INFINITY };
+
+/** Tokens of a request: what the last good reply to this conversation counted, and an estimate of what came after it. */
 export function estimateInput(
 	systemPrompt: string,
 	tools: readonly ToolDefinition[],
 	messages: readonly ModelMessage[],
-	charactersBefore = 0,
+	history: HistoryFacts = noHistory,
 ): number {
-	const newest = newestBefore(messages);
+	const newest = newestBefore(messages, history.newest);
 	let tokens = 0;
 	for (let index = messages.length - 1; index >= 0; index -= 1) {
 		const message = messages[index] as ModelMessage;
@@ -56,7 +66,7 @@ export function estimateInput(
 		tokens += tokensOfMessage(message);
 	}
 	const toolTokens = tools.reduce((sum, tool) => sum + (tool.description.length + 400) / charactersPerToken, 0);
-	return Math.ceil(tokens + (charactersBefore + systemPrompt.length) / charactersPerToken + toolTokens);
+	return Math.ceil(tokens + history.tokens + systemPrompt.length / charactersPerToken + toolTokens);
 }
 
 /** The output limit of a request: the model's own, lowered to what the window leaves, at least 1. */

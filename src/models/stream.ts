@@ -182,9 +182,8 @@ class Reply {
 			isRefused: (image) => this.#refused.has(image) || this.#leftOut.has(image),
 			refusals: this.#refused.count + this.#leftOut.size,
 		};
-		const { history, rest } = splitHistory(this.#request, module.api.stored, target);
+		const { history, facts, rest } = splitHistory(this.#request, module.api.stored, target);
 		const sent = handoff(rest, target);
-		const size = history.reduce((sum, { length }) => sum + length, 0);
 		const budgets = {
 			minimal: setting("thinkingBudgets.minimal"),
 			low: setting("thinkingBudgets.low"),
@@ -202,7 +201,10 @@ class Reply {
 			tools,
 			toolChoice: tools.find(({ name }) => name === this.#request.toolChoice)?.name,
 			sessionId,
-			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, sent, size)), this.#request.maxTokens ?? defaultLimit(access.compat)),
+			maxTokens: Math.min(
+				outputLimit(model, estimateInput(systemPrompt, tools, sent, facts)),
+				this.#request.maxTokens ?? defaultLimit(access.compat),
+			),
 			retention: retentionOf(env),
 			budgets,
 			now,

@@ -1,8 +1,9 @@
 /** Questions about a session and its file. Loaded when a host asks. */
 import { CommandError } from "../lib/command-error.ts";
 import type { SessionStats } from "../protocol/commands/session.ts";
-import type { AgentMessage, UserMessage } from "../protocol/messages.ts";
-import type { Entry, EntryOf } from "../transcript/entries.ts";
+import type { AgentMessage } from "../protocol/messages.ts";
+import type { Entry } from "../transcript/entries.ts";
+import { messageOf } from "../transcript/projection.ts";
 import { contextTokens, countMessages, totalsOf } from "../transcript/stats.ts";
 import { type TreeNode, treeOf } from "../transcript/tree.ts";
 import { textOf } from "./inbox.ts";
@@ -14,7 +15,9 @@ export function forkPoints({ transcript }: Session): { entryId: string; text: st
 	const points: { entryId: string; text: string }[] = [];
 	for (let place = 0; place < everything.length; place++) {
 		if (everything.kind(place) !== "message:user") continue;
-		const text = textOf((everything.entry(place) as EntryOf<"message">).message as UserMessage);
+		const message = messageOf(everything.entry(place));
+		if (message?.role !== "user") continue;
+		const text = textOf(message);
 		if (text !== "") points.push({ entryId: everything.id(place), text });
 	}
 	return points;

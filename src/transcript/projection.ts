@@ -1,6 +1,6 @@
 /** From a branch to what is live: messages, model, thinking level, todos. Pure; reads only the entries it needs. */
 import { toLine } from "../lib/jsonl.ts";
-import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
+import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { type Branch, droppedReply, type Entry, type EntryOf } from "./entries.ts";
 import type { PlainMessages } from "./plain-message.ts";
 
@@ -139,7 +139,8 @@ const failedReply = '"stopReason":"error"';
 
 function hasFailed(branch: Branch, place: number): boolean {
 	if (branch.kind(place) !== "message:assistant" || !branch.mayHold(place, failedReply)) return false;
-	return (branch.entry(place) as { message: AssistantMessage }).message.stopReason === "error";
+	const message = messageOf(branch.entry(place));
+	return message?.role === "assistant" && message.stopReason === "error";
 }
 
 /** The model that was used or chosen last. */
@@ -180,8 +181,8 @@ export function todosEntry(branch: Branch): EntryOf<"custom"> | EntryOf<"message
 			if (entry.customType === "todos") return entry;
 		} else if (kind === "message:toolResult" && branch.mayHold(place, '"toolName":"todo_write"')) {
 			const entry = branch.entry(place) as EntryOf<"message">;
-			const { toolName, isError } = entry.message as ToolResultMessage;
-			if (toolName === "todo_write" && !isError) return entry;
+			const message = messageOf(entry);
+			if (message?.role === "toolResult" && message.toolName === "todo_write" && !message.isError) return entry;
 		}
 	}
 	return undefined;
@@ -193,11 +194,15 @@ export function openCalls(branch: Branch): { id: string; name: string }[] {
 	const dropped = new Set<string>();
 	for (let place = branch.length - 1; place >= 0; place--) {
 		const kind = branch.kind(place);
-		if (kind === "message:toolResult") answered.add(((branch.entry(place) as EntryOf<"message">).message as ToolResultMessage).toolCallId);
-		else if (kind === "message:assistant") {
+		if (kind === "message:toolResult") {
+			const message = messageOf(branch.entry(place));
+			if (message?.role === "toolResult") answered.add(message.toolCallId);
+		} else if (kind === "message:assistant") {
 			if (dropped.has(branch.id(place))) return [];
-			const { content } = (branch.entry(place) as EntryOf<"message">).message as AssistantMessage;
-			return content.flatMap((block) => (block.type === "toolCall" && !answered.has(block.id) ? [{ id: block.id, name: block.name }] : []));
+			const message = messageOf(branch.entry(place));
+			// A line that is broken further on.
+			if (message?.role !== "assistant") continue;
+			return message.content.flatMap((block) => (block.type === "toolCall" && !answered.has(block.id) ? [{ id: block.id, name: block.name }] : []));
 		} else if (kind === "custom") {
 			const id = droppedBy(branch, place);
 			if (id !== undefined) dropped.add(id);

@@ -8,6 +8,7 @@ import { toModelMessages } from "../../src/agent/convert.ts";
 import { api, request as bodyFor, callId } from "../../src/models/apis/anthropic-messages.ts";
 import { handoff } from "../../src/models/handoff.ts";
 import { splitHistory } from "../../src/models/history.ts";
+import { estimateInput } from "../../src/models/limits.ts";
 import { Conversation } from "../../src/session/conversation.ts";
 import { folder, spaced, transcriptsIn } from "../transcript/support.ts";
 import { call, models, request } from "./support.ts";
@@ -158,6 +159,25 @@ describe.each(cases)("%s", (_, isUsual, middle) => {
 	test("is sent as it should be from a file with spaces", () => {
 		const { fromLines } = sentFrom(opened(middle, spaced));
 		expect(fromLines).toEqual(sentFrom(opened(middle)).fromMessages);
+	});
+});
+
+describe("what is known of messages that were not read", () => {
+	const factsOf = (middle: readonly object[]) =>
+		splitHistory(request({ parts: toModelMessages(opened(middle).parts), messages: [] }), api.stored, target).facts;
+	const summary = { role: "custom", customType: "x", content: "summary", display: true, timestamp: 1000 };
+
+	test("the time of a summary, so that replies behind it are not asked for their tokens", () => {
+		const { newest } = factsOf([summary]);
+		expect(newest).toBe(1000);
+		const counted = { ...reply([said("x")]), usage: { totalTokens: 190_000 } } as unknown as ModelMessage;
+		expect(estimateInput("", [], [counted], { tokens: 0, newest })).toBeLessThan(100);
+	});
+
+	test("a picture counts as a picture, not by its bytes", () => {
+		const picture = { type: "image", data: "a".repeat(4_000_000), mimeType: "image/png" };
+		const { tokens } = factsOf([prompt([picture])]);
+		expect(tokens - factsOf([]).tokens).toBeLessThan(3000);
 	});
 });
 
