@@ -169,7 +169,7 @@ export function redactor(secrets: () => readonly string[] | undefined, maxAgeMs 
 			return known.length === 0 ? undefined : new PieceFilter(known);
 		},
 		stream() {
-			const needles = usable(secrets() ?? []).map((secret) => Buffer.from(secret));
+			const needles = spelled(usable(secrets() ?? [])).map((secret) => ({ secret: Buffer.from(secret), stem: Buffer.from(stemOf(secret)) }));
 			return needles.length === 0 ? passThrough() : byteRedaction(needles);
 		},
 	};
@@ -197,13 +197,21 @@ function passThrough(): ByteFilter {
 	return { push: (chunk) => chunk, end: () => Buffer.alloc(0) };
 }
 
-function byteRedaction(needles: Buffer[]): ByteFilter {
+interface ByteNeedle {
+	secret: Buffer;
+	/** So much of it gives it away. */
+	stem: Buffer;
+}
+
+function byteRedaction(needles: readonly ByteNeedle[]): ByteFilter {
 	let held = Buffer.alloc(0);
+	const spansIn = (data: Buffer) => joined(needles.flatMap((needle) => byteSpans(needle, data)));
+	const secrets = needles.map(({ secret }) => secret);
 	return {
 		push(chunk) {
 			const data = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;
-			const spans = occurrences(needles, (needle, from) => data.indexOf(needle, from));
-			let cut = beginningOfUnfinished(data, needles);
+			const spans = spansIn(data);
+			let cut = beginningOfUnfinished(data, secrets);
 			const last = spans.at(-1);
 			// The next bytes may overlap the last secret: keep all of it until that is known.
 			if (last && last.end > cut) cut = data.length - last.start <= longestHold ? last.start : last.end;
@@ -213,8 +221,7 @@ function byteRedaction(needles: Buffer[]): ByteFilter {
 			return clear;
 		},
 		end() {
-			const spans = occurrences(needles, (needle, from) => held.indexOf(needle, from));
-			return replaced(held, spans, held.length);
+			return replaced(held, spansIn(held), held.length);
 		},
 	};
 }
@@ -234,13 +241,15 @@ function replaced(data: Buffer, spans: Span[], cut: number): Buffer {
 	return Buffer.concat(parts);
 }
 
-/** Where every needle occurs, in order, overlapping occurrences joined. */
-function occurrences<Needle extends { length: number }>(needles: Needle[], find: (needle: Needle, from: number) => number): Span[] {
-	const found: Span[] = [];
-	for (const needle of needles) {
-		for (let at = find(needle, 0); at >= 0; at = find(needle, at + 1)) found.push({ start: at, end: at + needle.length });
+/** Where the secret is in the bytes, or so much of it that it would be given away. */
+function byteSpans({ secret, stem }: ByteNeedle, data: Buffer): Span[] {
+	const spans: Span[] = [];
+	for (let start = data.indexOf(stem); start >= 0; start = data.indexOf(stem, start + 1)) {
+		let length = stem.length;
+		while (length < secret.length && data[start + length] === secret[length]) length += 1;
+		spans.push({ start, end: start + length });
 	}
-	return joined(found);
+	return spans;
 }
 
 /** In order, with overlapping ones merged. */

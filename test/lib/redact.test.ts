@@ -164,3 +164,14 @@ test("a list of secrets may be used for a while", () => {
 	for (let round = 0; round < 3; round++) expect(redact.text("sk-1234567890")).toBe("[redacted]");
 	expect(asked).toBe(1);
 });
+
+test("bytes lose the first half of a long secret too, and one that JSON spells with escapes, wherever they are cut", () => {
+	const long = "sk-0123456789abcdefghijklmnopqrstuvwxyz";
+	const quoted = 'pass"word\\1234';
+	const all = Buffer.from(`a ${long.slice(0, 30)}! b ${JSON.stringify(quoted)} c ${long}.`);
+	for (let at = 0; at <= all.length; at++) {
+		const filter = redactor(() => [long, quoted]).stream();
+		const shown = [filter.push(all.subarray(0, at)), filter.push(all.subarray(at)), filter.end()].join("");
+		expect(shown).toBe('a [redacted]! b "[redacted]" c [redacted].');
+	}
+});
