@@ -39,10 +39,17 @@ const shortestStem = 16;
 
 type Span = { start: number; end: number };
 
-interface Needle {
-	secret: string;
+interface Needle<In = string> {
+	secret: In;
 	/** So much of it gives it away. */
-	stem: string;
+	stem: In;
+}
+
+/** A text, or bytes. */
+interface Searched<In> {
+	readonly length: number;
+	readonly [index: number]: unknown;
+	indexOf(part: In, from?: number): number;
 }
 
 function spansIn(value: string, needles: readonly Needle[]): Span[] {
@@ -183,7 +190,7 @@ const spelled = (secrets: readonly string[]) => [...new Set(secrets.flatMap((sec
 const stemOf = (secret: string) => secret.slice(0, Math.max(shortestStem, Math.ceil(secret.length / 2)));
 
 /** Where the secret is in a text, or so much of it that it would be given away. */
-function spansOf({ secret, stem }: Needle, text: string): Span[] {
+function spansOf<In extends Searched<In>>({ secret, stem }: Needle<In>, text: In): Span[] {
 	const spans: Span[] = [];
 	for (let start = text.indexOf(stem); start >= 0; start = text.indexOf(stem, start + 1)) {
 		let length = stem.length;
@@ -197,15 +204,9 @@ function passThrough(): ByteFilter {
 	return { push: (chunk) => chunk, end: () => Buffer.alloc(0) };
 }
 
-interface ByteNeedle {
-	secret: Buffer;
-	/** So much of it gives it away. */
-	stem: Buffer;
-}
-
-function byteRedaction(needles: readonly ByteNeedle[]): ByteFilter {
+function byteRedaction(needles: readonly Needle<Buffer>[]): ByteFilter {
 	let held = Buffer.alloc(0);
-	const spansIn = (data: Buffer) => joined(needles.flatMap((needle) => byteSpans(needle, data)));
+	const spansIn = (data: Buffer) => joined(needles.flatMap((needle) => spansOf(needle, data)));
 	const secrets = needles.map(({ secret }) => secret);
 	return {
 		push(chunk) {
@@ -239,17 +240,6 @@ function replaced(data: Buffer, spans: Span[], cut: number): Buffer {
 	}
 	if (last < cut) parts.push(data.subarray(last, cut));
 	return Buffer.concat(parts);
-}
-
-/** Where the secret is in the bytes, or so much of it that it would be given away. */
-function byteSpans({ secret, stem }: ByteNeedle, data: Buffer): Span[] {
-	const spans: Span[] = [];
-	for (let start = data.indexOf(stem); start >= 0; start = data.indexOf(stem, start + 1)) {
-		let length = stem.length;
-		while (length < secret.length && data[start + length] === secret[length]) length += 1;
-		spans.push({ start, end: start + length });
-	}
-	return spans;
 }
 
 /** In order, with overlapping ones merged. */
