@@ -8,7 +8,6 @@ export const plainCharacters = '[^"\\\\\\x00-\\x1f]*';
 export const number = "-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?";
 
 export interface JsonPatterns {
-	colon: string;
 	comma: string;
 	string: string;
 	/** Texts, numbers, true, false and null. */
@@ -45,7 +44,6 @@ export function jsonPatterns({ plain, special, gap }: Spelling): JsonPatterns {
 	const objectOf = (value: string) => `\\{(?:${name}${colon}${value}(?:${comma}(?!\\})|(?=\\})))*\\}`;
 	const scalar = `(?:${string}|${number}|true|false|null)`;
 	return {
-		colon,
 		comma,
 		string,
 		scalar,

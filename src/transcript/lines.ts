@@ -36,7 +36,7 @@ const endColumn = 2;
 const bodyColumn = 3;
 const columns = 4;
 
-/** In columns: a long session has as many lines as a short one has bytes, and an object for each would keep the garbage collector busy. */
+/** In columns: an object for each line of a long session would keep the garbage collector busy. */
 export class Lines {
 	#ids: string[] = [];
 	#kinds: string[] = [];
