@@ -1,5 +1,5 @@
 /** Rows about the states of files that are noted while an agent works. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TreeStore } from "../src/checkpoints/tree-store.ts";
 import { redactor } from "../src/lib/redact.ts";
@@ -61,6 +61,6 @@ function cpu(): number {
 
 /** Of the children that have ended, as the system counts it, in hundredths of a second. */
 function childrenCpu(): number {
-	const fields = process.getBuiltinModule("node:fs").readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? [];
+	const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? [];
 	return (Number(fields[13]) + Number(fields[14])) * 10;
 }

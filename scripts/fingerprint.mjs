@@ -9,9 +9,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const inputs = ["src", "scripts", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.declarations.json"];
 const mark = join(root, "dist/.fingerprint");
 
-/** The build also keeps code that this version of Node has compiled. */
 function fingerprint() {
-	const hash = createHash("sha256").update(`${process.version} ${process.arch}\n`);
+	const hash = createHash("sha256");
 	for (const input of inputs) for (const path of filesOf(input)) hash.update(`${path}\0`).update(readFileSync(join(root, path)));
 	return hash.digest("hex");
 }

@@ -1,4 +1,5 @@
 /** Notes for operators of an agent: faults that no frame reports, on stderr, with the session they belong to. */
+import { inspect } from "node:util";
 import { printable } from "./printable.ts";
 
 export interface Log {
@@ -11,7 +12,7 @@ export function stderrLog(sessionId: () => string | undefined = () => undefined)
 	return {
 		error(text, cause) {
 			const id = sessionId();
-			const details = cause === undefined ? "" : `: ${typeof cause === "string" ? cause : process.getBuiltinModule("node:util").inspect(cause)}`;
+			const details = cause === undefined ? "" : `: ${typeof cause === "string" ? cause : inspect(cause)}`;
 			// Names of files and texts of programs must not drive the terminal.
 			console.error(printable(`bowline${id === undefined ? "" : ` [${id}]`}: ${text}${details}`));
 		},

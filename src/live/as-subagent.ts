@@ -80,6 +80,6 @@ async function settingsOf({ settings: given, trusted }: Inheritance, cwd: string
 		unused: [],
 		misspelt: [],
 		isTrusted: trusted,
-		projectDirectory: projectDirectoryOf({ cwd, userDirectory: await userDirectory(env) }),
+		projectDirectory: projectDirectoryOf({ cwd, userDirectory: userDirectory(env) }),
 	};
 }

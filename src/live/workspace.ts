@@ -37,7 +37,7 @@ export interface WorkspaceInput {
 
 export async function openWorkspace(input: WorkspaceInput): Promise<Workspace> {
 	const { options, isRpc, cwd = process.cwd(), roots, env = process.env, unknown = [], subagent } = input;
-	const directory = await userDirectory(env);
+	const directory = userDirectory(env);
 	const settings =
 		subagent?.settings ??
 		(await loadSettings({

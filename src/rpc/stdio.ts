@@ -2,6 +2,7 @@
  * The only place that touches stdin and stdout. Frames are collected and written once per tick; while the host does not read,
  * they wait here and `flow` makes all producers of frames wait too.
  */
+import fs from "node:fs";
 import type { Flow } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
 import { deferred } from "../lib/deferred.ts";
@@ -281,8 +282,6 @@ function lineOf(frame: LateFrame): string | undefined {
 
 /** Writes to descriptor 1 that go around `process.stdout` go to stderr too. Frames do not come this way: `process.stdout` has its own. */
 function redirectDescriptor(): void {
-	// The module itself: a bundled import would copy every one of its members, at every start.
-	const fs = process.getBuiltinModule("node:fs");
 	for (const name of ["write", "writeSync", "writev", "writevSync"] as const) {
 		const original = fs[name] as (descriptor: number, ...rest: unknown[]) => unknown;
 		Object.assign(fs, { [name]: (descriptor: number, ...rest: unknown[]) => original(descriptor === 1 ? 2 : descriptor, ...rest) });

@@ -1,5 +1,5 @@
 /** One agent process: its pipes and its end. Lines go through without being parsed. It leads a process group, so that nothing of it stays. */
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { printable } from "../lib/printable.ts";
 import { AgentLines, type DeltaRun } from "./agent-lines.ts";
@@ -60,8 +60,6 @@ export class Agent {
 	constructor({ command, cwd, env, longestLine = mostLineBytes }: AgentStart, listener: AgentListener) {
 		this.listener = listener;
 		const [file = "", ...args] = command;
-		// Loaded with the first agent, not with the server.
-		const { spawn } = process.getBuiltinModule("node:child_process");
 		this.#child = spawn(file, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached: true, windowsHide: true });
 		const tooLong = () => {
 			this.#cause = `a line of more than ${longestLine / 1024 / 1024} MiB`;

@@ -1,4 +1,5 @@
 /** All sessions: those of the index, those that other programs left in the session directories, and those that are awake. */
+import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { uuid } from "../lib/ids.ts";
@@ -224,7 +225,7 @@ export class Sessions {
 	/** `key`: requests with the same one create one session. */
 	create(body: CreateSession, key: string | undefined): Promise<{ session: Session; isNew: boolean }> {
 		if (key === undefined) return this.#create(body).then((session) => ({ session, isNew: true }));
-		const sha256 = process.getBuiltinModule("node:crypto").createHash("sha256").update(JSON.stringify(body)).digest("hex");
+		const sha256 = createHash("sha256").update(JSON.stringify(body)).digest("hex");
 		const known = this.#parts.index.key(key);
 		if (known && known.sha256 !== sha256)
 			return Promise.reject(new Refusal(409, "key_reused", `The key ${key} was used for another request. Use a new one.`));

@@ -1,4 +1,5 @@
 /** Access rights: tokens by their digests, one-time codes for the page, tickets for sockets of browsers. Plain tokens are in one file only. */
+import { createHash, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "../lib/ids.ts";
@@ -36,9 +37,7 @@ const mostPages = 1000;
 
 export const mayUse = (scope: Scope, needed: Scope) => scopes.indexOf(scope) >= scopes.indexOf(needed);
 
-/** Loaded when the first secret is compared: a start has none. */
-const crypto = () => process.getBuiltinModule("node:crypto");
-const digestOf = (secret: string) => crypto().createHash("sha256").update(secret).digest();
+const digestOf = (secret: string) => createHash("sha256").update(secret).digest();
 const newSecret = () => randomBytes(32).toString("base64url");
 
 export class Tokens {
@@ -111,7 +110,7 @@ export class Tokens {
 		const now = this.#now();
 		let found: TokenRow | undefined;
 		for (const row of this.#rows) {
-			if (crypto().timingSafeEqual(digest, Buffer.from(row.sha256, "hex")) && (row.expiresAt === undefined || row.expiresAt > now)) found = row;
+			if (timingSafeEqual(digest, Buffer.from(row.sha256, "hex")) && (row.expiresAt === undefined || row.expiresAt > now)) found = row;
 		}
 		return found && { name: found.name, scope: found.scope, sha256: found.sha256 };
 	}
@@ -195,7 +194,7 @@ export class Tokens {
 	#takeCode(code: string): Scope | undefined {
 		const digest = digestOf(code);
 		for (const [known, { scope }] of this.#codes) {
-			if (!crypto().timingSafeEqual(digestOf(known), digest)) continue;
+			if (!timingSafeEqual(digestOf(known), digest)) continue;
 			this.#codes.delete(known);
 			return scope;
 		}

@@ -1,8 +1,8 @@
 /** Where the user's files are. */
+import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
 /** `BOWLINE_DIR`, else `~/.bowline`. */
-export async function userDirectory(env: NodeJS.ProcessEnv): Promise<string> {
-	// node:os is loaded only where there is no HOME: it costs every start a little.
-	return resolve(env.BOWLINE_DIR || join(env.HOME || (await import("node:os")).homedir(), ".bowline"));
+export function userDirectory(env: NodeJS.ProcessEnv): string {
+	return resolve(env.BOWLINE_DIR || join(env.HOME || homedir(), ".bowline"));
 }

@@ -25,6 +25,8 @@ export interface EditorOptions {
 	capabilities?: Json;
 	/** In a process of its own. */
 	isProcess?: boolean;
+	/** The node that runs that process. */
+	node?: string;
 	/** The process may write to stderr. */
 	mayComplain?: boolean;
 	/** A folder of an editor before, with its sessions. */
@@ -291,7 +293,7 @@ export class Editor {
 	}
 
 	#spawn(flags: string[], env: NodeJS.ProcessEnv): void {
-		this.child = spawn(process.execPath, [program, "acp", ...flags], { cwd: this.folder, env });
+		this.child = spawn(this.#options.node ?? process.execPath, [program, "acp", ...flags], { cwd: this.folder, env });
 		const reader = new RecordReader({ record: (line) => this.#receive(line), tooLong: () => undefined }, Number.POSITIVE_INFINITY);
 		this.child.stdout.on("data", (chunk: Buffer) => reader.push(chunk));
 		this.child.stderr.on("data", (chunk: Buffer) => {

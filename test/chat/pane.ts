@@ -23,6 +23,8 @@ export interface PaneOptions {
 	height?: number;
 	/** The folder of another one. */
 	folder?: string;
+	/** The node that runs the chat. */
+	node?: string;
 	/** Start a shell instead, so that a test can type `command` into it. */
 	shell?: boolean;
 }
@@ -34,7 +36,17 @@ export class Pane {
 	readonly command: string;
 	#raw: string;
 
-	constructor({ model, flags = [], files = {}, env = {}, width = 80, height = 24, folder, shell = false }: PaneOptions = {}) {
+	constructor({
+		model,
+		flags = [],
+		files = {},
+		env = {},
+		width = 80,
+		height = 24,
+		folder,
+		node = process.execPath,
+		shell = false,
+	}: PaneOptions = {}) {
 		this.folder = folder ?? mkdtempSync(join(tmpdir(), "bowline-chat-"));
 		this.cwd = join(this.folder, "work");
 		this.#raw = join(this.folder, "raw");
@@ -49,7 +61,7 @@ export class Pane {
 		const variables = { BOWLINE_DIR: join(this.folder, "user"), BOWLINE_CHAT_MARK: this.folder, ...env };
 		const assignments = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
 		// The commands after the chat show how it ended, and whether the terminal is as it was.
-		this.command = `env -u NODE_EXTRA_CA_CERTS ${assignments.join(" ")} ${[process.execPath, program, "chat", ...words].map(quoted).join(" ")}`;
+		this.command = `env -u NODE_EXTRA_CA_CERTS ${assignments.join(" ")} ${[node, program, "chat", ...words].map(quoted).join(" ")}`;
 		const after = "echo EXIT $?; stty -a | tr ' ;' '\\n\\n' | grep -x -e '-*icanon' -e '-*echo'; exec sleep 600";
 		const started = shell ? "env PS1='$ ' bash --norc --noprofile -i" : `sh -c ${quoted(`${this.command}; ${after}`)}`;
 		this.#start("new-session", "-d", "-s", "chat", "-x", String(width), "-y", String(height), "-c", this.cwd, started);

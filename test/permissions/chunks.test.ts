@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { environment, folder } from "../client/support.ts";
 import { program } from "../wire/support/agent.ts";
@@ -38,7 +39,8 @@ function loadedBy(...flags: string[]): string[] {
 	expect(stdout).toContain(flags.includes("rpc") ? '"get_state","success":true' : "done");
 	const reports = readdirSync(coverage).map((name) => JSON.parse(readFileSync(join(coverage, name), "utf8")) as { result: { url: string }[] });
 	const urls = reports.flatMap(({ result }) => result.map(({ url }) => url));
-	return [...new Set(urls.filter((url) => url.startsWith("bowline/")).map((url) => url.slice("bowline/".length)))];
+	const dist = `${pathToFileURL(join(program, ".."))}/`;
+	return [...new Set(urls.filter((url) => url.startsWith(dist)).map((url) => url.slice(dist.length)))];
 }
 
 test.each([

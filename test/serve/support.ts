@@ -68,6 +68,8 @@ export interface Start {
 	files?: Record<string, string>;
 	args?: string[];
 	env?: Record<string, string>;
+	/** The node that runs the server. */
+	node?: string;
 	/** For all tests of a file, which ends it itself. */
 	isShared?: boolean;
 }
@@ -259,12 +261,12 @@ export async function opened(socket: WebSocket): Promise<TestSocket> {
 	return test;
 }
 
-export function spawnServer({ at, replies, files, args = [], env = {}, isShared }: Start = {}): TestServer {
+export function spawnServer({ at, replies, files, args = [], env = {}, node = process.execPath, isShared }: Start = {}): TestServer {
 	const where = at ?? place(files, isShared);
 	if (replies) writeFileSync(join(where.cwd, "script.json"), JSON.stringify({ replies }));
 	const model = replies || at ? ["--provider", "scripted", "--model", join(where.cwd, "script.json")] : ["--provider", "scripted", "--model", "echo"];
 	const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
-	const child = spawn(process.execPath, [program, "serve", "--port", "0", ...model, ...args], {
+	const child = spawn(node, [program, "serve", "--port", "0", ...model, ...args], {
 		cwd: where.cwd,
 		env: { ...inherited, HOME: where.user, BOWLINE_DIR: where.user, ...env },
 		stdio: ["ignore", "pipe", "pipe"],

@@ -4,7 +4,6 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import packageFile from "../../../package.json" with { type: "json" };
 import { proxyFor } from "../../lib/http/proxy.ts";
 import { findShell } from "../../lib/shell/find-shell.ts";
 import { directoryOf } from "../../live/start-session.ts";
@@ -14,13 +13,8 @@ import type { Finding, Patient } from "./doctor.ts";
 const run = promisify(execFile);
 
 export function node({ env }: Patient): Finding[] {
-	const wanted = packageFile.engines.node.replace(">=", "");
-	const [major = 0, minor = 0] = wanted.split(".").map(Number);
-	const [ourMajor = 0, ourMinor = 0] = process.versions.node.split(".").map(Number);
-	const isNewEnough = ourMajor > major || (ourMajor === major && ourMinor >= minor);
-	const findings: Finding[] = isNewEnough
-		? [{ state: "ok", text: process.versions.node }]
-		: [{ state: "fail", text: `${process.versions.node} is too old`, remedy: `Install Node ${wanted} or newer.` }];
+	// The command has checked that it is supported.
+	const findings: Finding[] = [{ state: "ok", text: process.versions.node }];
 	if (env.NODE_EXTRA_CA_CERTS) findings.push({ state: "note", text: "NODE_EXTRA_CA_CERTS is set: it costs Node some 70 ms at every start." });
 	return findings;
 }

@@ -1,4 +1,5 @@
 /** `bowline serve`: starts the server, or asks the one that runs. */
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { isIP } from "node:net";
 import { tmpdir } from "node:os";
@@ -215,7 +216,7 @@ function defaultFlags(options: Options, cwd: string): string[] {
 
 function openBrowser(url: string): void {
 	const program = process.platform === "darwin" ? "open" : process.platform === "win32" ? "explorer" : "xdg-open";
-	const child = process.getBuiltinModule("node:child_process").spawn(program, [url], { stdio: "ignore", detached: true });
+	const child = spawn(program, [url], { stdio: "ignore", detached: true });
 	child.on("error", () => say(`No browser could be opened. Open this within two minutes: ${url}`));
 	child.unref();
 }

@@ -1,4 +1,5 @@
 /** Plays a script: a model whose every answer is written down. */
+import { STATUS_CODES } from "node:http";
 import type { ModelMessage, ModelRequest, Sleep, StreamFunction, StreamOptions } from "../../agent/contracts.ts";
 import { sleep as realSleep } from "../../lib/sleep.ts";
 import { priced, ReplyBuilder } from "../builder.ts";
@@ -119,8 +120,7 @@ function finish(reply: Reply, parts: readonly Part[], request: ModelRequest, bui
 
 function failText({ status, body }: NonNullable<Reply["fail"]>): string {
 	if (status === undefined) return body ?? "The provider failed";
-	// Loaded for failures only: it takes longer than everything else that a first prompt needs.
-	const words = body ?? process.getBuiltinModule("node:http").STATUS_CODES[status];
+	const words = body ?? STATUS_CODES[status];
 	return words ? `${status} ${words}` : String(status);
 }
 
