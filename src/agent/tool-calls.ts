@@ -1,6 +1,6 @@
 /** Runs the tool calls of one reply: start in order, in parallel where allowed, results in call order. Every call gets a result. */
 
-import { expectManyListeners, linkedController, settleWithin } from "../lib/abort.ts";
+import { linkedController, settleWithin } from "../lib/abort.ts";
 import { isToolFailure } from "../lib/tool-failure.ts";
 import type { ToolCall } from "../protocol/content.ts";
 import type { ToolResult, ToolResultMessage } from "../protocol/messages.ts";
@@ -35,8 +35,6 @@ export async function runToolCalls(calls: readonly Call[], batch: Batch): Promis
 	const report = reporter(calls, batch);
 	const { controller: stop, release } = linkedController(batch.signal);
 	const signal = stop.signal;
-	// Each call may add several.
-	if (calls.length > 1) expectManyListeners(signal);
 	const running = new Set<Promise<void>>();
 	let exclusive: Promise<void> | undefined;
 

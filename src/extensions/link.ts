@@ -1,5 +1,4 @@
 /** What the extensions of one process share: the session once it exists, the bus, the flags, and the error handler. */
-import { setMaxListeners } from "node:events";
 import { onAbort } from "../lib/abort.ts";
 import type { ExtensionActions } from "./actions.ts";
 import type { EventBus } from "./api.ts";
@@ -27,8 +26,6 @@ export class Link {
 	constructor(onError: OnError, warn: (text: string) => void) {
 		this.onError = onError;
 		this.warn = warn;
-		// There may be as many listeners as hooks under way.
-		setMaxListeners(0, this.#ended.signal);
 	}
 
 	/** Fires when the extensions are released. */

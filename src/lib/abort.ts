@@ -7,18 +7,20 @@ export function onAbort(signal: AbortSignal, then: () => void): () => void {
 		then();
 		return () => undefined;
 	}
+	expectManyListeners(signal);
 	signal.addEventListener("abort", then, { once: true });
 	return () => signal.removeEventListener("abort", then);
 }
 
-/** Node warns of more than ten listeners. */
-export function expectManyListeners(signal: AbortSignal): void {
+/** Node warns on stderr about more than ten listeners. A batch of subagents adds more than that. */
+function expectManyListeners(signal: AbortSignal): void {
 	setMaxListeners(0, signal);
 }
 
 /** A controller that also aborts when an outer signal does, until it is released. */
 export function linkedController(...outer: AbortSignal[]): { controller: AbortController; release: () => void } {
 	const controller = new AbortController();
+	expectManyListeners(controller.signal);
 	const releases = outer.map((signal) => onAbort(signal, () => controller.abort()));
 	const release = () => {
 		for (const each of releases) each();

@@ -1,6 +1,6 @@
 /** The busy period of a prompt: gets it ready and drives its runs. Loaded with the first prompt. */
 import type { Halt } from "../agent/policy.ts";
-import { expectManyListeners, linkedController, onAbort } from "../lib/abort.ts";
+import { linkedController, onAbort } from "../lib/abort.ts";
 import type { Activity, BusyPeriod } from "./activity.ts";
 import type { SessionParts } from "./dependencies.ts";
 import { drive } from "./drive.ts";
@@ -12,7 +12,6 @@ export function runPeriod(period: BusyPeriod, activity: Activity, parts: Session
 	const { conversation, briefing, controls, doors, writeAhead } = parts;
 	const { flow, redact, now, log } = parts.edges;
 	const { controller, release } = linkedController(period.controller.signal);
-	expectManyListeners(controller.signal);
 	// A policy may abort what runs, which is not an abort by the host.
 	const releases = doors.halts.map((halt) => onAbort(halt, () => (halt.reason as Halt).run === "abort" && controller.abort()));
 	return drive({
