@@ -171,6 +171,12 @@ describe.each(Object.entries(nodes).filter(([version]) => unsupported.test(versi
 	});
 });
 
+/** Runs the check at the beginning of the command. */
+function problemOf(process: { version: string; versions: Record<string, string> }): string | undefined {
+	const [, check] = /^var unsupported = (.*);$/m.exec(readFileSync(program, "utf8")) as RegExpExecArray;
+	return new Function("process", `return ${check}`)(process);
+}
+
 test.each([
 	["14.21.3", false],
 	["18.20.8", false],
@@ -186,7 +192,13 @@ test.each([
 	["26.10.0", true],
 	["100.0.0", true],
 ])("Node %s is supported: %s", (version, isSupported) => {
-	const [, check] = /^var unsupported = (.*);$/m.exec(readFileSync(program, "utf8")) as RegExpExecArray;
-	const problem = new Function("process", `return ${check}`)({ version: `v${version}`, versions: { node: version } });
-	expect(problem).toBe(isSupported ? undefined : `Bowline needs Node 20.19, 22.12 or newer; this is v${version}.`);
+	expect(problemOf({ version: `v${version}`, versions: { node: version } })).toBe(
+		isSupported ? undefined : `Bowline needs Node 20.19, 22.12 or newer; this is v${version}.`,
+	);
+});
+
+test("Bun, which has the version of a Node, is told to start node", () => {
+	expect(problemOf({ version: "v24.3.0", versions: { node: "24.3.0", bun: "1.4.4" } })).toBe(
+		"Bowline runs on Node; this is Bun 1.4.4. Start it with node.",
+	);
 });
