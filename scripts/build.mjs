@@ -139,9 +139,9 @@ for (let next = pending(); next.length; next = pending()) {
 
 /** Returns the text of the command: the check of Node's version, then the start. */
 function startScript() {
-	// Bun has the version of a Node and lacks parts of it: commands of the model would have no output.
-	const isBun = 'process.versions.bun ? "Bowline runs on Node; this is Bun " + process.versions.bun + ". Start it with node." : ';
-	const check = `var unsupported = ${isBun}${nodeCheck};\nif (unsupported) {\n\tconsole.error(unsupported);\n\tprocess.exit(1);\n}\n`;
+	// Bun reports a version of Node and lacks parts of it: commands of the model would have no output. The client may run there.
+	const bunCheck = 'process.versions.bun ? "Bowline runs on Node; this is Bun " + process.versions.bun + ". Start it with node." : ';
+	const check = `var unsupported = ${bunCheck}${nodeCheck};\nif (unsupported) {\n\tconsole.error(unsupported);\n\tprocess.exit(1);\n}\n`;
 	return `#!/usr/bin/env node\n"use strict";\n${check}${readFileSync(join(root, "scripts/start.cjs"), "utf8")}`;
 }
 

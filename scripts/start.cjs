@@ -8,6 +8,7 @@ function keepCompiledCode() {
 	if (!enableCompileCache || process.argv.includes("--hermetic")) return;
 	const { isAbsolute, join } = require("node:path");
 	const { BOWLINE_DIR, HOME } = process.env;
+	// The same as in src/settings/directories.ts, which is loaded with the core.
 	const user = BOWLINE_DIR || join(HOME || require("node:os").homedir(), ".bowline");
 	// Relative, it depends on --cwd, which is read later.
 	if (!isAbsolute(user)) return;
