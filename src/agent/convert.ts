@@ -1,33 +1,14 @@
 /** Turns the roles that only the engine knows into messages a provider understands. Pure; unchanged messages keep their identity. */
 import type { AgentMessage, BashExecutionMessage, UserMessage } from "../protocol/messages.ts";
-import type { ModelMessage, StoredRun } from "./contracts.ts";
+import type { ModelMessage } from "./contracts.ts";
 
-/** Made once per message, so that the same message stays the same object in every request. */
-const converted = new WeakMap<AgentMessage, ModelMessage>();
-
-export function toModelMessages(messages: readonly (AgentMessage | StoredRun)[]): (ModelMessage | StoredRun)[] {
-	const result: (ModelMessage | StoredRun)[] = [];
-	for (const message of messages) {
-		if (message.role === "user" || message.role === "assistant" || message.role === "toolResult" || message.role === "storedRun") {
-			result.push(message);
-			continue;
-		}
-		let made = converted.get(message);
-		if (!made) {
-			const content = contentOf(message);
-			if (content === undefined) continue;
-			made = { role: "user", content: typeof content === "string" ? [{ type: "text", text: content }] : content, timestamp: message.timestamp };
-			converted.set(message, made);
-		}
-		result.push(made);
-	}
-	return result;
-}
-
-/** The messages of all parts. */
-export function readParts(parts: readonly (ModelMessage | StoredRun)[]): readonly ModelMessage[] {
-	const isUnread = parts.some(({ role }) => role === "storedRun");
-	return isUnread ? parts.flatMap((part) => (part.role === "storedRun" ? part.messages() : part)) : (parts as readonly ModelMessage[]);
+export function toModelMessages(messages: readonly AgentMessage[]): ModelMessage[] {
+	return messages.flatMap((message): ModelMessage[] => {
+		if (message.role === "user" || message.role === "assistant" || message.role === "toolResult") return [message];
+		const content = contentOf(message);
+		if (content === undefined) return [];
+		return [{ role: "user", content: typeof content === "string" ? [{ type: "text", text: content }] : content, timestamp: message.timestamp }];
+	});
 }
 
 function contentOf(message: AgentMessage): UserMessage["content"] | undefined {

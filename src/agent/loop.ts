@@ -5,7 +5,7 @@ import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../proto
 import type { Doors } from "./doors.ts";
 import type { Emit, Outcome } from "./policy.ts";
 import { streamReply } from "./reply.ts";
-import type { Flow, Setup, StoredRun, StreamFunction } from "./stream.ts";
+import type { Flow, Setup, StreamFunction } from "./stream.ts";
 import type { ValidateArguments } from "./tool.ts";
 import { refuseToolCalls, runToolCalls } from "./tool-calls.ts";
 
@@ -25,8 +25,6 @@ export interface LoopInput {
 	next: Next;
 	/** The live context, as it is at the moment of the call. */
 	context: () => readonly AgentMessage[];
-	/** The same, where stored messages may still be unread. */
-	parts?: () => readonly (AgentMessage | StoredRun)[];
 	setup: () => Promise<Setup>;
 	stream: StreamFunction;
 	validate: ValidateArguments;

@@ -4,10 +4,10 @@ import { linkedController, settleWithin } from "../lib/abort.ts";
 import { emptyReply } from "../protocol/empty-reply.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import { abortedText } from "../protocol/texts.ts";
-import { readParts, toModelMessages } from "./convert.ts";
+import { toModelMessages } from "./convert.ts";
 import type { LoopInput } from "./loop.ts";
 import type { Emit } from "./policy.ts";
-import type { ModelMessage, ProviderFailure, Setup, StreamEvent } from "./stream.ts";
+import type { ProviderFailure, Setup, StreamEvent } from "./stream.ts";
 
 export interface Reply {
 	message: AssistantMessage;
@@ -63,18 +63,13 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 	};
 
 	try {
-		const { context, parts: unread = context } = input;
-		const parts = toModelMessages(input.doors.context ? await input.doors.context(context(), controller.signal) : unread());
-		let messages: readonly ModelMessage[] | undefined;
+		const context = input.context();
+		const messages = toModelMessages(input.doors.context ? await input.doors.context(context, controller.signal) : context);
 		const request = {
 			model: setup.model,
 			thinkingLevel: setup.thinkingLevel,
 			systemPrompt: setup.systemPrompt,
-			get messages() {
-				messages ??= readParts(parts);
-				return messages;
-			},
-			parts,
+			messages,
 			tools: setup.tools,
 			toolChoice: setup.toolChoice,
 			sessionId: input.sessionId(),

@@ -14,30 +14,11 @@ export interface Flow {
 /** The roles that reach a provider. Every other role has been turned into one of these. */
 export type ModelMessage = UserMessage | AssistantMessage | ToolResultMessage;
 
-/**
- * Consecutive messages of the session file that were not read yet. No result is separated from its call by the end of a run.
- * An adapter that can write them from their lines saves reading them.
- */
-export interface StoredRun {
-	role: "storedRun";
-	/** How many messages. */
-	length: number;
-	/** A line of JSON for each, with its line end; each character is a byte of UTF-8. Nothing when the file's bytes cannot be taken for them. */
-	lines(): string | undefined;
-	/** Reads one of them. Nothing when its line turns out not to be a message. */
-	message(index: number): ModelMessage | undefined;
-	/** Reads them all. */
-	messages(): ModelMessage[];
-}
-
 export interface ModelRequest {
 	model: Model;
 	thinkingLevel: ThinkingLevel;
 	systemPrompt: string;
-	/** Messages keep their identity from call to call, so that an adapter may cache what it made of them. */
 	messages: readonly ModelMessage[];
-	/** The same, where stored messages may still be unread. Then `messages` reads them all when it is asked for. */
-	parts?: readonly (ModelMessage | StoredRun)[];
 	tools: readonly ToolDefinition[];
 	/** The longest reply wanted, in tokens, where the model would allow more. */
 	maxTokens?: number;

@@ -80,7 +80,6 @@ function compactionOf(parts: PolicyParts): CompactionPolicy {
 		conversation: {
 			branch: () => conversation.transcript.branch,
 			messages: () => conversation.messages,
-			recent: () => conversation.recent,
 			model: () => briefing.choice.model,
 			setup: () => briefing.setup(),
 			store(body) {

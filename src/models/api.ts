@@ -1,11 +1,13 @@
 /** What the wire formats have in common: the call that each receives, and the request and reply that each makes from it. */
-import type { ModelMessage, ProviderFailure, StoredRun, ToolDefinition } from "../agent/contracts.ts";
+import type { ModelMessage, ProviderFailure, ToolDefinition } from "../agent/contracts.ts";
+import type { Image, Text } from "../protocol/content.ts";
 import type { PlainLevel } from "../protocol/levels.ts";
+import type { ToolResultMessage } from "../protocol/messages.ts";
 import type { Model } from "../protocol/model.ts";
 import type { Blocks } from "./blocks.ts";
 import type { ReplyBuilder } from "./builder.ts";
 import type { Compat } from "./compat.ts";
-import type { Target } from "./handoff.ts";
+import type { Json } from "./json.ts";
 
 export type Retention = "none" | "short" | "long";
 export type Budgets = Record<"minimal" | "low" | "medium" | "high", number>;
@@ -19,9 +21,7 @@ export interface Call {
 	baseUrl: string;
 	level: PlainLevel;
 	systemPrompt: string;
-	/** The beginning of the conversation as this API's `stored` wrote it, without the first comma. */
-	history: readonly Uint8Array[];
-	/** What follows it. After handoff: every call has its result, and this model accepts every part. */
+	/** The conversation after handoff: every call has its result, and this model accepts every part. */
 	messages: readonly ModelMessage[];
 	tools: readonly ToolDefinition[];
 	/** The tool that the model has to call, where its API can say so. */
@@ -39,8 +39,8 @@ export const thinks = ({ model, level }: Pick<Call, "model" | "level">) => model
 export interface WireRequest {
 	url: string;
 	headers: Record<string, string>;
-	/** JSON in pieces: a conversation is mostly bytes that were sent before. */
-	body: readonly (string | Uint8Array)[];
+	/** Shares objects with the conversation, so it must not be changed. */
+	body: Json;
 }
 
 /** An error of the provider: in one line, as it was sent (for the classifier), and its class where the format defines it. */
@@ -74,18 +74,8 @@ export interface EventReader {
 	end(): void;
 }
 
-/** Writes the part of a conversation that does not change any more: each message with a comma in front of it, each byte as one character. */
-export interface StoredWriter {
-	/** Messages that were not read yet. Nothing when they must be. */
-	run(run: StoredRun, target: Target): string | undefined;
-	/** Messages after handoff. */
-	messages(messages: readonly ModelMessage[]): string;
-}
-
 export interface Api {
 	request(call: Call): WireRequest;
-	/** Absent where all messages are read. */
-	stored?: StoredWriter;
 	/** How events are framed, when not as server-sent ones. */
 	reader?(onEvent: (data: string) => void): EventReader;
 	decoder(call: Call, builder: ReplyBuilder, blocks: Blocks): Decoder;
@@ -119,18 +109,18 @@ export function objectSchema(parameters: ToolDefinition["parameters"]): ToolDefi
 	return "type" in parameters && "properties" in parameters ? parameters : { type: "object", properties: {}, ...parameters };
 }
 
-/** Remembers what was made of a value for as long as the value lives; makes it again when the variant changes. */
-export function remembered<K extends object, V>(make: (key: K, variant: string) => V): (key: K, variant?: string) => V {
-	const cache = new WeakMap<K, { variant: string; value: V }>();
-	return (key, variant = "") => {
-		const known = cache.get(key);
-		if (known?.variant === variant) return known.value;
-		const value = make(key, variant);
-		cache.set(key, { variant, value });
-		return value;
-	};
-}
-
 /** Sent in place of a tool result without any text. */
 export const noOutput = "(no output)";
 export const imageOnly = "(see attached image)";
+
+/** The texts of a content, a line end between them; blank ones are left out. */
+export function textOf(content: readonly (Text | Image)[]): string {
+	return content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
+}
+
+/** The results that follow one another from an index on. */
+export function resultsFrom(messages: readonly ModelMessage[], index: number): ToolResultMessage[] {
+	const results: ToolResultMessage[] = [];
+	for (let at = index, next = messages[at]; next?.role === "toolResult"; next = messages[++at]) results.push(next);
+	return results;
+}

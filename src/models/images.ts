@@ -1,17 +1,16 @@
 /** Which images to leave out after a provider refused a request because of one. Pure. */
 import type { ModelMessage } from "../agent/contracts.ts";
 import type { Image } from "../protocol/content.ts";
-import type { WireRequest } from "./api.ts";
-import { list, object, text } from "./json.ts";
+import { type Json, list, object, text } from "./json.ts";
 
 /** `messages.2.content.1`, `input[2].content[1]`: where in the request the provider found the problem. */
 const place = /\b(messages|input|contents)[.[]+(\d+)\]?\.(?:content|parts|output)[.[]+(\d+)/;
 
-/** The images at the place that the error names, else all that were sent. Nothing when the error is not about an image. */
-export function suspectImages(error: string, wire: WireRequest, messages: readonly ModelMessage[]): Image[] {
+/** The images at the place that the error names, else all that were sent. None when the error is not about an image. */
+export function suspectImages(error: string, body: Json, messages: readonly ModelMessage[]): Image[] {
 	if (!/\bimage/i.test(error)) return [];
-	const body = Buffer.concat(wire.body.map((piece) => Buffer.from(piece as string))).toString("utf8");
-	const sent = imagesIn(messages).filter((image) => body.includes(image.data));
+	const json = JSON.stringify(body);
+	const sent = imagesIn(messages).filter((image) => json.includes(image.data));
 	for (const part of partsAt(error, body)) {
 		const here = sent.filter((image) => part.includes(image.data));
 		if (here.length > 0) return here;
@@ -27,11 +26,11 @@ function imagesIn(messages: readonly ModelMessage[]): Image[] {
 }
 
 /** The text of what the error names. A gateway may have counted without the system prompt, so the part of the next message may be meant. */
-function partsAt(error: string, body: string): string[] {
+function partsAt(error: string, body: Json): string[] {
 	const match = place.exec(error);
 	if (!match) return [];
 	const [, key = "", message, part] = match;
-	const all = list(object(JSON.parse(body))?.[key]).map(object);
+	const all = list(body[key]).map(object);
 	const candidates = /^(?:system|developer)$/.test(text(all[0]?.role)) ? [0, 1] : [0];
 	return candidates.flatMap((offset) => {
 		const said = all[Number(message) + offset];

@@ -8,14 +8,6 @@ export function wire(value: unknown): string {
 	return text.replace(/(?<!\\)((?:\\\\)*)(?:\\ud[89a-f][0-9a-f]{2})+/g, "$1");
 }
 
-/** Each byte of UTF-8 as one character. */
-export const asBytes = (text: string) => Buffer.from(text).toString("latin1");
-
-/** Adds a member to a serialised object that already has one. */
-export function withMember(object: string, name: string, value: string): string {
-	return `${object.slice(0, -1)},"${name}":${value}}`;
-}
-
 export type Json = Record<string, unknown>;
 
 /** An event wraps arguments in a few levels. */

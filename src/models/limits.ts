@@ -13,10 +13,7 @@ function tokensOf(content: string | readonly (Text | Image)[]): number {
 	return (content ?? []).reduce((sum, block) => sum + (block.type === "text" ? block.text.length / charactersPerToken : tokensPerImage), 0);
 }
 
-/** About how many tokens so many characters are. */
-export const tokensIn = (characters: number) => characters / charactersPerToken;
-
-export function tokensOfMessage(message: ModelMessage): number {
+function tokensOfMessage(message: ModelMessage): number {
 	if (message.role !== "assistant") return tokensOf(message.content);
 	return (message.content ?? []).reduce((sum, block) => {
 		if (block.type === "text") return sum + block.text.length / charactersPerToken;
@@ -29,9 +26,9 @@ export function tokensOfMessage(message: ModelMessage): number {
  * The newest time in front of each message. A compaction puts its summary in front of the replies that it keeps: the tokens that these
  * counted include messages that are gone now.
  */
-function newestBefore(messages: readonly ModelMessage[], newestOfHistory: number): Float64Array {
+function newestBefore(messages: readonly ModelMessage[]): Float64Array {
 	const times = new Float64Array(messages.length);
-	let newest = newestOfHistory;
+	let newest = Number.NEGATIVE_INFINITY;
 	for (let index = 0; index < messages.length; index += 1) {
 		times[index] = newest;
 		newest = Math.max(newest, (messages[index] as ModelMessage).timestamp);
@@ -39,24 +36,9 @@ function newestBefore(messages: readonly ModelMessage[], newestOfHistory: number
 	return times;
 }
 
-/** What is known of the messages that a request contains in front of the others. */
-export interface HistoryFacts {
-	/** An estimate. */
-	tokens: number;
-	/** The newest time of those that were read. The others are in the order in which they were said. */
-	newest: number;
-}
-
-export const noHistory: HistoryFacts = { tokens: 0, newest: Number.NEGATIVE_INFINITY };
-
 /** Tokens of a request: what the last good reply to this conversation counted, and an estimate of what came after it. */
-export function estimateInput(
-	systemPrompt: string,
-	tools: readonly ToolDefinition[],
-	messages: readonly ModelMessage[],
-	history: HistoryFacts = noHistory,
-): number {
-	const newest = newestBefore(messages, history.newest);
+export function estimateInput(systemPrompt: string, tools: readonly ToolDefinition[], messages: readonly ModelMessage[]): number {
+	const newest = newestBefore(messages);
 	let tokens = 0;
 	for (let index = messages.length - 1; index >= 0; index -= 1) {
 		const message = messages[index] as ModelMessage;
@@ -66,7 +48,7 @@ export function estimateInput(
 		tokens += tokensOfMessage(message);
 	}
 	const toolTokens = tools.reduce((sum, tool) => sum + (tool.description.length + 400) / charactersPerToken, 0);
-	return Math.ceil(tokens + history.tokens + systemPrompt.length / charactersPerToken + toolTokens);
+	return Math.ceil(tokens + systemPrompt.length / charactersPerToken + toolTokens);
 }
 
 /** The output limit of a request: the model's own, lowered to what the window leaves, at least 1. */

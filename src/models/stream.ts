@@ -14,8 +14,8 @@ import { oneLine, readError, refusedText } from "./error-body.ts";
 import { isHtml, pageLine } from "./error-page.ts";
 import { classify, retryAfter } from "./errors.ts";
 import { handoff, type Target } from "./handoff.ts";
-import { splitHistory } from "./history.ts";
 import { suspectImages } from "./images.ts";
+import { wire } from "./json.ts";
 import { estimateInput, outputLimit } from "./limits.ts";
 import { type Environment, loadApi } from "./routes.ts";
 import { askedLevel } from "./thinking.ts";
@@ -44,7 +44,8 @@ export interface StreamParts {
 }
 
 export function streamFunction(parts: StreamParts): StreamFunction {
-	const refused = new RefusedImages();
+	/** Images that a provider could not read: later requests omit them. */
+	const refused = new WeakSet<Image>();
 	return async (request, options) => {
 		const reply = new Reply(parts, request, options, refused);
 		try {
@@ -53,21 +54,6 @@ export function streamFunction(parts: StreamParts): StreamFunction {
 			reply.fail(`Could not ask the model: ${(error as Error).message}`);
 		}
 	};
-}
-
-/** Images that a provider could not read: later requests omit them. */
-class RefusedImages {
-	count = 0;
-	#images = new WeakSet<Image>();
-
-	has(image: Image): boolean {
-		return this.#images.has(image);
-	}
-
-	add(image: Image): void {
-		if (!this.#images.has(image)) this.count += 1;
-		this.#images.add(image);
-	}
 }
 
 function retentionOf(env: Environment): Retention {
@@ -86,7 +72,7 @@ class Reply {
 	#parts: StreamParts;
 	#request: ModelRequest;
 	#options: StreamOptions;
-	#refused: RefusedImages;
+	#refused: WeakSet<Image>;
 	/** Images that this reply is tried without. */
 	#leftOut = new Set<Image>();
 	#tries = 0;
@@ -95,7 +81,7 @@ class Reply {
 	#blocks: Blocks;
 	#began: number;
 
-	constructor(parts: StreamParts, request: ModelRequest, options: StreamOptions, refused: RefusedImages) {
+	constructor(parts: StreamParts, request: ModelRequest, options: StreamOptions, refused: WeakSet<Image>) {
 		this.#parts = parts;
 		this.#request = request;
 		this.#options = options;
@@ -149,15 +135,17 @@ class Reply {
 		const { client, setting, doors } = this.#parts;
 		const { signal, flow } = this.#options;
 		const call = this.#call(access, module);
-		const wire = module.api.request(call);
-		this.#sent = wire;
+		const sent = module.api.request(call);
+		this.#sent = sent;
 		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks), this.#blocks, module.api.reader);
-		const body = doors?.payload ? await changed(wire.body, (payload) => doors.payload?.(payload, signal)) : wire.body;
-		const plain = headersOf(wire, access);
+		const json = wire(sent.body);
+		// The extension gets a copy: the body shares objects with the conversation.
+		const body = doors?.payload ? JSON.stringify(await doors.payload(JSON.parse(json), signal)) : json;
+		const plain = headersOf(sent, access);
 		const headers = doors?.headers ? await doors.headers(plain, signal) : plain;
 		const outcome = await client.post({
-			url: wire.url,
-			headers: access.sign ? access.sign({ method: "POST", url: wire.url, headers, body }) : headers,
+			url: sent.url,
+			headers: access.sign ? access.sign({ method: "POST", url: sent.url, headers, body }) : headers,
 			body,
 			signal,
 			flow,
@@ -180,10 +168,8 @@ class Reply {
 			acceptsImages: model.input.includes("image") && !setting("images.blockImages"),
 			callId: module.callId,
 			isRefused: (image) => this.#refused.has(image) || this.#leftOut.has(image),
-			refusals: this.#refused.count + this.#leftOut.size,
 		};
-		const { history, facts, rest } = splitHistory(this.#request, module.api.stored, target);
-		const sent = handoff(rest, target);
+		const messages = handoff(this.#request.messages, target);
 		const budgets = {
 			minimal: setting("thinkingBudgets.minimal"),
 			low: setting("thinkingBudgets.low"),
@@ -196,15 +182,11 @@ class Reply {
 			compat: access.compat,
 			baseUrl: access.baseUrl,
 			systemPrompt,
-			history,
-			messages: sent,
+			messages,
 			tools,
 			toolChoice: tools.find(({ name }) => name === this.#request.toolChoice)?.name,
 			sessionId,
-			maxTokens: Math.min(
-				outputLimit(model, estimateInput(systemPrompt, tools, sent, facts)),
-				this.#request.maxTokens ?? defaultLimit(access.compat),
-			),
+			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, messages)), this.#request.maxTokens ?? defaultLimit(access.compat)),
 			retention: retentionOf(env),
 			budgets,
 			now,
@@ -216,7 +198,7 @@ class Reply {
 		if (status !== 400 || !this.#sent || this.#tries === imageTries) return false;
 		this.#tries += 1;
 		const error = this.#tries === imageTries ? "image" : body;
-		const images = /\bimage/i.test(body) ? suspectImages(error, this.#sent, this.#request.messages) : [];
+		const images = /\bimage/i.test(body) ? suspectImages(error, this.#sent.body, this.#request.messages) : [];
 		for (const image of images) this.#leftOut.add(image);
 		return images.length > 0;
 	}
@@ -287,19 +269,13 @@ class Reply {
 	}
 }
 
-function headersOf(wire: WireRequest, access: Access): Record<string, string> {
-	return { "content-type": "application/json", accept: "text/event-stream", "user-agent": "bowline", ...wire.headers, ...access.headers };
+function headersOf({ headers }: WireRequest, access: Access): Record<string, string> {
+	return { "content-type": "application/json", accept: "text/event-stream", "user-agent": "bowline", ...headers, ...access.headers };
 }
 
 /** Amazon names the kind of an error in a header. */
 function errorType(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
 	return /^\w+/.exec(String(headers["x-amzn-errortype"] ?? ""))?.[0];
-}
-
-/** The body, as an extension changes it. */
-async function changed(body: WireRequest["body"], change: (payload: unknown) => Promise<unknown> | undefined): Promise<WireRequest["body"]> {
-	const json = Buffer.concat(body.map((piece) => Buffer.from(piece as string))).toString("utf8");
-	return [JSON.stringify(await change(JSON.parse(json)))];
 }
 
 const headLimit = 4096;

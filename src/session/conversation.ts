@@ -8,7 +8,6 @@ import { lostResultText } from "../protocol/texts.ts";
 import { droppedReply, type Entry, type EntryBody } from "../transcript/entries.ts";
 import { contextJson, contextMessages, contextPlaces, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { type ContextPart, contextParts, type UnreadMessages } from "./stored-runs.ts";
 
 /** From so many bytes on, patterns check messages faster than the parser does: compiling them takes as long as parsing so much. */
 const longContext = 3 * 1024 * 1024;
@@ -18,10 +17,6 @@ export class Conversation {
 	#now: () => number;
 	/** Absent until a caller needs more than its length: most of a long session is never looked at. */
 	#live: AgentMessage[] | undefined;
-	/** The same with unread messages left as runs; the same array when nothing was left unread. */
-	#parts: ContextPart[] | undefined;
-	/** The place of the last run in them, -1 when there is none; looked for when asked. What is added is read. */
-	#lastRun: number | undefined;
 	/** The places of its messages in the branch, as long as the branch ends there. */
 	#places: { leafId: string | null; places: number[] } | undefined;
 	/** Records that arrived during a run: between a call and its result they would break the history. */
@@ -52,20 +47,6 @@ export class Conversation {
 		return this.#live;
 	}
 
-	/** The same for callers that need not read all of it. */
-	get parts(): readonly ContextPart[] {
-		this.#parts ??= this.#live ?? contextParts(this.transcript.branch, this.#livePlaces());
-		return this.#parts;
-	}
-
-	/** The newest messages, which follow all that is unread, and the place in the branch after which they are. */
-	get recent(): { messages: readonly AgentMessage[]; from: number } {
-		const { parts } = this;
-		this.#lastRun ??= parts.findLastIndex(({ role }) => role === "storedRun");
-		if (this.#lastRun < 0) return { messages: parts as readonly AgentMessage[], from: 0 };
-		return { messages: parts.slice(this.#lastRun + 1) as AgentMessage[], from: (parts[this.#lastRun] as UnreadMessages).end };
-	}
-
 	/** The same as JSON, in parts, for a host that asks for all of them. `size`: nearly the bytes of all parts. */
 	get json(): { size: number; parts: () => Promise<Iterable<Uint8Array>> } {
 		// A copy: messages that are added while it is written are not a part of it.
@@ -93,7 +74,7 @@ export class Conversation {
 		if (message.role !== "toolResult") this.answerOpenCalls();
 		const leafBefore = this.transcript.leafId;
 		this.transcript.append({ type: "message", message });
-		this.#push(message);
+		this.#live?.push(message);
 		// A reply may replace one that failed.
 		if (this.#places?.leafId === leafBefore && message.role !== "assistant") {
 			this.#places.places.push(this.transcript.branch.length - 1);
@@ -122,8 +103,6 @@ export class Conversation {
 	/** Makes the live context again from the branch: after a compaction, or on another branch. */
 	reproject(): void {
 		this.#live = undefined;
-		this.#parts = undefined;
-		this.#lastRun = undefined;
 		this.#places = undefined;
 	}
 
@@ -168,13 +147,8 @@ export class Conversation {
 				timestamp: this.#now(),
 			};
 			this.transcript.prepare({ type: "message", message });
-			this.#push(message);
+			this.#live?.push(message);
 		}
-	}
-
-	#push(message: AgentMessage): void {
-		this.#live?.push(message);
-		if (this.#parts !== this.#live) this.#parts?.push(message);
 	}
 }
 

@@ -23,7 +23,6 @@ export function runPeriod(period: BusyPeriod, activity: Activity, parts: Session
 		log,
 		loop: {
 			context: () => conversation.messages,
-			parts: () => conversation.parts,
 			setup: () => briefing.setup(),
 			stream: writeAhead.storing(briefing.models.stream),
 			validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),

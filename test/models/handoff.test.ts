@@ -25,13 +25,10 @@ const result = (toolCallId: string): ToolResultMessage => ({
 const user: ModelMessage = { role: "user", content: "u", timestamp: 3 };
 const image = { type: "image" as const, data: "AA", mimeType: "image/png" };
 
-test("what needs no change keeps its identity, also in the second request", () => {
+test("messages that need no change are sent as they are", () => {
 	const messages = [user, reply([call("a|fc_1")], "toolUse"), result("a|fc_1"), reply([{ type: "text", text: "x" }])];
 	expect(handoff(messages, target).every((message, index) => message === messages[index])).toBe(true);
-	const other = { ...target, model: "n" };
-	const [first, second] = [handoff(messages, other), handoff(messages, other)];
-	expect(first[1]).not.toBe(messages[1]);
-	expect(second.every((message, index) => message === first[index])).toBe(true);
+	expect(handoff(messages, { ...target, model: "n" })[1]).not.toBe(messages[1]);
 });
 
 test("the same provider's other model loses item ids, signatures and thinking; results follow their calls", () => {

@@ -20,6 +20,6 @@ test.each([
 	["google", "Unable to process input image", [one, two]],
 ] as const)("%s: %s", async (name, error, expected) => {
 	const asked = models[name];
-	const wire = (await loadApi(asked.api))?.api.request(call(asked, messages));
-	expect(wire && suspectImages(error, wire, messages)).toEqual(expected);
+	const sent = (await loadApi(asked.api))?.api.request(call(asked, messages));
+	expect(sent && suspectImages(error, sent.body, messages)).toEqual(expected);
 });

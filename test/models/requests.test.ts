@@ -5,6 +5,7 @@ import { type Call, endpoint } from "../../src/models/api.ts";
 import { noUsage } from "../../src/models/builder.ts";
 import { mergeCompat } from "../../src/models/compat.ts";
 import { handoff } from "../../src/models/handoff.ts";
+import { wire } from "../../src/models/json.ts";
 import { loadApi, routes } from "../../src/models/routes.ts";
 import type { PlainLevel } from "../../src/protocol/levels.ts";
 import type { AssistantMessage } from "../../src/protocol/messages.ts";
@@ -18,7 +19,7 @@ async function built(asked: Model, messages: readonly ModelMessage[], changes: P
 	const target = { provider: asked.provider, api: asked.api, model: asked.id, acceptsImages: asked.input.includes("image"), callId: module.callId };
 	const compat = mergeCompat(routes.get(asked.provider)?.compat, asked.compat);
 	const { url, headers, body } = module.api.request(call(asked, handoff(messages, target), { compat, ...changes }));
-	const text = Buffer.concat(body.map((piece) => Buffer.from(piece as string))).toString("utf8");
+	const text = wire(body);
 	return { url, headers, text, body: JSON.parse(text) as Record<string, unknown> };
 }
 

@@ -85,7 +85,6 @@ export function call(asked: Model, messages: readonly ModelMessage[], changes: P
 		baseUrl: asked.baseUrl,
 		level: "medium",
 		systemPrompt: "You help.",
-		history: [],
 		messages,
 		tools: [readTool],
 		sessionId: "s-1",

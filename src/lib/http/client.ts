@@ -15,7 +15,7 @@ export interface Post {
 	url: string;
 	headers: Record<string, string>;
 	/** Sent as it is, piece by piece. */
-	body: string | readonly (string | Uint8Array)[];
+	body: string;
 	signal: AbortSignal;
 	/** Reading pauses while it is closed, and so do the clocks. */
 	flow?: Gate;
@@ -102,11 +102,9 @@ export class HttpClient {
 		} catch (error) {
 			return failed(error);
 		}
-		const pieces = typeof post.body === "string" ? [post.body] : post.body;
-		const body = pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece, "utf8") : piece));
-		const length = body.reduce((sum, piece) => sum + piece.byteLength, 0);
+		const body = Buffer.from(post.body);
 		const auth = options.headers as Record<string, string> | undefined;
-		options.headers = { ...auth, "accept-encoding": "identity", ...post.headers, "content-length": String(length) };
+		options.headers = { ...auth, "accept-encoding": "identity", ...post.headers, "content-length": String(body.length) };
 		return new Exchange(post).run(scheme, options, body);
 	}
 
@@ -192,7 +190,7 @@ class Exchange {
 		this.#post = post;
 	}
 
-	run(scheme: Scheme, options: RequestOptions, body: readonly Uint8Array[]): Promise<Outcome> {
+	run(scheme: Scheme, options: RequestOptions, body: Buffer): Promise<Outcome> {
 		return new Promise((resolve) => {
 			this.#resolve = resolve;
 			this.#post.signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -209,10 +207,7 @@ class Exchange {
 				return;
 			}
 			this.#request.on("error", (error) => this.#stop(this.#post.signal.aborted ? { type: "aborted" } : failed(error, this.#answer?.statusCode)));
-			this.#request.cork();
-			for (const piece of body) this.#request.write(piece);
-			this.#request.end();
-			this.#request.uncork();
+			this.#request.end(body);
 		});
 	}
 

@@ -2,7 +2,7 @@
 
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
-import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
+import type { AssistantMessage, ToolResultMessage } from "../../protocol/messages.ts";
 import type { Model, Usage } from "../../protocol/model.ts";
 import {
 	type Api,
@@ -12,172 +12,110 @@ import {
 	endpoint,
 	imageOnly,
 	noOutput,
-	remembered,
-	type StoredWriter,
+	resultsFrom,
 	settled,
+	textOf,
 	thinks,
 	type WireRequest,
 } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
 import { readError } from "../error-body.ts";
-import { Growing } from "../growing.ts";
-import { isOwnReply, type Target } from "../handoff.ts";
-import { asBytes, count, type Json, object, parseEvent, text, wire, withMember } from "../json.ts";
-import { pageMaker } from "../pages.ts";
+import { count, type Json, object, parseEvent, text } from "../json.ts";
 import { effortWord, supportedLevels } from "../thinking.ts";
 import { withoutRootAlternatives } from "../tool-schemas.ts";
-import { storedMessages } from "./anthropic-stored.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
 const smallestOutput = 1024;
-const pagesOf = pageMaker();
 
 /** `head` are the members that say which model and which version; a host may want others there. */
-export function request(call: Call, head = [`"model":${wire(call.modelId)}`]): WireRequest {
+export function request(call: Call, head: Json = { model: call.modelId }): WireRequest {
 	const { model } = call;
 	const thinking = thinkingOf(call);
 	const mark = cacheMark(call);
-	const members = [...head, `"max_tokens":${thinking.maxTokens}`, '"stream":true', ...thinking.members];
-	if (call.systemPrompt.trim() !== "") {
-		const block = wire({ type: "text", text: call.systemPrompt });
-		members.push(`"system":[${mark ? withMember(block, "cache_control", mark) : block}]`);
-	}
-	const tools = call.tools.map((tool) => toolText(tool));
-	if (tools.length > 0) {
-		if (mark) tools.push(withMember(tools.pop() as string, "cache_control", mark));
-		members.push(`"tools":[${tools.join(",")}]`);
-	}
+	const body: Json = { ...head, max_tokens: thinking.maxTokens, stream: true, ...thinking.members };
+	if (call.systemPrompt.trim() !== "") body.system = markedLast([{ type: "text", text: call.systemPrompt }], mark);
+	if (call.tools.length > 0) body.tools = markedLast(call.tools.map(toolOf), mark);
 	// The API refuses a tool choice while the model thinks.
-	if (call.toolChoice && !thinks(call)) members.push(`"tool_choice":${wire({ type: "tool", name: call.toolChoice })}`);
-	const pages = pagesOf(call.messages[0], messageTexts(call.messages, mark));
-	const comma = call.history.length > 0 && pages.length > 0 ? [","] : [];
+	if (call.toolChoice && !thinks(call)) body.tool_choice = { type: "tool", name: call.toolChoice };
+	body.messages = messagesOf(call.messages, mark);
 	const headers: Record<string, string> = { "anthropic-version": "2023-06-01" };
 	if (thinking.isBudget && isClaude(model)) headers["anthropic-beta"] = "interleaved-thinking-2025-05-14";
-	return {
-		url: endpoint(call.baseUrl, "/v1/messages"),
-		headers,
-		body: [`{${members.join(",")},"messages":[`, ...call.history, ...comma, ...pages, "]}"],
-	};
+	return { url: endpoint(call.baseUrl, "/v1/messages"), headers, body };
 }
 
-function cacheMark(call: Call): string | undefined {
+/** The member that asks the provider to keep all up to here. */
+type CacheMark = { cache_control: Json } | undefined;
+
+function cacheMark(call: Call): CacheMark {
 	if (call.retention === "none") return undefined;
 	const isLong = call.retention === "long" && URL.canParse(call.baseUrl) && new URL(call.baseUrl).hostname === "api.anthropic.com";
-	return isLong ? '{"type":"ephemeral","ttl":"1h"}' : '{"type":"ephemeral"}';
+	return { cache_control: { type: "ephemeral", ...(isLong ? { ttl: "1h" } : {}) } };
+}
+
+/** Puts the mark on the last object. */
+function markedLast(objects: readonly Json[], mark: CacheMark): Json[] {
+	return objects.map((one, index) => (index === objects.length - 1 ? { ...one, ...mark } : one));
 }
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** A message in the user's role: whole, and in blocks so that the last one can get a cache mark. */
-interface UserTurn {
-	blocks: string[];
-	text: string;
-}
-
-const userTurn = (message: UserMessage): UserTurn => turnOf(contentBlocks(message.content));
-
-function turnOf(blocks: string[]): UserTurn {
-	return { blocks, text: blocks.length === 0 ? "" : `{"role":"user","content":[${blocks.join(",")}]}` };
-}
-
-function assistantText(message: AssistantMessage): string {
-	const blocks = message.content.flatMap((block): unknown[] => {
+function assistantBlocks(message: AssistantMessage): Json[] {
+	return message.content.flatMap((block): Json[] => {
 		if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
 		if (block.type === "redactedThinking") return [{ type: "redacted_thinking", data: block.data }];
 		if (block.type === "toolCall") return [{ type: "tool_use", id: block.id, name: block.name, input: block.arguments }];
 		if (block.thinkingSignature) return [{ type: "thinking", thinking: block.thinking, signature: block.thinkingSignature }];
 		return block.thinking.trim() === "" ? [] : [{ type: "text", text: block.thinking }];
 	});
-	return blocks.length === 0 ? "" : wire({ role: "assistant", content: blocks });
 }
 
-/** A result, and the images that must follow all results because an error result may not contain any. */
-function resultBlocks(message: ToolResultMessage): { result: string; trailing: string[] } {
-	const words = message.content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
+/** Returns a result, and the images that must follow all results because an error result may not contain any. */
+function resultBlocks(message: ToolResultMessage): { result: Json; trailing: Json[] } {
+	const words = textOf(message.content);
 	const images = message.content.filter((block) => block.type === "image");
 	const base = { type: "tool_result", tool_use_id: message.toolCallId };
 	const failed = message.isError ? { is_error: true } : {};
 	if (images.length === 0 || message.isError) {
 		const content = words || (images.length > 0 ? imageOnly : noOutput);
-		return { result: wire({ ...base, content, ...failed }), trailing: images.map((image) => wire(imageBlock(image))) };
+		return { result: { ...base, content, ...failed }, trailing: images.map(imageBlock) };
 	}
 	const content = [{ type: "text", text: words || imageOnly }, ...images.map(imageBlock)];
-	return { result: wire({ ...base, content, ...failed }), trailing: [] };
+	return { result: { ...base, content, ...failed }, trailing: [] };
 }
 
-/** All results of one turn are one message. */
-function resultsTurn(run: readonly ToolResultMessage[]): UserTurn {
-	const made = run.map((message) => resultBlocks(message));
-	return turnOf([...made.map((one) => one.result), ...made.flatMap((one) => one.trailing)]);
-}
-
-function imageBlock(image: Image): unknown {
+function imageBlock(image: Image): Json {
 	return { type: "image", source: { type: "base64", media_type: image.mimeType, data: image.data } };
 }
 
-function contentBlocks(content: string | (Text | Image)[]): string[] {
-	if (typeof content === "string") return content.trim() === "" ? [] : [wire({ type: "text", text: content })];
-	return content.flatMap((block) => {
-		if (block.type === "image") return [wire(imageBlock(block))];
-		return block.text.trim() === "" ? [] : [wire({ type: "text", text: block.text })];
+function contentBlocks(content: string | (Text | Image)[]): Json[] {
+	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+	return blocks.flatMap((block) => {
+		if (block.type === "image") return [imageBlock(block)];
+		return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
 	});
 }
 
-/** A message of the request; a turn of the user also has its blocks, so that the last one can be marked. */
-type Sent = string | UserTurn;
-
-const sentBefore = new Growing<ModelMessage, Sent>();
-
-function sentMessages(messages: readonly ModelMessage[], from: number, made: Sent[], begin: (index: number) => void): void {
-	for (let index = from; index < messages.length; index += 1) {
+/** All results of one turn are one message. The last block of the last message in the user's role gets the mark. */
+function messagesOf(messages: readonly ModelMessage[], mark: CacheMark): Json[] {
+	const sent: { role: string; content: Json[] }[] = [];
+	for (let index = 0; index < messages.length; index += 1) {
 		const message = messages[index] as ModelMessage;
-		begin(index);
-		if (message.role === "assistant") {
-			const text = assistantText(message);
-			if (text !== "") made.push(text);
-			continue;
-		}
-		let user: UserTurn;
-		if (message.role === "user") user = userTurn(message);
+		let content: Json[];
+		if (message.role === "assistant") content = assistantBlocks(message);
+		else if (message.role === "user") content = contentBlocks(message.content);
 		else {
-			const run: ToolResultMessage[] = [];
-			for (let next: ModelMessage | undefined = message; next?.role === "toolResult"; next = messages[++index]) run.push(next);
-			index -= 1;
-			user = resultsTurn(run);
+			const results = resultsFrom(messages, index);
+			const made = results.map(resultBlocks);
+			content = [...made.map(({ result }) => result), ...made.flatMap(({ trailing }) => trailing)];
+			index += results.length - 1;
 		}
-		if (user.blocks.length > 0) made.push(user);
+		if (content.length > 0) sent.push({ role: message.role === "assistant" ? "assistant" : "user", content });
 	}
-}
-
-function messageTexts(messages: readonly ModelMessage[], mark: string | undefined): string[] {
-	const sent = sentBefore.make(messages, "", sentMessages);
-	const texts = sent.map((one) => (typeof one === "string" ? one : one.text));
-	const last = mark ? sent.findLastIndex((one) => typeof one !== "string") : -1;
-	if (last >= 0) {
-		const blocks = (sent[last] as UserTurn).blocks.slice();
-		blocks.push(withMember(blocks.pop() as string, "cache_control", mark as string));
-		texts[last] = turnOf(blocks).text;
-	}
-	return texts;
-}
-
-const stored: StoredWriter = {
-	run: (run, target) => storedMessages(run, target, (message) => storedText(message, target)),
-	messages: (messages) =>
-		asBytes(
-			messageTexts(messages, undefined)
-				.map((text) => `,${text}`)
-				.join(""),
-		),
-};
-
-/** A stored message that can be sent to the model as it is: a result as a block, others whole. Images may have to be left out. */
-function storedText(message: ModelMessage, target: Target): string | undefined {
-	if (message.role === "assistant") return isOwnReply(message, target) ? assistantText(message) : undefined;
-	if (typeof message.content !== "string" && message.content.some((block) => block.type === "image")) return undefined;
-	return message.role === "user" ? userTurn(message).text : resultBlocks(message).result;
+	const last = sent.findLast(({ role }) => role === "user");
+	if (last) last.content = markedLast(last.content, mark);
+	return sent;
 }
 
 /** Only `[A-Za-z0-9_-]`, at most 64 characters. */
@@ -187,11 +125,11 @@ export function callId(id: string): string {
 
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
-const toolText = remembered((tool: ToolDefinition): string => {
+function toolOf(tool: ToolDefinition): Json {
 	const { properties = {}, required = [], ...rest } = withoutRootAlternatives(tool.parameters);
 	const { type: _, $schema: __, ...others } = rest;
-	return wire({ name: tool.name, description: tool.description, input_schema: { type: "object", properties, required, ...others } });
-});
+	return { name: tool.name, description: tool.description, input_schema: { type: "object", properties, required, ...others } };
+}
 
 // ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -207,25 +145,22 @@ export function isAdaptive(model: Model): boolean {
 	return major > 4 || (major === 4 && minor >= 6);
 }
 
-export function thinkingOf(call: Call): { members: string[]; maxTokens: number; isBudget: boolean } {
+export function thinkingOf(call: Call): { members: Json; maxTokens: number; isBudget: boolean } {
 	const { model, level, maxTokens } = call;
-	const plain = { members: [] as string[], maxTokens, isBudget: false };
+	const plain = { members: {}, maxTokens, isBudget: false };
 	if (!model.reasoning) return plain;
-	if (level === "off") return supportedLevels(model).includes("off") ? { ...plain, members: ['"thinking":{"type":"disabled"}'] } : plain;
+	if (level === "off") return supportedLevels(model).includes("off") ? { ...plain, members: { thinking: { type: "disabled" } } } : plain;
 	const mode = call.compat.thinkingMode ?? (isAdaptive(model) ? "adaptive" : "budget");
 	if (mode === "adaptive") {
 		const word = effortWord(model, level) ?? "high";
-		const members = [
-			'"thinking":{"type":"adaptive","display":"summarized"}',
-			`"output_config":{"effort":${wire(word === "minimal" ? "low" : word)}}`,
-		];
+		const members = { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: word === "minimal" ? "low" : word } };
 		return { ...plain, members };
 	}
 	const wanted = level === "xhigh" ? 2 * call.budgets.high : call.budgets[level];
 	const limit = Math.min(maxTokens + wanted, Math.max(model.maxTokens, 1));
 	const budget = limit <= wanted ? limit - smallestOutput : wanted;
 	if (budget < smallestOutput || !mayThink(call.messages)) return plain;
-	return { members: [`"thinking":{"type":"enabled","budget_tokens":${budget}}`], maxTokens: limit, isBudget: true };
+	return { members: { thinking: { type: "enabled", budget_tokens: budget } }, maxTokens: limit, isBudget: true };
 }
 
 /** Models with a budget refuse to think in a turn whose last reply called tools without thinking. */
@@ -252,30 +187,6 @@ const statuses: Record<string, number> = {
 	overloaded_error: 529,
 };
 
-/** The members of a delta, by the type of its block. */
-const usualMembers: ReadonlyMap<unknown, string> = new Map([
-	["text", '"type":"text_delta","text"'],
-	["thinking", '"type":"thinking_delta","thinking"'],
-	["tool_use", '"type":"input_json_delta","partial_json"'],
-]);
-
-/** The text of a delta that begins as usual and has nothing after its text; nothing for all others. Reading the whole event costs twice as much. */
-function textAfter(beginning: string, data: string): string | undefined {
-	if (!data.startsWith(beginning)) return undefined;
-	let end = data.length - 1;
-	if (data.charCodeAt(end) !== 125) return undefined;
-	// Between the last braces there may be blanks, which hide how long the text is.
-	do end -= 1;
-	while (data.charCodeAt(end) === 32);
-	if (data.charCodeAt(end) !== 125 || data.charCodeAt(end - 1) !== 34) return undefined;
-	try {
-		return JSON.parse(data.slice(beginning.length - 1, end)) as string;
-	} catch {
-		// Something else than one text: whatever it is, the whole event shows it.
-		return undefined;
-	}
-}
-
 class MessagesDecoder implements Decoder {
 	#call: Call;
 	#builder: ReplyBuilder;
@@ -283,9 +194,6 @@ class MessagesDecoder implements Decoder {
 	#tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 	#hourly = 0;
 	#signatures = new Map<number, string>();
-	/** How the deltas of the newest block usually begin, up to their text. */
-	#usual = "";
-	#newest = 0;
 	#stopWord: string | undefined;
 	#stopDetails: Json | undefined;
 	#error: Extract<Ending, { error: string }> | undefined;
@@ -298,12 +206,6 @@ class MessagesDecoder implements Decoder {
 	}
 
 	event(data: string): void {
-		const piece = this.#usual !== "" && !this.isOver ? textAfter(this.#usual, data) : undefined;
-		if (piece !== undefined) this.#blocks.append(this.#newest, piece);
-		else this.#event(data);
-	}
-
-	#event(data: string): void {
 		const event = parseEvent(data);
 		if (!event || this.isOver) return;
 		const index = typeof event.index === "number" ? event.index : 0;
@@ -352,9 +254,6 @@ class MessagesDecoder implements Decoder {
 
 	#open(index: number, block: Json): void {
 		if (this.#blocks.has(index)) return;
-		const member = usualMembers.get(block.type);
-		this.#usual = member ? `{"type":"content_block_delta","index":${index},"delta":{${member}:"` : "";
-		this.#newest = index;
 		if (block.type === "text") {
 			this.#blocks.open(index, { type: "text", text: "" });
 			this.#blocks.append(index, text(block.text));
@@ -409,4 +308,4 @@ class MessagesDecoder implements Decoder {
 	}
 }
 
-export const api: Api = { request: (call) => request(call), stored, decoder: (call, builder, blocks) => new MessagesDecoder(call, builder, blocks) };
+export const api: Api = { request: (call) => request(call), decoder: (call, builder, blocks) => new MessagesDecoder(call, builder, blocks) };

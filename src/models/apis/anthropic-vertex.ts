@@ -3,7 +3,7 @@ import type { Api, Call, WireRequest } from "../api.ts";
 import { callId, api as messages, request as messagesRequest } from "./anthropic-messages.ts";
 
 export function request(call: Call): WireRequest {
-	const { headers, body } = messagesRequest(call, ['"anthropic_version":"vertex-2023-10-16"']);
+	const { headers, body } = messagesRequest(call, { anthropic_version: "vertex-2023-10-16" });
 	const base = call.baseUrl.replace(/\?.*$/, "").replace(/\/+$/, "");
 	const url = /:streamRawPredict$/.test(base) ? base : `${base.replace(/\/models$/, "")}/models/${call.modelId}:streamRawPredict`;
 	const { "anthropic-version": _, "anthropic-beta": beta, ...others } = headers;
@@ -14,4 +14,4 @@ export function request(call: Call): WireRequest {
 
 export { callId };
 
-export const api: Api = { request, stored: messages.stored, decoder: messages.decoder };
+export const api: Api = { request, decoder: messages.decoder };

@@ -3,39 +3,34 @@
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import { EventStreamReader } from "../../lib/event-stream.ts";
 import type { Image, Text } from "../../protocol/content.ts";
-import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
+import type { AssistantMessage, ToolResultMessage } from "../../protocol/messages.ts";
 import type { Model, Usage } from "../../protocol/model.ts";
-import { type Api, type Call, type Decoder, type Ending, imageOnly, noOutput, remembered, settled, thinks, type WireRequest } from "../api.ts";
+import { type Api, type Call, type Decoder, type Ending, imageOnly, noOutput, settled, textOf, thinks, type WireRequest } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
-import { count, type Json, list, object, parseEvent, text, wire } from "../json.ts";
-import { pageMaker } from "../pages.ts";
+import { count, type Json, list, object, parseEvent, text } from "../json.ts";
 import { effortWord } from "../thinking.ts";
 import { withoutRootAlternatives } from "../tool-schemas.ts";
 import { callId as claudeCallId, thinkingOf as claudeThinking } from "./anthropic-messages.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
-const pagesOf = pageMaker();
-
 export function request(call: Call): WireRequest {
 	const { model } = call;
 	const mark = cacheMark(call);
 	const thinking = thinkingOf(call);
-	const members: string[] = [];
-	if (thinking.maxTokens !== undefined) members.push(`"inferenceConfig":{"maxTokens":${thinking.maxTokens}}`);
-	if (thinking.members.length > 0) members.push(`"additionalModelRequestFields":{${thinking.members.join(",")}}`);
-	if (call.systemPrompt.trim() !== "") members.push(`"system":[${[wire({ text: call.systemPrompt }), ...mark].join(",")}]`);
-	const tools = call.tools.length > 0 ? call.tools.map((tool) => toolText(tool)) : missingTools(call.messages);
+	const body: Json = {};
+	if (thinking.maxTokens !== undefined) body.inferenceConfig = { maxTokens: thinking.maxTokens };
+	if (Object.keys(thinking.members).length > 0) body.additionalModelRequestFields = thinking.members;
+	if (call.systemPrompt.trim() !== "") body.system = [{ text: call.systemPrompt }, ...mark];
+	const tools = call.tools.length > 0 ? call.tools.map(toolOf) : missingTools(call.messages);
 	if (tools.length > 0) {
 		// A model that thinks may not be told which tool to call, and most of the others cannot be.
-		const choice = call.toolChoice && isClaude(model) && !thinks(call) ? `,"toolChoice":${wire({ tool: { name: call.toolChoice } })}` : "";
-		members.push(`"toolConfig":{"tools":[${[...tools, ...(isClaude(model) ? mark : [])].join(",")}]${choice}}`);
+		const choice = call.toolChoice && isClaude(model) && !thinks(call) ? { toolChoice: { tool: { name: call.toolChoice } } } : {};
+		body.toolConfig = { tools: [...tools, ...(isClaude(model) ? mark : [])], ...choice };
 	}
-	const pages = pagesOf(call.messages[0], messageTexts(call, mark));
-	const start = members.length > 0 ? `{${members.join(",")},` : "{";
-	const headers = { accept: "application/vnd.amazon.eventstream" };
-	return { url: address(call.baseUrl, call.modelId), headers, body: [`${start}"messages":[`, ...pages, "]}"] };
+	body.messages = messagesOf(call, mark);
+	return { url: address(call.baseUrl, call.modelId), headers: { accept: "application/vnd.amazon.eventstream" }, body };
 }
 
 function address(baseUrl: string, id: string): string {
@@ -53,90 +48,83 @@ function claudeVersion(id: string): number {
 }
 
 /** The block that says "keep all up to here", for models that can; an empty list otherwise. */
-function cacheMark({ model, retention, compat }: Call): string[] {
+function cacheMark({ model, retention, compat }: Call): Json[] {
 	const version = claudeVersion(model.id);
 	const canCache = compat.supportsCacheControl || version >= 3.07 || /claude-3-5-haiku|claude-3-5-sonnet-20241022/.test(model.id) || isNova(model);
 	if (retention === "none" || !canCache) return [];
-	return [retention === "long" && version >= 4.05 ? '{"cachePoint":{"type":"default","ttl":"1h"}}' : '{"cachePoint":{"type":"default"}}'];
+	return [{ cachePoint: { type: "default", ...(retention === "long" && version >= 4.05 ? { ttl: "1h" } : {}) } }];
 }
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
-const userBlocks = remembered((message: UserMessage): string[] => contentBlocks(message.content));
-
-const assistantBlocks = remembered((message: AssistantMessage, variant: string): string[] => {
-	return message.content.flatMap((block): string[] => {
-		if (block.type === "text") return block.text.trim() === "" ? [] : [wire({ text: block.text })];
-		if (block.type === "toolCall") return [wire({ toolUse: { toolUseId: block.id, name: block.name, input: block.arguments } })];
+function assistantBlocks(message: AssistantMessage, isOfClaude: boolean): Json[] {
+	return message.content.flatMap((block): Json[] => {
+		if (block.type === "text") return block.text.trim() === "" ? [] : [{ text: block.text }];
+		if (block.type === "toolCall") return [{ toolUse: { toolUseId: block.id, name: block.name, input: block.arguments } }];
 		// Other models take no thinking back: the service refuses what has no signature.
-		if (variant !== "claude") return [];
-		if (block.type === "redactedThinking") return [wire({ reasoningContent: { redactedContent: block.data } })];
+		if (!isOfClaude) return [];
+		if (block.type === "redactedThinking") return [{ reasoningContent: { redactedContent: block.data } }];
 		const { thinking, thinkingSignature: signature } = block;
-		if (signature) return [wire({ reasoningContent: { reasoningText: { text: thinking, signature } } })];
-		return thinking.trim() === "" ? [] : [wire({ text: thinking })];
-	});
-});
-
-const resultBlock = remembered((message: ToolResultMessage, variant: string): string => {
-	const words = message.content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
-	const images = message.content.filter((block) => block.type === "image").map(imageBlock);
-	const content = [{ text: words || (images.length > 0 ? imageOnly : noOutput) }, ...images];
-	return wire({ toolResult: { toolUseId: message.toolCallId, content, ...(message.isError && variant !== "" ? { status: "error" } : {}) } });
-});
-
-function contentBlocks(content: string | (Text | Image)[]): string[] {
-	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
-	return blocks.flatMap((block) => {
-		if (block.type === "image") return [wire(imageBlock(block))];
-		return block.text.trim() === "" ? [] : [wire({ text: block.text })];
+		if (signature) return [{ reasoningContent: { reasoningText: { text: thinking, signature } } }];
+		return thinking.trim() === "" ? [] : [{ text: thinking }];
 	});
 }
 
-function imageBlock({ mimeType, data }: Image): unknown {
+function resultBlock({ content, toolCallId, isError }: ToolResultMessage, knowsErrors: boolean): Json {
+	const images = content.filter((block) => block.type === "image").map(imageBlock);
+	const said = [{ text: textOf(content) || (images.length > 0 ? imageOnly : noOutput) }, ...images];
+	return { toolResult: { toolUseId: toolCallId, content: said, ...(isError && knowsErrors ? { status: "error" } : {}) } };
+}
+
+function contentBlocks(content: string | (Text | Image)[]): Json[] {
+	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+	return blocks.flatMap((block) => {
+		if (block.type === "image") return [imageBlock(block)];
+		return block.text.trim() === "" ? [] : [{ text: block.text }];
+	});
+}
+
+function imageBlock({ mimeType, data }: Image): Json {
 	const kind = mimeType.replace(/^image\//, "");
 	return { image: { format: kind === "jpg" ? "jpeg" : kind, source: { bytes: data } } };
 }
 
 /** The roles must alternate, so neighbours of one role become one message. */
-function messageTexts(call: Call, mark: readonly string[]): string[] {
+function messagesOf(call: Call, mark: readonly Json[]): Json[] {
 	const isOfClaude = isClaude(call.model);
-	const knowsErrors = isOfClaude || isNova(call.model) ? "status" : "";
-	const turns: { role: "user" | "assistant"; blocks: string[] }[] = [];
+	const knowsErrors = isOfClaude || isNova(call.model);
+	const blocksOf = (message: ModelMessage) => {
+		if (message.role === "assistant") return assistantBlocks(message, isOfClaude);
+		return message.role === "user" ? contentBlocks(message.content) : [resultBlock(message, knowsErrors)];
+	};
+	const turns: { role: "user" | "assistant"; content: Json[] }[] = [];
 	for (const message of call.messages) {
 		const role = message.role === "assistant" ? "assistant" : "user";
-		const blocks =
-			message.role === "assistant"
-				? assistantBlocks(message, isOfClaude ? "claude" : "")
-				: message.role === "user"
-					? userBlocks(message)
-					: [resultBlock(message, knowsErrors)];
+		const blocks = blocksOf(message);
 		if (blocks.length === 0) continue;
 		const last = turns.at(-1);
-		if (last?.role === role) last.blocks = [...last.blocks, ...blocks];
-		else turns.push({ role, blocks });
+		if (last?.role === role) last.content.push(...blocks);
+		else turns.push({ role, content: blocks });
 	}
-	const lastUser = turns.findLast(({ role }) => role === "user");
-	return turns.map((turn) => {
-		const blocks = turn === lastUser ? [...turn.blocks, ...mark] : turn.blocks;
-		return `{"role":"${turn.role}","content":[${blocks.join(",")}]}`;
-	});
+	turns.findLast(({ role }) => role === "user")?.content.push(...mark);
+	return turns;
 }
 
 export const callId = claudeCallId;
 
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
-const toolText = remembered((tool: ToolDefinition): string => {
+function toolOf(tool: ToolDefinition): Json {
 	const { $schema: _, ...schema } = withoutRootAlternatives(tool.parameters);
 	return toolSpec(tool.name, tool.description, { ...schema, type: "object" });
-});
+}
 
-function toolSpec(name: string, description: string, schema: object): string {
-	return wire({ toolSpec: { name, ...(description.trim() === "" ? {} : { description }), inputSchema: { json: schema } } });
+function toolSpec(name: string, description: string, schema: object): Json {
+	return { toolSpec: { name, ...(description.trim() === "" ? {} : { description }), inputSchema: { json: schema } } };
 }
 
 /** A conversation with calls in it is refused when it comes without tools, so the tools that were called are named. */
-function missingTools(messages: readonly ModelMessage[]): string[] {
+function missingTools(messages: readonly ModelMessage[]): Json[] {
 	const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content.filter((block) => block.type === "toolCall") : []));
 	const names = [...new Set(calls.map(({ name }) => name))];
 	return names.map((name) => toolSpec(name, "Cannot be called any more.", { type: "object", properties: {} }));
@@ -144,22 +132,21 @@ function missingTools(messages: readonly ModelMessage[]): string[] {
 
 // ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────
 
-function thinkingOf(call: Call): { members: string[]; maxTokens: number | undefined } {
+function thinkingOf(call: Call): { members: Json; maxTokens: number | undefined } {
 	const { model, level, maxTokens } = call;
 	if (isClaude(model)) {
 		const { members, maxTokens: limit, isBudget } = claudeThinking(call);
 		// Models before the fourth generation refuse the request instead of ignoring the wish.
-		if (isBudget && claudeVersion(model.id) >= 4) members.push('"anthropic_beta":["interleaved-thinking-2025-05-14"]');
-		return { members, maxTokens: limit };
+		const beta = isBudget && claudeVersion(model.id) >= 4 ? { anthropic_beta: ["interleaved-thinking-2025-05-14"] } : {};
+		return { members: { ...members, ...beta }, maxTokens: limit };
 	}
-	if (!thinks(call)) return { members: [], maxTokens };
+	if (!thinks(call)) return { members: {}, maxTokens };
 	const word = effortWord(model, level);
 	const effort = word === "minimal" ? "low" : word === "xhigh" || word === "max" ? "high" : word;
-	if (/gpt-oss/i.test(model.id)) return { members: [`"reasoning_effort":${wire(effort)}`], maxTokens };
-	if (!/nova-2/i.test(model.id)) return { members: [], maxTokens };
+	if (/gpt-oss/i.test(model.id)) return { members: { reasoning_effort: effort }, maxTokens };
+	if (!/nova-2/i.test(model.id)) return { members: {}, maxTokens };
 	// With the highest effort Nova takes no limit of its own.
-	const config = { type: "enabled", maxReasoningEffort: effort };
-	return { members: [`"reasoningConfig":${wire(config)}`], maxTokens: effort === "high" ? undefined : maxTokens };
+	return { members: { reasoningConfig: { type: "enabled", maxReasoningEffort: effort } }, maxTokens: effort === "high" ? undefined : maxTokens };
 }
 
 // ── Reply ──────────────────────────────────────────────────────────────────────────────────────────────

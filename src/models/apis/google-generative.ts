@@ -4,28 +4,36 @@ import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
 import type { Model } from "../../protocol/model.ts";
-import { type Api, type Call, type Decoder, type Ending, imageOnly, noOutput, objectSchema, remembered, settled, type WireRequest } from "../api.ts";
+import {
+	type Api,
+	type Call,
+	type Decoder,
+	type Ending,
+	imageOnly,
+	noOutput,
+	objectSchema,
+	resultsFrom,
+	settled,
+	textOf,
+	type WireRequest,
+} from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
 import { readError } from "../error-body.ts";
-import { Growing } from "../growing.ts";
-import { count, type Json, list, object, parseEvent, text, wire } from "../json.ts";
-import { pageMaker } from "../pages.ts";
+import { count, type Json, list, object, parseEvent, text } from "../json.ts";
 import { levelMap } from "../thinking.ts";
 import { googleSchema } from "../tool-schemas.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
-const pagesOf = pageMaker();
-
 export function request(call: Call): WireRequest {
-	const members: string[] = [];
-	if (call.systemPrompt.trim() !== "") members.push(`"systemInstruction":${wire({ parts: [{ text: call.systemPrompt }] })}`);
-	if (call.tools.length > 0) members.push(`"tools":[{"functionDeclarations":[${call.tools.map((tool) => toolText(tool)).join(",")}]}]`);
-	if (call.toolChoice) members.push(`"toolConfig":${wire({ functionCallingConfig: { mode: "ANY", allowedFunctionNames: [call.toolChoice] } })}`);
-	members.push(`"generationConfig":${wire({ maxOutputTokens: call.maxTokens, ...thinkingOf(call.model, call.level) })}`);
-	const pages = pagesOf(call.messages[0], contentTexts(call.messages, isThird(call.model)));
-	return { url: address(call.baseUrl, call.modelId), headers: {}, body: [`{${members.join(",")},"contents":[`, ...pages, "]}"] };
+	const body: Json = {};
+	if (call.systemPrompt.trim() !== "") body.systemInstruction = { parts: [{ text: call.systemPrompt }] };
+	if (call.tools.length > 0) body.tools = [{ functionDeclarations: call.tools.map(toolOf) }];
+	if (call.toolChoice) body.toolConfig = { functionCallingConfig: { mode: "ANY", allowedFunctionNames: [call.toolChoice] } };
+	body.generationConfig = { maxOutputTokens: call.maxTokens, ...thinkingOf(call.model, call.level) };
+	body.contents = contentsOf(call.messages, isThird(call.model));
+	return { url: address(call.baseUrl, call.modelId), headers: {}, body };
 }
 
 function address(baseUrl: string, id: string): string {
@@ -45,17 +53,14 @@ export function isThird(model: Model): boolean {
 /** Accepted instead of a signature for calls that another model made. */
 const noSignature = "skip_thought_signature_validator";
 
-function userText(message: UserMessage): string {
-	const { content } = message;
+function userParts({ content }: UserMessage): Json[] {
 	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
-	const parts = blocks.filter((block) => block.type === "image" || block.text.trim() !== "").map(part);
-	return parts.length === 0 ? "" : wire({ role: "user", parts });
+	return blocks.filter((block) => block.type === "image" || block.text.trim() !== "").map(part);
 }
 
-function assistantText(message: AssistantMessage, variant: string): string {
-	const isUnsigned =
-		variant === "3" && !message.content.some((block) => block.type === "toolCall" && signature(block.thoughtSignature).thoughtSignature);
-	const parts = message.content.flatMap((block): unknown[] => {
+function assistantParts(message: AssistantMessage, areThird: boolean): Json[] {
+	const isUnsigned = areThird && !message.content.some((block) => block.type === "toolCall" && signature(block.thoughtSignature).thoughtSignature);
+	return message.content.flatMap((block): Json[] => {
 		if (block.type === "text") {
 			const signed = signature(block.textSignature);
 			return block.text.trim() === "" && !signed.thoughtSignature ? [] : [{ text: block.text, ...signed }];
@@ -69,7 +74,6 @@ function assistantText(message: AssistantMessage, variant: string): string {
 		const signed = isUnsigned ? { thoughtSignature: noSignature } : signature(block.thoughtSignature);
 		return [{ functionCall: { name: block.name, args: block.arguments }, ...signed }];
 	});
-	return parts.length === 0 ? "" : wire({ role: "model", parts });
 }
 
 /** Anything but base64 is refused. */
@@ -77,48 +81,40 @@ function signature(value: string | undefined): { thoughtSignature?: string } {
 	return value && value.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? { thoughtSignature: value } : {};
 }
 
-function resultText(message: ToolResultMessage, variant: string): string {
+function resultPart(message: ToolResultMessage, areThird: boolean): Json {
 	const images = message.content.filter((block) => block.type === "image");
-	const words = message.content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
-	const said = words || (images.length > 0 ? imageOnly : noOutput);
+	const said = textOf(message.content) || (images.length > 0 ? imageOnly : noOutput);
 	const response = message.isError ? { error: said } : { output: said };
-	const nested = variant === "3" && images.length > 0 ? { parts: images.map(part) } : {};
-	return wire({ functionResponse: { name: message.toolName, response, ...nested } });
+	const nested = areThird && images.length > 0 ? { parts: images.map(part) } : {};
+	return { functionResponse: { name: message.toolName, response, ...nested } };
 }
 
-/** All results of one turn; the second generation takes their images in a message of their own after them. */
-function resultsText(run: readonly ToolResultMessage[], variant: string): string {
-	const results = `{"role":"user","parts":[${run.map((message) => resultText(message, variant)).join(",")}]}`;
-	const images = variant === "3" ? [] : run.flatMap((message) => message.content.filter((block) => block.type === "image"));
-	if (images.length === 0) return results;
-	return `${results},${wire({ role: "user", parts: [{ text: "Images from the tool results above:" }, ...images.map(part)] })}`;
+/** Returns all results of one turn; the second generation takes their images in a message of their own after them. */
+function resultContents(results: readonly ToolResultMessage[], areThird: boolean): Json[] {
+	const contents: Json[] = [{ role: "user", parts: results.map((message) => resultPart(message, areThird)) }];
+	const images = areThird ? [] : results.flatMap((message) => message.content.filter((block) => block.type === "image"));
+	if (images.length > 0) contents.push({ role: "user", parts: [{ text: "Images from the tool results above:" }, ...images.map(part)] });
+	return contents;
 }
 
-function part(block: Text | Image): unknown {
+function part(block: Text | Image): Json {
 	return block.type === "text" ? { text: block.text } : { inlineData: { mimeType: block.mimeType, data: block.data } };
 }
 
-const sentBefore = new Growing<ModelMessage, string>();
-
-function contentTexts(messages: readonly ModelMessage[], areThird: boolean): readonly string[] {
-	const variant = areThird ? "3" : "";
-	return sentBefore.make(messages, variant, (source, from, made, begin) => addTexts(source, from, made, begin, variant));
-}
-
-function addTexts(messages: readonly ModelMessage[], from: number, texts: string[], begin: (index: number) => void, variant: string): void {
-	for (let index = from; index < messages.length; index += 1) {
+function contentsOf(messages: readonly ModelMessage[], areThird: boolean): Json[] {
+	const contents: Json[] = [];
+	for (let index = 0; index < messages.length; index += 1) {
 		const message = messages[index] as ModelMessage;
-		begin(index);
-		if (message.role !== "toolResult") {
-			const made = message.role === "user" ? userText(message) : assistantText(message, variant);
-			if (made !== "") texts.push(made);
+		if (message.role === "toolResult") {
+			const results = resultsFrom(messages, index);
+			contents.push(...resultContents(results, areThird));
+			index += results.length - 1;
 			continue;
 		}
-		const run: ToolResultMessage[] = [];
-		for (let next: ModelMessage | undefined = message; next?.role === "toolResult"; next = messages[++index]) run.push(next);
-		index -= 1;
-		texts.push(resultsText(run, variant));
+		const parts = message.role === "user" ? userParts(message) : assistantParts(message, areThird);
+		if (parts.length > 0) contents.push({ role: message.role === "user" ? "user" : "model", parts });
 	}
+	return contents;
 }
 
 /** Ids do not go over this wire; any will do. */
@@ -128,10 +124,9 @@ export function callId(id: string): string {
 
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
-const toolText = remembered((tool: ToolDefinition): string => {
-	const parametersJsonSchema = objectSchema(googleSchema(tool.parameters));
-	return wire({ name: tool.name, description: tool.description, parametersJsonSchema });
-});
+function toolOf({ name, description, parameters }: ToolDefinition): Json {
+	return { name, description, parametersJsonSchema: objectSchema(googleSchema(parameters)) };
+}
 
 // ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────
 

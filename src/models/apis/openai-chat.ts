@@ -3,11 +3,9 @@
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
-import { type Api, type Call, endpoint, imageOnly, noOutput, objectSchema, remembered, thinks, type WireRequest } from "../api.ts";
-import { Growing } from "../growing.ts";
+import { type Api, type Call, endpoint, imageOnly, noOutput, objectSchema, textOf, thinks, type WireRequest } from "../api.ts";
 import { letterHash } from "../hash.ts";
-import { wire } from "../json.ts";
-import { pageMaker } from "../pages.ts";
+import { type Json, wire } from "../json.ts";
 import { effortWord, levelMap } from "../thinking.ts";
 import { withoutRootAlternatives } from "../tool-schemas.ts";
 import { ChatDecoder, reasoningFields } from "./openai-chat-reply.ts";
@@ -16,52 +14,51 @@ import { storedDetails } from "./reasoning-details.ts";
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
 const cacheControl = { type: "ephemeral" };
-const pagesOf = pageMaker();
 
 export function request(call: Call): WireRequest {
 	const { compat } = call;
-	const members = [`"model":${wire(call.modelId)}`, '"stream":true'];
-	if (compat.supportsUsageInStreaming) members.push('"stream_options":{"include_usage":true}');
-	if (compat.supportsStore) members.push('"store":false');
-	if (compat.supportsPromptCacheKey && call.retention !== "none") members.push(`"prompt_cache_key":${wire(call.sessionId.slice(0, 64))}`);
-	members.push(`"${compat.maxTokensField}":${call.maxTokens}`, ...thinkingOf(call));
-	if (compat.openRouterRouting) members.push(`"provider":${wire(compat.openRouterRouting)}`);
-	if (compat.vercelGatewayRouting) members.push(`"providerOptions":${wire({ gateway: compat.vercelGatewayRouting })}`);
+	const body: Json = { model: call.modelId, stream: true };
+	if (compat.supportsUsageInStreaming) body.stream_options = { include_usage: true };
+	if (compat.supportsStore) body.store = false;
+	if (compat.supportsPromptCacheKey && call.retention !== "none") body.prompt_cache_key = call.sessionId.slice(0, 64);
+	body[compat.maxTokensField] = call.maxTokens;
+	Object.assign(body, thinkingOf(call));
+	if (compat.openRouterRouting) body.provider = compat.openRouterRouting;
+	if (compat.vercelGatewayRouting) body.providerOptions = { gateway: compat.vercelGatewayRouting };
 	// Several hosts refuse an empty list, also when the conversation has tool calls in it.
-	if (call.tools.length > 0) members.push(`"tools":[${call.tools.map((tool) => toolText(tool, call.model.provider)).join(",")}]`);
+	if (call.tools.length > 0) body.tools = call.tools.map((tool) => toolOf(tool, call.model.provider));
 	// Several hosts refuse it for a model that thinks.
-	if (call.toolChoice && !thinks(call)) members.push(`"tool_choice":${wire({ type: "function", function: { name: call.toolChoice } })}`);
-	const pages = pagesOf(call.messages[0], messageTexts(call));
-	return { url: endpoint(call.baseUrl, "/chat/completions"), headers: {}, body: [`{${members.join(",")},"messages":[`, ...pages, "]}"] };
+	if (call.toolChoice && !thinks(call)) body.tool_choice = { type: "function", function: { name: call.toolChoice } };
+	body.messages = messagesOf(call);
+	return { url: endpoint(call.baseUrl, "/chat/completions"), headers: {}, body };
 }
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
-function userText(message: UserMessage): string {
-	const { content } = message;
-	if (typeof content === "string") return content.trim() === "" ? "" : wire({ role: "user", content });
+function userMessage({ content }: UserMessage): Json | undefined {
+	if (typeof content === "string") return content.trim() === "" ? undefined : { role: "user", content };
 	const parts = content.filter((block) => block.type === "image" || block.text.trim() !== "");
-	if (parts.length === 0) return "";
-	if (parts.every((part) => part.type === "text")) return wire({ role: "user", content: parts.map((part) => part.text).join("\n") });
-	return wire({ role: "user", content: parts.map(contentPart) });
+	if (parts.length === 0) return undefined;
+	if (parts.every((part) => part.type === "text")) return { role: "user", content: textOf(parts) };
+	return { role: "user", content: parts.map(contentPart) };
 }
 
-function assistantText(message: AssistantMessage, variant: string): string {
-	const isThinkingText = variant.includes("t");
-	const emptyContent = variant.includes("e") ? "" : null;
+function assistantMessage(message: AssistantMessage, call: Call): Json | undefined {
+	const { requiresThinkingAsText, requiresAssistantContent, requiresReasoningContentOnAssistantMessages } = call.compat;
 	const said = message.content.flatMap((block) => {
 		if (block.type === "text") return [block.text];
-		return block.type === "thinking" && (isThinkingText || !block.thinkingSignature) ? [block.thinking] : [];
+		return block.type === "thinking" && (requiresThinkingAsText || !block.thinkingSignature) ? [block.thinking] : [];
 	});
 	const calls = message.content.filter((block) => block.type === "toolCall");
 	const content = said.filter((part) => part.trim() !== "").join("\n");
-	if (content === "" && calls.length === 0) return "";
-	return wire({
+	if (content === "" && calls.length === 0) return undefined;
+	const needsReasoning = requiresReasoningContentOnAssistantMessages && thinks(call) && calls.length > 0;
+	return {
 		role: "assistant",
-		content: content || emptyContent,
-		...(isThinkingText ? {} : reasoningMembers(message, variant.includes("r") && calls.length > 0)),
-		...(calls.length > 0 ? { tool_calls: calls.map((call) => callPart(wireId(call.id, variant), call.name, call.arguments)) } : {}),
-	});
+		content: content || (requiresAssistantContent ? "" : null),
+		...(requiresThinkingAsText ? {} : reasoningMembers(message, needsReasoning)),
+		...(calls.length > 0 ? { tool_calls: calls.map(({ id, name, arguments: args }) => callPart(wireId(id, call), name, args)) } : {}),
+	};
 }
 
 /** Hosts accept a space where there was no reasoning; they refuse an empty text as missing. */
@@ -88,96 +85,68 @@ function signatureOf(block: AssistantMessage["content"][number]): string | undef
 }
 
 /** Mistral takes ids of exactly nine letters and digits. Each other id has one such form, for the call and for its result. */
-function wireId(id: string, variant: string): string {
-	return !variant.includes("m") || /^[A-Za-z0-9]{9}$/.test(id) ? id : letterHash(id, 9);
+function wireId(id: string, { compat }: Call): string {
+	return !compat.requiresMistralToolIds || /^[A-Za-z0-9]{9}$/.test(id) ? id : letterHash(id, 9);
 }
 
-function callPart(id: string, name: string, args: unknown): unknown {
+function callPart(id: string, name: string, args: unknown): Json {
 	return { id, type: "function", function: { name, arguments: wire(args) } };
 }
 
-function resultText(message: ToolResultMessage, variant: string): string {
-	const words = textOf(message.content);
+function resultMessage(message: ToolResultMessage, call: Call): Json {
 	const hasImage = message.content.some((block) => block.type === "image");
-	const name = variant.includes("n") ? { name: message.toolName } : {};
-	return wire({ role: "tool", tool_call_id: wireId(message.toolCallId, variant), ...name, content: words || (hasImage ? imageOnly : noOutput) });
+	const name = call.compat.requiresToolResultName ? { name: message.toolName } : {};
+	const content = textOf(message.content) || (hasImage ? imageOnly : noOutput);
+	return { role: "tool", tool_call_id: wireId(message.toolCallId, call), ...name, content };
 }
 
-function textOf(content: (Text | Image)[]): string {
-	return content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
-}
-
-function contentPart(block: Text | Image): unknown {
+function contentPart(block: Text | Image): Json {
 	if (block.type === "text") return { type: "text", text: block.text };
 	return { type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } };
 }
 
-/** The flags that change how a message is written, a letter each. */
-function variantOf(call: Call): string {
-	const { compat } = call;
-	const flags = {
-		t: compat.requiresThinkingAsText,
-		e: compat.requiresAssistantContent,
-		n: compat.requiresToolResultName,
-		m: compat.requiresMistralToolIds,
-		r: compat.requiresReasoningContentOnAssistantMessages && thinks(call),
-		a: compat.requiresAssistantAfterToolResult,
-	};
-	return Object.entries(flags)
-		.flatMap(([letter, isSet]) => (isSet ? [letter] : []))
-		.join("");
-}
-
-const sentBefore = new Growing<ModelMessage, string>();
-
-function messageTexts(call: Call): string[] {
+function messagesOf(call: Call): Json[] {
 	const { compat, messages, model } = call;
-	const variant = variantOf(call);
 	const isMarked = compat.supportsCacheControl && call.retention !== "none" && /claude/i.test(model.id);
-	const sent = sentBefore.make(messages, variant, (source, from, made, begin) => addTexts(source, from, made, begin, variant));
-	if (call.systemPrompt.trim() === "") return isMarked ? markLast(sent.slice(), messages) : sent.slice();
-	const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
-	const content = isMarked ? [{ type: "text", text: call.systemPrompt, cache_control: cacheControl }] : call.systemPrompt;
-	const texts = [wire({ role, content }), ...sent];
-	return isMarked ? markLast(texts, messages) : texts;
+	const sent: Json[] = [];
+	if (call.systemPrompt.trim() !== "") {
+		const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
+		const content = isMarked ? [{ type: "text", text: call.systemPrompt, cache_control: cacheControl }] : call.systemPrompt;
+		sent.push({ role, content });
+	}
+	addConversation(sent, call);
+	const last = sent.at(-1);
+	// Only a plain text can get the mark.
+	if (isMarked && messages.length > 0 && typeof last?.content === "string")
+		last.content = [{ type: "text", text: last.content, cache_control: cacheControl }];
+	return sent;
 }
 
-function addTexts(messages: readonly ModelMessage[], from: number, texts: string[], begin: (index: number) => void, variant: string): void {
-	const needsReply = variant.includes("a");
+function addConversation(sent: Json[], call: Call): void {
 	let isAfterResult = false;
-	const add = (role: ModelMessage["role"], made: string) => {
-		if (made === "") return;
-		if (isAfterResult && role === "user" && needsReply) texts.push(wire({ role: "assistant", content: "Tool results received." }));
+	const add = (role: ModelMessage["role"], made: Json | undefined) => {
+		if (!made) return;
+		if (isAfterResult && role === "user" && call.compat.requiresAssistantAfterToolResult)
+			sent.push({ role: "assistant", content: "Tool results received." });
 		isAfterResult = role === "toolResult";
-		texts.push(made);
+		sent.push(made);
 	};
 	let images: Image[] = [];
 	const addImages = () => {
 		const caption = { type: "text", text: "Images from the tool results above:" };
-		if (images.length > 0) add("user", wire({ role: "user", content: [caption, ...images.map(contentPart)] }));
+		if (images.length > 0) add("user", { role: "user", content: [caption, ...images.map(contentPart)] });
 		images = [];
 	};
-	for (let index = from; index < messages.length; index += 1) {
-		const message = messages[index] as ModelMessage;
+	for (const message of call.messages) {
 		if (message.role === "toolResult") {
-			add("toolResult", resultText(message, variant));
-			for (const block of message.content) if (block.type === "image") images.push(block);
+			add("toolResult", resultMessage(message, call));
+			images.push(...message.content.filter((block) => block.type === "image"));
 			continue;
 		}
 		addImages();
-		if (!needsReply || !isAfterResult) begin(index);
-		add(message.role, message.role === "user" ? userText(message) : assistantText(message, variant));
+		add(message.role, message.role === "user" ? userMessage(message) : assistantMessage(message, call));
 	}
 	addImages();
-}
-
-/** Puts a cache mark on the text of the last message, when that is a plain one. */
-function markLast(texts: string[], messages: readonly ModelMessage[]): string[] {
-	if (messages.length === 0 || texts.length === 0) return texts;
-	const last = JSON.parse(texts.pop() as string) as { content: unknown };
-	if (typeof last.content === "string") last.content = [{ type: "text", text: last.content, cache_control: cacheControl }];
-	texts.push(wire(last));
-	return texts;
 }
 
 /** The part before `|`, only `[A-Za-z0-9_-]`, at most 40 characters. */
@@ -188,37 +157,37 @@ export function callId(id: string): string {
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
 /** OpenAI itself refuses alternatives at the root; others take them. */
-const toolText = remembered((tool: ToolDefinition, variant: string): string => {
-	const parameters = objectSchema(variant === "openai" ? withoutRootAlternatives(tool.parameters) : tool.parameters);
-	return wire({ type: "function", function: { name: tool.name, description: tool.description, parameters } });
-});
+function toolOf(tool: ToolDefinition, provider: string): Json {
+	const parameters = objectSchema(provider === "openai" ? withoutRootAlternatives(tool.parameters) : tool.parameters);
+	return { type: "function", function: { name: tool.name, description: tool.description, parameters } };
+}
 
 // ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────
 
-function thinkingOf(call: Call): string[] {
+function thinkingOf(call: Call): Json {
 	const { compat, level, model } = call;
-	if (!model.reasoning) return [];
+	if (!model.reasoning) return {};
 	const isOn = level !== "off";
 	const word = compat.reasoningEffortMap[level] ?? effortWord(model, level);
-	const effort = word !== undefined && compat.supportsReasoningEffort ? [`"reasoning_effort":${wire(word)}`] : [];
+	const effort: Json = word !== undefined && compat.supportsReasoningEffort ? { reasoning_effort: word } : {};
 	// Hosts with a switch of their own accept an effort only for models that name their words; `xhigh` is the word of `max`.
 	const map = levelMap(model);
 	const isNamed = typeof map[level] === "string" || (level === "xhigh" && typeof map.max === "string");
-	const namedEffort = isOn && isNamed ? effort : [];
+	const namedEffort = isOn && isNamed ? effort : {};
 	switch (compat.thinkingFormat) {
 		case "openrouter":
-			return [`"reasoning":${wire(word === undefined ? { enabled: false } : { effort: word })}`];
+			return { reasoning: word === undefined ? { enabled: false } : { effort: word } };
 		case "deepseek":
 		case "zai":
-			return [`"thinking":{"type":"${isOn ? "enabled" : "disabled"}"}`, ...namedEffort];
+			return { thinking: { type: isOn ? "enabled" : "disabled" }, ...namedEffort };
 		case "qwen":
-			return [`"enable_thinking":${isOn}`, ...namedEffort];
+			return { enable_thinking: isOn, ...namedEffort };
 		case "qwen-chat-template":
-			return [`"chat_template_kwargs":{"enable_thinking":${isOn}}`];
+			return { chat_template_kwargs: { enable_thinking: isOn } };
 		case "together":
-			return [`"reasoning":{"enabled":${isOn}}`, ...namedEffort];
+			return { reasoning: { enabled: isOn }, ...namedEffort };
 		case "none":
-			return [];
+			return {};
 		default:
 			return effort;
 	}

@@ -1,84 +1,78 @@
 /** OpenAI Responses. */
-import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
+import type { ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
-import { type Api, type Call, endpoint, imageOnly, noOutput, objectSchema, remembered, type WireRequest } from "../api.ts";
-import { Growing } from "../growing.ts";
+import { type Api, type Call, endpoint, imageOnly, noOutput, objectSchema, textOf, type WireRequest } from "../api.ts";
 import { hexHash } from "../hash.ts";
-import { list, object, wire } from "../json.ts";
-import { pageMaker } from "../pages.ts";
+import { type Json, list, object, wire } from "../json.ts";
 import { effortWord } from "../thinking.ts";
 import { withoutRootAlternatives } from "../tool-schemas.ts";
 import { ResponsesDecoder } from "./openai-responses-reply.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
-const pagesOf = pageMaker();
-
 export function request(call: Call): WireRequest {
 	const { compat } = call;
-	const members = [`"model":${wire(call.modelId)}`, '"stream":true', '"store":false', `"max_output_tokens":${Math.max(16, call.maxTokens)}`];
-	members.push(...thinkingOf(call));
-	if (call.retention !== "none" && compat.supportsPromptCacheKey) members.push(`"prompt_cache_key":${wire(call.sessionId.slice(0, 64))}`);
-	if (call.retention === "long" && compat.supportsPromptCacheKey) members.push('"prompt_cache_retention":"24h"');
-	if (call.tools.length > 0) members.push(`"tools":[${call.tools.map((tool) => toolText(tool, compat.supportsStrictMode ? "s" : "")).join(",")}]`);
-	if (call.toolChoice) members.push(`"tool_choice":${wire({ type: "function", name: call.toolChoice })}`);
-	const pages = pagesOf(call.messages[0], inputTexts(call));
-	return { url: endpoint(call.baseUrl, "/responses"), headers: {}, body: [`{${members.join(",")},"input":[`, ...pages, "]}"] };
+	const body: Json = { model: call.modelId, stream: true, store: false, max_output_tokens: Math.max(16, call.maxTokens), ...thinkingOf(call) };
+	if (call.retention !== "none" && compat.supportsPromptCacheKey) body.prompt_cache_key = call.sessionId.slice(0, 64);
+	if (call.retention === "long" && compat.supportsPromptCacheKey) body.prompt_cache_retention = "24h";
+	if (call.tools.length > 0) body.tools = call.tools.map((tool) => toolOf(tool, compat.supportsStrictMode));
+	if (call.toolChoice) body.tool_choice = { type: "function", name: call.toolChoice };
+	body.input = inputOf(call);
+	return { url: endpoint(call.baseUrl, "/responses"), headers: {}, body };
 }
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
-function userText(message: UserMessage): string {
-	const { content } = message;
+function userItems({ content }: UserMessage): Json[] {
 	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
 	const parts = blocks.filter((block) => block.type === "image" || block.text.trim() !== "").map(inputPart);
-	return parts.length === 0 ? "" : wire({ role: "user", content: parts });
+	return parts.length === 0 ? [] : [{ role: "user", content: parts }];
 }
 
-/** The items of a reply, joined by commas. `copy` tells replies of the same moment apart. */
-function assistantText(message: AssistantMessage, copy: string): string {
-	const isReasoning = message.content.map((block) => block.type === "thinking" && isReasoningItem(block.thinkingSignature));
+/** `copy` tells replies of the same moment apart. */
+function assistantItems(message: AssistantMessage, copy: string): Json[] {
+	const reasoning = message.content.map((block) => (block.type === "thinking" ? reasoningItem(block.thinkingSignature) : undefined));
 	// The provider refuses items of its own whose reasoning is missing; without their ids it accepts them as new ones.
-	const isWhole = message.content.every((block, index) => block.type !== "thinking" || isReasoning[index]);
+	const isWhole = message.content.every((block, index) => block.type !== "thinking" || reasoning[index]);
 	const madeId = (index: number) => `msg_${message.timestamp}_${index}${copy}`;
-	const items = message.content.flatMap((block, index): { item: string; isReasoning?: true }[] => {
-		if (block.type === "text") return block.text.trim() === "" ? [] : [{ item: messageItem(block, madeId(index), isWhole) }];
-		if (block.type === "toolCall") return [{ item: wire(callItem(block.id, block.name, block.arguments, isWhole)) }];
+	const items = message.content.flatMap((block, index): Json[] => {
+		if (block.type === "text") return block.text.trim() === "" ? [] : [messageItem(block, madeId(index), isWhole)];
+		if (block.type === "toolCall") return [callItem(block.id, block.name, block.arguments, isWhole)];
 		if (block.type !== "thinking") return [];
-		if (block.thinkingSignature) return isReasoning[index] ? [{ item: block.thinkingSignature, isReasoning: true }] : [];
-		return block.thinking.trim() === "" ? [] : [{ item: messageItem({ type: "text", text: block.thinking }, madeId(index), false) }];
+		const item = reasoning[index];
+		if (block.thinkingSignature) return item ? [item] : [];
+		return block.thinking.trim() === "" ? [] : [messageItem({ type: "text", text: block.thinking }, madeId(index), false)];
 	});
 	// Reasoning that nothing follows is refused.
-	while (items.at(-1)?.isReasoning) items.pop();
-	return items.map(({ item }) => item).join(",");
+	for (let last = items.at(-1); last && reasoning.includes(last); last = items.at(-1)) items.pop();
+	return items;
 }
 
 /**
- * Whether a signature is an item of reasoning that can go back. Nothing is stored at the provider, so the item has to bring its content:
+ * The item of reasoning in a signature, if it can go back. Nothing is stored at the provider, so the item has to bring its content:
  * encrypted, or in the open where an open model runs. An item without it is only an id that the provider does not find.
  */
-function isReasoningItem(stored: string | undefined): boolean {
-	if (!stored?.startsWith("{")) return false;
+function reasoningItem(stored: string | undefined): Json | undefined {
+	if (!stored?.startsWith("{")) return undefined;
 	try {
 		const item = object(JSON.parse(stored));
-		return item?.type === "reasoning" && (Boolean(item.encrypted_content) || list(item.content).length > 0);
+		return item?.type === "reasoning" && (item.encrypted_content || list(item.content).length > 0) ? item : undefined;
 	} catch {
-		return false; // Another API made it under the same name, or the file is damaged.
+		return undefined; // Another API made it under the same name, or the file is damaged.
 	}
 }
 
-function messageItem(block: Text, madeId: string, hasOwnId: boolean): string {
+function messageItem(block: Text, madeId: string, hasOwnId: boolean): Json {
 	const { id, phase } = readSignature(block.textSignature);
-	const content = [{ type: "output_text", text: block.text, annotations: [] }];
-	return wire({
+	return {
 		type: "message",
 		role: "assistant",
 		id: shortId((hasOwnId && id) || madeId),
 		...(phase ? { phase } : {}),
 		status: "completed",
-		content,
-	});
+		content: [{ type: "output_text", text: block.text, annotations: [] }],
+	};
 }
 
 function readSignature(signature: string | undefined): { id?: string; phase?: string } {
@@ -98,48 +92,41 @@ function shortId(id: string): string {
 }
 
 /** An engine id is `<call_id>|<item_id>`. */
-function callItem(id: string, name: string, args: unknown, hasItemId: boolean): unknown {
+function callItem(id: string, name: string, args: unknown, hasItemId: boolean): Json {
 	const [callId, itemId] = id.split("|");
 	return { type: "function_call", ...(hasItemId && itemId?.startsWith("fc") ? { id: itemId } : {}), call_id: callId, name, arguments: wire(args) };
 }
 
-function resultText(message: ToolResultMessage): string {
-	const blocks = message.content.filter((block) => block.type === "image" || block.text.trim() !== "");
-	const hasImage = blocks.some((block) => block.type === "image");
-	const words = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-	const images = blocks.filter((block) => block.type === "image").map(inputPart);
-	const output = hasImage ? [inputPart({ type: "text", text: words || imageOnly }), ...images] : words || noOutput;
-	return wire({ type: "function_call_output", call_id: message.toolCallId.split("|")[0], output });
+function resultItem({ toolCallId, content }: ToolResultMessage): Json {
+	const words = textOf(content);
+	const images = content.filter((block) => block.type === "image").map(inputPart);
+	const output = images.length > 0 ? [inputPart({ type: "text", text: words || imageOnly }), ...images] : words || noOutput;
+	return { type: "function_call_output", call_id: toolCallId.split("|")[0], output };
 }
 
-function inputPart(block: Text | Image): unknown {
+function inputPart(block: Text | Image): Json {
 	if (block.type === "text") return { type: "input_text", text: block.text };
 	return { type: "input_image", detail: "auto", image_url: `data:${block.mimeType};base64,${block.data}` };
 }
 
-const sentBefore = new Growing<ModelMessage, string>();
-
-function inputTexts(call: Call): string[] {
-	const sent = sentBefore.make(call.messages, "", addTexts);
-	if (call.systemPrompt.trim() === "") return sent.slice();
-	const role = call.model.reasoning && call.compat.supportsDeveloperRole ? "developer" : "system";
-	return [wire({ role, content: call.systemPrompt }), ...sent];
-}
-
-function addTexts(messages: readonly ModelMessage[], from: number, texts: string[], begin: (index: number) => void): void {
+function inputOf(call: Call): Json[] {
+	const items: Json[] = [];
+	if (call.systemPrompt.trim() !== "") {
+		const role = call.model.reasoning && call.compat.supportsDeveloperRole ? "developer" : "system";
+		items.push({ role, content: call.systemPrompt });
+	}
 	/** How many replies have a time. */
 	const moments = new Map<number, number>();
-	for (let index = 0; index < messages.length; index += 1) {
-		const message = messages[index] as ModelMessage;
-		const copies = message.role === "assistant" ? (moments.get(message.timestamp) ?? 0) + 1 : 0;
-		if (copies > 0) moments.set(message.timestamp, copies);
-		if (index < from) continue;
-		begin(index);
-		let made: string;
-		if (message.role === "assistant") made = assistantText(message, copies === 1 ? "" : `_${copies}`);
-		else made = message.role === "user" ? userText(message) : resultText(message);
-		if (made !== "") texts.push(made);
+	for (const message of call.messages) {
+		if (message.role === "user") items.push(...userItems(message));
+		else if (message.role === "toolResult") items.push(resultItem(message));
+		else {
+			const copies = (moments.get(message.timestamp) ?? 0) + 1;
+			moments.set(message.timestamp, copies);
+			items.push(...assistantItems(message, copies === 1 ? "" : `_${copies}`));
+		}
 	}
+	return items;
 }
 
 /** The call id alone: the item id is paired with reasoning that another model does not get. */
@@ -150,26 +137,19 @@ export function callId(id: string): string {
 
 // ── Tools ──────────────────────────────────────────────────────────────────────────────────────────────
 
-const toolText = remembered((tool: ToolDefinition, variant: string): string => {
-	const strict = variant === "s" ? { strict: false } : {};
-	return wire({
-		type: "function",
-		name: tool.name,
-		description: tool.description,
-		parameters: objectSchema(withoutRootAlternatives(tool.parameters)),
-		...strict,
-	});
-});
+function toolOf({ name, description, parameters }: ToolDefinition, isStrictKnown: boolean): Json {
+	const schema = objectSchema(withoutRootAlternatives(parameters));
+	return { type: "function", name, description, parameters: schema, ...(isStrictKnown ? { strict: false } : {}) };
+}
 
 // ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────
 
-function thinkingOf(call: Call): string[] {
+function thinkingOf(call: Call): Json {
 	const { compat, level, model } = call;
-	if (!model.reasoning) return [];
-	const include = '"include":["reasoning.encrypted_content"]';
+	if (!model.reasoning) return {};
+	const include = ["reasoning.encrypted_content"];
 	const word = compat.reasoningEffortMap[level] ?? effortWord(model, level);
-	if (level === "off") return [`"reasoning":{"effort":${wire(word ?? "none")}}`, include];
-	return [`"reasoning":{"effort":${wire(word)},"summary":"auto"}`, include];
+	return { reasoning: level === "off" ? { effort: word ?? "none" } : { effort: word, summary: "auto" }, include };
 }
 
 // ── Reply ──────────────────────────────────────────────────────────────────────────────────────────────

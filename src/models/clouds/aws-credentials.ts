@@ -243,7 +243,7 @@ async function assumed(tools: CloudTools, region: string, action: string, fields
 	const url = `${endpointOf(tools, "STS", `https://sts.${region}.${suffix}`)}/`;
 	const body = new URLSearchParams({ Action: action, Version: "2011-06-15", ...fields }).toString();
 	const plain = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
-	const headers = keys ? signed({ method: "POST", url, headers: plain, body: [body] }, { keys, region, service: "sts", now: tools.now() }) : plain;
+	const headers = keys ? signed({ method: "POST", url, headers: plain, body }, { keys, region, service: "sts", now: tools.now() }) : plain;
 	const answer = await askSecurely(tools, { url, headers: { ...headers, accept: "application/xml" }, body });
 	if (answer.status !== 200) throw new CloudError(`the role ${fields.RoleArn} could not be assumed: ${refusalOf(answer)}`, isBusy(answer));
 	const member = (name: string) => new RegExp(`<${name}>\\s*([^<]*?)\\s*</${name}>`).exec(answer.body)?.[1];

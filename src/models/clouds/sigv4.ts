@@ -11,7 +11,7 @@ export interface ToSign {
 	method: string;
 	url: string;
 	headers: Readonly<Record<string, string>>;
-	body: readonly (string | Uint8Array)[];
+	body: string;
 }
 
 export interface Signer {
@@ -45,7 +45,7 @@ export function signed(request: ToSign, { keys, region, service, now }: Signer):
 		hashOf(request.body),
 	].join("\n");
 	const scope = `${time.slice(0, 8)}/${region}/${service}/aws4_request`;
-	const toSign = ["AWS4-HMAC-SHA256", time, scope, hashOf([canonical])].join("\n");
+	const toSign = ["AWS4-HMAC-SHA256", time, scope, hashOf(canonical)].join("\n");
 	const signature = hmac(signingKey(keys.secretAccessKey, time.slice(0, 8), region, service), toSign).toString("hex");
 	headers.authorization = `AWS4-HMAC-SHA256 Credential=${keys.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
 	return headers;
@@ -75,8 +75,6 @@ function hmac(key: string | Buffer, value: string): Buffer {
 	return createHmac("sha256", key).update(value, "utf8").digest();
 }
 
-function hashOf(pieces: ToSign["body"]): string {
-	const hash = createHash("sha256");
-	for (const piece of pieces) hash.update(piece);
-	return hash.digest("hex");
+function hashOf(text: string): string {
+	return createHash("sha256").update(text, "utf8").digest("hex");
 }

@@ -51,27 +51,22 @@ export interface Filling {
 	setup: Pick<Setup, "systemPrompt" | "tools">;
 }
 
-interface Counting extends Omit<Filling, "setup"> {
-	/** The place of the branch where `messages` begin, when these are only the newest. */
-	from?: number;
-}
-
 /**
  * Tokens of the context. A reply older than the newest compaction does not count: its count includes what has since been compacted.
  * A failed reply has no count and must not hide the count of the last good one.
  */
 export function contextTokens({ messages, branch, setup }: Filling): number {
-	return countedTokens({ messages, branch }) ?? estimateSetup(setup) + estimateMessages(messages);
+	return countedTokens(messages, branch) ?? estimateSetup(setup) + estimateMessages(messages);
 }
 
-/** The same if a reply was counted; nothing if everything would be an estimate. */
-export function countedTokens({ messages, branch, from = 0 }: Counting): number | undefined {
-	const counted = newestCounted(messages, branch, from);
+/** Returns the same if a reply was counted; undefined if everything would be an estimate. */
+export function countedTokens(messages: readonly AgentMessage[], branch: Branch): number | undefined {
+	const counted = newestCounted(messages, branch);
 	return counted && usedTokens(counted.reply.usage) + estimateMessages(messages.slice(counted.index + 1));
 }
 
-function newestCounted(messages: readonly AgentMessage[], branch: Branch, from: number): { reply: AssistantMessage; index: number } | undefined {
-	for (let place = branch.length - 1; place >= from; place--) {
+function newestCounted(messages: readonly AgentMessage[], branch: Branch): { reply: AssistantMessage; index: number } | undefined {
+	for (let place = branch.length - 1; place >= 0; place--) {
 		const kind = branch.kind(place);
 		if (kind === "compaction") return undefined;
 		if (kind !== "message:assistant") continue;

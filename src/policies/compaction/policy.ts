@@ -19,8 +19,6 @@ export interface Conversation {
 	branch: () => Branch;
 	/** The live context. */
 	messages: () => readonly AgentMessage[];
-	/** Its newest messages, and the place of the branch where they begin: older ones may not have been read. */
-	recent: () => { messages: readonly AgentMessage[]; from: number };
 	model: () => Model | undefined;
 	/** The inputs of the next model call. */
 	setup: () => Promise<Setup>;
@@ -90,9 +88,9 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 		const branch = conversation.branch();
 		const model = conversation.model();
 		if (!settings().enabled || isResting || !model || !hasNewReply(branch)) return false;
-		// Called at every turn: the provider's count is nearly always known without older messages, and without building a system prompt.
-		const counted = countedTokens({ ...conversation.recent(), branch });
-		const tokens = counted ?? contextTokens({ messages: conversation.messages(), branch, setup: await conversation.setup() });
+		const messages = conversation.messages();
+		// Called at every turn: usually the provider's count is known, and no system prompt has to be built for an estimate.
+		const tokens = countedTokens(messages, branch) ?? contextTokens({ messages, branch, setup: await conversation.setup() });
 		return tokens + estimateMessages(pending) > limits(model).threshold && canCut(model);
 	};
 

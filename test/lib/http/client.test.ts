@@ -49,11 +49,11 @@ test("posts a body and streams the answer, over one kept connection", async () =
 	expect(server.connections).toBe(1);
 });
 
-test("a body of many pieces arrives whole", async () => {
+test("a body of several megabytes arrives whole", async () => {
 	server.answer(stream(Buffer.from("x")));
-	const pieces = Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? Buffer.alloc(40_000, "a") : "é".repeat(10_000)));
-	expect(await client.post(post({ body: pieces }))).toMatchObject({ type: "ended" });
-	expect(server.received[0]?.body).toBe(pieces.map(String).join(""));
+	const body = `${"a".repeat(40_000)}${"é".repeat(10_000)}`.repeat(100);
+	expect(await client.post(post({ body }))).toMatchObject({ type: "ended" });
+	expect(server.received[0]?.body).toBe(body);
 });
 
 test("a refusal brings at most 64 KB of its body, and is not tried again", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ModelMessage, ModelRequest, StreamEvent } from "../../../src/agent/contracts.ts";
 import { request as converse } from "../../../src/models/apis/bedrock-converse.ts";
+import { wire } from "../../../src/models/json.ts";
 import type { ModelRegistry, RegistryOptions } from "../../../src/models/registry.ts";
 import type { AssistantMessage } from "../../../src/protocol/messages.ts";
 import type { Model } from "../../../src/protocol/model.ts";
@@ -310,8 +311,7 @@ describe("what is sent", () => {
 	};
 	const asked = (id: string, changes: Partial<Model> = {}) => model({ id, provider: "amazon-bedrock", api: "bedrock-converse", ...changes });
 	const sent = (to: Model, messages: readonly ModelMessage[], changes: Parameters<typeof call>[2] = {}) => {
-		const { body } = converse(call(to, messages, changes));
-		return JSON.parse(Buffer.concat(body.map((piece) => Buffer.from(piece as string))).toString("utf8"));
+		return JSON.parse(wire(converse(call(to, messages, changes)).body));
 	};
 	const said = (changes: Partial<AssistantMessage>): AssistantMessage => ({
 		role: "assistant",

@@ -86,7 +86,6 @@ function makeSession(plans: readonly Plan[], keep: number, asked: (request: Mode
 			conversation: {
 				branch: () => conversation.transcript.branch,
 				messages: () => conversation.messages,
-				recent: () => conversation.recent,
 				model: () => briefing.choice.model,
 				setup: () => briefing.setup(),
 				store(body) {

@@ -66,7 +66,6 @@ function world({ messages, model = {}, settings = {}, answer = (builder) => spea
 		conversation: {
 			branch: () => branchOf(entries),
 			messages: () => live,
-			recent: () => ({ messages: live, from: 0 }),
 			model: () => used,
 			setup: async () => ({ model: used, thinkingLevel: "off", systemPrompt: "", tools: [] }),
 			store(body) {
