@@ -1,8 +1,9 @@
 /** Dialogs of extensions as questions of the protocol: forms where the client has them, else requests for permission. */
+
+import { randomBytes } from "node:crypto";
 import type { CreateElicitationResponse, ElicitationSchema, PermissionOption, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { DialogOptions, Elicit, Ui } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
-import { randomBytes } from "../lib/ids.ts";
 import type { Asking } from "./approvals.ts";
 import type { Client } from "./capabilities.ts";
 import { codes, isRpcError } from "./errors.ts";

@@ -2,8 +2,9 @@
  * Our events as updates of version 1 of the protocol: the one place that decides what an editor shows. Live events and the entries of a stored
  * session go through the same functions.
  */
+
+import { randomBytes } from "node:crypto";
 import type { CompactionUpdate, Notice, PlanEntry, SessionUpdate, ToolCallContent, ToolCallLocation } from "@agentclientprotocol/sdk";
-import { randomBytes } from "../lib/ids.ts";
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, ToolResult } from "../protocol/messages.ts";
 import type { TodoPhase } from "../protocol/todos.ts";

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import type { ListSessionsResponse, LoadSessionResponse, NewSessionResponse, ResumeSessionResponse } from "@agentclientprotocol/sdk";
-import { type Redactor, redactor, secretsAgeMs } from "../lib/redact.ts";
+import { type Redactor, redactor } from "../lib/redact.ts";
 import type { LiveSession } from "../live/live-session.ts";
 import type { Options } from "../protocol/flags.ts";
 import type { Asking } from "./approvals.ts";
@@ -164,7 +164,7 @@ export class Sessions {
 	}
 
 	#freshRedactor(): Redactor {
-		return redactor(() => this.#secrets(), secretsAgeMs);
+		return redactor(() => this.#secrets());
 	}
 
 	/** Nothing as long as no session has looked for credentials; that is not the same as none. */

@@ -2,11 +2,12 @@
  * Puts the files of a state back: all of them or none, whenever the process is killed. What it is about to do is written down first; a
  * later process undoes what a killed one began, unless the session file says that it was completed.
  */
+
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CommandError } from "../lib/command-error.ts";
-import { randomBytes } from "../lib/ids.ts";
 import { isAbandoned, isUnfinished, makeOwned } from "../snapshots/owner.ts";
 import { below, onDisk, type RepositoryPath, toText } from "../snapshots/paths.ts";
 import { type ChangeInput, type PreparedChanges, prepareChanges, undoChanges } from "../snapshots/put-back.ts";

@@ -2,11 +2,11 @@
  * Keeps states of a working tree as git trees in the user's directory, with or without a repository around the files. The project's own git
  * is only asked which files it ignores. Objects are stored in full, so that nothing the user does to their repository can lose one.
  */
-import { createHash } from "node:crypto";
+
+import { createHash, randomBytes } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { randomBytes } from "../lib/ids.ts";
 import { differences } from "../snapshots/compare.ts";
 import { Git, GitError, type GitOptions } from "../snapshots/git.ts";
 import { asFileName, below, entries, inside, onDisk, type RepositoryPath } from "../snapshots/paths.ts";

@@ -41,8 +41,6 @@ export async function readFrontMatter(text: string): Promise<FrontMatter> {
 	const { head, body } = splitFrontMatter(text);
 	if (head === undefined || head.trim() === "") return { attributes: {}, body };
 	if (head.length > maxHeadLength) return { attributes: {}, body, problem: `it is longer than ${maxHeadLength / 1024} KB` };
-	const plain = readPlainLines(head);
-	if (plain) return { attributes: plain, body };
 	const { load } = await import("js-yaml");
 	const yaml = (source: string): Attributes => {
 		const value = load(source);
@@ -72,19 +70,6 @@ function requireFewValues(root: object): void {
 		if (typeof value === "object" && value !== null) for (const inner of Object.values(value)) visit(inner, depth + 1);
 	};
 	visit(root, 0);
-}
-
-/** Reads what nearly every head consists of, without loading a YAML parser. Gives nothing when only that parser can be sure. */
-function readPlainLines(head: string): Attributes | undefined {
-	const attributes: Attributes = {};
-	for (const line of head.split("\n")) {
-		if (line.trim() === "") continue;
-		const found = /^([A-Za-z][\w-]*): +([A-Za-z][^:#]*)$/.exec(line);
-		const [key = "", value = ""] = [found?.[1], found?.[2]?.trimEnd()];
-		if (!found || key === "__proto__" || Object.hasOwn(attributes, key) || /^null$/i.test(value)) return undefined;
-		attributes[key] = /^true$/i.test(value) ? true : /^false$/i.test(value) ? false : value;
-	}
-	return attributes;
 }
 
 /** Reads each key separately: as YAML if it is valid, else as plain text. */

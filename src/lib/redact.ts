@@ -27,8 +27,6 @@ export interface ByteFilter {
 }
 
 const replacement = "[redacted]";
-/** For how long an output that writes many lines a second may use the same list of secrets. */
-export const secretsAgeMs = 100;
 /** Shorter values are words, not secrets; redacting them would damage ordinary output. */
 const shortestSecret = 8;
 /** A run of overlapping secrets is replaced as one; past this length it is cut, so that memory stays bounded. */
@@ -139,28 +137,17 @@ function beginningOfSecret(text: string, needles: readonly Needle[]): number {
 }
 
 /**
- * Made from a function because credentials come and go while a session lives; it returns nothing until they have been read.
- * `maxAgeMs`: for how long an answer of the function is used; without it, it is called each time.
+ * Made from a function because credentials come and go while a session lives. It is called for every line, and returns undefined until
+ * credentials have been read.
  */
-export function redactor(secrets: () => readonly string[] | undefined, maxAgeMs = 0): Redactor {
+export function redactor(secrets: () => readonly string[] | undefined): Redactor {
 	let list: readonly string[] | undefined;
 	let needles: readonly Needle[] = [];
-	let askedAt = Number.NEGATIVE_INFINITY;
 	const current = (): readonly Needle[] => {
-		if (maxAgeMs > 0) {
-			// Called for every line: no other clock is as cheap. One that was set back counts as old.
-			const now = Date.now();
-			if (now >= askedAt && now - askedAt < maxAgeMs) return needles;
-			askedAt = now;
-		}
 		const asked = secrets();
-		if (!asked) {
-			// The first reply may follow the credentials within the age, so this answer is not kept.
-			askedAt = Number.NEGATIVE_INFINITY;
-			return needles;
-		}
+		if (!asked || asked === list) return needles;
 		if (!list || asked.length !== list.length || asked.some((secret, index) => secret !== list?.[index])) {
-			list = [...asked];
+			list = asked;
 			needles = spelled(usable(asked)).map((secret) => ({ secret, stem: stemOf(secret) }));
 		}
 		return needles;

@@ -1,4 +1,6 @@
 /** Files that rewind, for a session: takes checkpoints while it runs, shows what changed, and goes back. Loaded where `checkpoints.enabled` is on. */
+
+import { randomBytes } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
@@ -18,7 +20,6 @@ import {
 	TreeStore,
 } from "../checkpoints/index.ts";
 import { CommandError } from "../lib/command-error.ts";
-import { randomBytes } from "../lib/ids.ts";
 import type { CommandParams, CommandResult } from "../protocol/commands/index.ts";
 import type { UserMessage } from "../protocol/messages.ts";
 import { textOf } from "../session/inbox.ts";

@@ -53,8 +53,6 @@ export class Dispatch {
 	accounts: Accounts | undefined;
 	/** Counts commands as they are read. */
 	#sequence = 0;
-	/** Counts them as they run. */
-	#ordinal = 0;
 	/** The last abort of each kind that was read: commands that were read before it must no longer start. */
 	#abortedBefore = { abort: 0, abort_bash: 0 };
 
@@ -122,7 +120,7 @@ export class Dispatch {
 
 	/** Runs a handler and answers. Synchronous as long as the handler is. */
 	#run({ id, name, key, params }: Command, sequence: number, replies: Replies): void | Promise<void> {
-		const call = new DispatchedCall(id, ++this.#ordinal, sequence, this, this.#lanes);
+		const call = new DispatchedCall(id, sequence, this, this.#lanes);
 		try {
 			const handler = this.#handlers[name] as (params: unknown, call: Call) => unknown;
 			const result = handler(params, call);
@@ -193,14 +191,12 @@ class DispatchedCall implements Call {
 	readonly id: RequestId | undefined;
 	afterwards: (() => void | Promise<void>)[] | undefined;
 	prompt: AcceptedPrompt | undefined;
-	readonly ordinal: number;
 	#sequence: number;
 	#dispatch: Dispatch;
 	#lanes: Lanes;
 
-	constructor(id: RequestId | undefined, ordinal: number, sequence: number, dispatch: Dispatch, lanes: Lanes) {
+	constructor(id: RequestId | undefined, sequence: number, dispatch: Dispatch, lanes: Lanes) {
 		this.id = id;
-		this.ordinal = ordinal;
 		this.#sequence = sequence;
 		this.#dispatch = dispatch;
 		this.#lanes = lanes;

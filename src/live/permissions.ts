@@ -67,7 +67,6 @@ export class Permissions {
 	/** The host was asked by dialog, did not answer, and had never answered before. */
 	#isSilent = false;
 	#isGone = false;
-	#state: PermissionState | undefined;
 	#followers = new Set<ModeFollower>();
 	readonly unasked: UnaskedCall[] = [];
 
@@ -99,15 +98,8 @@ export class Permissions {
 		return this.#route() === "typed";
 	}
 
-	/** The same object until something in it changes. */
 	get state(): PermissionState {
-		const permissionMode = this.#mode;
-		const pendingPermissions = this.#gate?.pending.length ?? 0;
-		const { sandbox } = this;
-		const known = this.#state;
-		if (known?.permissionMode === permissionMode && known.pendingPermissions === pendingPermissions && known.sandbox === sandbox) return known;
-		this.#state = { permissionMode, pendingPermissions, sandbox };
-		return this.#state;
+		return { permissionMode: this.#mode, pendingPermissions: this.#gate?.pending.length ?? 0, sandbox: this.sandbox };
 	}
 
 	get sandbox(): SandboxState {

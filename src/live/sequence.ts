@@ -3,7 +3,7 @@
  * others. Loaded with `--seq` or by the first `subscribe`.
  */
 import { CommandError } from "../lib/command-error.ts";
-import { redactor, secretsAgeMs } from "../lib/redact.ts";
+import { redactor } from "../lib/redact.ts";
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
 import { closed, idleState, isEphemeral, nextState } from "../protocol/live.ts";
@@ -55,7 +55,7 @@ export class Sequence implements Accounts {
 		this.#after = after;
 		const { session, entries } = assembly;
 		const { bus, now } = session.edges;
-		this.#redact = redactor(assembly.knownSecrets, secretsAgeMs).line;
+		this.#redact = redactor(assembly.knownSecrets).line;
 		this.#transcript = session.transcript;
 		this.#log = this.#opened(this.#transcript);
 		this.runs = new Runs({

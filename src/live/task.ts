@@ -1,10 +1,11 @@
 /** The task tool of a session: what subagents inherit, and the sockets of the tool. Loaded with the tools. */
+
+import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
 import type { Budget } from "../agent/budget.ts";
 import type { Doors } from "../agent/doors.ts";
 import type { Tool } from "../agent/tool.ts";
 import { ownProgram } from "../client/own-program.ts";
-import { randomBytes } from "../lib/ids.ts";
 import type { Options } from "../protocol/flags.ts";
 import { settings as rows, type SettingName } from "../protocol/settings.ts";
 import type { Conversation } from "../session/conversation.ts";

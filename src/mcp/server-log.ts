@@ -1,7 +1,8 @@
 /** What a server writes to stderr: the last lines in memory, all of it in a private file whose middle is cut when it grows too large. */
+
+import { randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { randomBytes } from "../lib/ids.ts";
 import type { ByteFilter } from "../lib/redact.ts";
 
 const keptLines = 40;

@@ -5,7 +5,7 @@ import type { ModelAccess, ModelProblem, RequestDoors, StreamFunction } from "..
 import { readRegularSync } from "../lib/bounded-file-sync.ts";
 import { HttpClient } from "../lib/http/client.ts";
 import { didYouMean } from "../lib/nearest.ts";
-import { redactor, secretsAgeMs } from "../lib/redact.ts";
+import { redactor } from "../lib/redact.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
@@ -46,13 +46,10 @@ const variables = {
 	proxies: ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
 };
 
-/** The last answer about credentials, and the facts that it was made from. */
+/** The credentials as they were found with a version of `models.jsonc`. */
 interface KnownCredentials {
 	names: readonly string[];
 	values: readonly string[];
-	at: number;
-	held: number;
-	asked: number;
 	file: unknown;
 }
 
@@ -71,6 +68,7 @@ export class ModelRegistry implements ModelAccess {
 	#clouds: Promise<Clouds> | undefined;
 	/** Providers that were asked, or chosen to be. */
 	#asked = new Set<string>();
+	/** Undefined when a credential may have changed since it was made. */
 	#known: KnownCredentials | undefined;
 	/** Models that no list has, and that the user named. */
 	#named = new Map<string, Model>();
@@ -133,7 +131,7 @@ export class ModelRegistry implements ModelAccess {
 		const found = await this.#resolve(pattern);
 		if ("problem" in found) return found;
 		const { provider, id } = found.model;
-		this.#asked.add(provider);
+		this.#use(provider);
 		const isListed = (await this.#providers.of(provider)).some(({ model }) => model.id === id);
 		if (!isListed) this.#named.set(`${provider}/${id}`, found.model);
 		return found;
@@ -203,7 +201,7 @@ export class ModelRegistry implements ModelAccess {
 	/** Makes sure that the model can be asked: gives it with the facts of this registry, or the reason why not. */
 	async prepare(model: Model): Promise<{ model: Model } | ModelProblem> {
 		const refusal = await this.refusal(model);
-		this.#asked.add(providerName(model.provider));
+		this.#use(providerName(model.provider));
 		return refusal ?? { model: (await this.find(model.provider, model.id)) ?? model };
 	}
 
@@ -246,20 +244,23 @@ export class ModelRegistry implements ModelAccess {
 		return this.#credentials().names;
 	}
 
-	/**
-	 * Asked several times in each turn, and each variable of the environment is a call into the system: an answer counts for a moment, unless
-	 * a credential was used since.
-	 */
 	#credentials(): KnownCredentials {
-		const { loaded } = this.#providers;
-		const now = Date.now();
-		const known = this.#known;
-		const isFresh = known && now >= known.at && now - known.at < secretsAgeMs;
-		if (isFresh && known.held === this.#held.size && known.asked === this.#asked.size && known.file === loaded) return known;
-		const names = this.#readNames();
-		const values = this.#readSecrets(names);
-		this.#known = { names, values, at: now, held: this.#held.size, asked: this.#asked.size, file: loaded };
+		const file = this.#providers.loaded;
+		if (!this.#known || this.#known.file !== file) {
+			const names = this.#readNames();
+			this.#known = { names, values: this.#readSecrets(names), file };
+		}
 		return this.#known;
+	}
+
+	#hold(secret: string): void {
+		this.#held.add(secret);
+		this.#known = undefined;
+	}
+
+	#use(provider: string): void {
+		this.#asked.add(provider);
+		this.#known = undefined;
 	}
 
 	#readSecrets(names: readonly string[]): string[] {
@@ -386,6 +387,8 @@ export class ModelRegistry implements ModelAccess {
 		const entry = (await this.#providers.find(provider, model.id)) as Entry;
 		const { env } = this.#options;
 		const signal = AbortSignal.any([asked, this.#closing.signal]);
+		// Variables may have got other values since the last request.
+		this.#known = undefined;
 		try {
 			const key = await this.#key(provider, signal);
 			const extra = await this.#resolved(entry.headers, signal);
@@ -411,7 +414,7 @@ export class ModelRegistry implements ModelAccess {
 	): Promise<CloudAccess | CloudProblem> {
 		const route = routes.get(provider);
 		if (!route?.cloud) return { baseUrl: url, headers: key ? authHeaders(key.value, api, key.auth) : {} };
-		this.#asked.add(provider);
+		this.#use(provider);
 		const isDefaultUrl = url === route.baseUrl;
 		return (await this.#cloudsLoaded()).access(route.cloud, { api, id, baseUrl: url, isDefaultUrl, key: key?.value, auth: key?.auth, signal });
 	}
@@ -426,7 +429,7 @@ export class ModelRegistry implements ModelAccess {
 	async #loadClouds(): Promise<Clouds> {
 		const { Clouds } = await import("./clouds/index.ts");
 		const { env, now } = this.#options;
-		return new Clouds({ env, now, client: this.#client, hold: (secret) => this.#held.add(secret), signal: this.#closing.signal });
+		return new Clouds({ env, now, client: this.#client, hold: (secret) => this.#hold(secret), signal: this.#closing.signal });
 	}
 
 	/** Resolved at each call: a key may have been rotated. */
@@ -441,7 +444,7 @@ export class ModelRegistry implements ModelAccess {
 		if (custom?.apiKey === undefined) return undefined;
 		const value = await resolveValue(custom.apiKey, env, signal);
 		if (value === undefined) throw new Error("apiKey is empty");
-		this.#held.add(value);
+		this.#hold(value);
 		return { value, auth };
 	}
 
@@ -450,7 +453,7 @@ export class ModelRegistry implements ModelAccess {
 		for (const [name, value] of Object.entries(headers)) {
 			const content = await resolveValue(value, this.#options.env, signal);
 			if (content === undefined) continue;
-			if (content !== value || holdsSecret(name)) this.#held.add(content);
+			if (content !== value || holdsSecret(name)) this.#hold(content);
 			resolved[name.toLowerCase()] = content;
 		}
 		return resolved;

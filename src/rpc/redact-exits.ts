@@ -1,5 +1,5 @@
 /** Removes credentials from everything that leaves the process: frames, deltas and stderr. */
-import { redactor, secretsAgeMs } from "../lib/redact.ts";
+import { redactor } from "../lib/redact.ts";
 import type { EventWriter } from "./event-writer.ts";
 import type { FrameWriter } from "./stdio.ts";
 
@@ -12,7 +12,7 @@ export interface Exits {
 
 /** `isText`: the writer prints text, not frames. */
 export function redactExits({ writer, events, redactStderr }: Exits, knownSecrets: () => readonly string[] | undefined, isText = false): void {
-	const exits = redactor(knownSecrets, secretsAgeMs);
+	const exits = redactor(knownSecrets);
 	writer.redact = isText ? exits.text : exits.line;
 	writer.redactParts = exits.stream;
 	events.filterDeltas = exits.pieces;

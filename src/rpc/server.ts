@@ -34,7 +34,6 @@ export interface ServerParts {
 
 export class Server {
 	#parts: ServerParts;
-	#frozen: { data: unknown; json: string } | undefined;
 
 	constructor(parts: ServerParts) {
 		this.#parts = parts;
@@ -76,25 +75,11 @@ export class Server {
 
 	answer(id: RequestId | undefined, command: string, outcome: Outcome): void {
 		const { writer, dialect, lanes } = this.#parts;
-		if (!dialect.frames && "data" in outcome && isFrozenObject(outcome.data)) {
-			writer.write(`${headOf(id, command, this.#parts.asOf?.())}${this.#jsonOf(outcome.data)}}`);
-			if (!writer.isOpen) lanes.weigh();
-			return;
-		}
 		const isFailure = "error" in outcome;
 		const asOf = this.#parts.asOf?.();
 		const response: Response = { ...(asOf !== undefined && { asOf }), id, type: "response", command, success: !isFailure, ...outcome };
 		for (const line of linesOf(dialect.frames?.(response) ?? [response], command)) writer.write(line);
 		if (!writer.isOpen) lanes.weigh();
-	}
-
-	/** Frozen data never changes. A host that asks for the same again gets the JSON that was made before. */
-	#jsonOf(data: unknown): string {
-		const known = this.#frozen;
-		if (known !== undefined && known.data === data) return known.json;
-		const json = toLine(data);
-		this.#frozen = { data, json };
-		return json;
 	}
 }
 
@@ -149,11 +134,6 @@ class CommandReplies implements Replies {
 /** A successful response up to its data. */
 function headOf(id: RequestId | undefined, command: string, asOf: number | undefined): string {
 	return `{${asOf === undefined ? "" : `"asOf":${asOf},`}${id === undefined ? "" : `"id":${toLine(id)},`}"type":"response","command":"${command}","success":true,"data":`;
-}
-
-/** An object whose JSON cannot change any more. */
-function isFrozenObject(data: unknown): boolean {
-	return typeof data === "object" && data !== null && Object.isFrozen(data);
 }
 
 function* enclosed(before: string, parts: Iterable<Uint8Array>, after: string): Generator<Uint8Array> {

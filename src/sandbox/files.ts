@@ -3,10 +3,10 @@
  * the opening could be about another file.
  */
 
+import { randomBytes } from "node:crypto";
 import { constants, fstatSync, type Stats } from "node:fs";
 import { access, type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { randomBytes } from "../lib/ids.ts";
 import { notRegular, readFlags } from "../lib/unsuitable-file.ts";
 import { locate } from "./locate.ts";
 import { type Places, placesOf } from "./places.ts";

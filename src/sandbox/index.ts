@@ -1,8 +1,9 @@
 /** The sandbox of a session: built, then probed before it is trusted. Loaded only when a session asks for one. */
+
+import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, rmdirSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
-import { randomBytes } from "../lib/ids.ts";
 import type { Confinement, ProgramStart } from "../lib/shell/confinement.ts";
 import type { SandboxState, SandboxUse } from "../protocol/sandbox.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";

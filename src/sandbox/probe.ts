@@ -1,8 +1,9 @@
 /** Tries the walls before anything relies on them: real escapes, run by the code that runs commands. Each of them must fail. */
+
+import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import { randomBytes } from "../lib/ids.ts";
 import type { Confinement } from "../lib/shell/confinement.ts";
 import type { Shell as Commands, Program } from "../lib/shell/index.ts";
 import type { SandboxState } from "../protocol/sandbox.ts";

@@ -3,6 +3,7 @@
  * and hands the socket over. Names are resolved here, once, and the connection goes to the address that was checked.
  */
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import {
 	createServer as createHttpServer,
@@ -13,7 +14,6 @@ import {
 } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { randomBytes } from "../lib/ids.ts";
 import { type Authority, authorityOf, isClosedAddress, targetOf } from "./addresses.ts";
 import type { Cell } from "./cell.ts";
 import { starterEnvironment } from "./programs.ts";

@@ -1,6 +1,7 @@
 /** Frames that are not in memory any more, and the ends of what a killed process had begun: from the event log and the session file. */
+
+import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
-import { randomBytes } from "../lib/ids.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
 import { idleState, nextState } from "../protocol/live.ts";
 import { balanceClosedLog } from "../transcript/balance-log.ts";

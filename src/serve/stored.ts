@@ -1,10 +1,11 @@
 /** What is read from a session's files without its agent: entries, the page for download, artifacts. */
+
+import { randomBytes } from "node:crypto";
 import { createReadStream, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream";
-import { randomBytes } from "../lib/ids.ts";
 import { openTranscript } from "../transcript/open.ts";
 import { commonHeaders } from "./http.ts";
 import { Refusal } from "./refusal.ts";

@@ -1,8 +1,8 @@
 /** Access rights: tokens by their digests, one-time codes for the page, tickets for sockets of browsers. Plain tokens are in one file only. */
-import { createHash, timingSafeEqual } from "node:crypto";
+
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { randomBytes } from "../lib/ids.ts";
 import { type Scope, scopes } from "../protocol/routes.ts";
 
 export interface TokenRow {

@@ -32,7 +32,6 @@ export class Session {
 	readonly activity = new Activity();
 	readonly edges: Edges;
 	#parts: SessionParts;
-	#state: Readonly<SessionState> | undefined;
 
 	constructor(parts: SessionParts) {
 		this.#parts = parts;
@@ -70,14 +69,7 @@ export class Session {
 		return this.activity.isBusy;
 	}
 
-	/** The same frozen object as long as nothing changes: then a host that asks often gets the same piece of JSON. */
-	get state(): Readonly<SessionState> {
-		const state = this.#currentState();
-		if (!this.#state || !haveSameMembers(state, this.#state)) this.#state = Object.freeze(state);
-		return this.#state;
-	}
-
-	#currentState(): SessionState {
+	get state(): SessionState {
 		const { sessionId, file, name } = this.transcript;
 		const { activity, choice, inbox, controls } = this;
 		return {
@@ -349,12 +341,6 @@ export class Session {
 	#restoreTodos(): void {
 		this.#parts.todos.restore(storedTodos(this.transcript));
 	}
-}
-
-/** Values are compared by identity. Both have the same names. */
-function haveSameMembers<T extends object>(one: T, other: T): boolean {
-	for (const name in one) if (one[name] !== other[name]) return false;
-	return true;
 }
 
 /** Why nothing else can be done exclusively now. */

@@ -1,8 +1,9 @@
 /** One at a time in a repository, between tasks and between processes: git's own locks make the second one fail instead of wait. */
+
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { claim, holderOf, unclaim } from "../lib/claim.ts";
-import { randomBytes } from "../lib/ids.ts";
 
 const longestWaitMs = 120_000;
 

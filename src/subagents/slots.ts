@@ -5,11 +5,12 @@
  * A subagent that starts others waits for them, so it lends them its own slot, to one at a time. An agent that waits for a subagent can therefore
  * always go on, and no tree can block itself.
  */
+
+import { randomBytes } from "node:crypto";
 import { mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { onAbort } from "../lib/abort.ts";
 import { claim, holderOf, unclaim } from "../lib/claim.ts";
-import { randomBytes } from "../lib/ids.ts";
 import { Semaphore } from "./semaphore.ts";
 
 export interface SlotsOptions {

@@ -1,8 +1,9 @@
 /** Replaces a file in one step: readers never see half of it, and a crash leaves the old one. */
+
+import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { access, lstat, mkdir, open, readlink, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { randomBytes } from "../lib/ids.ts";
 import { removeLeftOvers } from "../lib/left-overs.ts";
 
 /** Keeps mode and owner, follows links to their target. Writes in place where a new file could not take the old one's role. */

@@ -54,16 +54,6 @@ test("secrets are asked for again each time", () => {
 	expect(redact.text("later-secret")).toBe("[redacted]");
 });
 
-test("secrets that become known within the age of the list are removed at once", () => {
-	let secrets: string[] | undefined;
-	const redact = redactor(() => secrets, 60_000);
-	expect(redact.text("later-secret")).toBe("later-secret");
-	secrets = ["later-secret"];
-	expect(redact.text("later-secret")).toBe("[redacted]");
-	secrets = [];
-	expect(redact.text("later-secret")).toBe("[redacted]");
-});
-
 test("without secrets the very same buffer comes back", () => {
 	const chunk = Buffer.from("anything");
 	expect(
@@ -153,16 +143,6 @@ test("a line of JSON loses the secret everywhere, and stays what it is", () => {
 		data: { id: "sk-1234567890", parentId: "sk-1234567890" },
 	});
 	expect(redact.line("no JSON sk-1234567890")).toBe("no JSON [redacted]");
-});
-
-test("a list of secrets may be used for a while", () => {
-	let asked = 0;
-	const redact = redactor(() => {
-		asked++;
-		return ["sk-1234567890"];
-	}, 60_000);
-	for (let round = 0; round < 3; round++) expect(redact.text("sk-1234567890")).toBe("[redacted]");
-	expect(asked).toBe(1);
 });
 
 test("bytes lose the first half of a long secret too, and one that JSON spells with escapes, wherever they are cut", () => {

@@ -1,16 +1,10 @@
-/** The state of a session: one value as long as nothing changes, another one after every change. */
+/** The state of a session shows every change. */
 import { expect, test } from "vitest";
 import { scriptedModel } from "../../src/models/scripted/model.ts";
 import type { Session } from "../../src/session/session.ts";
 import { kernel } from "./kernel.ts";
 
 const quiet = () => kernel({ stream: async () => undefined }).session;
-
-test("a session in which nothing happens has one state", () => {
-	const session = quiet();
-	expect(session.state).toBe(session.state);
-	expect(Object.isFrozen(session.state)).toBe(true);
-});
 
 const changes: Record<string, { change: (session: Session) => void; shows: object }> = {
 	model: { change: ({ choice }) => choice.use({ model: scriptedModel("other") }), shows: { model: { id: "other" } } },
@@ -38,7 +32,6 @@ test.each(Object.entries(changes))("a change is in the next state: %s", (_, { ch
 	const before = session.state;
 	const copy = structuredClone(before);
 	change(session);
-	expect(session.state).not.toBe(before);
 	expect(session.state).toMatchObject(shows);
 	expect(before).toEqual(copy);
 });

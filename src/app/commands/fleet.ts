@@ -1,12 +1,12 @@
 /** `bowline fleet`: submits runs, works on them, and shows what became of them. */
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { openQueue, type QueuePlace, refusePassword, type SharedQueue } from "../../fleet/open.ts";
 import type { RunRow, Status, Submission } from "../../fleet/queue.ts";
 import { readSubmission, SpecError, type SubmissionInput, toSubmission } from "../../fleet/spec.ts";
 import { isCut } from "../../fleet/takeovers.ts";
-import { randomBytes } from "../../lib/ids.ts";
 import { didYouMean } from "../../lib/nearest.ts";
 import { printable, printableLine } from "../../lib/printable.ts";
 import { UsageError } from "../../lib/usage-error.ts";

@@ -1,9 +1,10 @@
 /** The fleet's queue for `bowline serve --fleet`: its refusals become answers over HTTP. */
+
+import { randomBytes } from "node:crypto";
 import { isAbsolute } from "node:path";
 import { openQueue } from "../../fleet/open.ts";
 import { type QueueErrorCode, queueErrorCode } from "../../fleet/queue.ts";
 import { readSubmission, SpecError, toSubmission } from "../../fleet/spec.ts";
-import { randomBytes } from "../../lib/ids.ts";
 import type { Workspace } from "../../live/workspace.ts";
 import type { FleetRun } from "../../protocol/serve.ts";
 import type { Fleet } from "../../serve/fleet/source.ts";

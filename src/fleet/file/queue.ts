@@ -1,8 +1,10 @@
 /** The queue in a directory, for one machine: the process that holds its lock decides about everything. */
+
+import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { claim as claimFile, holderOf, unclaim } from "../../lib/claim.ts";
-import { randomBytes, uuid } from "../../lib/ids.ts";
+import { uuid } from "../../lib/ids.ts";
 import type * as Fleet from "../queue.ts";
 import { keyReused, reasons, savedRun, unknownBudget, unknownLane, unknownRun } from "../shared.ts";
 import { type RunSpec, submissionDigest } from "../spec.ts";

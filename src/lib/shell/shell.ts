@@ -1,9 +1,9 @@
 /** Runs commands: the `bash` tool, the host's `bash` command and every helper program use this one executor. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { closeSync, statSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import type { Readable } from "node:stream";
-import { randomBytes } from "../ids.ts";
 import type { Redactor } from "../redact.ts";
 import { outputLimits, type Truncation } from "../truncate.ts";
 import { commandEnvironment } from "./command-environment.ts";

@@ -1,8 +1,9 @@
 /** Private files for output that is too long to show, and their removal after a week. */
+
+import { randomBytes } from "node:crypto";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { randomBytes } from "../ids.ts";
 
 /** A file that receives the output of a command. */
 export interface OutputLog {

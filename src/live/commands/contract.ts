@@ -6,8 +6,6 @@ import type { AcceptedPrompt } from "../../session/accepted-prompt.ts";
 /** The rest of the conversation about one command. */
 export interface Call {
 	readonly id: RequestId | undefined;
-	/** Counts the commands of the session in the order in which they run. */
-	readonly ordinal: number;
 	/** Runs when the response has been written: for events that the command causes. The lane waits for its end. */
 	afterResponse(then: () => void | Promise<void>): void;
 	/** Goes on with a prompt once it has been acknowledged. The host receives a later refusal with the same id. */

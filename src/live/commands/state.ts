@@ -15,30 +15,9 @@ type Names =
 	| "set_todos";
 
 export function stateHandlers(session: Session, identity: Identity, permissions: Pick<Permissions, "state">): Pick<Handlers, Names> {
-	/** Made again when the state is another one, so that the server can answer with the same JSON until then. */
-	let known: { state: object; approvals: object; answer: SessionState } | undefined;
-	const current = (isUnchanged = false): SessionState => {
-		const state = isUnchanged && known ? known.state : session.state;
-		const approvals = permissions.state;
-		if (known?.state !== state || known.approvals !== approvals)
-			known = { state, approvals, answer: Object.freeze({ ...state, ...identity, ...approvals }) as SessionState };
-		return known.answer;
-	};
-	/** The last call that asked for the state, until the code that read it returns. */
-	let askedBy: number | undefined;
-	/** Only commands change a session in between: a host that asks many times at once costs little. */
-	const wasAskedBefore = (ordinal: number): boolean => {
-		const before = askedBy;
-		askedBy = ordinal;
-		if (before === undefined) {
-			queueMicrotask(() => {
-				askedBy = undefined;
-			});
-		}
-		return before === ordinal - 1;
-	};
+	const current = (): SessionState => ({ ...session.state, ...identity, ...permissions.state });
 	return {
-		get_state: ({ full }, { ordinal }) => (full ? fullState(session, current) : current(wasAskedBefore(ordinal))),
+		get_state: ({ full }) => (full ? fullState(session, current) : current()),
 		get_messages: () => ({ messages: [...session.messages] }),
 		get_last_assistant_text: () => ({ text: session.conversation.lastText }),
 		set_steering_mode({ mode }) {

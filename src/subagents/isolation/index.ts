@@ -1,9 +1,9 @@
 /** Isolation by git: every task works in a worktree of its own, and its work comes back as a patch or a commit. */
-import { createHash } from "node:crypto";
+
+import { createHash, randomBytes } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { randomBytes } from "../../lib/ids.ts";
 import { Git, type GitOptions } from "../../snapshots/git.ts";
 import { makeOwned } from "../../snapshots/owner.ts";
 import { asFileName, inside } from "../../snapshots/paths.ts";

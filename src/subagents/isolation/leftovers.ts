@@ -1,10 +1,11 @@
 /** Repairs and removes what killed processes left: undoes their merges, saves the work in their copies, then removes the copies. */
+
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { claim, holderOf, unclaim } from "../../lib/claim.ts";
-import { randomBytes } from "../../lib/ids.ts";
 import { Git, type GitOptions } from "../../snapshots/git.ts";
 import { isAbandoned, isUnfinished } from "../../snapshots/owner.ts";
 import { removeEmpty, removeTree } from "../../snapshots/remove.ts";

@@ -1,8 +1,9 @@
 /** The page of a session file, on disk: whole or not at all, readable only by the user. */
+
+import { randomBytes } from "node:crypto";
 import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { CommandError } from "../../lib/command-error.ts";
-import { randomBytes } from "../../lib/ids.ts";
 import { removeLeftOvers } from "../../lib/left-overs.ts";
 import { type OpenOptions, openTranscript } from "../open.ts";
 import { totalsOf } from "../stats.ts";
