@@ -5,13 +5,15 @@ export interface BenchArguments {
 	names: string[];
 	/** The `dist/` of another build. */
 	compare?: string;
+	/** The file of another program that speaks the protocol: measured in the rows that need no model. */
+	peer?: string;
 	/** In place of what each row asks for. */
 	rounds?: number;
 	/** Where every program that is measured leaves a CPU profile. Its figures are not comparable then. */
 	profile?: string;
 }
 
-export const usage = "Usage: npm run bench -- [--compare <other dist>] [--rounds <count>] [--profile <directory>] [row ...]";
+export const usage = "Usage: npm run bench -- [--compare <other dist>] [--peer <program>] [--rounds <count>] [--profile <directory>] [row ...]";
 
 export function parseBenchArguments(words: readonly string[]): BenchArguments | { problem: string } {
 	const parsed: BenchArguments = { names: [] };
@@ -21,10 +23,11 @@ export function parseBenchArguments(words: readonly string[]): BenchArguments | 
 			parsed.names.push(flag);
 			continue;
 		}
-		if (flag !== "--compare" && flag !== "--rounds" && flag !== "--profile") return { problem: `Unknown option ${flag}` };
+		if (!["--compare", "--peer", "--rounds", "--profile"].includes(flag)) return { problem: `Unknown option ${flag}` };
 		const value = inline ?? words[++at];
 		if (!value || value.startsWith("--")) return { problem: `${flag} needs a value` };
 		if (flag === "--compare") parsed.compare = value;
+		else if (flag === "--peer") parsed.peer = value;
 		else if (flag === "--profile") parsed.profile = value;
 		else {
 			parsed.rounds = Number(value);

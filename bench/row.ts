@@ -1,7 +1,7 @@
 /** A row: figures that are read from one program at a time, so that several programs can take turns. */
 
 export interface Contestant {
-	name: "this" | "other" | "floor";
+	name: "this" | "other" | "floor" | "peer";
 	/** The file that node runs. */
 	program: string;
 }
@@ -33,7 +33,7 @@ export interface Reading {
 export interface Goal {
 	most?: number;
 	least?: number;
-	/** At most so many times what the floor takes in the same run. */
+	/** Compared with the floor in the same run: at most so many times what it takes, at least so many times its rate. */
 	timesFloor?: number;
 }
 
@@ -43,6 +43,8 @@ export interface Row {
 	rounds: number;
 	/** The floor program can do this too, and is measured in the same run. */
 	hasFloor?: boolean;
+	/** So can every program that speaks the protocol: the row needs no script and no model. */
+	hasPeer?: boolean;
 	/** The row runs code from `src/` in the process that measures: it cannot measure another build. */
 	isInProcess?: boolean;
 	prepare?: (shared: string) => void | Promise<void>;

@@ -1,9 +1,9 @@
 /** Figures for a person to read. */
 import type { Series } from "./contest.ts";
-import type { Goal } from "./row.ts";
+import type { Contestant, Goal } from "./row.ts";
 import { median, pairwise, type Verdict, verdictOf } from "./statistics.ts";
 
-const middle = (series: Series, name: "this" | "other" | "floor") => {
+const middle = (series: Series, name: Contestant["name"]) => {
 	const values = series.values.get(name);
 	return values && median(values);
 };
@@ -18,7 +18,9 @@ export function printTable(name: string, all: readonly Series[]): void {
 		const floor = middle(series, "floor");
 		const parts = [`  ${series.what.padEnd(52)} ${figure(mine, series.unit).padStart(12)}`];
 		if (floor !== undefined) parts.push(`floor ${figure(floor, series.unit)}`, `ratio ${(mine / floor).toFixed(2)}`);
-		if (series.goal) parts.push(`goal ${goalText(series.goal, series.unit)}`, isMet(series.goal, mine, floor) ? "met" : "MISSED");
+		const peer = middle(series, "peer");
+		if (peer !== undefined) parts.push(`peer ${figure(peer, series.unit)}`);
+		if (series.goal) parts.push(`goal ${goalText(series.goal, series)}`, isMet(series, mine, floor) ? "met" : "MISSED");
 		console.log(parts.join("  "));
 	}
 }
@@ -52,16 +54,17 @@ function figure(value: number, unit: string): string {
 	return unit ? `${text} ${unit}` : text;
 }
 
-function goalText({ most, least, timesFloor }: Goal, unit: string): string {
+function goalText({ most, least, timesFloor }: Goal, { unit, isRate }: Series): string {
 	const parts: string[] = [];
 	if (most !== undefined) parts.push(`<= ${figure(most, unit)}`);
 	if (least !== undefined) parts.push(`>= ${figure(least, unit)}`);
-	if (timesFloor !== undefined) parts.push(`<= ${timesFloor} x floor`);
+	if (timesFloor !== undefined) parts.push(`${isRate ? ">=" : "<="} ${timesFloor} x floor`);
 	return parts.join(" and ");
 }
 
-function isMet({ most, least, timesFloor }: Goal, value: number, floor: number | undefined): boolean {
+function isMet({ goal: { most, least, timesFloor } = {}, isRate }: Series, value: number, floor: number | undefined): boolean {
 	if (most !== undefined && value > most) return false;
 	if (least !== undefined && value < least) return false;
-	return timesFloor === undefined || floor === undefined || value <= timesFloor * floor;
+	if (timesFloor === undefined || floor === undefined) return true;
+	return isRate ? value >= timesFloor * floor : value <= timesFloor * floor;
 }

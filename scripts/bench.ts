@@ -15,7 +15,7 @@ function fail(problem: string): never {
 
 const parsed = parseBenchArguments(process.argv.slice(2));
 if ("problem" in parsed) fail(parsed.problem);
-const { names, compare, rounds, profile } = parsed;
+const { names, compare, peer, rounds, profile } = parsed;
 // npm changes the folder; paths are meant from where they were typed.
 const typed = (path: string) => resolve(process.env.INIT_CWD ?? ".", path);
 if (profile) process.env.BENCH_PROFILE = typed(profile);
@@ -27,6 +27,7 @@ if (chosen.length === 0) fail(`No such row. There are: ${rows.map(({ name }) => 
 const mine: Contestant = { name: "this", program: join(import.meta.dirname, "../dist/bowline.js") };
 const floor: Contestant = { name: "floor", program: join(import.meta.dirname, "../bench/floor.cjs") };
 const contestants = [mine];
+if (peer && !existsSync(typed(peer))) fail(`There is no program ${peer}.`);
 if (compare) {
 	const program = join(typed(compare), "bowline.js");
 	if (!existsSync(program)) fail(`There is no build in ${compare}: ${program} does not exist.`);
@@ -40,7 +41,10 @@ for (const row of chosen) {
 		continue;
 	}
 	process.stderr.write(`${row.name} ...\n`);
-	const all = await contest(row, row.hasFloor ? [...contestants, floor] : contestants, rounds);
+	const others: Contestant[] = [];
+	if (row.hasFloor) others.push(floor);
+	if (row.hasPeer && peer) others.push({ name: "peer", program: typed(peer) });
+	const all = await contest(row, [...contestants, ...others], rounds);
 	if (compare) verdicts.push(...printComparison(row.name, all));
 	else printTable(row.name, all);
 }

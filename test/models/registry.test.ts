@@ -302,6 +302,16 @@ describe("models.jsonc", () => {
 		expect(JSON.stringify(end)).not.toContain("hidden-thing");
 	});
 
+	test("a key that a variable got while the process runs is a secret from the next request on", async () => {
+		server.answer(stream(cassette("anthropic-thinking-tools")));
+		const env: Record<string, string> = { ANTHROPIC_API_KEY: "first-key-1", ANTHROPIC_BASE_URL: server.url };
+		const models = make(env);
+		expect(models.secrets()).toContain("first-key-1");
+		env.ANTHROPIC_API_KEY = "second-key-2";
+		await ask(models, await found(models, "anthropic", "claude-opus-4-6"));
+		expect(models.secrets()).toContain("second-key-2");
+	});
+
 	test("names in headers of models and passwords in addresses are secrets", async () => {
 		write({
 			providers: {
