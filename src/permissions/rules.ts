@@ -52,19 +52,10 @@ function toolPattern(pattern: string): CompiledRule["isAbout"] {
 }
 
 type Rules<Rule extends PermissionRule> = readonly CompiledRule<Rule>[];
-const known = new WeakMap<Rules<PermissionRule>, Map<string, Rules<PermissionRule>>>();
-const mostKnown = 200;
 
-/** The rules about a tool, found once for each tool: most of a long list is about others. */
-export function rulesAbout<Rule extends PermissionRule>(rules: Rules<Rule>, { kind, tool }: PermissionSubject): Rules<Rule> {
-	const byTool = known.get(rules) ?? new Map<string, Rules<PermissionRule>>();
-	known.set(rules, byTool);
-	const key = `${kind} ${tool}`;
-	const found = byTool.get(key) ?? rules.filter((rule) => rule.isAbout({ kind, tool }));
-	// Names of tools come from subagents too.
-	if (byTool.size >= mostKnown) byTool.clear();
-	byTool.set(key, found);
-	return found as Rules<Rule>;
+/** Returns the rules about a tool. */
+export function rulesAbout<Rule extends PermissionRule>(rules: Rules<Rule>, subject: PermissionSubject): Rules<Rule> {
+	return rules.filter((rule) => rule.isAbout(subject));
 }
 
 /** What a rule about these tools keeps from a path. */
