@@ -13,7 +13,7 @@ export interface Located {
 
 const mostHops = 40;
 
-/** What every step of a path asks a view, found once: tools open many files with the same one. */
+/** What every step of a path asks a view. */
 interface Ways {
 	/** Directories that are seen where they are. */
 	open: readonly string[];
@@ -22,17 +22,11 @@ interface Ways {
 	temporary: readonly (readonly [string, string])[];
 }
 
-const known = new WeakMap<View, Ways>();
-
 function waysOf(view: View): Ways {
-	const found = known.get(view);
-	if (found) return found;
 	const open = [...view.writable, ...view.shown];
 	const above = new Set<string>();
 	for (const directory of open) for (let at = directory; at !== dirname(at); at = dirname(at)) above.add(dirname(at));
-	const ways = { open, above, temporary: Object.entries(view.temporary) };
-	known.set(view, ways);
-	return ways;
+	return { open, above, temporary: Object.entries(view.temporary) };
 }
 
 /** The place outside that a name inside means. Roots below /tmp are themselves; everything else there is the session's own. */
