@@ -20,45 +20,32 @@ export function visibleSockets(view: View): string[] {
 /** A session that begins right now tries its walls with it. It takes no connection, and is gone a moment later, when a mount on it would fail. */
 const probeOfAnother = /\/sandbox\/[0-9a-f]{12}\/logs\/[0-9a-f]{6}\.s$/;
 
-/** The kernel says which names programs gave to their sockets. */
+/** Returns where the sockets may be that programs gave names to. The kernel says the names. */
 function boundPaths(): string[] {
 	const paths: string[] = [];
-	const relative = new Map<string, string>();
+	const relative = new Set<string>();
 	for (const line of readProc("/proc/net/unix").split("\n")) {
-		const [, flags = "", kind, inode = "", name = ""] = /^\S+ \S+ \S+ (\S+) (\S+) \S+ +(\d+) (.+)$/.exec(line) ?? [];
+		const [, flags = "", kind, name = ""] = /^\S+ \S+ \S+ (\S+) (\S+) \S+ +\d+ (.+)$/.exec(line) ?? [];
 		if (name.startsWith("/")) paths.push(name);
 		// Names that begin with @ are in no directory. Of the others, those that wait for a connection or a message.
-		else if (name !== "" && !name.startsWith("@") && (kind === "0002" || (Number.parseInt(flags, 16) & acceptsConnections) !== 0))
-			relative.set(inode, name);
+		else if (name !== "" && !name.startsWith("@") && (kind === "0002" || (Number.parseInt(flags, 16) & acceptsConnections) !== 0)) relative.add(name);
 	}
-	return relative.size === 0 ? paths : [...paths, ...placesOf(relative)];
+	if (relative.size === 0) return paths;
+	return [...paths, ...workingDirectories().flatMap((directory) => [...relative].map((name) => join(directory, name)))];
 }
 
 const acceptsConnections = 0x10000;
 
-/** Where sockets with relative names are, by their inodes: found once, from the working directories of the programs that hold them. */
-const known = new Map<string, string[]>();
-
-function placesOf(relative: ReadonlyMap<string, string>): string[] {
-	for (const inode of known.keys()) if (!relative.has(inode)) known.delete(inode);
-	const sought = new Map([...relative].filter(([inode]) => !known.has(inode)));
-	if (sought.size > 0) {
-		for (const inode of sought.keys()) known.set(inode, []);
-		for (const process of namesIn("/proc")) if (/^\d+$/.test(process)) findIn(`/proc/${process}`, sought);
-	}
-	return [...known.values()].flat();
+/**
+ * Returns the working directories of all programs that this user may look at: a relative name of a socket begins in one of them. Which program
+ * has which socket is not asked. That would take a look at every open descriptor, and only what is a socket there is closed anyway.
+ */
+function workingDirectories(): string[] {
+	const processes = namesIn("/proc").filter((name) => /^\d+$/.test(name));
+	return [...new Set(processes.map((process) => target(`/proc/${process}/cwd`)))].filter((directory) => directory !== "");
 }
 
-function findIn(process: string, sought: ReadonlyMap<string, string>): void {
-	for (const descriptor of namesIn(`${process}/fd`)) {
-		const [, inode = ""] = /^socket:\[(\d+)\]$/.exec(target(`${process}/fd/${descriptor}`)) ?? [];
-		const name = sought.get(inode);
-		const directory = name === undefined ? "" : target(`${process}/cwd`);
-		if (name !== undefined && directory !== "") known.get(inode)?.push(join(directory, name));
-	}
-}
-
-/** Nothing for programs of other users, and those that have ended. */
+/** Returns an empty text for programs of other users, and those that have ended. */
 function target(link: string): string {
 	try {
 		return readlinkSync(link);
