@@ -130,8 +130,7 @@ const parts: Row = {
 		writeFileSync(join(work, "d7/src/file.ts"), "const x = 1;\n".repeat(100));
 		const survey = new Survey(groundIn(folder, { gitProgram: "/usr/bin/git", isRoot: process.getuid?.() === 0 }));
 		const plan = async () => {
-			const found = await survey.askGit();
-			const view = survey.commandView(undefined, found);
+			const view = survey.commandView(undefined, await survey.lookAtGit());
 			survey.makePlaceholders(view);
 			return mountPlan({ view, sockets: visibleSockets(view), inProc: ["sys"], inRun: [] });
 		};
@@ -148,7 +147,7 @@ const parts: Row = {
 			});
 		const [inside = 0, outside = 0] = await perCallInTurns(2000, [confined, plain]);
 		return [
-			{ what: "the plan of a command, from cache", value: planning, unit: "ms", goal: { most: 0.5 } },
+			{ what: "the plan of a command", value: planning, unit: "ms", goal: { most: 15 } },
 			{ what: "opening a file by a tool, added", value: (inside - outside) * 1000, unit: "us", goal: { most: 60 } },
 			...(await proxyReadings()),
 		];

@@ -20,12 +20,15 @@ export interface GitNamedFilesInput {
 
 const patienceMs = 3000;
 
-/** The answer is kept until one of the files that it came from changes. It also names files that do not exist yet: whoever makes them decides what git runs. */
+/** Keeps the answer until one of the files that it came from changes. Where git gives none, no files are named, and the next call asks again. */
 export function gitNamedFiles({ cwd, environment, git = "git" }: GitNamedFilesInput): () => Promise<readonly GitNamedFile[]> {
 	let known: { files: readonly GitNamedFile[]; sources: ReadonlyMap<string, number | undefined> } | undefined;
 	return async () => {
 		if (known && [...known.sources].every(([file, time]) => changedAt(file) === time)) return known.files;
-		const { files, sources } = await ask(git, cwd, await environment());
+		const variables = await environment();
+		const answer = await askGitForNamedFiles({ cwd, environment: () => variables, git }).catch(() => undefined);
+		if (!answer) return [];
+		const { files, sources } = answer;
 		// A repository that is made later has a configuration of its own.
 		const watched = [...sources, join(cwd, ".git"), join(cwd, ".git/config"), join(cwd, ".git/config.worktree")];
 		known = { files, sources: new Map(watched.map((file) => [file, changedAt(file)])) };
@@ -33,10 +36,24 @@ export function gitNamedFiles({ cwd, environment, git = "git" }: GitNamedFilesIn
 	};
 }
 
-async function ask(git: string, cwd: string, env: Record<string, string | undefined>): Promise<{ files: GitNamedFile[]; sources: string[] }> {
-	const output = await new Promise<string>((done) => {
+export interface NamedFiles {
+	files: readonly GitNamedFile[];
+	/** Files that the answer came from, and those that it names. */
+	sources: readonly string[];
+}
+
+/**
+ * Asks git now. The answer also names files that do not exist yet: whoever makes them decides what git runs. A configuration that git cannot read
+ * names nothing. Rejects where git could not be started, or did not come to its end.
+ */
+export async function askGitForNamedFiles({ cwd, environment, git = "git" }: GitNamedFilesInput): Promise<NamedFiles> {
+	const env = await environment();
+	const output = await new Promise<string>((done, fail) => {
 		const args = ["config", "--show-origin", "--includes", "-z", "--list"];
-		execFile(git, args, { cwd, env, timeout: patienceMs, maxBuffer: 1 << 22 }, (_, stdout) => done(stdout));
+		execFile(git, args, { cwd, env, timeout: patienceMs, maxBuffer: 1 << 22 }, (error, stdout) => {
+			if (error && typeof error.code !== "number") fail(new Error(`Git did not say which files the configuration of ${cwd} names: ${error.message}`));
+			else done(stdout);
+		});
 	});
 	const parts = output.split("\0");
 	const sources = new Set<string>();

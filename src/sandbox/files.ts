@@ -15,12 +15,15 @@ import { mayRead, mayWrite, type Verdict, type View } from "./view.ts";
 const directoryFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const mostAttempts = 40;
 
+/** Makes a view, anew for every operation. For reading, it need not say what may be written. */
+type ViewFor = (use: "reading" | "writing") => View | Promise<View>;
+
 export class ConfinedFiles {
-	readonly #view: () => View;
+	readonly #viewFor: ViewFor;
 	readonly #places: Places;
 
-	constructor(view: () => View, platform: NodeJS.Platform = process.platform) {
-		this.#view = view;
+	constructor(viewFor: ViewFor, platform: NodeJS.Platform = process.platform) {
+		this.#viewFor = viewFor;
 		this.#places = placesOf(platform);
 	}
 
@@ -34,7 +37,7 @@ export class ConfinedFiles {
 
 	/** Whether there is something that may be read. Where nothing may, there is nothing. */
 	async exists(path: string): Promise<boolean> {
-		const view = this.#view();
+		const view = await this.#viewFor("reading");
 		try {
 			const located = locate(path, view);
 			return located.missing.length === 0 && this.#mayRead(view, located.path).allowed;
@@ -45,7 +48,7 @@ export class ConfinedFiles {
 
 	/** Where a path that may be read really is. */
 	async place(path: string): Promise<string> {
-		const view = this.#view();
+		const view = await this.#viewFor("reading");
 		const located = locate(path, view);
 		if (located.missing.length > 0) throw new Error(`No such file or directory: ${path}`);
 		insist(this.#mayRead(view, located.path), path, "read");
@@ -54,20 +57,19 @@ export class ConfinedFiles {
 
 	/** The real path that a write to this path would reach. */
 	async target(path: string): Promise<string> {
-		const located = locate(path, this.#view());
+		const located = locate(path, await this.#viewFor("reading"));
 		return join(located.path, ...located.missing);
 	}
 
 	/** Opens a regular file for reading. The caller closes it. */
 	async open(path: string): Promise<FileHandle> {
-		const file = await this.#open(path);
+		const file = await this.#open(path, await this.#viewFor("reading"));
 		if (fstatSync(file.fd).isFile()) return file;
 		await file.close();
 		throw notRegular();
 	}
 
-	async #open(path: string): Promise<FileHandle> {
-		const view = this.#view();
+	async #open(path: string, view: View): Promise<FileHandle> {
 		const located = locate(path, view);
 		if (located.missing.length > 0) throw new Error(`No such file or directory: ${path}`);
 		insist(this.#mayRead(view, located.path), path, "read");
@@ -83,7 +85,8 @@ export class ConfinedFiles {
 
 	/** The entries of a directory; directories and links to them end in a slash. Entries that cannot be examined are omitted. */
 	async list(path: string): Promise<string[]> {
-		const directory = await this.#open(path);
+		const view = await this.#viewFor("reading");
+		const directory = await this.#open(path, view);
 		try {
 			if (!(await directory.stat()).isDirectory()) throw new Error(`${path} is not a directory.`);
 			const self = this.#places.pathOf(directory);
@@ -91,7 +94,7 @@ export class ConfinedFiles {
 			const entries = await readdir(self, { withFileTypes: true });
 			const marked = await Promise.allSettled(
 				entries.map(async (entry) => {
-					const target = entry.isSymbolicLink() ? this.#linked(join(place, entry.name)) : join(self, entry.name);
+					const target = entry.isSymbolicLink() ? this.#linked(join(place, entry.name), view) : join(self, entry.name);
 					return target !== undefined && (await stat(target)).isDirectory() ? `${entry.name}/` : entry.name;
 				}),
 			);
@@ -102,8 +105,7 @@ export class ConfinedFiles {
 	}
 
 	/** What a link leads to. Nothing where that is hidden: then a list must not even say whether it exists. */
-	#linked(link: string): string | undefined {
-		const view = this.#view();
+	#linked(link: string, view: View): string | undefined {
 		const located = locate(link, view);
 		if (!this.#mayRead(view, located.path).allowed) return undefined;
 		if (located.missing.length > 0) throw new Error(`No such file or directory: ${link}`);
@@ -112,8 +114,8 @@ export class ConfinedFiles {
 
 	/** Replaces a file in one step, or makes it with the folders that are missing. Resolves with what the model should know about it. */
 	async write(path: string, content: Buffer): Promise<string | undefined> {
+		const view = await this.#viewFor("writing");
 		for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-			const view = this.#view();
 			const { path: place, missing } = locate(path, view);
 			const folders = missing.length > 0 ? missing.slice(0, -1) : [];
 			const name = missing.at(-1) ?? place.slice(place.lastIndexOf("/") + 1);

@@ -15,7 +15,7 @@ import { between, isWithin, look, outermost, realPath } from "./paths.ts";
 import { escapes, hasPassed, probe } from "./probe.ts";
 import { explain, findProgram, findPrograms, type MachineKind, type Programs, thisMachine, type Unavailable } from "./programs.ts";
 import type { HostProxy, JudgeConnection } from "./proxy.ts";
-import { type PathRule, RuledPathScan } from "./ruled-paths.ts";
+import type { PathRule } from "./ruled-paths.ts";
 import { isProcessor, seccompFilter } from "./seccomp.ts";
 import { readableOfUserDirectory, Survey } from "./survey.ts";
 import { temporaryName, type View } from "./view.ts";
@@ -41,12 +41,9 @@ interface Beginning {
 	/** When. */
 	began: number;
 	cell: Promise<Cell> | undefined;
-	/** Git has answered. */
-	asked: Promise<unknown> | undefined;
 }
 
 /** Private directories of sessions that were killed are removed after this. */
-const recentMs = 500;
 const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
 
 export class Sandbox {
@@ -60,11 +57,11 @@ export class Sandbox {
 	#guard: Guard | undefined;
 	#proxy: HostProxy | undefined;
 	#judge: JudgeConnection = async () => ({ isAllowed: false, mayBePrivate: false });
+	/** Found once: they are outside every root, where no command can put another program in their place. */
 	#programs: Programs | undefined;
-	/** Of copies that subagents work in: each is its own only root. */
+	/** Of copies that subagents work in: each is its own only root. Kept for the repository that each trusts and the placeholders that it made. */
 	#copies = new Map<string, Survey>();
 	#private: string | undefined;
-	#recent: { view: View; at: number } | undefined;
 	/** What the model is told to read in hidden directories. */
 	readonly #ownReadable: string[] = [];
 	#permissionMode: () => string = () => "full";
@@ -185,7 +182,6 @@ export class Sandbox {
 		if (place === undefined || this.#gitDirectories.includes(place)) return;
 		this.#gitDirectories.push(place);
 		this.#ownReadable.push(place);
-		this.#recent = undefined;
 	}
 
 	/** The path of a program that no command can have made. */
@@ -207,7 +203,9 @@ export class Sandbox {
 	get files(): ConfinedFiles | undefined {
 		const survey = this.#survey;
 		if (!survey || !this.#state.active) return undefined;
-		return new ConfinedFiles(() => this.#recentView(survey), this.#machine.platform);
+		const viewOf = async (use: "reading" | "writing") =>
+			use === "reading" ? survey.readingView() : survey.view(undefined, await survey.lookAtGit());
+		return new ConfinedFiles(viewOf, this.#machine.platform);
 	}
 
 	/** Directories that may be written to; the working directory first. */
@@ -230,12 +228,6 @@ export class Sandbox {
 		const target = realPath(path);
 		const roots = this.#survey?.ground.roots ?? [];
 		return target !== undefined && !roots.some((root) => isWithin(target, root) || isWithin(path, root));
-	}
-
-	/** File tools come in bursts. Commands change what a view says, so each one ends its life. */
-	#recentView(survey: Survey): View {
-		if (this.#recent === undefined || performance.now() - this.#recent.at > recentMs) this.#recent = { view: survey.view(), at: performance.now() };
-		return this.#recent.view;
 	}
 
 	/** Builds the walls and tries them. Never rejects: `state` says how it went. */
@@ -295,7 +287,7 @@ export class Sandbox {
 			isRoot: process.getuid?.() === 0,
 			temporary,
 			ownReadable: this.#ownReadable,
-			rules: new RuledPathScan(this.#input.pathRules ?? []),
+			rules: this.#input.pathRules ?? [],
 		});
 		this.#survey = survey;
 		if (this.mode === "external") {
@@ -303,10 +295,9 @@ export class Sandbox {
 			return;
 		}
 		// Each of these is a program that has to be started, and none needs another one.
-		const beginning: Beginning = { began: performance.now(), cell: undefined, asked: undefined };
+		const beginning: Beginning = { began: performance.now(), cell: undefined };
 		const programs = await findPrograms(setting("sandbox.bwrapPath"), roots.roots, env.PATH ?? "", this.#machine, (located) => {
 			if (located.nsenter !== undefined) beginning.cell = openCell(located, setting("sandbox.network") !== "on");
-			beginning.asked = survey.askGit();
 		});
 		if ("reason" in programs) {
 			beginning.cell?.then((cell) => cell.kill()).catch(() => "there is none");
@@ -333,21 +324,18 @@ export class Sandbox {
 		return new HostProxy({ ...(nsenter !== undefined && { nsenter }), relay, judge: (...connection) => this.#judge(...connection) });
 	}
 
-	async #try(survey: Survey, programs: Programs, { began, cell, asked }: Beginning): Promise<void> {
+	async #try(survey: Survey, programs: Programs, { began, cell }: Beginning): Promise<void> {
 		const { setting } = this.#input;
 		const network = setting("sandbox.network");
 		const maxProcesses = setting("sandbox.maxProcesses");
 		const view = async ({ cwd }: Pick<ProgramStart, "cwd"> = survey.ground) => {
 			const place = this.#surveyOf(cwd, survey);
-			const found = await place.askGit();
-			const look = () => place.makePlaceholders(place.commandView(this.currentMode === "read-only", found));
+			const git = await place.lookAtGit();
+			const look = () => place.makePlaceholders(place.commandView(this.currentMode === "read-only", git));
 			const current = look();
 			if (guard.prepare(current, place !== survey)) return current;
 			place.giveUpWatching();
 			return look();
-		};
-		const onEnd = () => {
-			this.#recent = undefined;
 		};
 		const guard: Guard = new Guard({
 			quarantine: join(this.#input.userDirectory, "quarantine"),
@@ -357,12 +345,12 @@ export class Sandbox {
 		this.#guard = guard;
 		const gitView = async () => {
 			await guard.check();
-			return survey.makePlaceholders(survey.gitView(this.#gitDirectories));
+			return survey.makePlaceholders(await survey.gitView(this.#gitDirectories));
 		};
 		const seccompFile = this.#writeFilter(programs);
 		const logDirectory = join(this.#private as string, "logs");
 		const seatbelt = programs.seatbelt === undefined ? {} : { seatbelt: (await import("./seatbelt.ts")).seatbeltEnclosure };
-		const options = { ...seatbelt, programs, view, seccompFile, network, env: setting("sandbox.env"), maxProcesses, logDirectory, onEnd };
+		const options = { ...seatbelt, programs, view, seccompFile, network, env: setting("sandbox.env"), maxProcesses, logDirectory };
 		this.#proxy = await this.#openProxy(programs);
 		const walls = new Walls({ ...options, guard, ...(cell && { cell }), ...(this.#proxy && { proxy: this.#proxy }) });
 		this.#walls = walls;
@@ -374,7 +362,7 @@ export class Sandbox {
 		const hiddenDirectory = this.#private as string;
 		const { platform } = this.#machine;
 		try {
-			const looked = Promise.resolve(asked).then(() => view());
+			const looked = view();
 			const shell = programs.bash ?? programs.sh;
 			const places = { cwd, home, network, hiddenDirectory, platform, shell };
 			let isFirst = true;

@@ -1,5 +1,5 @@
 /** Questions about absolute paths. */
-import { lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 
 /** Whether the path is the directory or below it. */
@@ -11,31 +11,8 @@ export function isWithin(path: string, directory: string): boolean {
 /** The path of a name in a directory that is written as the system writes it. Putting it in order again would be most of what a plan costs. */
 export const inDirectory = (directory: string, name: string) => (directory === sep ? sep + name : directory + sep + name);
 
-/** What was seen in the glance that is going on. */
-let seen: Map<string, Stats | undefined> | undefined;
-
-/** Looks at each path once for as long as the work takes, which must make and remove nothing. A plan asks about the same folders again and again. */
-export function atOneGlance<Result>(work: () => Result): Result {
-	if (seen) return work();
-	seen = new Map();
-	try {
-		return work();
-	} finally {
-		seen = undefined;
-	}
-}
-
-/** What is at the path; links are not followed. Nothing also where the way to it cannot be followed. */
+/** Returns what is at the path without following a link, and undefined where nothing is or the way to it is blocked. */
 export function look(path: string): Stats | undefined {
-	if (!seen) return lookNow(path);
-	const known = seen.get(path);
-	if (known || seen.has(path)) return known;
-	const facts = lookNow(path);
-	seen.set(path, facts);
-	return facts;
-}
-
-function lookNow(path: string): Stats | undefined {
 	try {
 		return lstatSync(path, { throwIfNoEntry: false });
 	} catch {
@@ -43,7 +20,16 @@ function lookNow(path: string): Stats | undefined {
 	}
 }
 
-/** The same, but throws what the system says when the way is blocked. Synchronous: one look takes a microsecond, a thread takes twenty. */
+/** Returns the entries of a directory with their types, and none where it cannot be read. */
+export function entriesOf(directory: string): Dirent[] {
+	try {
+		return readdirSync(directory, { withFileTypes: true });
+	} catch {
+		return [];
+	}
+}
+
+/** Does the same as `look`, but throws what the system says when the way is blocked. Synchronous: one look takes a microsecond, a thread takes twenty. */
 export const lookInto = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
 
 /** The path without links; nothing where there is nothing. */
@@ -84,12 +70,6 @@ export function follow(path: string): { place: string; links: string[] } {
 /** The path itself, or the nearest one above it that exists. */
 export function nearest(path: string): string {
 	return look(path) || path === dirname(path) ? path : nearest(dirname(path));
-}
-
-/** The same for a path below a directory that is known without links. The system resolves the whole path; here most of it is known already. */
-export function realPathBelow(path: string, directory: string): string | undefined {
-	for (let at = path; at.length >= directory.length; at = dirname(at)) if (look(at)?.isSymbolicLink()) return realPath(path);
-	return look(path) ? path : undefined;
 }
 
 /** The directories above a path, the nearest first, up to and without `top`. */

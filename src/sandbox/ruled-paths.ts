@@ -1,7 +1,5 @@
 /** Paths that rules deny or ask about: commands inside cannot touch them either. Globs are looked up again for each command. */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { ByDirectory } from "./listings.ts";
+import { entriesOf, inDirectory } from "./paths.ts";
 
 /** A rule on paths, made ready by the part that knows its language. */
 export interface PathRule {
@@ -20,44 +18,25 @@ export interface RuledPaths {
 /** More than this is refused: each one is a mount. */
 const mostMatches = 4096;
 
-export class RuledPathScan {
-	readonly #rules: readonly PathRule[];
-	readonly #listings = new ByDirectory(read);
-
-	constructor(rules: readonly PathRule[]) {
-		this.#rules = rules;
-	}
-
-	/** Everything that rules are about: single paths anywhere, and what globs match below the roots. */
-	find(roots: readonly string[]): RuledPaths {
-		const found = { reading: new Set<string>(), writing: new Set<string>() };
-		for (const { literal, denies } of this.#rules) if (literal !== undefined) found[denies].add(literal);
-		const globs = this.#rules.filter(({ literal }) => literal === undefined);
-		if (globs.length > 0) for (const root of roots) this.#walk(root, globs, found);
-		return { hidden: [...found.reading], protected: [...found.writing] };
-	}
-
-	#walk(root: string, globs: readonly PathRule[], found: Record<PathRule["denies"], Set<string>>): void {
-		const waiting = [root];
-		for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-			const { directories, others } = this.#listings.get(directory) ?? { directories: [], others: [] };
-			for (const path of [...directories, ...others]) {
-				for (const { denies, covers } of globs) if (covers(path)) found[denies].add(path);
-			}
-			if (found.reading.size + found.writing.size > mostMatches)
-				throw new Error(`Rules on paths match more than ${mostMatches} files, too many for the sandbox. Deny the folder instead of the files in it.`);
-			// What cannot be read at all needs no further look.
-			waiting.push(...directories.filter((path) => !found.reading.has(path)));
-		}
-	}
+/** Returns everything that rules are about: single paths anywhere, and what globs match below the roots. */
+export function ruledPaths(rules: readonly PathRule[], roots: readonly string[]): RuledPaths {
+	const found = { reading: new Set<string>(), writing: new Set<string>() };
+	for (const { literal, denies } of rules) if (literal !== undefined) found[denies].add(literal);
+	const globs = rules.filter(({ literal }) => literal === undefined);
+	if (globs.length > 0) for (const root of roots) walk(root, globs, found);
+	return { hidden: [...found.reading], protected: [...found.writing] };
 }
 
-function read(directory: string): { directories: string[]; others: string[] } {
-	try {
-		const entries = readdirSync(directory, { withFileTypes: true });
-		const of = (isDirectory: boolean) => entries.filter((entry) => entry.isDirectory() === isDirectory).map(({ name }) => join(directory, name));
-		return { directories: of(true), others: of(false) };
-	} catch {
-		return { directories: [], others: [] };
+function walk(root: string, globs: readonly PathRule[], found: Record<PathRule["denies"], Set<string>>): void {
+	const waiting = [root];
+	for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+		for (const entry of entriesOf(directory)) {
+			const path = inDirectory(directory, entry.name);
+			for (const { denies, covers } of globs) if (covers(path)) found[denies].add(path);
+			// What cannot be read at all needs no further look.
+			if (entry.isDirectory() && !found.reading.has(path)) waiting.push(path);
+		}
+		if (found.reading.size + found.writing.size > mostMatches)
+			throw new Error(`Rules on paths match more than ${mostMatches} files, too many for the sandbox. Deny the folder instead of the files in it.`);
 	}
 }

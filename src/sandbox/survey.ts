@@ -1,13 +1,15 @@
-/** Looks at the machine and makes a view of it, again for each command: files come and go. */
+/**
+ * Looks at the machine and makes a view of it, again for each command. No look is kept for the next one: a command or a person may have changed
+ * anything meanwhile, and what a stale look misses is open.
+ */
 import { closeSync, constants, mkdirSync, openSync, readlinkSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
-import { type GitNamedFile, gitNamedFiles } from "../lib/git-named-files.ts";
+import { askGitForNamedFiles, type GitNamedFile } from "../lib/git-named-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
-import { Listings } from "./listings.ts";
 import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
-import { atOneGlance, follow, inDirectory, isCovered, isWithin, look, nearest, outermost, realPath, realPathBelow } from "./paths.ts";
-import { RepositoryScan } from "./repository-scan.ts";
-import type { RuledPathScan } from "./ruled-paths.ts";
+import { entriesOf, follow, inDirectory, isCovered, isWithin, look, nearest, outermost, realPath } from "./paths.ts";
+import { repositoriesIn } from "./repository-scan.ts";
+import { type PathRule, ruledPaths } from "./ruled-paths.ts";
 import type { HiddenPath, View } from "./view.ts";
 
 /** What the settings say, and where this session is. */
@@ -30,57 +32,57 @@ export interface Ground {
 	gitProgram: string | undefined;
 	isRoot: boolean;
 	temporary: View["temporary"];
-	/** What rules deny to commands. */
-	rules?: RuledPathScan;
+	/** Rules that deny paths to commands. */
+	rules?: readonly PathRule[];
 	/** Our own directories that the model is told to read. */
 	ownReadable: readonly string[];
 }
 
-/** Repositories that were found this long ago need not be looked for again. */
-const freshMs = 5;
+/** What one plan knows of git. It is made for the plan and dropped with it. */
+export interface GitLook {
+	/** Directories below the roots that have an entry `.git`. */
+	repositories: readonly string[];
+	/** Files that the configuration of repositories names. */
+	named: readonly GitNamedFile[];
+}
 
-/** The repositories inside each root. */
-export type Found = ReadonlyMap<string, readonly string[]>;
+const noGitLook: GitLook = { repositories: [], named: [] };
 
-/** More repositories than this are not asked for the files that they name. */
+/** Of repositories that a command may have made, no more than this are asked about. */
 const mostAsked = 50;
 
 export class Survey {
 	readonly ground: Ground;
-	readonly #scan = new RepositoryScan();
 	/** Repositories that the user opened: what they need outside the roots may be written. Found before any command can forge one. */
 	readonly #trusted: readonly string[];
 	/** Empty files and directories that we made, each with the real place of its folder. */
 	readonly #made = new Map<string, Placeholder & { folder: string }>();
-	/** What the configuration of each repository names, asked again when its files change. */
-	readonly #named = new Map<string, () => Promise<readonly GitNamedFile[]>>();
-	#gitNamed: readonly GitNamedFile[] = [];
-	readonly #listings = new Listings();
 	/** Folders cannot be watched here, so nothing of a git directory may be written. */
 	#isUnwatched = false;
 
 	constructor(ground: Ground) {
 		this.ground = ground;
-		this.#trusted = ground.roots.flatMap((root) => repositoryOf(root) ?? []);
+		this.#trusted = [...new Set(ground.roots.flatMap((root) => repositoryOf(root) ?? []))];
 	}
 
-	/** Asks git which files inside the roots its configuration names. Returns the repositories that it found a moment ago, for the view that follows. */
-	async askGit(): Promise<Found | undefined> {
-		const { git, roots, gitProgram, home, mode } = this.ground;
-		if (gitProgram === undefined || git === "read" || mode === "read-only") return undefined;
-		const began = performance.now();
-		const found = new Map(roots.map((root) => [root, this.#scan.find(root)]));
-		const repositories = [...new Set([...this.#trusted, ...[...found.values()].flat()])].slice(0, mostAsked);
-		const answers = await Promise.all(
-			repositories.map((cwd) => {
-				const known = this.#named.get(cwd) ?? gitNamedFiles({ cwd, git: gitProgram, environment: () => ({ PATH: "/usr/bin:/bin", HOME: home }) });
-				this.#named.set(cwd, known);
-				return known();
-			}),
-		);
-		this.#gitNamed = answers.flat();
-		// Where git had to be started much may have been made meanwhile.
-		return performance.now() - began < freshMs ? found : undefined;
+	/**
+	 * Finds the repositories below the roots and asks git which files their configuration names. Rejects when git gives no answer about a repository
+	 * that the user opened: without it those files would be open. A repository that a command made must not stop all others, so there no answer
+	 * names no files.
+	 */
+	async lookAtGit(roots: readonly string[] = this.ground.roots): Promise<GitLook> {
+		const { git, gitProgram, home, mode } = this.ground;
+		if (mode === "read-only") return noGitLook;
+		const ask = async (cwd: string): Promise<readonly GitNamedFile[]> => {
+			if (gitProgram === undefined || git === "read" || mode === "external") return [];
+			return (await askGitForNamedFiles({ cwd, git: gitProgram, environment: () => ({ PATH: "/usr/bin:/bin", HOME: home }) })).files;
+		};
+		// Git runs while this process reads the directories.
+		const answers = this.#trusted.filter(look).map(ask);
+		const repositories = roots.flatMap(repositoriesIn);
+		const others = repositories.filter((top) => !this.#trusted.includes(top)).slice(0, mostAsked);
+		answers.push(...others.map((top) => ask(top).catch(() => [])));
+		return { repositories, named: (await Promise.all(answers)).flat() };
 	}
 
 	/** From now on nothing of a git directory may be written. */
@@ -88,27 +90,29 @@ export class Survey {
 		this.#isUnwatched = true;
 	}
 
-	/** For our own git: also whole repositories, and directories of ours. */
-	gitView(own: readonly string[]): View {
+	/** Makes the view for our own git, which may also write whole repositories, and directories of ours. */
+	async gitView(own: readonly string[]): Promise<View> {
 		const directories = own.flatMap((path) => realPath(path) ?? []);
 		const commons = this.#trusted.flatMap((top) => commonDirectory(top) ?? []);
-		const isWriting = this.ground.mode !== "read-only";
-		return atOneGlance(() => this.#view(isWriting ? [...this.ground.roots, ...this.#trusted, ...commons] : [], directories));
+		const roots = this.ground.mode === "read-only" ? [] : outermost([...this.ground.roots, ...this.#trusted, ...commons]);
+		return this.#view(roots, directories, await this.lookAtGit(roots));
 	}
 
-	/** `reading`: nothing but temporary files may be written. */
-	view(reading = this.ground.mode === "read-only", found?: Found): View {
-		return atOneGlance(() => this.#view(reading ? [] : this.ground.roots, [], found));
+	/** Makes a view that is complete only for reading: it skips the search for repositories, so protected paths are missing in it. */
+	readingView(): View {
+		return this.view(undefined, noGitLook);
 	}
 
-	/** The same for commands, which cannot be asked about one path: what rules deny or ask about is closed to them. */
-	commandView(reading?: boolean, found?: Found): View {
-		return atOneGlance(() => this.#commandView(this.view(reading, found)));
+	/** Makes the view for file tools. `reading`: nothing but temporary files may be written. */
+	view(reading = this.ground.mode === "read-only", git?: GitLook): View {
+		return this.#view(reading ? [] : this.ground.roots, [], git);
 	}
 
-	#commandView(view: View): View {
-		const ruled = this.ground.rules?.find(this.ground.roots);
-		if (!ruled || ruled.hidden.length + ruled.protected.length === 0) return view;
+	/** Makes the view for commands, which cannot be asked about one path: what rules deny or ask about is closed to them. */
+	commandView(reading?: boolean, git?: GitLook): View {
+		const view = this.view(reading, git);
+		const ruled = ruledPaths(this.ground.rules ?? [], this.ground.roots);
+		if (ruled.hidden.length + ruled.protected.length === 0) return view;
 		const isInRoot = (path: string) => view.writable.some((root) => isWithin(path, root));
 		const known = view.hidden.map(({ path }) => path);
 		const opened = [...view.writable, ...view.shown];
@@ -127,13 +131,12 @@ export class Survey {
 	}
 
 	/** `own`: directories of ours in which nothing has to be protected. */
-	#view(wanted: readonly string[], own: readonly string[] = [], found?: Found): View {
+	#view(roots: readonly string[], own: readonly string[], seen: GitLook = { repositories: roots.flatMap(repositoriesIn), named: [] }): View {
 		const { ground } = this;
-		const isWriting = wanted.length > 0;
-		const roots = outermost(wanted);
-		const git = isWriting ? this.#git(roots, found) : emptyLayout();
+		const isWriting = roots.length > 0;
+		const git = isWriting ? this.#git(roots, seen) : emptyLayout();
 		const writable = outermost([...roots, ...git.writable, ...own]);
-		const named = isWriting ? this.#protected(roots) : { protected: [], placeholders: [], links: [] };
+		const named = isWriting ? this.#protected(roots, seen) : { protected: [], placeholders: [], links: [] };
 		const hidden = this.#hidden();
 		const placeholders = [...named.placeholders, ...git.placeholders];
 		const replaced = [...hidden.map(({ path }) => path), ...Object.keys(ground.temporary)];
@@ -211,21 +214,19 @@ export class Survey {
 		return closed;
 	}
 
-	#git(roots: readonly string[], found?: Found): GitLayout {
-		const inside = roots.flatMap((root) => found?.get(root) ?? this.#scan.find(root));
-		const repositories = [...new Set([...this.#trusted, ...inside])];
-		return gitLayout(repositories, this.#trusted, { roots, git: this.#isUnwatched ? "read" : this.ground.git });
+	#git(roots: readonly string[], { repositories }: GitLook): GitLayout {
+		return gitLayout([...new Set([...this.#trusted, ...repositories])], this.#trusted, { roots, git: this.#isUnwatched ? "read" : this.ground.git });
 	}
 
 	/** At the top of each root: what programs run when a folder is opened. Anywhere in them: what settings and git name. */
-	#protected(roots: readonly string[]): Pick<GitLayout, "protected" | "placeholders" | "links"> {
+	#protected(roots: readonly string[], { named }: GitLook): Pick<GitLayout, "protected" | "placeholders" | "links"> {
 		const { ground } = this;
 		const isInRoot = (path: string) => roots.some((root) => isWithin(path, root));
 		const directory = (path: string): Placeholder => ({ path, kind: "directory" });
 		return this.#close(
 			[
 				...ground.roots.flatMap((root) => [
-					...this.#listings.pick(root, protectedNames).filter((path) => look(path) && !this.#made.has(path)),
+					...protectedNames.map((name) => inDirectory(root, name)).filter((path) => look(path) && !this.#made.has(path)),
 					inDirectory(root, ".bowline"),
 				]),
 				// A directory: git would show an empty file, and commit it.
@@ -233,7 +234,7 @@ export class Survey {
 				...ground.protected,
 			]
 				.map(directory)
-				.concat(this.#gitNamed.map(({ named, kind }) => ({ path: named, kind }))),
+				.concat(named.map((file) => ({ path: file.named, kind: file.kind }))),
 			isInRoot,
 		);
 	}
@@ -241,8 +242,8 @@ export class Survey {
 	#hidden(): HiddenPath[] {
 		const { home, userDirectory, hidden, isRoot, isHomeHidden } = this.ground;
 		const targets = [
-			...(home === undefined ? [] : [...(isHomeHidden ? real(home) : []), ...this.#hiddenInHome(home)]),
-			...[userDirectory, ...hidden, ...(isRoot ? this.#hiddenForRoot() : [])].flatMap(real),
+			...(home === undefined ? [] : [...(isHomeHidden ? real(home) : []), ...hiddenInHome.flatMap((name) => real(inDirectory(home, name)))]),
+			...[userDirectory, ...hidden, ...(isRoot ? pathsHiddenForRoot() : [])].flatMap(real),
 		];
 		// A project in a hidden home shows what is in it again, and there a hidden path has to be hidden once more.
 		const found = [...new Set(targets)];
@@ -261,21 +262,6 @@ export class Survey {
 		return [...ownReadable, ...readable.flatMap(real), ...this.#shownOfHome()];
 	}
 
-	#hiddenInHome(home: string): string[] {
-		return [...hiddenByFolder].flatMap(([folder, names]) =>
-			this.#listings.pick(folder === "." ? home : inDirectory(home, folder), names).flatMap((path) => realPathBelow(path, home) ?? []),
-		);
-	}
-
-	/** /etc has hundreds of names and hardly ever changes. */
-	#hiddenForRoot(): string[] {
-		const isOne = (name: string) => hiddenForRoot.some((beginning) => name === beginning || (beginning !== "ssh" && name.startsWith(beginning)));
-		return this.#listings
-			.names("/etc")
-			.filter(isOne)
-			.map((name) => inDirectory("/etc", name));
-	}
-
 	/** With a hidden home: the programs in it that PATH names. */
 	#shownOfHome(): string[] {
 		const { isHomeHidden, home, path } = this.ground;
@@ -285,13 +271,11 @@ export class Survey {
 	}
 }
 
-/** The names of each folder of the home together: most of them are missing, and one look at the folder tells. */
-const hiddenByFolder: ReadonlyMap<string, readonly string[]> = new Map(
-	[...new Set(hiddenInHome.map((name) => dirname(name)))].map((folder) => [
-		folder,
-		hiddenInHome.filter((name) => dirname(name) === folder).map((name) => basename(name)),
-	]),
-);
+/** Returns the paths in /etc that only root could read. */
+function pathsHiddenForRoot(): string[] {
+	const isOne = (name: string) => hiddenForRoot.some((beginning) => name === beginning || (beginning !== "ssh" && name.startsWith(beginning)));
+	return entriesOf("/etc").flatMap(({ name }) => (isOne(name) ? [inDirectory("/etc", name)] : []));
+}
 
 /** Opens the folder of a path, so that its name can lead nowhere else meanwhile, where the system has paths of descriptors. */
 function inFolder(path: string, act: (target: string, folder: string) => void): void {

@@ -37,8 +37,6 @@ export interface WallsOptions {
 	seatbelt?: (start: SeatbeltStart) => Pick<Enclosure, "file" | "args" | "environment" | "descriptors">;
 	/** Watches over what no mount can stop. */
 	guard?: Pick<Guard, "check" | "follow">;
-	/** A program has ended. */
-	onEnd?: () => void;
 }
 
 /** Tries the walls before they are relied on. */
@@ -59,12 +57,10 @@ const patienceMs = 2200;
 export class Walls implements Confinement {
 	readonly logDirectory: string;
 	readonly #options: WallsOptions;
-	readonly #inProc: readonly string[];
-	readonly #inRun: readonly string[];
 	readonly #closing: string;
 	#cell: Promise<Cell> | undefined;
 	#trial: Trial | undefined;
-	/** What was tried last, and how that goes. */
+	/** What was tried last, and how that goes. It is about the cell and the machine, and no look at files: every command still gets a view of its own. */
 	#tried: { cell: Cell | undefined; plan: string; outcome: Promise<void> } | undefined;
 	#hasCell: boolean;
 	/** One for each program that has not ended. */
@@ -75,8 +71,6 @@ export class Walls implements Confinement {
 	constructor(options: WallsOptions) {
 		this.#options = options;
 		this.logDirectory = options.logDirectory;
-		this.#inProc = guardedInProc.filter((name) => look(`/proc/${name}`));
-		this.#inRun = runPlaces(options.network);
 		this.#hasCell = options.programs.nsenter !== undefined;
 		this.#cell = options.cell;
 		// The command that enters it is told why it could not be made.
@@ -165,7 +159,6 @@ export class Walls implements Confinement {
 			running.resolve();
 			this.#running.delete(running.promise);
 			if (started) this.#children.delete(started);
-			this.#options.onEnd?.();
 			return { ...(await finished?.()), denied: pass?.end() ?? [] };
 		};
 		const note = (child: ChildProcess) => {
@@ -206,8 +199,8 @@ export class Walls implements Confinement {
 	#inMounts(start: ProgramStart, view: View, cell: Cell | undefined, pass: Pass | undefined): Started {
 		const { programs, seccompFile, network } = this.#options;
 		// For each mount bubblewrap reads the table of all mounts, which is most of what a command costs: nothing is mounted twice.
-		const inProc = this.#inProc.filter((name) => !cell?.readOnly.has(`/proc/${name}`));
-		const steps = mountPlan({ view, sockets: visibleSockets(view), inProc, inRun: this.#inRun });
+		const inProc = guardedInProc.filter((name) => look(`/proc/${name}`) && !cell?.readOnly.has(`/proc/${name}`));
+		const steps = mountPlan({ view, sockets: visibleSockets(view), inProc, inRun: runPlaces(network) });
 		const words = [...steps.flat(), ...this.#rest({ ...start, cwd: nameOf(start.cwd, view) }, cell === undefined, pass?.variables)];
 		if (words.length > mostWords)
 			throw new Error(`The sandbox would need ${words.length} words, more than ${mostWords}. Work in a smaller directory.`);

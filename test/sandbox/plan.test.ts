@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { mountPlan } from "../../src/sandbox/plan.ts";
-import { RuledPathScan } from "../../src/sandbox/ruled-paths.ts";
 import { type Ground, Survey } from "../../src/sandbox/survey.ts";
 import { mayRead, mayWrite } from "../../src/sandbox/view.ts";
 import { groundIn } from "./ground.ts";
@@ -190,12 +189,19 @@ test("a hidden home: only what PATH needs is seen in it", () => {
 	]);
 });
 
+test("secrets in a folder of the home that is a link are hidden where they are", () => {
+	file("home/dotfiles/config/gh/hosts.yml");
+	symlinkSync("dotfiles/config", join(folder, "home/.config"));
+	const hidden = new Survey(ground()).view().hidden.map(({ path }) => path.slice(folder.length + 1));
+	expect(hidden).toContain("home/dotfiles/config/gh");
+});
+
 test("a project in a hidden home: what is hidden in it stays hidden, for commands and for tools", () => {
 	file("home/shop/secret");
 	file("home/shop/ruled");
 	file("home/.config/gh/token");
 	const shop = join(folder, "home/shop");
-	const rules = new RuledPathScan([{ literal: join(shop, "ruled"), covers: () => false, denies: "reading" }]);
+	const rules = [{ literal: join(shop, "ruled"), covers: () => false, denies: "reading" as const }];
 	const readable = [join(folder, "home/.config")];
 	const survey = new Survey(ground({ cwd: shop, roots: [shop], isHomeHidden: true, hidden: [join(shop, "secret")], readable, rules }));
 	const view = survey.commandView();
