@@ -115,7 +115,18 @@ export const imageOnly = "(see attached image)";
 
 /** The texts of a content, a line end between them; blank ones are left out. */
 export function textOf(content: readonly (Text | Image)[]): string {
-	return content.flatMap((block) => (block.type === "text" && block.text.trim() !== "" ? [block.text] : [])).join("\n");
+	const texts = content.filter((block) => block.type === "text").map(({ text }) => text);
+	return texts.filter((text) => text.trim() !== "").join("\n");
+}
+
+export function imagesIn(content: readonly (Text | Image)[]): Image[] {
+	return content.filter((block) => block.type === "image");
+}
+
+/** The parts of a content that can be sent: providers refuse blank texts. */
+export function saidIn(content: string | readonly (Text | Image)[]): (Text | Image)[] {
+	const blocks: readonly (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+	return blocks.filter((block) => block.type === "image" || block.text.trim() !== "");
 }
 
 /** The results that follow one another from an index on. */

@@ -1,6 +1,7 @@
 /** Which images to leave out after a provider refused a request because of one. Pure. */
 import type { ModelMessage } from "../agent/contracts.ts";
 import type { Image } from "../protocol/content.ts";
+import { imagesIn } from "./api.ts";
 import { type Json, list, object, text } from "./json.ts";
 
 /** `messages.2.content.1`, `input[2].content[1]`: where in the request the provider found the problem. */
@@ -10,7 +11,7 @@ const place = /\b(messages|input|contents)[.[]+(\d+)\]?\.(?:content|parts|output
 export function suspectImages(error: string, body: Json, messages: readonly ModelMessage[]): Image[] {
 	if (!/\bimage/i.test(error)) return [];
 	const json = JSON.stringify(body);
-	const sent = imagesIn(messages).filter((image) => json.includes(image.data));
+	const sent = imagesOf(messages).filter((image) => json.includes(image.data));
 	for (const part of partsAt(error, body)) {
 		const here = sent.filter((image) => part.includes(image.data));
 		if (here.length > 0) return here;
@@ -18,10 +19,10 @@ export function suspectImages(error: string, body: Json, messages: readonly Mode
 	return sent;
 }
 
-function imagesIn(messages: readonly ModelMessage[]): Image[] {
+function imagesOf(messages: readonly ModelMessage[]): Image[] {
 	return messages.flatMap((message) => {
 		if (message.role === "assistant" || typeof message.content === "string") return [];
-		return (message.content ?? []).filter((block): block is Image => block.type === "image" && block.data !== "");
+		return imagesIn(message.content ?? []).filter(({ data }) => data !== "");
 	});
 }
 

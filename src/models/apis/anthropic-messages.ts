@@ -11,8 +11,10 @@ import {
 	type Ending,
 	endpoint,
 	imageOnly,
+	imagesIn,
 	noOutput,
 	resultsFrom,
+	saidIn,
 	settled,
 	textOf,
 	thinks,
@@ -61,40 +63,30 @@ function markedLast(objects: readonly Json[], mark: CacheMark): Json[] {
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
-function assistantBlocks(message: AssistantMessage): Json[] {
-	return message.content.flatMap((block): Json[] => {
-		if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
-		if (block.type === "redactedThinking") return [{ type: "redacted_thinking", data: block.data }];
-		if (block.type === "toolCall") return [{ type: "tool_use", id: block.id, name: block.name, input: block.arguments }];
-		if (block.thinkingSignature) return [{ type: "thinking", thinking: block.thinking, signature: block.thinkingSignature }];
-		return block.thinking.trim() === "" ? [] : [{ type: "text", text: block.thinking }];
-	});
+/** Returns undefined for a blank one. */
+function replyBlock(block: AssistantMessage["content"][number]): Json | undefined {
+	if (block.type === "redactedThinking") return { type: "redacted_thinking", data: block.data };
+	if (block.type === "toolCall") return { type: "tool_use", id: block.id, name: block.name, input: block.arguments };
+	if (block.type === "thinking" && block.thinkingSignature) return { type: "thinking", thinking: block.thinking, signature: block.thinkingSignature };
+	const said = block.type === "text" ? block.text : block.thinking;
+	return said.trim() === "" ? undefined : { type: "text", text: said };
 }
 
-/** Returns a result, and the images that must follow all results because an error result may not contain any. */
-function resultBlocks(message: ToolResultMessage): { result: Json; trailing: Json[] } {
-	const words = textOf(message.content);
-	const images = message.content.filter((block) => block.type === "image");
-	const base = { type: "tool_result", tool_use_id: message.toolCallId };
-	const failed = message.isError ? { is_error: true } : {};
-	if (images.length === 0 || message.isError) {
-		const content = words || (images.length > 0 ? imageOnly : noOutput);
-		return { result: { ...base, content, ...failed }, trailing: images.map(imageBlock) };
-	}
-	const content = [{ type: "text", text: words || imageOnly }, ...images.map(imageBlock)];
-	return { result: { ...base, content, ...failed }, trailing: [] };
+function resultBlock({ toolCallId, content, isError }: ToolResultMessage): Json {
+	const images = imagesIn(content);
+	const words = textOf(content) || (images.length > 0 ? imageOnly : noOutput);
+	const result: Json = { type: "tool_result", tool_use_id: toolCallId, content: words };
+	if (isError) result.is_error = true;
+	else if (images.length > 0) result.content = [{ type: "text", text: words }, ...images.map(imageBlock)];
+	return result;
 }
 
 function imageBlock(image: Image): Json {
 	return { type: "image", source: { type: "base64", media_type: image.mimeType, data: image.data } };
 }
 
-function contentBlocks(content: string | (Text | Image)[]): Json[] {
-	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
-	return blocks.flatMap((block) => {
-		if (block.type === "image") return [imageBlock(block)];
-		return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
-	});
+function userBlock(block: Text | Image): Json {
+	return block.type === "image" ? imageBlock(block) : { type: "text", text: block.text };
 }
 
 /** All results of one turn are one message. The last block of the last message in the user's role gets the mark. */
@@ -103,12 +95,13 @@ function messagesOf(messages: readonly ModelMessage[], mark: CacheMark): Json[] 
 	for (let index = 0; index < messages.length; index += 1) {
 		const message = messages[index] as ModelMessage;
 		let content: Json[];
-		if (message.role === "assistant") content = assistantBlocks(message);
-		else if (message.role === "user") content = contentBlocks(message.content);
+		if (message.role === "assistant") content = message.content.map(replyBlock).filter((block) => block !== undefined);
+		else if (message.role === "user") content = saidIn(message.content).map(userBlock);
 		else {
 			const results = resultsFrom(messages, index);
-			const made = results.map(resultBlocks);
-			content = [...made.map(({ result }) => result), ...made.flatMap(({ trailing }) => trailing)];
+			content = results.map(resultBlock);
+			// An error result may not contain images; they follow all results.
+			for (const result of results) if (result.isError) content.push(...imagesIn(result.content).map(imageBlock));
 			index += results.length - 1;
 		}
 		if (content.length > 0) sent.push({ role: message.role === "assistant" ? "assistant" : "user", content });

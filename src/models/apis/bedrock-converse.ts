@@ -5,7 +5,20 @@ import { EventStreamReader } from "../../lib/event-stream.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage } from "../../protocol/messages.ts";
 import type { Model, Usage } from "../../protocol/model.ts";
-import { type Api, type Call, type Decoder, type Ending, imageOnly, noOutput, settled, textOf, thinks, type WireRequest } from "../api.ts";
+import {
+	type Api,
+	type Call,
+	type Decoder,
+	type Ending,
+	imageOnly,
+	imagesIn,
+	noOutput,
+	saidIn,
+	settled,
+	textOf,
+	thinks,
+	type WireRequest,
+} from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
 import { count, type Json, list, object, parseEvent, text } from "../json.ts";
@@ -71,17 +84,13 @@ function assistantBlocks(message: AssistantMessage, isOfClaude: boolean): Json[]
 }
 
 function resultBlock({ content, toolCallId, isError }: ToolResultMessage, knowsErrors: boolean): Json {
-	const images = content.filter((block) => block.type === "image").map(imageBlock);
+	const images = imagesIn(content).map(imageBlock);
 	const said = [{ text: textOf(content) || (images.length > 0 ? imageOnly : noOutput) }, ...images];
 	return { toolResult: { toolUseId: toolCallId, content: said, ...(isError && knowsErrors ? { status: "error" } : {}) } };
 }
 
-function contentBlocks(content: string | (Text | Image)[]): Json[] {
-	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
-	return blocks.flatMap((block) => {
-		if (block.type === "image") return [imageBlock(block)];
-		return block.text.trim() === "" ? [] : [{ text: block.text }];
-	});
+function userBlock(block: Text | Image): Json {
+	return block.type === "image" ? imageBlock(block) : { text: block.text };
 }
 
 function imageBlock({ mimeType, data }: Image): Json {
@@ -95,7 +104,7 @@ function messagesOf(call: Call, mark: readonly Json[]): Json[] {
 	const knowsErrors = isOfClaude || isNova(call.model);
 	const blocksOf = (message: ModelMessage) => {
 		if (message.role === "assistant") return assistantBlocks(message, isOfClaude);
-		return message.role === "user" ? contentBlocks(message.content) : [resultBlock(message, knowsErrors)];
+		return message.role === "user" ? saidIn(message.content).map(userBlock) : [resultBlock(message, knowsErrors)];
 	};
 	const turns: { role: "user" | "assistant"; content: Json[] }[] = [];
 	for (const message of call.messages) {

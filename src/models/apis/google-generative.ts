@@ -2,7 +2,7 @@
 
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
-import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
+import type { AssistantMessage, ToolResultMessage } from "../../protocol/messages.ts";
 import type { Model } from "../../protocol/model.ts";
 import {
 	type Api,
@@ -10,9 +10,11 @@ import {
 	type Decoder,
 	type Ending,
 	imageOnly,
+	imagesIn,
 	noOutput,
 	objectSchema,
 	resultsFrom,
+	saidIn,
 	settled,
 	textOf,
 	type WireRequest,
@@ -53,11 +55,6 @@ export function isThird(model: Model): boolean {
 /** Accepted instead of a signature for calls that another model made. */
 const noSignature = "skip_thought_signature_validator";
 
-function userParts({ content }: UserMessage): Json[] {
-	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
-	return blocks.filter((block) => block.type === "image" || block.text.trim() !== "").map(part);
-}
-
 function assistantParts(message: AssistantMessage, areThird: boolean): Json[] {
 	const isUnsigned = areThird && !message.content.some((block) => block.type === "toolCall" && signature(block.thoughtSignature).thoughtSignature);
 	return message.content.flatMap((block): Json[] => {
@@ -82,7 +79,7 @@ function signature(value: string | undefined): { thoughtSignature?: string } {
 }
 
 function resultPart(message: ToolResultMessage, areThird: boolean): Json {
-	const images = message.content.filter((block) => block.type === "image");
+	const images = imagesIn(message.content);
 	const said = textOf(message.content) || (images.length > 0 ? imageOnly : noOutput);
 	const response = message.isError ? { error: said } : { output: said };
 	const nested = areThird && images.length > 0 ? { parts: images.map(part) } : {};
@@ -92,7 +89,7 @@ function resultPart(message: ToolResultMessage, areThird: boolean): Json {
 /** Returns all results of one turn; the second generation takes their images in a message of their own after them. */
 function resultContents(results: readonly ToolResultMessage[], areThird: boolean): Json[] {
 	const contents: Json[] = [{ role: "user", parts: results.map((message) => resultPart(message, areThird)) }];
-	const images = areThird ? [] : results.flatMap((message) => message.content.filter((block) => block.type === "image"));
+	const images = areThird ? [] : results.flatMap(({ content }) => imagesIn(content));
 	if (images.length > 0) contents.push({ role: "user", parts: [{ text: "Images from the tool results above:" }, ...images.map(part)] });
 	return contents;
 }
@@ -111,7 +108,7 @@ function contentsOf(messages: readonly ModelMessage[], areThird: boolean): Json[
 			index += results.length - 1;
 			continue;
 		}
-		const parts = message.role === "user" ? userParts(message) : assistantParts(message, areThird);
+		const parts = message.role === "user" ? saidIn(message.content).map(part) : assistantParts(message, areThird);
 		if (parts.length > 0) contents.push({ role: message.role === "user" ? "user" : "model", parts });
 	}
 	return contents;

@@ -3,7 +3,7 @@
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
-import { type Api, type Call, endpoint, imageOnly, noOutput, objectSchema, textOf, thinks, type WireRequest } from "../api.ts";
+import { type Api, type Call, endpoint, imageOnly, imagesIn, noOutput, objectSchema, saidIn, textOf, thinks, type WireRequest } from "../api.ts";
 import { letterHash } from "../hash.ts";
 import { type Json, wire } from "../json.ts";
 import { effortWord, levelMap } from "../thinking.ts";
@@ -36,8 +36,7 @@ export function request(call: Call): WireRequest {
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
 function userMessage({ content }: UserMessage): Json | undefined {
-	if (typeof content === "string") return content.trim() === "" ? undefined : { role: "user", content };
-	const parts = content.filter((block) => block.type === "image" || block.text.trim() !== "");
+	const parts = saidIn(content);
 	if (parts.length === 0) return undefined;
 	if (parts.every((part) => part.type === "text")) return { role: "user", content: textOf(parts) };
 	return { role: "user", content: parts.map(contentPart) };
@@ -94,9 +93,8 @@ function callPart(id: string, name: string, args: unknown): Json {
 }
 
 function resultMessage(message: ToolResultMessage, call: Call): Json {
-	const hasImage = message.content.some((block) => block.type === "image");
 	const name = call.compat.requiresToolResultName ? { name: message.toolName } : {};
-	const content = textOf(message.content) || (hasImage ? imageOnly : noOutput);
+	const content = textOf(message.content) || (imagesIn(message.content).length > 0 ? imageOnly : noOutput);
 	return { role: "tool", tool_call_id: wireId(message.toolCallId, call), ...name, content };
 }
 
@@ -140,7 +138,7 @@ function addConversation(sent: Json[], call: Call): void {
 	for (const message of call.messages) {
 		if (message.role === "toolResult") {
 			add("toolResult", resultMessage(message, call));
-			images.push(...message.content.filter((block) => block.type === "image"));
+			images.push(...imagesIn(message.content));
 			continue;
 		}
 		addImages();

@@ -2,7 +2,7 @@
 import type { ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../protocol/messages.ts";
-import { type Api, type Call, endpoint, imageOnly, noOutput, objectSchema, textOf, type WireRequest } from "../api.ts";
+import { type Api, type Call, endpoint, imageOnly, imagesIn, noOutput, objectSchema, saidIn, textOf, type WireRequest } from "../api.ts";
 import { hexHash } from "../hash.ts";
 import { type Json, list, object, wire } from "../json.ts";
 import { effortWord } from "../thinking.ts";
@@ -25,8 +25,7 @@ export function request(call: Call): WireRequest {
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
 function userItems({ content }: UserMessage): Json[] {
-	const blocks: (Text | Image)[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
-	const parts = blocks.filter((block) => block.type === "image" || block.text.trim() !== "").map(inputPart);
+	const parts = saidIn(content).map(inputPart);
 	return parts.length === 0 ? [] : [{ role: "user", content: parts }];
 }
 
@@ -99,7 +98,7 @@ function callItem(id: string, name: string, args: unknown, hasItemId: boolean): 
 
 function resultItem({ toolCallId, content }: ToolResultMessage): Json {
 	const words = textOf(content);
-	const images = content.filter((block) => block.type === "image").map(inputPart);
+	const images = imagesIn(content).map(inputPart);
 	const output = images.length > 0 ? [inputPart({ type: "text", text: words || imageOnly }), ...images] : words || noOutput;
 	return { type: "function_call_output", call_id: toolCallId.split("|")[0], output };
 }
