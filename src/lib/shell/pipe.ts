@@ -17,6 +17,7 @@ export interface PipeReader {
 export function readPipes(pipes: Readable[], onData: (chunk: Buffer) => void): PipeReader {
 	let open = pipes.length;
 	let isDone = false;
+	let chunks = 0;
 	let silence: NodeJS.Timeout | undefined;
 	let longest: NodeJS.Timeout | undefined;
 	let finish: () => void = () => undefined;
@@ -40,17 +41,25 @@ export function readPipes(pipes: Readable[], onData: (chunk: Buffer) => void): P
 		};
 		pipe.on("data", (chunk: Buffer) => {
 			if (isDone) return;
+			chunks += 1;
 			silence?.refresh();
 			onData(chunk);
 		});
 		pipe.on("end", closed).on("close", closed).on("error", closed);
 	}
+	// Timers come before reading in a turn of the event loop. After a turn that took long, the output may be there and not be read yet.
+	const finishIfSilent = () => {
+		const before = chunks;
+		setImmediate(() => {
+			if (chunks === before) finish();
+		});
+	};
 	return {
 		done,
 		exited() {
 			if (isDone || silence) return;
-			silence = setTimeout(finish, silenceMs);
-			longest = setTimeout(finish, longestMs);
+			silence = setTimeout(finishIfSilent, silenceMs);
+			longest = setTimeout(() => setImmediate(finish), longestMs);
 		},
 	};
 }
