@@ -183,8 +183,10 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		refuseBrokenPermissions(layer, source);
 		lay(layer, source, refusal, directory);
 	};
-	if (places.config !== undefined)
-		layExplicit(await readExplicit(places.config), `--config ${places.config}`, undefined, dirname(resolve(places.cwd, places.config)));
+	if (places.config !== undefined) {
+		const file = resolve(places.cwd, places.config);
+		layExplicit(await readExplicit(file, places.config), `--config ${places.config}`, undefined, dirname(file));
+	}
 	if (places.environment) layExplicit(await readJsoncText(places.environment, "BOWLINE_SETTINGS"), "BOWLINE_SETTINGS");
 	for (const assignment of places.assignments) lay(parseAssignment(assignment), `--set ${assignment}`);
 	if (places.permissionMode !== undefined) lay({ "permissions.mode": places.permissionMode }, `--permission-mode ${places.permissionMode}`);
@@ -296,19 +298,16 @@ function expanded(path: string, home: string | undefined): string {
 	return home !== undefined && /^~(\/|$)/.test(path) ? join(home, path.slice(1)) : path;
 }
 
-async function readExplicit(path: string): Promise<Values> {
-	if (!existsSync(path)) throw new SettingsProblem(`Settings file not found: ${path}`);
-	return readJsonc(path);
-}
-
-function readJsonc(path: string): Promise<Values> {
+/** Reads a file that must be there. `name`: its path as the user wrote it. */
+async function readExplicit(path: string, name: string): Promise<Values> {
+	if (!existsSync(path)) throw new SettingsProblem(`Settings file not found: ${name}`);
 	let text: string;
 	try {
 		text = readFileSync(path, "utf8").replace(/^\uFEFF/, "");
 	} catch (error) {
-		throw new SettingsProblem(`Settings file ${path} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
+		throw new SettingsProblem(`Settings file ${name} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
 	}
-	return readJsoncText(text, path);
+	return readJsoncText(text, name);
 }
 
 /** Throws SettingsProblem when it is not JSON with comments, or not an object. */

@@ -55,14 +55,16 @@ test("two sessions live side by side, each in its own directory", async () => {
 });
 
 test("paths are relative to the session's directory, and its file is free again when it is closed", async () => {
-	const files = { "prompt.md": "Be brief." };
+	const files = { "prompt.md": "Be brief.", "own.jsonc": '{ "steeringMode": "all" }' };
 	const agent = await session({
 		replies: [{ text: "Hello.", times: "always" }],
 		files,
+		config: "own.jsonc",
 		noSession: false,
 		sessionDir: "sessions",
 		systemPrompt: "prompt.md",
 	});
+	expect((await agent.getState()).steeringMode).toBe("all");
 	await agent.promptAndWait("hi");
 	expect((await agent.exportHtml({ outputPath: "page.html" })).path).toBe(join(agent.cwd, "page.html"));
 	expect(readFileSync(join(agent.cwd, "page.html"), "utf8")).toContain("Be brief.");
