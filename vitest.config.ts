@@ -7,8 +7,15 @@ const pure = ["agent", "bench", "lib", "models", "permissions", "policies", "pro
 /** Exceptions: they replace a module, or look at the children and the memory of their own process. */
 const alone = ["lib/shell/*", "tools/edit-large", "transcript/lock-first", "transcript/export/browser"].map((name) => `test/${name}.test.ts`);
 
+/** Makes each file of transcripts a test file, so that the workers share them. */
+const transcripts = () => ({
+	name: "transcripts",
+	load: (path: string) =>
+		path.endsWith(".wire") ? `import { playFile } from "/test/wire/support/suite.ts"; playFile(${JSON.stringify(path)});` : undefined,
+});
+
 export default defineConfig({
-	plugins: [inlineBundlesForVite()],
+	plugins: [inlineBundlesForVite(), transcripts()],
 	test: {
 		globalSetup: ["test/build.ts"],
 		testTimeout: 40_000,
@@ -20,6 +27,7 @@ export default defineConfig({
 		// Run in the order of their names: the long files first, the short ones fill the end.
 		projects: [
 			{ extends: true, test: { name: "processes", include: ["test/*.test.ts", `test/!(${pure})/**/*.test.ts`, ...alone] } },
+			{ extends: true, test: { name: "wire", include: ["test/wire/*.wire"], isolate: false } },
 			{ extends: true, test: { name: "pure", include: [`test/(${pure})/**/*.test.ts`], exclude: alone, isolate: false } },
 		],
 	},

@@ -1,10 +1,10 @@
-/** Plays a transcript against the real process. */
-import { Agent } from "./agent.ts";
+/** Plays a transcript against an agent. */
+import type { AgentOptions, Driver } from "./driver.ts";
 import { type Frame, matches } from "./match.ts";
 import type { Case, Step, Token } from "./parse.ts";
 import { toScript } from "./script.ts";
 
-export async function play(test: Case): Promise<void> {
+export async function play(test: Case, Agent: new (options: AgentOptions) => Driver): Promise<void> {
 	const agent = new Agent({
 		flags: test.flags,
 		env: test.env,
@@ -31,20 +31,20 @@ function startsByHand({ steps }: Case): boolean {
 
 const frame = (name: string): Token => ({ kind: "frame", name, role: undefined, repeats: false, shape: undefined, exact: false, text: name });
 
-async function perform(agent: Agent, step: Step): Promise<void> {
+async function perform(agent: Driver, step: Step): Promise<void> {
 	switch (step.kind) {
 		case "send":
 			return agent.send(step.line);
 		case "raw":
-			agent.child.stdin.write(Buffer.from(step.text, "latin1"));
+			agent.write(Buffer.from(step.text, "latin1"));
 			return;
 		case "expect":
 			return expectAll(agent, step.tokens, step.at);
 		case "eof":
-			agent.child.stdin.end();
+			agent.endInput();
 			return;
 		case "signal":
-			agent.child.kill(step.name);
+			agent.kill(step.name);
 			return;
 		case "exit": {
 			const code = await agent.exited();
@@ -70,7 +70,7 @@ async function perform(agent: Agent, step: Step): Promise<void> {
 	}
 }
 
-async function expectAll(agent: Agent, tokens: Token[], at: number): Promise<void> {
+async function expectAll(agent: Driver, tokens: Token[], at: number): Promise<void> {
 	let isGap = false;
 	let ahead: Frame | undefined;
 	for (const token of tokens) {
