@@ -1,18 +1,31 @@
 /** An agent inside the test's process: the same front end as `bowline --mode rpc`, over streams in memory. */
+import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
+import { format } from "node:util";
 import { parseArguments } from "../../../src/live/arguments.ts";
 import { type Service, serve } from "../../../src/rpc/serve.ts";
 import { type AgentOptions, Driver } from "./driver.ts";
 
+/** State of the process that the agent shares with the tests and must leave as it is. */
+const shared = () => ({
+	directory: process.cwd(),
+	variables: { ...process.env },
+	listeners: Object.fromEntries(process.eventNames().map((name) => [name, process.listenerCount(name)])),
+});
+
 export class InProcessAgent extends Driver {
+	#before = shared();
 	#unsent: Buffer[] = [];
 	#stdin = new PassThrough();
 	#stdout = new PassThrough();
 	#atExit: (() => void)[] = [];
 	#service: Promise<Service | undefined>;
+	#printError = console.error;
 
+	/** Start one at a time: the log of faults goes to `console.error`, which is the agent's stderr until `dispose`. */
 	constructor(options?: AgentOptions) {
 		super(options);
+		console.error = (...words) => this.receiveStderr(`${format(...words)}\n`);
 		this.#stdout.on("data", (chunk: Buffer) => this.receive(chunk));
 		this.#service = this.#start().catch((error: unknown) => {
 			this.receiveStderr(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -38,6 +51,15 @@ export class InProcessAgent extends Driver {
 
 	protected override stop(): void {
 		void this.#service.then((service) => service?.kill(1));
+	}
+
+	override async dispose(): Promise<void> {
+		try {
+			await super.dispose();
+		} finally {
+			console.error = this.#printError;
+		}
+		assert.deepEqual(shared(), this.#before);
 	}
 
 	async #start(): Promise<Service> {
