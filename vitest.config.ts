@@ -22,8 +22,6 @@ export default defineConfig({
 		maxConcurrency: 6,
 		// Most tests wait for processes: more files at once than there are cores.
 		maxWorkers: Math.min(availableParallelism() + 1, 8),
-		// Real processes on a shared machine: one that was starved is tried again there, a real fault fails each time.
-		retry: process.env.CI ? 2 : 0,
 		// Run in the order of their names: the long files first, the short ones fill the end.
 		projects: [
 			{ extends: true, test: { name: "processes", include: ["test/*.test.ts", `test/!(${pure})/**/*.test.ts`, ...alone] } },

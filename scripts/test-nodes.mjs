@@ -23,6 +23,6 @@ if (missing.length) {
 	execFileSync("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...packages], { cwd: folder, stdio: "inherit" });
 }
 const nodes = Object.fromEntries(versions.map((version) => [version, version === process.versions.node ? process.execPath : binary(version)]));
-const vitest = join(root, "node_modules/vitest/vitest.mjs");
+const runner = process.env.CI ? [join(root, "scripts/test-ci.mjs")] : [join(root, "node_modules/vitest/vitest.mjs"), "run"];
 const env = { ...process.env, BOWLINE_TEST_NODES: JSON.stringify(nodes) };
-process.exitCode = spawnSync(process.execPath, [vitest, "run", "test/nodes.test.ts"], { cwd: root, env, stdio: "inherit" }).status ?? 1;
+process.exitCode = spawnSync(process.execPath, [...runner, "test/nodes.test.ts"], { cwd: root, env, stdio: "inherit" }).status ?? 1;

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { testUnless } from "./unless.ts";
 import { program } from "./wire/support/agent.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -169,7 +170,7 @@ exec "$@"
 
 const hasDaemon = spawnSync("docker", ["image", "inspect", "node:22-slim"]).status === 0;
 
-test.skipIf(!hasDaemon)("the image builds (left out without docker and node:22-slim)", { timeout: 300_000 }, () => {
+testUnless(!hasDaemon && "docker with node:22-slim is not installed")("the image builds", { timeout: 300_000 }, () => {
 	const cwd = join(folder, "image");
 	mkdirSync(cwd);
 	writeFileSync(join(cwd, "Dockerfile"), recipe("A container", "dockerfile"));
@@ -193,7 +194,7 @@ test.for(toolchains)(
 	"the host in $language prints the reply, and the reason of a failure",
 	{ timeout: 120_000 },
 	({ language, block, file, compile, isThere }, { skip }) => {
-		skip(spawnSync(isThere[0] as string, isThere.slice(1)).status !== 0, `left out: ${isThere[0]} is not installed`);
+		skip(spawnSync(isThere[0] as string, isThere.slice(1)).status !== 0, `${isThere[0]} is not installed`);
 		const { env, cwd, run, write } = kitchen(block, { replies: [{ times: "always", text: "{{prompt}}" }] });
 		write(file, recipe(`A host in ${language}`, block));
 		const { status, stderr } = run(compile[0] as string, ...compile.slice(1));
@@ -207,7 +208,7 @@ test.for(toolchains)(
 );
 
 test("the host in Perl runs its tool and asks its user", ({ skip }) => {
-	skip(spawnSync("perl", ["-MJSON::PP", "-MIPC::Open2", "-e", "1"]).status !== 0, "left out: perl is not installed with its modules");
+	skip(spawnSync("perl", ["-MJSON::PP", "-MIPC::Open2", "-e", "1"]).status !== 0, "perl is not installed with its modules");
 	const call = (tool: string, args: object) => ({ blocks: [{ tool, arguments: args }] });
 	const replies = [
 		call("ask_stock", { article: "A-17" }),

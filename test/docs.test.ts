@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { brokenLinks } from "./links.ts";
+import { testUnless } from "./unless.ts";
 
 const root = join(import.meta.dirname, "..");
 const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
@@ -23,7 +24,7 @@ writeFileSync(join(bin, "bowline"), `#!/bin/sh\nexec '${process.execPath}' '${jo
 const env = { ...inherited, PATH: `${bin}:${inherited.PATH}` };
 afterAll(() => rmSync(bin, { recursive: true, force: true }));
 
-test.skipIf(!hasPython)("the README's first host in Python prints the reply", () => {
+testUnless(!hasPython && "python3 is not installed")("the README's first host in Python prints the reply", () => {
 	const [program = ""] = blocks("README.md", "python");
 	const PYTHONPATH = join(root, "clients/python");
 	expect(execFileSync("python3", ["-c", program], { cwd: root, env: { ...env, PYTHONPATH }, encoding: "utf8" })).toBe("hello\n");

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
 import { expect, test } from "vitest";
+import { testUnless } from "./unless.ts";
 import { Agent } from "./wire/support/agent.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -17,7 +18,7 @@ test("a host in TypeScript offers a tool of its own", () => {
 	);
 });
 
-test.skipIf(!hasPython)("a host in Python offers a tool of its own", () => {
+testUnless(!hasPython && "python3 is not installed")("a host in Python offers a tool of its own", () => {
 	expect(execFileSync("python3", ["examples/hosts/with_tools.py"], { cwd: root, env, encoding: "utf8" })).toBe("Yes. It rains in Bergen.\n");
 });
 

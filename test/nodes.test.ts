@@ -8,6 +8,7 @@ import manifest from "../package.json" with { type: "json" };
 import { using } from "./acp/editor.ts";
 import { missing, Pane } from "./chat/pane.ts";
 import { serve } from "./serve/support.ts";
+import { testUnless } from "./unless.ts";
 import { program } from "./wire/support/agent.ts";
 
 const nodes: Record<string, string> = JSON.parse(process.env.BOWLINE_TEST_NODES ?? JSON.stringify({ [process.versions.node]: process.execPath }));
@@ -103,7 +104,7 @@ describe.each(Object.entries(nodes).filter(([version]) => !unsupported.test(vers
 		expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "hello\n", stderr: "extension heard\n" });
 	});
 
-	test.skipIf(missing)("chat answers in a terminal, and shows nothing else", async () => {
+	testUnless(missing)("chat answers in a terminal, and shows nothing else", async () => {
 		const pane = await new Pane({ node, model: 'call bash {"command":"sleep 0.3; echo out"} · say "All done."' }).ready();
 		pane.type("go");
 		pane.keys("Enter");

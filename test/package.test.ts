@@ -8,6 +8,7 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenLinks } from "./links.ts";
+import { testUnless } from "./unless.ts";
 
 const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "bowline-package-"));
@@ -89,7 +90,7 @@ test("the first host of its README runs as printed", () => {
 
 const hasPip = spawnSync("python3", ["-m", "pip", "--version"]).status === 0;
 
-test.skipIf(!hasPip)("pip installs the Python client without a network", () => {
+testUnless(!hasPip && "pip is not installed")("pip installs the Python client without a network", () => {
 	const place = join(folder, "site");
 	const flags = ["--no-index", "--disable-pip-version-check", "--no-compile", "--quiet", "--target", place];
 	// A copy: pip must not leave files in the package.

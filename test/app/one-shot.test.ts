@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { eventually, processesWith } from "../lib/shell/processes.ts";
+import { testUnless } from "../unless.ts";
 import { program } from "../wire/support/agent.ts";
 import { OneShot, once } from "./one-shot-process.ts";
 
@@ -205,7 +206,7 @@ describe("exit codes", () => {
 		expect(await ended).toMatchObject({ code: 130, stdout: "", stderr: "" });
 	});
 
-	test.skipIf(!existsSync("/dev/full"))("a stdout that takes nothing is an error", () => {
+	testUnless(!existsSync("/dev/full") && "there is no /dev/full")("a stdout that takes nothing is an error", () => {
 		const command = `'${process.execPath}' '${program}' -p --hermetic --no-session --provider scripted --model echo hi </dev/null >/dev/full`;
 		const { status, stderr } = spawnSync("bash", ["-c", command], { encoding: "utf8" });
 		expect([status, stderr]).toEqual([1, "Error: stdout could not be written: ENOSPC\n"]);

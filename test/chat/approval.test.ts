@@ -1,9 +1,10 @@
 /** Approvals in the chat: what is shown, which keys answer, and that no key allows by accident. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Approval } from "../../src/chat/approval.ts";
 import { permissionSamples } from "../../src/protocol/permissions.ts";
+import { describeUnless } from "../unless.ts";
 import { missing, Pane } from "./pane.ts";
 
 const textOf = (rows: readonly (readonly { text: string }[])[]) => rows.map((row) => row.map(({ text }) => text).join("")).join("\n");
@@ -71,7 +72,7 @@ test("a change is shown as a diff, and what does not fit can be scrolled to; sco
 	expect(answers).toEqual([]);
 });
 
-describe.skipIf(missing)("in a terminal", () => {
+describeUnless(missing)("in a terminal", () => {
 	test("a command is asked about, allowed by one key, and /mode changes what is asked", async () => {
 		const model = 'call bash {"command":"touch made"} · say "First." · call bash {"command":"touch more"} · say "Second."';
 		const pane = await new Pane({ model, flags: ["--permission-mode", "ask"] }).ready();

@@ -3,8 +3,9 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { eventually } from "../lib/shell/processes.ts";
+import { describeUnless } from "../unless.ts";
 import { program } from "../wire/support/agent.ts";
 import { missing, Pane } from "./pane.ts";
 
@@ -15,7 +16,7 @@ test("without a terminal it says what to use instead", () => {
 	expect([status, stderr]).toEqual([2, 'Error: bowline chat needs a terminal. Without one: bowline -p "prompt".\n']);
 });
 
-describe.skipIf(missing)("the terminal of these tests", () => {
+describeUnless(missing)("the terminal of these tests", () => {
 	test("is started again when its server does not start at first", async () => {
 		const folder = mkdtempSync(join(tmpdir(), "bowline-tmux-"));
 		onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -30,7 +31,7 @@ describe.skipIf(missing)("the terminal of these tests", () => {
 	});
 });
 
-describe.skipIf(missing)("what is shown", () => {
+describeUnless(missing)("what is shown", () => {
 	test("a reply streams in as markdown, calls are folded to a line each and unfold", async () => {
 		const text = "# Title\\n\\nSome **bold** and `code`.\\n\\n- one\\n- two\\n\\n```ts\\nconst x = 1;\\n```";
 		const model = `think "Hm." + say "${text}" + call bash {"command":"echo out of it"} + call read {"path":"none.txt"} · say "All done."`;
@@ -123,7 +124,7 @@ describe.skipIf(missing)("what is shown", () => {
 	});
 });
 
-describe.skipIf(missing)("the input", () => {
+describeUnless(missing)("the input", () => {
 	test("several lines, typed and pasted, and what was sent before", async () => {
 		const pane = await new Pane().ready();
 		pane.paste("pasted 1\npasted 2\n\x1b[31mred");
@@ -193,7 +194,7 @@ describe.skipIf(missing)("the input", () => {
 	});
 });
 
-describe.skipIf(missing)("what a call did", () => {
+describeUnless(missing)("what a call did", () => {
 	test("edits are diffs, output shows its end, and the line below the input says where and how much", async () => {
 		const lines = Array.from({ length: 30 }, (_, index) => `row ${index + 1}`).join("\\n");
 		const edit = 'call edit {"path":"a.ts","edits":[{"oldText":"const b = 2;","newText":"const b = 20;"}]}';
@@ -234,7 +235,7 @@ describe.skipIf(missing)("what a call did", () => {
 	});
 });
 
-describe.skipIf(missing)("menus", () => {
+describeUnless(missing)("menus", () => {
 	test("/ lists commands and @ files", async () => {
 		const files = { "src/tide table.ts": "", "src/tide.ts": "", "notes/tidy.md": "", ".gitignore": "*.log\n", "tide.log": "" };
 		const pane = await new Pane({ files }).ready();
@@ -261,7 +262,7 @@ describe.skipIf(missing)("menus", () => {
 	});
 });
 
-describe.skipIf(missing)("images", () => {
+describeUnless(missing)("images", () => {
 	const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 	test("go along when they are pasted: as a path, from the clipboard, from the menu", async () => {
@@ -298,7 +299,7 @@ describe.skipIf(missing)("images", () => {
 	});
 });
 
-describe.skipIf(missing)("questions of extensions", () => {
+describeUnless(missing)("questions of extensions", () => {
 	const extension = `export default (api) => {
 		api.registerCommand("ask", { description: "Asks things", handler: async (_, { ui }) => {
 			const answers = [await ui.select("Pick one", ["red", "green", "blue"]), await ui.confirm("Sure?", "It stays."), await ui.input("Name", "yours"), await ui.editor("Edit", "first")];
@@ -352,7 +353,7 @@ describe.skipIf(missing)("questions of extensions", () => {
 	});
 });
 
-describe.skipIf(missing)("commands", () => {
+describeUnless(missing)("commands", () => {
 	test("sessions can be begun, resumed, forked, measured and exported", async () => {
 		const pane = await new Pane().ready();
 		const send = (text: string) => {
@@ -450,7 +451,7 @@ describe.skipIf(missing)("commands", () => {
 	});
 });
 
-describe.skipIf(missing)("the agent's own words", () => {
+describeUnless(missing)("the agent's own words", () => {
 	test("warnings of its start and refusals are shown", async () => {
 		const pane = new Pane({ flags: ["--provider", "nobody", "--model", "none"], files: { ".bowline/settings.jsonc": "{ nope" } });
 		await pane.until((screen) => screen.includes("left as it is") && screen.includes("no model: /model"));
@@ -461,7 +462,7 @@ describe.skipIf(missing)("the agent's own words", () => {
 	});
 });
 
-describe.skipIf(missing)("the end", () => {
+describeUnless(missing)("the end", () => {
 	/** The terminal is as a shell left it, with what it showed before. */
 	const restored = (code: number) => (screen: string) =>
 		screen.includes(`EXIT ${code}\n`) && screen.includes("\nicanon\necho\n") && !screen.includes("─");

@@ -2,7 +2,8 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { describeUnless } from "../unless.ts";
 
 const root = join(import.meta.dirname, "../..");
 const client = join(root, "clients/python");
@@ -11,7 +12,7 @@ const python = (args: string[]) =>
 	spawnSync("python3", args, { cwd: root, env: { ...env, PYTHONPATH: client, PYTHONDONTWRITEBYTECODE: "1" }, encoding: "utf8", timeout: 300_000 });
 const hasPython = python(["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
 
-describe.skipIf(!hasPython)("the Python client", { timeout: 310_000 }, () => {
+describeUnless(!hasPython && "Python 3.9 or newer is not installed")("the Python client", { timeout: 310_000 }, () => {
 	test("keeps what its own tests promise", () => {
 		const { status, stderr } = python(["-W", "error::ResourceWarning", "-m", "unittest", "discover", "-t", client, "-s", join(client, "tests")]);
 		expect(status, stderr).toBe(0);

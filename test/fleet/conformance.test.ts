@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownFileQueue } from "../../src/fleet/file/queue.ts";
 import { initialise, openPostgresQueue } from "../../src/fleet/postgres/queue.ts";
 import type { Claim, RunQueue, Submission, WorkerFacts } from "../../src/fleet/queue.ts";
+import { testUnless } from "../unless.ts";
 import { type Cluster, postgresPrograms, startCluster } from "./cluster.ts";
 
 interface Kind {
@@ -51,6 +52,7 @@ const postgres: Kind = {
 };
 
 const kinds: [string, Kind][] = [["file", file], ...(hasPostgres ? ([["postgres", postgres]] as [string, Kind][]) : [])];
+testUnless(!hasPostgres && "PostgreSQL is not installed")("PostgreSQL keeps the same promises", () => expect(kinds).toHaveLength(2));
 
 const worker = (id: string, more: Partial<WorkerFacts> = {}): WorkerFacts => ({ id, host: "here", labels: [], slots: 2, version: "1", ...more });
 const submission = (key: string, more: Partial<Submission> = {}): Submission => ({

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { sharedFileQueue } from "../../src/fleet/file/control.ts";
 import { withoutCut } from "../../src/fleet/takeovers.ts";
+import { testUnless } from "../unless.ts";
 import { postgresPrograms } from "./cluster.ts";
 import { type Fixture, familyOf, makeFixture, program, signalAll, startWorker, submissionFor, until, type WorkerProcess } from "./fixture.ts";
 import { check, emptyReport, torture } from "./torture.ts";
@@ -269,7 +270,7 @@ test("a lease that is too short is refused at the start, and a password on the c
 
 const hasPostgres = postgresPrograms() !== undefined;
 if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: the test with kills and a crash of Postgres is left out.\n");
-test.runIf(hasPostgres)(
+testUnless(!hasPostgres && "PostgreSQL is not installed")(
 	"kills, a freeze, wrong clocks and a crash of Postgres: every run has one result, and no log has a gap",
 	{ timeout: 300_000 },
 	async () => {

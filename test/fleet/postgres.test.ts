@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { roleStatements } from "../../src/fleet/postgres/migrate.ts";
 import { initialise, openPostgresQueue, type PostgresQueue } from "../../src/fleet/postgres/queue.ts";
 import type { Claim, Submission, WorkerFacts } from "../../src/fleet/queue.ts";
+import { describeUnless, testUnless } from "../unless.ts";
 import { type Cluster, postgresPrograms, startCluster } from "./cluster.ts";
 import { type Cut, type CuttingProxy, cuttingProxy, poolingProxy } from "./proxy.ts";
 
@@ -12,7 +13,7 @@ const schema = "bowline_fleet";
 const hasPostgres = postgresPrograms() !== undefined;
 if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: its own tests are left out.\n");
 
-describe.runIf(hasPostgres)("postgres", () => {
+describeUnless(!hasPostgres && "PostgreSQL is not installed")("postgres", () => {
 	let cluster: Cluster;
 	let initialised: string;
 	beforeAll(async () => {
@@ -234,7 +235,7 @@ describe.runIf(hasPostgres)("postgres", () => {
 		await owner.end();
 	});
 
-	test.runIf(hasOpenssl())("TLS: a certificate is accepted when it is known and names the host", async () => {
+	testUnless(!hasOpenssl() && "openssl is not installed")("TLS: a certificate is accepted when it is known and names the host", async () => {
 		const url = new URL(await cluster.database(initialised));
 		const open = async (host: string, more: string) => {
 			const { pathname, port } = url;

@@ -5,6 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { sharedFileQueue } from "../../src/fleet/file/control.ts";
 import { initialise, openPostgresQueue } from "../../src/fleet/postgres/queue.ts";
 import { missing } from "../sandbox/support.ts";
+import { testUnless } from "../unless.ts";
 import { postgresPrograms, startCluster } from "./cluster.ts";
 import { type Fixture, familyOf, git, makeFixture, signalAll, startWorker, submissionFor, until, type WorkerProcess } from "./fixture.ts";
 
@@ -88,7 +89,7 @@ test("a run without a sign of work is tried once more, and ends as stalled", { t
 
 const whyNoWalls = missing;
 if (whyNoWalls !== undefined) process.stderr.write(`The test with walls around agents is left out: ${whyNoWalls}.\n`);
-test.runIf(whyNoWalls === undefined)(
+testUnless(whyNoWalls)(
 	"agents, setup and checks inside walls: the checkout and the mirror are there, other places are not",
 	{
 		timeout: 240_000,
@@ -117,7 +118,7 @@ test.runIf(whyNoWalls === undefined)(
 	},
 );
 
-test.runIf(postgresPrograms() !== undefined)(
+testUnless(!postgresPrograms() && "PostgreSQL is not installed")(
 	"a whole machine is frozen and declared dead: another goes on, and the frozen one does nothing more",
 	{
 		timeout: 240_000,

@@ -1,7 +1,8 @@
 /** Ways out. Each is tried with the sandbox off, to show that it works there, and with it on, as root and as an ordinary user. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { describeUnless } from "../unless.ts";
 import { apart, Machine, missing, together, users, type Victim } from "./support.ts";
 
 const machines: Machine[] = [];
@@ -86,7 +87,7 @@ async function scene(id: number | undefined): Promise<Scene> {
 	return { machine, port, victim: await machine.victim(), runtime };
 }
 
-describe.skipIf(missing)(`escapes${missing ? ` (left out: ${missing})` : ""}`, () => {
+describeUnless(missing)("escapes", () => {
 	for (const { name, id } of users) {
 		test(`work without a sandbox and not inside one, as ${name}`, async () => {
 			const isRoot = id === undefined && process.getuid?.() === 0;

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { describeUnless } from "../unless.ts";
 import { toScript } from "../wire/support/script.ts";
 import { type Call, type Frame, Machine, missing, resultOf } from "./support.ts";
 
@@ -38,7 +39,7 @@ async function asked(machine: Machine, calls: readonly Call[], flags: string[], 
 	return { questions, frames: agent.frames, results: agent.frames.filter(({ type }) => type === "tool_execution_end").map(resultOf) };
 }
 
-describe.skipIf(missing)(`walls and the gate${missing ? ` (left out: ${missing})` : ""}`, () => {
+describeUnless(missing)("walls and the gate", () => {
 	test("paths that rules deny or ask about are closed to commands, also through links and names that do not exist yet", async () => {
 		const machine = machineOf();
 		machine.write("work/.env", "SECRET\n");

@@ -1,7 +1,8 @@
 /** What no mount can stop: names that must not appear, and protected files that are replaced from outside. */
 import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
+import { describeUnless } from "../unless.ts";
 import { type Frame, Machine, missing, resultOf } from "./support.ts";
 
 const machines: Machine[] = [];
@@ -17,7 +18,7 @@ function machineOf(): Machine {
 const inside = ["--sandbox", "workspace-write"];
 const isEnd = ({ type }: Frame) => type === "agent_settled";
 
-describe.skipIf(missing)(`the guard${missing ? ` (left out: ${missing})` : ""}`, () => {
+describeUnless(missing)("the guard", () => {
 	test("a file that would lead git to another configuration is taken away, and everything inside ends", async () => {
 		const machine = machineOf();
 		machine.write("work/evil/config", "[core]\n\tfsmonitor = touch ran\n");

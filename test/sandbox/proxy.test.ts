@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { authorityOf, isClosedAddress } from "../../src/sandbox/addresses.ts";
 import { HostProxy } from "../../src/sandbox/proxy.ts";
+import { describeUnless } from "../unless.ts";
 import { type Frame, Machine, missing, resultOf } from "./support.ts";
 
 const closing: { close(): unknown }[] = [];
@@ -208,7 +209,7 @@ describe("the proxy alone", () => {
 	});
 });
 
-describe.skipIf(missing)(`the proxy${missing ? ` (left out: ${missing})` : ""}`, () => {
+describeUnless(missing)("the proxy", () => {
 	const flags = (hosts: string[]) => [
 		"--sandbox",
 		"workspace-write",

@@ -8,6 +8,7 @@ import { ConfinedFiles } from "../../src/sandbox/files.ts";
 import { Sandbox } from "../../src/sandbox/index.ts";
 import { seatbeltEnclosure, seatbeltProfile } from "../../src/sandbox/seatbelt.ts";
 import type { View } from "../../src/sandbox/view.ts";
+import { testUnless } from "../unless.ts";
 import { folderOutsideTmp, missing } from "./support.ts";
 
 const view = (changes: Partial<View> = {}): View => ({
@@ -201,7 +202,7 @@ exec bwrap --ro-bind / / --dev /dev --proc /proc --ro-bind /proc/sys /proc/sys -
 	--ro-bind $private/logs $private/logs --bind ${folder}/work ${folder}/work --ro-bind ${folder}/work/.bowline ${folder}/work/.bowline \\
 	--unshare-user --unshare-pid --unshare-net --cap-drop ALL -- "$@"`;
 
-	test.skipIf(missing)(`runs commands once every probe is blocked${missing ? ` (left out: ${missing})` : ""}`, async () => {
+	testUnless(missing)("runs commands once every probe is blocked", async () => {
 		const sandbox = await open(holding(), { "sandbox.network": "hosts" });
 		expect(sandbox.state).toMatchObject({ active: true, verified: true, backend: "seatbelt", cell: false, seccomp: false, limits: {} });
 		const plain = { stream: () => ({ push: (chunk: Buffer) => chunk, end: () => Buffer.alloc(0) }) };

@@ -9,6 +9,7 @@ import type { Fleet } from "../../src/serve/fleet/source.ts";
 import { readEntries } from "../../src/serve/stored.ts";
 import { postgresPrograms, startCluster } from "../fleet/cluster.ts";
 import { familyOf, makeFixture, signalAll, startWorker } from "../fleet/fixture.ts";
+import { testUnless } from "../unless.ts";
 import { later, serve, spawnServer, type TestServer, until } from "./support.ts";
 
 interface Event {
@@ -165,7 +166,7 @@ describe("routes", () => {
 		expect(durable((await eventsOf(server, path)).events)).toEqual(whole);
 	});
 
-	test.skipIf(!postgresPrograms())("the same routes in front of PostgreSQL", async () => {
+	testUnless(!postgresPrograms() && "PostgreSQL is not installed")("the same routes in front of PostgreSQL", async () => {
 		const cluster = await startCluster();
 		later(() => cluster.remove());
 		const url = await cluster.database();

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { findTool } from "../../src/tools/find.ts";
 import { grepTool } from "../../src/tools/grep.ts";
 import { ripgrepFinder, runRipgrep } from "../../src/tools/ripgrep.ts";
+import { testUnless } from "../unless.ts";
 import { textOf, workbench } from "./workbench.ts";
 
 const bench = workbench();
@@ -13,22 +14,25 @@ bench.file("a.txt", "needle\n");
 const ignore = join(bench.cwd, ".gitignore");
 const program = await ripgrepFinder({ environment: () => process.env })();
 
-test.runIf(program !== undefined && process.platform === "linux")("an ignore file that is a pipe: the search is ended", async () => {
-	execFileSync("mkfifo", [ignore]);
-	const run = {
-		program: program as string,
-		args: ["--no-require-git", "needle", "."],
-		cwd: bench.cwd,
-		separator: 10,
-		signal: new AbortController().signal,
-	};
-	await expect(runRipgrep(bench.options.shell, { ...run, onRecord: () => true }, 300)).rejects.toThrow(
-		"The search took longer than 0.3 s and was ended. Search in fewer places.",
-	);
-	rmSync(ignore);
-});
+testUnless((program === undefined || process.platform !== "linux") && "it needs ripgrep on Linux")(
+	"an ignore file that is a pipe: the search is ended",
+	async () => {
+		execFileSync("mkfifo", [ignore]);
+		const run = {
+			program: program as string,
+			args: ["--no-require-git", "needle", "."],
+			cwd: bench.cwd,
+			separator: 10,
+			signal: new AbortController().signal,
+		};
+		await expect(runRipgrep(bench.options.shell, { ...run, onRecord: () => true }, 300)).rejects.toThrow(
+			"The search took longer than 0.3 s and was ended. Search in fewer places.",
+		);
+		rmSync(ignore);
+	},
+);
 
-test.runIf(program !== undefined && process.platform === "linux")(
+testUnless((program === undefined || process.platform !== "linux") && "it needs ripgrep on Linux")(
 	"an ignore file without an end: the search fails before the memory is full",
 	async () => {
 		symlinkSync("/dev/zero", ignore);

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { holderOf } from "../../src/lib/claim.ts";
 import { openTranscript } from "../../src/transcript/open.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
+import { testUnless } from "../unless.ts";
 import { program } from "../wire/support/agent.ts";
 import { chain, fileOf, folder, header, linesOf, partsOf, said, transcriptsIn, user } from "./support.ts";
 
@@ -67,20 +68,23 @@ async function writer(
 	return { send, next, kill: () => child.kill("SIGKILL") };
 }
 
-test.skipIf(!namespaces)("a process in another PID namespace does not take the session over while its writer lives", async () => {
-	const { place } = session();
-	await writer(place);
-	const { status, stderr } = spawnSync("unshare", ["-Urpf", "--mount-proc", ...bowline("-p", "hello")], {
-		cwd: place,
-		env: environment(place),
-		encoding: "utf8",
-		input: "",
-	});
-	expect(stderr).toMatch(/Session is in use by process \d+ in another container or PID namespace/);
-	expect(status).not.toBe(0);
-});
+testUnless(!namespaces && "users cannot make PID namespaces (unshare -Urpf)")(
+	"a process in another PID namespace does not take the session over while its writer lives",
+	async () => {
+		const { place } = session();
+		await writer(place);
+		const { status, stderr } = spawnSync("unshare", ["-Urpf", "--mount-proc", ...bowline("-p", "hello")], {
+			cwd: place,
+			env: environment(place),
+			encoding: "utf8",
+			input: "",
+		});
+		expect(stderr).toMatch(/Session is in use by process \d+ in another container or PID namespace/);
+		expect(status).not.toBe(0);
+	},
+);
 
-test.skipIf(!isOutermost)("a writer in a container is seen from outside, and so is its end", async () => {
+testUnless(!isOutermost && "this is not the outermost PID namespace")("a writer in a container is seen from outside, and so is its end", async () => {
 	const { place, path } = session();
 	const { kill } = await writer(place, "unshare", "-Urpf", "--kill-child", "--mount-proc");
 	expect(JSON.parse(readFileSync(`${path}.lock`, "utf8")).space.namespace).not.toBe(holderOf(1).space?.namespace);
@@ -90,7 +94,7 @@ test.skipIf(!isOutermost)("a writer in a container is seen from outside, and so 
 	expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-test.skipIf(!isOutermost)("the lock of a container that was killed is taken over from outside", () => {
+testUnless(!isOutermost && "this is not the outermost PID namespace")("the lock of a container that was killed is taken over from outside", () => {
 	const { path } = session();
 	// A process of this number in a namespace that is gone.
 	lockFrom(path, 2, { namespace: "pid:[1]" });
@@ -98,7 +102,7 @@ test.skipIf(!isOutermost)("the lock of a container that was killed is taken over
 	expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-test.skipIf(!isLinux)("a process of another machine keeps its session, one of an earlier boot does not", () => {
+testUnless(!isLinux && "it needs Linux")("a process of another machine keeps its session, one of an earlier boot does not", () => {
 	const { path } = session();
 	lockFrom(path, process.pid, { machine: "elsewhere 1", boot: "another" });
 	expect(() => open(path)).toThrow(`Session is in use by process ${process.pid} on another machine (elsewhere)`);

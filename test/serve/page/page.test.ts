@@ -1,10 +1,11 @@
 /** The page of the server in a real browser, in front of a real server and a scripted model. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { familyOf, makeFixture, signalAll, startWorker } from "../../fleet/fixture.ts";
 import { hostileSession } from "../../transcript/export/hostile.ts";
 import { picture } from "../../transcript/export/session.ts";
+import { describeUnless } from "../../unless.ts";
 import { later, place, serve, spawnServer, until } from "../support.ts";
 import {
 	browserPath,
@@ -28,7 +29,7 @@ import {
 const slow = 120_000;
 afterAll(closeBrowser);
 
-describe.skipIf(!browserPath)("the page of the server", () => {
+describeUnless(!browserPath && "chromium is not installed")("the page of the server", () => {
 	test("a link signs in once, leaves no trace in the address, and a reload keeps the session", { timeout: slow }, async () => {
 		const server = await serve();
 		const session = await server.create({ name: "First" });

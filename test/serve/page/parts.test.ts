@@ -1,8 +1,9 @@
 /** Parts of the page that a run alone does not show: a lost past, branches, large pictures, ceilings, menus on narrow screens. */
 import { appendFileSync } from "node:fs";
 import type { WebSocketRoute } from "playwright-core";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { picture } from "../../transcript/export/session.ts";
+import { describeUnless } from "../../unless.ts";
 import { serve } from "../support.ts";
 import { browserPath, closeBrowser, findings, isIdle, openSession, says, send, sideways, stored, tab } from "./support.ts";
 
@@ -25,7 +26,7 @@ const reply = (id: string, parentId: string, text: string) => ({
 	message: { role: "assistant", content: [{ type: "text", text }], model: "m", provider: "p", timestamp: 1_790_000_000_000 + id.charCodeAt(0) },
 });
 
-describe.skipIf(!browserPath)("parts of the page", () => {
+describeUnless(!browserPath && "chromium is not installed")("parts of the page", () => {
 	test("branches, a large picture, and a past that was lost", { timeout: slow }, async () => {
 		const server = await serve();
 		// A decoder stops at the end of the picture; what follows only makes it large.

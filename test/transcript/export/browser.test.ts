@@ -1,8 +1,9 @@
 /** Pages in a real browser, opened as files: what a reader sees and does. */
 import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Entry } from "../../../src/transcript/entries.ts";
 import { exportPage } from "../../../src/transcript/export/index.ts";
+import { describeUnless } from "../../unless.ts";
 import { browserPath, launch, openPage } from "./browser.ts";
 import { brokenEntries, hostilePage } from "./hostile.ts";
 import { fullPage, header, longSession, SessionBuilder, subagentSession, taskSession } from "./session.ts";
@@ -22,7 +23,7 @@ const isInView = (page: Page, selector: string) =>
 	}, selector);
 const widthsAreFine = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
-describe.skipIf(!browserPath)("in a browser", { timeout: patienceMs }, () => {
+describeUnless(!browserPath && "chromium is not installed")("in a browser", { timeout: patienceMs }, () => {
 	let browser: Browser;
 	let full: string;
 
