@@ -35,6 +35,8 @@ export class InFlight {
 	#own: Estimate = none;
 	/** By the call of the task tool, then by subagent. */
 	readonly #calls = new Map<string, Map<string, Child>>();
+	/** Calls whose use is final. The result of a call is read from the session file, and may be read before the last frames on the pipe. */
+	readonly #settled = new Set<string>();
 	#untold: Estimate = none;
 
 	get total(): Estimate {
@@ -50,11 +52,17 @@ export class InFlight {
 		return [...this.#calls.values()].flatMap((children) => [...children.values()]).flatMap(({ requests }) => requests);
 	}
 
+	/** Starts to follow a task call. Its id may be that of an earlier call, as some providers number their calls from one. */
+	begun(toolCallId: string): void {
+		this.#settled.delete(toolCallId);
+		this.#calls.delete(toolCallId);
+	}
+
 	/** An agent that asks again has its reply. */
 	asked({ kind, agentPath = [] }: Asker): void {
 		const [outermost] = agentPath;
 		if (!outermost) this.#own = none;
-		if (!outermost || kind !== "model") return;
+		if (!outermost || kind !== "model" || this.#settled.has(outermost.toolCallId)) return;
 		const path = pathOf(agentPath);
 		const child = this.#child(outermost.toolCallId, outermost.id);
 		const isSame = (request: Request) => agentPath.length === 1 || request.path === path || request.path.startsWith(`${path}/`);
@@ -67,11 +75,14 @@ export class InFlight {
 	granted({ agentPath = [] }: Asker, estimate: Estimate): void {
 		const [outermost] = agentPath;
 		if (!outermost) this.#own = estimate;
-		else this.#child(outermost.toolCallId, outermost.id).requests.push({ estimate, path: pathOf(agentPath), isOver: false });
+		else if (!this.#settled.has(outermost.toolCallId))
+			this.#child(outermost.toolCallId, outermost.id).requests.push({ estimate, path: pathOf(agentPath), isOver: false });
 	}
 
 	/** Of the frames of a task call. */
 	progressed(toolCallId: string, progress: readonly ChildProgress[]): void {
+		// Its frames hold the whole use of each subagent: counted after the result, all of it would be counted twice.
+		if (this.#settled.has(toolCallId)) return;
 		for (const { id, status, tokens, cost } of progress) {
 			const child = this.#child(toolCallId, id);
 			const more = { usd: cost - child.used.usd, tokens: tokens - child.used.tokens };
@@ -96,14 +107,15 @@ export class InFlight {
 	settled(toolCallId: string, used: Estimate): Estimate {
 		const children = [...(this.#calls.get(toolCallId)?.values() ?? [])];
 		this.#calls.delete(toolCallId);
+		this.#settled.add(toolCallId);
 		const reported = children.reduce((sum, child) => plus(sum, child.used), none);
 		return { usd: Math.max(0, used.usd - reported.usd), tokens: Math.max(0, used.tokens - reported.tokens) };
 	}
 
-	/** The agent has ended, and its subagents with it. */
+	/** Drops the requests of an agent that has ended. What its subagents used stays known, because the session file may hold a result not read yet. */
 	clear(): void {
 		this.#own = none;
-		this.#calls.clear();
+		for (const children of this.#calls.values()) for (const child of children.values()) child.requests = [];
 	}
 
 	#child(toolCallId: string, id: string): Child {

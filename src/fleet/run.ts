@@ -354,6 +354,7 @@ export class RunAtWork {
 				this.#lastLife = performance.now();
 				if (frame.type === "turn_end" && !failed.has(String((frame.message as { stopReason?: string }).stopReason)))
 					this.#parts.rates.succeeded(this.#provider);
+				if (frame.type === "tool_execution_start" && frame.toolName === "task") this.#inFlight.begun(frame.toolCallId);
 				if (frame.type !== "tool_execution_update" || frame.toolName !== "task") return;
 				const { progress } = (frame.partialResult.details ?? {}) as { progress?: ChildProgress[] };
 				if (progress) this.#inFlight.progressed(frame.toolCallId, progress);

@@ -323,6 +323,34 @@ describe("money", () => {
 		expect(inFlight.isMoving).toBe(false);
 		expect(inFlight.settled("other", { usd: 1, tokens: 3 })).toEqual({ usd: 1, tokens: 3 });
 	});
+
+	test("what subagents use is counted once when the result of their call is read before their last frames", () => {
+		const inFlight = new InFlight();
+		const tell = (cost: number) => inFlight.progressed("call", [{ id: "a", status: "running", tokens: 0, cost }]);
+		const request = { kind: "model" as const, agentPath: [{ id: "a", agent: "explore", toolCallId: "call" }] };
+		inFlight.begun("call");
+		tell(5);
+		expect(inFlight.takeUsed().usd).toBe(5);
+		expect(inFlight.settled("call", { usd: 11, tokens: 0 }).usd).toBe(6);
+		tell(11);
+		inFlight.asked(request);
+		inFlight.granted(request, { usd: 1, tokens: 0 });
+		expect([inFlight.takeUsed().usd, inFlight.total.usd, inFlight.isMoving]).toEqual([0, 0, false]);
+		// Another call with the same id.
+		inFlight.begun("call");
+		tell(2);
+		expect(inFlight.takeUsed().usd).toBe(2);
+		expect(inFlight.settled("call", { usd: 3, tokens: 0 }).usd).toBe(1);
+	});
+
+	test("what subagents used is counted once when the agent dies before the result of their call is read", () => {
+		const inFlight = new InFlight();
+		inFlight.begun("call");
+		inFlight.progressed("call", [{ id: "a", status: "running", tokens: 0, cost: 5 }]);
+		expect(inFlight.takeUsed().usd).toBe(5);
+		inFlight.clear();
+		expect(inFlight.settled("call", { usd: 6, tokens: 0 }).usd).toBe(1);
+	});
 });
 
 test("the live table fits the terminal: lines are cut, what was there before is cleared", () => {
