@@ -49,6 +49,8 @@ export class Panels {
 	#elapsed = h("dd");
 	#speed = h("dd");
 	#agentRows: KeyedList<SubagentView>;
+	#branchRows: KeyedList<BranchRow>;
+	#readAll: HTMLElement;
 	#askRows: KeyedList<Fields>;
 	#shown = new Map<string, readonly unknown[]>();
 
@@ -56,9 +58,15 @@ export class Panels {
 		this.#input = input;
 		this.#agentRows = new KeyedList(h("ul", { class: "agents" }), {
 			key: ({ id }) => id,
-			make: () => h("li", { class: "agent" }),
+			make: () => makeAgent(),
 			update: (row, view) => this.#drawAgent(row, view),
 		});
+		this.#branchRows = new KeyedList(h("ul", { class: "branch-tree" }), {
+			key: ({ key }) => key,
+			make: ({ prompt }) => h("li", {}, h("button", { type: "button" }, h("bdi", {}, oneLine(plainText(prompt.message.content), 80) || "(picture)"))),
+			update: (row, branch) => this.#drawBranch(row, branch),
+		});
+		this.#readAll = button("more", "Read the whole session", () => this.#input.onReadAll(), "Earlier prompts are not read yet · read all");
 		this.#askRows = new KeyedList(h("ul", { class: "ask-list" }), {
 			key: (question) => textOf(question.id),
 			make: (question) =>
@@ -76,6 +84,7 @@ export class Panels {
 		});
 		this.#agents.body.append(this.#agentRows.element);
 		this.#asks.body.append(this.#askRows.element);
+		this.#branches.body.append(this.#readAll, this.#branchRows.element);
 		for (const { element } of [this.#now, this.#asks, this.#todo, this.#agents, this.#budget, this.#branches]) this.element.append(element);
 	}
 
@@ -170,6 +179,7 @@ export class Panels {
 		);
 	}
 
+	/** Keeps the button of the row: a click is lost when the button is replaced between the press and the release. */
 	#drawAgent(row: HTMLElement, view: SubagentView): void {
 		const words = { running: "works", checking: "is checked", done: "done", failed: "failed" };
 		const facts = [
@@ -177,18 +187,15 @@ export class Panels {
 			view.tokens ? `${shortNumber(view.tokens)} tokens` : "",
 			view.cost ? money(view.cost) : "",
 		];
-		row.replaceChildren(
-			h(
-				"button",
-				{ class: "row-button agent-head", type: "button", title: "Show its conversation", onclick: () => this.#input.onSubagent(view) },
-				h("span", {
-					class: `state ${{ running: "running", checking: "running", done: "done", failed: "failed" }[view.status]}`,
-					"aria-hidden": "true",
-				}),
-				h("bdi", { class: "tool-name" }, view.taskId || view.id),
-				h("span", { class: "row-state" }, words[view.status]),
-				h("span", { class: "agent-time" }, duration((view.endedAt ?? Date.now()) - view.startedAt)),
-			),
+		const head = row.firstElementChild as HTMLButtonElement;
+		head.onclick = () => this.#input.onSubagent(view);
+		const [state, name, word, time] = head.children as unknown as [Element, Element, Element, Element];
+		state.className = `state ${{ running: "running", checking: "running", done: "done", failed: "failed" }[view.status]}`;
+		name.textContent = view.taskId || view.id;
+		word.textContent = words[view.status];
+		time.textContent = duration((view.endedAt ?? Date.now()) - view.startedAt);
+		while (head.nextSibling) head.nextSibling.remove();
+		row.append(
 			...present([
 				view.description !== "" && h("p", { class: "agent-about" }, h("bdi", {}, oneLine(view.description, 120))),
 				view.currentTool !== "" && h("p", { class: "agent-tool" }, h("bdi", {}, oneLine(view.currentTool, 120))),
@@ -203,38 +210,57 @@ export class Panels {
 		const prompts = model.tree.nodes.filter(({ message }) => message.role === "user" && message.synthetic !== true);
 		const shown = new Set(pathTo(model.shownLeaf));
 		this.#branches.element.hidden = prompts.length === 0;
+		this.#readAll.hidden = !model.hasOlder;
 		const depths = depthsOf(prompts);
-		this.#branches.body.replaceChildren(
-			...present([
-				model.hasOlder && button("more", "Read the whole session", () => this.#input.onReadAll(), "Earlier prompts are not read yet · read all"),
-				h(
-					"ul",
-					{ class: "branch-tree" },
-					...prompts.slice(-200).map((prompt) => {
-						const isShown = shown.has(prompt);
-						const go = h(
-							"button",
-							{
-								class: `row-button${isShown ? "" : " elsewhere"}`,
-								type: "button",
-								onclick: () => this.#input.onBranch(isShown ? prompt : endOf(prompt)),
-							},
-							h("bdi", {}, oneLine(plainText(prompt.message.content), 80) || "(picture)"),
-						);
-						if (isShown) go.setAttribute("aria-current", "true");
-						const fork =
-							prompt.id !== "" &&
-							this.#input.mayDrive() &&
-							button("fork-here", "Fork here: a new session from before this prompt", () => this.#input.onFork(prompt), "Fork here");
-						const row = h("li", {}, go, fork);
-						row.style.paddingInlineStart = `${Math.min(8, depths.get(prompt) ?? 0) * 12}px`;
-						return row;
-					}),
-				),
-			]),
+		this.#branchRows.show(
+			prompts.slice(-200).map((prompt, index) => ({
+				// Entries without an id cannot be told apart between two drawings. They have no button that could be replaced.
+				key: `${model.id} ${prompt.id || index}`,
+				prompt,
+				isShown: shown.has(prompt),
+				depth: Math.min(8, depths.get(prompt) ?? 0),
+			})),
 		);
 	}
+
+	/** Keeps the buttons of the row, as a click is lost when one is replaced between the press and the release. */
+	#drawBranch(row: HTMLElement, { prompt, isShown, depth }: BranchRow): void {
+		const [go, fork] = row.children as unknown as [HTMLButtonElement, HTMLButtonElement | undefined];
+		go.className = `row-button${isShown ? "" : " elsewhere"}`;
+		go.onclick = () => this.#input.onBranch(isShown ? prompt : endOf(prompt));
+		if (isShown) go.setAttribute("aria-current", "true");
+		else go.removeAttribute("aria-current");
+		row.style.paddingInlineStart = `${depth * 12}px`;
+		if (prompt.id === "" || !this.#input.mayDrive()) return fork?.remove();
+		const button =
+			fork ?? h("button", { class: "fork-here", type: "button", title: "Fork here: a new session from before this prompt" }, "Fork here");
+		button.onclick = () => this.#input.onFork(prompt);
+		if (!fork) row.append(button);
+	}
 }
+
+interface BranchRow {
+	key: string;
+	prompt: Node;
+	/** The prompt is on the branch that is shown. */
+	isShown: boolean;
+	depth: number;
+}
+
+/** Makes the row of a subagent with its button, whose parts are filled in later. */
+const makeAgent = () =>
+	h(
+		"li",
+		{ class: "agent" },
+		h(
+			"button",
+			{ class: "row-button agent-head", type: "button", title: "Show its conversation" },
+			h("span", { "aria-hidden": "true" }),
+			h("bdi", { class: "tool-name" }),
+			h("span", { class: "row-state" }),
+			h("span", { class: "agent-time" }),
+		),
+	);
 
 /** How many forks are above each prompt. */
 function depthsOf(prompts: readonly Node[]): Map<Node, number> {

@@ -614,9 +614,17 @@ describeUnless(!browserPath && "chromium is not installed")("the page of the ser
 		await says(own, ".log", "Two.");
 		await isIdle(own);
 		await own.page.waitForFunction(() => document.querySelectorAll(".branch-tree .fork-here").length === 2);
-		await own.page.click(".branch-tree li:last-child .fork-here", { force: true });
+		// A prompt that is sent while the button is pressed draws the tree again, and the click still counts.
+		const fork = own.page.locator(".branch-tree li:nth-child(2) .fork-here");
+		await fork.hover();
+		await own.page.mouse.down();
+		await send(own, "third");
+		await own.page.waitForFunction(() => document.querySelectorAll(".branch-tree .fork-here").length === 3);
+		await isIdle(own);
+		await fork.hover();
+		await own.page.mouse.up();
 		await own.page.waitForFunction((id) => location.hash.startsWith("#/s/") && !location.hash.includes(id), session.id);
-		await own.page.waitForFunction(() => (document.querySelector(".write") as HTMLTextAreaElement).value === "second");
+		await own.page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>(".write")?.value === "second");
 		await says(own, ".log", "One.");
 		expect((await shownMessages(own)).map(plain)).toEqual(["user: first", "assistant: One."].map(plain));
 		expect(own.trouble).toEqual([]);
