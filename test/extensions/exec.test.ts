@@ -50,9 +50,9 @@ test("timeout and abort end it, first gently", async () => {
 });
 
 test("what stays in the background does not hold it up", async () => {
-	const before = performance.now();
-	expect(await sh("sleep 30 & echo done")).toMatchObject({ stdout: "done\n", code: 0 });
-	expect(performance.now() - before).toBeLessThan(10_000);
+	const { stdout, code } = await sh("sleep 300 & echo $!");
+	// It still runs.
+	expect([process.kill(Number(stdout), "SIGKILL"), code]).toEqual([true, 0]);
 });
 
 test("a transcript is what extensions are shown", () => {

@@ -85,9 +85,7 @@ describe("facts", () => {
 			"b.js": body("api.on('session_shutdown', async (event, { ui }) => { await null; ui.notify('saved'); });"),
 			"c.js": body("api.on('session_shutdown', () => { throw new Error('c') });"),
 		});
-		const before = performance.now();
 		await host.sessionShutdown();
-		expect(performance.now() - before).toBeGreaterThan(900);
 		expect(notices(calls)).toEqual(["saved"]);
 		expect(warnings).toEqual(["Extension a.js was not done with session_shutdown after 1 s."]);
 		expect(errors).toEqual([{ extensionPath: "c.js", event: "session_shutdown", error: "c" }]);

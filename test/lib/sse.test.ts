@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SseReader } from "../../src/lib/sse.ts";
+import { cpuOf } from "../cpu.ts";
 
 function read(...chunks: (string | Uint8Array)[]): [data: string, name: string][] {
 	const events: [string, string][] = [];
@@ -65,18 +66,19 @@ test("an endless line is stopped", () => {
 	}).toThrow(RangeError);
 });
 
-test("a very long event in many chunks costs linear time", () => {
+test("a very long event in many chunks costs linear time", async () => {
 	let length = 0;
 	const reader = new SseReader((data) => {
 		length = data.length;
 	});
 	const piece = Buffer.alloc(16 * 1024, "x");
-	const began = performance.now();
-	reader.push(Buffer.from("data: "));
-	for (let count = 0; count < 1000; count += 1) reader.push(piece);
-	reader.push(Buffer.from("\n\n"));
+	const spent = await cpuOf(() => {
+		reader.push(Buffer.from("data: "));
+		for (let count = 0; count < 1000; count += 1) reader.push(piece);
+		reader.push(Buffer.from("\n\n"));
+	});
 	expect(length).toBe(16_384_000);
-	expect(performance.now() - began).toBeLessThan(1000);
+	expect(spent).toBeLessThan(2000);
 });
 
 test("a carriage return alone ends a line, at once, wherever bytes are split", () => {

@@ -68,10 +68,8 @@ test("an abort ends the wait for a silent server, and a call", async () => {
 	await withAgent({ model: 'call #c1 mcp__s__wait {} · say "done"', servers: { s: small(), silent: small("silent") } }, async (agent) => {
 		agent.send(prompt);
 		await agent.until((frame) => frame.type === "mcp_server_update" && frame.status === "ready");
-		const begin = performance.now();
 		agent.send({ id: "a", type: "abort" });
 		await agent.response("a");
-		expect(performance.now() - begin).toBeLessThan(3000);
 		// The wait is over for good, so the next prompt goes on without the silent one.
 		agent.send({ ...prompt, id: "q" });
 		await agent.event("tool_execution_start");

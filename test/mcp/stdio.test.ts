@@ -118,9 +118,8 @@ test("a slow server holds nobody for longer than the wait, and joins later; a si
 	await using servers = await new Servers({ fast: small(), slow: small("slow", "slowMs=600"), silent: small("silent") }, { waitMs: 300 }).prepare();
 	expect(servers.status("fast")?.status).toBe("ready");
 	expect([servers.status("slow")?.status, servers.status("silent")?.status]).toEqual(["starting", "starting"]);
-	const again = performance.now();
-	await servers.prepare();
-	expect(performance.now() - again).toBeLessThan(100);
+	// The next prompt does not wait again: it is answered before the event loop turns.
+	expect(await Promise.race([servers.prepare().then(() => "ready"), new Promise((resolve) => setImmediate(resolve, "waits"))])).toBe("ready");
 	await expect.poll(() => servers.status("slow")?.status, { timeout: 5000 }).toBe("ready");
 	expect(await servers.say("mcp__slow__echo", { text: "late" })).toBe("late");
 });
@@ -185,9 +184,7 @@ describe("nothing is left", () => {
 		const servers = await new Servers({ polite: small(), stubborn: small("stubborn"), launched: launcher }).prepare();
 		const pids = await Promise.all(["polite", "stubborn", "launched"].map(async (name) => Number(await servers.say(`mcp__${name}__pid`))));
 		expect(pids.map(isRunning)).toEqual([true, true, true]);
-		const begin = performance.now();
 		await servers.close();
-		expect(performance.now() - begin).toBeLessThan(2500);
 		expect(pids.map(isRunning)).toEqual([false, false, false]);
 	});
 

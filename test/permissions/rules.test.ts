@@ -9,6 +9,7 @@ import { proposalOf } from "../../src/permissions/proposal.ts";
 import { compileRule } from "../../src/permissions/rules.ts";
 import { fitsStars } from "../../src/permissions/stars.ts";
 import type { PermissionMode, PermissionRule, SourcedRule } from "../../src/protocol/permissions.ts";
+import { cpuOf } from "../cpu.ts";
 
 const places = { cwd: "/w/shop", home: "/home/ada" };
 
@@ -326,10 +327,8 @@ test("what a grant proposes covers the call it came from, and no other", () => {
 	expect(answer(file("read", "/w/a1x/bb", { isInside: false }), [proposal as PermissionRule])).toBe("ask");
 });
 
-test("stars are matched in linear time", () => {
-	const begin = performance.now();
-	expect(fitsStars(`${"*a".repeat(2000)}b`, "a".repeat(50_000))).toBe(false);
-	expect(performance.now() - begin).toBeLessThan(500);
+test("stars are matched in linear time", async () => {
+	expect(await cpuOf(() => expect(fitsStars(`${"*a".repeat(2000)}b`, "a".repeat(50_000))).toBe(false))).toBeLessThan(1000);
 	expect(fitsStars("a*c", "abc")).toBe(true);
 	expect(fitsStars("ab*b", "ab")).toBe(false);
 });

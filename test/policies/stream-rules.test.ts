@@ -310,13 +310,10 @@ describe("expressions that explode", () => {
 		["(a|a)*$", `${"a".repeat(40)}b`],
 	])("%s is stopped, reported once and not asked again; other rules go on", (condition, filling) => {
 		const { rules, warnings } = bench({ bad: { condition }, good: { condition: "f(o+)d" } });
-		const before = performance.now();
 		const made = reply(rules);
 		made.say(filling, 100_000);
-		const elapsed = performance.now() - before;
+		// Without the limit this would practically never end.
 		expect(warnings).toEqual([`Rule /r/bad.md: the condition ${JSON.stringify(condition)} took more than 50 ms and is not used any more.`]);
-		// The limit is 50 ms and may be reached twice; without a limit this would practically never end.
-		expect(elapsed).toBeLessThan(5000);
 		made.say(`${filling} and food`, 1000);
 		expect([made.cuts, warnings.length]).toEqual([[["good"]], 1]);
 	});

