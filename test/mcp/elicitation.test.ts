@@ -118,11 +118,11 @@ test("a host that shows forms is asked in one go; defaults are filled in, and a 
 test("a server that asks in the middle of a call gets the answer, and its clock pauses", async () => {
 	const toolCalls: unknown[] = [];
 	await using servers = await new Servers(
-		{ s: { ...small(), timeout: 0.2 } },
+		{ s: { ...small(), timeout: 1 } },
 		{
 			elicit: async ({ params, toolCallId }) => {
 				toolCalls.push(toolCallId);
-				await new Promise((resolve) => setTimeout(resolve, 400));
+				await new Promise((resolve) => setTimeout(resolve, 1500));
 				return { action: "accept", content: { said: params.message } };
 			},
 		},

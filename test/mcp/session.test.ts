@@ -104,7 +104,7 @@ test.each(["SIGKILL", "EOF in a call"] as const)("nothing is left after %s", asy
 		if (how === "SIGKILL") agent.child.kill("SIGKILL");
 		else agent.child.stdin.end();
 		await agent.exited();
-		await expect.poll(() => pids.map(isRunning), { timeout: 4000 }).toEqual([false, false]);
+		await expect.poll(() => pids.map(isRunning), { timeout: 20_000 }).toEqual([false, false]);
 	});
 });
 

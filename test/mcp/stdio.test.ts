@@ -1,7 +1,9 @@
 /** Servers that are programs: how they start, answer, fail, die and end. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { isRunning, Servers, small, textOf } from "./support.ts";
 
 test("a server with every kind of result is used through its tools", async () => {
@@ -49,7 +51,7 @@ test("a server with every kind of result is used through its tools", async () =>
 	expect(await servers.say("mcp_resource", { server: "s", uri: "mem://one" })).toBe("[resource mem://one]\ncontent of mem://one");
 	// A new tool is there from the next look on.
 	await servers.say("mcp__s__grow");
-	await expect.poll(() => servers.registry.tools().some(({ name }) => name === "mcp__s__late"), { timeout: 5000 }).toBe(true);
+	await expect.poll(() => servers.registry.tools().some(({ name }) => name === "mcp__s__late"), { timeout: 20_000 }).toBe(true);
 	expect(await servers.say("mcp__s__late")).toBe("here");
 });
 
@@ -90,7 +92,7 @@ describe("words for what went wrong", () => {
 	});
 
 	test("calls that time out, are aborted, or outlive the server", async () => {
-		await using servers = await new Servers({ s: { ...small("reports"), timeout: 0.2 } }).prepare();
+		await using servers = await new Servers({ s: { ...small("reports"), timeout: 1 } }).prepare();
 		expect(await servers.failure("mcp__s__wait")).toBe('MCP tool wait of "s" has not answered for 1 s.');
 		const controller = new AbortController();
 		const aborted = servers.call("mcp__s__wait", {}, controller.signal).catch((error) => error.message);
@@ -110,17 +112,20 @@ describe("words for what went wrong", () => {
 });
 
 test("progress is a sign of life", async () => {
-	await using servers = await new Servers({ s: { ...small("pace=80"), timeout: 0.3 } }).prepare();
-	expect(await servers.say("mcp__s__progress", { steps: 8 })).toBe("done");
+	await using servers = await new Servers({ s: { ...small("pace=300"), timeout: 1 } }).prepare();
+	expect(await servers.say("mcp__s__progress", { steps: 5 })).toBe("done");
 });
 
 test("a slow server holds nobody for longer than the wait, and joins later; a silent one only itself", async () => {
-	await using servers = await new Servers({ fast: small(), slow: small("slow", "slowMs=600"), silent: small("silent") }, { waitMs: 300 }).prepare();
-	expect(servers.status("fast")?.status).toBe("ready");
+	const go = join(mkdtempSync(join(tmpdir(), "bowline-slow-")), "go");
+	onTestFinished(() => rmSync(dirname(go), { recursive: true }));
+	await using servers = await new Servers({ fast: small(), slow: small(`slowUntil=${go}`), silent: small("silent") }, { waitMs: 300 }).prepare();
+	await expect.poll(() => servers.status("fast")?.status, { timeout: 20_000 }).toBe("ready");
 	expect([servers.status("slow")?.status, servers.status("silent")?.status]).toEqual(["starting", "starting"]);
 	// The next prompt does not wait again: it is answered before the event loop turns.
 	expect(await Promise.race([servers.prepare().then(() => "ready"), new Promise((resolve) => setImmediate(resolve, "waits"))])).toBe("ready");
-	await expect.poll(() => servers.status("slow")?.status, { timeout: 5000 }).toBe("ready");
+	writeFileSync(go, "");
+	await expect.poll(() => servers.status("slow")?.status, { timeout: 20_000 }).toBe("ready");
 	expect(await servers.say("mcp__slow__echo", { text: "late" })).toBe("late");
 });
 
@@ -207,7 +212,7 @@ describe("nothing is left", () => {
 			["a", "host"],
 			["c", "host"],
 		]);
-		await expect.poll(() => isRunning(Number(b)), { timeout: 3000 }).toBe(false);
+		await expect.poll(() => isRunning(Number(b)), { timeout: 20_000 }).toBe(false);
 		await expect(servers.registry.setHost({ a: small(), d: { command: 3 } })).rejects.toThrow('MCP server "d": command must be a text');
 		await expect(servers.registry.setHost([small()])).rejects.toThrow("MCP server name must not be empty");
 		await expect(

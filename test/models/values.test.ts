@@ -32,12 +32,12 @@ function isAlive(pid: number): boolean {
 }
 
 async function whenRunning(): Promise<number[]> {
-	await vi.waitFor(() => expect([id("inner"), id("outer")].every((pid) => pid > 0)).toBe(true), { timeout: 5000 });
+	await vi.waitFor(() => expect([id("inner"), id("outer")].every((pid) => pid > 0)).toBe(true), { timeout: 20_000 });
 	return [id("inner"), id("outer")];
 }
 
 async function expectDead(pids: number[]): Promise<void> {
-	await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 2000 });
+	await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 20_000 });
 }
 
 test("what a command prints, without what surrounds it; a failure without what it printed", async () => {

@@ -62,9 +62,9 @@ describe("what a command gives", () => {
 		for (let round = 0; round < 10; round += 1) await Promise.all(Array.from({ length: 6 }, () => shell.run({ command: "echo x" })));
 		await expect(shell.run({ command: `: ${"x".repeat(3_000_000)}` })).rejects.toThrow("too long");
 		// Six at once, and six whose end has not been reported to us yet.
-		expect(await eventually(() => openPipes().length <= 12, 1000)).toBe(true);
+		expect(await eventually(() => openPipes().length <= 12, 20_000)).toBe(true);
 		await shell.close();
-		expect(await eventually(() => openPipes().length === 0, 1000)).toBe(true);
+		expect(await eventually(() => openPipes().length === 0, 20_000)).toBe(true);
 	});
 
 	test("output of one command never shows up in another", async () => {
@@ -198,7 +198,7 @@ describe("background processes", () => {
 		const file = join(directory, "alive");
 		await shell.run({ command: `(sleep 0.3; echo late; echo later; touch ${JSON.stringify(file)}; exec sleep 100) & echo $BOWLINE_RUN` });
 		const mark = (await shell.run({ command: "echo $BOWLINE_RUN" })).output.split(".")[0] as string;
-		expect(await eventually(() => processesWith(mark).includes("sleep 100"), 3000)).toBe(true);
+		expect(await eventually(() => processesWith(mark).includes("sleep 100"), 20_000)).toBe(true);
 		await shell.close();
 		expect(processesWith(mark)).toEqual([]);
 	});
@@ -221,7 +221,7 @@ describe.runIf(process.platform === "linux")("what is killed leaves nothing", ()
 		const abort = new AbortController();
 		let mark = "";
 		const run = shell.run({ command: stubborn, signal: abort.signal, onUpdate: ({ output }) => (mark = output.trim()) });
-		expect(await eventually(() => mark !== "" && processesWith(mark).length >= 5, 3000)).toBe(true);
+		expect(await eventually(() => mark !== "" && processesWith(mark).length >= 5, 20_000)).toBe(true);
 		abort.abort();
 		const { aborted, timedOut, exitCode } = await run;
 		expect([aborted, timedOut, exitCode, processesWith(mark)]).toEqual([true, false, null, []]);
@@ -274,7 +274,7 @@ describe.runIf(process.platform === "linux")("what is killed leaves nothing", ()
 		const [watchdog] = own();
 		expect(watchdog).toBeDefined();
 		await shell.close();
-		expect(await eventually(() => !isRunning(watchdog as number), 1000)).toBe(true);
+		expect(await eventually(() => !isRunning(watchdog as number), 20_000)).toBe(true);
 		await expect(shell.run({ command: "true" })).rejects.toThrow("session is over");
 	});
 
@@ -285,7 +285,7 @@ describe.runIf(process.platform === "linux")("what is killed leaves nothing", ()
 		await shell.run({ command: "true" });
 		const first = own()[0] as number;
 		process.kill(first, "SIGKILL");
-		expect(await eventually(() => !isPresent(first), 1000)).toBe(true);
+		expect(await eventually(() => !isPresent(first), 20_000)).toBe(true);
 		await shell.run({ command: "true" });
 		expect(own()).toHaveLength(1);
 	});

@@ -1,4 +1,5 @@
 // A small MCP server over stdio, without a library. Words on its command line choose its habits.
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const habits = new Set(process.argv.slice(2));
@@ -98,7 +99,7 @@ async function receive({ id, method, params = {}, result, error }) {
 		case "initialize":
 			announced = params;
 			if (has("silent")) return;
-			if (has("slow")) await new Promise((resolve) => setTimeout(resolve, Number(option("slowMs") ?? 1500)));
+			while (option("slowUntil") && !existsSync(option("slowUntil"))) await new Promise((resolve) => setTimeout(resolve, 20));
 			return answer(id, {
 				protocolVersion: version === "asked" ? params.protocolVersion : version,
 				capabilities: { tools: { listChanged: true }, prompts: {}, resources: {} },
