@@ -4,7 +4,6 @@ import type { LiveSession } from "../live/live-session.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { contextUsageOf } from "../session/queries.ts";
 import type { Branch } from "../transcript/entries.ts";
-import { PlainMessages } from "../transcript/plain-message.ts";
 
 export class UsageReport {
 	#live: LiveSession;
@@ -23,7 +22,7 @@ export class UsageReport {
 		this.#cost = 0;
 		for (let index = 0; index < everything.length; index++) {
 			const kind = everything.kind(index);
-			if (kind === "message:assistant") this.#cost += replyCost(everything, index);
+			if (kind === "message:assistant") this.#cost += costOf(storedMessage(everything, index));
 			else if (kind === "compaction" || kind === "branch_summary") this.#cost += costOf(everything.entry(index));
 		}
 	}
@@ -56,28 +55,8 @@ function costOf(value: unknown): number {
 	return typeof total === "number" ? total : 0;
 }
 
-/** What a stored reply cost. Its bytes are enough where they name a cost once: then it is that of the reply. */
-function replyCost(branch: Branch, index: number): number {
-	const bytes = bytesOf(branch, index);
-	const at = bytes?.indexOf(costStart) ?? -1;
-	if (!bytes || at < 0 || at !== bytes.lastIndexOf(costStart)) return costOf(storedMessage(branch, index));
-	const from = at + costStart.length - 1;
-	const { total } = JSON.parse(bytes.toString("utf8", from, bytes.indexOf("}", from) + 1)) as { total?: unknown };
-	return typeof total === "number" ? total : 0;
-}
-
-const costStart = '"cost":{';
-const plain = new PlainMessages();
-
-function bytesOf(branch: Branch, index: number): Buffer | undefined {
-	const bytes = branch.messageBytes(index, plain);
-	return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-/** The message of an entry. A long session is not kept in memory for having been looked at. */
+/** Returns the message of an entry, which is not kept in memory: a long session is replayed and not looked at again. */
 export function storedMessage(branch: Branch, index: number): AgentMessage | undefined {
-	const bytes = bytesOf(branch, index);
-	if (bytes) return JSON.parse(bytes.toString("utf8"));
-	const entry = branch.entry(index);
+	const entry = branch.peek(index);
 	return entry.type === "message" ? entry.message : undefined;
 }

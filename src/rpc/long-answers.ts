@@ -18,10 +18,10 @@ export class LongAnswer {
 
 /** For dialects that write frames as they are. */
 export const longAnswers: Override = (handlers, { session }) => ({
-	async get_messages(params, call) {
-		const { size, parts } = session.conversation.json;
-		if (size <= longFrom) return handlers.get_messages(params, call);
+	get_messages(params, call) {
+		const { json } = session.conversation;
+		if (json.size <= longFrom) return handlers.get_messages(params, call);
 		// Only the server sees the answer, and it knows this shape.
-		return new LongAnswer("messages", { size, parts: await parts() }) as never;
+		return new LongAnswer("messages", json) as never;
 	},
 });

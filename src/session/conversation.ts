@@ -6,11 +6,8 @@ import { isCommandError } from "../lib/command-error.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { lostResultText } from "../protocol/texts.ts";
 import { droppedReply, type Entry, type EntryBody } from "../transcript/entries.ts";
-import { contextJson, contextMessages, contextPlaces, openCalls } from "../transcript/projection.ts";
+import { type ContextJson, contextJson, contextMessages, contextPlaces, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-
-/** From so many bytes on, patterns check messages faster than the parser does: compiling them takes as long as parsing so much. */
-const longContext = 3 * 1024 * 1024;
 
 export class Conversation {
 	#transcript: Transcript;
@@ -47,12 +44,10 @@ export class Conversation {
 		return this.#live;
 	}
 
-	/** The same as JSON, in parts, for a host that asks for all of them. `size`: nearly the bytes of all parts. */
-	get json(): { size: number; parts: () => Promise<Iterable<Uint8Array>> } {
+	/** The same as JSON, for a host that asks for all of them. */
+	get json(): ContextJson {
 		// A copy: messages that are added while it is written are not a part of it.
-		const { size, parts } = contextJson(this.transcript.branch, [...this.#livePlaces()]);
-		if (size < longContext) return { size, parts: async () => parts() };
-		return { size, parts: async () => parts(new (await import("../transcript/plain-message.ts")).PlainMessages()) };
+		return contextJson(this.transcript.branch, [...this.#livePlaces()]);
 	}
 
 	get length(): number {

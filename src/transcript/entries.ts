@@ -1,6 +1,5 @@
 /** Ways to look at the entries of a session. The entries themselves are described in `protocol/entries.ts`. */
 import { type Entry, type Header, kindOf } from "../protocol/entries.ts";
-import type { PlainMessages } from "./plain-message.ts";
 
 export * from "../protocol/entries.ts";
 
@@ -24,12 +23,14 @@ export interface Branch {
 	/** As `kindOf`. */
 	kind(index: number): string;
 	entry(index: number): Entry;
+	/** Returns an entry without keeping it in memory, for callers that look once at a long session. */
+	peek(index: number): Entry;
 	/** False only when the entry surely does not hold this piece of JSON, which has no spaces between its tokens. */
 	mayHold(index: number, json: string): boolean;
 	/** False only when surely no entry of the session does. */
 	mayHoldAnywhere(json: string): boolean;
-	/** The message of an entry as JSON, if the bytes of the file can be taken for it; else the entry must be asked. With `plain` most are not parsed for that. */
-	messageBytes(index: number, plain?: PlainMessages): Uint8Array | undefined;
+	/** Returns the message of an entry as JSON if the file has it in a form that can be sent as it is; undefined otherwise. */
+	messageBytes(index: number): Uint8Array | undefined;
 	/** The lines of the entries from one place to another, each byte as one character, if they follow one another in the file. */
 	lines(first: number, last: number): string | undefined;
 	/** Whether the entry has been read. */
@@ -46,6 +47,7 @@ export function branchOf(entries: readonly Entry[]): Branch {
 		id: (index) => at(index).id,
 		kind: (index) => kindOf(at(index)),
 		entry: at,
+		peek: at,
 		mayHold: () => true,
 		mayHoldAnywhere: () => true,
 		messageBytes: () => undefined,

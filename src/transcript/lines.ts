@@ -2,7 +2,6 @@
 import { isUtf8 } from "node:buffer";
 import { type Entry, kindOf } from "./entries.ts";
 import { entryOf, isPlainMessage } from "./parse.ts";
-import type { PlainMessages } from "./plain-message.ts";
 
 /** Where a line is in the bytes that were read. */
 interface Place {
@@ -162,11 +161,16 @@ export class Lines {
 		return entry;
 	}
 
+	/** Returns an entry without keeping what had to be parsed for it. */
+	peek(number: number): Entry {
+		return this.#entries.get(number) ?? this.#readEntry(number);
+	}
+
 	/**
-	 * The message of a line as JSON, straight from the file's bytes, which are checked: nothing is kept of what was parsed for that.
-	 * Undefined when the line's entry must be asked, because it was parsed before, is another kind of entry, or needs repair.
+	 * Returns the message of a line as JSON, straight from the file's bytes. They are parsed as a check, and nothing of that is kept.
+	 * undefined if `entry` must be used instead: the line was parsed before, has no message at its end, or its message needs repair.
 	 */
-	messageBytes(number: number, plain?: PlainMessages): Uint8Array | undefined {
+	messageBytes(number: number): Uint8Array | undefined {
 		const body = this.#number(number, bodyColumn);
 		const end = this.#number(number, endColumn);
 		const bytes = this.#bytes;
@@ -174,11 +178,7 @@ export class Lines {
 		this.#isUtf8 ??= isUtf8(bytes);
 		// Without the brace that closes the entry.
 		const last = bytes[end - 1] === cr ? end - 2 : end - 1;
-		if (!this.#isUtf8) return undefined;
-		const isPlain =
-			plain?.holds(bytes, body, last, this.kind(number).slice(messagePrefix.length)) || isPlainMessage(bytes.toString("utf8", body, last));
-		// Made for every message: a Buffer would cost twice as much.
-		return isPlain ? new Uint8Array(bytes.buffer, bytes.byteOffset + body, last - body) : undefined;
+		return this.#isUtf8 && isPlainMessage(bytes.toString("utf8", body, last)) ? bytes.subarray(body, last) : undefined;
 	}
 
 	/**

@@ -2,7 +2,6 @@
 import { toLine } from "../lib/jsonl.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { type Branch, droppedReply, type Entry, type EntryOf } from "./entries.ts";
-import type { PlainMessages } from "./plain-message.ts";
 
 const spoken = (kind: string) => kind.startsWith("message:") || kind === "custom_message" || kind === "branch_summary";
 
@@ -20,25 +19,24 @@ export function contextMessages(branch: Branch, places: readonly number[] = cont
 export interface ContextJson {
 	/** Nearly the bytes of all parts. */
 	size: number;
-	/** With `plain`, most messages of a long context are not parsed. */
-	parts: (plain?: PlainMessages) => Iterable<Uint8Array>;
+	parts: Iterable<Uint8Array>;
 }
 
 /** What `contextMessages` gives, as JSON. Messages that were never looked at go from the file's bytes to the parts and are not kept as objects. */
 export function contextJson(branch: Branch, places: readonly number[] = contextPlaces(branch)): ContextJson {
-	return { size: places.reduce((sum, place) => sum + branch.size(place), 0), parts: (plain) => jsonParts(branch, places, plain) };
+	return { size: places.reduce((sum, place) => sum + branch.size(place), 0), parts: jsonParts(branch, places) };
 }
 
 /** Large enough for one write to be efficient. */
 const partSize = 256 * 1024;
 const comma = 0x2c;
 
-function* jsonParts(branch: Branch, places: readonly number[], plain?: PlainMessages): Generator<Uint8Array> {
+function* jsonParts(branch: Branch, places: readonly number[]): Generator<Uint8Array> {
 	let part = Buffer.allocUnsafeSlow(partSize);
 	let length = part.write("[");
 	let isFirst = true;
 	for (const place of places) {
-		const bytes = branch.messageBytes(place, plain) ?? serialized(branch.entry(place));
+		const bytes = branch.messageBytes(place) ?? serialized(branch.entry(place));
 		if (!bytes) continue;
 		if (length + bytes.length + 1 > part.length) {
 			yield part.subarray(0, length);

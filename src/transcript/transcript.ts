@@ -5,7 +5,6 @@ import { cleanJson } from "../lib/redact-json.ts";
 import type { Branch, Entry, EntryBody, EntryOf, Header, TranscriptView } from "./entries.ts";
 import { Lines } from "./lines.ts";
 import { realPlace } from "./place.ts";
-import type { PlainMessages } from "./plain-message.ts";
 import { SessionFile, type Write } from "./session-file.ts";
 
 /** What every transcript of a process is made with. */
@@ -261,6 +260,10 @@ class LinesBranch implements Branch {
 		return this.#lines.entry(this.#number(index));
 	}
 
+	peek(index: number): Entry {
+		return this.#lines.peek(this.#number(index));
+	}
+
 	mayHold(index: number, json: string): boolean {
 		return this.#lines.mayHold(this.#number(index), json);
 	}
@@ -269,8 +272,8 @@ class LinesBranch implements Branch {
 		return this.#lines.mayHoldAnywhere(json);
 	}
 
-	messageBytes(index: number, plain?: PlainMessages): Uint8Array | undefined {
-		return this.#lines.messageBytes(this.#number(index), plain);
+	messageBytes(index: number): Uint8Array | undefined {
+		return this.#lines.messageBytes(this.#number(index));
 	}
 
 	lines(first: number, last: number): string | undefined {

@@ -4,12 +4,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toLine } from "../../src/lib/jsonl.ts";
-import { PlainMessages } from "../../src/transcript/plain-message.ts";
 import { contextJson, contextMessages } from "../../src/transcript/projection.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { assistant, call, chain, fileOf, folder, header, result, said, transcriptsIn, user } from "./support.ts";
 
-const jsonOf = ({ branch }: Transcript) => Buffer.concat([...contextJson(branch).parts(new PlainMessages())]).toString("utf8");
+const jsonOf = ({ branch }: Transcript) => Buffer.concat([...contextJson(branch).parts]).toString("utf8");
 
 /** Opens the file twice: bytes that were asked for their JSON, and entries. */
 function both(content: string | Buffer): { json: string; expected: string } {
@@ -106,6 +105,6 @@ test("entries that were looked at, or added since, are there as well", () => {
 	const json = contextJson(transcript.branch);
 	// The parts do not contain entries that are added while the parts are being made.
 	transcript.append(said(assistant("4")));
-	expect(JSON.parse(Buffer.concat([...json.parts(new PlainMessages())]).toString("utf8"))).toEqual([user("1"), assistant("2"), user("3")]);
+	expect(JSON.parse(Buffer.concat([...json.parts]).toString("utf8"))).toEqual([user("1"), assistant("2"), user("3")]);
 	transcript.close();
 });

@@ -6,7 +6,6 @@ import { expect, test } from "vitest";
 import type { Entry, EntryOf } from "../../src/transcript/entries.ts";
 import { openTranscript } from "../../src/transcript/open.ts";
 import { entryOf } from "../../src/transcript/parse.ts";
-import { PlainMessages } from "../../src/transcript/plain-message.ts";
 import { contextJson, contextMessages, todosEntry } from "../../src/transcript/projection.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { assistant, call, chain, fileOf, folder, header, linesOf, partsOf, result, said, spaced, time, transcriptsIn, user } from "./support.ts";
@@ -76,7 +75,7 @@ test("a file with a space after each colon and comma says the same, and is not p
 	const { branch } = transcript;
 	const isRead = () => entries.map((_, place) => branch.isRead(place));
 	expect(isRead()).toEqual(entries.map(() => false));
-	const parts = [...contextJson(branch).parts(new PlainMessages())].map((part) => Buffer.from(part).toString());
+	const parts = [...contextJson(branch).parts].map((part) => Buffer.from(part).toString());
 	const read = isRead();
 	expect([read[0], read[2], read[8]]).toEqual([false, false, false]);
 	const messages = contextMessages(dense.branch);
