@@ -26,10 +26,13 @@ export interface SessionShape {
 	branches?: number;
 	/** So many prompts have a picture of 8 KB. */
 	images?: number;
+	/** Writes `type, message, id, parentId, timestamp`, as some programs do. */
+	isMessageFirst?: boolean;
 }
 
 /** A session of so many entries of about 650 bytes. */
-export function writeSession(path: string, count: number, { model = echo, compactions = 0, branches = 0, images = 0 }: SessionShape = {}): void {
+export function writeSession(path: string, count: number, shape: SessionShape = {}): void {
+	const { model = echo, compactions = 0, branches = 0, images = 0, isMessageFirst = false } = shape;
 	const lines: object[] = [{ type: "session", version: 3, id: "bench", timestamp, cwd: "/" }];
 	const picture = { type: "image", data: "iVBORw0KGgoAAAAN".repeat(512), mimeType: "image/png" };
 	const isDue = (times: number, index: number) => times > 0 && index > 20 && index % Math.floor(count / times) === 0;
@@ -42,7 +45,7 @@ export function writeSession(path: string, count: number, { model = echo, compac
 		}
 		const message = messageOf(index, model);
 		if (message.role === "user" && index < images * 4) message.content.push(picture);
-		lines.push({ type: "message", ...place, message });
+		lines.push(isMessageFirst ? { type: "message", message, ...place } : { type: "message", ...place, message });
 	}
 	writeFileSync(path, `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`);
 }

@@ -62,9 +62,9 @@ const opening: Row = {
 		const { wall, cpu, rss, messages, cpuAfter, rssAfter } = all.at(-1) as Opened;
 		return [
 			{ what: "open 50,000 entries, wall", value: wall, unit: "ms", isStrict: true, goal: { timesFloor: 1 } },
-			{ what: "open 50,000 entries, cpu", value: cpu, unit: "ms", isStrict: true, goal: { timesFloor: 0.7 } },
+			{ what: "open 50,000 entries, cpu", value: cpu, unit: "ms", isStrict: true, goal: { timesFloor: 1 } },
 			{ what: "open 50,000 entries, RSS", value: rss, unit: "MB", isStrict: true, goal: { most: 150 } },
-			{ what: "get_messages of 50,000 entries, wall", value: messages, unit: "ms", goal: { timesFloor: 1 } },
+			{ what: "get_messages of 50,000 entries, wall", value: messages, unit: "ms", goal: { timesFloor: 1.5 } },
 			{ what: "open and get_messages, wall", value: wall + messages, unit: "ms", isStrict: true, goal: { timesFloor: 1 } },
 			{ what: "open and get_messages, cpu", value: cpuAfter, unit: "ms", isStrict: true, goal: { timesFloor: 0.7 } },
 			{ what: "open and get_messages, RSS", value: rssAfter, unit: "MB", isStrict: true, goal: { most: 150 } },
@@ -79,6 +79,25 @@ const opening: Row = {
 				isExponent: true,
 				goal: { most: 1.05 },
 			},
+		];
+	},
+};
+
+/** The same entries with their members in another order. */
+const otherOrder: Row = {
+	name: "other-order",
+	rounds: 7,
+	hasFloor: true,
+	prepare(shared) {
+		writeSession(join(shared, "other-order.jsonl"), 50_000, { isMessageFirst: true });
+	},
+	async measure(trial) {
+		const { wall, cpu, rss, messages } = await opened(trial, join(trial.shared, "other-order.jsonl"));
+		return [
+			{ what: "open 50,000 entries in another order, wall", value: wall, unit: "ms" },
+			{ what: "open 50,000 entries in another order, cpu", value: cpu, unit: "ms", isStrict: true, goal: { timesFloor: 1.2 } },
+			{ what: "open 50,000 entries in another order, RSS", value: rss, unit: "MB", isStrict: true },
+			{ what: "get_messages of them, wall", value: messages, unit: "ms" },
 		];
 	},
 };
@@ -163,4 +182,4 @@ async function appended(agent: Running): Promise<number> {
 	return (cpuNs(agent.pid) - began) / 1000 / count;
 }
 
-export const sessionRows: Row[] = [opening, shaped, writing];
+export const sessionRows: Row[] = [opening, otherOrder, shaped, writing];
