@@ -25,9 +25,9 @@ export interface Branch {
 	entry(index: number): Entry;
 	/** Returns an entry without keeping it in memory, for callers that look once at a long session. */
 	peek(index: number): Entry;
-	/** False only when the entry surely does not hold this piece of JSON, which has no spaces between its tokens. */
+	/** Returns false only if the entry surely does not contain this JSON string, which is given with its quotes. */
 	mayHold(index: number, json: string): boolean;
-	/** False only when surely no entry of the session does. */
+	/** Returns false only if surely no entry of the session does. */
 	mayHoldAnywhere(json: string): boolean;
 	/** Returns the message of an entry as JSON if the file has it in a form that can be sent as it is; undefined otherwise. */
 	messageBytes(index: number): Uint8Array | undefined;

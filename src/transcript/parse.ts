@@ -1,6 +1,6 @@
 /** From a line to an entry that has what its type promises. Other programs, older versions and people write these files, too. */
 import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
-import type { Entry } from "./entries.ts";
+import { type Entry, kindOf } from "./entries.ts";
 
 type Loose = Record<string, unknown>;
 
@@ -8,6 +8,22 @@ type Loose = Record<string, unknown>;
 export function entryOf(line: string): Entry | undefined {
 	const value = parsed(line);
 	return isObject(value) ? normal(value) : undefined;
+}
+
+export interface EntryHead {
+	id: string;
+	parentId: string | undefined;
+	/** As `kindOf`. */
+	kind: string;
+}
+
+/** Returns where the entry of a line belongs and what it is, without repairing the rest of it. undefined if the line is not an entry. */
+export function entryHeadOf(line: string): EntryHead | undefined {
+	const entry = parsed(line);
+	if (!isObject(entry) || typeof entry.id !== "string" || typeof entry.type !== "string" || entry.type === "session") return undefined;
+	const { id, parentId, type, message } = entry;
+	const isRead = type !== "message" || (isObject(message) && typeof message.role === "string");
+	return { id, parentId: typeof parentId === "string" ? parentId : undefined, kind: isRead ? kindOf(entry as unknown as Entry) : "unreadable" };
 }
 
 const deepest = 4 * maxNesting;

@@ -36,7 +36,7 @@ function* jsonParts(branch: Branch, places: readonly number[]): Generator<Uint8A
 	let length = part.write("[");
 	let isFirst = true;
 	for (const place of places) {
-		const bytes = branch.messageBytes(place) ?? serialized(branch.entry(place));
+		const bytes = branch.messageBytes(place) ?? serialized(branch.peek(place));
 		if (!bytes) continue;
 		if (length + bytes.length + 1 > part.length) {
 			yield part.subarray(0, length);
@@ -128,12 +128,13 @@ function withoutDropped(branch: Branch, places: number[]): number[] {
 
 /** The reply that an entry takes out of the context, if it does. */
 function droppedBy(branch: Branch, place: number): string | undefined {
-	if (branch.kind(place) !== "custom" || !branch.mayHold(place, `"customType":"${droppedReply}"`)) return undefined;
+	if (branch.kind(place) !== "custom" || !branch.mayHold(place, `"${droppedReply}"`)) return undefined;
 	const { customType, data } = branch.entry(place) as EntryOf<"custom">;
 	return customType === droppedReply ? (data as { entryId?: string } | null | undefined)?.entryId : undefined;
 }
 
-const failedReply = '"stopReason":"error"';
+/** The value alone: programs differ in the spaces around a colon. */
+const failedReply = '"error"';
 
 function hasFailed(branch: Branch, place: number): boolean {
 	if (branch.kind(place) !== "message:assistant" || !branch.mayHold(place, failedReply)) return false;
@@ -177,7 +178,7 @@ export function todosEntry(branch: Branch): EntryOf<"custom"> | EntryOf<"message
 		if (kind === "custom") {
 			const entry = branch.entry(place) as EntryOf<"custom">;
 			if (entry.customType === "todos") return entry;
-		} else if (kind === "message:toolResult" && branch.mayHold(place, '"toolName":"todo_write"')) {
+		} else if (kind === "message:toolResult" && branch.mayHold(place, '"todo_write"')) {
 			const entry = branch.entry(place) as EntryOf<"message">;
 			const message = messageOf(entry);
 			if (message?.role === "toolResult" && message.toolName === "todo_write" && !message.isError) return entry;

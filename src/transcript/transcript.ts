@@ -145,9 +145,8 @@ export class Transcript implements TranscriptView {
 	prepare(body: EntryBody): Entry {
 		const { type, ...rest } = body;
 		const entry = { type, id: this.#freshId(), parentId: this.leafId, timestamp: new Date(this.#parts.now()).toISOString(), ...rest } as Entry;
-		this.#lines.add(entry);
 		// The parent is found by its number, not by its id: a file may contain an id twice.
-		this.#lines.setParent(this.#leaf);
+		this.#lines.add(entry, this.#leaf);
 		this.#leaf = this.#lines.count - 1;
 		this.#path?.push(this.#leaf);
 		if (type === "session_info") this.#named = this.#leaf;
@@ -230,7 +229,7 @@ export class Transcript implements TranscriptView {
 	#freshId(): string {
 		for (let attempt = 0; attempt < 100; attempt++) {
 			const id = this.#parts.newId();
-			if (!this.#lines.has(id)) return id;
+			if (this.#lines.find(id) < 0) return id;
 		}
 		return globalThis.crypto.randomUUID();
 	}
