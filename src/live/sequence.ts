@@ -171,10 +171,8 @@ export class Sequence implements Accounts {
 
 	#observe = (event: AgentEvent): void => {
 		if (event.type === "message_update") {
-			// The hot one, written so that it is cheap before it is compiled for speed: a number, and the reply so far, which is a value. The
-			// session is that of the message's start.
-			const log = this.#log;
-			const seq = log.last < log.stretchEnd ? ++log.last : log.next();
+			// The most frequent event. The session is that of the message's start, and the reply so far is a value that needs no copy.
+			const seq = this.#log.next();
 			if (event.message) this.#update = event;
 			else this.#state = nextState(this.#current(), event);
 			this.tell?.(event, seq);

@@ -8,8 +8,6 @@ import type { Write } from "./session-file.ts";
 
 /** Numbers are reserved in steps, so that none is used twice after a crash. */
 const step = 4096;
-/** So many of them at a time are given without a look at the reservation. */
-const stretch = 256;
 const maxBytes = 256 * 1024 * 1024;
 /** What a session without a file keeps. */
 const maxMemory = 8 * 1024 * 1024;
@@ -88,14 +86,12 @@ export class EventLog {
 	readonly unfinished: Unfinished = { frames: [], runs: [], closed: new Set() };
 	/** How many processes have written it, this one included. */
 	epoch = 1;
-	/** The last number that was given. For a reader: the last one that the log tells of. */
-	last = 0;
-	/** Numbers up to this one may be given by raising `last`, without a call of `next`. */
-	stretchEnd = 0;
 	/** The process that wrote it before ended in order. */
 	isEnded = false;
 	#options: EventLogOptions;
 	#header: Header;
+	#last = 0;
+	/** Numbers up to this one are reserved. */
 	#reserved = 0;
 	/** Lines that are not in the file yet; without a file: all. */
 	#waiting: string[] = [];
@@ -129,7 +125,7 @@ export class EventLog {
 			first: start,
 			...(options.hasHistory && { lost: "log_missing" as const }),
 		};
-		this.last = this.#reserved = start - 1;
+		this.#last = this.#reserved = start - 1;
 		if (this.path !== undefined) this.#read(this.path);
 	}
 
@@ -138,24 +134,18 @@ export class EventLog {
 		return Math.max(this.#header.first, this.#droppedTo + 1);
 	}
 
+	/** The last number that was given. For a reader: the last one that the log tells of. */
+	get last(): number {
+		return this.#last;
+	}
+
 	/**
 	 * The next number, which no other process gives again: its reservation is on disk. Undefined while that cannot be written. The frame is then
 	 * sent without a number; if it had to be kept, call `lose`.
 	 */
 	next(): number | undefined {
-		if (this.last >= this.stretchEnd && !this.#extend()) return undefined;
-		return ++this.last;
-	}
-
-	/**
-	 * Begins a stretch. Called often enough to be known when `next` is compiled for speed, and too rarely to become a part of it: a reservation,
-	 * which is rarer, would make the engine throw that code away in the middle of a reply.
-	 */
-	#extend(): boolean {
-		if (this.last >= this.#reserved || !this.#hasReserved) this.#reserve();
-		if (this.#asked !== undefined) return false;
-		this.stretchEnd = Math.min(this.#reserved, this.last + stretch);
-		return true;
+		if (this.#last >= this.#reserved || !this.#hasReserved) this.#reserve();
+		return this.#asked === undefined ? ++this.#last : undefined;
 	}
 
 	/** A frame that had to be kept has no number. Readers get a gap in its place. */
@@ -187,13 +177,13 @@ export class EventLog {
 
 	/** Nothing is open: the next process that opens the log need not look further back. */
 	idle(): void {
-		if (this.#hasReserved) this.#add(`{"idle":${this.last},"r":${this.#reserved},"e":${this.epoch}}`);
+		if (this.#hasReserved) this.#add(`{"idle":${this.#last},"r":${this.#reserved},"e":${this.epoch}}`);
 	}
 
 	/** Gives numbers above this one from now on: another process may have given it. */
 	skipTo(seq: number): void {
-		if (seq <= this.last) return;
-		this.last = this.stretchEnd = seq;
+		if (seq <= this.#last) return;
+		this.#last = seq;
 		this.#hasReserved = false;
 	}
 
@@ -232,7 +222,7 @@ export class EventLog {
 	end(): void {
 		if (this.#isClosed) return;
 		this.#isClosed = true;
-		if (this.#hasReserved) this.#add(`{"s":${this.last},"end":true,"e":${this.epoch}}`);
+		if (this.#hasReserved) this.#add(`{"s":${this.#last},"end":true,"e":${this.epoch}}`);
 		this.flush();
 		this.close();
 	}
@@ -283,8 +273,8 @@ export class EventLog {
 	#reserve(): void {
 		// Its line waits: every flush tries to write it.
 		if (this.#asked !== undefined) return;
-		this.#asked = Math.max(this.#reserved, this.last) + step;
-		this.#add(`{"r":${this.#asked},"e":${this.epoch}${this.#hasReserved ? "" : `,"from":${this.last + 1}`}}`);
+		this.#asked = Math.max(this.#reserved, this.#last) + step;
+		this.#add(`{"r":${this.#asked},"e":${this.epoch}${this.#hasReserved ? "" : `,"from":${this.#last + 1}`}}`);
 		// If a log without a file is never written, the next one begins beyond these numbers, at the present time.
 		if (this.#hasHeader) this.flush();
 		else this.#grant();
@@ -298,8 +288,8 @@ export class EventLog {
 		if (!this.#hasLost) return;
 		// The loss takes a number of its own, so that every reader learns of it.
 		this.#hasLost = false;
-		this.last++;
-		this.#add(`{"hole":[${this.last},${this.last}]}`);
+		this.#last++;
+		this.#add(`{"hole":[${this.#last},${this.#last}]}`);
 	}
 
 	#add(line: string): void {
@@ -328,7 +318,7 @@ export class EventLog {
 			if (fstatSync(this.#descriptor).nlink > 0) return this.#descriptor;
 			// It was deleted under us: a new one begins, beyond every number that was given.
 			this.close();
-			const first = lines.map(seqOf).find((seq) => seq !== undefined) ?? this.last + 1;
+			const first = lines.map(seqOf).find((seq) => seq !== undefined) ?? this.#last + 1;
 			this.#header = { ...this.#header, first, lost: "log_missing" };
 			this.#hasHeader = false;
 		}
@@ -378,7 +368,7 @@ export class EventLog {
 			this.#header = header as Header;
 			this.#hasHeader = true;
 			this.epoch = tail.epoch + (isReader ? 0 : 1);
-			this.last = this.#reserved = tail.isEnded || isReader ? tail.last : tail.reserved;
+			this.#last = this.#reserved = tail.isEnded || isReader ? tail.last : tail.reserved;
 			this.isEnded = tail.isEnded;
 			Object.assign(this.unfinished, tail.unfinished);
 		} catch (error) {
