@@ -89,6 +89,24 @@ test("a file with a space after each colon and comma says the same, and is not p
 	expect(transcript.path()).toEqual(entries);
 });
 
+test("a file with its members in another order says the same, also when many lines are", () => {
+	const bodies = Array.from({ length: 1100 }, (_, index) =>
+		index % 2 ? said(assistant("reply", index % 50 === 1 ? { stopReason: "error" } : {})) : said(user("go")),
+	);
+	const last = [said(assistant("again", { stopReason: "error" })), said(call("x")), said(result("x", { toolName: "todo_write" }))];
+	const entries = [...bodies, ...last].map(
+		(body, index) => ({ ...body, id: `e${index}`, parentId: index ? `e${index - 1}` : null, timestamp: time }) as Entry,
+	);
+	const usual = entries.map(({ type, id, parentId, timestamp, ...rest }) => ({ type, id, parentId, timestamp, ...rest }));
+	const { transcript } = opened(fileOf(header, ...entries, ...usual.slice(-1).map((entry) => ({ ...entry, id: "last", parentId: entry.id }))));
+	const expected = opened(fileOf(header, ...usual)).transcript;
+	expect(contextMessages(transcript.branch).slice(0, -1)).toEqual(contextMessages(expected.branch));
+	expect(JSON.parse(Buffer.concat([...contextJson(transcript.branch).parts]).toString())).toEqual(contextMessages(transcript.branch));
+	expect(todosEntry(expected.branch)?.id).toBe("e1102");
+	expect(todosEntry(transcript.branch)?.id).toBe("last");
+	expect(transcript.path().slice(0, -1)).toEqual(expected.path());
+});
+
 test("a missing parent makes a root; of two entries with one id the later is found, and both stay", () => {
 	const [a, b, c] = three as [Entry, Entry, Entry];
 	const twice = { ...c, id: "b", parentId: "b" };
