@@ -31,8 +31,6 @@ export interface Branch {
 	mayHoldAnywhere(json: string): boolean;
 	/** Returns the message of an entry as JSON if the file has it in a form that can be sent as it is; undefined otherwise. */
 	messageBytes(index: number): Uint8Array | undefined;
-	/** The lines of the entries from one place to another, each byte as one character, if they follow one another in the file. */
-	lines(first: number, last: number): string | undefined;
 	/** Whether the entry has been read. */
 	isRead(index: number): boolean;
 	/** Bytes of the entry in the file, 0 when it is not known. */
@@ -51,7 +49,6 @@ export function branchOf(entries: readonly Entry[]): Branch {
 		mayHold: () => true,
 		mayHoldAnywhere: () => true,
 		messageBytes: () => undefined,
-		lines: () => undefined,
 		isRead: () => true,
 		size: () => 0,
 	};

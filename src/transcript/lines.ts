@@ -28,8 +28,6 @@ const messagePrefix = "message:";
 const headBytes = 256;
 /** After so many lines of another order the first bytes are not looked at any more: that would only be in vain. */
 const maxMisses = 1000;
-/** So many bytes are made into one text. */
-const mostAtOnce = 64 * 1024 * 1024;
 /** So many added lines are looked at one by one. */
 const fewLines = 16;
 
@@ -151,24 +149,6 @@ export class Lines {
 		// Without the brace that closes the entry.
 		const last = bytes[end - 1] === cr ? end - 2 : end - 1;
 		return this.#isUtf8 && isPlainMessage(bytes.toString("utf8", body, last)) ? bytes.subarray(body, last) : undefined;
-	}
-
-	/**
-	 * Lines that follow one another in the file, with their line ends, each byte as one character. Nothing when the bytes are no longer in memory,
-	 * are not UTF-8, are very many, or when there is something between the lines.
-	 */
-	bytesOf(first: number, last: number): string | undefined {
-		const bytes = this.#bytes;
-		const { start } = this.#line(first);
-		const { end } = this.#line(last);
-		if (!bytes || start < 0) return undefined;
-		this.#isUtf8 ??= isUtf8(bytes);
-		if (!this.#isUtf8) return undefined;
-		if (end - start > mostAtOnce) return undefined;
-		for (let number = first; number < last; number++) {
-			if (this.#line(number + 1).start !== this.#line(number).end + 1) return undefined;
-		}
-		return bytes.toString("latin1", start, end + 1);
 	}
 
 	/** A line as it is in the file, if its bytes are still in memory. */

@@ -275,12 +275,6 @@ class LinesBranch implements Branch {
 		return this.#lines.messageBytes(this.#number(index));
 	}
 
-	lines(first: number, last: number): string | undefined {
-		const [from, to] = [this.#number(first), this.#number(last)];
-		// Numbers rise along a branch: these are all there are between the first and the last.
-		return to - from === last - first ? this.#lines.bytesOf(from, to) : undefined;
-	}
-
 	isRead(index: number): boolean {
 		return this.#lines.isRead(this.#number(index));
 	}
