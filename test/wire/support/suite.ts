@@ -1,4 +1,4 @@
-/** The tests of one file of transcripts. The suite plays them inside this process where that is possible, which takes less than half of the CPU. */
+/** The tests of one file of transcripts. The suite plays them inside this process where that is possible, which takes half of the CPU time. */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { describe, test } from "vitest";
