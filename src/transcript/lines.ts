@@ -13,8 +13,8 @@ interface Line {
 	/** Where the line is in the bytes that were read; both are -1 if it was added later. */
 	readonly start: number;
 	readonly end: number;
-	/** Where the message begins if it is the last member of the line; else -1. */
-	readonly body: number;
+	/** Where its message is, if the line could be told without parsing it. */
+	readonly body: Head["body"];
 	/** undefined until the line is parsed. */
 	entry: Entry | undefined;
 }
@@ -24,10 +24,8 @@ const cr = 0x0d;
 const closeBrace = 0x7d;
 /** As in `kindOf`. */
 const messagePrefix = "message:";
-/** Bytes in which a line of the usual order tells what it is. */
+/** So many bytes at an end of a line tell what it is. */
 const headBytes = 256;
-/** After so many lines of another order the first bytes are not looked at any more: that would only be in vain. */
-const maxMisses = 1000;
 /** So many added lines are looked at one by one. */
 const fewLines = 16;
 
@@ -97,7 +95,7 @@ export class Lines {
 			const head: Head | undefined = (next < 0 ? undefined : heads.find(bytes, start, stop)) ?? entryHeadOf(bytes.toString("utf8", start, stop));
 			// What is not an entry stays in the file.
 			if (!head) continue;
-			const { id, parentId, kind, body = -1 } = head;
+			const { id, parentId, kind, body } = head;
 			// Only earlier lines are known yet. A parent that is not among them makes a root.
 			const parent = parentId === undefined ? -1 : this.find(parentId);
 			this.#push({ id, kind, parent, start, end: stop, body, entry: undefined });
@@ -107,7 +105,7 @@ export class Lines {
 
 	/** Adds an entry after the line `parent`. Its id must be new. */
 	add(entry: Entry, parent: number): void {
-		this.#push({ id: entry.id, kind: kindOf(entry), parent, start: -1, end: -1, body: -1, entry });
+		this.#push({ id: entry.id, kind: kindOf(entry), parent, start: -1, end: -1, body: undefined, entry });
 	}
 
 	/** Removes the entry that was added last. */
@@ -139,16 +137,14 @@ export class Lines {
 
 	/**
 	 * Returns the message of a line as JSON, straight from the file's bytes. They are parsed as a check, and nothing of that is kept.
-	 * undefined if `entry` must be used instead: the line was parsed before, has no message at its end, or its message needs repair.
+	 * undefined if `entry` must be used instead: the line was parsed before, was not written as most are, or its message needs repair.
 	 */
 	messageBytes(number: number): Uint8Array | undefined {
-		const { body, end, entry } = this.#line(number);
+		const { body, entry } = this.#line(number);
 		const bytes = this.#bytes;
-		if (!bytes || body < 0 || entry) return undefined;
+		if (!bytes || !body || entry) return undefined;
 		this.#isUtf8 ??= isUtf8(bytes);
-		// Without the brace that closes the entry.
-		const last = bytes[end - 1] === cr ? end - 2 : end - 1;
-		return this.#isUtf8 && isPlainMessage(bytes.toString("utf8", body, last)) ? bytes.subarray(body, last) : undefined;
+		return this.#isUtf8 && isPlainMessage(bytes.toString("utf8", body.start, body.end)) ? bytes.subarray(body.start, body.end) : undefined;
 	}
 
 	/** A line as it is in the file, if its bytes are still in memory. */
@@ -209,31 +205,55 @@ export class Lines {
 }
 
 interface Head extends EntryHead {
-	/** Where the message begins if it is the last member of the line. */
-	body?: number;
+	/** Where the message is, in a line that has one and could be told without parsing it. */
+	body?: { start: number; end: number };
 }
 
-/** Reads the first bytes of lines. */
+/** A text without escapes. */
+const plain = '"([ !#-[\\]-~]*)"';
+/** The order in which every member of the family writes, with the spaces that some programs put after colons and commas. */
+const usualHead = new RegExp(
+	`\\{"type": ?"([a-z_]+)", ?"id": ?${plain}, ?"parentId": ?(?:null|${plain}), ?"timestamp": ?${plain}(?:, ?"message": ?(\\{"role": ?"([A-Za-z]+)")|[,}])`,
+	"y",
+);
+const plainMember = `"([A-Za-z]+)": ?(?:null|${plain})`;
+/** Texts and null, then the message; and what may follow its closing brace. */
+const anyHead = new RegExp(`\\{((?:${plainMember}, ?)*)"message": ?(\\{"role": ?"([A-Za-z]+)")`, "y");
+const anyTail = new RegExp(`\\}((?:, ?${plainMember})*)\\}$`);
+const members = new RegExp(plainMember, "g");
+
+/** Tells what a line is from its first bytes and, where a message is not its last member, from its last ones. */
 class Heads {
-	// The order in which every member of the family writes, with the spaces that some programs put after colons and commas.
-	#pattern =
-		/\{"type": ?"([a-z_]+)", ?"id": ?"([!#-[\]-~]+)", ?"parentId": ?(?:null|"([!#-[\]-~]+)"), ?"timestamp": ?"[ !#-[\]-~]*"(?:, ?"message": ?(\{"role": ?"([A-Za-z]+)")|[,}])/y;
 	/** One string per role, not one per line. */
 	#kinds = new Map<string, string>();
-	/** How many lines began in another way. */
-	#misses = 0;
 
-	/** Returns undefined if the line begins in another way, or is cut. */
+	/** Returns undefined if the line must be parsed: it is written in another way, or is cut. */
 	find(bytes: Buffer, start: number, end: number): Head | undefined {
-		if (this.#misses >= maxMisses) return undefined;
-		this.#pattern.lastIndex = 0;
-		const found = this.#pattern.exec(bytes.toString("latin1", start, Math.min(start + headBytes, end)));
-		if (!found) this.#misses++;
-		if (!found || !isClosed(bytes, end)) return undefined;
-		const [, type, id, parentId, opening, role] = found as unknown as [string, string, string, string?, string?, string?];
+		const last = bytes[end - 1] === cr ? end - 1 : end;
+		if (bytes[last - 1] !== closeBrace) return undefined;
+		const text = bytes.toString("latin1", start, Math.min(start + headBytes, last));
+		usualHead.lastIndex = 0;
+		const found = usualHead.exec(text);
+		if (!found) return this.#findMessage(bytes, text, start, last);
+		const [, type = "", id = "", parentId, , opening, role] = found as (string | undefined)[];
 		if (type !== "message") return opening === undefined ? { id, parentId, kind: type } : undefined;
 		if (opening === undefined || role === undefined) return undefined;
-		return { id, parentId, kind: this.#kindOf(role), body: start + this.#pattern.lastIndex - opening.length };
+		return { id, parentId, kind: this.#kindOf(role), body: { start: start + usualHead.lastIndex - opening.length, end: last - 1 } };
+	}
+
+	/** Finds a message among members in another order. The caller checks its JSON before it is used. */
+	#findMessage(bytes: Buffer, text: string, start: number, end: number): Head | undefined {
+		anyHead.lastIndex = 0;
+		const head = anyHead.exec(text);
+		const tail = head && anyTail.exec(bytes.toString("latin1", Math.max(start, end - headBytes), end));
+		if (!head || !tail) return undefined;
+		const [opening = "", role = ""] = head.slice(-2);
+		const others = `${head[1]}${tail[1]}`;
+		const found = new Map([...others.matchAll(members)].map(([, name, value]) => [name, value]));
+		const id = found.get("id");
+		if (found.get("type") !== "message" || id === undefined || !found.has("parentId") || found.has("message")) return undefined;
+		const body = { start: start + anyHead.lastIndex - opening.length, end: end - tail[0].length + 1 };
+		return { id, parentId: found.get("parentId"), kind: this.#kindOf(role), body };
 	}
 
 	#kindOf(role: string): string {
@@ -241,8 +261,4 @@ class Heads {
 		this.#kinds.set(role, kind);
 		return kind;
 	}
-}
-
-function isClosed(bytes: Buffer, end: number): boolean {
-	return bytes[bytes[end - 1] === cr ? end - 2 : end - 1] === closeBrace;
 }
