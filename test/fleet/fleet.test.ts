@@ -38,6 +38,12 @@ function begin(options?: Parameters<typeof makeFixture>[0]) {
 	};
 }
 
+/** Waits for the end of a worker, and shows what it said if it failed. */
+async function succeeds({ exited, output }: WorkerProcess): Promise<void> {
+	const code = await exited;
+	expect(code, output()).toBe(0);
+}
+
 interface LoggedFrame {
 	type: string;
 	seq: number;
@@ -53,7 +59,7 @@ test("one run from the command line to an applied patch, with a check, a repair 
 	const { fixture, queue, work, fleet, ask } = begin();
 	const verify = { commands: [{ name: "repaired", command: "test -f repaired.txt" }], onFailure: "retry_once" };
 	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one", { spec: { verify, setup: ["echo ready > .git/setup"] } })]);
-	expect(await work(["--once"]).exited).toBe(0);
+	await succeeds(work(["--once"]));
 	const result = await queue.result(runId);
 	expect(result).toMatchObject({ status: "completed", epoch: 1 });
 	expect(result?.receipt).toMatchObject({
@@ -89,7 +95,7 @@ test("a worker that is killed: the next one goes on from the checkpoint, and tel
 	first.child.kill("SIGKILL");
 	await first.exited;
 	fixture.go();
-	expect(await work(["--once"]).exited).toBe(0);
+	await succeeds(work(["--once"]));
 	const result = await queue.result(runId);
 	expect(result).toMatchObject({ status: "completed", epoch: 2, receipt: { attempts: 2 } });
 	expect(result?.patch?.toString().match(/^\+line \d$/gm)).toEqual(["+line 1", "+line 2", "+line 3", "+line 4"]);
@@ -129,7 +135,7 @@ test("a worker is killed at each kind of commit: the next one repeats no step th
 		worker.child.kill("SIGKILL");
 		await worker.exited;
 	}
-	expect(await work(["--once"]).exited).toBe(0);
+	await succeeds(work(["--once"]));
 
 	const report = emptyReport();
 	await check(queue, [runId], fixture.effects, report);
@@ -158,7 +164,7 @@ test("an agent that is killed is started again under the same epoch", { timeout:
 	});
 	signalAll([agent as number], "SIGKILL");
 	fixture.go();
-	expect(await worker.exited).toBe(0);
+	await succeeds(worker);
 	expect(await queue.result(runId)).toMatchObject({ status: "completed", epoch: 1 });
 });
 
@@ -176,7 +182,7 @@ test("cancelling a run at work ends it with the files as they are; a limit of do
 	const worker = work(["--slots", "3", "--once", "--label", "gpu"], { "fleet.renewMs": 500 });
 	await until(() => readFileSync(fixture.effects, "utf8").includes(`${cancelled?.runId} 1 2\n`), "its second step has begun");
 	expect(await queue.cancel({ ids: [cancelled?.runId as string] })).toBe(1);
-	expect(await worker.exited).toBe(0);
+	await succeeds(worker);
 	const result = await queue.result(cancelled?.runId as string);
 	expect(result?.status).toBe("cancelled");
 	expect(result?.patch?.toString()).toContain("+line 1");
@@ -187,7 +193,7 @@ test("cancelling a run at work ends it with the files as they are; a limit of do
 	const [row] = await queue.list({ ids: [again] });
 	expect(row).toMatchObject({ state: "queued", priority: 3, budget: "team", needs: ["gpu"], spec: { parent: cancelled?.runId } });
 	// It needs a label that this worker lacks.
-	expect(await work(["--once"]).exited).toBe(0);
+	await succeeds(work(["--once"]));
 	expect((await queue.list({ ids: [again] }))[0]).toMatchObject({ state: "queued", epoch: 0 });
 });
 
@@ -195,7 +201,7 @@ test("a budget of the fleet is not exceeded by more than a request of each run, 
 	const { fixture, queue, work } = begin();
 	await queue.setBudget("team", { maxUsd: 6 });
 	const runs = await queue.submit(Array.from({ length: 4 }, (_, index) => submissionFor(fixture, `b${index}`, { budget: "team" })));
-	expect(await work(["--slots", "2", "--once"]).exited).toBe(0);
+	await succeeds(work(["--slots", "2", "--once"]));
 	const [budget] = await queue.budgets();
 	expect(budget?.heldUsd).toBe(0);
 	expect(budget?.spentUsd).toBeGreaterThan(0);
@@ -215,7 +221,7 @@ test("subagents side by side keep to the budget together, and what they used is 
 		submissionFor(fixture, "poor", { budget: "team", spec }),
 		submissionFor(fixture, "rich", { budget: "rich", spec }),
 	]);
-	expect(await work(["--slots", "2", "--once"]).exited).toBe(0);
+	await succeeds(work(["--slots", "2", "--once"]));
 	const budgets = Object.fromEntries((await queue.budgets()).map((budget) => [budget.id, budget]));
 	// Three subagents with four requests of a dollar each, and two of the session.
 	expect(await queue.result(rich?.runId as string)).toMatchObject({ status: "completed", receipt: { usd: 14 } });
@@ -234,10 +240,10 @@ test("draining: the run goes back without losing an attempt when asked twice", {
 	worker.child.kill("SIGTERM");
 	await until(() => worker.output().includes("draining"), "it drains");
 	worker.child.kill("SIGTERM");
-	expect(await worker.exited).toBe(0);
+	await succeeds(worker);
 	expect((await queue.list({ ids: [runId] }))[0]).toMatchObject({ state: "queued", attempts: 0 });
 	fixture.go();
-	expect(await work(["--once"]).exited).toBe(0);
+	await succeeds(work(["--once"]));
 	expect(await queue.result(runId)).toMatchObject({ status: "completed", receipt: { attempts: 1 } });
 });
 
@@ -251,7 +257,7 @@ test("what cannot be done ends as failed, with the reason", { timeout: 180_000 }
 		profile: { verify: "no-such-profile" },
 	};
 	const runs = await queue.submit(Object.entries(failing).map(([key, spec]) => submissionFor(fixture, key, { spec })));
-	expect(await work(["--once", "--slots", "3"]).exited).toBe(0);
+	await succeeds(work(["--once", "--slots", "3"]));
 	const reasons = await Promise.all(runs.map(async ({ runId }) => (await queue.result(runId))?.receipt));
 	const wanted = ["no room", "no-such-branch", "fleet.env.allow", "nowhere", "no-such-profile"];
 	for (const [index, text] of wanted.entries()) expect(reasons[index]).toMatchObject({ status: "failed", reason: expect.stringContaining(text) });
