@@ -155,4 +155,23 @@ function megabytes(directory: string): number {
 	return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) / 1e6;
 }
 
-export const basicRows: Row[] = [start, idle, prompts, deltas, pipelined, size];
+/** Ignores signals, and has a child in a session of its own. */
+const stubborn = "trap '' TERM INT HUP; echo up; setsid sh -c 'trap \"\" TERM; sleep 300' & sleep 300; sleep 300";
+
+/** How long a client waits for the answer to an abort of a command that ignores signals. The answer is promised within two seconds. */
+const abort: Row = {
+	name: "abort",
+	rounds: 5,
+	async measure(trial) {
+		const agent = startAgent(trial, [], { replies: [{ blocks: [{ tool: "bash", arguments: { command: stubborn } }] }] });
+		await agent.line("ready");
+		const isUp = agent.line('"tool_execution_update"');
+		agent.send({ id: "go", type: "prompt", message: "go" });
+		await isUp;
+		const took = await agent.ask({ type: "abort" });
+		await agent.end();
+		return [{ what: "answer to an abort of a command that ignores signals", value: took, unit: "ms", goal: { most: 2000 } }];
+	},
+};
+
+export const basicRows: Row[] = [start, idle, prompts, deltas, pipelined, abort, size];
