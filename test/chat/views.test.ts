@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ToolCallItem } from "../../src/chat/conversation.ts";
 import { Questions } from "../../src/chat/dialogs.ts";
 import { changesOf, diffRows, tally } from "../../src/chat/diff-view.ts";
@@ -261,6 +261,20 @@ describe("choices", () => {
 		void questions.choose(title, options);
 		return plain(questions.current?.frame(30, height).rows ?? []);
 	};
+
+	test("an Enter that comes right after a question appears was meant for what was there before", async () => {
+		const now = vi.spyOn(performance, "now").mockReturnValue(1000);
+		onTestFinished(() => now.mockRestore());
+		const questions = new Questions(() => undefined);
+		const answer = questions.choose("Pick one", ["red", "green"]);
+		const enter = () => questions.key({ name: "enter" });
+		now.mockReturnValue(1299);
+		enter();
+		expect(questions.current).toBeDefined();
+		now.mockReturnValue(1301);
+		enter();
+		expect(await answer).toBe(0);
+	});
 
 	test("show every line of what they ask about", () => {
 		const rows = frame("Run this?\n  rm -r build && make everything\n", ["no", "yes"], 9);
