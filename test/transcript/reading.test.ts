@@ -107,6 +107,33 @@ test("a file with its members in another order says the same, also when many lin
 	expect(transcript.path().slice(0, -1)).toEqual(expected.path());
 });
 
+test("members in any order, and others among them, say the same as JSON.parse", () => {
+	const text = fc.constantFrom("x", "", "a}", '{"role":"user"}', 'with "quotes"', "é", "\\", '},"id":"z"}');
+	const other = fc.oneof(text, fc.constant(null), fc.integer(), fc.constant({ message: { role: "user" } }), fc.constant([{}]));
+	const message = fc.constantFrom(user("go"), assistant("reply"), result("x"), user('"}],"id":"q"}'), {
+		content: "late",
+		role: "user",
+		timestamp: 1,
+	});
+	const line = fc
+		.record({ id: fc.constantFrom("a", "a}", 'a"b', "é"), message, name: fc.constantFrom("extra", "details", "version", "messages"), other })
+		.chain(({ id, message, name, other }) => {
+			const members = Object.entries({ type: "message", id, parentId: null, timestamp: time, message, [name]: other });
+			return fc.tuple(fc.shuffledSubarray(members, { minLength: 5 }), fc.constantFrom(JSON.stringify, spaced));
+		})
+		.map(([members, write]) => write(Object.fromEntries(members)));
+	fc.assert(
+		fc.property(line, (json) => {
+			const entry = entryOf(json) as Entry;
+			const { transcript } = opened(fileOf(header, json));
+			const entries = typeof entry.type === "string" && typeof entry.id === "string" ? [entry] : [];
+			const messages = entries.flatMap((one) => (one.type === "message" ? [one.message] : []));
+			expect(JSON.parse(Buffer.concat([...contextJson(transcript.branch).parts]).toString())).toEqual(messages);
+			expect(transcript.entries).toEqual(entries);
+		}),
+	);
+});
+
 test("a missing parent makes a root; of two entries with one id the later is found, and both stay", () => {
 	const [a, b, c] = three as [Entry, Entry, Entry];
 	const twice = { ...c, id: "b", parentId: "b" };
