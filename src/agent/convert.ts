@@ -3,12 +3,17 @@ import type { AgentMessage, BashExecutionMessage, UserMessage } from "../protoco
 import type { ModelMessage } from "./contracts.ts";
 
 export function toModelMessages(messages: readonly AgentMessage[]): ModelMessage[] {
-	return messages.flatMap((message): ModelMessage[] => {
-		if (message.role === "user" || message.role === "assistant" || message.role === "toolResult") return [message];
+	const sent: ModelMessage[] = [];
+	for (const message of messages) {
+		if (message.role === "user" || message.role === "assistant" || message.role === "toolResult") {
+			sent.push(message);
+			continue;
+		}
 		const content = contentOf(message);
-		if (content === undefined) return [];
-		return [{ role: "user", content: typeof content === "string" ? [{ type: "text", text: content }] : content, timestamp: message.timestamp }];
-	});
+		if (content === undefined) continue;
+		sent.push({ role: "user", content: typeof content === "string" ? [{ type: "text", text: content }] : content, timestamp: message.timestamp });
+	}
+	return sent;
 }
 
 function contentOf(message: AgentMessage): UserMessage["content"] | undefined {

@@ -15,7 +15,7 @@ type Names =
 	| "set_todos";
 
 export function stateHandlers(session: Session, identity: Identity, permissions: Pick<Permissions, "state">): Pick<Handlers, Names> {
-	const current = (): SessionState => ({ ...session.state, ...identity, ...permissions.state });
+	const current = (): SessionState => Object.assign(session.state, identity, permissions.state);
 	return {
 		get_state: ({ full }) => (full ? fullState(session, current) : current()),
 		get_messages: () => ({ messages: [...session.messages] }),
