@@ -15,7 +15,7 @@ import { mayRead, mayWrite, type Verdict, type View } from "./view.ts";
 const directoryFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const mostAttempts = 40;
 
-/** Makes a view, anew for every operation. For reading, it need not say what may be written. */
+/** Makes a new view for each operation. A view for reading may leave out what can be written. */
 type ViewFor = (use: "reading" | "writing") => View | Promise<View>;
 
 export class ConfinedFiles {

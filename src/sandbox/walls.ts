@@ -60,7 +60,7 @@ export class Walls implements Confinement {
 	readonly #closing: string;
 	#cell: Promise<Cell> | undefined;
 	#trial: Trial | undefined;
-	/** What was tried last, and how that goes. It is about the cell and the machine, and no look at files: every command still gets a view of its own. */
+	/** The last test of the enclosure and its outcome. It depends on the cell and the machine, not on files: each command still gets a new view. */
 	#tried: { cell: Cell | undefined; plan: string; outcome: Promise<void> } | undefined;
 	#hasCell: boolean;
 	/** One for each program that has not ended. */

@@ -1,4 +1,4 @@
-/** Decides from the text of a transcript whether it has to be played against a process of its own. */
+/** Decides from the text of a transcript whether it needs its own process. */
 import type { Case } from "./parse.ts";
 
 /** How a process ends, and what it prints. */
