@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { defaultToolNames } from "../../src/live/tool-names.ts";
 import type { ToolResult } from "../../src/protocol/messages.ts";
@@ -62,7 +63,11 @@ test("a failing command with long output names its file too", async () => {
 
 test("progress is the whole output so far, with both details", async () => {
 	const updates: ToolResult[] = [];
-	await bench.run("bash", { command: "echo one; sleep 0.15; echo two" }, { onUpdate: (partial) => updates.push(partial) });
+	const onUpdate = (partial: ToolResult) => {
+		updates.push(partial);
+		writeFileSync(join(bench.cwd, "one-seen"), "");
+	};
+	await bench.run("bash", { command: "echo one; until [ -e one-seen ]; do sleep 0.02; done; echo two" }, { onUpdate });
 	expect(updates).toEqual(
 		["one\n", "one\ntwo\n"].map((text) => ({ content: [{ type: "text", text }], details: { truncation: null, fullOutputPath: null } })),
 	);

@@ -220,8 +220,9 @@ test("a lock of a living process is respected, one of a dead process or of anoth
 		expect(open).toThrow(`Session is in use by process ${other.pid}: ${path}`);
 		lock({ pid: other.pid, startTime: "1" });
 		open().close();
-		// A child stays a zombie if no process waits for it.
-		const parent = spawn("bash", ["-c", "sleep 0.01 & echo $!; exec sleep 60"]);
+		// A child stays a zombie if no process waits for it. It ends when its parent is no shell any more, which would wait.
+		const child = "until [ $(cat /proc/$PPID/comm) = sleep ]; do sleep 0.01; done";
+		const parent = spawn("bash", ["-c", `bash -c '${child}' & echo $!; exec sleep 60`]);
 		try {
 			const pid = Number(await new Promise((resolve) => parent.stdout.once("data", (chunk) => resolve(String(chunk)))));
 			const stat = () => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") as string[];

@@ -159,17 +159,23 @@ describe("output", () => {
 
 	test("a character printed in two halves arrives whole", async () => {
 		const updates: string[] = [];
-		const command = "printf '\\360\\237'; sleep 0.15; printf '\\230\\200'";
-		const { output } = await makeShell().run({ command, onUpdate: (update) => updates.push(update.output) });
+		const command = "printf '\\360\\237'; until [ -e half-seen ]; do sleep 0.02; done; printf '\\230\\200'";
+		const onUpdate = (update: ShellUpdate) => {
+			updates.push(update.output);
+			writeFileSync(join(directory, "half-seen"), "");
+		};
+		const { output } = await makeShell().run({ command, onUpdate });
 		expect([output, updates]).toEqual(["😀", ["", "😀"]]);
 	});
 
 	test("updates are cumulative, at most one per 100 ms, and the last one has everything", async () => {
-		const updates: (ShellUpdate & { at: number })[] = [];
+		const updates: ShellUpdate[] = [];
 		const start = Date.now();
-		const command = "for i in 1 2 3 4 5 6 7 8 9 10; do echo $i; sleep 0.03; done; echo end";
-		const { output } = await makeShell().run({ command, onUpdate: (update) => updates.push({ ...update, at: Date.now() - start }) });
-		expect(updates.length).toBeGreaterThanOrEqual(2);
+		const command = "i=0; until [ -e three-seen ]; do echo $((i += 1)); sleep 0.03; done; echo end";
+		const onUpdate = (update: ShellUpdate) => {
+			if (updates.push(update) === 3) writeFileSync(join(directory, "three-seen"), "");
+		};
+		const { output } = await makeShell().run({ command, onUpdate });
 		expect(updates.length).toBeLessThanOrEqual(Math.ceil((Date.now() - start) / 100) + 1);
 		for (const [index, update] of updates.entries()) expect(update.output.startsWith(updates[index - 1]?.output ?? "")).toBe(true);
 		expect(updates.at(-1)?.output).toBe(output);

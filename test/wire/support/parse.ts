@@ -9,6 +9,7 @@ export type Step =
 	| { kind: "exit"; code: number; at: number }
 	| { kind: "stderr"; text: string; at: number }
 	| { kind: "silence"; ms: number; at: number }
+	| { kind: "touch"; path: string; at: number }
 	| { kind: "answer"; type: string; members: object; back: number; at: number };
 
 export type Token =
@@ -66,7 +67,8 @@ function read(line: string, at: number, current: Case): void {
 	else if (line.startsWith("answer ")) {
 		const [, type = "", back = "0", json = "{}"] = /^answer ([a-z_]+)(?:-(\d))? ?(.*)$/.exec(line) as RegExpExecArray;
 		steps.push({ kind: "answer", type, members: JSON.parse(json), back: Number(back), at });
-	} else if (line.startsWith("silence ")) steps.push({ kind: "silence", ms: Number(rest("silence")), at });
+	} else if (line.startsWith("touch ")) steps.push({ kind: "touch", path: rest("touch"), at });
+	else if (line.startsWith("silence ")) steps.push({ kind: "silence", ms: Number(rest("silence")), at });
 	else throw new Error(`line ${at}: cannot read ${JSON.stringify(line)}`);
 }
 

@@ -1,4 +1,6 @@
 /** Plays a transcript against an agent. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { AgentOptions, Driver } from "./driver.ts";
 import { type Frame, matches } from "./match.ts";
 import type { Case, Step, Token } from "./parse.ts";
@@ -63,6 +65,8 @@ async function perform(agent: Driver, step: Step): Promise<void> {
 			const digest = step.type === "permission_response" ? { digest: asked?.digest } : {};
 			return agent.send({ ...digest, ...step.members, type: step.type, id: asked?.id });
 		}
+		case "touch":
+			return writeFileSync(join(agent.cwd, step.path), "");
 		case "silence": {
 			const next = await agent.next(step.ms);
 			if (next) throw new Error(`line ${step.at}: silence was broken by ${short(next)}`);
