@@ -2,10 +2,10 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { inlineBundlesForVite } from "./scripts/inline.mjs";
 
-/** Most tests in these rooms are about functions and objects and leave nothing in their process: they share one, which loads each module once. */
-const pure = ["agent", "bench", "lib", "models", "permissions", "policies", "prompting", "protocol", "session", "tools", "transcript"].join("|");
-/** Exceptions: they replace a module, or look at the children and the memory of their own process. */
-const alone = ["lib/shell/*", "tools/edit-large", "transcript/lock-first", "transcript/export/browser"].map((name) => `test/${name}.test.ts`);
+/** Files whose tests replace a module, or look at the children and the memory of their own process. All others share processes, which load each module once. */
+const alone = ["lib/shell/*", "sandbox/parts", "tools/edit-large", "transcript/lock-first", "transcript/export/browser"].map(
+	(name) => `test/${name}.test.ts`,
+);
 
 /** Makes each file of transcripts a test file, so that the workers share them. */
 const transcripts = () => ({
@@ -22,11 +22,11 @@ export default defineConfig({
 		maxConcurrency: 6,
 		// Most tests wait for processes: more files at once than there are cores.
 		maxWorkers: Math.min(availableParallelism() + 1, 8),
-		// Run in the order of their names: the long files first, the short ones fill the end.
+		// Run in the order of their names: the long files first.
 		projects: [
-			{ extends: true, test: { name: "processes", include: ["test/*.test.ts", `test/!(${pure})/**/*.test.ts`, ...alone] } },
+			{ extends: true, test: { name: "alone", include: alone } },
+			{ extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: alone, isolate: false } },
 			{ extends: true, test: { name: "wire", include: ["test/wire/*.wire"], isolate: false } },
-			{ extends: true, test: { name: "pure", include: [`test/(${pure})/**/*.test.ts`], exclude: alone, isolate: false } },
 		],
 	},
 });
