@@ -14,6 +14,7 @@ import { EventWriter, type UpdateMode } from "../rpc/event-writer.ts";
 import { Server } from "../rpc/server.ts";
 import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
 import type { Refusal } from "../session/refusal.ts";
+import { MissedSteps } from "./missed-steps.ts";
 
 /** Frames between a client and a server. A host of a process does not know them. */
 const ofServers: ReadonlySet<string> = new Set([
@@ -57,6 +58,9 @@ export class AttachedHost implements LinkListener {
 	#open = new Set<string>();
 	#isLeaving = false;
 	#isReady = false;
+	#missed = new MissedSteps();
+	/** The host's event filter lets updates through. */
+	#wantsUpdates = true;
 	#onQuiet: (() => void) | undefined;
 	readonly updates: UpdateMode;
 
@@ -170,6 +174,8 @@ export class AttachedHost implements LinkListener {
 		if (type === "response") return this.#answer(frame);
 		if (type === "ready") return this.#ready(frame);
 		if (type === "agent_start" || type === "agent_end" || type === "agent_settled") this.#begin();
+		const missed = this.#missed.before(frame as unknown as OutboundFrame);
+		if (this.#wantsUpdates) for (const update of missed) this.#events.write(update as AgentEvent);
 		if (ofServers.has(type) && !this.#options.seq) return;
 		if (requests.has(type)) this.#events.send(frame as unknown as OutboundFrame);
 		else this.#events.write(frame as unknown as AgentEvent);
@@ -201,6 +207,7 @@ export class AttachedHost implements LinkListener {
 		this.#events.flush();
 		const { name, replies } = asked;
 		if (success === true) {
+			if (name === "set_event_filter") this.#wantsUpdates = hasUpdates(data?.events as string[] | null | undefined);
 			if (prompts.has(name)) this.#accept(asked, data);
 			else replies.succeed(name === "get_state" ? this.#stateOf(data) : data);
 		} else if (asked.isAccepted) {
@@ -255,6 +262,10 @@ export function wordsOf({ status, code, message }: ServerError): string {
 					: undefined;
 	return remedy ? `${message.replace(/([^.])$/, "$1.")} ${remedy}` : message;
 }
+
+/** A star at the end of a name stands for any characters. */
+const hasUpdates = (names: readonly string[] | null | undefined) =>
+	!names || names.some((name) => name === "message_update" || (name.endsWith("*") && "message_update".startsWith(name.slice(0, -1))));
 
 const slow: ReadonlySet<string> = new Set(["bash", "compact", "abort", "abort_and_prompt"]);
 

@@ -2,6 +2,7 @@
 import type { DeltaRun } from "./agent-lines.ts";
 import type { Encoding } from "./frames.ts";
 import { encoded } from "./frames.ts";
+import type { FullUpdates, SpokenFrame } from "./full-updates.ts";
 import type { RingFrame } from "./ring.ts";
 import { Ring } from "./ring.ts";
 
@@ -61,8 +62,8 @@ export interface ReaderOptions {
 	deltas?: boolean;
 	/** Gets a replay and nothing after it. */
 	isPastOnly?: boolean;
-	/** Changes a frame for this reader, or omits it. */
-	rewrite?: (frame: Pick<RingFrame, "json" | "type">) => string | undefined;
+	/** Gives this reader whole messages in updates. */
+	full?: FullUpdates;
 }
 
 export class Reader {
@@ -89,6 +90,7 @@ export class Reader {
 		this.options = options;
 		this.#position = feed.ring.end;
 		this.#seen = feed.ring.lastSeq;
+		if (options.full) options.full.onDue = () => this.#writeWaiting();
 	}
 
 	get lag(): number {
@@ -116,6 +118,7 @@ export class Reader {
 	#goOn(feed: Feed, position: number, seen: number): void {
 		if (this.#isClosed) return;
 		this.flush();
+		this.#writeWaiting();
 		this.#feed.remove(this);
 		for (const { bytes } of this.#directed.splice(0)) this.#write(bytes);
 		this.#feed = feed;
@@ -131,6 +134,7 @@ export class Reader {
 
 	close(): void {
 		this.#isClosed = true;
+		this.options.full?.close();
 		this.#directed = [];
 		this.#feed.remove(this);
 		this.#resume?.();
@@ -172,6 +176,7 @@ export class Reader {
 			if (this.#position < end) this.#writeFrames(end);
 			else if (next) {
 				this.#directed.shift();
+				this.#writeWaiting();
 				this.#write(next.bytes);
 			} else return;
 		}
@@ -180,6 +185,7 @@ export class Reader {
 	/** Sends what was missed, then goes on live. Resolves when it is live; throws when `after` is not of this session. */
 	async catchUp(after: number, reason: "ephemeral" | "slow_reader"): Promise<void> {
 		this.#isCatchingUp = true;
+		this.#writeWaiting();
 		try {
 			await this.#feed.replaying(async () => {
 				if (this.#isClosed) return;
@@ -219,8 +225,8 @@ export class Reader {
 
 	#bytesOfPast({ json, seq, type }: { json: string; seq?: number; type: string }): Buffer | undefined {
 		const isFrame = seq !== undefined;
-		const { filter, rewrite, deltas } = this.options;
-		if (isFrame && ((filter && !filter(type)) || this.hides(type))) return undefined;
+		const { filter, full, deltas } = this.options;
+		if (isFrame && ((filter && !filter(type)) || this.hides(type))) return full && this.#encodedAll(full.push({ json, seq }, false));
 		if (type === "snapshot" && this.sink.encoding === "lines") return undefined;
 		if (type === "gap") {
 			// Frames that are not kept are not missing where none are wanted.
@@ -228,8 +234,9 @@ export class Reader {
 			this.#feed.countGap(json);
 		}
 		// A snapshot stays as it is, and tells what the next updates go on from.
-		const text = (isFrame || type === "snapshot") && rewrite ? rewrite({ json, type }) : json;
-		return text === undefined ? undefined : encoded(text, this.sink.encoding, this.#feed.ring.sessionId, seq);
+		return (isFrame || type === "snapshot") && full
+			? this.#encodedAll(full.push({ json, seq }))
+			: encoded(json, this.sink.encoding, this.#feed.ring.sessionId, seq);
 	}
 
 	#writeFrames(end: number): void {
@@ -246,27 +253,35 @@ export class Reader {
 
 	/** Whether it gets all frames of these types, unchanged. */
 	#isPlain(types: ReadonlySet<string>): boolean {
-		const { filter, deltas, rewrite } = this.options;
-		if (filter || deltas === false || rewrite) return false;
+		const { filter, deltas, full } = this.options;
+		if (filter || deltas === false || full) return false;
 		for (const type of types) if (this.hides(type)) return false;
 		return true;
 	}
 
 	#writeChosen(from: number, to: number): void {
 		const { ring } = this.#feed;
-		const { filter, deltas, rewrite } = this.options;
+		const { filter, deltas, full } = this.options;
 		const parts: Buffer[] = [];
 		for (let position = from; position < to; position++) {
 			const frame = ring.at(position) as RingFrame;
-			if ((deltas === false && !frame.isDurable) || (filter && !filter(frame.type)) || this.hides(frame.type)) continue;
-			if (!rewrite) parts.push(ring.bytesAt(position, this.sink.encoding));
-			else {
-				const text = rewrite(frame);
-				if (text !== undefined) parts.push(encoded(text, this.sink.encoding, ring.sessionId, frame.seq));
-			}
+			const isWanted = (deltas !== false || frame.isDurable) && (!filter || filter(frame.type)) && !this.hides(frame.type);
+			const bytes = full ? this.#encodedAll(full.push(frame, isWanted)) : isWanted ? ring.bytesAt(position, this.sink.encoding) : undefined;
+			if (bytes) parts.push(bytes);
 		}
 		this.#feed.counts.frames += parts.length;
 		if (parts.length) this.#write(Buffer.concat(parts));
+	}
+
+	/** Writes the delta that waits, before anything else that comes. */
+	#writeWaiting(): void {
+		const bytes = this.#encodedAll(this.options.full?.take() ?? []);
+		if (bytes && !this.#isClosed) this.#write(bytes);
+	}
+
+	#encodedAll(frames: readonly SpokenFrame[]): Buffer | undefined {
+		const parts = frames.map(({ json, seq }) => encoded(json, this.sink.encoding, this.#feed.ring.sessionId, seq));
+		return parts.length > 1 ? Buffer.concat(parts) : parts[0];
 	}
 
 	#write(bytes: Buffer): void {

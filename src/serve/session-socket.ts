@@ -4,7 +4,7 @@ import type { WebSocket } from "ws";
 import { version } from "../lib/version.ts";
 import type { Connections, OpenConnection } from "./connections.ts";
 import { Reader } from "./feed.ts";
-import { fullUpdates } from "./full-updates.ts";
+import { FullUpdates } from "./full-updates.ts";
 import type { Connection, Session } from "./session.ts";
 import { SocketSink } from "./sockets.ts";
 import { type Bearer, mayUse } from "./tokens.ts";
@@ -42,7 +42,7 @@ export function openSessionSocket(socket: WebSocket, stream: Duplex, first: Sess
 		const again = () => (session.isBehind ? setTimeout(again, behindMs).unref() : sink.pause(false));
 		again();
 	};
-	const reader = new Reader(session.feed, sink, isFull ? { rewrite: fullUpdates() } : {});
+	const reader = new Reader(session.feed, sink, isFull ? { full: new FullUpdates() } : {});
 	const connection: Connection = {
 		client,
 		name,

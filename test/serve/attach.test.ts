@@ -109,6 +109,54 @@ test("a flag that can have no effect is refused with the remedy, and so is every
 	expect(made.out).toContain('"sessionName":"mine"');
 });
 
+/** The text that a client makes of the deltas alone. */
+const deltasOf = (frames: readonly Record<string, unknown>[], type = "text_delta") =>
+	frames
+		.flatMap(({ assistantMessageEvent: step }) => (step ? [step as { type: string; delta: string }] : []))
+		.map((step) => (step.type === type ? step.delta : ""))
+		.join("");
+
+test.each(["classic", "pi"])("the deltas of a reply add up to its text in dialect %s, however fast it comes and whatever is cut", async (dialect) => {
+	const call = { tool: "bash", arguments: { command: "echo  done" } };
+	const text = "many words ".repeat(20_000);
+	const words = Array.from({ length: 300 }, (_, index) => `w${index} `).join("");
+	const server = await serve({
+		replies: [
+			{ blocks: [{ text, pieces: 3000 }] },
+			{ blocks: [{ thinking: words }, { text: words }, call], pieceDelayMs: 2 },
+			{ text: words, pieceDelayMs: 2 },
+			{ text: words, pieceDelayMs: 2 },
+		],
+	});
+	const proxy = await new CuttingProxy(() => server.port).listen(later);
+	const over = ["--url", proxy.url, "--token-file", join(server.at.user, "serve/default/token")];
+	const client = await attached(server, "--new", "--dialect", dialect, ...over);
+	let frames: Record<string, unknown>[] = [];
+	client.on("event", (frame) => void frames.push(frame as never));
+	await client.promptAndWait("fast");
+	expect(deltasOf(frames)).toBe(text);
+	frames = [];
+	let steps = 0;
+	client.on("message_update", () => ++steps % 60 === 20 && proxy.cut());
+	await client.promptAndWait("cut");
+	expect(proxy.cuts).toBeGreaterThan(1);
+	expect(deltasOf(frames, "thinking_delta")).toBe(words);
+	expect(deltasOf(frames)).toBe(words + words);
+	// Each block has one beginning and one end.
+	const bounds = frames.map(({ assistantMessageEvent: step }) => (step as { type: string } | undefined)?.type ?? "");
+	expect(bounds.filter((type) => /_(start|end)$/.test(type))).toEqual(
+		["thinking", "text", "toolcall", "text"].flatMap((block) => [`${block}_start`, `${block}_end`]),
+	);
+	// A host that wants no updates gets none after a cut either.
+	await client.request("set_event_filter", { events: ["message_start", "message_end", "agent_settled"] });
+	frames = [];
+	const cuts = proxy.cuts;
+	client.on("message_start", ({ message }) => message.role === "assistant" && proxy.cut());
+	await client.promptAndWait("quiet");
+	expect(proxy.cuts).toBeGreaterThan(cuts);
+	expect(frames.filter(({ type }) => type === "message_update")).toEqual([]);
+});
+
 test("a cut is invisible, --read watches, --takeover drives, signals detach, and a session that is deleted ends it", async () => {
 	const server = await serve({ replies: [{ repeat: { text: "word ", count: 40 }, pieceDelayMs: 10 }, { text: "taken over" }] });
 	const proxy = await new CuttingProxy(() => server.port).listen(later);

@@ -6,7 +6,7 @@ import { request as secureRequest } from "node:https";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { fullUpdates } from "../../src/serve/full-updates.ts";
+import { FullUpdates } from "../../src/serve/full-updates.ts";
 import { endServer, type Frame, later, opened, place, serve, spawnServer, type TestServer, type TestSocket, until } from "./support.ts";
 
 const long = "word ".repeat(20_000);
@@ -105,24 +105,72 @@ describe("one server", () => {
 	});
 });
 
-test("whole messages are at most 8 MB a second; what is kept always comes", () => {
+/** What a client makes of the deltas alone. */
+const joined = (frames: readonly Frame[]) => frames.map(({ assistantMessageEvent: step }) => step?.delta ?? "").join("");
+
+test("whole messages are at most 8 MB a second, the deltas still add up to the reply, and what is kept always comes", () => {
 	let now = 0;
-	const rewrite = fullUpdates(() => now);
-	const pass = (frame: object) => rewrite({ json: JSON.stringify(frame), type: (frame as Frame).type });
+	const full = new FullUpdates(() => now);
+	const pass = (frame: object) =>
+		full
+			.push({ json: JSON.stringify(frame), seq: (frame as Frame).seq })
+			.map(({ json }) => ({ ...(JSON.parse(json) as Frame), length: json.length }));
 	const message = { role: "assistant", content: [] };
 	pass({ seq: 1, type: "message_start", message });
 	pass({ seq: 2, type: "message_update", assistantMessageEvent: { type: "text_start", contentIndex: 0 } });
-	let bytes = 0;
+	const sent: (Frame & { length: number })[] = [];
 	for (let seq = 3; seq < 2003; seq++) {
 		now++;
-		bytes +=
-			pass({ seq, type: "message_update", assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: "x".repeat(1000) } })?.length ?? 0;
+		sent.push(...pass({ seq, type: "message_update", assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: "x".repeat(1000) } }));
 	}
+	const bytes = sent.reduce((sum, { length }) => sum + length, 0);
 	// Two seconds of a message that grows to 2 MB, told twice in each update.
 	expect(bytes).toBeGreaterThan(8 * 1024 * 1024);
 	expect(bytes).toBeLessThan(2 * 8 * 1024 * 1024 + 2 * 4_100_000);
+	const blockEnd = {
+		seq: 2990,
+		type: "message_update",
+		assistantMessageEvent: { type: "text_end", contentIndex: 0, content: "x".repeat(2_000_000) },
+	};
+	sent.push(...pass(blockEnd));
+	expect(joined(sent)).toBe("x".repeat(2_000_000));
+	expect(sent.at(-1)).toMatchObject({ seq: 2990, assistantMessageEvent: { type: "text_end" } });
 	const end = { seq: 3000, type: "message_end", message };
-	expect(pass(end)).toBe(JSON.stringify(end));
+	expect(pass(end)).toEqual([{ ...end, length: JSON.stringify(end).length }]);
+	full.close();
+});
+
+test("updates=full: deltas that come faster than whole messages can be sent are joined, also while the model pauses", async () => {
+	const words = (letter: string) => Array.from({ length: 400 }, (_, index) => `${letter}${index} `).join("");
+	const call = { tool: "bash", arguments: { command: `echo ${"c".repeat(40_000)} >/dev/null` } };
+	const server = await serve({
+		replies: [{ blocks: [{ thinking: words("t").repeat(40) }, { text: words("a").repeat(80) }, call] }, { text: words("b") }],
+	});
+	const { id } = await server.create();
+	const filtered = await server.attach(id, "?updates=full");
+	expect(await filtered.ask({ type: "set_event_filter", events: ["message_update", "run_result"] })).toMatchObject({ success: true });
+	const readers = [await server.attach(id, "?updates=full"), filtered];
+	await server.prompt(id, "go");
+	for (const reader of readers) {
+		await reader.type("run_result");
+		const updates = reader.frames.filter(({ type }) => type === "message_update");
+		const of = (step: string) => joined(updates.filter(({ assistantMessageEvent }) => assistantMessageEvent.type === step));
+		expect(of("thinking_delta")).toBe(words("t").repeat(40));
+		expect(of("text_delta")).toBe(words("a").repeat(80) + words("b"));
+		expect(JSON.parse(of("toolcall_delta"))).toEqual(call.arguments);
+		// Each block has its beginning and its end.
+		const steps = updates.map(({ assistantMessageEvent }) => assistantMessageEvent.type).filter((type) => !type.endsWith("_delta"));
+		expect(steps).toEqual(["thinking", "text", "toolcall", "text"].flatMap((block) => [`${block}_start`, `${block}_end`]));
+		for (const { message, assistantMessageEvent } of updates) expect(assistantMessageEvent.partial).toEqual(message);
+		expect(updates.every(({ message }) => message?.role === "assistant")).toBe(true);
+	}
+	// The model says nothing more in the middle of a block: what it said so far comes all the same.
+	const said = words("z").repeat(200);
+	const silent = await serve({ replies: [{ blocks: [{ text: said, pieces: 5000 }], stall: "mid-block" }] });
+	const { id: second } = await silent.create();
+	const reader = await silent.attach(second, "?updates=full");
+	await silent.post(`/v1/sessions/${second}/prompts`, { message: "go" });
+	await until("all that was said", () => joined(reader.frames) === said);
 });
 
 test("https: the page, requests and sockets over TLS; half a pair and a wrong file are refused with words", async () => {
