@@ -17,6 +17,9 @@ export class KeyedList<T> {
 	}
 
 	show(items: readonly T[]): void {
+		const keys = new Set(items.map((item) => this.#of.key(item)));
+		// First, so that the rows behind them stay where they are: a row that is moved while it is pressed loses its click.
+		for (const [key, row] of this.#rows) if (!keys.has(key)) row.remove();
 		const rows = new Map<string, HTMLElement>();
 		let at: ChildNode | null = this.element.firstChild;
 		for (const item of items) {
@@ -30,7 +33,6 @@ export class KeyedList<T> {
 			if (row === at) at = at.nextSibling;
 			else this.element.insertBefore(row, at);
 		}
-		for (const [key, row] of this.#rows) if (!rows.has(key)) row.remove();
 		this.#rows = rows;
 	}
 

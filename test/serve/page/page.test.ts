@@ -109,7 +109,7 @@ describeUnless(!browserPath && "chromium is not installed")("the page of the ser
 		await isIdle(own);
 		await page.waitForFunction(() => document.querySelector(".open-reply")?.hasAttribute("hidden"));
 		const file = await server.learnFile(session.id);
-		await expect.poll(async () => (await shownMessages(own)).map(plain), { timeout: 20_000 }).toEqual(storedMessages(file).map(plain));
+		await showsMessages(own, storedMessages(file));
 		expect(own.trouble).toEqual([]);
 	});
 
@@ -133,9 +133,7 @@ describeUnless(!browserPath && "chromium is not installed")("the page of the ser
 		await own.page.waitForFunction(() => document.querySelectorAll(".queue li").length === 2);
 		writeFileSync(join(server.at.cwd, "go"), "");
 		await says(own, ".log", "The tests ran.");
-		expect((await shownMessages(own)).map(plain)).toEqual(
-			["user: Go", "user: Turn left", "assistant: I turned left.", "user: Then run the tests", "assistant: The tests ran."].map(plain),
-		);
+		await showsMessages(own, ["user: Go", "user: Turn left", "assistant: I turned left.", "user: Then run the tests", "assistant: The tests ran."]);
 		expect(own.trouble).toEqual([]);
 	});
 
@@ -241,10 +239,13 @@ describeUnless(!browserPath && "chromium is not installed")("the page of the ser
 		await own.page.waitForFunction(() => document.querySelector(".open-reply")?.hasAttribute("hidden"));
 		await send(own, "Are you there?");
 		await says(own, ".log", "Here again.");
-		const shown = await shownMessages(own);
-		expect(shown.filter((text) => text === "user: endless")).toHaveLength(1);
-		expect(shown.filter((text) => text === "assistant: Here again.")).toHaveLength(1);
-		expect(shown.filter((text) => text.startsWith("assistant: word word"))).toHaveLength(1);
+		const counts = async () => {
+			const shown = await shownMessages(own);
+			return ["user: endless", "assistant: Here again.", "assistant: word word"].map(
+				(start) => shown.filter((text) => text.startsWith(start)).length,
+			);
+		};
+		await expect.poll(counts, { timeout: 20_000 }).toEqual([1, 1, 1]);
 		expect(own.trouble).toEqual([]);
 	});
 
@@ -619,17 +620,22 @@ describeUnless(!browserPath && "chromium is not installed")("the page of the ser
 		await fork.hover();
 		await own.page.mouse.down();
 		await send(own, "third");
-		await own.page.waitForFunction(() => document.querySelectorAll(".branch-tree .fork-here").length === 3);
+		await says(own, ".log", "Another two.");
 		await isIdle(own);
+		await own.page.waitForFunction(() => document.querySelectorAll(".branch-tree .fork-here").length === 3);
 		await fork.hover();
 		await own.page.mouse.up();
 		await own.page.waitForFunction((id) => location.hash.startsWith("#/s/") && !location.hash.includes(id), session.id);
 		await own.page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>(".write")?.value === "second");
-		await says(own, ".log", "One.");
-		expect((await shownMessages(own)).map(plain)).toEqual(["user: first", "assistant: One."].map(plain));
+		// The log of the session before has these words, too.
+		await showsMessages(own, ["user: first", "assistant: One."]);
 		expect(own.trouble).toEqual([]);
 	});
 });
+
+/** The log has the words of a message before it has the message: the open reply comes first, and the log of another session goes last. */
+const showsMessages = (own: Tab, messages: readonly string[]) =>
+	expect.poll(async () => (await shownMessages(own)).map(plain), { timeout: 20_000 }).toEqual(messages.map(plain));
 
 /** Markdown has no marks on the page, and paragraphs no line breaks. */
 const plain = (text: string) => text.replace(/[*`#\s]/g, "");
