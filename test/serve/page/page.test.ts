@@ -617,6 +617,8 @@ describeUnless(!browserPath && "chromium is not installed")("the page of the ser
 		await own.page.waitForFunction(() => document.querySelectorAll(".branch-tree .fork-here").length === 2);
 		// A prompt that is sent while the button is pressed draws the tree again, and the click still counts.
 		const fork = own.page.locator(".branch-tree li:nth-child(2) .fork-here");
+		// The panel above appears when the figures of the session have come, and moves the tree down.
+		await says(own, ".panel.budget", "tokens");
 		await fork.hover();
 		await own.page.mouse.down();
 		await send(own, "third");
