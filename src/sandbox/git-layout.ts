@@ -22,15 +22,19 @@ export interface GitLayout {
 	forbidden: string[];
 	/** Links in place of a git directory. */
 	links: string[];
+	/** Git directories, or parts of them, that commands may write: see git-traps.ts. */
+	directories: string[];
 }
 
-export const emptyLayout = (): GitLayout => ({ writable: [], protected: [], placeholders: [], forbidden: [], links: [] });
+export const emptyLayout = (): GitLayout => ({ writable: [], protected: [], placeholders: [], forbidden: [], links: [], directories: [] });
 
 export interface LayoutOptions {
 	/** Directories that may be written to. */
 	roots: readonly string[];
 	/** `read`: nothing of a git directory may be written. */
 	git: "write" | "read";
+	/** Links in git directories that were there before any command, and directories that are too large: nothing around them may be written. */
+	closed: readonly string[];
 }
 
 const deepestModule = 4;
@@ -44,8 +48,10 @@ export function gitLayout(repositories: readonly string[], trusted: readonly str
 		const facts = look(entry);
 		if (!facts) continue;
 		if (facts.isDirectory()) addRepository(layout, entry, pointers, options, trusted.includes(top));
-		else if (facts.isFile()) addPointer(layout, entry, pointers[index], trusted.includes(top), pointers, options);
-		else if (facts.isSymbolicLink()) addLink(layout, entry, trusted.includes(top), pointers, options);
+		else if (facts.isFile()) {
+			const isKnown = repositories.some((other) => isWithin(pointers[index] ?? top, inDirectory(other, ".git")));
+			addPointer(layout, entry, pointers[index], trusted.includes(top), pointers, { ...options, isKnown });
+		} else if (facts.isSymbolicLink()) addLink(layout, entry, trusted.includes(top), pointers, options);
 	}
 	return layout;
 }
@@ -53,20 +59,25 @@ export function gitLayout(repositories: readonly string[], trusted: readonly str
 type Pointers = readonly (string | undefined)[];
 
 /** A git directory. Where it is outside every root, `widen` decides whether it may be written at all. */
-function addRepository(layout: GitLayout, directory: string, pointers: Pointers, { roots, git }: LayoutOptions, widen = false): void {
+function addRepository(layout: GitLayout, directory: string, pointers: Pointers, options: LayoutOptions, widen = false): void {
+	const { roots, git } = options;
 	const isInside = roots.some((root) => isWithin(directory, root));
 	if (!isInside && !widen) return;
 	// A link can be replaced, whatever is mounted on its target. So can everything, when the user wants no commits.
-	const linked = ["config", "config.worktree", "hooks"].some((name) => look(inDirectory(directory, name))?.isSymbolicLink());
+	const linked =
+		["config", "config.worktree", "hooks"].some((name) => look(inDirectory(directory, name))?.isSymbolicLink()) || isClosed(directory, options);
 	if (git === "read" || linked) {
 		if (isInside) layout.protected.push(directory);
 		return;
 	}
 	if (!isInside) layout.writable.push(directory);
+	layout.directories.push(directory);
 	addOwnFiles(layout, directory);
 	addWorktrees(layout, inDirectory(directory, "worktrees"), pointers);
 	addModules(layout, inDirectory(directory, "modules"), 0);
 }
+
+const isClosed = (directory: string, { closed }: LayoutOptions) => closed.some((path) => isWithin(path, directory));
 
 function addOwnFiles(layout: GitLayout, directory: string): void {
 	addPlaceholder(layout, inDirectory(directory, "config"), "file");
@@ -117,23 +128,27 @@ function addPointer(
 	directory: string | undefined,
 	isTrusted: boolean,
 	pointers: Pointers,
-	options: LayoutOptions,
+	options: LayoutOptions & { isKnown: boolean },
 ): void {
 	if (options.roots.some((root) => isWithin(file, root))) layout.protected.push(file);
-	if (directory === undefined || options.roots.some((root) => isWithin(directory, root)) || !isTrusted || options.git === "read") return;
+	if (directory === undefined || options.isKnown) return;
+	if (options.roots.some((root) => isWithin(directory, root))) return addRepository(layout, directory, pointers, options);
+	if (!isTrusted || options.git === "read") return;
 	const common = textOf(inDirectory(directory, "commondir"));
-	if (common !== undefined) addLinkedWorktree(layout, file, directory, realPath(resolve(directory, common)));
+	if (common !== undefined) addLinkedWorktree(layout, file, directory, realPath(resolve(directory, common)), options);
 	// The submodule's configuration must name this very place, or a file in the project could open any directory.
 	else if (namesWorktree(directory, dirname(file))) addRepository(layout, directory, pointers, options, true);
 }
 
 /** Of the common directory only what commits add to. Both sides must agree that they belong together. */
-function addLinkedWorktree(layout: GitLayout, file: string, entry: string, common: string | undefined): void {
+function addLinkedWorktree(layout: GitLayout, file: string, entry: string, common: string | undefined, options: LayoutOptions): void {
 	const back = textOf(inDirectory(entry, "gitdir"));
 	if (common === undefined || back === undefined || realPath(resolve(entry, back)) !== realPath(file)) return;
 	if (dirname(entry) !== inDirectory(common, "worktrees")) return;
-	for (const name of ["objects", "refs", "logs"]) if (look(inDirectory(common, name))?.isDirectory()) layout.writable.push(inDirectory(common, name));
-	layout.writable.push(entry);
+	const parts = [...["objects", "refs", "logs"].map((name) => inDirectory(common, name)).filter((path) => look(path)?.isDirectory()), entry];
+	if (parts.some((part) => isClosed(part, options))) return;
+	layout.writable.push(...parts);
+	layout.directories.push(...parts);
 	addWorktreeFiles(layout, entry);
 }
 

@@ -1,11 +1,13 @@
 /**
- * Two things that no mount can stop. A name that must not appear: `.git/commondir` leads git to another configuration. And a protected file that
- * a program outside replaces by a rename, as `git config` does: its mount is gone then, and the new file can be written inside. So the folders of
- * protected paths are watched for as long as anything may run inside, and looked at before and after each command.
+ * Three things that no mount can stop. A name that must not appear: `.git/commondir` leads git to another configuration. A protected file that a
+ * program outside replaces by a rename, as `git config` does: its mount is gone then, and the new file can be written inside. And what git outside
+ * would act on later, see git-traps.ts. So the folders of protected paths are watched for as long as anything may run inside, and looked at before
+ * and after each command; git directories are searched after each command and at the end.
  */
-import { cpSync, type FSWatcher, mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, watch } from "node:fs";
+import { copyFileSync, cpSync, type FSWatcher, mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, watch, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { EnclosureFacts } from "../lib/shell/confinement.ts";
+import { type GitTrap, withoutTraps } from "./git-traps.ts";
 import { look } from "./paths.ts";
 import type { View } from "./view.ts";
 
@@ -15,6 +17,9 @@ export interface GuardParts {
 	/** Ends everything inside. */
 	endAll: () => Promise<void>;
 	now: () => number;
+	gitTraps: () => readonly GitTrap[];
+	/** From now on no git directory may be written: one cannot be searched. */
+	giveUp: () => void;
 }
 
 /** What is at a path: a link is known by where it leads, everything else by its number on the disk. */
@@ -50,9 +55,9 @@ export class Guard {
 		return [...new Set([...paths, ...this.#forbidden].map((path) => dirname(path)))].every((folder) => this.#watch(folder));
 	}
 
-	/** Looks at everything now. Resolves once what ran inside has ended, where something was found. */
-	async check(): Promise<void> {
-		this.#look();
+	/** Looks at everything now. Resolves once what ran inside has ended, where something was found. `isWhole`: git directories are searched, too. */
+	async check(isWhole = false): Promise<void> {
+		this.#look({ isWhole });
 		await this.#isEnding;
 	}
 
@@ -61,7 +66,7 @@ export class Guard {
 		const running: { view: View; breach?: string } = { view };
 		this.#running.add(running);
 		return async () => {
-			this.#look();
+			this.#look({ isWhole: true });
 			this.#running.delete(running);
 			if (this.#passing.has(view)) this.#release(view);
 			await this.#isEnding;
@@ -91,7 +96,8 @@ export class Guard {
 		if (this.#watchers.has(folder) || !look(folder)) return true;
 		try {
 			const watcher = watch(folder, { persistent: false }, (_, name) => {
-				if (name === null || this.#isWatched(join(folder, name))) this.#look();
+				if (name === null || this.#isWatched(join(folder, name))) this.#look({});
+				else if (look(join(folder, name))?.isSymbolicLink()) this.#look({ isWhole: true });
 			});
 			// The folder itself is gone: it is watched again when it is back.
 			watcher.on("error", () => this.#forget(folder));
@@ -112,7 +118,7 @@ export class Guard {
 	}
 
 	/** `isLast`: nothing runs inside any more, so what is found now is put in order without a word. */
-	#look(isLast = false): void {
+	#look({ isWhole = false, isLast = false }): void {
 		if (this.#isClosed) return;
 		const found: string[] = [];
 		for (const path of this.#forbidden) {
@@ -138,8 +144,32 @@ export class Guard {
 				found.push(`${path} was changed from outside`);
 			}
 		}
+		if (isWhole) found.push(...this.#lookForTraps(isLast));
 		const [first] = found;
 		if (first !== undefined && !isLast) this.#breach(first);
+	}
+
+	/** Takes traps away once nothing runs inside: a program could lead the way to one elsewhere meanwhile. */
+	#lookForTraps(isLast: boolean): string[] {
+		const traps = this.#parts.gitTraps();
+		if (isLast) {
+			for (const { kind, path } of traps) if (kind === "link") this.#setAside(path);
+			for (const path of new Set(traps.flatMap((trap) => (trap.kind === "line" ? [trap.path] : [])))) this.#repair(path, traps);
+			if (traps.some(({ kind }) => kind === "limit")) this.#parts.giveUp();
+		}
+		return traps.map(({ text }) => text);
+	}
+
+	/** Keeps the rest of a list of a rebase, so that a person can go on with it. */
+	#repair(path: string, traps: readonly GitTrap[]): void {
+		const { quarantine, now } = this.#parts;
+		try {
+			mkdirSync(quarantine, { recursive: true, mode: 0o700 });
+			copyFileSync(path, join(quarantine, `${now()}-${basename(path)}`));
+			writeFileSync(path, withoutTraps(path, traps));
+		} catch {
+			this.#setAside(path);
+		}
 	}
 
 	#restore(path: string, target: string): void {
@@ -182,7 +212,7 @@ export class Guard {
 		for (const facts of this.#running) facts.breach ??= `The sandbox was rebuilt because ${what}.`;
 		this.#isEnding ??= this.#parts.endAll().finally(() => {
 			this.#isEnding = undefined;
-			this.#look(true);
+			this.#look({ isWhole: true, isLast: true });
 		});
 	}
 }

@@ -135,7 +135,14 @@ export class Sandbox {
 			)
 		)
 			return undefined;
-		return `[Ran in a sandbox: ${this.#describe(this.currentMode === "read-only" ? [] : this.#state.writable)}.]`;
+		const [closed] = this.closedGit;
+		const git = closed === undefined ? "" : ` Nothing in that git directory is writable, because ${closed}.`;
+		return `[Ran in a sandbox: ${this.#describe(this.currentMode === "read-only" ? [] : this.#state.writable)}.${git}]`;
+	}
+
+	/** Git directories that cannot be written because of what was in them before any command, each with the reason. */
+	get closedGit(): readonly string[] {
+		return this.#survey?.closedGit ?? [];
 	}
 
 	/** The same for the system prompt: it does not change while the session lives. */
@@ -245,7 +252,7 @@ export class Sandbox {
 		await this.#opening;
 		await Promise.all([this.#walls?.endAll(), this.#gitWalls?.endAll()]);
 		// What the last command left is looked at once more; placeholders are then ours to remove.
-		await this.#guard?.check();
+		await this.#guard?.check(true);
 		this.#guard?.close();
 		this.#proxy?.close();
 		for (const survey of [this.#survey, ...this.#copies.values()]) survey?.removePlaceholders();
@@ -341,6 +348,8 @@ export class Sandbox {
 			quarantine: join(this.#input.userDirectory, "quarantine"),
 			endAll: async () => this.#walls?.endAll(),
 			now: Date.now,
+			gitTraps: () => [survey, ...this.#copies.values()].flatMap((each) => (look(each.ground.cwd) ? each.gitTraps() : [])),
+			giveUp: () => survey.giveUpWatching(),
 		});
 		this.#guard = guard;
 		const gitView = async () => {

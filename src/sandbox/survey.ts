@@ -6,6 +6,7 @@ import { closeSync, constants, mkdirSync, openSync, readlinkSync, realpathSync, 
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { askGitForNamedFiles, type GitNamedFile } from "../lib/git-named-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
+import { type GitTrap, trapsIn } from "./git-traps.ts";
 import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
 import { entriesOf, follow, inDirectory, isCovered, isWithin, look, nearest, outermost, realPath } from "./paths.ts";
 import { repositoriesIn } from "./repository-scan.ts";
@@ -57,12 +58,30 @@ export class Survey {
 	readonly #trusted: readonly string[];
 	/** Empty files and directories that we made, each with the real place of its folder. */
 	readonly #made = new Map<string, Placeholder & { folder: string }>();
-	/** Folders cannot be watched here, so nothing of a git directory may be written. */
+	/** Git directories cannot be watched here, so nothing of them may be written. */
 	#isUnwatched = false;
+	/** What was in git directories before any command: the user's own. */
+	readonly #ownTraps: readonly GitTrap[];
 
 	constructor(ground: Ground) {
 		this.ground = ground;
 		this.#trusted = [...new Set(ground.roots.flatMap((root) => repositoryOf(root) ?? []))];
+		this.#ownTraps = [];
+		this.#ownTraps = this.gitTraps();
+	}
+
+	/** Says why a git directory may not be written at all, for each that is so. */
+	get closedGit(): string[] {
+		return this.#ownTraps.flatMap(({ kind, text }) => (kind === "line" ? [] : [text]));
+	}
+
+	/** Looks for what commands have left in git directories, those of new repositories included. */
+	gitTraps(): GitTrap[] {
+		const { mode, roots } = this.ground;
+		if (mode !== "workspace-write") return [];
+		const { directories } = this.#git(roots, { repositories: roots.flatMap(repositoriesIn), named: [] });
+		const own = new Set(this.#ownTraps.map(({ key }) => key));
+		return directories.flatMap(trapsIn).filter(({ key }) => !own.has(key));
 	}
 
 	/**
@@ -215,7 +234,9 @@ export class Survey {
 	}
 
 	#git(roots: readonly string[], { repositories }: GitLook): GitLayout {
-		return gitLayout([...new Set([...this.#trusted, ...repositories])], this.#trusted, { roots, git: this.#isUnwatched ? "read" : this.ground.git });
+		const closed = this.#ownTraps.flatMap(({ kind, path }) => (kind === "line" ? [] : [path]));
+		const git = this.#isUnwatched ? "read" : this.ground.git;
+		return gitLayout([...new Set([...this.#trusted, ...repositories])], this.#trusted, { roots, git, closed });
 	}
 
 	/** At the top of each root: what programs run when a folder is opened. Anywhere in them: what settings and git name. */
@@ -311,7 +332,7 @@ function repositoryOf(directory: string): string | undefined {
 
 /** Where the repository of a linked worktree keeps its objects; nothing for others. */
 function commonDirectory(top: string): string | undefined {
-	const pointer = look(join(top, ".git"))?.isFile() ? gitLayout([top], [top], { roots: [], git: "write" }).writable : [];
+	const pointer = look(join(top, ".git"))?.isFile() ? gitLayout([top], [top], { roots: [], git: "write", closed: [] }).writable : [];
 	const entry = pointer.find((path) => path.includes("/worktrees/"));
 	return entry === undefined ? undefined : dirname(dirname(entry));
 }

@@ -1,6 +1,6 @@
 /** What the doctor says about each kind of machine. */
 import { expect, test } from "vitest";
-import { advice, findingOf } from "../../src/app/commands/doctor-sandbox.ts";
+import { advice, closedGit, findingOf } from "../../src/app/commands/doctor-sandbox.ts";
 import type { SandboxState } from "../../src/protocol/sandbox.ts";
 
 const built: SandboxState = { mode: "workspace-write", active: true, verified: true, backend: "bubblewrap 0.8.0", cell: true, seccomp: true };
@@ -43,4 +43,15 @@ test("root, and rules that commands do not have to keep", () => {
 	expect(texts(true, false)).toEqual([]);
 	expect(texts(false, true)).toEqual(["rules about paths hold for file tools only"]);
 	expect(advice({ isAsked: false, isRoot: false, rules: [{ action: "allow", tool: "read", path: "**" }] })).toEqual([]);
+});
+
+test("a link in the git directory is named, because commands inside cannot commit", () => {
+	expect(closedGit([])).toEqual([]);
+	expect(closedGit(["/p/.git/logs is a link to /elsewhere, and git would write through it"])).toEqual([
+		{
+			state: "note",
+			text: "commands inside cannot commit: /p/.git/logs is a link to /elsewhere, and git would write through it",
+			remedy: "Remove the link if you did not make it: git outside would write through it, too.",
+		},
+	]);
 });

@@ -294,6 +294,8 @@ describe("the guard", () => {
 			quarantine: join(folder, "quarantine"),
 			endAll: async () => void ends.push("all"),
 			now: () => 1,
+			gitTraps: () => [],
+			giveUp: () => undefined,
 		});
 		return { guard, ends };
 	}

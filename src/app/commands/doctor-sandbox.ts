@@ -18,7 +18,8 @@ export async function sandbox(patient: Patient): Promise<Finding[]> {
 	const hold = setInterval(() => undefined, 1000);
 	try {
 		const facts = { isAsked, isRoot: process.getuid?.() === 0, rules: patient.settings.get("permissions.rules") };
-		return [await tried(patient), ...advice(facts), ...(isAsked ? await gitAdvice() : [])];
+		const first = await tried(patient);
+		return [first, ...closedGit(patient.sandbox?.closedGit ?? []), ...advice(facts), ...(isAsked ? await gitAdvice() : [])];
 	} finally {
 		clearInterval(hold);
 	}
@@ -49,6 +50,14 @@ async function tried(patient: Patient): Promise<Finding> {
 		rmSync(`${folder}.user`, { recursive: true, force: true });
 	}
 }
+
+/** An earlier command may have made such a link, where Bowline was killed before it could look. */
+export const closedGit = (reasons: readonly string[]): Finding[] =>
+	reasons.map((reason) => ({
+		state: "note",
+		text: `commands inside cannot commit: ${reason}`,
+		remedy: "Remove the link if you did not make it: git outside would write through it, too.",
+	}));
 
 /** What the walls are like here, whether a session would have them (`isAsked`) or could have them. */
 export function findingOf(state: SandboxState, isAsked: boolean): Finding {

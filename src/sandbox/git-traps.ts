@@ -1,0 +1,93 @@
+/**
+ * What a command can leave in a git directory for git outside to act on. Git follows a link in its directory and writes to wherever it leads: the
+ * message of the next commit, an emptied FETCH_HEAD, lines of a log, new objects. And a rebase that is continued runs the `exec` lines of its list.
+ */
+import { readFileSync, readlinkSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { entriesOf, follow, inDirectory, isWithin, look } from "./paths.ts";
+
+export interface GitTrap {
+	kind: "link" | "line" | "limit";
+	/** The link, the file with the line, or the directory with too many others. */
+	path: string;
+	/** The same for as long as the trap is: it tells what was there before the first command from what came later. */
+	key: string;
+	/** What is wrong, for people and the model. */
+	text: string;
+}
+
+const todoName = "git-rebase-todo";
+const runLine = /^[ \t]*(?:x|exec)[ \t]/;
+/** A list of a thousand commits has 100 KB. */
+const mostTodoBytes = 4 * 1024 * 1024;
+const mostDirectories = 50_000;
+
+/** Finds the traps in a git directory. Git itself makes no link but HEAD, which then leads to a branch. */
+export function trapsIn(directory: string): GitTrap[] {
+	const traps: GitTrap[] = [];
+	const refs = inDirectory(directory, "refs");
+	const objects = basename(directory) === "objects" ? directory : inDirectory(directory, "objects");
+	let level = [directory];
+	let count = 0;
+	// Level by level, so that many directories deep down cannot hide a link that is nearer.
+	while (level.length > 0) {
+		const next: string[] = [];
+		for (const folder of level) {
+			count += 1;
+			if (count > mostDirectories)
+				return [...traps, { kind: "limit", path: directory, key: `limit ${directory}`, text: `${directory} has too many directories to look at` }];
+			for (const entry of entriesOf(folder)) {
+				const path = inDirectory(folder, entry.name);
+				if (entry.isSymbolicLink()) {
+					if (!isWithin(follow(path).place, refs)) traps.push(...linkTrap(path));
+				} else if (entry.isDirectory()) {
+					// Of a directory of objects it is enough that it is no link itself: git never writes to an object that exists.
+					if (folder !== objects || !/^[0-9a-f]{2}$/.test(entry.name)) next.push(path);
+				} else if (entry.name === todoName) traps.push(...lineTraps(path));
+			}
+		}
+		level = next;
+	}
+	return traps;
+}
+
+function linkTrap(path: string): GitTrap[] {
+	try {
+		const target = readlinkSync(path);
+		return [{ kind: "link", path, key: `link ${path} ${target}`, text: `${path} is a link to ${target}, and git would write through it` }];
+	} catch {
+		// It is gone.
+		return [];
+	}
+}
+
+function lineTraps(path: string): GitTrap[] {
+	return (linesOf(path) ?? []).filter((line) => runLine.test(line)).map((line) => lineTrap(path, line.trim()));
+}
+
+/** Git writes the rest of the list again after each step, so a line is known by its text. */
+const lineTrap = (path: string, line: string): GitTrap => ({
+	kind: "line",
+	path,
+	key: `line ${dirname(path)} ${line}`,
+	text: `${path} has the line "${line.slice(0, 80)}", which git rebase --continue would run`,
+});
+
+/** Returns the list of a rebase without the lines that are traps. */
+export function withoutTraps(path: string, traps: readonly GitTrap[]): string {
+	const keys = new Set(traps.map(({ key }) => key));
+	const lines = linesOf(path) ?? [];
+	return lines.filter((line) => !runLine.test(line) || !keys.has(lineTrap(path, line.trim()).key)).join("\n");
+}
+
+/** Returns undefined where there is no file that git would read. One that is too long counts as a single line to run. */
+function linesOf(path: string): string[] | undefined {
+	const facts = look(path);
+	if (!facts?.isFile()) return undefined;
+	if (facts.size > mostTodoBytes) return ["exec too long to look at"];
+	try {
+		return readFileSync(path, "utf8").split("\n");
+	} catch {
+		return undefined;
+	}
+}
