@@ -1,24 +1,9 @@
 /** Questions about absolute paths. */
-import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
+import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
+import { dirname, sep } from "node:path";
+import { isWithin, look } from "../lib/links.ts";
 
-/** Whether the path is the directory or below it. */
-export function isWithin(path: string, directory: string): boolean {
-	if (!path.startsWith(directory)) return false;
-	return path.length === directory.length || directory.endsWith(sep) || path.startsWith(sep, directory.length);
-}
-
-/** The path of a name in a directory that is written as the system writes it. Putting it in order again would be most of what a plan costs. */
-export const inDirectory = (directory: string, name: string) => (directory === sep ? sep + name : directory + sep + name);
-
-/** Returns what is at the path without following a link, and undefined where nothing is or the way to it is blocked. */
-export function look(path: string): Stats | undefined {
-	try {
-		return lstatSync(path, { throwIfNoEntry: false });
-	} catch {
-		return undefined;
-	}
-}
+export { follow, inDirectory, isWithin, linkInside, look } from "../lib/links.ts";
 
 /** Returns the entries of a directory with their types, and none where it cannot be read. */
 export function entriesOf(directory: string): Dirent[] {
@@ -41,30 +26,6 @@ export function realPath(path: string): string | undefined {
 	} catch {
 		return undefined;
 	}
-}
-
-const mostLinks = 40;
-
-/** Where a path leads, whether something is there or not, and the links on the way. */
-export function follow(path: string): { place: string; links: string[] } {
-	const links: string[] = [];
-	let names = path.split(sep).filter(Boolean);
-	let at: string = sep;
-	for (let index = 0; index < names.length; index += 1) {
-		const name = names[index] as string;
-		const next = name === "." || name === ".." ? join(at, name) : inDirectory(at, name);
-		const facts = look(next);
-		if (!facts) return { place: join(next, ...names.slice(index + 1)), links };
-		if (!facts.isSymbolicLink() || links.length >= mostLinks) {
-			at = next;
-			continue;
-		}
-		links.push(next);
-		names = [...resolve(at, readlinkSync(next)).split(sep).filter(Boolean), ...names.slice(index + 1)];
-		at = sep;
-		index = -1;
-	}
-	return { place: at, links };
 }
 
 /** The path itself, or the nearest one above it that exists. */

@@ -50,6 +50,8 @@ export interface SessionHost {
 	startSlot<T>(session: Session, start: () => Promise<T>): Promise<T>;
 	/** The command line of the session's agent. */
 	agentCommand(record: SessionRecord): readonly string[];
+	/** Calls `start` with the session's directory, checked at this moment. Throws a Refusal when it is missing or leads elsewhere. */
+	inDirectory<T>(record: SessionRecord, start: (cwd: string) => T): T;
 	env: NodeJS.ProcessEnv;
 	/** To everyone who listens to the server. */
 	announce(frame: object): void;
@@ -136,6 +138,8 @@ export class Session {
 	#queued = 0;
 	#crashes: number[] = [];
 	#isStopRequested = false;
+	/** The last start was refused because of the directory. The next request looks again: a person may have put it back. */
+	#isMisplaced = false;
 	#whenStopped: (() => void)[] = [];
 	#onReady: { resolve: () => void; reject: (error: Refusal) => void } | undefined;
 	#snapshots: ((json: string | undefined) => void)[] = [];
@@ -283,7 +287,7 @@ export class Session {
 
 	/** Ensures that there is a process. Throws a Refusal when that is not possible. */
 	wake(isAsked = false): Promise<void> {
-		if (this.state === "failed" && !isAsked)
+		if (this.state === "failed" && !isAsked && !this.#isMisplaced)
 			return Promise.reject(
 				new Refusal(502, "agent_crashed", `The agent of this session does not start: ${this.reason}. Start it with POST …/start.`),
 			);
@@ -313,10 +317,10 @@ export class Session {
 		if (this.#host.isDraining) throw drainingRefusal();
 		const begin = this.#host.now();
 		this.#tail = undefined;
-		this.#setState("starting");
 		this.#isStopRequested = false;
-		const ready = new Promise<void>((resolve, reject) => (this.#onReady = { resolve, reject }));
 		const agent = this.#spawn();
+		const ready = new Promise<void>((resolve, reject) => (this.#onReady = { resolve, reject }));
+		this.#setState("starting");
 		this.#agent = agent;
 		// An agent that says it is ready and then answers nothing would hold its turn for ever.
 		const timer = setTimeout(() => agent.kill("it was not ready within 30 seconds"), readyMs);
@@ -336,13 +340,16 @@ export class Session {
 	}
 
 	#spawn(): Agent {
+		const { agentCommand, env } = this.#host;
+		this.#isMisplaced = false;
 		try {
-			return new Agent({ command: this.#host.agentCommand(this.record), cwd: this.record.cwd, env: this.#host.env }, this.#listener());
+			return this.#host.inDirectory(this.record, (cwd) => new Agent({ command: agentCommand(this.record), cwd, env }, this.#listener()));
 		} catch (error) {
-			// The system refuses the command line, as one that is too long.
+			// Otherwise the system refuses the command line, as one that is too long.
 			const { message } = error as Error;
-			this.#onReady = undefined;
+			this.#isMisplaced = isRefusal(error);
 			this.#setState("failed", message);
+			if (isRefusal(error)) throw error;
 			throw new Refusal(502, "agent_crashed", `The agent of this session did not start: ${message}`);
 		}
 	}

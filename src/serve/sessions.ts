@@ -72,6 +72,7 @@ export class Sessions {
 			log,
 			startSlot: (session, start) => this.#startSlot(session, start),
 			agentCommand: (record) => this.#commandOf(record),
+			inDirectory: (record, start) => parts.roots.inDirectory(record.cwd, start),
 			save: (record) => this.#save(record),
 			find: (id) => this.#find(id),
 			moved: (from, to, state) => this.#moved(from, to, state),
@@ -136,10 +137,16 @@ export class Sessions {
 	}
 
 	#recordOf(id: string): SessionRecord | undefined {
-		const { index, roots } = this.#parts;
+		const { index } = this.#parts;
 		if (!index.sessions.has(id)) this.#scan();
 		const record = index.sessions.get(id) ?? [...this.#files.values()].find((each) => each?.id === id);
-		return record && roots.contains(record.cwd) ? { ...record } : undefined;
+		return record && this.#isShown(record) ? { ...record } : undefined;
+	}
+
+	/** Shows sessions of directories inside the roots, and those that this server ran there: when a link has taken the directory's place since, waking them says so. */
+	#isShown({ id, cwd }: SessionRecord, isInside = this.#parts.roots.contains(cwd)): boolean {
+		const { index, roots } = this.#parts;
+		return isInside || (index.sessions.has(id) && roots.names(cwd));
 	}
 
 	list({ state, cwd, q, limit, cursor }: ListQuery): { sessions: ServedSession[]; nextCursor?: string; truncated?: true } {
@@ -150,14 +157,14 @@ export class Sessions {
 		for (const record of index.sessions.values())
 			all.set(record.id, { ...record, updatedAt: Math.max(record.updatedAt, all.get(record.id)?.updatedAt ?? 0) });
 		const inside = new Map<string, boolean>();
-		const isShown = (directory: string) => {
-			const known = inside.get(directory) ?? roots.contains(directory);
-			inside.set(directory, known);
-			return known;
+		const isShown = (record: SessionRecord) => {
+			const isInside = inside.get(record.cwd) ?? roots.contains(record.cwd);
+			inside.set(record.cwd, isInside);
+			return this.#isShown(record, isInside);
 		};
 		const text = q?.toLowerCase();
 		const found = [...all.values()]
-			.filter((record) => isShown(record.cwd) && (cwd === undefined || record.cwd === cwd))
+			.filter((record) => isShown(record) && (cwd === undefined || record.cwd === cwd))
 			.filter((record) => !text || [record.name ?? "", record.cwd, record.id].some((each) => each.toLowerCase().includes(text)))
 			.sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1));
 		const from = cursor === undefined ? 0 : found.findIndex((record) => isAfter(record, cursor));
@@ -302,7 +309,10 @@ export class Sessions {
 
 	#moved(from: Session, to: string, { sessionFile, cwd }: AgentState): Session {
 		const known = this.#open.get(to);
-		if (known) return known;
+		if (known) {
+			known.record.cwd = this.#directoryAfterMove(known.record.cwd, cwd);
+			return known;
+		}
 		const now = Date.now();
 		const record: SessionRecord = this.#recordOf(to) ?? {
 			id: to,
@@ -312,10 +322,16 @@ export class Sessions {
 			...(sessionFile !== undefined && { file: sessionFile }),
 			...(from.record.created && { created: from.record.created }),
 		};
+		record.cwd = this.#directoryAfterMove(record.cwd, cwd);
 		const session = new Session(record, this.#host);
 		this.#open.set(to, session);
 		this.#parts.announce({ type: "session_added", session: session.view() });
 		return session;
+	}
+
+	/** Keeps a session's own directory as long as it stands. Otherwise it wakes where the agent that took it over works, or it would never wake again. */
+	#directoryAfterMove(own: string, ofAgent = own): string {
+		return this.#parts.roots.stands(own) ? own : ofAgent;
 	}
 
 	// ─── Processes ───

@@ -1,0 +1,62 @@
+/** Where absolute paths lead, and through which links: whoever can replace a link on the way decides where the path leads. */
+import { lstatSync, readlinkSync, type Stats } from "node:fs";
+import { dirname, join, sep } from "node:path";
+
+/** Whether the path is the directory or below it. */
+export function isWithin(path: string, directory: string): boolean {
+	if (!path.startsWith(directory)) return false;
+	return path.length === directory.length || directory.endsWith(sep) || path.startsWith(sep, directory.length);
+}
+
+/** The path of a name in a directory that is written as the system writes it. Putting it in order again would be most of what a plan costs. */
+export const inDirectory = (directory: string, name: string) => (directory === sep ? sep + name : directory + sep + name);
+
+/** Returns what is at the path without following a link, and undefined where nothing is or the way to it is blocked. */
+export function look(path: string): Stats | undefined {
+	try {
+		return lstatSync(path, { throwIfNoEntry: false });
+	} catch {
+		return undefined;
+	}
+}
+
+export interface Way {
+	/** Where the path leads, whether something is there or not. */
+	place: string;
+	/** Real places of the links on the way, in the order in which the system follows them. */
+	links: string[];
+}
+
+const mostLinks = 40;
+
+/** Follows a path as the system does: `..` after a link leaves the directory that the link leads to. */
+export function follow(path: string): Way {
+	const links: string[] = [];
+	let names = path.split(sep);
+	let at: string = sep;
+	for (let index = 0; index < names.length; index += 1) {
+		const name = names[index] as string;
+		if (name === "" || name === ".") continue;
+		if (name === "..") {
+			at = dirname(at);
+			continue;
+		}
+		const next = inDirectory(at, name);
+		const facts = look(next);
+		if (!facts) return { place: join(next, ...names.slice(index + 1)), links };
+		if (!facts.isSymbolicLink() || links.length >= mostLinks) {
+			at = next;
+			continue;
+		}
+		links.push(next);
+		const target = readlinkSync(next);
+		if (target.startsWith(sep)) at = sep;
+		names = [...target.split(sep), ...names.slice(index + 1)];
+		index = -1;
+	}
+	return { place: at, links };
+}
+
+/** Returns the first link on the way that lies inside one of the directories: whoever writes there decides where the path leads. */
+export const linkInside = ({ links }: Way, directories: readonly string[]): string | undefined =>
+	links.find((link) => directories.some((directory) => isWithin(link, directory)));
