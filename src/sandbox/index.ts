@@ -11,7 +11,7 @@ import { type Cell, CellError, openCell } from "./cell.ts";
 import { outsideEnvironment } from "./environment.ts";
 import { ConfinedFiles } from "./files.ts";
 import { Guard } from "./guard.ts";
-import { between, isWithin, look, outermost, realPath } from "./paths.ts";
+import { between, follow, isWithin, linkInside, look, outermost, realPath } from "./paths.ts";
 import { escapes, hasPassed, probe } from "./probe.ts";
 import { explain, findProgram, findPrograms, type MachineKind, type Programs, thisMachine, type Unavailable } from "./programs.ts";
 import type { HostProxy, JudgeConnection } from "./proxy.ts";
@@ -265,9 +265,11 @@ export class Sandbox {
 	}
 
 	async #open(): Promise<void> {
-		const { cwd, setting, env } = this.#input;
+		const { setting, env } = this.#input;
 		const roots = this.#roots();
 		if ("reason" in roots) return this.#unavailable(roots);
+		const redirected = this.#redirected(roots.roots);
+		if (redirected) return this.#unavailable(redirected);
 		const temporary = this.#makePrivate();
 		const { HOME: home } = env;
 		this.#ownReadable.push(
@@ -280,8 +282,9 @@ export class Sandbox {
 		);
 		const survey = new Survey({
 			mode: this.mode,
-			cwd: realPath(cwd) ?? cwd,
+			cwd: roots.cwd,
 			roots: roots.roots,
+			innerRoots: roots.inner,
 			home: home === undefined ? undefined : realPath(home),
 			isHomeHidden: setting("sandbox.home") === "hidden",
 			userDirectory: this.#input.userDirectory,
@@ -429,12 +432,12 @@ export class Sandbox {
 	}
 
 	/** Directories that commands may write to. Some are refused: writing there is as good as no sandbox. */
-	#roots(): { roots: string[] } | Unavailable {
+	#roots(): Roots | Unavailable {
 		const { cwd, roots: more = [], setting, userDirectory, env } = this.#input;
 		const user = realPath(userDirectory) ?? userDirectory;
 		const homes = [env.HOME, ownHome()].flatMap((path) => (path ? (realPath(path) ?? []) : []));
 		const installation = realPath(dirname(import.meta.dirname)) ?? import.meta.dirname;
-		const roots: string[] = [];
+		const found: NamedRoot[] = [];
 		for (const named of [cwd, ...more, ...setting("sandbox.writable")]) {
 			const root = realPath(named);
 			const facts = root === undefined ? undefined : statSync(root, { throwIfNoEntry: false });
@@ -461,9 +464,27 @@ export class Sandbox {
 							? "Run Bowline as that user, or with --sandbox read-only."
 							: "Start in a project's directory, or name other directories with sandbox.writable.",
 				};
-			roots.push(root);
+			found.push({ named, root });
 		}
-		return { roots: outermost(roots) };
+		const misled = misledOne(found);
+		if (misled) return misled;
+		const roots = outermost(found.map(({ root }) => root));
+		const inner = found.map(({ root }) => root).filter((root) => !roots.includes(root));
+		return { roots, inner, cwd: (found[0] as NamedRoot).root };
+	}
+
+	/** Says which path of `sandbox.readable` a command can have led to a place that is hidden otherwise. */
+	#redirected(roots: readonly string[]): Unavailable | undefined {
+		for (const named of this.#input.setting("sandbox.readable")) {
+			const place = realPath(named);
+			const link = place === undefined || place === named ? undefined : linkInside(follow(named), roots);
+			if (link === undefined || place === undefined || roots.some((root) => isWithin(place, root))) continue;
+			return {
+				reason: `${named} cannot be shown: it leads to ${place} through the link ${link}, which a command can have made`,
+				remedy: `Name ${place} itself in sandbox.readable if you want to show it, or remove the link.`,
+			};
+		}
+		return undefined;
 	}
 
 	#makePrivate(): View["temporary"] {
@@ -506,6 +527,45 @@ export class Sandbox {
 		writeFileSync(file, seccompFilter({ processor, noUnixSockets, noNamespaces }), { mode: 0o600 });
 		return file;
 	}
+}
+
+interface Roots {
+	/** None inside another. */
+	roots: string[];
+	/** Those that are named, too, and are inside another. */
+	inner: string[];
+	cwd: string;
+}
+
+interface NamedRoot {
+	named: string;
+	/** The real path. */
+	root: string;
+}
+
+/**
+ * Says which directory a command of an earlier session can have led elsewhere: its name goes through a link in a place that commands may write. A
+ * link that lies outside of all of them is the user's own.
+ */
+function misledOne(found: readonly NamedRoot[]): Unavailable | undefined {
+	const writable = found.map(({ root }) => root);
+	const linked = found.map(({ named, root }) => ({ named, root, link: root === named ? undefined : linkInside(follow(named), writable) }));
+	const sound = linked.filter(({ link }) => link === undefined).map(({ root }) => root);
+	for (const { named, root, link } of linked) {
+		// What may be written anyway is no prize.
+		if (link === undefined || sound.some((outer) => isWithin(root, outer))) continue;
+		return {
+			reason: `${named} cannot be a directory to write to: it leads to ${root} through the link ${link}, which a command can have made`,
+			remedy: `Name ${root} itself if you want commands to write there, or put the directory back.`,
+		};
+	}
+	const [start] = found;
+	if (start && start.root !== start.named && start.named === process.cwd())
+		return {
+			reason: `the working directory ${start.named} was replaced while Bowline was starting: it leads to ${start.root} now`,
+			remedy: "Put the directory back and start again.",
+		};
+	return undefined;
 }
 
 function explainFailure(text: string): Unavailable {

@@ -71,13 +71,18 @@ export function mountPlan({ view, sockets, inProc, inRun }: PlanInput): Step[] {
 }
 
 /**
- * Folders above a protected path, up to its root. A mount below a folder does not keep it from being renamed away, with a copy put in its
+ * Folders above a protected path, up to its root, and kept paths with the folders above them. A mount below a folder does not keep it from being renamed away, with a copy put in its
  * place. So each is mounted onto itself before its root is mounted over it: it is on no path that anything looks up, yet the kernel refuses
  * to rename or remove the folder, and renames and hard links across it keep working.
  */
-export function pins({ writable, protected: paths, placeholders }: Pick<View, "writable" | "protected" | "placeholders">): string[] {
-	const pinned = new Set<string>();
-	for (const path of [...paths, ...placeholders.map((placeholder) => placeholder.path)]) {
+export function pins({
+	writable,
+	protected: paths,
+	placeholders,
+	kept = [],
+}: Pick<View, "writable" | "protected" | "placeholders" | "kept">): string[] {
+	const pinned = new Set<string>(kept);
+	for (const path of [...paths, ...placeholders.map((placeholder) => placeholder.path), ...kept]) {
 		const root = writable.find((each) => isWithin(path, each));
 		if (root !== undefined) for (const folder of between(path, root)) pinned.add(folder);
 	}

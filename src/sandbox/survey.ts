@@ -8,7 +8,7 @@ import { askGitForNamedFiles, type GitNamedFile } from "../lib/git-named-files.t
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { type GitTrap, trapsIn } from "./git-traps.ts";
 import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
-import { entriesOf, follow, inDirectory, isCovered, isWithin, look, nearest, outermost, realPath } from "./paths.ts";
+import { entriesOf, follow, inDirectory, isCovered, isWithin, linkInside, look, nearest, outermost, realPath } from "./paths.ts";
 import { repositoriesIn } from "./repository-scan.ts";
 import { type PathRule, ruledPaths } from "./ruled-paths.ts";
 import type { HiddenPath, View } from "./view.ts";
@@ -20,6 +20,8 @@ export interface Ground {
 	cwd: string;
 	/** Directories that may be written to: the working directory and `sandbox.writable`, without links. */
 	roots: readonly string[];
+	/** Real paths of directories that settings name inside a root: they stay where they are, because the next session trusts their names. */
+	innerRoots?: readonly string[];
 	home: string | undefined;
 	isHomeHidden: boolean;
 	userDirectory: string;
@@ -111,7 +113,8 @@ export class Survey {
 
 	/** Makes the view for our own git, which may also write whole repositories, and directories of ours. */
 	async gitView(own: readonly string[]): Promise<View> {
-		const directories = own.flatMap((path) => realPath(path) ?? []);
+		this.#insistOnRoots();
+		const directories = own.flatMap((path) => this.#outOfReach(path));
 		const commons = this.#trusted.flatMap((top) => commonDirectory(top) ?? []);
 		const roots = this.ground.mode === "read-only" ? [] : outermost([...this.ground.roots, ...this.#trusted, ...commons]);
 		return this.#view(roots, directories, await this.lookAtGit(roots));
@@ -129,6 +132,7 @@ export class Survey {
 
 	/** Makes the view for commands, which cannot be asked about one path: what rules deny or ask about is closed to them. */
 	commandView(reading?: boolean, git?: GitLook): View {
+		this.#insistOnRoots();
 		const view = this.view(reading, git);
 		const ruled = ruledPaths(this.ground.rules ?? [], this.ground.roots);
 		if (ruled.hidden.length + ruled.protected.length === 0) return view;
@@ -149,6 +153,37 @@ export class Survey {
 		};
 	}
 
+	/** Throws when a program outside has replaced a root since the session began: its name would be mounted, and lead commands to another place. */
+	#insistOnRoots(): void {
+		for (const root of this.ground.roots) {
+			const place = realPath(root);
+			if (place === root) continue;
+			const what = place === undefined ? "is missing" : `leads to ${place} now`;
+			throw new Error(`The directory ${root} ${what}, so the command was not run. Put the directory back, or start another session where it is now.`);
+		}
+	}
+
+	/** Returns where a path leads, unless a command could have chosen that: through a link inside a root it leads nowhere. */
+	#outOfReach(path: string): string[] {
+		const target = realPath(path);
+		if (target === undefined) return [];
+		return target === path || linkInside(follow(path), this.ground.roots) === undefined ? [target] : [];
+	}
+
+	/** Finds what settings and rules name inside the writable directories: what has to stay in its place, and the links on the way. */
+	#named(isInRoot: (path: string) => boolean): { kept: string[]; links: string[] } {
+		const { roots, readable, rules = [], innerRoots = [] } = this.ground;
+		const literals = rules.flatMap(({ literal, denies }) => (literal !== undefined && denies === "reading" ? [literal] : []));
+		const hidden = existing([...this.#hiddenNames(), ...literals]);
+		// Nothing can replace what is mounted. The folder of a hidden path can be moved, and what is in it read in its new place.
+		const kept = [...innerRoots, ...existing(readable), ...hidden.map((path) => dirname(path))];
+		const links = [...this.#hiddenNames(), ...literals, ...readable].flatMap((path) => {
+			const target = realPath(path);
+			return target === undefined || target === path ? [] : follow(path).links.filter(isInRoot);
+		});
+		return { kept: [...new Set(kept)].filter((path) => isInRoot(path) && !roots.includes(path)), links };
+	}
+
 	/** `own`: directories of ours in which nothing has to be protected. */
 	#view(roots: readonly string[], own: readonly string[], seen: GitLook = { repositories: roots.flatMap(repositoriesIn), named: [] }): View {
 		const { ground } = this;
@@ -161,16 +196,19 @@ export class Survey {
 		const replaced = [...hidden.map(({ path }) => path), ...Object.keys(ground.temporary)];
 		const isHidden = (path: string) => replaced.some((each) => isWithin(path, each)) && !isTemporary(path, ground);
 		const readable = this.#readable();
+		const shownAgain = ground.readable.flatMap((path) => this.#outOfReach(path));
+		const { kept, links } = this.#named((path) => writable.some((root) => isWithin(path, root)));
 		// A project may be below /tmp, which is replaced: it is shown there, too.
 		const shown = [...(isWriting ? [] : ground.roots), ...readable.filter((path) => look(path) && isHidden(path))];
 		return {
 			writable,
 			protected: outermost([...named.protected, ...git.protected]),
 			placeholders,
-			hidden: hidden.filter(({ path }) => !ground.readable.some((shownPath) => realPath(shownPath) === path)),
+			hidden: hidden.filter(({ path }) => !shownAgain.includes(path)),
 			shown: outermost(shown).filter((path) => !writable.some((root) => isWithin(path, root))),
+			kept,
 			forbidden: git.forbidden,
-			links: [...named.links, ...git.links],
+			links: [...new Set([...named.links, ...git.links, ...links])],
 			temporary: ground.temporary,
 		};
 	}
@@ -260,12 +298,16 @@ export class Survey {
 		);
 	}
 
+	/** Paths that are hidden, as lists and settings name them. */
+	#hiddenNames(): string[] {
+		const { home, userDirectory, hidden } = this.ground;
+		return [...(home === undefined ? [] : hiddenInHome.map((name) => inDirectory(home, name))), userDirectory, ...hidden];
+	}
+
 	#hidden(): HiddenPath[] {
-		const { home, userDirectory, hidden, isRoot, isHomeHidden } = this.ground;
-		const targets = [
-			...(home === undefined ? [] : [...(isHomeHidden ? real(home) : []), ...hiddenInHome.flatMap((name) => real(inDirectory(home, name)))]),
-			...[userDirectory, ...hidden, ...(isRoot ? pathsHiddenForRoot() : [])].flatMap(real),
-		];
+		const { home, isRoot, isHomeHidden } = this.ground;
+		const names = [...(home !== undefined && isHomeHidden ? [home] : []), ...this.#hiddenNames(), ...(isRoot ? pathsHiddenForRoot() : [])];
+		const targets = names.flatMap(real);
 		// A project in a hidden home shows what is in it again, and there a hidden path has to be hidden once more.
 		const found = [...new Set(targets)];
 		const opened = [...this.ground.roots, ...this.#readable()];
@@ -280,15 +322,19 @@ export class Survey {
 	/** What can be read although a hidden path contains it. */
 	#readable(): string[] {
 		const { ownReadable, readable } = this.ground;
-		return [...ownReadable, ...readable.flatMap(real), ...this.#shownOfHome()];
+		const own = ownReadable.filter((path) => this.#outOfReach(path).length > 0);
+		return [...own, ...readable.flatMap((path) => this.#outOfReach(path)), ...this.#shownOfHome()];
 	}
 
-	/** With a hidden home: the programs in it that PATH names. */
+	/** With a hidden home: the programs in it that PATH names. A link among them does not open what is hidden for a reason of its own: an earlier session may have made it. */
 	#shownOfHome(): string[] {
 		const { isHomeHidden, home, path } = this.ground;
 		if (!isHomeHidden || home === undefined) return [];
 		const entries = path.split(delimiter).filter((entry) => isAbsolute(entry));
-		return entries.flatMap((entry) => realPath(entry) ?? []).filter((entry) => entry !== home);
+		const hidden = this.#hiddenNames().flatMap(real);
+		return entries.flatMap((entry) =>
+			this.#outOfReach(entry).filter((place) => place !== home && (place === entry || !hidden.some((outer) => isWithin(place, outer)))),
+		);
 	}
 }
 

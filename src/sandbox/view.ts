@@ -13,6 +13,8 @@ export interface View {
 	hidden: readonly HiddenPath[];
 	/** Paths that can be read although a hidden one contains them. */
 	shown: readonly string[];
+	/** Paths inside them that settings and rules name: commands cannot rename, remove or replace them, or the next command would find another meaning. */
+	kept?: readonly string[];
 	/** Names that must not appear: see git-layout.ts. */
 	forbidden: readonly string[];
 	/** Links that programs outside follow: nothing can be mounted on a link, so they are watched. */
