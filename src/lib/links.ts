@@ -1,6 +1,6 @@
 /** Where absolute paths lead, and through which links: whoever can replace a link on the way decides where the path leads. */
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { dirname, isAbsolute, join, parse, sep } from "node:path";
 
 /** Whether the path is the directory or below it. */
 export function isWithin(path: string, directory: string): boolean {
@@ -9,7 +9,7 @@ export function isWithin(path: string, directory: string): boolean {
 }
 
 /** The path of a name in a directory that is written as the system writes it. Putting it in order again would be most of what a plan costs. */
-export const inDirectory = (directory: string, name: string) => (directory === sep ? sep + name : directory + sep + name);
+export const inDirectory = (directory: string, name: string) => (directory.endsWith(sep) ? directory + name : directory + sep + name);
 
 /** Returns what is at the path without following a link, and undefined where nothing is or the way to it is blocked. */
 export function look(path: string): Stats | undefined {
@@ -27,13 +27,17 @@ export interface Way {
 	links: string[];
 }
 
-const mostLinks = 40;
+/** As many as Linux follows. */
+export const mostLinks = 40;
 
-/** Follows a path as the system does: `..` after a link leaves the directory that the link leads to. */
+/** Windows knows two. */
+const separators = sep === "/" ? sep : /[\\/]/;
+
+/** Follows an absolute path as the system does: `..` after a link leaves the directory that the link leads to. */
 export function follow(path: string): Way {
 	const links: string[] = [];
-	let names = path.split(sep);
-	let at: string = sep;
+	let at = parse(path).root;
+	let names = path.slice(at.length).split(separators);
 	for (let index = 0; index < names.length; index += 1) {
 		const name = names[index] as string;
 		if (name === "" || name === ".") continue;
@@ -50,8 +54,9 @@ export function follow(path: string): Way {
 		}
 		links.push(next);
 		const target = readlinkSync(next);
-		if (target.startsWith(sep)) at = sep;
-		names = [...target.split(sep), ...names.slice(index + 1)];
+		const root = isAbsolute(target) ? parse(target).root : "";
+		if (root !== "") at = root;
+		names = [...target.slice(root.length).split(separators), ...names.slice(index + 1)];
 		index = -1;
 	}
 	return { place: at, links };

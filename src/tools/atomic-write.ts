@@ -2,13 +2,14 @@
 
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { access, lstat, mkdir, open, readlink, rename, rm, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { access, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { removeLeftOvers } from "../lib/left-overs.ts";
+import { follow, mostLinks } from "../lib/links.ts";
 
 /** Keeps mode and owner, follows links to their target. Writes in place where a new file could not take the old one's role. */
 export async function atomicWrite(path: string, content: Buffer): Promise<void> {
-	const target = await followLinks(path);
+	const target = followLinks(path);
 	const old = await stat(target).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === "ENOENT") return undefined;
 		throw error;
@@ -66,16 +67,9 @@ async function fill(temporary: string, content: Buffer, old: Stats | undefined):
 	}
 }
 
-/** Also follows a link whose target does not exist yet. */
-async function followLinks(path: string): Promise<string> {
-	let current = path;
-	for (let hop = 0; hop < 40; hop += 1) {
-		const facts = await lstat(current).catch((error: NodeJS.ErrnoException) => {
-			if (error.code === "ENOENT") return undefined;
-			throw error;
-		});
-		if (!facts?.isSymbolicLink()) return current;
-		current = resolve(dirname(current), await readlink(current));
-	}
-	throw new Error(`Too many symbolic links: ${path}`);
+/** Follows links as the system and the permissions do, also to a target that does not exist yet. */
+function followLinks(path: string): string {
+	const { place, links } = follow(path);
+	if (links.length >= mostLinks) throw new Error(`Too many symbolic links: ${path}`);
+	return place;
 }

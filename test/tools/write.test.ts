@@ -39,6 +39,20 @@ test("follows links to their target, also to one that does not exist yet", async
 	expect(["link.txt", "early.txt"].map((name) => lstatSync(join(bench.cwd, name)).isSymbolicLink())).toEqual([true, true]);
 });
 
+test("writes where a read of the same path reads, also through links whose targets begin with two dots", async () => {
+	bench.file("a/b/c/there.txt", "");
+	bench.file("wanted.txt", "old");
+	// Taken from the name of the link, and not from the folder that it is in, these targets are other files.
+	symlinkSync("a/b/c", join(bench.cwd, "way"));
+	symlinkSync("../../../wanted.txt", join(bench.cwd, "a/b/c/link.txt"));
+	symlinkSync("../../../early.txt", join(bench.cwd, "a/b/c/missing.txt"));
+	symlinkSync("way/../new.txt", join(bench.cwd, "dots.txt"));
+	for (const path of ["way/link.txt", "way/missing.txt", "dots.txt"]) await bench.run("write", { path, content: path });
+	expect(["wanted.txt", "early.txt", "a/b/new.txt"].map(content)).toEqual(["way/link.txt", "way/missing.txt", "dots.txt"]);
+	await bench.run("edit", { path: "way/link.txt", oldText: "way", newText: "edited" });
+	expect(content("wanted.txt")).toBe("edited/link.txt");
+});
+
 test("all names of a file with several keep showing the same", async () => {
 	const path = bench.file("one.txt", "old");
 	linkSync(path, join(bench.cwd, "two.txt"));
