@@ -17,6 +17,7 @@ import { RunAccount } from "./receipt.ts";
 import type { RunSpec } from "./spec.ts";
 import { Tail } from "./tail.ts";
 import { Verification, type VerificationSettings } from "./verify.ts";
+import { workplaceIn } from "./workplace.ts";
 
 /** Shells for what is not the agent's own work. */
 export interface RunShells {
@@ -205,9 +206,7 @@ export class RunAtWork {
 		const given = this.#parts.environmentOf({ claim });
 		if ("problem" in given) return { how: "finish", status: "failed", reason: given.problem };
 		const mirror = await this.#prepare();
-		const { subdir } = this.#spec.repo;
-		const cwd = subdir === undefined ? this.#top : join(this.#top, subdir);
-		if (!existsSync(cwd)) return { how: "finish", status: "failed", reason: `There is no directory ${subdir} in the repository.` };
+		const cwd = workplaceIn(this.#top, this.#spec.repo.subdir);
 		const settings = this.#parts.settingsOf({ mirror: mirror.path, spec: this.#spec });
 		const shells = await this.#parts.shellsOf({ cwd, environment: given.environment, settings });
 		try {
@@ -314,7 +313,7 @@ export class RunAtWork {
 		let isResumed = this.#hasCheckpoint;
 		for (let restarts = 0; ; restarts++) {
 			this.#inFlight.clear();
-			this.#agent = await this.#startAgent(cwd, settings, environment);
+			this.#agent = await this.#startAgent(settings, environment);
 			const ended = await this.#converse(this.#agent, isResumed, verification);
 			this.#fence.signal.throwIfAborted();
 			if (ended !== "died") {
@@ -333,7 +332,7 @@ export class RunAtWork {
 	#verified: unknown;
 	#verificationFrames: { t: number; f: object }[] = [];
 
-	async #startAgent(cwd: string, settings: Record<string, unknown>, environment: Record<string, string | undefined>): Promise<Agent> {
+	async #startAgent(settings: Record<string, unknown>, environment: Record<string, string | undefined>): Promise<Agent> {
 		this.#fence.signal.throwIfAborted();
 		const { model, provider, thinking } = this.#spec;
 		const config = join(this.#parts.directory, "settings.json");
@@ -348,7 +347,7 @@ export class RunAtWork {
 			shell: this.#parts.agentShell,
 			program: this.#parts.program,
 			flags,
-			cwd,
+			cwd: workplaceIn(this.#top, this.#spec.repo.subdir),
 			environment,
 			onFrame: (frame) => {
 				this.#lastLife = performance.now();

@@ -1,13 +1,13 @@
 /** The fleet as its users have it: real workers, real agents, a scripted model; what must hold when workers are killed and frozen. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { sharedFileQueue } from "../../src/fleet/file/control.ts";
 import { withoutCut } from "../../src/fleet/takeovers.ts";
 import { testUnless } from "../unless.ts";
 import { postgresPrograms } from "./cluster.ts";
-import { type Fixture, familyOf, makeFixture, program, signalAll, startWorker, submissionFor, until, type WorkerProcess } from "./fixture.ts";
+import { type Fixture, familyOf, git, makeFixture, program, signalAll, startWorker, submissionFor, until, type WorkerProcess } from "./fixture.ts";
 import { check, emptyReport, torture } from "./torture.ts";
 
 let fixture: Fixture | undefined;
@@ -249,17 +249,21 @@ test("draining: the run goes back without losing an attempt when asked twice", {
 
 test("what cannot be done ends as failed, with the reason", { timeout: 180_000 }, async () => {
 	const { fixture, queue, work } = begin();
+	symlinkSync(fixture.folder, join(fixture.repository, "way-out"));
+	git(fixture.repository, "add", "way-out");
+	git(fixture.repository, "commit", "-q", "-m", "A link");
 	const failing = {
 		setup: { setup: ["echo no room; exit 3"] },
 		ref: { repo: { url: fixture.repository, ref: "no-such-branch" } },
 		env: { env: ["DEPLOY_TOKEN"] },
 		subdir: { repo: { url: fixture.repository, subdir: "nowhere" } },
+		link: { repo: { url: fixture.repository, subdir: "way-out" } },
 		profile: { verify: "no-such-profile" },
 	};
 	const runs = await queue.submit(Object.entries(failing).map(([key, spec]) => submissionFor(fixture, key, { spec })));
 	await succeeds(work(["--once", "--slots", "3"]));
 	const reasons = await Promise.all(runs.map(async ({ runId }) => (await queue.result(runId))?.receipt));
-	const wanted = ["no room", "no-such-branch", "fleet.env.allow", "nowhere", "no-such-profile"];
+	const wanted = ["no room", "no-such-branch", "fleet.env.allow", "nowhere", "way-out of the repository leads out", "no-such-profile"];
 	for (const [index, text] of wanted.entries()) expect(reasons[index]).toMatchObject({ status: "failed", reason: expect.stringContaining(text) });
 });
 

@@ -1,5 +1,17 @@
 /** The parts of the fleet that need no process: what may be submitted, the lease, rates, money, receipts, files. */
-import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+	appendFileSync,
+	chmodSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readFileSync,
+	realpathSync,
+	rmSync,
+	symlinkSync,
+	utimesSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { load, loadAll } from "js-yaml";
@@ -20,6 +32,7 @@ import { chain, RunAccount } from "../../src/fleet/receipt.ts";
 import { RunAtWork, type RunParts } from "../../src/fleet/run.ts";
 import { readSubmission, submissionDigest, toSubmission } from "../../src/fleet/spec.ts";
 import { Tail } from "../../src/fleet/tail.ts";
+import { workplaceIn } from "../../src/fleet/workplace.ts";
 import { redactor } from "../../src/lib/redact.ts";
 import { Shell } from "../../src/lib/shell/index.ts";
 import { parseArguments, subcommandShorts } from "../../src/live/arguments.ts";
@@ -35,6 +48,22 @@ const newFolder = () => {
 afterEach(() => {
 	for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 	vi.useRealTimers();
+});
+
+test("the directory of a run's agent is inside its checkout, wherever links lead", () => {
+	const folder = newFolder();
+	const top = join(folder, "tree");
+	for (const name of ["tree/app", "tree/.git/hooks", "other"]) mkdirSync(join(folder, name), { recursive: true });
+	for (const [name, target] of Object.entries({ current: "app", out: "../other", git: ".git", broken: "nowhere" }))
+		symlinkSync(target, join(top, name));
+	symlinkSync("tree", join(folder, "link"));
+	writeFileSync(join(top, "file"), "");
+	const real = realpathSync(top);
+	expect(workplaceIn(top, undefined)).toBe(top);
+	expect(["app", "current", "./app/"].map((name) => workplaceIn(join(folder, "link"), name))).toEqual(Array(3).fill(join(real, "app")));
+	for (const name of ["out", "git/hooks", "app/../out", ".git"])
+		expect(() => workplaceIn(top, name)).toThrow("leads out of the files of the checkout");
+	for (const name of ["broken", "missing", "file"]) expect(() => workplaceIn(top, name)).toThrow(`There is no directory ${name}`);
 });
 
 describe("submissions", () => {

@@ -1,7 +1,7 @@
 /** The path that rules and modes judge is the one that a tool writes to, whatever links a project holds. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { realTarget } from "../../src/permissions/real-path.ts";
 import { atomicWrite } from "../../src/tools/atomic-write.ts";
@@ -27,14 +27,15 @@ function realpathOrNone(path: string): string | undefined {
 	}
 }
 
-test("a file of the project that links lead to is not taken for one in the home, nor the other way round", async () => {
-	writeFileSync(at(".profile"), "of the project");
-	symlinkSync("a/b/c", at("way"));
+test("a file of the project that links lead to is not taken for one in the home", async () => {
+	const home = join(folder, "home/.profile");
+	for (const path of [home, at(".profile")]) writeFileSync(path, "old");
+	mkdirSync(at("in"));
+	symlinkSync("../a/b/c", at("in/way"));
 	symlinkSync("../../../.profile", at("a/b/c/notes"));
-	const home = join(dirname(at("x")), "../.profile");
-	expect(await realTarget(at("way/notes"))).toBe(at(".profile"));
-	expect(await written("way/notes", [".profile"])).toEqual([at(".profile")]);
-	expect(realpathOrNone(home)).toBeUndefined();
+	expect(await realTarget(at("in/way/notes"))).toBe(at(".profile"));
+	expect(await written("in/way/notes", [".profile"])).toEqual([at(".profile")]);
+	expect([readFileSync(home, "utf8"), readFileSync(at(".profile"), "utf8")]).toEqual(["old", "written"]);
 });
 
 test("a missing file is judged where a write would make it: behind links in folders, and behind two dots after a link", async () => {
