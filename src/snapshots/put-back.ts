@@ -4,7 +4,7 @@ import { createReadStream, type Stats } from "node:fs";
 import { chmod, copyFile, lstat, mkdir, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { above, onDisk, type RepositoryPath } from "./paths.ts";
+import { above, onDisk, type RepositoryPath, toText } from "./paths.ts";
 import { type Change, type Entry, putEntries, type Shadow } from "./shadow.ts";
 
 export interface ChangeInput {
@@ -80,8 +80,22 @@ export async function undoChanges(input: ChangeInput, changes: readonly Change[]
 /** Those of the changes whose result is on the disk. */
 export async function appliedChanges({ top }: Pick<ChangeInput, "top">, changes: readonly Change[]): Promise<Change[]> {
 	const applied: Change[] = [];
-	for (const change of changes) if (await holds(top, change.path, change.to)) applied.push(change);
+	for (const change of changes)
+		if ((await linkAbove(top, change.path)) === undefined && (await holds(top, change.path, change.to))) applied.push(change);
 	return applied;
+}
+
+/** Returns the first link among the folders above a path: what is behind it is not in the tree. */
+async function linkAbove(top: string, path: RepositoryPath): Promise<RepositoryPath | undefined> {
+	for (const parent of above(path)) if ((await lookAt(onDisk(top, parent)))?.isSymbolicLink()) return parent;
+	return undefined;
+}
+
+/** Throws when a program in the background has put a link in place of a folder since the changes were checked. */
+async function insistOnFolders(top: string, path: RepositoryPath): Promise<void> {
+	const link = await linkAbove(top, path);
+	if (link !== undefined)
+		throw new Error(`${toText(link)} became a link meanwhile, so ${toText(path)} was not changed. Remove the link and try again.`);
 }
 
 /** Writes the new contents into a directory, each at its path. */
@@ -103,6 +117,7 @@ async function move(input: ChangeInput, changes: readonly Change[], directory: s
 	const { top, keep } = input;
 	const kept = new Set(["", keep, ...above(keep)]);
 	for (const change of changes.filter(({ to }) => !to)) {
+		await insistOnFolders(top, change.path);
 		await rm(onDisk(top, change.path), { force: true });
 		for (const parent of above(change.path)) {
 			if (kept.has(parent) || !(await removeIfEmpty(onDisk(top, parent)))) break;
@@ -110,6 +125,7 @@ async function move(input: ChangeInput, changes: readonly Change[], directory: s
 	}
 	for (const change of changes) {
 		if (!change.to) continue;
+		await insistOnFolders(top, change.path);
 		const target = onDisk(top, change.path);
 		const parent = [...above(change.path)][0];
 		if (parent !== undefined) await mkdir(onDisk(top, parent), { recursive: true });
@@ -118,6 +134,7 @@ async function move(input: ChangeInput, changes: readonly Change[], directory: s
 		// An empty directory is nothing to git.
 		if (stats?.isDirectory()) await rmdir(target);
 		if (stats?.isFile() && isFile(change.to)) await chmod(source, permissions(stats, change.to));
+		await insistOnFolders(top, change.path);
 		await moveFile(source, target, partialOf(target, input));
 	}
 }

@@ -63,6 +63,26 @@ test("directories, files and links may take each other's place", async () => {
 	expect(await store.take()).toEqual(first);
 });
 
+test("nothing is written, removed or undone behind a link that takes a folder's place in the middle of a rewind", async () => {
+	const { cwd, options, store } = await place({ "d/changed": "1", "e/kept": "1" });
+	const outside = join(cwd, "../elsewhere");
+	mkdirSync(outside);
+	const first = await store.take();
+	put(cwd, "d/changed", "2");
+	put(cwd, "d/made", "2");
+	const restore = await prepareRestore({ store, current: await store.take(), target: first, except: new Set(), sessionFile: undefined });
+	renameSync(join(cwd, "d"), join(cwd, "away"));
+	symlinkSync(outside, join(cwd, "d"));
+	put(outside, "made", "precious");
+	await expect(restore.apply()).rejects.toThrow(
+		/^d became a link meanwhile, so d\/(made|changed) was not changed\. Remove the link and try again\.$/,
+	);
+	await repairRewinds(await TreeStore.open(options), Date.now());
+	expect(readdirSync(outside)).toEqual(["made"]);
+	expect(readFileSync(join(outside, "made"), "utf8")).toBe("precious");
+	expect(readFileSync(join(cwd, "away/changed"), "utf8")).toBe("2");
+});
+
 test("a large file is left out, also one that has grown", async () => {
 	const { cwd, store } = await place({ "a.txt": "1", big: "x".repeat(200) }, { files: 10, bytes: 1000, fileBytes: 100 });
 	const first = await store.take();
