@@ -1,6 +1,9 @@
 /** What is submitted: read from JSON, checked member by member. It never holds a secret: variables are named, their values are the worker's. */
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../lib/canonical-json.ts";
+import { didYouMean } from "../lib/nearest.ts";
+import { requestedSettings } from "../protocol/setting-names.ts";
+import { settings as settingRows } from "../protocol/settings.ts";
 import type { Submission } from "./queue.ts";
 
 export interface RunSpec {
@@ -70,15 +73,17 @@ const members =
 		}
 	};
 
-/** Settings that are the worker's own decision: what would run programs, weaken walls or read other places. */
-const notSettable =
-	/^(mcpServers|mcp\..*|sandbox\..*|permissions\..*|trust\..*|fleet\..*|extensions|packages|skills|prompts|sessionDir|shellPath|shellCommandPrefix|bash\.env\.allow|serve\..*)$/;
-
 const settings: Check = (value, where) => {
 	if (!isObject(value)) return fail(where, "an object of settings");
-	const refused = Object.keys(value).find((each) => notSettable.test(each));
-	if (refused !== undefined) throw new SpecError(`${where}: ${refused} is the worker's own setting. Set it there.`);
+	const read = requestedSettings(value);
+	if ("refused" in read) throw new SpecError(`${where}: ${shortened(read.refused)} is the worker's own setting. Set it there.`);
+	if ("unknown" in read)
+		throw new SpecError(
+			`${where}: there is no setting ${JSON.stringify(shortened(read.unknown))}.${didYouMean(read.unknown, Object.keys(settingRows))}`,
+		);
 };
+
+const shortened = (key: string) => (key.length > 100 ? `${key.slice(0, 100)}…` : key);
 
 const verify: Check = (value, where) => {
 	if (typeof value !== "boolean" && typeof value !== "string" && !isObject(value))

@@ -34,6 +34,11 @@ export interface SettingRow<K extends Kind = Kind, D = unknown> {
 	byMember?: true;
 	/** A host gets the default whatever the user's or project's file says. */
 	resetInRpc?: true;
+	/**
+	 * It names code, places or rights: only the owner of the machine sets it. Requests for sessions of `bowline serve` and runs of the fleet are
+	 * refused with it.
+	 */
+	ownersOnly?: true;
 }
 
 /**
@@ -44,7 +49,7 @@ export interface Stricter {
 	stricter: readonly (string | boolean)[] | "longer" | "lower";
 }
 
-type Extra = Pick<SettingRow, "project" | "isPath" | "byMember" | "resetInRpc">;
+type Extra = Pick<SettingRow, "project" | "isPath" | "byMember" | "resetInRpc" | "ownersOnly">;
 
 function setting<K extends Kind>(kind: K, value: Kinds[K], doc: string, extra: Extra = {}): SettingRow<K, Kinds[K]> {
 	return { doc, kind, default: value, ...extra };
@@ -59,12 +64,13 @@ function choice<const V extends readonly string[]>(values: V, value: V[number], 
 const project = { project: true } as const;
 const within = (least: number, most: number) => ({ project: [least, most] }) as const;
 const tokens = within(0, 200_000);
-const path = { isPath: true } as const;
+const owners = { ownersOnly: true } as const;
+const path = { isPath: true, ...owners } as const;
 const reset = { resetInRpc: true } as const;
-const never = { project: "never" } as const;
-const stricter = (...order: readonly (string | boolean)[]) => ({ project: { stricter: order } });
-const longer = { project: { stricter: "longer" } } as const;
-const lower = { project: { stricter: "lower" } } as const;
+const never = { project: "never", ...owners } as const;
+const stricter = (...order: readonly (string | boolean)[]) => ({ project: { stricter: order }, ...owners });
+const longer = { project: { stricter: "longer" }, ...owners } as const;
+const lower = { project: { stricter: "lower" }, ...owners } as const;
 const queueModes = ["all", "one-at-a-time"] as const;
 
 export const settings = {
@@ -95,17 +101,23 @@ export const settings = {
 	"thinkingBudgets.high": setting("number", 16384, "Thinking tokens at level high.", tokens),
 	"stream.firstEventTimeoutMs": setting("number", 300000, "How long a provider may stay silent before its first word."),
 	"stream.idleTimeoutMs": setting("number", 120000, "How long a provider may stay silent in the middle of a reply."),
-	"bash.env.allow": setting("strings", [], "Variables that commands may see although they hold credentials Bowline uses."),
+	"bash.env.allow": setting("strings", [], "Variables that commands may see although they hold credentials Bowline uses.", owners),
 	"bash.autoBackground.enabled": setting("boolean", false, "Accepted for the family's files; no effect.", reset),
 	"bash.autoBackground.thresholdMs": setting("number", 60000, "Accepted for the family's files; no effect.", reset),
 	mcpServers: setting("record", {}, "MCP servers by name; each place adds its own, and the same name replaces the whole entry. See docs/mcp.md.", {
 		byMember: true,
+		...owners,
 	}),
-	"mcp.enabled": setting("boolean", true, "Use the MCP servers of settings and of .mcp.json; those of --mcp-config and of a host are used anyway."),
-	"mcp.waitMs": setting("number", 10000, "How long the first model call waits for MCP servers to be ready."),
-	"mcp.env.allow": setting("strings", [], "Variables that MCP servers may see besides the usual ones and those of their entries."),
+	"mcp.enabled": setting(
+		"boolean",
+		true,
+		"Use the MCP servers of settings and of .mcp.json; those of --mcp-config and of a host are used anyway.",
+		owners,
+	),
+	"mcp.waitMs": setting("number", 10000, "How long the first model call waits for MCP servers to be ready.", owners),
+	"mcp.env.allow": setting("strings", [], "Variables that MCP servers may see besides the usual ones and those of their entries.", owners),
 	"acp.busy": choice(["queue", "steer"], "queue", "What a prompt of an editor does while another one runs: wait for its turn, or steer."),
-	"mcp.instructions": setting("boolean", true, "Put what MCP servers say about their tools into the system prompt."),
+	"mcp.instructions": setting("boolean", true, "Put what MCP servers say about their tools into the system prompt.", owners),
 	"serve.port": setting("number", 7717, "Port of `bowline serve`.", never),
 	"serve.host": setting("string", "127.0.0.1", "Address that it listens on.", never),
 	"serve.roots": setting("strings", [], "Directories inside which its sessions work; default: where it was started.", { ...path, ...never }),
@@ -116,8 +128,8 @@ export const settings = {
 	"serve.approve": setting("boolean", false, "Whether requests with an admin token may trust a project.", never),
 	"images.autoResize": setting("boolean", true, "Shrink large images before they go to the model.", project),
 	"images.blockImages": setting("boolean", false, "Send no image to the model at all.", project),
-	shellPath: unset("string", "The shell for commands; default: bash, else sh."),
-	shellCommandPrefix: unset("string", "A line put before every command."),
+	shellPath: unset("string", "The shell for commands; default: bash, else sh.", owners),
+	shellCommandPrefix: unset("string", "A line put before every command.", owners),
 	extensions: setting("strings", [], "Further extension files or directories.", path),
 	skills: setting("strings", [], "Further skill directories.", path),
 	prompts: setting("strings", [], "Further prompt template directories.", path),
@@ -171,7 +183,7 @@ export const settings = {
 	"task.verification.requireForIsolated": setting("boolean", false, "With enabled: every isolated task is verified."),
 	"task.verification.maxRetries": setting("number", 1, "Repair runs after a failed verification."),
 	"task.verification.failureContextLineLimit": setting("number", 200, "Lines of a failed check that the repair run sees."),
-	"task.verification.profiles": setting("record", {}, "Named sets of checks."),
+	"task.verification.profiles": setting("record", {}, "Named sets of checks.", owners),
 	"task.budget.maxWallTimeMs": unset("number", "Ceiling for the time since the first run."),
 	"task.budget.maxInputTokens": unset("number", "Ceiling for input tokens."),
 	"task.budget.maxOutputTokens": unset("number", "Ceiling for output tokens."),
@@ -187,16 +199,19 @@ export const settings = {
 		"With --gate host: how long a question before a step waits for an answer; then the run ends.",
 		within(1, 2 ** 31 - 1),
 	),
-	"permissions.mode": choice(permissionModes, "full", "How much is allowed without asking; see docs/permissions.md.", { project: "stricter" }),
+	"permissions.mode": choice(permissionModes, "full", "How much is allowed without asking; see docs/permissions.md.", {
+		project: "stricter",
+		...owners,
+	}),
 	"permissions.rules": setting(
 		"rules",
 		[],
 		"Rules about tool calls: allow, ask or deny. The lists of all places are joined; a project that is not trusted adds only ask and deny.",
-		project,
+		{ ...project, ...owners },
 	),
-	"permissions.timeoutMs": setting("number", 300000, "How long a question about a tool call waits for an answer; 0 means no limit."),
-	"permissions.onTimeout": choice(["deny", "abort"], "deny", "What happens without an answer: the call is denied, or the run is aborted."),
-	"permissions.dialogs": setting("boolean", true, "Ask hosts that do not know typed approvals with a dialog."),
+	"permissions.timeoutMs": setting("number", 300000, "How long a question about a tool call waits for an answer; 0 means no limit.", owners),
+	"permissions.onTimeout": choice(["deny", "abort"], "deny", "What happens without an answer: the call is denied, or the run is aborted.", owners),
+	"permissions.dialogs": setting("boolean", true, "Ask hosts that do not know typed approvals with a dialog.", owners),
 	"checkpoints.enabled": setting(
 		"boolean",
 		false,
@@ -263,7 +278,7 @@ export const settings = {
 	"fleet.cacheBytes": setting("number", 20_000_000_000, "Above this size the mirrors that were not used for longest are removed.", never),
 	"fleet.patchBytes": setting("number", 16_777_216, "The largest patch of a run.", never),
 	"fleet.env.allow": setting("strings", [], "Variables of a worker that runs may name in `env`.", never),
-	"trust.projects": setting("strings", [], "Directories whose own code and settings are trusted; read from the user's file only."),
+	"trust.projects": setting("strings", [], "Directories whose own code and settings are trusted; read from the user's file only.", owners),
 };
 
 export type Settings = typeof settings;

@@ -163,7 +163,7 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 		const { response, server } = call;
 		const key = keyOf(call.request);
 		const body = (await bodyOf(call)) as CreateSession;
-		if (body.settings) (await import("./validate.ts")).checkSettings(body.settings);
+		if (body.settings) body.settings = (await import("./validate.ts")).checkSettings(body.settings);
 		if (body.approve && !(server.config.mayApprove && bearerOf(call).scope === "admin"))
 			throw new Refusal(403, "scope", "approve needs a token of scope admin, and a server with the setting serve.approve.");
 		const { session, isNew } = await server.sessions.create(body, key);

@@ -1,11 +1,10 @@
 /** Bodies by their shapes. Loaded with the first body, because the schema library is large. */
 import { Compile } from "typebox/compile";
+import { didYouMean } from "../lib/nearest.ts";
 import { serveShapes } from "../protocol/serve.ts";
+import { requestedSettings } from "../protocol/setting-names.ts";
+import { settings as rows } from "../protocol/settings.ts";
 import { Refusal } from "./refusal.ts";
-
-/** Settings that name code, places or rights. A request may not set them; neither may it start programs through them. */
-const notSettable =
-	/^(shellPath|shellCommandPrefix|extensions|packages|skills|prompts|sessionDir|mcpServers|trust(\.|$)|sandbox(\.|$)|permissions(\.|$)|mcp(\.|$)|serve(\.|$)|bash\.env(\.|$))/;
 
 /** Throws a Refusal that names the first member that does not fit. */
 export function checkBody(shapeName: string, body: Record<string, unknown>): void {
@@ -24,16 +23,14 @@ export function checkBody(shapeName: string, body: Record<string, unknown>): voi
 	throw new Refusal(400, "bad_field", `${path || "The body"} ${problem?.message ?? "does not fit"}.`);
 }
 
-export function checkSettings(settings: Record<string, unknown>): void {
-	for (const name of flatNames(settings))
-		if (notSettable.test(name)) throw new Refusal(422, "not_settable", `A request may not set ${name}. Set it where the server is started.`);
+/** Returns the settings of a request with dotted names, without those that are null. Throws a Refusal for those that only the owner of the server sets. */
+export function checkSettings(settings: Record<string, unknown>): Record<string, unknown> {
+	const read = requestedSettings(settings);
+	if ("flat" in read) return Object.fromEntries(Object.entries(read.flat).filter(([, value]) => value !== null));
+	if ("refused" in read)
+		throw new Refusal(422, "not_settable", `A request may not set ${shortened(read.refused)}. Set it where the server is started.`);
+	const { unknown } = read;
+	throw new Refusal(422, "bad_field", `There is no setting ${JSON.stringify(shortened(unknown))}.${didYouMean(unknown, Object.keys(rows))}`);
 }
 
-function flatNames(value: Record<string, unknown>, prefix = ""): string[] {
-	return Object.entries(value).flatMap(([name, member]) => [
-		`${prefix}${name}`,
-		...(typeof member === "object" && member !== null && !Array.isArray(member)
-			? flatNames(member as Record<string, unknown>, `${prefix}${name}.`)
-			: []),
-	]);
-}
+const shortened = (name: string) => (name.length > 100 ? `${name.slice(0, 100)}…` : name);

@@ -8,9 +8,10 @@ import { didYouMean } from "../lib/nearest.ts";
 import { UnsuitableFile } from "../lib/unsuitable-file.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
+import { addressOf, flatten, isObject } from "../protocol/setting-names.ts";
 import { type RuleLine, type SettingName, type SettingRow, type SettingValue, type Stricter, settings } from "../protocol/settings.ts";
 import { problemOfRules } from "./rules.ts";
-import { addressOf, asKind, flatten, isObject, kindName, type Values, withMember } from "./values.ts";
+import { asKind, kindName, type Values, withMember } from "./values.ts";
 
 export interface SettingsView {
 	get<Name extends SettingName>(name: Name): SettingValue<Name>;

@@ -79,6 +79,7 @@ describe("routes", () => {
 
 		// Refusals name the member and the remedy.
 		const refused = async (more: object) => (await server.post("/v1/runs", { ...body, ...more })).json.error;
+		expect((await refused({ settings: { sandbox: { mode: "off" } } })).message).toContain("sandbox.mode is the worker's own setting");
 		expect(await refused({ repo: { url: "relative/path" } })).toMatchObject({ code: "bad_field", message: expect.stringContaining("path in full") });
 		expect(await refused({ colour: "red" })).toMatchObject({ message: expect.stringContaining("run.colour is unknown") });
 		expect(await refused({ lane: "no-such-lane" })).toMatchObject({ code: "unknown_lane" });

@@ -142,10 +142,16 @@ describe("sessions", () => {
 		expect(await code({ cwd, approve: true })).toBe("scope");
 		for (const name of ["shellPath", "extensions", "packages", "sessionDir", "mcpServers", "sandbox.mode", "permissions.rules"])
 			expect(await code({ cwd, settings: { [name]: "x" } }), name).toBe("not_settable");
-		expect(await code({ cwd, settings: { sandbox: { mode: "off" } } })).toBe("not_settable");
+		for (const settings of [{ sandbox: { mode: "off" } }, { "mcpServers.evil": { command: "x" } }, { "task.verification.profiles.ci": {} }])
+			expect(await code({ cwd, settings })).toBe("not_settable");
 		const wrong = await server.post("/v1/sessions", { cwd, settings: { noSuchSetting: 1 } });
-		expect(wrong.status).toBeGreaterThanOrEqual(400);
-		const { id, state } = await server.create({ name: "n", settings: { "compaction.enabled": false }, noTools: true, prompt: { message: "hello" } });
+		expect(wrong).toMatchObject({ status: 422, json: { error: { code: "bad_field", message: expect.stringContaining('"noSuchSetting"') } } });
+		const { id, state } = await server.create({
+			name: "n",
+			settings: { compaction: { enabled: false }, "retry.maxRetries": null },
+			noTools: true,
+			prompt: { message: "hello" },
+		});
 		expect(["idle", "busy"]).toContain(state);
 		await until("it has answered", async () => (await server.get(`/v1/sessions/${id}/entries`)).json.entries.length > 2);
 		const ephemeral = await server.create({ ephemeral: true });
