@@ -1,5 +1,7 @@
 /** What a run did, from the lines of its session: commands, models, costs, and a chain of hashes by which the receipt can be checked. */
 import { createHash } from "node:crypto";
+import type { FleetSandbox } from "../protocol/serve.ts";
+import type { SandboxState } from "../protocol/types.generated.ts";
 
 interface ModelUse {
 	provider: string;
@@ -12,6 +14,22 @@ interface CommandUse {
 	command: string;
 	exitCode: number | null;
 	ms: number;
+	/** The mode of the sandbox that it ran in. Absent: it ran in none of Bowline's. */
+	sandbox?: string;
+}
+
+export interface ReceiptSandbox extends FleetSandbox {
+	/** The program that makes it. */
+	backend?: string;
+	network?: string;
+}
+
+/** Returns what the agent of a run says about its sandbox, for the receipt. */
+export function sandboxOf(state: SandboxState | undefined): ReceiptSandbox {
+	if (!state) return { mode: "off", reason: "the agent did not report one" };
+	const { mode, active, reason, backend, network } = state;
+	if (!active || mode === "off") return { mode: "off", ...(reason === undefined ? {} : { reason }) };
+	return { mode, ...(backend === undefined ? {} : { backend }), ...(network === undefined ? {} : { network }) };
 }
 
 const mostCommands = 500;
@@ -118,7 +136,8 @@ export class RunAccount {
 		this.#commandCount += 1;
 		if (this.#commands.length >= mostCommands) return;
 		const exitCode = typeof details.exitCode === "number" ? details.exitCode : message.isError === true ? null : 0;
-		this.#commands.push({ command: call.command.slice(0, longestCommand), exitCode, ms: Math.max(0, at - call.at) });
+		const inside = isObject(details.sandbox) && details.sandbox.applied === true ? { sandbox: String(details.sandbox.mode) } : {};
+		this.#commands.push({ command: call.command.slice(0, longestCommand), exitCode, ms: Math.max(0, at - call.at), ...inside });
 	}
 
 	#use(provider: string, id: string, usage: Json, spent: Spent): void {

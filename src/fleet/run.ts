@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deferred } from "../lib/deferred.ts";
 import type { Shell } from "../lib/shell/index.ts";
-import type { EventOf, GateRequest, GateResponse } from "../protocol/types.generated.ts";
+import type { EventOf, GateRequest, GateResponse, SandboxState } from "../protocol/types.generated.ts";
 import type { Git } from "../snapshots/git.ts";
 import { type Agent, startAgent } from "./agent.ts";
 import { type Estimate, Wallet } from "./budget.ts";
@@ -13,7 +13,7 @@ import { type ChildProgress, InFlight } from "./in-flight.ts";
 import type { Lease } from "./lease.ts";
 import { backOffMs, type Claim, queueErrorCode, type RunQueue, type SavedRun, type Status, seqOf } from "./queue.ts";
 import type { Rates } from "./rates.ts";
-import { RunAccount } from "./receipt.ts";
+import { type ReceiptSandbox, RunAccount, sandboxOf } from "./receipt.ts";
 import type { RunSpec } from "./spec.ts";
 import { Tail } from "./tail.ts";
 import { Verification, type VerificationSettings } from "./verify.ts";
@@ -48,7 +48,7 @@ export interface RunParts {
 	/** The program of the agent, and what comes before its flags. */
 	program: readonly string[];
 	/** What the agent is started with, besides the flags of the submission. */
-	settingsOf(run: { mirror: string; spec: RunSpec }): Record<string, unknown>;
+	settingsOf(run: { mirror: string; spec: RunSpec }): { settings: Record<string, unknown> } | { problem: string };
 	environmentOf(run: { claim: Claim }): { environment: Record<string, string | undefined> } | { problem: string };
 	shellsOf(run: { cwd: string; environment: Record<string, string | undefined>; settings: Record<string, unknown> }): Promise<RunShells>;
 	verification: VerificationSettings;
@@ -80,6 +80,7 @@ const maxRestarts = 2;
 const graceMs = 10_000;
 const setupTimeoutMs = 1_800_000;
 const failed: ReadonlySet<string> = new Set(["error", "aborted"]);
+const endOfLog = /^\{"s":\d+,"end":true/;
 const rateLimited = /\b(429|529)\b|rate.?limit|overloaded/i;
 
 export class RunAtWork {
@@ -109,6 +110,8 @@ export class RunAtWork {
 	#requeue: { why: string; counts: boolean } | undefined;
 	#results = new Map<string, RunResult>();
 	#onResult = deferred<void>();
+	/** Its ending is known: no further step is granted while the agent ends. */
+	#isOver = false;
 	#provider = "";
 	#usd: number;
 	#tokens: number;
@@ -169,7 +172,9 @@ export class RunAtWork {
 			ending = this.#endingOf(error);
 		}
 		for (const timer of this.#timers) clearInterval(timer);
-		this.#agent?.kill();
+		this.#isOver = true;
+		// An agent that ends in order removes the private files of its sandbox. `#close` waits for it, and kills it if it takes too long.
+		if (ending.how !== "finish") this.#agent?.kill();
 		try {
 			if (ending.how !== "fenced") await this.#close(ending);
 		} catch (error) {
@@ -207,7 +212,9 @@ export class RunAtWork {
 		if ("problem" in given) return { how: "finish", status: "failed", reason: given.problem };
 		const mirror = await this.#prepare();
 		const cwd = workplaceIn(this.#top, this.#spec.repo.subdir);
-		const settings = this.#parts.settingsOf({ mirror: mirror.path, spec: this.#spec });
+		const chosen = this.#parts.settingsOf({ mirror: mirror.path, spec: this.#spec });
+		if ("problem" in chosen) return { how: "finish", status: "failed", reason: chosen.problem };
+		const { settings } = chosen;
 		const shells = await this.#parts.shellsOf({ cwd, environment: given.environment, settings });
 		try {
 			await this.#setup(shells, cwd);
@@ -375,7 +382,12 @@ export class RunAtWork {
 		const { runId } = this.claim;
 		let result: RunResult | "nothing" | "died";
 		try {
-			this.#provider = (await client.request("get_state")).model?.provider ?? "";
+			const { model, sandbox } = await client.request("get_state");
+			this.#provider = model?.provider ?? "";
+			this.#noteSandbox(sandbox);
+			// The worker had a sandbox at its start: what is missing now may be there for another attempt, here or elsewhere.
+			if (sandbox?.required && !sandbox.active)
+				return this.#again(`The sandbox of the run is not available: ${sandbox.reason}. ${sandbox.remedy ?? ""}`.trim());
 			result = isResumed
 				? await this.#await(agent, await client.request("resume_run", { note: this.#note() }))
 				: await this.#await(agent, await client.request("prompt", { message: this.#spec.prompt, images: this.#spec.images, key: runId } as never));
@@ -390,6 +402,13 @@ export class RunAtWork {
 			throw error;
 		}
 	}
+
+	/** An agent that was killed has a successor: one outside is enough to say that the run was outside. */
+	#noteSandbox(state: SandboxState | undefined): void {
+		if (this.#sandbox?.mode === "off") return;
+		this.#sandbox = sandboxOf(state);
+	}
+	#sandbox: ReceiptSandbox | undefined;
 
 	#note(): string {
 		const calls = this.#grantedBefore;
@@ -471,6 +490,7 @@ export class RunAtWork {
 	/** Nothing is granted before everything up to here is stored under our epoch. Undefined: no answer, the agent is being killed. */
 	async #gate(request: GateRequest): Promise<Omit<GateResponse, "type" | "id"> | undefined> {
 		this.#lastLife = performance.now();
+		if (this.#isOver) return { allow: false, end: true, reason: "The run is over." };
 		try {
 			const isOwn = request.kind === "model" && !request.agentPath?.length;
 			await this.#commit(isOwn ? { checkpoint: await this.#takeCheckpoint() } : {});
@@ -540,7 +560,9 @@ export class RunAtWork {
 			.then(async () => {
 				this.#fence.signal.throwIfAborted();
 				const session = this.#session.peek();
-				const events = this.#events.peek();
+				const written = this.#events.peek();
+				// An agent that ends in order says so with the number of its last frame; frames of checks follow under higher numbers.
+				const events = { ...written, lines: written.lines.filter((line) => !endOfLog.test(line)) };
 				if (onlyIfNew && session.lines.length + events.lines.length === 0) return;
 				this.#lastLife = session.lines.length + events.lines.length > 0 ? performance.now() : this.#lastLife;
 				const used = this.#inFlight.takeUsed();
@@ -640,6 +662,7 @@ export class RunAtWork {
 			repo: { url: this.#spec.repo.url, base: this.#spec.repo.commit, ...(tree === "" ? {} : { tree }) },
 			...(patch ? { patch: { sha256: createHash("sha256").update(patch).digest("hex"), bytes: patch.length, files: of.files ?? 0 } } : {}),
 			...(branch === undefined ? {} : { branch }),
+			...(this.#sandbox ? { sandbox: this.#sandbox } : {}),
 			...(this.#verified ? { verification: this.#verified } : {}),
 			...this.#account.facts,
 			usd: this.#usd,

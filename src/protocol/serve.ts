@@ -119,6 +119,12 @@ export const ServeError = shape("ServeError", "A refusal. `message` names the re
 
 // ─── The fleet: with `bowline serve --fleet` ───
 
+export const FleetSandbox = shape("FleetSandbox", "The sandbox of a run, as its agent reported it.", {
+	mode: text({ description: "`off`: its commands ran outside." }),
+	reason: optional(text({ description: "Why it was off, where it was not asked for." })),
+});
+export type FleetSandbox = Static<typeof FleetSandbox>;
+
 export const FleetRun = shape("FleetRun", "A run of the fleet. Times are ISO 8601.", {
 	runId: text(),
 	key: text(),
@@ -130,6 +136,7 @@ export const FleetRun = shape("FleetRun", "A run of the fleet. Times are ISO 860
 	epoch: integer({ description: "Grows each time the run is given to a worker." }),
 	attempts: integer(),
 	worker: orNull(text()),
+	sandbox: orNull(FleetSandbox),
 	needs: list(text()),
 	budget: orNull(text()),
 	isCancelled: flag({ description: "It was cancelled, or will be." }),
@@ -259,6 +266,7 @@ export const serveShapes = {
 	ArtifactList,
 	DrainState,
 	ServeError,
+	FleetSandbox,
 	FleetRun,
 	FleetTakeover,
 	FleetRunPage,

@@ -1325,6 +1325,14 @@ export interface ServeError {
 	};
 }
 
+/** The sandbox of a run, as its agent reported it. */
+export interface FleetSandbox {
+	/** `off`: its commands ran outside. */
+	mode: string;
+	/** Why it was off, where it was not asked for. */
+	reason?: string;
+}
+
 /** A run of the fleet. Times are ISO 8601. */
 export interface FleetRun {
 	runId: string;
@@ -1338,6 +1346,7 @@ export interface FleetRun {
 	epoch: number;
 	attempts: number;
 	worker: string | null;
+	sandbox: FleetSandbox | null;
 	needs: string[];
 	budget: string | null;
 	/** It was cancelled, or will be. */

@@ -64,6 +64,13 @@ export interface SettingsPlaces {
 	permissionMode?: string;
 }
 
+/** Returns a value as a settings file may hold it, for another process that loads it again: without what the loader has added. */
+export function asWritten(view: Pick<SettingsView, "get">, name: SettingName): unknown {
+	const value: unknown = view.get(name);
+	if ((settings[name] as SettingRow).kind !== "rules") return value;
+	return (value as readonly RuleLine[]).map(({ source: _, ...rule }) => rule);
+}
+
 const userSource = "user settings";
 const projectSource = "project settings";
 const maxFileBytes = 1024 * 1024;

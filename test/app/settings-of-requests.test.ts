@@ -3,13 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { agentSettings } from "../../src/app/commands/fleet-settings.ts";
 import { fleetOf } from "../../src/app/commands/serve-fleet.ts";
 import { readSubmission } from "../../src/fleet/spec.ts";
 import { openWorkspace } from "../../src/live/workspace.ts";
 import { type SettingName, type SettingRow, settings } from "../../src/protocol/settings.ts";
 import type { Fleet } from "../../src/serve/fleet/source.ts";
 import { checkSettings } from "../../src/serve/validate.ts";
-import { loadSettings, type SettingsView } from "../../src/settings/settings.ts";
+import { asWritten, loadSettings, type SettingsView } from "../../src/settings/settings.ts";
 import { placesIn } from "../settings-places.ts";
 
 type Values = Record<string, unknown>;
@@ -197,6 +198,62 @@ describe("settings of a request", () => {
 			expect(refused).toBeGreaterThan(50);
 			expect(refused).toBeLessThan(250);
 		});
+	});
+
+	test("no mixture of spellings in a run weakens its worker, and its other wishes are granted", async () => {
+		const rule = { action: "deny", tool: "bash", command: "deploy *" };
+		const own = {
+			"permissions.rules": [rule],
+			...{ "permissions.mode": "edit", "sandbox.network": "off", "sandbox.hidden": ["/secret"], "retry.maxRetries": 2, "todo.enabled": false },
+		};
+		const worker = await loaded(own);
+		const sandbox = { "sandbox.mode": "workspace-write", "sandbox.required": true };
+		const place = { sandbox, mirror: "/mirror", variables: ["TOKEN"] };
+		let granted = 0;
+		for (let seed = 1; seed <= 300; seed++) {
+			const random = seeded(seed);
+			const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
+			const wished: Values = {};
+			const names = Array.from({ length: 1 + Math.floor(random() * 4) }, () => pick(random() < 0.2 ? owned : free));
+			for (const name of names) spell(wished, name, sampleOf(name), random);
+			const made = agentSettings(worker, { ...place, wished });
+			if ("problem" in made) {
+				expect(
+					names.some((name) => owned.includes(name)),
+					made.problem,
+				).toBe(true);
+				continue;
+			}
+			granted++;
+			const agent = await loaded(made.settings);
+			for (const name of owned) {
+				const isAdded = ["sandbox.readable", "sandbox.env", "bash.env.allow"].includes(name);
+				const expected = name in sandbox ? sandbox[name as keyof typeof sandbox] : asWritten(worker, name);
+				expect(asWritten(agent, name), `seed ${seed}: ${name}`).toEqual(isAdded ? expect.arrayContaining(expected as string[]) : expected);
+			}
+			expect(agent.get("retry.rateLimits")).toBe("host");
+			for (const name of names.filter((each) => each !== "retry.rateLimits" && (settings[each] as SettingRow).kind !== "record"))
+				expect(agent.get(name), `seed ${seed}: ${JSON.stringify(wished)}`).toEqual(sampleOf(name));
+		}
+		expect(granted).toBeGreaterThan(100);
+		// What a run leaves open, or to the default, stays as the worker has it.
+		const bare = agentSettings(worker, { ...place, wished: { todo: { enabled: null }, "retry.maxRetries": null } });
+		const agent = await loaded("settings" in bare ? bare.settings : {});
+		expect([agent.get("retry.maxRetries"), agent.get("todo.enabled")]).toEqual([2, false]);
+	});
+
+	test("every setting can be handed on to another process, which takes it as it is", async () => {
+		const samples: Values = Object.fromEntries(rows.map(([name]) => [name, sampleOf(name)]));
+		samples["permissions.rules"] = [
+			{ action: "ask", tool: "bash", command: "git push *", because: "ask me" },
+			{ action: "allow", host: "a.example", private: true },
+		];
+		samples["trust.projects"] = ["/p"];
+		const view = await loaded(samples);
+		const again = await loaded(JSON.parse(JSON.stringify(Object.fromEntries(rows.map(([name]) => [name, asWritten(view, name)])))));
+		expect([...again.warnings, ...again.unused]).toEqual([]);
+		for (const [name] of rows) expect(asWritten(again, name), name).toEqual(asWritten(view, name));
+		for (const [name] of rows) expect(again.origin(name), name).not.toBe("default");
 	});
 
 	test("a session of a server gets nested settings as they would be in a file", async () => {

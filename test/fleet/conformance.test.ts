@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runTable } from "../../src/app/commands/fleet-view.ts";
 import { ownFileQueue } from "../../src/fleet/file/queue.ts";
 import { initialise, openPostgresQueue } from "../../src/fleet/postgres/queue.ts";
 import type { Claim, RunQueue, Submission, WorkerFacts } from "../../src/fleet/queue.ts";
@@ -199,6 +200,20 @@ describe.each(kinds)("%s", (_, kind) => {
 			expect((await queue.lines(claim.runId, "session", 1, 10)).map(({ body }) => body)).toEqual(["s2"]);
 			expect(await queue.finish(claim, { status: "completed", receipt })).toBe(true);
 			expect(await queue.finish(claim, { status: "completed", receipt })).toBe(true);
+		}));
+
+	test("a list says for each run which sandbox its receipt names, and nothing where none is known", () =>
+		withQueues(async (queue) => {
+			const sandboxes = [{ mode: "workspace-write", network: "off" }, { mode: "off", reason: "bubblewrap is not installed" }, undefined];
+			const ids: string[] = [];
+			for (const [index, sandbox] of sandboxes.entries()) {
+				const claim = await claimed(queue, `s${index}`);
+				ids.push(claim.runId);
+				await queue.finish(claim, { status: "completed", receipt: { ...receipt, ...(sandbox && { sandbox }) } });
+			}
+			const rows = await queue.list({ ids });
+			expect(ids.map((id) => rows.find(({ runId }) => runId === id)?.sandbox)).toEqual([sandboxes[0], sandboxes[1], null]);
+			expect(runTable(rows, {})).toMatch(/sandbox.*workspace-write.*\nsandbox off: bubblewrap is not installed\n/s);
 		}));
 
 	test("the next worker gets the lines up to the newest checkpoint, and its files", () =>

@@ -108,15 +108,17 @@ export interface WorkerProcess {
 	exited: Promise<number | null>;
 }
 
-/** `home`: a machine of its own. */
+/** `home`: a machine of its own. Without `sandbox.mode` runs have no sandbox; undefined leaves it to the worker. */
 export function startWorker(
 	home: string,
 	flags: readonly string[],
-	settings: Record<string, string | number>,
+	settings: Record<string, string | number | undefined>,
 	more: Record<string, string> = {},
 ): WorkerProcess {
 	mkdirSync(home, { recursive: true });
-	const set = Object.entries({ "sandbox.mode": "off", ...settings }).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
+	const set = Object.entries({ "sandbox.mode": "off", ...settings }).flatMap(([name, value]) =>
+		value === undefined ? [] : ["--set", `${name}=${value}`],
+	);
 	const child = spawn(process.execPath, [program, "fleet", "work", ...flags, ...set], {
 		env: { ...process.env, BOWLINE_DIR: home, ...more },
 		cwd: home,

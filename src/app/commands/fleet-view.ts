@@ -30,8 +30,9 @@ function countsText(counts: Partial<Record<RunState | Status, number>>): string 
 
 /** `height`: what a terminal can show. */
 export function runTable(runs: readonly RunRow[], counts: Partial<Record<RunState | Status, number>>, height?: number): string {
-	const head = ["run", "state", "lane", "batch", "epoch", "tries", "worker", "tokens", "$", "age", "prompt"];
-	const shown = height === undefined ? runs : runs.slice(0, Math.max(1, height - 5));
+	const head = ["run", "state", "lane", "batch", "epoch", "tries", "worker", "sandbox", "tokens", "$", "age", "prompt"];
+	const reasons = outsideText(runs);
+	const shown = height === undefined ? runs : runs.slice(0, Math.max(1, height - 5 - reasons.split("\n").length + 1));
 	const rows = shown.map((run) => [
 		run.runId,
 		run.status ?? (run.isCancelled ? "cancelling" : run.state),
@@ -40,13 +41,20 @@ export function runTable(runs: readonly RunRow[], counts: Partial<Record<RunStat
 		String(run.epoch),
 		String(run.attempts),
 		run.state === "running" && run.worker !== null ? run.worker.slice(-8) : "-",
+		run.sandbox?.mode ?? "-",
 		String(run.tokens),
 		run.usd.toFixed(4),
 		tookText(run.ageMs),
 		run.spec.prompt.replace(/\s+/g, " ").slice(0, 40),
 	]);
 	const more = runs.length > shown.length ? `\n… and ${runs.length - shown.length} more` : "";
-	return `${rows.length === 0 ? "" : `${table(head, rows)}${more}\n\n`}${countsText(counts)}`;
+	return `${rows.length === 0 ? "" : `${table(head, rows)}${more}${reasons}\n\n`}${countsText(counts)}`;
+}
+
+/** Why runs were outside of a sandbox, each reason once. */
+function outsideText(runs: readonly RunRow[]): string {
+	const reasons = new Set(runs.flatMap(({ sandbox }) => (sandbox?.mode === "off" && sandbox.reason !== undefined ? [sandbox.reason] : [])));
+	return [...reasons].map((reason) => `\nsandbox off: ${reason}`).join("");
 }
 
 /** Over what the terminal shows, without a flicker: each line is cut at its width, and what is left of the screen before is cleared. */

@@ -18,8 +18,9 @@ import { Models } from "../../live/models.ts";
 import { Secrets } from "../../live/secrets.ts";
 import { Shells } from "../../live/shells.ts";
 import { openWorkspace, type Workspace } from "../../live/workspace.ts";
-import { type SettingName, settings as settingRows } from "../../protocol/settings.ts";
 import { Git } from "../../snapshots/git.ts";
+import { type RunSandbox, runSandbox } from "./fleet-sandbox.ts";
+import { agentSettings, workerSettings } from "./fleet-settings.ts";
 
 export interface WorkFlags {
 	slots?: number;
@@ -28,10 +29,8 @@ export interface WorkFlags {
 	once: boolean;
 }
 
-/** Settings of the worker that its agents do not get. */
-const ownSettings = /^(fleet|serve|trust)\.|^(sessionDir|extensions|skills|prompts|packages|mcpServers)$/;
-/** The queue's credentials are not for agents. */
-const ownVariables = /^PG[A-Z]/;
+/** The queue's credentials are not for agents, and neither is a second source of settings: they get the worker's settings in a file. */
+const ownVariables = /^(PG[A-Z]|BOWLINE_SETTINGS$)/;
 
 export async function runWorker(workspace: Workspace, place: QueuePlace, flags: WorkFlags): Promise<void> {
 	const { settings, userDirectory, env } = workspace;
@@ -41,31 +40,36 @@ export async function runWorker(workspace: Workspace, place: QueuePlace, flags: 
 	const slots = flags.slots ?? settings.get("fleet.slots") ?? Math.max(1, Math.floor(cpus().length / 2));
 	if (!Number.isInteger(slots) || slots < 1) throw new UsageError(`--slots must be a whole number, 1 or more, not ${slots}.`);
 	const log = (text: string) => void process.stderr.write(`${new Date().toISOString()} ${printableLine(text)}\n`);
-	const { queue, close } = await openForWork(place, slots);
 	const environment = Object.fromEntries(Object.entries(env).filter(([name]) => !ownVariables.test(name)));
 	const agentShell = new Shell({ cwd: userDirectory, environment: () => environment, redact: redactor(() => []) });
 	const git = new Git({ shell: async () => agentShell, environment: () => environment }, "/");
-	const walls = await wallsOf(workspace);
+	const directory = join(userDirectory, "fleet-work");
+	const cache = settings.get("fleet.cacheDir") ?? join(userDirectory, "cache", "git");
+	const settingsWith = (own: RunSandbox["settings"]) => workerSettings(settings, { sandbox: own, mirror: cache });
+	// Before the queue is opened, so that a worker that must not start holds nothing.
+	const sandbox = await runSandbox({ workspace, git, environment, directory, settingsWith });
+	log(sandbox.text);
+	const { queue, close } = await openForWork(place, slots);
 	const worker = new Worker({
 		queue,
 		facts: {
 			host: hostname(),
-			labels: [...new Set([`os:${process.platform}`, ...(walls === "off" ? [] : ["sandbox"]), ...flags.labels])],
+			labels: [...new Set([`os:${process.platform}`, ...(sandbox.isProven ? ["sandbox"] : []), ...flags.labels])],
 			...(flags.lanes ? { lanes: flags.lanes } : {}),
 			slots,
 			version,
 		},
 		...lease,
 		drainMs: settings.get("fleet.drainMs"),
-		directory: join(userDirectory, "fleet-work"),
+		directory,
 		once: flags.once,
 		log,
 		parts: {
 			git,
-			mirrors: new Mirrors(git, settings.get("fleet.cacheDir") ?? join(userDirectory, "cache", "git"), settings.get("fleet.cacheBytes")),
+			mirrors: new Mirrors(git, cache, settings.get("fleet.cacheBytes")),
 			agentShell,
 			program: [process.execPath, process.argv[1] as string],
-			settingsOf: ({ mirror, spec }) => settingsOf(workspace, walls, mirror, spec.settings ?? {}, spec.env ?? []),
+			settingsOf: ({ mirror, spec }) => agentSettings(settings, { sandbox: sandbox.settings, mirror, wished: spec.settings, variables: spec.env }),
 			environmentOf: ({ claim }) => environmentOf(workspace, environment, claim),
 			shellsOf,
 			verification: {
@@ -121,34 +125,6 @@ async function openForWork({ url, schema, directory }: QueuePlace, slots: number
 	}
 }
 
-/** The walls around agents: as the settings say, else on where the machine can build them. */
-async function wallsOf({ settings, userDirectory, env }: Workspace): Promise<string> {
-	if (settings.origin("sandbox.mode") !== "default") return settings.get("sandbox.mode");
-	const tried = await openWorkspace({ options: { hermetic: true, sandbox: "workspace-write" }, isRpc: true, cwd: userDirectory, env });
-	await tried.sandbox?.open();
-	return tried.sandbox?.state.active ? "workspace-write" : "off";
-}
-
-function settingsOf(
-	{ settings }: Workspace,
-	walls: string,
-	mirror: string,
-	wished: Record<string, unknown>,
-	variables: readonly string[],
-): Record<string, unknown> {
-	const names = (Object.keys(settingRows) as SettingName[]).filter((name) => !ownSettings.test(name) && settings.origin(name) !== "default");
-	const own = Object.fromEntries(names.map((name) => [name, settings.get(name)]));
-	return {
-		...own,
-		...wished,
-		"sandbox.mode": walls,
-		"sandbox.readable": [...settings.get("sandbox.readable"), mirror],
-		"sandbox.env": [...settings.get("sandbox.env"), "BOWLINE_RUN_ID", "BOWLINE_RUN_EPOCH", ...variables],
-		"bash.env.allow": [...settings.get("bash.env.allow"), ...variables],
-		...("retry.rateLimits" in settingRows ? { "retry.rateLimits": "host" } : {}),
-	};
-}
-
 /** A variable of the allow-list is given to the runs that name it, and to no others. */
 function environmentOf(
 	{ settings }: Workspace,
@@ -177,6 +153,7 @@ async function shellsOf({ cwd, environment, settings }: Parameters<RunParts["she
 		inside: () => shells.shell(),
 		async close() {
 			await shells.close(async () => undefined);
+			await workspace.sandbox?.close();
 			await models.close();
 		},
 	};

@@ -5,6 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { claim as claimFile, holderOf, unclaim } from "../../lib/claim.ts";
 import { uuid } from "../../lib/ids.ts";
+import type { FleetSandbox } from "../../protocol/serve.ts";
 import type * as Fleet from "../queue.ts";
 import { keyReused, reasons, savedRun, unknownBudget, unknownLane, unknownRun } from "../shared.ts";
 import { type RunSpec, submissionDigest } from "../spec.ts";
@@ -380,6 +381,7 @@ export class FileQueue implements Fleet.RunQueue {
 				priority: run.priority,
 				state: run.state,
 				status: this.#journal.get("result", run.id)?.status ?? null,
+				sandbox: (this.#journal.get("result", run.id)?.receipt.sandbox as FleetSandbox | undefined) ?? null,
 				epoch: run.epoch,
 				attempts: run.attempts,
 				worker: run.worker,

@@ -564,6 +564,7 @@ function toRunRow(row: Row): Fleet.RunRow {
 		epoch: row.epoch as number,
 		attempts: row.attempts as number,
 		worker: row.worker as string | null,
+		sandbox: row.sandbox === null ? null : (JSON.parse(row.sandbox as string) as Fleet.RunRow["sandbox"]),
 		needs: row.needs as string[],
 		budget: row.budget as string | null,
 		isCancelled: row.cancelled as boolean,

@@ -159,7 +159,8 @@ select (select count(*) from ended)::int as ended, (select count(*) from asked):
 
 		list: `select r.id, r.key, r.batch, r.lane, r.priority, r.state, p.status, r.epoch, r.attempts, r.worker, r.needs, r.budget, r.cancel_at is not null as cancelled, r.usd, r.tokens,
     r.session_lines, r.event_lines, to_json(r.created_at) #>> '{}' as created_at, to_json(r.started_at) #>> '{}' as started_at,
-    to_json(r.finished_at) #>> '{}' as finished_at, extract(epoch from coalesce(r.finished_at, now()) - r.created_at) * 1000 as age_ms, r.spec
+    to_json(r.finished_at) #>> '{}' as finished_at, extract(epoch from coalesce(r.finished_at, now()) - r.created_at) * 1000 as age_ms,
+    p.receipt::json ->> 'sandbox' as sandbox, r.spec
     from ${s}.run r left join ${s}.result p on p.run_id = r.id
     where ($1::text[] is null or r.id = any($1::text[])) and ($2::text is null or r.batch = $2) and ($3::text is null or r.lane = $3)
     and ($4::text is null or r.state = $4) and ($5::text is null or r.id < $5) order by r.id desc limit $6`,
