@@ -22,9 +22,9 @@ export async function openQueue({ url, schema, directory, connections }: QueuePl
 
 /** Passwords on a command line can be read by every user of the machine. */
 export async function refusePassword(assignments: readonly string[]): Promise<void> {
-	const given = assignments.find((each) => each.startsWith("fleet.url="));
-	if (given === undefined) return;
+	const given = assignments.filter((each) => each.startsWith("fleet.url="));
+	if (given.length === 0) return;
 	const { holdsPassword } = await import("./postgres/connect.ts");
-	if (holdsPassword(given.slice("fleet.url=".length)))
+	if (given.some((each) => holdsPassword(each.slice("fleet.url=".length))))
 		throw new UsageError("fleet.url on a command line must not hold a password: others can read it. Use PGPASSWORD, .pgpass, or your settings file.");
 }

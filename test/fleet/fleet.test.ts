@@ -275,6 +275,8 @@ test("a lease that is too short is refused at the start, and a password on the c
 	const url = ask("status", "--set", "fleet.url=postgres://ada:secret@db/fleet");
 	expect(url.status).toBe(2);
 	expect(url.stderr).not.toContain("secret");
+	const second = ask("status", "--set", "fleet.url=postgres://ada@db/fleet", "--set", "fleet.url=postgres://ada:secret@db/fleet");
+	expect([second.status, second.stderr]).toEqual([2, url.stderr]);
 	expect(ask("status", "--set", "fleet.url=postgres://ada@127.0.0.1:1/fleet").status).toBe(1);
 });
 

@@ -88,6 +88,7 @@ test("a flag that can have no effect is refused with the remedy, and so is every
 		[["--new", "--fork", "x"], 2, "--fork needs a process of its own: start bowline --mode rpc with it."],
 		[["--new", "--dialect", "strict", "--seq"], 2, "choose one of them"],
 		[["--new", "--set", "sandbox.mode=off"], 1, "sandbox.mode"],
+		[["--new", "--set", "mcpServers.mine.command=x"], 1, "mcpServers"],
 		[["--tools", "read", session.id], 2, "--tools says how a new session is made: add --new, or leave it out."],
 		[["--url", "ftp://x"], 2, "--url: url must be like http://127.0.0.1:7717"],
 		[["--url", server.url, session.id], 1, "BOWLINE_SERVE_TOKEN", { BOWLINE_SERVE_TOKEN: "wrong" }],
@@ -101,7 +102,7 @@ test("a flag that can have no effect is refused with the remedy, and so is every
 	await holder.close();
 	const made = await run(
 		server,
-		["--new", "--set", "retry.maxRetries=7", "--interrupt-mode", "wait", "--name", "mine"],
+		["--new", "--set", "retry.maxRetries=7", "--set", "task.agentModelOverrides.explore=p/m", "--interrupt-mode", "wait", "--name", "mine"],
 		'{"id":"s","type":"get_state"}\n',
 	);
 	expect(made.code).toBe(0);

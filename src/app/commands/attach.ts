@@ -9,9 +9,10 @@ import { UsageError } from "../../lib/usage-error.ts";
 import type { UnknownFlag } from "../../live/arguments.ts";
 import { openWorkspace, type Workspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
-import type { SettingName } from "../../protocol/settings.ts";
+import { addressOf as settingOf } from "../../protocol/setting-names.ts";
 import type { CreateSession } from "../../protocol/types.generated.ts";
 import { claimStdout } from "../../rpc/stdio.ts";
+import { asWritten } from "../../settings/settings.ts";
 import { attachFlags } from "../attach-flags.ts";
 import { AttachedHost, wordsOf } from "../attached-host.ts";
 import { parseOwnFlags } from "../serve-flags.ts";
@@ -143,8 +144,9 @@ function tokenOf(file: string): string {
 }
 
 async function create(server: ServerOptions, options: Options, { cwd, settings }: Workspace): Promise<string> {
-	const names = (options.set ?? []).map((assignment) => assignment.slice(0, assignment.indexOf("=")).trim() as SettingName);
-	const assigned: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, settings.get(name)]));
+	// An assignment may name one member of a setting: the server gets the whole of it.
+	const names = (options.set ?? []).flatMap((assignment) => settingOf(assignment.slice(0, assignment.indexOf("=")))?.name ?? []);
+	const assigned: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, asWritten(settings, name)]));
 	if (options["interrupt-mode"] !== undefined) assigned.interruptMode = options["interrupt-mode"];
 	const { name, provider, model, thinking, tools, "no-tools": noTools, "append-system-prompt": append, "no-session": noSession } = options;
 	const body: CreateSession = {
