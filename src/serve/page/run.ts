@@ -263,7 +263,7 @@ function pairsOf(run: FleetRun): [string, Child | string][] {
 		["Worker", worker ?? ""],
 		["Epoch", String(epoch)],
 		["Attempts", String(attempts)],
-		["Sandbox", run.sandbox === null ? "" : [run.sandbox.mode, textOf(run.sandbox.reason)].filter(Boolean).join(": ")],
+		["Sandbox", run.sandbox ? [run.sandbox.mode, textOf(run.sandbox.reason)].filter(Boolean).join(": ") : ""],
 		["Used", tokens || usd ? `${shortNumber(tokens)} tokens · ${money(usd)}` : ""],
 		["Took", finishedAt !== null && ms > 0 ? duration(ms) : ""],
 		["Id", runId],
