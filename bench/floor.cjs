@@ -114,8 +114,31 @@ function asked() {
 			});
 			response.on("end", () => resolve(found));
 		});
-		request.end(JSON.stringify({ model: "floor", stream: true, messages: branch }));
+		request.end(JSON.stringify({ model: "floor", stream: true, messages: sent(branch) }));
 	});
+}
+
+/** The messages in the words of a provider, which are not those of a session file. No provider takes the latter. */
+function sent(messages) {
+	const found = [];
+	for (const { role, content, toolCallId, isError } of messages) {
+		if (role === "toolResult") {
+			const result = {
+				type: "tool_result",
+				tool_use_id: toolCallId,
+				content: content.map(({ text }) => text).join("\n"),
+				is_error: isError || undefined,
+			};
+			// The results of one turn are one message.
+			if (found.at(-1)?.content[0].type === "tool_result") found.at(-1).content.push(result);
+			else found.push({ role: "user", content: [result] });
+		} else found.push({ role, content: content.map(block) });
+	}
+	return found;
+}
+
+function block({ type, text, id, name, arguments: input }) {
+	return type === "toolCall" ? { type: "tool_use", id, name, input } : { type, text };
 }
 
 async function prompt(text) {
