@@ -46,18 +46,20 @@ export function isPlainMessage(json: string): boolean {
 	return isObject(message) && isNormalMessage(message) && json.search(lineSeparators) < 0;
 }
 
-/** The messages that `normalMessage` leaves alone. Says no in doubt. */
+/** The messages that `normalMessage` leaves alone, which are nearly all. Says no in doubt. */
 function isNormalMessage(message: Loose): boolean {
-	if (!isNumber(message.timestamp)) return false;
-	const { content } = message;
-	switch (message.role) {
+	const { role, content, timestamp } = message;
+	if (!isNumber(timestamp)) return false;
+	switch (role) {
 		case "user":
-			return typeof content === "string" || areNormalBlocks(content);
-		case "assistant":
-			if ("errorMessage" in message && typeof message.errorMessage !== "string") return false;
-			return areNormalBlocks(content) && isNormalUsage(message.usage) && areTexts(message, "api", "provider", "model", "stopReason");
+			return isText(content) || areNormalBlocks(content);
+		case "assistant": {
+			const { api, provider, model, stopReason, errorMessage = "" } = message;
+			const hasTexts = isText(api) && isText(provider) && isText(model) && isText(stopReason) && isText(errorMessage);
+			return hasTexts && areNormalBlocks(content) && isNormalUsage(message.usage);
+		}
 		case "toolResult":
-			return areNormalBlocks(content) && areTexts(message, "toolCallId", "toolName") && typeof message.isError === "boolean";
+			return isText(message.toolCallId) && isText(message.toolName) && typeof message.isError === "boolean" && areNormalBlocks(content);
 		default:
 			return false;
 	}
@@ -71,31 +73,31 @@ function isNormalBlock(block: unknown): boolean {
 	if (!isObject(block)) return false;
 	switch (block.type) {
 		case "text":
-			return typeof block.text === "string";
+			return isText(block.text);
 		case "thinking":
-			return typeof block.thinking === "string";
+			return isText(block.thinking);
 		case "image":
-			return areTexts(block, "data", "mimeType");
+			return isText(block.data) && isText(block.mimeType);
 		case "toolCall":
-			return isObject(block.arguments) && areTexts(block, "id", "name");
+			return isText(block.id) && isText(block.name) && isObject(block.arguments);
 		default:
 			return false;
 	}
 }
 
 function isNormalUsage(usage: unknown): boolean {
-	return (
-		isObject(usage) &&
-		areNumbers(usage, "input", "output", "cacheRead", "cacheWrite", "totalTokens") &&
-		isObject(usage.cost) &&
-		areNumbers(usage.cost, "input", "output", "cacheRead", "cacheWrite", "total")
-	);
+	if (!isObject(usage) || !isObject(usage.cost)) return false;
+	return isNumber(usage.totalTokens) && isNumber(usage.cost.total) && areCounted(usage) && areCounted(usage.cost);
+}
+
+function areCounted({ input, output, cacheRead, cacheWrite }: Loose): boolean {
+	return isNumber(input) && isNumber(output) && isNumber(cacheRead) && isNumber(cacheWrite);
 }
 
 /** Changes only what would break a reader; what is not known here stays as it is. */
 function normal(entry: Loose): Entry {
 	if (entry.parentId !== null && typeof entry.parentId !== "string") entry.parentId = null;
-	texts(entry, "timestamp");
+	if (!isText(entry.timestamp)) entry.timestamp = "";
 	switch (entry.type) {
 		case "message":
 			if (isObject(entry.message) && typeof entry.message.role === "string") normalMessage(entry.message, entry.timestamp as string);
@@ -137,6 +139,7 @@ function normal(entry: Loose): Entry {
 }
 
 function normalMessage(message: Loose, written: string): void {
+	if (isNormalMessage(message)) return;
 	if (!isNumber(message.timestamp)) message.timestamp = Date.parse(written) || 0;
 	if ("content" in message && typeof message.content !== "string") message.content = blocks(message.content);
 	switch (message.role) {
@@ -229,14 +232,7 @@ function numbers(holder: Loose, ...names: string[]): void {
 	for (const name of names) if (!isNumber(holder[name])) holder[name] = 0;
 }
 
-function areTexts(holder: Loose, ...names: string[]): boolean {
-	return names.every((name) => typeof holder[name] === "string");
-}
-
-function areNumbers(holder: Loose, ...names: string[]): boolean {
-	return names.every((name) => isNumber(holder[name]));
-}
-
+const isText = (value: unknown) => typeof value === "string";
 const isNumber = (value: unknown) => typeof value === "number";
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
