@@ -211,14 +211,14 @@ interface Head extends EntryHead {
 
 /** A text without escapes. */
 const plain = '"([ !#-[\\]-~]*)"';
-/** The order in which every member of the family writes, with the spaces that some programs put after colons and commas. */
+/** The order in which every member of the family writes, with the spaces that some programs put after colons and commas. Ends where a message begins. */
 const usualHead = new RegExp(
-	`\\{"type": ?"([a-z_]+)", ?"id": ?${plain}, ?"parentId": ?(?:null|${plain}), ?"timestamp": ?${plain}(?:, ?"message": ?(\\{"role": ?"([A-Za-z]+)")|[,}])`,
+	`\\{"type": ?"([a-z_]+)", ?"id": ?${plain}, ?"parentId": ?(?:null|${plain}), ?"timestamp": ?${plain}(?:, ?"message": ?(?=\\{"role": ?"([A-Za-z]+)")|[,}])`,
 	"y",
 );
 const plainMember = `"([A-Za-z]+)": ?(?:null|${plain})`;
 /** Texts and null, then the message; and what may follow its closing brace. */
-const anyHead = new RegExp(`\\{((?:${plainMember}, ?)*)"message": ?(\\{"role": ?"([A-Za-z]+)")`, "y");
+const anyHead = new RegExp(`\\{((?:${plainMember}, ?)*)"message": ?(?=\\{"role": ?"([A-Za-z]+)")`, "y");
 const anyTail = new RegExp(`\\}((?:, ?${plainMember})*)\\}$`);
 const members = new RegExp(plainMember, "g");
 
@@ -235,10 +235,13 @@ class Heads {
 		usualHead.lastIndex = 0;
 		const found = usualHead.exec(text);
 		if (!found) return this.#findMessage(bytes, text, start, last);
-		const [, type = "", id = "", parentId, , opening, role] = found as (string | undefined)[];
-		if (type !== "message") return opening === undefined ? { id, parentId, kind: type } : undefined;
-		if (opening === undefined || role === undefined) return undefined;
-		return { id, parentId, kind: this.#kindOf(role), body: { start: start + usualHead.lastIndex - opening.length, end: last - 1 } };
+		const type = found[1] as string;
+		const id = found[2] as string;
+		const parentId = found[3];
+		const role = found[5];
+		if (type !== "message") return role === undefined ? { id, parentId, kind: type } : undefined;
+		if (role === undefined) return undefined;
+		return { id, parentId, kind: this.#kindOf(role), body: { start: start + usualHead.lastIndex, end: last - 1 } };
 	}
 
 	/** Finds a message among members in another order. The caller checks its JSON before it is used. */
@@ -247,12 +250,12 @@ class Heads {
 		const head = anyHead.exec(text);
 		const tail = head && anyTail.exec(bytes.toString("latin1", Math.max(start, end - headBytes), end));
 		if (!head || !tail) return undefined;
-		const [opening = "", role = ""] = head.slice(-2);
+		const role = head.at(-1) as string;
 		const others = `${head[1]}${tail[1]}`;
 		const found = new Map([...others.matchAll(members)].map(([, name, value]) => [name, value]));
 		const id = found.get("id");
 		if (found.get("type") !== "message" || id === undefined || !found.has("parentId") || found.has("message")) return undefined;
-		const body = { start: start + anyHead.lastIndex - opening.length, end: end - tail[0].length + 1 };
+		const body = { start: start + anyHead.lastIndex, end: end - tail[0].length + 1 };
 		return { id, parentId: found.get("parentId"), kind: this.#kindOf(role), body };
 	}
 
