@@ -22,6 +22,8 @@ export interface Branch {
 	id(index: number): string;
 	/** As `kindOf`. */
 	kind(index: number): string;
+	/** The last entry of a kind, -1 when there is none. */
+	lastOf(kind: string): number;
 	entry(index: number): Entry;
 	/** Returns an entry without keeping it in memory, for callers that look once at a long session. */
 	peek(index: number): Entry;
@@ -44,6 +46,7 @@ export function branchOf(entries: readonly Entry[]): Branch {
 		length: entries.length,
 		id: (index) => at(index).id,
 		kind: (index) => kindOf(at(index)),
+		lastOf: (kind) => entries.findLastIndex((entry) => kindOf(entry) === kind),
 		entry: at,
 		peek: at,
 		mayHold: () => true,

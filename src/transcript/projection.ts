@@ -80,7 +80,7 @@ export function messageOf(entry: Entry): AgentMessage | undefined {
 
 /** The places of the live context's messages in the branch, in order. */
 export function contextPlaces(branch: Branch): number[] {
-	const compaction = lastPlace(branch, (place) => branch.kind(place) === "compaction");
+	const compaction = branch.lastOf("compaction");
 	let start = 0;
 	if (compaction >= 0) {
 		const { firstKeptEntryId } = branch.entry(compaction) as EntryOf<"compaction">;
@@ -167,7 +167,7 @@ function modelIn(entry: Entry): { provider: string; id: string } | undefined {
 
 /** The thinking level that was chosen last. */
 export function levelOf(branch: Branch): string | undefined {
-	const place = lastPlace(branch, (at) => branch.kind(at) === "thinking_level_change");
+	const place = branch.lastOf("thinking_level_change");
 	return place < 0 ? undefined : (branch.entry(place) as EntryOf<"thinking_level_change">).thinkingLevel;
 }
 
@@ -208,9 +208,4 @@ export function openCalls(branch: Branch): { id: string; name: string }[] {
 		} else if (spoken(kind) || kind === "compaction") return [];
 	}
 	return [];
-}
-
-function lastPlace(branch: Branch, fits: (place: number) => boolean): number {
-	for (let place = branch.length - 1; place >= 0; place--) if (fits(place)) return place;
-	return -1;
 }

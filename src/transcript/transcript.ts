@@ -255,6 +255,12 @@ class LinesBranch implements Branch {
 		return this.#lines.kind(this.#number(index));
 	}
 
+	lastOf(kind: string): number {
+		const last = this.#lines.lastOf(kind);
+		// Most sessions have none of what is looked for.
+		return last < 0 || !this.#numbers ? last : this.#numbers.findLastIndex((number) => this.#lines.kind(number) === kind);
+	}
+
 	entry(index: number): Entry {
 		return this.#lines.entry(this.#number(index));
 	}

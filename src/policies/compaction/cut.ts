@@ -19,7 +19,7 @@ export type CutProblem = "Already compacted" | "Nothing to compact (session too 
 
 /** Keeps about `keepTokens` of the end of a branch. */
 export function chooseCut(branch: Branch, keepTokens: number): Cut | { problem: CutProblem } {
-	const compaction = lastPlace(branch, (kind) => kind === "compaction");
+	const compaction = branch.lastOf("compaction");
 	const previous = compaction < 0 ? undefined : (branch.entry(compaction) as EntryOf<"compaction">);
 	if (previous && lastPlace(branch, isSpoken) < compaction) return { problem: "Already compacted" };
 	const start = previous ? boundary(branch, compaction, previous.firstKeptEntryId) : 0;
