@@ -173,6 +173,8 @@ export function levelOf(branch: Branch): string | undefined {
 
 /** The entry that contains the newest todo list: our own `custom` entry `todos`, or a `todo_write` that succeeded. */
 export function todosEntry(branch: Branch): EntryOf<"custom"> | EntryOf<"message"> | undefined {
+	// Says at once that there is none, as in most sessions: one search in the bytes costs less than a question about each entry.
+	if (branch.lastOf("custom") < 0 && !branch.mayHoldAnywhere('"todo_write"')) return undefined;
 	for (let place = branch.length - 1; place >= 0; place--) {
 		const kind = branch.kind(place);
 		if (kind === "custom") {
