@@ -209,7 +209,7 @@ describeUnless(missing)("a git directory after commands in the sandbox", () => {
 		const planted = ["COMMIT_EDITMSG", "SQUASH_MSG", "FETCH_HEAD", "logs/HEAD", "logs/refs/heads/main", "packed-refs", "index"];
 		const { results } = await machine.run(
 			[
-				...planted.map((name) => `ln -sf "${profile}" .git/${name}`),
+				...planted.map((name) => `rm -f .git/${name}; ln -s "${profile}" .git/${name}`),
 				"rmdir .git/objects/info; ln -s ../../../outside/objects .git/objects/info",
 				"git commit -q --allow-empty -m Two; git log --format=%s",
 			],
@@ -237,7 +237,7 @@ describeUnless(missing)("a git directory after commands in the sandbox", () => {
 		const agent = machine.start(
 			[
 				`git init -q new && ln -s "${profile}" new/.git/COMMIT_EDITMSG`,
-				`(until [ -e go ]; do sleep 0.05; done; ln -sf "${profile}" .git/COMMIT_EDITMSG) >/dev/null 2>&1 & echo started`,
+				`(until [ -e go ]; do sleep 0.05; done; rm -f .git/COMMIT_EDITMSG; ln -s "${profile}" .git/COMMIT_EDITMSG) >/dev/null 2>&1 & echo started`,
 			],
 			inside,
 		);
@@ -298,7 +298,7 @@ describeUnless(missing)("a git directory after commands in the sandbox", () => {
 		const { results } = await machine.run(
 			[
 				`ln -s "${profile}" ${store}/worktrees/work/FETCH_HEAD`,
-				`ln -sf "${profile}" ${store}/logs/refs/heads/work`,
+				`rm -f ${store}/logs/refs/heads/work; ln -s "${profile}" ${store}/logs/refs/heads/work`,
 				"git commit -q --allow-empty -m Two && git log -1 --format=%s",
 			],
 			inside,
