@@ -1,6 +1,8 @@
 /** One prompt of the client, from its request to its response. */
 import type { StopReason } from "@agentclientprotocol/sdk";
 import { type Deferred, deferred } from "../lib/deferred.ts";
+import type { BudgetReason } from "../protocol/budget.ts";
+import { budgetRefusal } from "../protocol/budget-refusal.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import type { Refusal } from "../session/refusal.ts";
@@ -17,7 +19,7 @@ export class Turn {
 	isCancelled = false;
 	#last: AssistantMessage | undefined;
 	#isAborted = false;
-	#exceeded: string | undefined;
+	#exceeded: BudgetReason | undefined;
 
 	constructor(content: PromptContent, isSteering: boolean) {
 		this.content = content;
@@ -32,14 +34,14 @@ export class Turn {
 	observe(event: AgentEvent): void {
 		if (event.type === "message_end" && event.message.role === "assistant") this.#last = event.message;
 		else if (event.type === "agent_settled") this.#isAborted = event.aborted;
-		else if (event.type === "budget_exceeded" && event.scope === "session") this.#exceeded = event.snapshot.reason ?? "limit";
+		else if (event.type === "budget_exceeded" && event.scope === "session") this.#exceeded = event.snapshot.reason;
 	}
 
 	/** Throws an RpcError for a turn that failed. */
 	stopReason(refusal: Refusal | undefined): StopReason {
 		if (this.isCancelled || refusal?.code === "aborted") return "cancelled";
 		if (refusal) throw refused(refusal);
-		if (this.#exceeded) throw failed(`Session budget exceeded (${this.#exceeded})`);
+		if (this.#exceeded) throw failed(budgetRefusal(this.#exceeded));
 		const reply = this.#last;
 		if (reply?.stopReason === "error") throw failed(reply.errorMessage ?? "The provider failed without a word.");
 		if (this.#isAborted || reply?.stopReason === "aborted") return "cancelled";

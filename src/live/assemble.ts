@@ -66,7 +66,11 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	const inbox = new Inbox(settings.get("steeringMode"), settings.get("followUpMode"), (left) => bus.emit({ type: "queue_update", ...left }));
 	const todos = new TodoList({ clearDelay: () => settings.get("tasks.todoClearDelay"), onAutoClear: () => bus.emit({ type: "todo_auto_clear" }) });
 	const writeAhead = new WriteAhead(conversation, inbox, bus.emit, log);
-	const budget = makeBudget?.(bus.emit, (reply) => estimatedUsage(reply, conversation.messages, choice.model));
+	const budget = makeBudget?.(
+		bus.emit,
+		(reply) => estimatedUsage(reply, conversation.messages, choice.model),
+		() => conversation.transcript,
+	);
 	const prompting = new Prompting(workspace, warn, now);
 	const { shells, permissions, gate, mcp, builtIn, sources, offered, systemPrompt, expand } = tooling({
 		workspace,

@@ -49,6 +49,8 @@ export function policies(parts: PolicyParts): Policies {
 	const retry = retryPolicy(() => retrySettings(parts), parts.edges.bus.emit, sleep);
 	const compaction = compactionOf(parts);
 	const list: (Policy | undefined)[] = [
+		// First: a file that cannot be read is also why the sandbox is asked for.
+		workspace.settings.refusal === undefined ? undefined : refusingPolicy(workspace.settings.refusal),
 		workspace.sandbox && sandboxPolicy(workspace.sandbox),
 		budget,
 		retry,
@@ -60,6 +62,9 @@ export function policies(parts: PolicyParts): Policies {
 	];
 	return { list: list.filter((policy) => policy !== undefined), retry, compaction: announcing(compaction, parts.edges.bus.emit) };
 }
+
+/** Every prompt is refused until the settings are mended. */
+const refusingPolicy = (refused: string): Policy => ({ name: "settings", admit: async () => ({ refused }) });
 
 function retrySettings({ workspace: { settings }, controls }: PolicyParts) {
 	return {

@@ -2,6 +2,7 @@
 
 import { exitCodes } from "../lib/exit-codes.ts";
 import type { BudgetReason } from "../protocol/budget.ts";
+import { budgetRefusal } from "../protocol/budget-refusal.ts";
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 
@@ -18,12 +19,12 @@ export class Outcome {
 	#last: AssistantMessage | undefined;
 	/** The value that the prompt asked for, or why there is none. */
 	#output: Pick<EventOf<"agent_end">, "output" | "outputError"> = {};
-	#exceeded: BudgetReason | "limit" | undefined;
+	#exceeded: BudgetReason | undefined;
 
 	hear = (event: AgentEvent): void => {
 		if (event.type === "message_end" && event.message.role === "assistant") this.#last = event.message;
 		else if (event.type === "agent_end") this.#output = { output: event.output, outputError: event.outputError };
-		else if (event.type === "budget_exceeded" && event.scope === "session") this.#exceeded = event.snapshot.reason ?? "limit";
+		else if (event.type === "budget_exceeded" && event.scope === "session") this.#exceeded = event.snapshot.reason;
 	};
 
 	/** The next prompt is asked. */
@@ -49,7 +50,7 @@ export class Outcome {
 		const reply = this.#last;
 		const hasAnswer = refusal === undefined && reply && reply.stopReason !== "error" && reply.stopReason !== "aborted";
 		const answer = hasAnswer ? textOf(reply) : undefined;
-		if (this.#exceeded) return { code: exitCodes.budget, answer, problem: refusal ?? `Session budget exceeded (${this.#exceeded})` };
+		if (this.#exceeded) return { code: exitCodes.budget, answer, problem: refusal ?? budgetRefusal(this.#exceeded) };
 		if (refusal !== undefined) return { code: exitCodes.failed, problem: refusal };
 		if (reply && !hasAnswer) return { code: exitCodes.failed, problem: reply.errorMessage ?? "The reply was aborted." };
 		if (reply?.stopReason === "length")

@@ -5,6 +5,7 @@ import type { Emit, Halt, Policy } from "../agent/policy.ts";
 import type { StreamFunction } from "../agent/stream.ts";
 import { linkedController } from "../lib/abort.ts";
 import type { BudgetReason, BudgetSnapshot } from "../protocol/budget.ts";
+import { budgetRefusal } from "../protocol/budget-refusal.ts";
 import { emptyReply } from "../protocol/empty-reply.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import type { Usage } from "../protocol/model.ts";
@@ -20,6 +21,8 @@ export interface BudgetParts {
 	emit: Emit;
 	/** Monotonic milliseconds. */
 	clock: () => number;
+	/** What the session had spent before this process, or before this process switched to it. */
+	spent?: () => Counters;
 }
 
 export interface BudgetPolicy extends Policy, Budget {
@@ -35,9 +38,13 @@ const longestPeriodMs = 5000;
 
 type Counters = Record<BudgetReason, number>;
 
-export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, clock }: BudgetParts): BudgetPolicy {
-	const nothing: Counters = { wall_time: 0, input_tokens: 0, output_tokens: 0, total_tokens: 0, cost: 0, tool_calls: 0, subagents: 0 };
-	let counters = { ...nothing };
+const nothing: Counters = { wall_time: 0, input_tokens: 0, output_tokens: 0, total_tokens: 0, cost: 0, tool_calls: 0, subagents: 0 };
+
+export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, clock, spent = () => nothing }: BudgetParts): BudgetPolicy {
+	/** Read with the first use: reading it takes all entries of the session. */
+	let read: Counters | undefined;
+	/** What was reached before this process, until a host hears of it. */
+	let untold: BudgetReason | undefined;
 	const warned = new Set<BudgetReason>();
 	let exceeded: BudgetReason | undefined;
 	let halt = linkedController().controller;
@@ -48,27 +55,45 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 	/** Calls that began before the ceiling was reached. */
 	const begun = new Set<string>();
 	let halted: Halt | undefined;
-	const isStopped = () => halted !== undefined && halted.run !== "finish";
+	const isStopped = () => {
+		counters();
+		return halted !== undefined && halted.run !== "finish";
+	};
 	/** The last allowed subagent must be able to finish, and the run to use its result: this ceiling only refuses further subagents. */
 	const fateOfRun = (reason: BudgetReason): Halt["run"] => {
 		if (onExceeded === "finish" || reason === "subagents") return "finish";
 		return reason === "wall_time" ? "abort" : "stop";
 	};
 
+	const counters = (): Counters => {
+		if (read) return read;
+		read = { ...spent() };
+		const isReached = (dimension: BudgetReason) => value(dimension) > 0 && value(dimension) >= (limits[dimension] ?? Number.POSITIVE_INFINITY);
+		untold = dimensions.find(isReached);
+		if (untold) stop(untold);
+		return read;
+	};
 	const value = (dimension: BudgetReason): number => {
-		if (dimension === "wall_time") return startedAt === undefined ? 0 : clock() - startedAt;
+		const count = counters()[dimension];
+		if (dimension === "wall_time") return count + (startedAt === undefined ? 0 : clock() - startedAt);
 		// Sums of cents are never exact.
-		return dimension === "cost" ? Math.round(counters.cost * 1e9) / 1e9 : counters[dimension];
+		return dimension === "cost" ? Math.round(count * 1e9) / 1e9 : count;
+	};
+	const stop = (reason: BudgetReason): void => {
+		exceeded = reason;
+		if (reason !== "subagents") clearInterval(timer);
+		halted = { message: budgetRefusal(reason), run: fateOfRun(reason) };
+		halt.abort(halted);
 	};
 	const snapshot = (reason = exceeded ?? dimensions.find((dimension) => warned.has(dimension))): BudgetSnapshot => ({
 		status: exceeded ? "exceeded" : reason ? "warning" : "ok",
 		wallTimeMs: Math.round(value("wall_time")),
-		inputTokens: counters.input_tokens,
-		outputTokens: counters.output_tokens,
-		totalTokens: counters.total_tokens,
+		inputTokens: value("input_tokens"),
+		outputTokens: value("output_tokens"),
+		totalTokens: value("total_tokens"),
 		costUsd: value("cost"),
-		toolCalls: counters.tool_calls,
-		subagents: counters.subagents,
+		toolCalls: value("tool_calls"),
+		subagents: value("subagents"),
 		...(isEstimated ? { estimated: true } : {}),
 		...(reason ? { reason } : {}),
 	});
@@ -86,10 +111,8 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 		}
 		if (reached) {
 			exceeded = reached;
-			if (reached !== "subagents") clearInterval(timer);
 			emit({ type: "budget_exceeded", scope: "session", snapshot: snapshot() });
-			halted = { message: `Session budget exceeded (${reached})`, run: fateOfRun(reached) };
-			halt.abort(halted);
+			stop(reached);
 			return;
 		}
 		for (const dimension of looked) {
@@ -100,10 +123,18 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 	};
 	const count = (added: Partial<Counters>): void => {
 		const counted = dimensions.filter((dimension) => added[dimension] !== undefined);
-		for (const dimension of counted) counters[dimension] += amount(added[dimension]);
+		for (const dimension of counted) counters()[dimension] += amount(added[dimension]);
 		evaluate(counted);
 	};
+	/** Says once what an earlier process has used. */
+	const tell = (): void => {
+		counters();
+		if (untold) emit({ type: "budget_exceeded", scope: "session", snapshot: snapshot() });
+		untold = undefined;
+		evaluate(dimensions.filter((dimension) => value(dimension) > 0));
+	};
 	const start = (): void => {
+		tell();
 		if (startedAt !== undefined) return;
 		startedAt = clock();
 		if (limits.wall_time === undefined) return;
@@ -128,7 +159,7 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 				case "turn_end":
 					return spend({ usage: counted(event.message) });
 				case "tool_execution_start":
-					if (!exceeded && counters.tool_calls < (limits.tool_calls ?? Number.POSITIVE_INFINITY)) begun.add(event.toolCallId);
+					if (!exceeded && value("tool_calls") < (limits.tool_calls ?? Number.POSITIVE_INFINITY)) begun.add(event.toolCallId);
 					return spend({ toolCalls: 1 });
 				case "tool_execution_end":
 					begun.delete(event.toolCallId);
@@ -137,15 +168,20 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 					return spend({ subagents: 1 });
 			}
 		},
-		admit: async () => (halt.signal.aborted ? { refused: (halt.signal.reason as Halt).message } : undefined),
+		async admit() {
+			tell();
+			return halt.signal.aborted ? { refused: (halt.signal.reason as Halt).message } : undefined;
+		},
 		/** A check of a subagent's work has its own id and counts as a call that has not begun. */
 		beforeTool: async ({ toolCallId }) => (isStopped() && !begun.has(toolCallId) ? { denied: `Budget exceeded (${exceeded})` } : undefined),
 		get halt() {
+			counters();
 			return halt.signal;
 		},
 		renew() {
 			clearInterval(timer);
-			counters = { ...nothing };
+			read = undefined;
+			untold = undefined;
 			warned.clear();
 			begun.clear();
 			isEstimated = false;
@@ -158,6 +194,7 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 			return snapshot();
 		},
 		get exceeded() {
+			counters();
 			return exceeded;
 		},
 		gate() {
@@ -175,7 +212,7 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 		spend,
 		meter: (stream) => async (request, options) => {
 			if (isStopped()) {
-				const errorMessage = `Session budget exceeded (${exceeded})`;
+				const errorMessage = budgetRefusal(exceeded as BudgetReason);
 				const error: AssistantMessage = { ...emptyReply(request.model, Date.now()), stopReason: "error", errorMessage };
 				return options.onEvent({ type: "error", reason: "error", error, failure: { kind: "permanent" } });
 			}

@@ -30,6 +30,8 @@ export interface SettingsView {
 	misspelt: string[];
 	/** Whether this project's own code and settings are trusted. */
 	isTrusted: boolean;
+	/** Why no prompt may run: a file or a value that may be a ceiling cannot be used. */
+	refusal?: string;
 	/** `.bowline` of the project; absent where that is the user's own. */
 	projectDirectory: string | undefined;
 }
@@ -98,6 +100,8 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	let mayLackRules = false;
 	/** A file may have asked for a sandbox, or for a stricter one. */
 	let mayLackWalls = false;
+	/** What may have held a ceiling, in words. */
+	let lostCeiling: string | undefined;
 	const lay = (layer: Values, source: string, refusal: Refusal = () => undefined, directory = places.cwd) => {
 		let more = 0;
 		for (const [key, value] of Object.entries(flatten(layer))) {
@@ -134,8 +138,10 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			}
 			const typed = members.length > 0 ? withMember(values[name], members, value) : asKind(row, value);
 			if (typed === undefined && name.startsWith("sandbox.")) mayLackWalls = true;
-			if (typed === undefined) warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
-			else {
+			if (typed === undefined) {
+				warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
+				if (name.startsWith("task.budget.max")) lostCeiling ??= `${source}: ${name} must be ${kindName(row)}.`;
+			} else {
 				const value = row.isPath ? placed(typed, directory, places.home) : typed;
 				values[name] = source === projectSource && isGrowing(row) ? [...(current as unknown[]), ...(value as unknown[])] : value;
 				origins[name] = source;
@@ -145,11 +151,10 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	};
 	const fromFile = async (directory: string): Promise<Values> => {
 		const path = join(directory, "settings.jsonc");
-		let text = "";
+		let text: string | undefined;
 		try {
-			text = readRegularSync(path, maxFileBytes)
-				.toString("utf8")
-				.replace(/^\uFEFF/, "");
+			const content = readRegularSync(path, maxFileBytes).toString("utf8");
+			text = content.replace(/^\uFEFF/, "");
 			const layer = await readJsoncText(text, path);
 			refuseBrokenPermissions(layer, path);
 			return layer;
@@ -162,9 +167,11 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			}
 			const problem = error instanceof UnsuitableFile ? `${path}: ${message}.` : code === undefined ? message : `${path} cannot be read: ${code}.`;
 			warnings.push(`${problem} The file is ignored and left as it is.`);
-			// A file with a broken rule must not be read as a file without it.
-			if (text.includes("permissions")) mayLackRules = true;
-			if (text.includes("sandbox")) mayLackWalls = true;
+			// A file with a broken rule must not be read as a file without it, and one that cannot be read at all may hold anything.
+			const mayHold = (name: string) => text === undefined || text.includes(name);
+			if (mayHold("permissions")) mayLackRules = true;
+			if (mayHold("sandbox")) mayLackWalls = true;
+			if (mayHold("budget") && (directory === userDirectory || trusted)) lostCeiling ??= problem;
 			return {};
 		}
 	};
@@ -222,6 +229,9 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		unused,
 		misspelt,
 		isTrusted: trusted,
+		...(lostCeiling !== undefined && {
+			refusal: `A ceiling may be lost, so no prompt is run. ${lostCeiling} Mend it, or leave the setting out.`,
+		}),
 		projectDirectory,
 	};
 }

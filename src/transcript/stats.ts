@@ -1,5 +1,5 @@
 /** Numbers about a session: what is in the context, what the whole file cost. */
-import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
+import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import type { Usage } from "../protocol/model.ts";
 import type { Branch, Entry, EntryOf } from "./entries.ts";
 
@@ -33,7 +33,7 @@ export interface Totals {
 export function totalsOf(entries: readonly Entry[]): Totals {
 	const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 	let cost = 0;
-	for (const usage of entries.flatMap(usagesOf)) {
+	for (const usage of entries.flatMap((entry) => [...usagesOf(entry), ...subagentUsages(entry)])) {
 		for (const name of ["input", "output", "cacheRead", "cacheWrite"] as const) {
 			tokens[name] += usage[name] ?? 0;
 			tokens.total += usage[name] ?? 0;
@@ -43,18 +43,23 @@ export function totalsOf(entries: readonly Entry[]): Totals {
 	return { tokens, cost };
 }
 
-function usagesOf(entry: Entry): Partial<Usage>[] {
+export type UsageCounts = Partial<Usage>;
+
+/** Returns what the session itself used for an entry. */
+export function usagesOf(entry: Entry): UsageCounts[] {
 	if (entry.type === "message") {
 		const { message } = entry;
-		if (message?.role === "assistant") return message.usage ? [message.usage] : [];
-		return message?.role === "toolResult" ? subagentUsages(message) : [];
+		return message?.role === "assistant" && message.usage ? [message.usage] : [];
 	}
 	// Summaries, and what other members of the family note down about calls outside of the conversation.
 	const { usage } = entry as { usage?: Usage };
 	return usage ? [usage] : [];
 }
 
-function subagentUsages({ toolName, details }: ToolResultMessage): Partial<Usage>[] {
+/** Returns what subagents used, by the result of their call. */
+export function subagentUsages(entry: Entry): UsageCounts[] {
+	if (entry.type !== "message" || entry.message?.role !== "toolResult") return [];
+	const { toolName, details } = entry.message;
 	if (toolName !== "task" || typeof details !== "object" || details === null) return [];
 	const { usage, results } = details as { usage?: Usage; results?: { usage?: Usage }[] };
 	if (usage) return [usage];

@@ -143,7 +143,7 @@ describe("exit codes", () => {
 			code: 3,
 			stdout,
 			stderr:
-				"Warning: The budget is nearly used up (tool_calls).\nWarning: One more prompt was not sent.\nError: Session budget exceeded (tool_calls)\n",
+				"Warning: The budget is nearly used up (tool_calls).\nWarning: One more prompt was not sent.\nError: Session budget exceeded (tool_calls). Raise task.budget.maxToolCalls, or begin a new session.\n",
 		});
 	});
 

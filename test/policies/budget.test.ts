@@ -3,6 +3,7 @@ import type { BudgetLimits, ModelRequest, StreamEvent } from "../../src/agent/co
 import { stderrLog } from "../../src/lib/log.ts";
 import { budgetPolicy } from "../../src/policies/budget.ts";
 import type { BudgetReason } from "../../src/protocol/budget.ts";
+import { budgetRefusal } from "../../src/protocol/budget-refusal.ts";
 import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { AssistantMessage } from "../../src/protocol/messages.ts";
 import type { Usage } from "../../src/protocol/model.ts";
@@ -57,7 +58,7 @@ describe("each dimension warns once and is exceeded once, right after the event 
 		expect(heard.indexOf(told[0] as string)).toBe(1 + near.length);
 		expect(heard.indexOf(told[1] as string)).toBe(2 + near.length + over.length);
 		expect([budget.exceeded, budget.halt?.aborted]).toEqual([reason, true]);
-		expect(budget.halt?.reason.message).toBe(`Session budget exceeded (${reason})`);
+		expect(budget.halt?.reason.message).toBe(budgetRefusal(reason));
 		expect([budget.snapshot.status, budget.snapshot.reason, budget.remaining()]).toEqual(["exceeded", reason, { [reason]: 0 }]);
 	});
 
@@ -233,7 +234,7 @@ describe("when a ceiling is reached, the run that is going on", () => {
 		expect(await budget.beforeTool?.(asks("1"), signal)).toBeUndefined();
 		expect(await budget.beforeTool?.(asks("2"), signal)).toBeUndefined();
 		expect(await budget.beforeTool?.(asks("3"), signal)).toEqual({ denied: "Budget exceeded (tool_calls)" });
-		expect(budget.halt?.reason).toEqual({ message: "Session budget exceeded (tool_calls)", run: "stop" });
+		expect(budget.halt?.reason).toEqual({ message: budgetRefusal("tool_calls"), run: "stop" });
 		const events: StreamEvent[] = [];
 		const stream = budget.meter(() => Promise.reject(new Error("asked")));
 		await stream({ model: {} } as ModelRequest, {
@@ -241,9 +242,7 @@ describe("when a ceiling is reached, the run that is going on", () => {
 			flow: { isOpen: true, whenOpen: async () => undefined },
 			onEvent: (event) => events.push(event),
 		});
-		expect(events).toMatchObject([
-			{ type: "error", error: { errorMessage: "Session budget exceeded (tool_calls)" }, failure: { kind: "permanent" } },
-		]);
+		expect(events).toMatchObject([{ type: "error", error: { errorMessage: budgetRefusal("tool_calls") }, failure: { kind: "permanent" } }]);
 	});
 
 	test("is aborted at the ceiling of time", () => {
