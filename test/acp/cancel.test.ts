@@ -152,7 +152,8 @@ test("a compaction is cancelled with its turn, and the client sees it", () =>
 			const answer = editor.prompt(session, "/compact");
 			await kind(editor, "compaction_update");
 			editor.notify("session/cancel", { sessionId: session });
-			expect(await answer).toMatchObject({ result: { stopReason: "cancelled" } });
-			expect(editor.updates("compaction_update").map(({ status: each }) => each)).toEqual(["in_progress", "cancelled"]);
+			const { result } = await answer;
+			const updates = editor.updates("compaction_update").map(({ status: each, error }) => (error ? `${each}: ${error}` : each));
+			expect({ result, updates }).toEqual({ result: { stopReason: "cancelled" }, updates: ["in_progress", "cancelled"] });
 		},
 	));

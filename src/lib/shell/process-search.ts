@@ -52,12 +52,14 @@ export class ProcessSearch {
 			found.push(process);
 			onFound(process);
 		};
-		const pids = processIds();
-		for (const pid of pids) {
-			if (this.#others.has(pid) || this.#dead.has(pid)) continue;
+		const inspect = (pid: number) => {
 			const status = statusOf(pid);
 			if (status && this.#isOurs(pid, status)) add(pid, status);
-		}
+		};
+		const newest = newestId();
+		const pids = processIds();
+		for (const pid of pids) if (!this.#others.has(pid) && !this.#dead.has(pid)) inspect(pid);
+		chase(newest, inspect);
 		// A child can be inspected before its parent is known to be ours.
 		for (let isComplete = false; !isComplete; ) {
 			isComplete = true;
@@ -80,7 +82,7 @@ export class ProcessSearch {
 			return false;
 		}
 		if (this.#ours.has(pid) || this.#ours.has(parent) || this.#groups.has(group) || this.#groups.has(session)) return true;
-		const environment = readProcess(pid, "environ");
+		const environment = readProcess(`${pid}/environ`);
 		if (environment?.includes(this.#mark)) return true;
 		// While a process starts another program its environment is empty for a moment. That of the kernel's threads always is.
 		const isSettled = environment === undefined || environment.length > 0 || parent === 2 || parent === 0;
@@ -92,6 +94,35 @@ export class ProcessSearch {
 	#forgetEnded(alive: ReadonlySet<number>): void {
 		for (const known of [this.#ours, this.#others, this.#dead]) for (const pid of known.keys()) if (!alive.has(pid)) known.delete(pid);
 	}
+}
+
+const mostChases = 500;
+const quietChases = 3;
+/** More than this many new processes at once are left to the next scan. */
+const mostNew = 16;
+
+/**
+ * Inspects processes as they begin, until none does. A process that forks and exits at once is gone before a scan comes to it, and its child too:
+ * such a chain is never in a scan, and is caught by its newest number alone.
+ */
+function chase(newest: number | undefined, inspect: (pid: number) => void): void {
+	let seen = newest;
+	for (let quiet = 0, tries = 0; seen !== undefined && quiet < quietChases && tries < mostChases; tries += 1) {
+		const next = newestId();
+		if (next === seen || next === undefined) {
+			quiet += 1;
+			continue;
+		}
+		quiet = 0;
+		for (let pid = next; pid > next - mostNew && pid > 1 && pid !== seen; pid -= 1) inspect(pid);
+		seen = next;
+	}
+}
+
+/** The number that was given to a process last. undefined where the system does not say. */
+function newestId(): number | undefined {
+	const id = Number(readProcess("loadavg")?.toString("latin1").trim().split(" ").at(-1));
+	return Number.isInteger(id) ? id : undefined;
 }
 
 /** The highest numbers first: they are the newest, and the most likely to be gone soon. */
@@ -107,16 +138,16 @@ function processIds(): number[] {
 const isDead = ({ state }: Status) => state === "Z" || state === "X";
 
 function statusOf(pid: number): Status | undefined {
-	const stat = readProcess(pid, "stat")?.toString("latin1");
+	const stat = readProcess(`${pid}/stat`)?.toString("latin1");
 	if (stat === undefined) return undefined;
 	// pid (name) state parent group session …; the name may contain anything, brackets too.
 	const [state = "", parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 4);
 	return { state, parent: Number(parent), group: Number(group), session: Number(session) };
 }
 
-function readProcess(pid: number, file: string): Buffer | undefined {
+function readProcess(file: string): Buffer | undefined {
 	try {
-		return readFileSync(`/proc/${pid}/${file}`);
+		return readFileSync(`/proc/${file}`);
 	} catch (error) {
 		if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
 		throw error;

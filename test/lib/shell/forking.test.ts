@@ -20,6 +20,10 @@ const commands: [what: string, command: (tag: string) => string][] = [
 	["starts one in a new session", (tag) => `trap 'setsid sleep 300.${tag} & exit' TERM; echo up; ${loop}`],
 	["starts one without its environment", (tag) => `trap 'env -i sleep 300.${tag} & exit' TERM; echo up; ${loop}`],
 	["starts one a little later", (tag) => `trap '(sleep 0.1; setsid sleep 300.${tag}) & exit' TERM; echo up; ${loop}`],
+	[
+		"keeps forking without starting a program",
+		(tag) => `perl -e '$SIG{TERM} = "IGNORE"; while (1) { exit if fork }' ${tag} & echo up; sleep 300.${tag}`,
+	],
 	["keeps forking into new sessions", (tag) => `setsid bash ./chain.sh ${tag} & echo up; sleep 300.${tag}`],
 ];
 
