@@ -14,8 +14,8 @@ export interface Redactor {
 
 /** Takes pieces and returns the text that may be shown so far. `end` returns the rest that was held. */
 export interface TextFilter {
-	/** Whether a part of what was pushed is held. */
-	readonly isHolding: boolean;
+	/** How many characters of what was pushed are held. */
+	readonly held: number;
 	push(piece: string): string;
 	end(): string;
 }
@@ -84,8 +84,8 @@ class PieceFilter implements TextFilter {
 		for (const secret of this.#secrets) this.#isFirst[secret.charCodeAt(0) & 0xff] = 1;
 	}
 
-	get isHolding(): boolean {
-		return this.#held !== "";
+	get held(): number {
+		return this.#held.length;
 	}
 
 	push(piece: string): string {

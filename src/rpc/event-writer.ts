@@ -224,7 +224,7 @@ export class EventWriter {
 	#numberRest(seq: number | undefined): void {
 		if (seq === undefined) return;
 		// Frames that waited are followed by others that have their numbers already: then the rest has none.
-		this.#restSeq = this.#filter?.isHolding && !this.#isLate ? this.numbers?.next() : undefined;
+		this.#restSeq = this.#filter?.held && !this.#isLate ? this.numbers?.next() : undefined;
 	}
 
 	/** A block begins or ends: the held rest of the one before is written. */
@@ -267,6 +267,8 @@ export class EventWriter {
 
 	#frame(update: Update, step: Update["assistantMessageEvent"], seq: number | undefined): void {
 		const hasSnapshots = this.#mode === "full" && step.partial !== undefined;
+		const held = this.#filter?.held ?? 0;
+		if (hasSnapshots && held > 0) step = { ...step, partial: withoutEnd(step.partial, step.contentIndex, held) };
 		const size = hasSnapshots || !this.#writer.isAccepting ? sizeOf(step) : 0;
 		let wait = "delta" in step ? frameIntervalMs : 0;
 		if (hasSnapshots) wait = Math.max(wait, (2 * size) / snapshotBytesPerMs);
@@ -279,6 +281,21 @@ export class EventWriter {
 	#put(line: () => string, size: number, alone = false, isClean = false): void {
 		this.#writer.write(this.#writer.isAccepting ? line() : { size, line }, alone, isClean);
 	}
+}
+
+/** Leaves out of a snapshot what its deltas hold back: it may be the beginning of a key. */
+function withoutEnd(message: Update["assistantMessageEvent"]["partial"], contentIndex: number, held: number): typeof message {
+	const cut = (text: string) => text.slice(0, -held);
+	return (
+		message && {
+			...message,
+			content: message.content.map((block, index) => {
+				if (index !== contentIndex) return block;
+				if (block.type === "text") return { ...block, text: cut(block.text) };
+				return block.type === "thinking" ? { ...block, thinking: cut(block.thinking) } : block;
+			}),
+		}
+	);
 }
 
 /** No string is longer than half a gigabyte. A run that produced more has ended all the same; its messages were sent one by one. */

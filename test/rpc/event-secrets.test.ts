@@ -62,6 +62,18 @@ test.each<[UpdateMode]>([["delta"], ["full"]])("a key is replaced, and the delta
 	}
 });
 
+test("a snapshot shows no more of a key that still arrives than the deltas do", async () => {
+	for (const pieces of [...cuts, letters]) {
+		const { frames } = await heard(pieces, "full", [key]);
+		let said = "";
+		for (const { type, message, assistantMessageEvent: step } of frames) {
+			if (type !== "message_update") continue;
+			said += step.delta ?? "";
+			expect([message.content[0].text, step.partial.content[0].text]).toEqual([said, said]);
+		}
+	}
+});
+
 test("the held end of a block is written when the block ends", async () => {
 	const { deltas, content } = await heard(["words and sk-ant"], "delta", [key]);
 	expect([deltas, content]).toEqual([["words and ", "sk-ant"], "words and sk-ant"]);
