@@ -21,7 +21,9 @@ export interface Target {
 	secrets: string[];
 }
 
-const secretName = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTHORIZATION/i;
+const secretName = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH/i;
+/** Letters and digits without a word between them. A path or a name is none: taken for a secret, it would be missing from everything that the model reads. */
+const secretShape = /^(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_+=.~-]{19,}$/;
 
 /** The entry with its variables, or the reason why it cannot be used. */
 export function expand(config: ServerConfig, input: ExpandInput): Target | { problem: string } {
@@ -31,35 +33,35 @@ export function expand(config: ServerConfig, input: ExpandInput): Target | { pro
 		problem ??= `MCP server ${JSON.stringify(config.name)}: ${text}`;
 		return "";
 	};
-	const variable = (name: string, fallback?: string): string => {
+	const variable = (name: string, isInHeader: boolean, fallback?: string): string => {
 		const value = input.env[name];
 		// An empty variable counts as unset where there is a default, as in a shell.
 		if (value === undefined || (value === "" && fallback !== undefined)) return fallback ?? fail(`the variable ${name} is not set`);
-		secrets.push(value);
+		if (isInHeader || secretName.test(name) || secretShape.test(value)) secrets.push(value);
 		return value;
 	};
-	const text = (value: string) =>
+	const text = (value: string, isInHeader = false) =>
 		value.replace(/\$\{([^}]*)\}/g, (_, inside: string) => {
 			if (inside === "workspaceFolder") return input.cwd;
 			if (inside === "userHome") return input.home ?? fail("the variable HOME is not set");
 			if (inside.startsWith("input:")) return fail(`${inside} is asked for by VS Code only`);
 			const [name = "", fallback] = splitOnce(inside.replace(/^env:/, ""), ":-");
-			return variable(name, fallback);
+			return variable(name, isInHeader, fallback);
 		});
 	/** Here `$NAME` alone is a variable too. */
-	const pair = ([name, value]: [string, string]): [string, string] => {
+	const pair = ([name, value]: [string, string], isInHeader: boolean): [string, string] => {
 		const found = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(value);
-		const expanded = found ? variable(found[1] as string) : text(value);
+		const expanded = found ? variable(found[1] as string, isInHeader) : text(value, isInHeader);
 		if (secretName.test(name)) secrets.push(expanded, ...bearer(expanded));
 		return [name, expanded];
 	};
 	const target: Target = {
 		command: text(config.command ?? ""),
-		args: config.args.map(text),
-		env: Object.fromEntries(Object.entries(config.env).map(pair)),
+		args: config.args.map((arg) => text(arg)),
+		env: Object.fromEntries(Object.entries(config.env).map((each) => pair(each, false))),
 		cwd: config.cwd === undefined ? input.cwd : resolve(config.directory, home(text(config.cwd), input.home)),
 		url: text(config.url ?? ""),
-		headers: Object.fromEntries(Object.entries(config.headers).map(pair)),
+		headers: Object.fromEntries(Object.entries(config.headers).map((each) => pair(each, true))),
 		secrets,
 	};
 	return problem === undefined ? target : { problem };

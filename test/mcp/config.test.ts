@@ -120,6 +120,22 @@ describe("variables", () => {
 		});
 	});
 
+	test("a variable that is no secret stays readable: its value may be any word", () => {
+		const env = {
+			USER: "somebody",
+			HOME: "/home/somebody",
+			REGION: "eu-west-1",
+			TENANT: "tenant-of-somebody",
+			GITHUB_PAT: "ghp_0123456789abcdefghij",
+			DB_PASSWD: "a",
+		};
+		const entry = { command: "${HOME}/bin/a", args: ["${USER}", "${REGION}", "${GITHUB_PAT}", "${DB_PASSWD}"], env: { WHO: "$USER" } };
+		const found = expand(one(entry), { env, cwd: "/work", home: "/home/a" });
+		expect("secrets" in found && found.secrets).toEqual([env.GITHUB_PAT, env.DB_PASSWD]);
+		const remote = expand(one({ url: "https://a.test/${REGION}", headers: { "X-Tenant": "${TENANT}" } }), { env, cwd: "/work", home: "/home/a" });
+		expect("secrets" in remote && remote.secrets).toEqual([env.TENANT]);
+	});
+
 	test("what they held, and what its name says, is secret", () => {
 		expect(target({ command: "a", env: { API_KEY: "literal-key", OTHER: "plain" } }).secrets).toEqual(["literal-key"]);
 	});
