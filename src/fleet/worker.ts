@@ -18,11 +18,13 @@ export interface WorkerOptions {
 	directory: string;
 	/** Ends when there is nothing left that this worker could do. */
 	once: boolean;
+	/** How often to ask for work when no notification comes. */
+	pollMs?: number;
 	parts: Omit<RunParts, "queue" | "lease" | "rates" | "directory">;
 	log(text: string): void;
 }
 
-const pollMs = 2000;
+const usualPollMs = 2000;
 
 interface Identity {
 	facts: WorkerFacts;
@@ -32,6 +34,7 @@ interface Identity {
 export class Worker {
 	readonly #options: WorkerOptions;
 	readonly #rates: Rates;
+	readonly #pollMs: number;
 	readonly #runs = new Map<string, RunAtWork>();
 	/** Runs that the queue says we hold and we know nothing of, since the last renewal. */
 	#unknown = new Set<string>();
@@ -40,12 +43,15 @@ export class Worker {
 	#isDraining = false;
 	#isEnding = false;
 	#drainTimer: NodeJS.Timeout | undefined;
-	#wake: () => void = () => undefined;
+	/** Something has happened since the last pause began, so the next one is over at once. */
+	#isWoken = false;
+	#endPause: () => void = () => undefined;
 	#reclaimedAt = Number.NEGATIVE_INFINITY;
 
 	constructor(options: WorkerOptions) {
 		this.#options = options;
 		this.#rates = new Rates(options.queue);
+		this.#pollMs = options.pollMs ?? usualPollMs;
 		this.#directory = join(options.directory, uuid(Date.now()));
 		this.#own = JSON.stringify(holderOf(process.pid));
 	}
@@ -147,7 +153,7 @@ export class Worker {
 					this.#isEnding = true;
 					return;
 				}
-				await this.#pause(pollMs * (0.5 + Math.random()));
+				await this.#pause(this.#pollMs * (0.5 + Math.random()));
 			}
 		} catch (error) {
 			if (queueErrorCode(error) !== "unavailable") throw error;
@@ -166,7 +172,7 @@ export class Worker {
 
 	async #take(facts: WorkerFacts): Promise<Claim | undefined> {
 		const { queue, leaseMs } = this.#options;
-		if (performance.now() - this.#reclaimedAt >= Math.min(pollMs, leaseMs / 4)) {
+		if (performance.now() - this.#reclaimedAt >= Math.min(this.#pollMs, leaseMs / 4)) {
 			const taken = await queue.reclaim(facts, leaseMs);
 			// There may be more of them.
 			if (taken) return taken;
@@ -199,15 +205,22 @@ export class Worker {
 		}
 	}
 
-	/** Until something may have happened. */
-	#pause(ms: number): Promise<void> {
-		return new Promise((resolve) => {
-			const timer = setTimeout(resolve, ms);
-			this.#wake = () => {
-				clearTimeout(timer);
-				resolve();
-			};
-		});
+	#wake(): void {
+		this.#isWoken = true;
+		this.#endPause();
+	}
+
+	/** Waits until something may have happened: since the last pause, not only during this one. */
+	async #pause(ms: number): Promise<void> {
+		if (!this.#isWoken)
+			await new Promise<void>((resolve) => {
+				const timer = setTimeout(resolve, ms);
+				this.#endPause = () => {
+					clearTimeout(timer);
+					resolve();
+				};
+			});
+		this.#isWoken = false;
 	}
 }
 

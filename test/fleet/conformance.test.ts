@@ -4,15 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runTable } from "../../src/app/commands/fleet-view.ts";
+import { listenFor, type SharedQueue, sharedFileQueue } from "../../src/fleet/file/control.ts";
 import { ownFileQueue } from "../../src/fleet/file/queue.ts";
 import { initialise, openPostgresQueue } from "../../src/fleet/postgres/queue.ts";
 import type { Claim, RunQueue, Submission, WorkerFacts } from "../../src/fleet/queue.ts";
+import type { RunParts } from "../../src/fleet/run.ts";
+import { Worker } from "../../src/fleet/worker.ts";
 import { testUnless } from "../unless.ts";
 import { type Cluster, postgresPrograms, startCluster } from "./cluster.ts";
+import { until } from "./fixture.ts";
+
+/** Opens the queue as a process does that only submits and asks. */
+type Another = () => Promise<SharedQueue>;
 
 interface Kind {
 	/** Several objects on one queue, as processes of several machines would have. */
-	open(count: number): Promise<{ queues: RunQueue[]; close(): Promise<void> }>;
+	open(count: number): Promise<{ queues: RunQueue[]; another: Another; close(): Promise<void> }>;
 }
 
 let cluster: Cluster | undefined;
@@ -34,9 +41,12 @@ const file: Kind = {
 		const directory = mkdtempSync(join(tmpdir(), "bl-fleet-"));
 		const owned = ownFileQueue(directory);
 		if (!("queue" in owned)) throw new Error("The new directory has an owner.");
+		const server = await listenFor(owned.queue, directory);
 		return {
 			queues: Array.from({ length: count }, () => owned.queue),
+			another: async () => sharedFileQueue(directory),
 			async close() {
+				server.close();
 				owned.release();
 				rmSync(directory, { recursive: true, force: true });
 			},
@@ -47,8 +57,9 @@ const file: Kind = {
 const postgres: Kind = {
 	async open(count) {
 		const url = (await cluster?.database(initialised)) as string;
-		const queues = await Promise.all(Array.from({ length: count }, () => openPostgresQueue({ url, schema: "bowline_fleet", connections: 2 })));
-		return { queues, close: async () => void (await Promise.all(queues.map((queue) => queue.close()))) };
+		const another = () => openPostgresQueue({ url, schema: "bowline_fleet", connections: 2 });
+		const queues = await Promise.all(Array.from({ length: count }, another));
+		return { queues, another, close: async () => void (await Promise.all(queues.map((queue) => queue.close()))) };
 	},
 };
 
@@ -70,10 +81,10 @@ const receipt = { ok: true };
 const atOnce = -1000;
 
 describe.each(kinds)("%s", (_, kind) => {
-	async function withQueues(work: (queue: RunQueue, all: RunQueue[]) => Promise<void>): Promise<void> {
-		const { queues, close } = await kind.open(work.length > 1 ? 8 : 1);
+	async function withQueues(work: (queue: RunQueue, all: RunQueue[], another: Another) => Promise<void>): Promise<void> {
+		const { queues, another, close } = await kind.open(work.length > 1 ? 8 : 1);
 		try {
-			await work(queues[0] as RunQueue, queues);
+			await work(queues[0] as RunQueue, queues, another);
 		} finally {
 			await close();
 		}
@@ -146,6 +157,49 @@ describe.each(kinds)("%s", (_, kind) => {
 			}
 			expect(new Set(done).size).toBe(12);
 			expect((await queue.lanes()).find(({ name }) => name === "narrow")).toMatchObject({ running: 0, queued: 0 });
+		}));
+
+	test("a worker that never asks by itself gets each run of processes that submit and end, and of a lane that has room again", () =>
+		withQueues(async (queue, _, another) => {
+			await queue.setLane("narrow", { maxRunning: 1 });
+			const parts = {
+				environmentOf: () => ({ problem: "Nothing is done here." }),
+				settingsOf: () => ({ settings: {} }),
+				limits: { stallMs: 60_000, patchBytes: 1000, commitEveryMs: 60_000 },
+				worker: { host: "here", version: "1" },
+				log: () => undefined,
+			} as unknown as RunParts;
+			const directory = mkdtempSync(join(tmpdir(), "bl-work-"));
+			const hour = 3_600_000;
+			const { id: _id, ...facts } = worker("", { slots: 1 });
+			const times = { leaseMs: 2 * hour, renewMs: hour / 2, drainMs: 1, pollMs: hour };
+			const atWork = new Worker({ queue, facts, ...times, directory, once: false, parts, log: () => undefined });
+			const ended = atWork.run();
+			const submitAndEnd = async (key: string, more: Partial<Submission> = {}) => {
+				const client = await another();
+				const [run] = await client.submit([submission(key, more)]);
+				await client.close();
+				return run?.runId as string;
+			};
+			const hasEnded = async (runId: string) => (await queue.result(runId))?.status === "failed";
+			try {
+				for (const key of ["a", "b", "c", "d", "e"]) {
+					const runId = await submitAndEnd(key);
+					await until(() => hasEnded(runId), `${key} has ended`, 20_000);
+				}
+				// Another worker holds the only place, and gives it back for later.
+				const strong = worker("w1", { labels: ["gpu"] });
+				await queue.register(strong);
+				await submitAndEnd("first", { lane: "narrow", needs: ["gpu"] });
+				const first = (await queue.claim(strong)) as Claim;
+				const second = await submitAndEnd("second", { lane: "narrow" });
+				await queue.requeue(first, { delayMs: hour, why: "later", counts: true });
+				await until(() => hasEnded(second), "the second has ended", 20_000);
+			} finally {
+				atWork.drain();
+				await ended;
+				rmSync(directory, { recursive: true, force: true });
+			}
 		}));
 
 	test("a paused lane gives nothing", () =>

@@ -317,7 +317,8 @@ export class FileQueue implements Fleet.RunQueue {
 		change.change("run", run.id, { state: "queued", epoch: run.epoch + 1, attempts, availableAt: Date.now() + delayMs, why });
 		change.commit();
 		this.#queued.add(run.id);
-		if (delayMs === 0) this.#wake();
+		// A run that waits for its time has made room in its lane.
+		this.#wake();
 		return true;
 	}
 

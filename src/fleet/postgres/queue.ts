@@ -23,7 +23,6 @@ type Row = Record<string, unknown>;
 const files: Record<Fleet.LogFile, number> = { session: 0, events: 1 };
 /** Submissions of one transaction. */
 const submitAtOnce = 500;
-const notifyEveryMs = 100;
 
 /** Creates or migrates the schema. Returns a line for each thing it did. */
 export async function initialise({ url, schema }: PostgresOptions): Promise<string[]> {
@@ -73,7 +72,9 @@ export class PostgresQueue implements Fleet.RunQueue {
 	#listening: Promise<void> | undefined;
 	#relisten: NodeJS.Timeout | undefined;
 	#isClosed = false;
-	#notifiedAt = new Map<string, number>();
+	/** Whether there is something to tell the others that no notification has told them. */
+	#isUntold = false;
+	#telling: Promise<void> | undefined;
 
 	constructor(options: PostgresOptions) {
 		this.#options = options;
@@ -100,7 +101,7 @@ export class PostgresQueue implements Fleet.RunQueue {
 		}
 		// Without it claims would sort all waiting runs until Postgres analyzes the table automatically, a minute later. Only the owner may do this; others get a warning.
 		if (submissions.length >= submitAtOnce) await this.#ask(this.#sql.analyze, []).catch(() => undefined);
-		for (const lane of new Set(submissions.map(({ lane }) => lane))) this.#notify(`ready ${lane}`.slice(0, 90));
+		this.#notify();
 		return done;
 	}
 
@@ -271,13 +272,14 @@ export class PostgresQueue implements Fleet.RunQueue {
 	async finish({ runId, epoch }: Fleet.Claim, { status, patch, receipt, usd = 0, tokens = 0 }: Fleet.Result): Promise<boolean> {
 		const rows = await this.#ask(this.#sql.finish, [runId, epoch, status, JSON.stringify(receipt), usd, tokens, patch ?? null]);
 		const done = rows.length > 0 || (await this.#ask(this.#sql.finished, [runId, epoch])).length > 0;
-		if (done) this.#notify("finish");
+		if (done) this.#notify();
 		return done;
 	}
 
 	async requeue({ runId, epoch }: Fleet.Claim, { delayMs, why, counts }: Fleet.Requeue): Promise<boolean> {
 		const rows = await this.#ask(this.#sql.requeue, [runId, epoch, delayMs, counts ? 0 : 1, why]);
-		if (rows.length > 0 && delayMs === 0) this.#notify("ready");
+		// A run that waits for its time has made room in its lane.
+		if (rows.length > 0) this.#notify();
 		return rows.length > 0;
 	}
 
@@ -291,7 +293,7 @@ export class PostgresQueue implements Fleet.RunQueue {
 		const [row] = await this.#repeatedly(() =>
 			this.#ask(this.#sql.cancel, ["ids" in selection ? selection.ids : [], "batch" in selection ? selection.batch : null]),
 		);
-		this.#notify("cancel");
+		this.#notify();
 		return Number(row?.ended ?? 0) + Number(row?.asked ?? 0);
 	}
 
@@ -344,7 +346,7 @@ export class PostgresQueue implements Fleet.RunQueue {
 
 	async drain(worker: string): Promise<boolean> {
 		const rows = await this.#ask(this.#sql.drain, [worker]);
-		this.#notify("drain");
+		this.#notify();
 		return rows.length > 0;
 	}
 
@@ -361,7 +363,7 @@ export class PostgresQueue implements Fleet.RunQueue {
 
 	async setLane(name: string, { maxRunning, pauseMs }: { maxRunning?: number; pauseMs?: number }): Promise<void> {
 		await this.#ask(this.#sql.setLane, [name, maxRunning ?? null, pauseMs ?? null]);
-		this.#notify("ready");
+		this.#notify();
 	}
 
 	async budgets(): Promise<Fleet.Budget[]> {
@@ -394,7 +396,7 @@ export class PostgresQueue implements Fleet.RunQueue {
 
 	async setRate(provider: string, { rpm, tpm, pauseMs }: { rpm?: number | null; tpm?: number | null; pauseMs?: number }): Promise<void> {
 		await this.#ask(this.#sql.setRate, [provider, rpm !== undefined, rpm ?? null, tpm !== undefined, tpm ?? null, pauseMs ?? null]);
-		if (pauseMs !== undefined) this.#notify("pause");
+		if (pauseMs !== undefined) this.#notify();
 	}
 
 	prune(days: number): Promise<string[]> {
@@ -411,6 +413,7 @@ export class PostgresQueue implements Fleet.RunQueue {
 		if (this.#isClosed) return;
 		this.#isClosed = true;
 		clearTimeout(this.#relisten);
+		await this.#telling;
 		// A connection that is broken already has nothing to end.
 		const ended = [this.#listener, this.#pool, this.#renewals].map((each) => each?.end().catch(() => undefined));
 		await Promise.all(ended);
@@ -428,11 +431,14 @@ export class PostgresQueue implements Fleet.RunQueue {
 		this.#listener = client;
 		client.on("error", () => this.#listenLater());
 		client.on("end", () => this.#listenLater());
-		client.on("notification", () => {
-			for (const wake of this.#wakes) wake();
-		});
+		const wake = () => {
+			for (const each of this.#wakes) each();
+		};
+		client.on("notification", wake);
 		await client.connect();
 		await client.query(`listen ${pg.escapeIdentifier(this.#channel)}`);
+		// Tells of what happened before anyone listened.
+		wake();
 	}
 
 	#listenLater(): void {
@@ -449,13 +455,23 @@ export class PostgresQueue implements Fleet.RunQueue {
 		return this.#options.schema;
 	}
 
-	/** Never in a transaction that writes: it would take a lock of the whole cluster while it commits. Failures cost a moment of waiting. */
-	#notify(payload: string): void {
-		const now = performance.now();
-		if (now - (this.#notifiedAt.get(payload) ?? Number.NEGATIVE_INFINITY) < notifyEveryMs) return;
-		this.#notifiedAt.set(payload, now);
-		// Workers also poll: a lost notification only delays them.
-		this.#pool.query("select pg_notify($1, $2)", [this.#channel, payload]).catch(() => undefined);
+	/**
+	 * Wakes those who watch. Never part of a transaction that writes: it would take a lock of the whole cluster while it commits. One notification at a
+	 * time is on its way; a single one follows for all that was to be told meanwhile. `close` waits for them.
+	 */
+	#notify(): void {
+		this.#isUntold = true;
+		this.#telling ??= this.#tell().finally(() => {
+			this.#telling = undefined;
+		});
+	}
+
+	async #tell(): Promise<void> {
+		while (this.#isUntold) {
+			this.#isUntold = false;
+			// Workers also poll: a notification that a broken connection takes along only delays them.
+			await this.#pool.query("select pg_notify($1, '')", [this.#channel]).catch(() => undefined);
+		}
 	}
 
 	async #ask(text: string, values: readonly unknown[]): Promise<Row[]> {
