@@ -9,6 +9,12 @@ export const unknownBudget = (budget: string) =>
 	new QueueError("unknown_budget", `There is no budget ${budget}. Make it: bowline fleet budgets set ${budget} --usd 10`);
 export const unknownRun = (runId: string) => new QueueError("unknown_run", `There is no run ${runId}. See: bowline fleet status`);
 
+/**
+ * How many deaths of workers that it shared with other runs are not counted against a run: any of them may have killed the worker. From then on it is
+ * under suspicion. A worker holds at most one such run at a time, so the next death points at it, and its attempts count.
+ */
+export const sharedDeathsAllowed = 2;
+
 /** Why a run ended without a worker. `died` is followed by the reason of the last attempt. */
 export const reasons = {
 	cancelledEarly: "It was cancelled before it was given to a worker.",

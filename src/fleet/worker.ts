@@ -189,6 +189,8 @@ export class Worker {
 		this.#runs.set(claim.runId, run);
 		void run.done.then(() => {
 			if (this.#runs.get(claim.runId) === run) this.#runs.delete(claim.runId);
+			// A run of a dead worker may have waited for this place.
+			this.#reclaimedAt = Number.NEGATIVE_INFINITY;
 			this.#wake();
 		});
 	}

@@ -241,7 +241,78 @@ describe.each(kinds)("%s", (_, kind) => {
 			expect(await queue.renew("w1")).toMatchObject({ draining: false, cancel: [], held: [{ runId: first.runId, epoch: 1 }], running: 1 });
 			const second = await queue.reclaim(worker("w2"), atOnce);
 			// The worker that asks is old by that lease, too; what counts is that the run is given on.
-			expect(second).toMatchObject({ runId: first.runId, epoch: 2 });
+			expect(second).toMatchObject({ runId: first.runId, epoch: 2, attempts: 2 });
+			await queue.finish(second as Claim, { status: "completed", receipt });
+			// Neither is known to have killed the worker that they shared.
+			await queue.submit([submission("b"), submission("c")]);
+			await queue.register(worker("w3"));
+			expect([await queue.claim(worker("w3")), await queue.claim(worker("w3"))]).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
+			await queue.register(worker("w4"));
+			expect(await queue.reclaim(worker("w4"), atOnce)).toMatchObject({ epoch: 2, attempts: 1 });
+		}));
+
+	test.each([1, 3, 5])("a run that kills its workers is lost after %i attempts, and every run beside it completes", (maxAttempts) =>
+		withQueues(async (queue) => {
+			const keys = ["a", "b", "poison", "c", "d", "e", "f"];
+			const ids = new Map(
+				(await queue.submit(keys.map((key, index) => submission(key, { maxAttempts, priority: -index })))).map(({ runId }, index) => [
+					keys[index],
+					runId,
+				]),
+			);
+			const deaths: number[] = [];
+			for (let count = 1; (await queue.list({ state: "done" })).length < keys.length; count++) {
+				expect(count).toBeLessThan(30);
+				const facts = worker(`w${count}`, { slots: 4 });
+				await queue.register(facts);
+				const claims: Claim[] = [];
+				const take = async () => (await queue.reclaim(facts, 3_600_000)) ?? (await queue.claim(facts));
+				for (let next = await take(); next; next = claims.length < facts.slots ? await take() : undefined) claims.push(next);
+				// It dies before any of its runs has ended.
+				const isDeadly = claims.some(({ key }) => key === "poison");
+				if (isDeadly) deaths.push(claims.length);
+				else for (const claim of claims) expect(await queue.finish(claim, { status: "completed", receipt })).toBe(true);
+				await queue.leave(facts.id);
+			}
+			for (const key of keys) {
+				const result = await queue.result(ids.get(key) as string);
+				expect(result?.status, key).toBe(key === "poison" ? "lost" : "completed");
+				if (key === "poison") expect(result?.receipt).toMatchObject({ attempts: maxAttempts });
+			}
+			// Twice with others, which does not count, and then as often as it may.
+			expect(deaths).toHaveLength(maxAttempts + 2);
+			expect(deaths[0]).toBe(4);
+			expect((await queue.lanes())[0]).toMatchObject({ running: 0, queued: 0 });
+		}),
+	);
+
+	test("a worker holds at most one run that is under suspicion, and any number of others", () =>
+		withQueues(async (queue) => {
+			await queue.submit(["a", "b", "c"].map((key) => submission(key)));
+			const taken = async (id: string) => {
+				await queue.register(worker(id));
+				const found: Claim[] = [];
+				for (;;) {
+					const claim = (await queue.reclaim(worker(id), 3_600_000)) ?? (await queue.claim(worker(id)));
+					if (!claim) return found;
+					found.push(claim);
+				}
+			};
+			for (const id of ["w1", "w2"]) {
+				expect((await taken(id)).map(({ key, attempts }) => `${key} ${attempts}`).sort()).toEqual(["a 1", "b 1", "c 1"]);
+				await queue.leave(id);
+			}
+			const [first, ...none] = await taken("w3");
+			expect([first?.attempts, none]).toEqual([1, []]);
+			expect(await taken("w4")).toHaveLength(1);
+			await queue.submit([submission("d"), submission("e")]);
+			expect((await taken("w3")).map(({ key }) => key).sort()).toEqual(["d", "e"]);
+			// It is under suspicion in the queue, too.
+			expect(await queue.requeue(first as Claim, { delayMs: 0, why: "drained", counts: false })).toBe(true);
+			expect(await taken("w4")).toEqual([]);
+			const [last] = await taken("w3");
+			expect(last?.key).not.toBe(first?.key);
+			expect((await taken("w5")).map(({ key }) => key)).toEqual([first?.key]);
 		}));
 
 	test("a commit whose answer was lost can be repeated, and its lines are there once", () =>

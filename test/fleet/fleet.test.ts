@@ -153,6 +153,23 @@ test("a worker is killed at each kind of commit: the next one repeats no step th
 	}
 });
 
+test("workers that are killed with several runs cost none of them its only attempt, and the last worker ends them all", {
+	timeout: 180_000,
+}, async () => {
+	const { fixture, queue, work } = begin({ waitAt: 1 });
+	const runs = await queue.submit(["a", "b", "c"].map((key) => submissionFor(fixture, key, { maxAttempts: 1 })));
+	for (const epoch of [1, 2]) {
+		const worker = work(["--slots", "3"]);
+		const begun = () => runs.every(({ runId }) => readFileSync(fixture.effects, "utf8").includes(`${runId} ${epoch} 1\n`));
+		await until(begun, "all of them work on their first step");
+		worker.child.kill("SIGKILL");
+		await worker.exited;
+	}
+	fixture.go();
+	await succeeds(work(["--once", "--slots", "3"]));
+	for (const { runId } of runs) expect(await queue.result(runId)).toMatchObject({ status: "completed", receipt: { attempts: 1 } });
+});
+
 test("an agent that is killed is started again under the same epoch", { timeout: 180_000 }, async () => {
 	const { fixture, queue, work } = begin({ waitAt: 2 });
 	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one")]);

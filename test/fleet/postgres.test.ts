@@ -222,12 +222,15 @@ describeUnless(!hasPostgres && "PostgreSQL is not installed")("postgres", () => 
 		const url = await cluster.database(initialised);
 		const owner = new pg.Client({ connectionString: url });
 		await owner.connect();
-		await owner.query(`drop function ${schema}.make_partitions; update ${schema}.meta set minor = 1`);
+		await owner.query(
+			`drop function ${schema}.make_partitions; alter table ${schema}.worker drop column held; alter table ${schema}.run drop column shared_deaths;
+			update ${schema}.meta set minor = 1`,
+		);
 		await expect(openPostgresQueue({ url, schema })).rejects.toMatchObject({
 			code: "not_initialised",
 			message: expect.stringContaining("fleet init"),
 		});
-		expect(await initialise({ url, schema })).toEqual(["applied step 2"]);
+		expect(await initialise({ url, schema })).toEqual(["applied step 2", "applied step 3"]);
 		expect(await initialise({ url, schema })).toEqual([]);
 		await owner.query(`update ${schema}.meta set major = 9`);
 		await expect(openPostgresQueue({ url, schema })).rejects.toMatchObject({ code: "other_version" });

@@ -20,6 +20,8 @@ export interface Tables {
 		seenAt: number;
 		draining: boolean;
 		gone: boolean;
+		/** How many runs it held when it died. */
+		held?: number;
 	};
 	run: {
 		id: string;
@@ -32,6 +34,8 @@ export interface Tables {
 		epoch: number;
 		attempts: number;
 		maxAttempts: number;
+		/** How often a worker died that it shared with other runs, without counting as an attempt. */
+		sharedDeaths?: number;
 		availableAt: number;
 		worker: string | null;
 		cancelAt: number | null;

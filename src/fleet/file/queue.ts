@@ -7,7 +7,7 @@ import { claim as claimFile, holderOf, unclaim } from "../../lib/claim.ts";
 import { uuid } from "../../lib/ids.ts";
 import type { FleetSandbox } from "../../protocol/serve.ts";
 import type * as Fleet from "../queue.ts";
-import { keyReused, reasons, savedRun, unknownBudget, unknownLane, unknownRun } from "../shared.ts";
+import { keyReused, reasons, savedRun, sharedDeathsAllowed, unknownBudget, unknownLane, unknownRun } from "../shared.ts";
 import { type RunSpec, submissionDigest } from "../spec.ts";
 import { Journal, type Tables, type Transaction } from "./journal.ts";
 import { RunFiles } from "./run-files.ts";
@@ -66,7 +66,7 @@ export class FileQueue implements Fleet.RunQueue {
 		const start = this.#journal.begin();
 		if (!this.#journal.get("lane", "default")) start.put("lane", { name: "default", maxRunning: noCeiling, running: 0, pausedUntil: 0 });
 		// Whoever owned the directory before is dead.
-		for (const { id, gone } of this.#journal.all("worker")) if (!gone) start.change("worker", id, { gone: true });
+		for (const { id, gone } of this.#journal.all("worker")) if (!gone) this.#declareDead(start, id);
 		start.commit();
 	}
 
@@ -150,23 +150,37 @@ export class FileQueue implements Fleet.RunQueue {
 	}
 
 	async leave(worker: string): Promise<void> {
-		if (this.#journal.get("worker", worker)) this.#change((change) => change.change("worker", worker, { gone: true }));
+		if (this.#journal.get("worker", worker)?.gone === false) this.#change((change) => this.#declareDead(change, worker));
 	}
 
 	async reclaim({ id, labels, lanes }: Fleet.WorkerFacts, leaseMs: number): Promise<Fleet.Claim | undefined> {
 		const now = Date.now();
 		for (;;) {
 			const change = this.#journal.begin();
-			for (const worker of this.#journal.all("worker"))
-				if (!worker.gone && worker.seenAt < now - leaseMs) change.change("worker", worker.id, { gone: true });
+			for (const worker of this.#journal.all("worker")) if (!worker.gone && worker.seenAt < now - leaseMs) this.#declareDead(change, worker.id);
+			const isFull = this.#holdsSuspect(id);
+			/** A death that the run has shared counts only when it is under suspicion. */
+			const counts = ({ worker, sharedDeaths = 0 }: Run) =>
+				(change.get("worker", worker as string)?.held ?? 1) <= 1 || sharedDeaths >= sharedDeathsAllowed;
+			const isOver = (run: Run) => run.cancelAt !== null || (counts(run) && run.attempts >= run.maxAttempts);
+			const fits = (run: Run) => isOver(run) || !isFull || (run.sharedDeaths ?? 0) + (counts(run) ? 0 : 1) < sharedDeathsAllowed;
 			const lost = this.#runs(
-				(run) => run.state === "running" && run.worker !== null && change.get("worker", run.worker)?.gone === true && serves(run, labels, lanes),
+				(run) =>
+					run.state === "running" &&
+					run.worker !== null &&
+					change.get("worker", run.worker)?.gone === true &&
+					serves(run, labels, lanes) &&
+					fits(run),
 			).sort((a, b) => (a.id < b.id ? -1 : 1))[0];
 			if (!lost) {
 				change.commit();
 				return undefined;
 			}
-			if (lost.cancelAt === null && lost.attempts < lost.maxAttempts) return this.#give(change, lost, id, now);
+			if (!isOver(lost)) {
+				if (counts(lost)) return this.#give(change, lost, id, now);
+				const spared = change.change("run", lost.id, { attempts: lost.attempts - 1, sharedDeaths: (lost.sharedDeaths ?? 0) + 1 });
+				return this.#give(change, spared, id, now);
+			}
 			const cancelled = lost.cancelAt !== null;
 			const reason = cancelled ? reasons.cancelledLate : `${reasons.died}${lost.why === null ? "" : ` ${lost.why}`}`;
 			this.#end(change, lost, cancelled ? "cancelled" : "lost", reason, now);
@@ -178,10 +192,11 @@ export class FileQueue implements Fleet.RunQueue {
 
 	async claim({ id, labels, lanes }: Fleet.WorkerFacts): Promise<Fleet.Claim | undefined> {
 		const now = Date.now();
+		const isFull = this.#holdsSuspect(id);
 		let best: Run | undefined;
 		for (const waiting of this.#queued) {
 			const run = this.#journal.get("run", waiting);
-			if (!run || run.availableAt > now || !serves(run, labels, lanes)) continue;
+			if (!run || run.availableAt > now || !serves(run, labels, lanes) || (isFull && isSuspect(run))) continue;
 			if (best && (best.priority > run.priority || (best.priority === run.priority && best.id < run.id))) continue;
 			const lane = this.#journal.get("lane", run.lane);
 			if (lane && lane.running < lane.maxRunning && lane.pausedUntil <= now) best = run;
@@ -434,7 +449,7 @@ export class FileQueue implements Fleet.RunQueue {
 		const now = Date.now();
 		return [...this.#journal.all("worker")]
 			.filter(({ gone, seenAt }) => !gone || seenAt > now - 3_600_000)
-			.map(({ seenAt, startedAt, ...worker }) => ({
+			.map(({ seenAt, startedAt, held: _, ...worker }) => ({
 				...worker,
 				startedAt: iso(startedAt),
 				seenMs: now - seenAt,
@@ -529,6 +544,16 @@ export class FileQueue implements Fleet.RunQueue {
 		return run && run.epoch === epoch && run.state === "running" ? run : undefined;
 	}
 
+	#declareDead(change: Transaction, worker: string): void {
+		const held = this.#runs((run) => run.state === "running" && run.worker === worker).length;
+		change.change("worker", worker, { gone: true, held });
+	}
+
+	/** Whether the worker holds a run that is under suspicion of killing its workers: then it gets no second one. */
+	#holdsSuspect(worker: string): boolean {
+		return this.#runs((run) => run.state === "running" && run.worker === worker && isSuspect(run)).length > 0;
+	}
+
 	#spec(id: string): RunSpec {
 		const row = this.#journal.get("spec", id);
 		if (!row) throw unknownRun(id);
@@ -593,6 +618,8 @@ export class FileQueue implements Fleet.RunQueue {
 		for (const wake of this.#wakes) setImmediate(wake);
 	}
 }
+
+const isSuspect = ({ sharedDeaths = 0 }: Run) => sharedDeaths >= sharedDeathsAllowed;
 
 function serves({ needs, lane }: Run, labels: readonly string[], lanes: readonly string[] | undefined): boolean {
 	return needs.every((need) => labels.includes(need)) && (lanes === undefined || lanes.includes(lane));

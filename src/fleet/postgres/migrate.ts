@@ -3,7 +3,7 @@ import type { ClientBase } from "pg";
 import { QueueError } from "../queue.ts";
 
 /** Its first number changes when older workers must not go on. */
-export const schemaVersion = { major: 1, minor: 2 } as const;
+export const schemaVersion = { major: 1, minor: 3 } as const;
 
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
@@ -53,6 +53,10 @@ do $body$ begin
   alter table ${s}.log alter column body set compression lz4;
 exception when feature_not_supported then null;
 end $body$;`,
+	// How many runs a worker held when it died, and how often a run has shared such a worker.
+	(s) => `
+alter table ${s}.worker add column held int;
+alter table ${s}.run add column shared_deaths int not null default 0;`,
 ];
 
 /** Inside of a text, as a pattern of `format`. */

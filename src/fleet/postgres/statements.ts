@@ -1,5 +1,5 @@
 /** The statements. Each is one round trip and one transaction; the epoch in its condition is the fence. */
-import { reasons } from "../shared.ts";
+import { reasons, sharedDeathsAllowed } from "../shared.ts";
 import { lockKey, quoted } from "./migrate.ts";
 
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
@@ -20,6 +20,10 @@ export function statementsFor(schema: string) {
     from ${taken} t left join cp on cp.run_id = t.id where t.epoch > 1`;
 	const endedReceipt = (reason: string) =>
 		`json_build_object('runId', e.id, 'key', e.key, 'epoch', e.epoch, 'attempts', e.attempts, 'status', ${reason}, 'finishedAt', now(), 'reason', e.reason)::text`;
+
+	const heldBy = (worker: string) => `(select count(*)::int from ${s}.run h where h.worker = ${worker} and h.state = 'running')`;
+	/** Whether the worker $1 holds a run that is under suspicion of killing its workers: then it gets no second one. */
+	const holdsSuspect = `exists (select 1 from ${s}.run h where h.worker = $1 and h.state = 'running' and h.shared_deaths >= ${sharedDeathsAllowed})`;
 
 	return {
 		/** No row: a twin has not committed yet; ask again. */
@@ -44,6 +48,7 @@ union all select g.key, r.id, false, r.key_digest = decode(g.digest, 'hex') from
 		/** $1 worker, $2 labels, $3 lanes or null. The lane's row lock makes its ceiling exact. */
 		claim: `with pick as (select r.id, r.lane, r.day from ${s}.run r join ${s}.lane l on l.name = r.lane where r.state = 'queued' and r.available_at <= now()
     and r.needs <@ $2::text[] and ($3::text[] is null or r.lane = any($3::text[])) and l.running < l.max_running and l.paused_until <= now()
+    and (r.shared_deaths < ${sharedDeathsAllowed} or not ${holdsSuspect})
     order by r.priority desc, r.id limit 1 for update of r skip locked),
 room as (update ${s}.lane l set running = running + 1 from pick where l.name = pick.lane and l.running < l.max_running returning l.name),
 cp as (${newestCheckpoint("pick")}),
@@ -52,12 +57,21 @@ taken as (update ${s}.run r set state = 'running', epoch = epoch + 1, attempts =
 noted as (${note("taken", "$1")})
 select * from taken`,
 
-		/** $1 worker, $2 labels, $3 lease in ms, $4 lanes or null. Ends runs that are cancelled or out of attempts, takes over one other. */
+		/**
+		 * $1 worker, $2 labels, $3 lease in ms, $4 lanes or null. Ends runs that are cancelled or out of attempts, takes over one other. A death that the
+		 * run has shared counts only when it is under suspicion.
+		 */
 		reclaim: `with lk as materialized (select pg_try_advisory_xact_lock(${reclaimLock}) as ok),
-dead as (update ${s}.worker set gone = true where (select ok from lk) and not gone and seen_at < now() - $3::float8 * interval '1 ms' returning id),
-pick as (select r.id, r.day, r.lane, r.attempts >= r.max_attempts as spent, r.cancel_at is not null as cancelled from ${s}.run r join ${s}.worker w on w.id = r.worker
-    where (select ok from lk) and r.state = 'running' and (w.gone or w.id in (select id from dead)) and r.needs <@ $2::text[]
-    and ($4::text[] is null or r.lane = any($4::text[])) order by r.id limit 1 for update of r skip locked),
+dead as (update ${s}.worker w set gone = true, held = ${heldBy("w.id")}
+    where (select ok from lk) and not gone and seen_at < now() - $3::float8 * interval '1 ms' returning id, held),
+pick as (select r.id, r.day, r.lane, d.counts, d.spent, r.cancel_at is not null as cancelled
+    from ${s}.run r join ${s}.worker w on w.id = r.worker left join dead on dead.id = w.id,
+    lateral (select coalesce(dead.held, w.held, 1) <= 1 or r.shared_deaths >= ${sharedDeathsAllowed} as counts) c,
+    lateral (select c.counts, c.counts and r.attempts >= r.max_attempts as spent) d
+    where (select ok from lk) and r.state = 'running' and (w.gone or dead.id is not null) and r.needs <@ $2::text[]
+    and ($4::text[] is null or r.lane = any($4::text[]))
+    and (d.spent or r.cancel_at is not null or r.shared_deaths + (not d.counts)::int < ${sharedDeathsAllowed} or not ${holdsSuspect})
+    order by r.id limit 1 for update of r skip locked),
 cp as (${newestCheckpoint("pick")}),
 ended as (update ${s}.run r set state = 'done', epoch = epoch + 1, finished_at = now() from pick p where r.id = p.id and (p.spent or p.cancelled)
     returning r.id, r.key, r.epoch, r.attempts, r.lane, p.cancelled,
@@ -67,7 +81,8 @@ told as (insert into ${s}.result (run_id, epoch, status, patch, receipt) select 
     cp.patch, ${endedReceipt("case when e.cancelled then 'cancelled' else 'lost' end")} from ended e left join cp on cp.run_id = e.id),
 unheld as (delete from ${s}.hold using ended where hold.run_id = ended.id returning hold.budget, hold.usd, hold.tokens),
 repaid as (update ${s}.budget set held_usd = held_usd - unheld.usd, held_tokens = held_tokens - unheld.tokens from unheld where budget.id = unheld.budget),
-taken as (update ${s}.run r set epoch = epoch + 1, attempts = attempts + 1, worker = $1 from pick p where r.id = p.id and not (p.spent or p.cancelled)
+taken as (update ${s}.run r set epoch = epoch + 1, attempts = attempts + p.counts::int, shared_deaths = shared_deaths + (not p.counts)::int, worker = $1
+    from pick p where r.id = p.id and not (p.spent or p.cancelled)
     returning ${claimed}),
 noted as (${note("taken", "$1")})
 select taken.*, (select count(*) from ended)::int as ended from (select 1) as one left join taken on true`,
@@ -105,7 +120,7 @@ select cancel_at is not null as cancel from r`,
   (select coalesce(json_agg(json_build_object('provider', provider, 'rpm', rpm, 'tpm', tpm, 'pausedMs',
     case when paused_until > now() then (extract(epoch from paused_until - now()) * 1000)::bigint else 0 end)), '[]') from ${s}.rate) as rates`,
 
-		leave: `update ${s}.worker set gone = true where id = $1`,
+		leave: `update ${s}.worker set gone = true, held = ${heldBy("$1")} where id = $1 and not gone`,
 
 		/** $5 and $6: spent since the last commit. */
 		finish: `with r as (update ${s}.run set state = 'done', finished_at = now(), usd = usd + $5::numeric, tokens = tokens + $6::bigint
