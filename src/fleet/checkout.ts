@@ -4,8 +4,10 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utime
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Git, GitError } from "../snapshots/git.ts";
+import { guardAgain } from "../snapshots/programs.ts";
 import { alone } from "../snapshots/repository-lock.ts";
 import type { RunSpec } from "./spec.ts";
+import { allowedTransports } from "./transports.ts";
 
 /** The repository cannot be had, and asking again would not help. */
 export class CheckoutError extends Error {
@@ -27,7 +29,6 @@ export interface Mirror {
 const freshForMs = 60_000;
 /** A mirror that was used this recently may be borrowed from by another worker of this machine. */
 const inUseForMs = 24 * 3_600_000;
-const transports = "https:http:ssh:git:file";
 
 export class Mirrors {
 	readonly #git: Git;
@@ -37,7 +38,7 @@ export class Mirrors {
 	readonly #queues = new Map<string, Promise<unknown>>();
 
 	constructor(git: Git, directory: string, maxBytes: number) {
-		this.#git = git.with({ cwd: "/", variables: { GIT_ALLOW_PROTOCOL: transports, GIT_NO_LAZY_FETCH: undefined } });
+		this.#git = git.with({ cwd: "/", variables: { GIT_NO_LAZY_FETCH: undefined } });
 		this.#directory = directory;
 		this.#maxBytes = maxBytes;
 	}
@@ -70,15 +71,16 @@ export class Mirrors {
 
 	async #fetched(place: string, path: string, repo: RunSpec["repo"], signal: AbortSignal): Promise<Mirror> {
 		const marker = join(place, "fetched");
+		const transports = { GIT_ALLOW_PROTOCOL: await allowedTransports(this.#git, { of: "run", signal }) };
 		if (!existsSync(path)) {
 			const partial = `${path}.partial`;
 			rmSync(partial, { recursive: true, force: true });
-			await this.#git.run(["clone", "--mirror", "--quiet", "--", repo.url, partial], { signal });
+			await this.#git.with({ variables: transports }).run(["clone", "--mirror", "--quiet", "--", repo.url, partial], { signal });
 			renameSync(partial, path);
 			writeFileSync(marker, "");
 			await this.#makeRoom(place);
 		}
-		const mirror = this.#git.with({ cwd: path, variables: { GIT_DIR: path } });
+		const mirror = this.#git.with({ cwd: path, variables: { ...transports, GIT_DIR: path } });
 		const age = () => Date.now() - (statSync(marker, { throwIfNoEntry: false })?.mtimeMs ?? 0);
 		const fetch = async () => {
 			await mirror.run(["fetch", "--prune", "--quiet", "--no-auto-gc", "origin"], { signal });
@@ -134,7 +136,7 @@ async function commitOf(mirror: Git, { ref, commit }: RunSpec["repo"], signal: A
 
 /** A working tree of its own. `origin` is the real repository; hooks are off. */
 export async function checkOut(git: Git, mirror: Mirror, repo: RunSpec["repo"], top: string, signal: AbortSignal): Promise<void> {
-	const local = git.with({ cwd: "/", variables: { GIT_ALLOW_PROTOCOL: transports } });
+	const local = git.with({ cwd: "/", variables: { GIT_ALLOW_PROTOCOL: "file" } });
 	try {
 		await local.run(["clone", "--shared", "--no-tags", "--no-checkout", "--quiet", "--", mirror.path, top], { signal });
 		const tree = git.with({ cwd: top });
@@ -143,11 +145,36 @@ export async function checkOut(git: Git, mirror: Mirror, repo: RunSpec["repo"], 
 		// Files as they are stored: what git would convert here would come back as a change of every file.
 		writeFileSync(join(top, ".git/info/attributes"), "* -text !eol !filter !ident !working-tree-encoding\n");
 		await tree.run(["checkout", "--quiet", "--detach", mirror.commit], { signal });
-		if (repo.submodules)
-			await tree.with({ variables: { GIT_ALLOW_PROTOCOL: transports } }).run(["submodule", "update", "--init", "--recursive", "--quiet"], { signal });
+		if (repo.submodules) await checkOutSubmodules(tree, signal);
 	} catch (error) {
-		throw explained(error, repo.url);
+		throw refusedSubmodule(error, repo.url, top) ?? explained(error, repo.url);
 	}
+}
+
+/** The repository chooses the urls, so paths on this machine are not among those that git fetches. Filters of the worker's configuration do not run. */
+async function checkOutSubmodules(tree: Git, signal: AbortSignal): Promise<void> {
+	const { git } = await guardAgain({ git: tree, filteringGit: tree });
+	const GIT_ALLOW_PROTOCOL = await allowedTransports(tree, { of: "submodule", signal });
+	await git.with({ variables: { GIT_ALLOW_PROTOCOL } }).run(["submodule", "update", "--init", "--recursive", "--quiet"], { signal });
+}
+
+function refusedSubmodule(error: unknown, url: string, top: string): CheckoutError | undefined {
+	const stderr = error instanceof GitError ? error.stderr : "";
+	const [, transport] = /transport '([^']+)' not allowed/.exec(stderr) ?? [];
+	const [, from, path] = /clone of '(.+)' into submodule path '(.+)' failed/.exec(stderr) ?? [];
+	if (transport === undefined || path === undefined) return undefined;
+	const name = path.startsWith(`${top}/`) ? path.slice(top.length + 1) : path;
+	const remedy =
+		transport === "file"
+			? "A repository may not name others on the worker's machine. Give the submodule a url of https or ssh, or allow it there: git config --global protocol.file.allow always"
+			: `Give the submodule a url of https or ssh, or allow it on the worker: git config --global protocol.${transport}.allow always`;
+	return new CheckoutError(
+		`The submodule ${name} of ${url} is not fetched from ${from}: git refuses the transport ${transport} there. ${remedy}`,
+		false,
+		{
+			cause: error,
+		},
+	);
 }
 
 async function sizeOf(place: string): Promise<number> {

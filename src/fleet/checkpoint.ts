@@ -6,6 +6,7 @@ import { writePatch } from "../snapshots/patch.ts";
 import { findRepository } from "../snapshots/repository.ts";
 import { Shadow } from "../snapshots/shadow.ts";
 import { takeTree } from "../snapshots/take.ts";
+import { allowedTransports } from "./transports.ts";
 
 export class PatchTooLarge extends Error {
 	override readonly name = "PatchTooLarge";
@@ -88,7 +89,7 @@ export class FileStates {
 		const variables = { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
 		const shadow = this.#shadow.git().with({ variables });
 		const made = await shadow.line(["commit-tree", input.tree, "-p", input.commit, "-m", input.message]);
-		const variablesOfPush = { GIT_ALLOW_PROTOCOL: "https:http:ssh:git:file", GIT_DIR: this.#shadow.directory };
+		const variablesOfPush = { GIT_ALLOW_PROTOCOL: await allowedTransports(git, { of: "run" }), GIT_DIR: this.#shadow.directory };
 		await git
 			.with({ cwd: this.#place.top, variables: variablesOfPush })
 			.run(["push", "--quiet", "--force", "--no-verify", "--", input.url, `${made}:refs/heads/${input.branch}`]);

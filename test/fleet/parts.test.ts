@@ -579,3 +579,61 @@ describe("examples/deploy", () => {
 		expect(lines.filter((line) => !/^\[(Unit|Service|Install)\]$|^[A-Z]\w+=\S/.test(line))).toEqual([]);
 	});
 });
+
+test("a repository may not have others of the worker's machine checked out as its submodules, unless the worker allows it", async () => {
+	const folder = newFolder();
+	const commit = (cwd: string) => {
+		runGit(cwd, "add", "-A");
+		runGit(cwd, "commit", "-qm", "all");
+	};
+	const make = (name: string) => {
+		const top = join(folder, name);
+		mkdirSync(top);
+		runGit(top, "init", "-q", "-b", "main");
+		writeFileSync(join(top, "secret.txt"), "of another team\n");
+		writeFileSync(join(top, ".gitattributes"), "* filter=evil\n");
+		commit(top);
+		return top;
+	};
+	const secret = make("secret");
+	const urls = { path: secret, url: `file://${secret}`, relative: "../secret" };
+	const config = join(folder, "gitconfig");
+	const environment = { ...process.env, GIT_CONFIG_GLOBAL: config };
+	const shell = new Shell({ cwd: folder, environment: () => environment, redact: redactor(() => []) });
+	const git = new Git({ shell: async () => shell, environment: () => environment }, "/");
+	const { signal } = new AbortController();
+	const filter = `[filter "evil"]\n\tsmudge = touch ${join(folder, "evil")}; cat\n`;
+	writeFileSync(config, filter);
+	try {
+		const checkedOut = async (name: string, repository: string) => {
+			const repo = { url: repository, submodules: true };
+			const mirror = await new Mirrors(git, join(folder, "cache"), 1e9).ensure(repo, signal);
+			const top = join(folder, "checkouts", name);
+			mkdirSync(dirname(top), { recursive: true });
+			await checkOut(git, mirror, repo, top, signal);
+			return readFileSync(join(top, "lib/inner/secret.txt"), "utf8");
+		};
+		for (const [name, url] of Object.entries(urls)) {
+			const repository = make(name);
+			runGit(repository, "-c", "protocol.file.allow=always", "submodule", "add", "-q", secret, "lib/inner");
+			runGit(repository, "config", "-f", ".gitmodules", "submodule.lib/inner.url", url);
+			commit(repository);
+			await expect(checkedOut(name, repository), name).rejects.toMatchObject({
+				name: "CheckoutError",
+				isPassing: false,
+				message: expect.stringMatching(/^The submodule lib\/inner of .* transport file .*protocol\.file\.allow always$/),
+			});
+			// A submodule that is only pointed to is no reason to refuse the run.
+			const mirror = await new Mirrors(git, join(folder, "cache"), 1e9).ensure({ url: repository }, signal);
+			await checkOut(git, mirror, { url: repository }, join(folder, "checkouts", `${name}-without`), signal);
+		}
+		writeFileSync(config, `${filter}[protocol "file"]\n\tallow = always\n`);
+		for (const name of Object.keys(urls)) expect(await checkedOut(`${name}-allowed`, join(folder, name))).toBe("of another team\n");
+		expect(existsSync(join(folder, "evil"))).toBe(false);
+		// What the worker's configuration forbids is forbidden for the run's own url, too.
+		writeFileSync(config, '[protocol "file"]\n\tallow = never\n');
+		await expect(new Mirrors(git, join(folder, "cache-2"), 1e9).ensure({ url: secret }, signal)).rejects.toThrow("transport 'file' not allowed");
+	} finally {
+		await shell.close();
+	}
+});

@@ -57,7 +57,8 @@ test("a branch is pushed, submodules are there when asked for, and a provider's 
 		submissionFor(fixture, "429", { spec: { prompt: "Ask a busy provider." } }),
 		submissionFor(fixture, "529", { spec: { prompt: "Ask an overloaded provider." } }),
 	]);
-	expect(await fixture.work(home, ["--once", "--slots", "2"], {}).exited).toBe(0);
+	const localSubmodules = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "protocol.file.allow", GIT_CONFIG_VALUE_0: "always" };
+	expect(await fixture.work(home, ["--once", "--slots", "2"], {}, localSubmodules).exited).toBe(0);
 	const [branch, submodule, busyRun, overloaded] = await Promise.all(runs.map(({ runId }) => queue.result(runId)));
 
 	expect(branch).toMatchObject({ status: "completed", receipt: { branch: `bowline/${branch?.runId}-1` } });
