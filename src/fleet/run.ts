@@ -105,6 +105,10 @@ export class RunAtWork {
 	#hasCheckpoint = false;
 	#states: FileStates | undefined;
 	#checkpoint = { n: 0, tree: "" };
+	/** Tool calls of the agent itself that have begun and not ended. */
+	readonly #calls = new Set<string>();
+	/** A call has ended since the newest checkpoint: its result is lost with its files unless the next one comes first. */
+	#hasNewResult = false;
 	#agent: Agent | undefined;
 	#ending: { status: Status; reason: string } | undefined;
 	#requeue: { why: string; counts: boolean } | undefined;
@@ -260,7 +264,7 @@ export class RunAtWork {
 		writeFileSync(this.#eventFile, kept.events + text(first), { mode: 0o600 });
 		this.#session = new Tail(this.#sessionFile, Buffer.byteLength(kept.session));
 		this.#events = new Tail(this.#eventFile, Buffer.byteLength(kept.events));
-		this.#grantedBefore = grantedCalls(cutEvents);
+		this.#grantedBefore = begunCalls(events, cutEvents);
 	}
 	#grantedBefore: string[] = [];
 
@@ -287,6 +291,8 @@ export class RunAtWork {
 			if (performance.now() - this.#lastLife > stallMs) this.#stop("stalled", `There was no sign of work for ${stallMs} ms.`);
 		});
 		every(commitEveryMs, () => {
+			// The agent is about to ask, and the result of its call is stored with its files then.
+			if (this.#hasNewResult && this.#calls.size === 0) return;
 			// A failure is noticed at the next gate.
 			if (this.#hasCheckpoint && !this.#fence.signal.aborted) this.#commit({ onlyIfNew: true }).catch(() => undefined);
 		});
@@ -320,6 +326,7 @@ export class RunAtWork {
 		let isResumed = this.#hasCheckpoint;
 		for (let restarts = 0; ; restarts++) {
 			this.#inFlight.clear();
+			this.#calls.clear();
 			this.#agent = await this.#startAgent(settings, environment);
 			const ended = await this.#converse(this.#agent, isResumed, verification);
 			this.#fence.signal.throwIfAborted();
@@ -360,7 +367,14 @@ export class RunAtWork {
 				this.#lastLife = performance.now();
 				if (frame.type === "turn_end" && !failed.has(String((frame.message as { stopReason?: string }).stopReason)))
 					this.#parts.rates.succeeded(this.#provider);
-				if (frame.type === "tool_execution_start" && frame.toolName === "task") this.#inFlight.begun(frame.toolCallId);
+				if (frame.type === "tool_execution_start") {
+					this.#calls.add(frame.toolCallId);
+					if (frame.toolName === "task") this.#inFlight.begun(frame.toolCallId);
+				}
+				if (frame.type === "tool_execution_end") {
+					this.#calls.delete(frame.toolCallId);
+					this.#hasNewResult = true;
+				}
 				if (frame.type !== "tool_execution_update" || frame.toolName !== "task") return;
 				const { progress } = (frame.partialResult.details ?? {}) as { progress?: ChildProgress[] };
 				if (progress) this.#inFlight.progressed(frame.toolCallId, progress);
@@ -492,8 +506,7 @@ export class RunAtWork {
 		this.#lastLife = performance.now();
 		if (this.#isOver) return { allow: false, end: true, reason: "The run is over." };
 		try {
-			const isOwn = request.kind === "model" && !request.agentPath?.length;
-			await this.#commit(isOwn ? { checkpoint: await this.#takeCheckpoint() } : {});
+			await this.#commit(this.#isBetweenSteps(request) ? { checkpoint: await this.#takeCheckpoint() } : {});
 			const answer = await this.#decide(request);
 			// The last look at the clock is right before the answer: a worker that was frozen in between must not grant anything.
 			return this.#parts.lease.isHeld && !this.#fence.signal.aborted ? answer : undefined;
@@ -505,6 +518,12 @@ export class RunAtWork {
 		}
 	}
 	#failure: Error | undefined;
+
+	/** Whether no call is at work and the files are those of the conversation: before a request, and before a call that follows another of its turn. */
+	#isBetweenSteps({ kind, agentPath, toolCallId }: GateRequest): boolean {
+		if (agentPath?.length) return false;
+		return kind === "model" || (kind === "tool" && this.#hasNewResult && [...this.#calls].every((id) => id === toolCallId));
+	}
 
 	async #decide(request: GateRequest): Promise<Omit<GateResponse, "type" | "id">> {
 		const refuse = (status: Status, reason: string) => {
@@ -583,6 +602,7 @@ export class RunAtWork {
 				if (checkpoint) {
 					this.#checkpoint = { ...this.#checkpoint, ...checkpoint };
 					this.#hasCheckpoint = true;
+					this.#hasNewResult = false;
 				}
 				if (answer.cancel) this.#stop("cancelled", "It was cancelled.");
 			});
@@ -688,12 +708,19 @@ function estimateOf({ estimate }: GateRequest): Estimate {
 	return { usd: estimate?.usd ?? 0, tokens: (estimate?.inputTokens ?? 0) + (estimate?.maxOutputTokens ?? 0) };
 }
 
-/** Tool calls that had begun in the part of the log that was cut. */
-function grantedCalls(events: readonly string[]): string[] {
-	return events.flatMap((line) => {
+/** Tool calls whose effects may be half done: those without an end in the part of the log that was kept, and all of the part that was cut. */
+function begunCalls(kept: readonly string[], cut: readonly string[]): string[] {
+	const open = new Map<string, string>();
+	const begun: string[] = [];
+	for (const [index, line] of [...kept, ...cut].entries()) {
 		const { f } = JSON.parse(line) as { f?: { type?: string; toolName?: string; toolCallId?: string; args?: Record<string, unknown> } };
-		if (f?.type !== "tool_execution_start") return [];
-		const what = typeof f.args?.command === "string" ? f.args.command : typeof f.args?.path === "string" ? f.args.path : (f.toolCallId ?? "");
-		return [`${f.toolName} ${JSON.stringify(what.slice(0, 200))}`];
-	});
+		const id = f?.toolCallId ?? "";
+		if (f?.type === "tool_execution_end" && index < kept.length) open.delete(id);
+		if (f?.type !== "tool_execution_start") continue;
+		const what = typeof f.args?.command === "string" ? f.args.command : typeof f.args?.path === "string" ? f.args.path : id;
+		const text = `${f.toolName} ${JSON.stringify(what.slice(0, 200))}`;
+		if (index < kept.length) open.set(id, text);
+		else begun.push(text);
+	}
+	return [...open.values(), ...begun];
 }

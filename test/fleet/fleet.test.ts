@@ -112,6 +112,28 @@ test("a worker that is killed: the next one goes on from the checkpoint, and tel
 	expect(frames.every(({ seq }, index) => seq > (frames[index - 1]?.seq ?? 0))).toBe(true);
 });
 
+test("a worker is killed in the second of two calls of one turn: the first, whose result was stored, is not repeated", {
+	timeout: 180_000,
+}, async () => {
+	const step = { tool: "bash", arguments: { command: "sh step.sh" } };
+	const { fixture, queue, work } = begin({ waitAt: 2, first: [{ when: { text: "Take all steps" }, blocks: [step, step] }] });
+	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one")]);
+	const first = work();
+	await until(() => readFileSync(fixture.effects, "utf8").includes(" 1 2\n"), "the second call has begun");
+	first.child.kill("SIGKILL");
+	await first.exited;
+	fixture.go();
+	await succeeds(work(["--once"]));
+	const result = await queue.result(runId);
+	expect(result).toMatchObject({ status: "completed", epoch: 2 });
+	expect(result?.patch?.toString().match(/^\+line \d$/gm)).toEqual(["+line 1", "+line 2", "+line 3", "+line 4"]);
+	const steps = readFileSync(fixture.effects, "utf8").trim().split("\n");
+	expect(steps.map((line) => line.split(" ").slice(1).join(" "))).toEqual(["1 1", "1 2", "2 2", "2 3", "2 4"]);
+	// The model is told of the call that was at work, and of no other.
+	const session = (await queue.lines(runId, "session", 0, 1000)).map(({ body }) => body).join("\n");
+	expect(session.match(/had been started after it[^"]*: bash \\"sh step.sh\\"\./g)).toHaveLength(1);
+});
+
 test("a worker is killed at each kind of commit: the next one repeats no step that a checkpoint holds", { timeout: 240_000 }, async () => {
 	const { fixture, queue, work } = begin();
 	const [{ runId } = { runId: "" }] = await queue.submit([submissionFor(fixture, "one", { maxAttempts: 100 })]);
