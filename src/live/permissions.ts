@@ -168,8 +168,8 @@ export class Permissions {
 	}
 
 	/** Merging the work of a subagent is a change of this agent's own. Nothing is asked where nothing is restricted. */
-	async mayMerge(work: { id: string; toolCallId: string; patch: string }, signal: AbortSignal): Promise<boolean> {
-		return (await this.#gate?.permitMerge(work, signal)) ?? true;
+	async refusalOfMerge(work: Parameters<Gate["permitMerge"]>[0], signal: AbortSignal): Promise<string | undefined> {
+		return this.#gate?.permitMerge(work, signal);
 	}
 
 	/** Tells a subagent about changes of the mode, until the returned function is called. */

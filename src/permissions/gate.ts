@@ -2,7 +2,7 @@
  * The gate in front of tool calls. A call is allowed, denied, or asked about; a question always ends: by an answer, a deadline, an abort, a
  * change of mode, or the host's going. Every question has exactly one end, and silence is never a yes.
  */
-import { join } from "node:path";
+import { relative } from "node:path";
 import type { Emit, PendingCall, Policy, ToolDecision } from "../agent/policy.ts";
 import { onAbort } from "../lib/abort.ts";
 import { digestOf } from "../lib/canonical-json.ts";
@@ -25,8 +25,8 @@ import { type Call, type Decision, decide, type RuleBook } from "./decide.ts";
 import { isForeignProgram } from "./find-program.ts";
 import { Grants, type GrantsParts } from "./grants.ts";
 import { isSingleHost } from "./hosts.ts";
+import { judgeMerge, type MergeVerdict } from "./merges.ts";
 import { answerOfMode } from "./modes.ts";
-import { protectedPaths } from "./path-patterns.ts";
 import { type Proposal, proposalOf } from "./proposal.ts";
 import { callOf, judgedCall, type Surroundings, scriptOf } from "./question.ts";
 import { realPathOf } from "./real-path.ts";
@@ -250,14 +250,27 @@ export class Gate {
 		return { decision: "deny", digest, by, ...(message === undefined ? {} : { message }) };
 	}
 
-	/** Asks before isolated work is merged that changes protected files. */
-	async permitMerge({ id, toolCallId, patch }: { id: string; toolCallId: string; patch: string }, signal: AbortSignal): Promise<boolean> {
-		const { place } = this.#parts;
-		const paths = protectedPaths(patch);
-		if (paths.length === 0) return true;
-		const call = callOf({ kind: "protected", tool: "task", args: { id, paths }, targets: paths.map((path) => join(place.cwd, path)) }, place);
+	/** Judges the paths that isolated work changes as writes, before it is merged. Returns why it may not be merged. */
+	async permitMerge(
+		{ id, toolCallId, patch, paths }: { id: string; toolCallId: string; patch: string; paths: readonly string[] },
+		signal: AbortSignal,
+	): Promise<string | undefined> {
+		const verdict = await this.#judgeMerge(paths);
+		if (!verdict) return undefined;
+		const { kind, tool, refusal } = verdict;
+		const targets = verdict.paths.map(({ target }) => target);
+		const facts = { isInside: true, writtenPaths: verdict.paths.flatMap(({ written }) => written) };
+		const call = callOf({ kind, tool, args: { id, paths: targets }, targets }, this.#parts.place, facts);
 		const permit = await this.#permit(call, { toolCallId, batch: { index: 0, count: 1 }, diff: patch }, signal, async () => call);
-		return "allowed" in permit;
+		return "allowed" in permit ? undefined : refusal;
+	}
+
+	/** A rule may name a path as the session spells it, and not as it really is. */
+	async #judgeMerge(paths: readonly string[]): Promise<MergeVerdict | undefined> {
+		if (paths.length === 0) return undefined;
+		const { place } = this.#parts;
+		const spelled = await Promise.all(paths.map(async (target) => ({ target, written: [await place.pathOf("edit", relative(place.cwd, target))] })));
+		return judgeMerge(spelled, { cwd: place.cwd, book: this.#book, named: await place.protectedFiles() });
 	}
 
 	async #beforeTool(pending: PendingCall, signal: AbortSignal): Promise<ToolDecision | undefined> {

@@ -23,6 +23,8 @@ export interface Frozen {
 export interface Workspace {
 	/** Where the child works: the parent's place inside the repository. */
 	cwd: string;
+	/** The top of the copy, and of what it is a copy of. */
+	tops: { copy: string; original: string };
 	/** Writes what was done here since the check-out as patch files. May be asked again after a repair. */
 	capture(): Promise<Delta>;
 	/** Removes the copy. Only for a workspace whose work was captured or is not wanted. */
@@ -34,6 +36,8 @@ export interface Delta {
 	patchPath?: string;
 	/** Patches of repositories inside it. */
 	nested: { repository: string; patchPath: string }[];
+	/** All paths of the live tree that it changes, as git lists them: of moved files both. A merge changes no others. */
+	paths: string[];
 }
 
 export interface CapturedWork {
@@ -61,8 +65,8 @@ export interface ChildPermissions {
 	answer(question: { request: PermissionRequest; origin: PermissionOrigin }, signal: AbortSignal): Promise<ChildAnswer>;
 	/** Tells a subagent about changes of the mode, until the returned function is called. */
 	follow(follower: { setMode(mode: PermissionMode): void }): () => void;
-	/** Whether isolated work may be merged: it may change files that programs run on their own. */
-	mayMerge(work: { id: string; toolCallId: string; patch: string }, signal: AbortSignal): Promise<boolean>;
+	/** Judges the paths that isolated work changes as writes, and asks where a rule asks. Returns why it may not be merged. */
+	refusalOfMerge(work: { id: string; toolCallId: string; patch: string; paths: string[] }, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /** Questions before each step go to the host, through the agent that sent the subagent. */

@@ -32,7 +32,7 @@ export async function runTask(task: PlannedTask, call: TaskCall): Promise<TaskOu
 	let verdict: Verdict;
 	try {
 		workspace = await call.frozen?.checkOut(task.id, call.signal);
-		verdict = await runAndVerify(task, call, workspace?.cwd ?? parts.cwd);
+		verdict = await runAndVerify(task, call, workspace ?? { cwd: parts.cwd });
 	} catch (error) {
 		verdict = prevented((error as Error).message, call);
 	}

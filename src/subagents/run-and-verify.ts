@@ -1,4 +1,5 @@
 /** The work of one task and the verdict on it: the child runs, then the checks; after a failure perhaps a repair and the checks again. */
+import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { gitPlaceVariables } from "../lib/git-variables.ts";
 import type { BudgetReason } from "../protocol/budget.ts";
@@ -7,10 +8,11 @@ import type { VerificationPlan } from "../verification/contracts.ts";
 import { failedChecks, repairContext, verification } from "../verification/index.ts";
 import type { CheckedCall } from "./check-call.ts";
 import { type ChildOutcome, runChild } from "./child-run.ts";
-import type { Frozen } from "./contracts.ts";
+import type { Frozen, Workspace } from "./contracts.ts";
 import { type TaskParts, taskToolName } from "./dependencies.ts";
 import type { InheritedDefaults } from "./inheritance.ts";
 import type { Progress } from "./progress.ts";
+import { rulesInCopy } from "./rules-in-copy.ts";
 import { noUsage } from "./usage.ts";
 
 /** What all tasks of a call share. */
@@ -27,6 +29,9 @@ export interface TaskCall {
 	toolCallId: string;
 	signal: AbortSignal;
 }
+
+/** Where a task works, and for an isolated one what that is a copy of. */
+type Place = Pick<Workspace, "cwd"> & Partial<Pick<Workspace, "tops">>;
 
 export interface PlannedTask {
 	index: number;
@@ -74,8 +79,9 @@ function resultOf(
 }
 
 /** Runs the child, then the checks, and perhaps a repair with the checks again. */
-export async function runAndVerify(task: PlannedTask, call: TaskCall, cwd: string): Promise<Verdict> {
-	const first = await child(task, call, cwd, task.id, promptOf(task, call));
+export async function runAndVerify(task: PlannedTask, call: TaskCall, place: Place): Promise<Verdict> {
+	const { cwd } = place;
+	const first = await child(task, call, place, task.id, promptOf(task, call));
 	const { verification: plan } = call.checked;
 	if (!plan) return { ...first, runs: [first] };
 	const verified = (status: VerificationResult["status"], attempts: VerificationResult["attempts"], retriesUsed = 0) =>
@@ -96,7 +102,7 @@ export async function runAndVerify(task: PlannedTask, call: TaskCall, cwd: strin
 		return { ...failure, error: `${budgetText(refusal)}; repair skipped` };
 	}
 	const limit = call.parts.setting("task.verification.failureContextLineLimit");
-	const repair = await child(task, call, cwd, `${task.id}-repair`, repairPrompt(promptOf(task, call), await repairContext(attempt, limit)));
+	const repair = await child(task, call, place, `${task.id}-repair`, repairPrompt(promptOf(task, call), await repairContext(attempt, limit)));
 	runs.push(repair);
 	const output = [first.output.trimEnd(), repair.output].filter(Boolean).join("\n\nAfter the checks had failed:\n\n");
 	if (repair.exitCode !== 0) {
@@ -140,7 +146,7 @@ function verify(plan: VerificationPlan, attempt: number, { id, item }: PlannedTa
 }
 
 /** Runs a child to its end. `id` is also the name of its conversation; a repair has a separate one. */
-async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: string, prompt: string): Promise<ChildOutcome> {
+async function child({ index }: PlannedTask, call: TaskCall, { cwd, tops }: Place, id: string, prompt: string): Promise<ChildOutcome> {
 	const { parts, checked, args, defaults, directory, frozen, progress, toolCallId, signal } = call;
 	const { agent, model, thinkingLevel } = checked;
 	const budget = parts.budget?.remaining();
@@ -157,8 +163,8 @@ async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: st
 		prompt,
 		inheritance: {
 			...defaults,
-			// An isolated one writes to its copy and nowhere else.
-			...(frozen ? { settings: { ...defaults.settings, "sandbox.writable": [] } } : {}),
+			// An isolated one writes to its copy and nowhere else, and the rules about the project hold there.
+			...(tops ? { settings: { ...defaults.settings, "sandbox.writable": [], "permissions.rules": rulesFor(parts, tops) } } : {}),
 			agent: agent.name,
 			depth: parts.depth + 1,
 			model,
@@ -179,6 +185,14 @@ async function child({ index }: PlannedTask, call: TaskCall, cwd: string, id: st
 		signal,
 		watch: progress.watch(index),
 	});
+}
+
+function rulesFor({ cwd, environment, setting }: TaskParts, { copy, original }: NonNullable<Place["tops"]>) {
+	const real = realpathSync(cwd);
+	const prefix = real.slice(original.length);
+	const tops = [original, ...(cwd.endsWith(prefix) ? [cwd.slice(0, cwd.length - prefix.length)] : [])];
+	const home = environment.HOME === undefined || !existsSync(environment.HOME) ? environment.HOME : realpathSync(environment.HOME);
+	return rulesInCopy(setting("permissions.rules"), { cwds: [...new Set([real, cwd])], home, tops: [...new Set(tops)], copy });
 }
 
 function promptOf({ item }: PlannedTask, { args }: TaskCall): string {

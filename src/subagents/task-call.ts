@@ -114,7 +114,7 @@ async function merge(outcomes: readonly TaskOutcome[], frozen: Frozen, call: Tas
 	return [...notes, ...merged];
 }
 
-/** Work that changes files which programs run on their own needs an approval; without one the patch is kept and nothing is merged. */
+/** A merge is a change of the session's own, so its rules hold for it. What they deny, and what is not approved, is kept as a patch. */
 async function refusedMerges(
 	work: readonly { result: TaskOutcome["result"]; delta: Delta }[],
 	{ parts, toolCallId, signal }: TaskCall,
@@ -125,8 +125,9 @@ async function refusedMerges(
 	for (const { result, delta } of work) {
 		const paths = pathsOf(delta);
 		const patch = (await Promise.all(paths.map((path) => readFile(path, "utf8")))).join("");
-		if (await permissions.mayMerge({ id: result.id, toolCallId, patch }, signal)) continue;
-		const text = `${result.id} was not merged: it changes a protected file, and that was not approved. Nothing was changed. Its work is in ${paths.join(", ")}.`;
+		const refusal = await permissions.refusalOfMerge({ id: result.id, toolCallId, patch, paths: delta.paths }, signal);
+		if (refusal === undefined) continue;
+		const text = `${result.id} was not merged: ${refusal}. Nothing was changed. Its work is in ${paths.join(", ")}.`;
 		refused.push({ id: result.id, status: "conflict", text });
 	}
 	return refused;

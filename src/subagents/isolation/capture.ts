@@ -2,6 +2,7 @@
 import { existsSync, lstatSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { differences } from "../../snapshots/compare.ts";
 import type { Git } from "../../snapshots/git.ts";
 import { writePatch } from "../../snapshots/patch.ts";
 import { asFileName, below, entries, onDisk, type RepositoryPath, split, toText } from "../../snapshots/paths.ts";
@@ -33,7 +34,9 @@ export interface CopyRecord {
 
 /** What was found in a copy. */
 export interface Captured {
-	delta: Delta;
+	delta: Omit<Delta, "paths">;
+	/** What it changes, below the top of the repository. */
+	paths: RepositoryPath[];
 	/** The trees before and after, by part; only where they differ. */
 	trees: { at: RepositoryPath; before: string; after: string }[];
 	/** Bundles of repositories that were made in the copy. */
@@ -45,8 +48,8 @@ export type PatchFile = (suffix: string) => string;
 
 export async function capture(git: Git, record: CopyRecord, place: PatchFile): Promise<Captured> {
 	if (!lstatSync(record.path, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${record.path} is gone`);
-	const captured: Captured = { delta: { nested: [] }, trees: [], histories: [] };
-	const { delta, trees, histories } = captured;
+	const captured: Captured = { delta: { nested: [] }, paths: [], trees: [], histories: [] };
+	const { delta, paths, trees, histories } = captured;
 	const file = distinct(place);
 	for (const part of record.parts) {
 		// The copy was never finished, so no subagent has worked in it.
@@ -64,6 +67,7 @@ export async function capture(git: Git, record: CopyRecord, place: PatchFile): P
 		}
 		await writePatch(shadow, part.tree, after, path);
 		trees.push({ at: part.at, before: part.tree, after });
+		for (const change of await differences(shadow.git(), part.tree, after, false)) paths.push(below(part.at, change.path));
 		if (part.at === "") delta.patchPath = path;
 		else delta.nested.push({ repository: toText(part.at), patchPath: path });
 	}

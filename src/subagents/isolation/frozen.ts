@@ -55,7 +55,8 @@ export class FrozenRepository implements Frozen {
 			await mkdir(cwd, { recursive: true });
 			const copy: Copy = { record, file };
 			this.#copies.add(copy);
-			return { cwd, capture: () => this.#capture(copy), remove: () => this.#remove(copy) };
+			const tops = { copy: path, original: main.repository.top };
+			return { cwd, tops, capture: () => this.#capture(copy), remove: () => this.#remove(copy) };
 		} catch (error) {
 			await removeCopy(shell, record, file);
 			signal.throwIfAborted();
@@ -92,13 +93,14 @@ export class FrozenRepository implements Frozen {
 			const why = isDiskFull(error) ? "the disk is full" : (error as Error).message;
 			throw new Error(`No patch could be made of ${path}: ${why}.`, { cause: error });
 		}
-		const { delta } = copy.captured;
+		const { delta, paths } = copy.captured;
 		const patches = [delta.patchPath, ...delta.nested.map(({ patchPath }) => patchPath)].filter((patch) => patch !== undefined);
 		const known = this.#work.get(id)?.file;
 		known?.note({ patches });
 		const file = known ?? WorkFile.create(join(directory, `work-${this.#work.size}.json`), { id, patches });
 		this.#work.set(id, { captured: copy.captured, file });
-		return delta;
+		const { top } = (parts[0] as Part).repository;
+		return { ...delta, paths: paths.map((each) => onDisk(top, each).toString()) };
 	}
 
 	async #remove(copy: Copy): Promise<void> {

@@ -24,7 +24,7 @@ test("each task is merged apart: one that does not fit leaves no trace, the next
 	expect(merged[1]?.text).toContain("a.txt");
 	expect(merged[1]?.text).toContain(join(bench.folder, "artifacts/1-Two.patch"));
 	expect(bench.artifact("1-Two.patch")).toContain("+two");
-	expect(works[3]?.delta).toEqual({ nested: [] });
+	expect(works[3]?.delta).toEqual({ nested: [], paths: [] });
 	expect(tree(bench.repo)).toEqual({ "a.txt": lines({ 2: "one", 17: "three" }), "b.txt": "dirty\n" });
 	bench.expectClean();
 });
@@ -131,7 +131,11 @@ test("work is captured again after a repair", async () => {
 	const merged = await bench.task(async (cwd, workspace) => {
 		// Same size, same second: git must not be fooled.
 		bench.files({ "a.txt": "b\n" }, cwd);
-		expect(await workspace.capture()).toEqual({ patchPath: join(bench.folder, "artifacts/0-Fix.patch"), nested: [] });
+		expect(await workspace.capture()).toEqual({
+			patchPath: join(bench.folder, "artifacts/0-Fix.patch"),
+			nested: [],
+			paths: [join(bench.repo, "a.txt")],
+		});
 		expect(bench.artifact("0-Fix.patch")).toContain("+b\n");
 		bench.files({ "a.txt": "c\n" }, cwd);
 	});

@@ -37,6 +37,7 @@ test("repositories inside the repository have patches of their own", async () =>
 	});
 	expect(work.delta).toEqual({
 		patchPath: expect.stringMatching(/0-Fix\.patch$/),
+		paths: expect.arrayContaining(["nested/inner/in.txt", "nested/inner/deeper/new.txt", "unborn/u.txt"].map(at)),
 		nested: [
 			{ repository: "unborn", patchPath: expect.stringMatching(/0-Fix\.nested-unborn\.patch$/) },
 			{ repository: "nested/inner", patchPath: expect.stringMatching(/0-Fix\.nested-nested-inner\.patch$/) },
