@@ -1,5 +1,8 @@
 /** Rules about paths of a project, also for a copy of it: an isolated subagent finds there what they are about. */
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
 import { matchesParts, pathGlob } from "../lib/glob.ts";
+import { isWithin } from "../lib/links.ts";
 import type { SourcedRule } from "../protocol/permissions.ts";
 
 export interface CopiedProject {
@@ -27,6 +30,12 @@ export function rulesInCopy(rules: readonly SourcedRule[], project: CopiedProjec
 		const copied = absolute.flatMap((pattern) => project.tops.flatMap((top) => patternsBelow(pattern, top, project.copy, action !== "allow")));
 		return [...new Set([...(isRelative ? absolute : [path]), ...copied])].map((each) => ({ ...rule, path: each }));
 	});
+}
+
+/** Returns paths, and where those of the project are in the copy. One that the copy lacks is left out: the sandbox would make it, and a merge would add it. */
+export function pathsInCopy(paths: readonly string[], { tops, copy }: Pick<CopiedProject, "tops" | "copy">): string[] {
+	const copied = paths.flatMap((path) => tops.filter((top) => isWithin(path, top)).map((top) => join(copy, relative(top, path))));
+	return [...new Set([...paths, ...copied.filter((path) => existsSync(path))])];
 }
 
 function absolutePatterns(path: string, { cwds, home }: CopiedProject): string[] {

@@ -12,7 +12,7 @@ import type { Frozen, Workspace } from "./contracts.ts";
 import { type TaskParts, taskToolName } from "./dependencies.ts";
 import type { InheritedDefaults } from "./inheritance.ts";
 import type { Progress } from "./progress.ts";
-import { rulesInCopy } from "./rules-in-copy.ts";
+import { pathsInCopy, rulesInCopy } from "./rules-in-copy.ts";
 import { noUsage } from "./usage.ts";
 
 /** What all tasks of a call share. */
@@ -164,7 +164,7 @@ async function child({ index }: PlannedTask, call: TaskCall, { cwd, tops }: Plac
 		inheritance: {
 			...defaults,
 			// An isolated one writes to its copy and nowhere else, and the rules about the project hold there.
-			...(tops ? { settings: { ...defaults.settings, "sandbox.writable": [], "permissions.rules": rulesFor(parts, tops) } } : {}),
+			...(tops ? { settings: { ...defaults.settings, "sandbox.writable": [], ...settingsForCopy(parts, tops) } } : {}),
 			agent: agent.name,
 			depth: parts.depth + 1,
 			model,
@@ -187,12 +187,17 @@ async function child({ index }: PlannedTask, call: TaskCall, { cwd, tops }: Plac
 	});
 }
 
-function rulesFor({ cwd, environment, setting }: TaskParts, { copy, original }: NonNullable<Place["tops"]>) {
+function settingsForCopy({ cwd, environment, setting }: TaskParts, { copy, original }: NonNullable<Place["tops"]>) {
 	const real = realpathSync(cwd);
 	const prefix = real.slice(original.length);
 	const tops = [original, ...(cwd.endsWith(prefix) ? [cwd.slice(0, cwd.length - prefix.length)] : [])];
 	const home = environment.HOME === undefined || !existsSync(environment.HOME) ? environment.HOME : realpathSync(environment.HOME);
-	return rulesInCopy(setting("permissions.rules"), { cwds: [...new Set([real, cwd])], home, tops: [...new Set(tops)], copy });
+	const project = { cwds: [...new Set([real, cwd])], home, tops: [...new Set(tops)], copy };
+	return {
+		"permissions.rules": rulesInCopy(setting("permissions.rules"), project),
+		"sandbox.protected": pathsInCopy(setting("sandbox.protected"), project),
+		"sandbox.hidden": pathsInCopy(setting("sandbox.hidden"), project),
+	};
 }
 
 function promptOf({ item }: PlannedTask, { args }: TaskCall): string {

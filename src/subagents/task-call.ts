@@ -1,6 +1,8 @@
 /** One call of the task tool, from its arguments to its result. Loaded with the first call. */
+import { existsSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { ToolExecution } from "../agent/contracts.ts";
+import { isWithin } from "../lib/links.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import type { TaskArguments } from "../protocol/subagents.ts";
@@ -120,17 +122,25 @@ async function refusedMerges(
 	{ parts, toolCallId, signal }: TaskCall,
 ): Promise<Merged[]> {
 	const { permissions } = parts;
-	if (!permissions) return [];
 	const refused: Merged[] = [];
 	for (const { result, delta } of work) {
 		const paths = pathsOf(delta);
 		const patch = (await Promise.all(paths.map((path) => readFile(path, "utf8")))).join("");
-		const refusal = await permissions.refusalOfMerge({ id: result.id, toolCallId, patch, paths: delta.paths }, signal);
+		const refusal =
+			closedBySandbox(delta.paths, parts) ?? (await permissions?.refusalOfMerge({ id: result.id, toolCallId, patch, paths: delta.paths }, signal));
 		if (refusal === undefined) continue;
 		const text = `${result.id} was not merged: ${refusal}. Nothing was changed. Its work is in ${paths.join(", ")}.`;
 		refused.push({ id: result.id, status: "conflict", text });
 	}
 	return refused;
+}
+
+/** A merge is no way around `sandbox.protected`: git lists real paths, and a setting may name a link. */
+function closedBySandbox(paths: readonly string[], { setting }: TaskParts): string | undefined {
+	if (setting("sandbox.mode") === "off") return undefined;
+	const closed = setting("sandbox.protected").flatMap((path) => (existsSync(path) ? [path, realpathSync(path)] : [path]));
+	const found = paths.find((path) => closed.some((place) => isWithin(path, place)));
+	return found === undefined ? undefined : `sandbox.protected closes ${found} to changes`;
 }
 
 /** The same work, described by the model. */

@@ -6,6 +6,8 @@ import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { SourcedRule } from "../../src/protocol/permissions.ts";
 import { rulesInCopy } from "../../src/subagents/rules-in-copy.ts";
+import { missing } from "../sandbox/support.ts";
+import { testUnless } from "../unless.ts";
 import { Agent } from "../wire/support/agent.ts";
 import type { Frame } from "../wire/support/match.ts";
 
@@ -168,4 +170,21 @@ test("in its copy a subagent finds what rules deny for the project denied", { ti
 	expect(seen("look")).not.toContain("hidden words");
 	for (const id of ["change", "original"]) expect(seen(id)).toContain("Denied by a rule: it is deployed.");
 	expect(readFileSync(join(cwd, "conf/app.yml"), "utf8")).toBe("port: 1\n");
+});
+
+testUnless(missing)("what sandbox.protected closes stays closed in a copy, and to the merge", { timeout: 100_000 }, async () => {
+	const cwd = project();
+	const closed = ["conf/app.yml", "conf/later.yml"].map((path) => join(cwd, path));
+	const tasks = {
+		change: bash("echo 'port: 2' > conf/app.yml; cat conf/app.yml"),
+		made: bash("echo x > conf/later.yml"),
+		free: bash("echo changed > free.txt"),
+	};
+	const flags = ["--set", "sandbox.mode=workspace-write", "--set", `sandbox.protected=${JSON.stringify(closed)}`];
+	const { errors, seen } = await isolated(cwd, [], tasks, flags);
+	expect(seen("change")).toContain("Read-only file system");
+	expect(errors.made).toContain(`sandbox.protected closes ${closed[1]} to changes`);
+	expect(errors.free).toBeUndefined();
+	expect(readFileSync(join(cwd, "conf/app.yml"), "utf8")).toBe("port: 1\n");
+	expect(readFileSync(join(cwd, "free.txt"), "utf8")).toBe("changed\n");
 });
