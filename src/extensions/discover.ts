@@ -1,5 +1,5 @@
 /** Finds extensions without running any. Cheap: a start without extensions pays for a few directory listings. */
-import { opendirSync, realpathSync, statSync } from "node:fs";
+import { opendirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { readRegularSync } from "../lib/bounded-file-sync.ts";
@@ -159,5 +159,14 @@ function absolute(path: string, cwd: string): string {
 	return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(cwd, path);
 }
 
-const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const isFile = (path: string) => factsOf(path)?.isFile() ?? false;
+const isDirectory = (path: string) => factsOf(path)?.isDirectory() ?? false;
+
+/** Returns undefined also where a link goes round, or a folder on the way is closed to us. */
+function factsOf(path: string): Stats | undefined {
+	try {
+		return statSync(path, { throwIfNoEntry: false });
+	} catch {
+		return undefined;
+	}
+}

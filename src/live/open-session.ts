@@ -25,7 +25,10 @@ export function loadExtensions(workspace: Workspace, warn: Warn): Promise<Extens
 	for (const text of [...warnings, ...(workspace.subagent ? [] : misspelt)]) warn(text);
 	checkNamedFiles(workspace);
 	if (!mayHaveExtensions(workspace)) return undefined;
-	return import("./extensions.ts").then(({ Extensions }) => Extensions.load(workspace, warn));
+	const loading = import("./extensions.ts").then(({ Extensions }) => Extensions.load(workspace, warn));
+	// Whoever awaits it reports a failure. Until then, while a sandbox opens, it must not end the process as an unhandled one.
+	loading.catch(() => undefined);
+	return loading;
 }
 
 /** Throws UsageError for a skill or template that a flag names and that does not exist. */
