@@ -130,9 +130,12 @@ export function distanceOf({ space = {} }: Holder): Distance {
 	return differs("machine") ? "another machine" : "here";
 }
 
+/** Identifies this boot of the system; empty where the system does not say. */
+export const bootId = (): string => firstWord("/proc/sys/kernel/random/boot_id");
+
 function ownSpace(): ProcessSpace {
 	const machine = `${firstWord("/proc/sys/kernel/hostname")} ${firstWord("/etc/machine-id")}`.trim();
-	const boot = firstWord("/proc/sys/kernel/random/boot_id");
+	const boot = bootId();
 	let namespace: string | undefined;
 	try {
 		namespace = readlinkSync("/proc/self/ns/pid");

@@ -255,6 +255,8 @@ export class Sequence implements Accounts {
 			mayWrite: () => transcript.isStored,
 			onFailure: (error) =>
 				log.error(`the event log of the session could not be written: ${error.message}. The run goes on; readers get a gap in its place.`, error),
+			onSetAside: (aside) =>
+				log.error(`the event log of the session was not one, and is now ${aside}. A new one begins; readers of earlier frames get a gap.`),
 		});
 		opened.skipTo(this.#after);
 		balance(opened, transcript, now);

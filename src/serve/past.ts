@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
+import { claimOf } from "../lib/claim.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
 import { idleState, nextState } from "../protocol/live.ts";
 import { balanceClosedLog } from "../transcript/balance-log.ts";
@@ -46,15 +47,16 @@ const nowhere: LogPosition = { firstSeq: 0, lastSeq: 0, epoch: 0, isUnfinished: 
 /** Many readers come back at the same time: they share what was read. */
 const sharedMs = 5000;
 
-function logOf(file: string): EventLog {
-	return new EventLog({ sessionId: "", path: eventLogPath(file), hasHistory: false, now: Date.now, isReader: true });
+function logOf(file: string, hasWriter = claimOf(`${file}.lock`) !== undefined): EventLog {
+	return new EventLog({ sessionId: "", path: eventLogPath(file), hasHistory: false, now: Date.now, isReader: true, hasWriter });
 }
 
 const isThere = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
-export function logPosition(file: string): LogPosition {
+/** `hasWriter`: a process writes the log; else its numbers end where those of the next process begin. */
+export function logPosition(file: string, hasWriter?: boolean): LogPosition {
 	if (!isThere(eventLogPath(file))) return nowhere;
-	const log = logOf(file);
+	const log = logOf(file, hasWriter);
 	const { frames, runs } = log.unfinished;
 	return { firstSeq: log.first, lastSeq: log.last, epoch: log.epoch, isUnfinished: !log.isEnded && (frames.length > 0 || runs.length > 0) };
 }

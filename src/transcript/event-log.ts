@@ -2,7 +2,8 @@
  * The numbered frames of a session, in a file next to its own: `<session>.events`. A frame is kept as a line; messages that the session file has
  * are named, not repeated. The log can be lost without harm to the conversation: the session file decides.
  */
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, fdatasync, fstatSync, ftruncateSync, openSync, readSync, renameSync, writeSync } from "node:fs";
+import { bootId } from "../lib/claim.ts";
 import type { GapReason } from "../protocol/sequence.ts";
 import type { Write } from "./session-file.ts";
 
@@ -53,6 +54,8 @@ interface Header {
 	first: number;
 	/** Why there is nothing before it, if there was something. */
 	lost?: "log_trimmed" | "log_missing";
+	/** How far the log was written: see `markOf`. Absent in logs of earlier versions. */
+	mark?: string;
 }
 
 export interface EventLogOptions {
@@ -72,8 +75,12 @@ export interface EventLogOptions {
 	maxMemory?: number;
 	/** Another process writes the log, or none does: nothing of it is changed. */
 	isReader?: true;
+	/** Of a reader: another process writes the log at the moment. */
+	hasWriter?: boolean;
 	/** Called once when lines cannot be written. */
 	onFailure?: (error: Error) => void;
+	/** Called when the path held something that is no event log, which is now at `aside`. */
+	onSetAside?: (aside: string) => void;
 }
 
 /** `<session>.events` for `<session>.jsonl`. */
@@ -104,6 +111,10 @@ export class EventLog {
 	/** Frames that had to be kept were sent without a number. */
 	#hasLost = false;
 	#descriptor: number | undefined;
+	/** Of the file and the boot of the system, for the mark. */
+	#identity = "";
+	/** Writes the mark, which is in the middle of the file. */
+	#marking: { descriptor: number; at: number } | undefined;
 	#size = 0;
 	/** A write failed in the middle of a line. */
 	#isTorn = false;
@@ -117,16 +128,16 @@ export class EventLog {
 	constructor(options: EventLogOptions) {
 		this.#options = options;
 		this.path = options.path;
-		const start = options.hasHistory ? options.now() : 1;
-		this.#header = {
-			type: "events",
-			version: 1,
-			sessionId: options.sessionId,
-			first: start,
-			...(options.hasHistory && { lost: "log_missing" as const }),
-		};
-		this.#last = this.#reserved = start - 1;
+		this.#header = { type: "events", version: 1, sessionId: options.sessionId, first: 1 };
+		if (options.hasHistory) this.#beginAgain();
 		if (this.path !== undefined) this.#read(this.path);
+	}
+
+	/** Starts beyond every number that was given before: nothing is known of them. */
+	#beginAgain(): void {
+		const first = this.#options.now();
+		this.#header = { ...this.#header, first, lost: "log_missing" };
+		this.#last = this.#reserved = first - 1;
 	}
 
 	/** The first number that may be found here. */
@@ -203,12 +214,15 @@ export class EventLog {
 			const descriptor = this.#open(path, lines);
 			const isNew = !this.#hasHeader && !lines.some((line) => line.startsWith('{"r":'));
 			const reserved = isNew && this.#hasReserved ? `{"r":${this.#reserved},"e":${this.epoch}}\n` : "";
-			const head = this.#hasHeader ? "" : `${JSON.stringify(this.#header)}\n${reserved}`;
+			const head = this.#hasHeader ? "" : `${JSON.stringify({ ...this.#header, mark: markOf(0, this.#identity) })}\n${reserved}`;
 			const bytes = Buffer.from(`${this.#isTorn ? "\n" : ""}${head}${hole ?? ""}${lines.join("\n")}\n`);
 			this.#writeAll(descriptor, bytes);
 			this.#hasHeader = true;
 			this.#isTorn = false;
 			this.#hole = undefined;
+			this.#writeMark(path);
+			// Numbers are used from now on: after a power loss the reservation must still be there.
+			if (this.#asked !== undefined) fdatasync(descriptor, () => undefined);
 			this.#grant();
 			if (this.#size > (this.#options.maxBytes ?? maxBytes)) this.#trim(path);
 		} catch (error) {
@@ -228,18 +242,33 @@ export class EventLog {
 	}
 
 	close(): void {
-		if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+		for (const descriptor of [this.#descriptor, this.#marking?.descriptor]) if (descriptor !== undefined) closeSync(descriptor);
 		this.#descriptor = undefined;
+		this.#marking = undefined;
+	}
+
+	/** Says at the head of the file how long it is, so that the next process sees when its end was lost. */
+	#writeMark(path: string): void {
+		if (!this.#marking) {
+			const descriptor = openSync(path, "r+");
+			this.#marking = { descriptor, at: firstLineOf(descriptor, this.#size).indexOf('"mark":"') };
+		}
+		const { descriptor, at } = this.#marking;
+		if (at >= 0) writeSync(descriptor, markOf(this.#size, this.#identity), at + '"mark":"'.length);
 	}
 
 	/** The kept frames with `after < seq <= to`, in order. */
 	*frames(after: number, to: number): Generator<KeptFrame> {
+		let last = after;
 		for (const line of this.#lines(after)) {
 			const seq = seqOf(line);
-			if (seq === undefined || seq <= after) continue;
+			// A line may be there twice.
+			if (seq === undefined || seq <= last) continue;
 			if (seq > to) return;
 			const frame = frameOf(line, seq);
-			if (frame) yield frame;
+			if (!frame) continue;
+			last = seq;
+			yield frame;
 		}
 	}
 
@@ -250,22 +279,31 @@ export class EventLog {
 		const lost = this.#droppedTo >= this.#header.first ? "log_trimmed" : this.#header.lost;
 		if (lost && after + 1 < this.first) missing.push({ reason: lost, from: after + 1, to: this.first - 1 });
 		let previous = Math.max(after, this.first - 1);
+		let isDamaged = false;
+		const addHole = (from: number, end: number) => {
+			if (from <= end && end > after && from <= to) missing.push({ reason: "hole", from: Math.max(from, after + 1), to: Math.min(end, to) });
+		};
 		for (const line of this.#lines(after)) {
 			const seq = seqOf(line);
 			if (seq !== undefined) {
+				const isFrame = frameOf(line, seq) !== undefined;
+				if (isDamaged) addHole(previous + 1, Math.min(isFrame ? seq - 1 : seq, to));
+				isDamaged = false;
 				if (seq > to) break;
-				if (seq > after && !line.includes('"end":true')) count++;
+				if (!isFrame && !line.includes('"end":true')) addHole(seq, seq);
+				else if (isFrame && seq > previous) count++;
 				previous = Math.max(previous, seq);
 				continue;
 			}
+			if (!line.startsWith("{") || !line.endsWith("}")) isDamaged = true;
 			const { hole, from } = (/^\{"(hole|r)"/.test(line) ? parsed(line) : {}) as { hole?: [number, number]; from?: number };
-			if (hole && hole[1] > after && hole[0] <= to) missing.push({ reason: "hole", from: Math.max(hole[0], after + 1), to: Math.min(hole[1], to) });
+			if (hole) addHole(...hole);
 			if (from !== undefined && from > previous + 1 && from - 1 > after && previous < to)
 				missing.push({ reason: "restart", from: previous + 1, to: Math.min(from - 1, to) });
 		}
+		if (isDamaged && previous < to) addHole(previous + 1, to);
 		if (this.#hasLost) missing.push({ reason: "hole", from: after + 1, to: Math.max(after + 1, to) });
-		if (this.#hole && this.#hole[1] > after)
-			missing.push({ reason: "hole", from: Math.max(this.#hole[0], after + 1), to: Math.min(this.#hole[1], to) });
+		if (this.#hole) addHole(...this.#hole);
 		return { missing, count };
 	}
 
@@ -324,6 +362,7 @@ export class EventLog {
 		}
 		this.#descriptor = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);
 		this.#size = fstatSync(this.#descriptor).size;
+		this.#identity = identityOf(this.#descriptor);
 		return this.#descriptor;
 	}
 
@@ -354,29 +393,56 @@ export class EventLog {
 
 	/** Learns from the end of the file where the numbers go on and what was left open. */
 	#read(path: string): void {
+		const { isReader, hasWriter, now } = this.#options;
 		let descriptor: number | undefined;
+		let isEmpty = false;
 		try {
-			const { isReader } = this.#options;
 			descriptor = openSync(path, isReader ? constants.O_RDONLY : constants.O_RDWR);
+			// Before the size: a process that writes meanwhile moves its mark behind the lines.
+			const header = parsed(firstLineOf(descriptor, fstatSync(descriptor).size)) as Partial<Header> | undefined;
 			const { size } = fstatSync(descriptor);
-			const header = parsed(firstLineOf(descriptor, size)) as Partial<Header> | undefined;
+			isEmpty = size === 0;
+			// The process that made it writes its first line any moment.
+			if (isEmpty && isReader) return;
 			if (header?.type !== "events" || header.version !== 1 || typeof header.first !== "number") throw new Error("not an event log");
 			const end = wholeEnd(descriptor, size);
 			const tail = tailOf(descriptor, end);
 			if (tail.reserved === undefined) throw new Error("no numbers");
+			const isLive = isReader && hasWriter;
+			const isCut = !isLive && isCutShort(header.mark ?? "", identityOf(descriptor), end, tail.isEnded);
 			if (end < size && !isReader) ftruncateSync(descriptor, end);
 			this.#header = header as Header;
 			this.#hasHeader = true;
 			this.epoch = tail.epoch + (isReader ? 0 : 1);
-			this.#last = this.#reserved = tail.isEnded || isReader ? tail.last : tail.reserved;
-			this.isEnded = tail.isEnded;
+			this.isEnded = tail.isEnded && !isCut;
+			this.#last = this.#reserved = tail.isEnded || isLive ? tail.last : tail.reserved;
+			if (isCut) {
+				// Reservations may have been cut off, too: no number that was given is below the present time.
+				this.#last = this.#reserved = Math.max(tail.reserved, now() - 1);
+				this.#hole = [tail.last + 1, this.#last];
+			}
 			Object.assign(this.unfinished, tail.unfinished);
 		} catch (error) {
 			const { code } = error as NodeJS.ErrnoException;
-			// A file that cannot be used is replaced; where that fails, lines go nowhere and a hole says so.
-			if (code !== "ENOENT" && !this.#options.isReader) rmSync(path, { force: true });
+			// A reader that has no file to spare for a moment knows nothing of the log.
+			if (code === "ENOENT" || (isReader && code !== undefined)) return;
+			this.#beginAgain();
+			if (!isReader && !isEmpty) this.#setAside(path);
 		} finally {
 			if (descriptor !== undefined) closeSync(descriptor);
+		}
+	}
+
+	/** Makes room for a new log. Where that fails, lines go nowhere and a hole says so. */
+	#setAside(path: string): void {
+		let aside = `${path}.unusable`;
+		for (let count = 2; existsSync(aside); count++) aside = `${path}.unusable-${count}`;
+		try {
+			renameSync(path, aside);
+			this.#options.onSetAside?.(aside);
+		} catch (error) {
+			this.#options.onFailure?.(error as Error);
+			this.#hasFailed = true;
 		}
 	}
 
@@ -395,7 +461,7 @@ export class EventLog {
 				break;
 			}
 			this.#header = { ...this.#header, first, lost: "log_trimmed" };
-			writeSync(target, `${JSON.stringify(this.#header)}\n`);
+			writeSync(target, `${JSON.stringify({ ...this.#header, mark: markOf(0, identityOf(target)) })}\n`);
 			const chunk = Buffer.alloc(1 << 20);
 			for (let at = from; at < this.#size; ) {
 				const count = readSync(descriptor, chunk, 0, Math.min(chunk.length, this.#size - at), at);
@@ -426,6 +492,21 @@ export class EventLog {
 		}
 		yield* [...this.#waiting];
 	}
+}
+
+/** How far the log was written. Always of the same length: it is replaced in place. */
+const markOf = (size: number, identity: string) => `${String(size).padStart(15, "0")} ${identity}`;
+
+/** The inode, because a copy is not held to the mark, and the boot of the system. */
+function identityOf(descriptor: number): string {
+	return `${String(fstatSync(descriptor).ino).padStart(20, "0")} ${bootId().slice(0, 8).padEnd(8, "-")}`;
+}
+
+/** Whether lines at the end are lost, or may be: a power loss takes the newest ones, and perhaps the mark that tells of them. */
+function isCutShort(mark: string, identity: string, end: number, isEnded: boolean): boolean {
+	const [size, inode, boot] = mark.split(" ");
+	const [ownInode, ownBoot] = identity.split(" ");
+	return inode === ownInode && (end < Number(size) || (!isEnded && boot !== ownBoot));
 }
 
 /** The number at the head of a line. */
@@ -504,10 +585,11 @@ function tailFrom(descriptor: number, from: number, end: number): Tail | undefin
 	for (const line of linesOf(descriptor, from, end)) {
 		const seq = seqOf(line);
 		if (seq !== undefined) {
-			last = seq;
 			const frame = frameOf(line, seq);
 			isEnded = !frame && line.includes('"end":true');
-			if (frame) unfinished.frames.push(frame);
+			// A line may be there twice.
+			if (frame && seq > last) unfinished.frames.push(frame);
+			last = Math.max(last, seq);
 			if (!isEnded) continue;
 		}
 		const { r, e, run, key, idle, closed } = parsed(line) ?? {};

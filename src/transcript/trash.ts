@@ -1,18 +1,21 @@
 /** Removed sessions stay for a while in `trash/` next to the others. Loaded when a session is removed, and when a new one is stored. */
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CommandError } from "../lib/command-error.ts";
+import { eventLogPath } from "./event-log.ts";
 import { Lock } from "./lock.ts";
 import { fileStats, identityOf } from "./place.ts";
 
 const trash = "trash";
 const keptMs = 30 * 24 * 60 * 60 * 1000;
 
-/** What belongs to a session: its file, what subagents left, its event log. */
+/** What belongs to a session: its file, what subagents left, its event log, and logs that were set aside. */
 export function belongingsOf(file: string): string[] {
 	const bare = file.replace(/\.jsonl$/, "");
-	return bare === file ? [file, `${file}.artifacts`, `${file}.events`] : [file, bare, `${bare}.events`];
+	const log = eventLogPath(file);
+	const aside = readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(log)}.unusable`));
+	return [file, bare === file ? `${file}.artifacts` : bare, log, ...aside.map((name) => join(dirname(file), name))];
 }
 
 /** Returns the directory in the trash. The session's file is moved last, so that a removal that was cut short can be repeated. */

@@ -1,5 +1,7 @@
 /** Nothing is lost on a reconnect: readers that were cut, agents and servers that were killed, over every transport. */
+import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import { request } from "node:http";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Frame, later, place, serve, type TestServer, until } from "./support.ts";
 
@@ -175,6 +177,53 @@ describe("replay", () => {
 		expect(older.entries).toHaveLength(1);
 		expect((await server.get(`/v1/sessions/${id}/entries?since=${oldest.id}`)).json.entries).toHaveLength(3);
 		expect((await server.get(`/v1/sessions/${id}/entries?since=nothing`)).json.error.code).toBe("bad_field");
+	});
+});
+
+describe("a log that lost its end while the server was down", () => {
+	test("a reader that saw more goes on, everyone is told of the loss, and no number comes again", async () => {
+		const at = place();
+		const server = await serve({ at, replies: [{ text: "one" }, { text: "two" }] });
+		const { id } = await server.create();
+		const before = await server.attach(id);
+		await server.prompt(id, "first");
+		const { json } = await server.prompt(id, "second");
+		await before.find("the second run ends", ({ type, runId }) => type === "run_result" && runId === json.runId);
+		const file = await server.learnFile(id);
+		server.child.kill("SIGTERM");
+		await server.exited;
+		const log = file.replace(/jsonl$/, "events");
+		const text = readFileSync(log, "utf8");
+		truncateSync(log, Buffer.byteLength(text.slice(0, text.indexOf('{"s":', text.length / 2))));
+		const next = await serve({ at, replies: [{ text: "three" }] });
+		const highest = Math.max(...before.frames.flatMap(({ seq }) => seq ?? 0));
+		for (const after of [0, highest]) {
+			const reader = await next.attach(id, `?after=${after}`);
+			await reader.type("snapshot");
+			expect(reader.frames.filter(({ type }) => type === "gap")).toMatchObject([{ durableLost: true }]);
+			const numbers = numbered(reader.frames).map(({ seq }) => seq);
+			expect(numbers).toEqual([...new Set(numbers)]);
+		}
+		const reader = await next.attach(id, `?after=${highest}`);
+		await next.prompt(id, "third");
+		await reader.type("run_result");
+		expect(Math.min(...numbered(reader.frames).map(({ seq }) => seq))).toBeGreaterThan(highest);
+	});
+
+	test("a directory in its place is set aside, and the session wakes", async () => {
+		const server = await serve({ replies: [{ blocks: [{ text: "one" }], times: "always" }] });
+		const { id } = await server.create();
+		await server.prompt(id, "first");
+		const log = (await server.learnFile(id)).replace(/jsonl$/, "events");
+		await server.post(`/v1/sessions/${id}/stop`);
+		await server.inState(id, "asleep");
+		rmSync(log);
+		mkdirSync(join(log, "kept"), { recursive: true });
+		const { json } = await server.prompt(id, "second");
+		expect(json.result.status).toBe("completed");
+		expect(existsSync(`${log}.unusable/kept`)).toBe(true);
+		await server.ask("DELETE", `/v1/sessions/${id}`);
+		expect(existsSync(`${log}.unusable`)).toBe(false);
 	});
 });
 

@@ -1,8 +1,21 @@
 /** The event log: numbers that are never used twice, lines that survive, and honest words about those that do not. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
+import {
+	appendFileSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	statSync,
+	truncateSync,
+	writeFileSync,
+	writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { gapOf } from "../../src/transcript/event-frames.ts";
 import { EventLog, type EventLogOptions } from "../../src/transcript/event-log.ts";
 
 let folder: string;
@@ -35,7 +48,7 @@ test("what was kept is read again, in order, with its text", () => {
 	]);
 	expect(statSync(path).mode & 0o777).toBe(0o600);
 	expect(readFileSync(path, "utf8").split("\n").slice(0, 3)).toEqual([
-		'{"type":"events","version":1,"sessionId":"s","first":1}',
+		expect.stringMatching(/^\{"type":"events","version":1,"sessionId":"s","first":1,"mark":"\d{15} \d{20} .{8}"\}$/),
 		'{"r":4096,"e":1,"from":1}',
 		`{"s":1,"t":1000,"f":${turn(0)}}`,
 	]);
@@ -162,7 +175,8 @@ describe("what is missing is told", () => {
 		log.lose();
 		expect([log.last, log.next()]).toEqual([4096, undefined]);
 		// Killed here, the next process gives numbers that none has seen.
-		expect(open({ isReader: true }).last).toBe(4095);
+		expect(open({ isReader: true, hasWriter: true }).last).toBe(4095);
+		expect(open({ isReader: true }).last).toBe(4096);
 		expect(log.missing(4096, 4096).missing).toEqual([{ reason: "hole", from: 4097, to: 4097 }]);
 		isFull = false;
 		log.flush();
@@ -255,4 +269,134 @@ test("what was left open is found behind the last idle moment, however long ago 
 	expect(unfinished.frames).toHaveLength(400);
 	expect(unfinished.runs).toEqual([{ runId: "r_1", key: "k" }]);
 	expect(unfinished.closed).toEqual(new Set(["d1"]));
+});
+
+describe("a log that was damaged after readers had its frames", () => {
+	const now = () => 1_794_816_000_000;
+	const noBodies = { has: () => false, message: () => undefined, result: () => undefined };
+
+	/** A log of two processes, the second of which was killed. What readers had of it, by number. */
+	function written(): { bytes: Buffer; had: Map<number, string> } {
+		const had = new Map<number, string>();
+		for (const isEnded of [true, false]) {
+			const log = open({ now });
+			for (let index = 0; index < 12; index++) {
+				const seq = log.next() as number;
+				if (index % 4 !== 1) {
+					log.keep(seq, turn(index));
+					had.set(seq, turn(index));
+				}
+				if (index % 3 === 0) log.flush();
+				if (index === 7) log.idle();
+			}
+			log.flush();
+			if (isEnded) log.end();
+			else log.close();
+		}
+		return { bytes: readFileSync(path), had };
+	}
+
+	/** What every reader gets is what was sent, each number once, or a gap tells of it. */
+	function check(log: EventLog, had: ReadonlyMap<number, string>, more: ReadonlyMap<number, string> = new Map()): void {
+		const highest = Math.max(...had.keys());
+		expect(log.last).toBeGreaterThanOrEqual(highest);
+		for (const after of [0, ...had.keys()]) {
+			const got = [...log.frames(after, log.last)];
+			const numbers = got.map(({ seq }) => seq);
+			expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+			for (const { seq, text } of got) expect(text).toBe(had.get(seq) ?? more.get(seq));
+			const lost = [...had.keys()].filter((seq) => seq > after && !numbers.includes(seq));
+			const gap = gapOf(log, noBodies, after, log.last);
+			if (lost.length === 0) continue;
+			expect(gap).toMatchObject({ durableLost: true });
+			expect(gap?.from).toBeLessThanOrEqual(lost[0] as number);
+			expect(gap?.to).toBeGreaterThanOrEqual(lost.at(-1) as number);
+		}
+	}
+
+	/** By a server while no process has the session open, by the next agent, and by a server after it. */
+	function checkAll(had: ReadonlyMap<number, string>): void {
+		const reader = open({ now, isReader: true });
+		check(reader, had);
+		const next = open({ now, hasHistory: true });
+		const seq = next.next() as number;
+		expect(seq).toBeGreaterThan(reader.last);
+		next.keep(seq, turn(99));
+		next.flush();
+		const more = new Map([[seq, turn(99)]]);
+		check(next, had, more);
+		next.close();
+		check(open({ now, isReader: true }), had, more);
+	}
+
+	test("cut at any byte: every frame that is lost is in a gap that says so, and no number is given twice", () => {
+		const { bytes, had } = written();
+		for (let length = 1; length < bytes.length; length++) {
+			// In place: a file that was cut is still the same file.
+			truncateSync(path, 0);
+			writeFileSync(path, bytes, { flag: "r+" });
+			truncateSync(path, length);
+			checkAll(had);
+			if (existsSync(`${path}.unusable`)) renameSync(`${path}.unusable`, path);
+		}
+	});
+
+	test("any line doubled: each frame comes once, and nothing is said to be lost", () => {
+		const { bytes, had } = written();
+		const lines = bytes.toString("utf8").split("\n").slice(0, -1);
+		for (const [at] of lines.entries()) {
+			writeFileSync(path, `${[...lines.slice(0, at + 1), ...lines.slice(at)].join("\n")}\n`);
+			const reader = open({ now, isReader: true });
+			check(reader, had);
+			expect(reader.unfinished.frames.map(({ seq }) => seq)).toEqual([...new Set(reader.unfinished.frames.map(({ seq }) => seq))]);
+			expect(gapOf(reader, noBodies, 0, Math.max(...had.keys()))?.durableLost).toBe(false);
+			checkAll(had);
+		}
+	});
+
+	test("lines that became something else are a gap that says so", () => {
+		const { bytes, had } = written();
+		const lines = bytes.toString("utf8").split("\n").slice(0, -1);
+		for (const [at, line] of lines.entries()) {
+			if (!line.includes('"f":')) continue;
+			writeFileSync(path, `${lines.with(at, "\0".repeat(line.length)).join("\n")}\n`);
+			checkAll(had);
+		}
+	});
+
+	test("after a power loss, also one that took the note of how long the log was", () => {
+		const { bytes, had } = written();
+		const text = bytes.toString("utf8");
+		const kept = text.slice(0, text.lastIndexOf('{"s":'));
+		const size = String(Buffer.byteLength(kept)).padStart(15, "0");
+		const anotherBoot = kept.replace(/("mark":")\d{15}( \d{20} ).{8}/, `$1${size}$2deadbeef`);
+		writeFileSync(path, anotherBoot);
+		checkAll(had);
+	});
+
+	test("a copy of a log is not held to the length of the original", () => {
+		written();
+		const text = readFileSync(path, "utf8");
+		const kept = text.slice(0, text.lastIndexOf('{"s":'));
+		renameSync(path, `${path}.original`);
+		writeFileSync(path, kept);
+		const log = open({ now });
+		expect(log.missing(0, log.last).missing.filter(({ reason }) => reason === "hole")).toEqual([]);
+	});
+
+	test("something else in its place is set aside, and the session goes on beyond every number", () => {
+		for (const make of [() => mkdirSync(join(path, "kept"), { recursive: true }), () => writeFileSync(path, "notes of a person\n")]) {
+			make();
+			const aside: string[] = [];
+			const log = open({ now, hasHistory: true, onSetAside: (where) => aside.push(where) });
+			fill(log, 2);
+			expect(seqs(log)).toEqual([now()]);
+			log.close();
+			expect(aside).toHaveLength(1);
+			expect(existsSync(aside[0] as string)).toBe(true);
+			rmSync(path);
+		}
+		expect(readFileSync(`${path}.unusable-2`, "utf8")).toBe("notes of a person\n");
+		expect(existsSync(`${path}.unusable/kept`)).toBe(true);
+	});
 });

@@ -59,7 +59,7 @@ export class RunCopy {
 
 	/** The highest number of a frame so far. */
 	get lastSeq(): number {
-		return logPosition(this.#file).lastSeq;
+		return logPosition(this.#file, true).lastSeq;
 	}
 
 	/** Reads what came since, unless that was done a moment ago. */
