@@ -10,7 +10,7 @@ import { answer, answerJson, answerText, cursorOf, keyOf, mostLoginBytes, number
 import type { PageAssets } from "./page-assets.ts";
 import { Refusal } from "./refusal.ts";
 import type { Running } from "./server.ts";
-import { cursorAheadText, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { artifactsOf, entriesOf, sendArtifact, sendExport } from "./stored.ts";
 import { streamEvents, streamLines, streamServerEvents } from "./streams.ts";
 import { type Bearer, mayUse } from "./tokens.ts";
@@ -230,8 +230,7 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 		const session = sessionOf(call);
 		const bearer = bearerOf(call);
 		const after = cursorOf(request.headers["last-event-id"] as string | undefined) ?? cursorOf(query.get("after"));
-		if (after !== undefined && after > session.feed.ring.lastSeq)
-			throw new Refusal(400, "cursor_ahead", cursorAheadText(after, session.feed.ring.lastSeq));
+		session.beforeReader(after);
 		server.connections.check(bearer, session.feed.readers.size);
 		if (/application\/(jsonl|x-ndjson)/.test(String(request.headers.accept ?? "")))
 			return streamLines(response, session, { bearer, after, follows: query.get("follow") === "1" }, server.connections);

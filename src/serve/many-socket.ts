@@ -7,7 +7,6 @@ import { encoded } from "./frames.ts";
 import type { Hub } from "./hub.ts";
 import { isRefusal, Refusal } from "./refusal.ts";
 import type { Connection, Session } from "./session.ts";
-import { cursorAheadText } from "./session.ts";
 import { readyFrame } from "./session-socket.ts";
 import type { Sessions } from "./sessions.ts";
 import { SocketSink } from "./sockets.ts";
@@ -101,8 +100,7 @@ export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, clie
 			throw new Refusal(429, "too_many_connections", `A socket attaches to at most ${mostAttached} sessions. Detach from one first.`);
 		const session = sessions.get(sessionId);
 		const after = Number.isSafeInteger(afterSeq) ? (afterSeq as number) : undefined;
-		if (after !== undefined && after > session.feed.ring.lastSeq)
-			throw new Refusal(400, "cursor_ahead", cursorAheadText(after, session.feed.ring.lastSeq));
+		session.beforeReader(after);
 		const wantsSeat = mode === "write";
 		if (wantsSeat && !mayUse(bearer.scope, "drive"))
 			throw new Refusal(403, "read_only", "mode write needs a token of scope drive; this one may only read.");

@@ -111,6 +111,13 @@ export class SessionPast {
 		return this.#bodies.bodies;
 	}
 
+	/** Changes when one of the files grows or is replaced. */
+	get mark(): string {
+		const file = this.#file();
+		const stats = file === undefined ? [] : [file, eventLogPath(file)].map((path) => statSync(path, { throwIfNoEntry: false }));
+		return stats.map((each) => `${each?.ino}:${each?.size}`).join(" ");
+	}
+
 	/** Kept frames after a number while another process writes the log. Up to the first one whose body is not stored yet. */
 	*news(after: number): Generator<PastFrame> {
 		const file = this.#file();

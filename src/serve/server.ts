@@ -24,7 +24,7 @@ import { Metrics } from "./metrics.ts";
 import type { PageAssets } from "./page-assets.ts";
 import { isRefusal, Refusal } from "./refusal.ts";
 import { Roots } from "./roots.ts";
-import { cursorAheadText, drainingRefusal, type Session } from "./session.ts";
+import { drainingRefusal, type Session } from "./session.ts";
 import { openSessionSocket } from "./session-socket.ts";
 import { Sessions } from "./sessions.ts";
 import { settledWithin } from "./settled.ts";
@@ -367,8 +367,7 @@ export class BowlineServer {
 		if (wantsSeat && !mayUse(holder.scope, "drive"))
 			throw new Refusal(403, "scope", "mode=write needs a token of scope drive; this one may only read.");
 		const after = cursorOf(query.get("after"));
-		if (after !== undefined && after > session.feed.ring.lastSeq)
-			throw new Refusal(400, "cursor_ahead", cursorAheadText(after, session.feed.ring.lastSeq));
+		session.beforeReader(after);
 		this.connections.check(holder, session.feed.readers.size);
 		if (wantsSeat) session.checkSeat(client, query.get("takeover") === "1");
 		const updates = query.get("updates") ?? "delta";

@@ -237,26 +237,37 @@ export class Session {
 		};
 	}
 
-	/** Called now and then while it has readers and no process: shows them what another process writes. */
+	/**
+	 * Shows readers what another process writes. Called before a reader comes, so that it is followed from that place on, and now and then while
+	 * there are readers and no process of ours.
+	 */
 	watch(): void {
-		if (this.isAwake || this.#starting || this.record.file === undefined) return;
+		const { file } = this.record;
+		if (this.isAwake || this.#starting || file === undefined) return;
 		const pid = this.#elsewhere();
-		if (pid === undefined && this.state !== "elsewhere") return;
-		const isNew = this.state !== "elsewhere";
-		if (isNew) this.#tail = new FileTail(this.record.file);
-		if (isNew) this.#setState("elsewhere", `process ${pid} has it open`);
+		if (this.#tail === undefined || (this.feed.readers.size === 0 && this.state !== "elsewhere")) this.#tail = new FileTail(file);
+		if (pid !== undefined && this.state !== "elsewhere") this.#setState("elsewhere", `process ${pid} has it open`);
+		// Also without a process: one may have come and gone since the last look.
 		this.#attempt("log_fault", () => this.#tellNews());
-		if (pid !== undefined) return;
-		this.#tail = undefined;
+		if (pid !== undefined || this.state !== "elsewhere") return;
 		this.#setState("asleep");
 		// The other process may have been killed.
 		this.#attempt("log_fault", () => this.#readPosition(true));
 	}
 
+	/** Reads on to this moment: a reader gets what is there from the log, and is shown what comes. Refuses a cursor beyond that. */
+	beforeReader(after: number | undefined): void {
+		this.watch();
+		const { lastSeq } = this.feed.ring;
+		if (after !== undefined && after > lastSeq) throw new Refusal(400, "cursor_ahead", cursorAheadText(after, lastSeq));
+	}
+
 	/** New lines of the session file as entries, and the frames of the other process, if it keeps a log. */
 	#tellNews(): void {
 		// Entries are written before their frames: read in this order, they reach readers before them too.
-		const frames = [...this.#past.news(this.feed.ring.lastSeq)];
+		const mark = this.#past.mark;
+		const frames = mark === this.#newsMark ? [] : [...this.#past.news(this.feed.ring.lastSeq)];
+		this.#newsMark = mark;
 		const lines = this.#tail?.lines() ?? [];
 		for (const line of lines) {
 			const json = `{"type":"entry_appended","sessionId":${JSON.stringify(this.id)},"entry":${line}}`;
@@ -266,6 +277,8 @@ export class Session {
 		for (const frame of frames) this.feed.push({ ...frame, isDurable: true });
 	}
 	#tail: FileTail | undefined;
+	/** Of the files when they were last read for news. */
+	#newsMark = "";
 
 	/** The process that writes the session, when it is not ours. */
 	#elsewhere(): number | undefined {
@@ -306,6 +319,8 @@ export class Session {
 	}
 
 	async #begin(): Promise<void> {
+		// What another process wrote comes before what ours will write.
+		this.watch();
 		const elsewhere = this.#elsewhere();
 		if (elsewhere !== undefined)
 			throw new Refusal(409, "elsewhere", `This session is in use by process ${elsewhere}. Close it there first.`, { details: { pid: elsewhere } });
@@ -424,6 +439,7 @@ export class Session {
 		// One that was asked and had to be killed has closed nothing either.
 		this.#attempt("log_fault", () => this.#catchUpWithLog(!wasAsked || exit.signal !== null));
 		this.run = null;
+		if (this.record.file !== undefined) this.#tail = new FileTail(this.record.file);
 		if (wasAsked) {
 			this.#setState("asleep");
 			wasStarting?.reject(new Refusal(503, "stopped", "The session was stopped before its agent was ready. Start it again."));
@@ -846,6 +862,7 @@ export class Session {
 		}
 		if (name !== "subscribe") return false;
 		const { afterSeq, filter, deltas } = params as { afterSeq?: number; filter?: string[]; deltas?: boolean };
+		this.watch();
 		const asOf = this.feed.ring.lastSeq;
 		if (afterSeq !== undefined && afterSeq > asOf) {
 			reader.send(this.#failure(id, name, cursorAheadText(afterSeq, asOf), "cursor_ahead"));

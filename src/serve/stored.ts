@@ -31,8 +31,11 @@ const attempts = 5;
 
 /** The entries, and a number after which a reader misses nothing and gets nothing twice. */
 export async function entriesOf(session: Session, query: EntriesQuery): Promise<Entries & { asOf: number }> {
-	if (!session.isAwake || session.state === "starting" || session.state === "stopping")
-		return { ...readEntries(session.record.file, query), asOf: session.feed.ring.lastSeq };
+	if (!session.isAwake || session.state === "starting" || session.state === "stopping") {
+		// Another process may write: the number is not beyond the entries.
+		session.watch();
+		return { asOf: session.feed.ring.lastSeq, ...readEntries(session.record.file, query) };
+	}
 	// The agent writes meanwhile. A page is consistent when nothing durable was said while it was read.
 	let before = await asOf(session);
 	for (let attempt = 1; ; attempt++) {

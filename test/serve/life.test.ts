@@ -1,6 +1,6 @@
 /** Sessions that sleep, wake, crash, move and are elsewhere; servers that drain, and leave nothing. */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -104,6 +104,35 @@ describe("sessions", () => {
 		await server.inState(id, "asleep");
 		await until("the state", () => reader.frames.some(({ type, state }) => type === "session_state" && state === "asleep"));
 		expect((await server.prompt(id, "again")).json.result.status).toBe("completed");
+	});
+
+	test("a reader gets everything that another process writes from the moment at which it came", async () => {
+		const server = await serve({ replies: [{ text: "one" }] });
+		const { id } = await server.create();
+		await server.prompt(id, "hello");
+		const file = await server.learnFile(id);
+		await server.post(`/v1/sessions/${id}/stop`);
+		await server.inState(id, "asleep");
+		const entry = (name: string) =>
+			`${JSON.stringify({ type: "session_info", id: name, parentId: null, timestamp: "2026-01-01T00:00:00.000Z", name })}\n`;
+		const log = file.replace(/jsonl$/, "events");
+		const { asOf } = await server.session(id);
+		// A process that comes and goes between two looks of the server.
+		const early = await server.attach(id, `?after=${asOf}`);
+		appendFileSync(file, entry("11111111"));
+		appendFileSync(log, `{"s":${asOf + 5},"t":1,"f":{"type":"turn_start","turnIndex":7}}\n`);
+		await early.find("the entry", ({ type, entry }) => type === "entry_appended" && entry.name === "11111111");
+		expect(await early.find("the frame", ({ seq }) => seq === asOf + 5)).toEqual({ seq: asOf + 5, type: "turn_start", turnIndex: 7 });
+		await early.close();
+		// Nobody has looked since: what is there at the attach is replayed, and its number is no cursor of the future.
+		appendFileSync(log, `{"s":${asOf + 7},"t":1,"f":{"type":"turn_start","turnIndex":8}}\n`);
+		const late = await server.attach(id, `?after=${asOf + 7}`);
+		expect((await late.type("ready")).asOf).toBe(asOf + 7);
+		appendFileSync(file, entry("22222222"));
+		await late.find("the entry", ({ type, entry }) => type === "entry_appended" && entry.name === "22222222");
+		const names = [early, late].map(({ frames }) => frames.filter(({ type }) => type === "entry_appended").map(({ entry }) => entry.name));
+		expect(names).toEqual([["11111111"], ["22222222"]]);
+		expect(late.frames.filter(({ type }) => type === "turn_start")).toEqual([]);
 	});
 
 	test("new_session takes process and seat along", async () => {
