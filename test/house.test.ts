@@ -120,6 +120,18 @@ test("every room is in the table", () => {
 	expect([...new Set(files.map((path) => path.split("/")[0]))].filter((room) => !mayImport[room ?? ""])).toEqual([]);
 });
 
+test("text reaches a page through dom.ts alone, which shows the characters that cannot be seen", () => {
+	const drawing = files.filter((path) => /^(?:page|serve\/page|transcript\/export\/page)\//.test(path) && path !== "page/dom.ts");
+	const direct =
+		/createTextNode\(|new Option\(|\.(?:textContent|innerText|nodeValue|data|title|placeholder|label|alt) = (?!"[ -~]*";)|(?:append|replaceChildren|before|after|prepend)\(["`](?!\\u200b"\))/;
+	const found = drawing.flatMap((path) =>
+		readFileSync(join(source, path), "utf8")
+			.split("\n")
+			.flatMap((line, index) => (direct.test(line.replace(/(?<![.\w])append\(/g, "")) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+	);
+	expect(found).toEqual([]);
+});
+
 test("generated files are fresh", () => {
 	const run = () => execFileSync(process.execPath, ["scripts/run.mjs", "generate", "--check"], { cwd: root, encoding: "utf8", stdio: "pipe" });
 	expect(run).not.toThrow();

@@ -1,5 +1,6 @@
 /** Text as a terminal shows it: how wide it is, where it breaks, and which characters must not get there. */
 import { controlStripper } from "../lib/shell/controls.ts";
+import { visible } from "../lib/visible.ts";
 
 export type Style = "bold" | "dim" | "italic" | "underline" | "strike" | "reverse" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
 
@@ -42,13 +43,12 @@ export function widthOf(text: string): number {
 
 export const lineWidth = (line: Line) => line.reduce((sum, { text }) => sum + widthOf(text), 0);
 
-/** Removes everything that can act on the terminal: line ends and tabs are the only controls left. */
+/** Removes everything that can act on the terminal: line ends and tabs are the only controls left. What would make a text look like another one is shown. */
 export function harmless(text: string): string {
 	const cleaned = controlStripper()
 		.push(Buffer.from(text.replace(/\r\n?/g, "\n")))
 		.toString();
-	// Marks that turn the direction of writing can make a text look like another one.
-	return cleaned.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+	return visible(cleaned);
 }
 
 /** The same, in lines that can be measured. */

@@ -1,9 +1,10 @@
 /** Text for a terminal. Names of files, settings and models can contain sequences that move the cursor, retitle the window or hide text. */
 
+import { unseen } from "./visible.ts";
+
 /** Unsafe characters become escapes such as `\x1b`. Newlines and tabs stay. */
 export function printable(text: string): string {
-	// Controls except newline and tab, DEL, C1, and the marks that turn the direction of writing. Made here: V8 loads tables for it.
-	return text.replace(/(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, escaped);
+	return text.replace(unseen, escaped).replace(/[\r\f]/g, escaped);
 }
 
 /** The same on one line. */
@@ -12,6 +13,7 @@ export function printableLine(text: string): string {
 }
 
 function escaped(character: string): string {
-	const code = character.charCodeAt(0);
+	const code = character.codePointAt(0) as number;
+	if (code > 0xffff) return `\\u{${code.toString(16)}}`;
 	return code > 0xff ? `\\u${code.toString(16).padStart(4, "0")}` : `\\x${code.toString(16).padStart(2, "0")}`;
 }

@@ -6,10 +6,10 @@ import { withoutEscapes } from "./values.ts";
 const mostColours = 2000;
 
 export function terminalText(text: string): (Node | string)[] {
-	if (!text.includes("\x1b[")) return [visibleControls(withoutEscapes(text))];
+	if (!text.includes("\x1b[")) return [withoutEscapes(text)];
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
 	const pieces = text.split(/\x1b\[([\d;]*)m/);
-	if (pieces.length > 2 * mostColours) return [visibleControls(withoutEscapes(text))];
+	if (pieces.length > 2 * mostColours) return [withoutEscapes(text)];
 	const drawn: (Node | string)[] = [];
 	let style = { colour: "", isBold: false };
 	for (const [index, piece] of pieces.entries()) {
@@ -17,7 +17,7 @@ export function terminalText(text: string): (Node | string)[] {
 			style = styleAfter(style, piece);
 			continue;
 		}
-		const shown = visibleControls(withoutEscapes(piece));
+		const shown = withoutEscapes(piece);
 		const classes = [style.colour, style.isBold ? "a-bold" : ""].filter(Boolean).join(" ");
 		if (shown) drawn.push(classes ? h("span", { class: classes }, shown) : shown);
 	}
@@ -45,22 +45,3 @@ function styleAfter(style: Style, codes: string): Style {
 	}
 	return next;
 }
-
-const names: Record<string, string> = {
-	"\u061c": "ALM",
-	"\u200e": "LRM",
-	"\u200f": "RLM",
-	"\u202a": "LRE",
-	"\u202b": "RLE",
-	"\u202c": "PDF",
-	"\u202d": "LRO",
-	"\u202e": "RLO",
-	"\u2066": "LRI",
-	"\u2067": "RLI",
-	"\u2068": "FSI",
-	"\u2069": "PDI",
-};
-
-/** Characters that turn the direction of text around are shown as what they are: text must not look like another one. */
-export const visibleControls = (text: string): string =>
-	text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (found) => `⟦${names[found]}⟧`);

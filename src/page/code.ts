@@ -27,7 +27,7 @@ import swift from "highlight.js/lib/languages/swift";
 import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
-import { h } from "./dom.ts";
+import { append, h, textNode } from "./dom.ts";
 
 const languages = {
 	bash,
@@ -68,7 +68,7 @@ class Elements {
 	#open: (DocumentFragment | HTMLElement)[] = [this.root];
 
 	addText(text: string): void {
-		if (text) this.#open.at(-1)?.append(text);
+		append(this.#open.at(-1) as ParentNode, text);
 	}
 	openNode(scope: string): void {
 		const [name = ""] = scope.split(".");
@@ -107,7 +107,7 @@ export function colouring(): Colour {
 	for (const [name, definition] of Object.entries(languages)) own.registerLanguage(name, definition);
 	own.configure({ __emitter: Elements } as unknown as Parameters<typeof own.configure>[0]);
 	return (code, language) => {
-		if (!language || code.length > longestColoured || !own.getLanguage(language)) return document.createTextNode(code);
+		if (!language || code.length > longestColoured || !own.getLanguage(language)) return textNode(code);
 		const { _emitter } = own.highlight(code, { language, ignoreIllegals: true });
 		return (_emitter as unknown as Elements).root;
 	};

@@ -1,6 +1,6 @@
 /** The lines of a change, with their numbers and the words that differ: one below the other, or side by side where there is room. */
 import { countChanges, type DiffLine, type FileDiff } from "../lib/read-diff.ts";
-import { h } from "./dom.ts";
+import { append, h, setAttribute } from "./dom.ts";
 import type { Pen } from "./parts.ts";
 
 const longestDiff = 60;
@@ -52,7 +52,7 @@ function fill(body: HTMLElement, lines: readonly DiffLine[], hasOld: boolean): v
 			block = undefined;
 			const before = diffRow(line, line.oldNumber, hasOld);
 			before.classList.add("before");
-			before.setAttribute("aria-hidden", "true");
+			setAttribute(before, "aria-hidden", "true");
 			body.append(h("div", { class: "sides" }, before, diffRow(line, line.newNumber, hasOld)));
 			continue;
 		}
@@ -68,8 +68,10 @@ function fill(body: HTMLElement, lines: readonly DiffLine[], hasOld: boolean): v
 function diffRow({ kind, text, changed }: DiffLine, number: number | undefined, hasOld: boolean): HTMLElement {
 	const sign = kind === "add" ? "+" : kind === "remove" ? "−" : "";
 	const line = h("span", { class: "line-text" });
-	if (changed) line.append(text.slice(0, changed[0]), h("mark", {}, text.slice(...changed)), text.slice(changed[1]));
-	else line.append(text || "\u200b");
+	if (changed) append(line, text.slice(0, changed[0]), h("mark", {}, text.slice(...changed)), text.slice(changed[1]));
+	else if (text) append(line, text);
+	// Gives an empty line its height.
+	else line.append("\u200b");
 	return h(
 		"div",
 		{ class: `line ${kind}` },

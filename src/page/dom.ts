@@ -1,4 +1,8 @@
-/** Makes elements. Text goes in as text; there is no way here to turn it into markup. */
+/**
+ * Makes elements. Text goes in as text; there is no way here to turn it into markup. It goes in here alone, so that no place shows characters that
+ * make a text look like another one: see `visible`.
+ */
+import { visible } from "../lib/visible.ts";
 
 export type Child = Node | string | undefined | false;
 
@@ -23,10 +27,53 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, attributes:
 	const element = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes)) {
 		if (name === "onclick") element.addEventListener("click", value as unknown as EventListener);
-		else if (value !== undefined) element.setAttribute(name, value as string);
+		else if (value !== undefined) setAttribute(element, name, value as string);
 	}
-	for (const child of children) if (child) element.append(child);
+	append(element, ...children);
 	return element;
+}
+
+/** Text in other attributes is an address or a name of ours, and stays as it is. */
+const shownAttributes: ReadonlySet<string> = new Set(["title", "placeholder", "label", "alt", "aria-label"]);
+
+export const setAttribute = (element: Element, name: string, value: string): void =>
+	element.setAttribute(name, shownAttributes.has(name) ? visible(value) : value);
+
+export function append(element: ParentNode, ...children: Child[]): void {
+	for (const child of children) if (child) element.append(typeof child === "string" ? visible(child) : child);
+}
+
+export function fill(element: ParentNode, ...children: Child[]): void {
+	element.replaceChildren();
+	append(element, ...children);
+}
+
+/** Replaces what is inside. An element that says this already is left alone. */
+export function setText(element: Element, text: string): void {
+	const shown = visible(text);
+	if (element.textContent !== shown) element.textContent = shown;
+}
+
+/** A choice of a list: what is sent stays as it is. */
+export function option(value: string, text: string): HTMLOptionElement {
+	const made = h("option", {}, text);
+	made.value = value;
+	return made;
+}
+
+export const textNode = (text: string): Text => document.createTextNode(visible(text));
+
+/** Appends where that is enough: the browser then lays out one line, not all of them. */
+export function extend(node: Text, text: string): void {
+	const shown = visible(text);
+	const { data } = node;
+	if (shown === data) return;
+	if (shown.length > data.length && shown.startsWith(data)) node.appendData(shown.slice(data.length));
+	else node.data = shown;
+}
+
+export function setTitle(text: string): void {
+	document.title = visible(text);
 }
 
 /** A text on it is its name; a picture alone needs the label. */

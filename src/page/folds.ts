@@ -1,5 +1,4 @@
 /** What is folded or cut: made when it is opened, and found by a search before that. */
-import { visibleControls } from "./ansi.ts";
 import { button, type Child, h } from "./dom.ts";
 import { cut, withoutEscapes } from "./values.ts";
 
@@ -117,7 +116,7 @@ function inPieces(text: string): HTMLElement {
 		if (to < 0 || to - from > 4 * charactersPerPiece)
 			to = to < 0 && text.length - from <= charactersPerPiece ? text.length : from + charactersPerPiece;
 		const piece = to >= text.length ? text.slice(from) : cut(text.slice(from, to), to - from);
-		whole.append(h("span", { class: "piece" }, visibleControls(withoutEscapes(piece))));
+		whole.append(h("span", { class: "piece" }, withoutEscapes(piece)));
 		from += piece.length || 1;
 	}
 	return whole;

@@ -1,7 +1,7 @@
 /** Markdown as elements. Markup inside it is shown as the text it is; pictures from elsewhere become links. */
 import { lexer, type Token, type Tokens } from "marked";
 import type { Colour } from "./code.ts";
-import { h } from "./dom.ts";
+import { h, setAttribute, textNode } from "./dom.ts";
 import { decodeEntities, safeLink } from "./links.ts";
 
 /** Longer texts, and such as are nested out of all reason, stay plain. */
@@ -68,23 +68,19 @@ function draw(token: Tokens.Generic, place: Place): Node | undefined {
 		case "table":
 			return table(token as Tokens.Table, place);
 		case "checkbox":
-			return document.createTextNode(token.checked ? "☑ " : "☐ ");
+			return textNode(token.checked ? "☑ " : "☐ ");
 		case "link":
 			return link(token, inner());
 		case "image":
-			return link(token, [document.createTextNode(`🖼 ${decodeEntities(token.text) || token.href}`)]);
+			return link(token, [textNode(`🖼 ${decodeEntities(token.text) || token.href}`)]);
 		case "html":
-			return /^<br\s*\/?>$/i.test(token.raw.trim())
-				? h("br")
-				: token.block
-					? h("p", { class: "raw" }, token.raw.trimEnd())
-					: document.createTextNode(token.raw);
+			return /^<br\s*\/?>$/i.test(token.raw.trim()) ? h("br") : token.block ? h("p", { class: "raw" }, token.raw.trimEnd()) : textNode(token.raw);
 		case "escape":
-			return document.createTextNode(token.text);
+			return textNode(token.text);
 		case "text":
-			return token.tokens ? fragment(inner()) : document.createTextNode(decodeEntities(token.text));
+			return token.tokens ? fragment(inner()) : textNode(decodeEntities(token.text));
 		default:
-			return document.createTextNode(token.raw);
+			return textNode(token.raw);
 	}
 }
 
@@ -102,7 +98,7 @@ export function codeBlock(code: string, language: string, colour: Colour): HTMLE
 
 function list(token: Tokens.List, place: Place): HTMLElement {
 	const made = h(token.ordered ? "ol" : "ul");
-	if (token.ordered && typeof token.start === "number" && token.start !== 1) made.setAttribute("start", String(token.start));
+	if (token.ordered && typeof token.start === "number" && token.start !== 1) setAttribute(made, "start", String(token.start));
 	for (const item of token.items) {
 		const hasBox = item.tokens.some((inner) => inner.type === "checkbox" || (inner as Tokens.Generic).tokens?.[0]?.type === "checkbox");
 		const box = item.task && !hasBox ? (item.checked ? "☑ " : "☐ ") : undefined;

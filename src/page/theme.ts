@@ -1,5 +1,5 @@
 /** Light, dark, or as the system has it. */
-import { button, icon } from "./dom.ts";
+import { button, icon, setAttribute } from "./dom.ts";
 
 const themes = ["auto", "light", "dark"] as const;
 type Theme = (typeof themes)[number];
@@ -14,8 +14,8 @@ export function themeSwitch(): HTMLButtonElement {
 		if (theme === "auto") delete document.documentElement.dataset.theme;
 		else document.documentElement.dataset.theme = theme;
 		toggle.replaceChildren(icon(icons[theme]));
-		toggle.title = `Colours: ${names[theme]}`;
-		toggle.setAttribute("aria-label", toggle.title);
+		setAttribute(toggle, "title", `Colours: ${names[theme]}`);
+		setAttribute(toggle, "aria-label", toggle.title);
 	};
 	const toggle = button("tool-button theme", "Colours", () => {
 		theme = themes[(themes.indexOf(theme) + 1) % themes.length] as Theme;

@@ -100,7 +100,7 @@ describeUnless(missing)("what is shown", () => {
 		const pane = await new Pane({ model: 'say "a\\u001b[2Jb\\u001b]0;title\\u0007c\\rd\\u009b5m \\u202etxt.exe"' }).ready();
 		pane.type("go");
 		pane.keys("Enter");
-		await pane.until("abc\nd txt.exe");
+		await pane.until("abc\nd ⟦RLO⟧txt.exe");
 	});
 
 	test("only what changed is drawn", async () => {

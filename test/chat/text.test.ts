@@ -47,7 +47,7 @@ describe("text", () => {
 	});
 
 	test("leaves nothing that acts on a terminal", () => {
-		expect(harmless("a\x1b[31mb\x1b]0;t\x07c\x9b1md\x00e\r\nf\tg\u202eh")).toBe("abcde\nf\tgh");
+		expect(harmless("a\x1b[31mb\x1b]0;t\x07c\x9b1md\x00e\r\nf\tg\u202eh")).toBe("abcde\nf\tg⟦RLO⟧h");
 	});
 });
 

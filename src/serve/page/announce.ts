@@ -1,5 +1,5 @@
 /** Announcements for screen readers: that something happened, never the text while it streams. */
-import { h } from "../../page/dom.ts";
+import { h, setText } from "../../page/dom.ts";
 
 export class Announcer {
 	readonly element = h("div", { class: "unseen" });
@@ -13,6 +13,6 @@ export class Announcer {
 	say(text: string, isUrgent = false): void {
 		const place = isUrgent ? this.#urgent : this.#polite;
 		// The same words twice are two events.
-		place.textContent = place.textContent === text ? `${text}\u00a0` : text;
+		setText(place, place.textContent === text ? `${text}\u00a0` : text);
 	}
 }

@@ -1,5 +1,7 @@
 /** Puts the page together: the bar, the sessions, the conversation, the side; and knows which session is open. */
-import { button, type Child, h, icon } from "../../page/dom.ts";
+
+import { visible } from "../../lib/visible.ts";
+import { button, type Child, fill, h, icon, setAttribute, setText, setTitle } from "../../page/dom.ts";
 import { duration, money, shortNumber } from "../../page/stats.ts";
 import { themeSwitch } from "../../page/theme.ts";
 import type { Node as Entry } from "../../page/tree.ts";
@@ -141,7 +143,7 @@ export class App {
 	#showLogin(message: string): void {
 		this.#leave();
 		this.#link.close();
-		document.title = "Sign in · Bowline";
+		setTitle("Sign in · Bowline");
 		this.#root.replaceChildren(loginView(this.#api, message, () => void this.#enter()));
 		document.body.classList.add("ready");
 	}
@@ -244,7 +246,7 @@ export class App {
 		const { hash } = location;
 		const current = hash.startsWith(runPrefix) ? "#/runs" : hash in tabs && hash !== "#/" ? hash : "#/";
 		for (const link of this.#tabs.querySelectorAll("a")) {
-			if (link.getAttribute("href") === current) link.setAttribute("aria-current", "page");
+			if (link.getAttribute("href") === current) setAttribute(link, "aria-current", "page");
 			else link.removeAttribute("aria-current");
 		}
 		document.body.classList.toggle("fleet-tab", current !== "#/");
@@ -263,8 +265,8 @@ export class App {
 
 	#openTable(title: string, table: RunTable | WorkerTable): void {
 		document.body.classList.add("no-session");
-		document.title = `${title} · Bowline`;
-		this.#title.textContent = title;
+		setTitle(`${title} · Bowline`);
+		setText(this.#title, title);
 		this.#state.replaceChildren();
 		this.#middle.replaceChildren(table.element);
 		this.#fleetView = table;
@@ -276,11 +278,11 @@ export class App {
 		const view = this.#runView;
 		document.body.classList.remove("no-session");
 		document.body.classList.add("is-run");
-		this.#title.textContent = "Run";
+		setText(this.#title, "Run");
 		this.#state.replaceChildren();
 		this.#middle.replaceChildren(view.element);
 		this.#side.replaceChildren(view.side);
-		this.#side.setAttribute("aria-label", "Details of the run");
+		setAttribute(this.#side, "aria-label", "Details of the run");
 		this.#fleetView = view;
 		view.open(id);
 		this.#drawList();
@@ -288,8 +290,8 @@ export class App {
 
 	#drawRunHead({ run }: RunFacts): void {
 		const name = oneLine(textOf(run.spec.prompt), 70) || run.runId;
-		document.title = `${name} · Bowline`;
-		if (this.#title.textContent !== name) this.#title.replaceChildren(h("bdi", {}, name));
+		setTitle(`${name} · Bowline`);
+		if (this.#title.textContent !== visible(name)) fill(this.#title, h("bdi", {}, name));
 		this.#state.replaceChildren(runDot(run), h("span", {}, runWord(run)));
 	}
 
@@ -299,7 +301,7 @@ export class App {
 		if (!document.body.classList.contains("is-run")) return;
 		document.body.classList.remove("is-run");
 		this.#side.replaceChildren(this.#panels.element);
-		this.#side.setAttribute("aria-label", "Details of the session");
+		setAttribute(this.#side, "aria-label", "Details of the session");
 	}
 
 	#leave(): void {
@@ -318,8 +320,8 @@ export class App {
 	}
 
 	#showWelcome(): void {
-		document.title = "Bowline";
-		this.#title.textContent = "Sessions";
+		setTitle("Bowline");
+		setText(this.#title, "Sessions");
 		this.#state.replaceChildren();
 		document.body.classList.add("no-session");
 		const isFirst = this.#sessions.length === 0;
@@ -391,7 +393,7 @@ export class App {
 	#showMissing(message: string, title = "This session cannot be shown"): void {
 		this.#leave();
 		document.body.classList.add("no-session");
-		this.#title.textContent = "Sessions";
+		setText(this.#title, "Sessions");
 		this.#middle.replaceChildren(h("div", { class: "welcome" }, h("p", { class: "welcome-title" }, title), h("p", {}, message)));
 	}
 
@@ -551,7 +553,7 @@ export class App {
 		this.#list.show(this.#sessions, this.#model?.id ?? "", this.#filter.value);
 		const waiting = this.#sessions.filter((session) => groupOf(session) === "needs").length;
 		const name = this.#model ? sessionName(this.#model.session) : this.#fleetView ? (this.#title.textContent ?? "") : "";
-		document.title = `${waiting ? `(${waiting}) ` : ""}${name ? `${name} · ` : ""}Bowline`;
+		setTitle(`${waiting ? `(${waiting}) ` : ""}${name ? `${name} · ` : ""}Bowline`);
 	}
 
 	// ─── Drawing ───
@@ -599,9 +601,9 @@ export class App {
 	#drawTitle({ session, tree, hasOlder }: SessionModel): void {
 		const first = session.name || hasOlder ? undefined : tree.nodes.find(({ message }) => message.role === "user");
 		const name = (first && oneLine(plainText(first.message.content), 70)) || sessionName(session);
-		if (this.#title.textContent === name) return;
+		if (this.#title.textContent === visible(name)) return;
 		this.#title.replaceChildren(h("bdi", {}, name));
-		this.#title.title = session.cwd;
+		setAttribute(this.#title, "title", session.cwd);
 	}
 
 	#drawBanner(): void {
@@ -671,7 +673,7 @@ export class App {
 		}
 		const seconds = Math.max(0, Math.ceil((state.retryAt - Date.now()) / 1000));
 		const again = h("button", { class: "link-button", type: "button", onclick: () => this.#link.retryNow() }, "Try now");
-		this.#line.replaceChildren(`Not connected. ${seconds ? `Next try in ${seconds} s.` : "Trying…"} `, again);
+		fill(this.#line, `Not connected. ${seconds ? `Next try in ${seconds} s.` : "Trying…"} `, again);
 	}
 
 	// ─── Facts that only the agent knows ───

@@ -1,8 +1,8 @@
 /** Questions that wait for a person: approvals of tool calls, and dialogs of extensions. Cards above the composer; none takes the focus automatically. */
 import { readFiles } from "../../lib/read-diff.ts";
-import { visibleControls } from "../../page/ansi.ts";
+import { visible } from "../../lib/visible.ts";
 import { diffView } from "../../page/diff.ts";
-import { type Child, h } from "../../page/dom.ts";
+import { type Child, fill, h, setText } from "../../page/dom.ts";
 import { KeyedList } from "../../page/list.ts";
 import { code, type Pen } from "../../page/parts.ts";
 import { type Fields, fieldsOf, listOf, numberOf, pretty, textOf } from "../../page/values.ts";
@@ -44,7 +44,7 @@ export class Asks {
 				if (settled === undefined || element.dataset.settled !== undefined) return;
 				element.dataset.settled = "";
 				for (const control of element.querySelectorAll<HTMLButtonElement>("button, input, textarea")) control.disabled = true;
-				element.querySelector(".ask-outcome")?.replaceChildren(settled);
+				fill(element.querySelector(".ask-outcome") as ParentNode, settled);
 			},
 		});
 	}
@@ -82,7 +82,7 @@ export class Asks {
 		for (const { question, settled } of this.#cards) {
 			const expiresAt = numberOf(question.expiresAt);
 			const place = this.#list.row(textOf(question.id))?.querySelector(".ask-left");
-			if (place && settled === undefined && expiresAt) place.textContent = leftText(expiresAt - Date.now(), textOf(question.onTimeout));
+			if (place && settled === undefined && expiresAt) setText(place, leftText(expiresAt - Date.now(), textOf(question.onTimeout)));
 		}
 	}
 
@@ -155,11 +155,7 @@ export class Asks {
 				h("h2", { id: `ask-${id}` }, h("bdi", {}, textOf(question.title) || "Approval")),
 				h("span", { class: "ask-left" }),
 			),
-			h(
-				"div",
-				{ class: "ask-exact" },
-				code(pen, visibleControls(exact), textOf(subject.tool) === "bash" ? "bash" : "json", { lines: 14, characters: 3000 }),
-			),
+			h("div", { class: "ask-exact" }, code(pen, exact, textOf(subject.tool) === "bash" ? "bash" : "json", { lines: 14, characters: 3000 })),
 			diff !== "" && h("div", { class: "ask-diff" }, diffView(pen, readFiles(diff))),
 			question.diffTruncated === true && h("p", { class: "said" }, "The change is longer than what is shown."),
 			h("dl", { class: "facts-list" }, ...facts),
@@ -190,7 +186,9 @@ export class Asks {
 				: method === "input"
 					? h("input", { class: "field", type: "text", "aria-label": textOf(question.title), placeholder: textOf(question.placeholder) })
 					: undefined;
-		if (field && method === "editor") field.value = textOf(question.prefill);
+		// It stays as it is: it is sent back.
+		const prefill = method === "editor" ? textOf(question.prefill) : "";
+		if (field && prefill) field.value = prefill;
 		const options =
 			method === "select"
 				? listOf(question.options).map((option) => armed("choice", textOf(option), () => respond({ value: textOf(option) })))
@@ -206,10 +204,11 @@ export class Asks {
 				"header",
 				{ class: "ask-head" },
 				h("span", { class: "dot needs", "aria-hidden": "true" }),
-				h("h2", { id: `ask-${id}` }, h("bdi", {}, visibleControls(textOf(question.title) || "A question"))),
+				h("h2", { id: `ask-${id}` }, h("bdi", {}, textOf(question.title) || "A question")),
 			),
-			textOf(question.message) !== "" && h("p", { class: "ask-text" }, visibleControls(textOf(question.message))),
+			textOf(question.message) !== "" && h("p", { class: "ask-text" }, textOf(question.message)),
 			field,
+			visible(prefill) !== prefill && h("p", { class: "said" }, `The text to edit has characters that cannot be seen: ${prefill}`),
 			this.#input.mayAnswer()
 				? h("div", { class: "choices" }, ...options, cancel)
 				: h("p", { class: "said" }, "You may watch, not answer: your token has scope read."),
@@ -230,7 +229,7 @@ function ruleTitle(scope: string, rule: readonly string[]): string {
 /** A button that does nothing for a moment after it has appeared. */
 function armed(className: string, label: string, onclick: () => void, title = label): HTMLButtonElement {
 	const since = performance.now();
-	const made = h("button", { class: `${className} arming`, type: "button", title }, h("bdi", {}, visibleControls(label)));
+	const made = h("button", { class: `${className} arming`, type: "button", title }, h("bdi", {}, label));
 	made.addEventListener("click", () => {
 		if (performance.now() - since >= armedAfterMs) onclick();
 	});
@@ -239,7 +238,7 @@ function armed(className: string, label: string, onclick: () => void, title = la
 }
 
 function fact(name: string, value: string): Child {
-	return value !== "" && h("div", {}, h("dt", {}, name), h("dd", {}, h("bdi", {}, visibleControls(value))));
+	return value !== "" && h("div", {}, h("dt", {}, name), h("dd", {}, h("bdi", {}, value)));
 }
 
 function leftText(ms: number, onTimeout: string): string {

@@ -1,7 +1,7 @@
 /** The middle of the page: the conversation, what is being written, the questions that wait, and the composer. */
 import { colouring } from "../../page/code.ts";
 import { Conversation } from "../../page/conversation.ts";
-import { button, type Child, h, icon } from "../../page/dom.ts";
+import { button, type Child, fill, h, icon, setAttribute, setText } from "../../page/dom.ts";
 import { Folds } from "../../page/folds.ts";
 import { rangesOf } from "../../page/highlight.ts";
 import { itemsOf, leafFor } from "../../page/items.ts";
@@ -145,7 +145,7 @@ export class Chat {
 	}
 
 	setBanner(children: readonly Child[]): void {
-		this.#banner.replaceChildren(...children.filter((child): child is Exclude<Child, undefined | false> => Boolean(child)));
+		fill(this.#banner, ...children);
 	}
 
 	toEnd(): void {
@@ -269,8 +269,8 @@ export class Chat {
 						? "waits"
 						: "no result";
 			call.state.className = `state ${asked.has(id) ? "asked" : tool ? "running" : "open"}`;
-			call.state.title = words;
-			if (call.tag.textContent !== words) call.tag.textContent = words;
+			setAttribute(call.state, "title", words);
+			setText(call.tag, words);
 			call.tag.classList.toggle("live", tool !== undefined);
 			if (tool) this.#drawOutput(call, tool.toolName, fieldsOf(tool.partialResult));
 		}
@@ -321,8 +321,8 @@ export class Chat {
 		// Once per frame while a reply streams: mostly nothing changes.
 		if (!text || this.#jumpCount === count) return;
 		this.#jumpCount = count;
-		text.textContent = count > 0 ? `${count} new` : "";
-		this.#jump.setAttribute("aria-label", count > 0 ? `${count} new, go to the end` : "Go to the end");
+		setText(text, count > 0 ? `${count} new` : "");
+		setAttribute(this.#jump, "aria-label", count > 0 ? `${count} new, go to the end` : "Go to the end");
 	}
 
 	#scrollToEnd(): void {

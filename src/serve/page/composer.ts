@@ -1,5 +1,5 @@
 /** Where a person writes. Enter sends, Shift+Enter breaks the line; while the agent works the message steers it, or waits until it is done. */
-import { button, h, icon } from "../../page/dom.ts";
+import { button, h, icon, setAttribute, setText } from "../../page/dom.ts";
 import { pictureAddress, pictureType } from "../../page/links.ts";
 
 export interface Picture {
@@ -84,7 +84,7 @@ export class Composer {
 		this.#send.disabled = reason !== undefined;
 		this.#later.disabled = reason !== undefined;
 		this.element.classList.toggle("closed", reason !== undefined);
-		this.#text.placeholder = reason ?? "Say what to do";
+		setAttribute(this.#text, "placeholder", reason ?? "Say what to do");
 	}
 
 	focus(): void {
@@ -182,7 +182,7 @@ export class Composer {
 	}
 
 	#say(text: string, isBad = false): void {
-		this.#note.textContent = text;
+		setText(this.#note, text);
 		this.#note.classList.toggle("bad", isBad);
 	}
 
@@ -193,7 +193,7 @@ export class Composer {
 
 	#draw(): void {
 		const label = this.#isBusy ? "Steer" : "Send";
-		this.#send.title = this.#isBusy ? "Reaches the model at the next opportunity (Enter)" : "Send (Enter)";
+		setAttribute(this.#send, "title", this.#isBusy ? "Reaches the model at the next opportunity (Enter)" : "Send (Enter)");
 		this.#send.replaceChildren(icon("send"), h("span", {}, label));
 		this.#later.hidden = !this.#isBusy;
 		this.#stop.hidden = !this.#isBusy;
@@ -204,7 +204,7 @@ export class Composer {
 			...this.#pictures.map((picture, index) => {
 				const image = h("img");
 				image.src = pictureAddress(picture.mimeType, picture.data) ?? "data:,";
-				image.alt = `Picture ${index + 1}`;
+				setAttribute(image, "alt", `Picture ${index + 1}`);
 				const remove = button("small", `Remove picture ${index + 1}`, () => this.#remove(picture), icon("close"));
 				return h("span", { class: "thumb" }, image, remove);
 			}),

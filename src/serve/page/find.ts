@@ -1,5 +1,5 @@
 /** Searches the open conversation: a field above it, how many entries match, and the way from one to the next. */
-import { button, h, icon } from "../../page/dom.ts";
+import { button, h, icon, setText } from "../../page/dom.ts";
 import { rangesOf, showRanges } from "../../page/highlight.ts";
 import { SearchIndex } from "../../page/search.ts";
 import type { Node as Entry } from "../../page/tree.ts";
@@ -114,6 +114,6 @@ export class Find {
 	#say(): void {
 		const at = this.#current ? this.#hits.indexOf(this.#current) : -1;
 		const count = this.#hits.length;
-		this.#count.textContent = this.#wanted === "" ? "" : count === 0 ? "none" : at >= 0 ? `${at + 1} of ${count}` : `${count} found`;
+		setText(this.#count, this.#wanted === "" ? "" : count === 0 ? "none" : at >= 0 ? `${at + 1} of ${count}` : `${count} found`);
 	}
 }

@@ -1,5 +1,5 @@
 /** The tabs of the fleet: the runs in a table, and the workers. What is shown is read again while it is looked at. */
-import { type Child, h } from "../../page/dom.ts";
+import { type Child, h, option, setText } from "../../page/dom.ts";
 import { KeyedList } from "../../page/list.ts";
 import { duration, money, shortNumber } from "../../page/stats.ts";
 import { oneLine, textOf } from "../../page/values.ts";
@@ -72,9 +72,9 @@ abstract class Watched {
 	async #look(): Promise<void> {
 		try {
 			if (document.visibilityState === "visible") await this.read();
-			this.trouble.textContent = "";
+			setText(this.trouble, "");
 		} catch (error) {
-			this.trouble.textContent = error instanceof Error ? error.message : String(error);
+			setText(this.trouble, error instanceof Error ? error.message : String(error));
 		}
 		clearTimeout(this.#timer);
 		if (this.#isShown) this.#timer = window.setTimeout(() => void this.#look(), pollMs);
@@ -129,17 +129,19 @@ export class RunTable extends Watched {
 			.filter(([name, count]) => count > 0 && name !== "done")
 			.map(([name, count]) => `${count} ${name.replaceAll("_", " ")}`);
 		const text = words.join(" · ");
-		if (this.#counts.textContent !== text) this.#counts.textContent = text;
+		setText(this.#counts, text);
 		this.#rows.show(byLaneAndBatch(runs));
 		const isFiltered = [this.#state, this.#lane, this.#batch].some(({ select }) => select.value !== "");
-		this.#empty.textContent =
+		setText(
+			this.#empty,
 			runs.length > 0
 				? runs.length === mostRuns
 					? `The newest ${mostRuns}. Choose a batch or a lane to see others.`
 					: ""
 				: isFiltered
 					? "No run fits."
-					: "No runs yet. Submit one with: bowline fleet submit";
+					: "No runs yet. Submit one with: bowline fleet submit",
+		);
 	}
 }
 
@@ -193,7 +195,7 @@ export class WorkerTable extends Watched {
 	protected async read(): Promise<void> {
 		const { workers } = await this.api.get<{ workers: FleetWorker[] }>("/v1/workers");
 		this.#rows.show(workers);
-		this.#empty.textContent = workers.length ? "" : "No worker has been here. Start one with: bowline fleet work";
+		setText(this.#empty, workers.length ? "" : "No worker has been here. Start one with: bowline fleet work");
 	}
 }
 
@@ -235,7 +237,7 @@ interface Choice {
 
 function choice(name: string): Choice {
 	const select = h("select", { class: "picker", "aria-label": name });
-	select.append(new Option(`Every ${name.toLowerCase()}`, ""));
+	select.append(option("", `Every ${name.toLowerCase()}`));
 	return { select, element: h("span", { class: "fleet-filter" }, select) };
 }
 
@@ -245,6 +247,6 @@ function fillChoice(select: HTMLSelectElement, values: readonly string[]): void 
 	const known = [...select.options].slice(1).map(({ value }) => value);
 	if (known.length === wanted.length && known.every((value, index) => value === wanted[index])) return;
 	for (const option of [...select.options].slice(1)) option.remove();
-	for (const value of wanted) select.append(new Option(value, value));
+	for (const value of wanted) select.append(option(value, value));
 	select.value = chosen;
 }

@@ -1,5 +1,5 @@
 /** Signing in: by the one-time code of a link, or by a token that is typed. */
-import { h } from "../../page/dom.ts";
+import { h, setText } from "../../page/dom.ts";
 import type { Api } from "./api.ts";
 
 /** The code of a link. It leaves the address bar and the history before anything is drawn. */
@@ -21,7 +21,7 @@ export function loginView(api: Api, message: string, done: () => void): HTMLElem
 			done();
 		} catch (error) {
 			note.classList.add("bad");
-			note.textContent = error instanceof Error ? error.message : String(error);
+			setText(note, error instanceof Error ? error.message : String(error));
 			field.select();
 		}
 	};

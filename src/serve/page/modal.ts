@@ -1,5 +1,5 @@
 /** Questions of the page itself, in a modal dialog: the browser keeps the focus inside and gives it back. */
-import { type Child, h } from "../../page/dom.ts";
+import { type Child, h, option, setAttribute, setText } from "../../page/dom.ts";
 
 function open(title: string, body: Child[], className = ""): { dialog: HTMLDialogElement; closed: Promise<string> } {
 	const dialog = h("dialog", { class: `modal ${className}`, "aria-labelledby": "modal-title" }, h("h2", { id: "modal-title" }, title), ...body);
@@ -63,9 +63,9 @@ export interface NewSessionInput {
 export async function newSession({ roots, directories, create }: NewSessionInput): Promise<void> {
 	const cwd = h("input", { class: "field", type: "text", id: "new-cwd" });
 	cwd.value = directories[0] ?? roots[0] ?? "";
-	cwd.setAttribute("list", "new-cwds");
+	setAttribute(cwd, "list", "new-cwds");
 	const known = h("datalist", { id: "new-cwds" });
-	for (const directory of new Set([...directories, ...roots])) known.append(new Option(directory, directory));
+	for (const directory of new Set([...directories, ...roots])) known.append(option(directory, directory));
 	const name = h("input", { class: "field", type: "text", id: "new-name", placeholder: "optional" });
 	const model = h("input", { class: "field", type: "text", id: "new-model", placeholder: "as configured, or provider/model" });
 	const note = h("p", { class: "composer-note", role: "status" });
@@ -74,7 +74,7 @@ export async function newSession({ roots, directories, create }: NewSessionInput
 		const chosen = model.value.trim() === "" ? {} : rest.length ? { provider, model: rest.join("/") } : { model: provider };
 		const error = await create({ cwd: cwd.value.trim(), ...(name.value.trim() && { name: name.value.trim() }), ...chosen });
 		if (error === undefined) dialog.close("made");
-		else note.textContent = error;
+		else setText(note, error);
 		note.classList.toggle("bad", error !== undefined);
 	};
 	const { dialog, closed } = open("New session", [

@@ -3,7 +3,7 @@
  * finished message replaces all of it.
  */
 import type { Colour } from "../../page/code.ts";
-import { h } from "../../page/dom.ts";
+import { extend, h, setText, textNode } from "../../page/dom.ts";
 import { markdown } from "../../page/markdown.ts";
 import { blocksOf, type Fields, oneLine, textOf } from "../../page/values.ts";
 
@@ -32,7 +32,7 @@ export class OpenReply {
 		this.#shown = message;
 		this.element.hidden = message === undefined;
 		if (!message) return;
-		this.#who.textContent = textOf(message.model) || "Model";
+		setText(this.#who, textOf(message.model) || "Model");
 		for (const [index, block] of blocksOf(message.content).entries()) {
 			if (!this.#blocks[index]) {
 				const made = this.#make(block);
@@ -57,7 +57,7 @@ export class OpenReply {
 
 function openThinking(): OpenBlock {
 	const peek = h("span", { class: "peek" });
-	const text = document.createTextNode("");
+	const text = textNode("");
 	const body = h("div", { class: "fold-body" }, h("pre", { class: "plain unboxed" }, text));
 	const element = h("details", { class: "fold thinking" }, h("summary", {}, h("span", { class: "fold-name" }, "Thinking"), peek), body);
 	return {
@@ -65,7 +65,7 @@ function openThinking(): OpenBlock {
 		update({ thinking }) {
 			const said = textOf(thinking);
 			extend(text, said);
-			peek.textContent = oneLine(said.slice(-160), 110);
+			setText(peek, oneLine(said.slice(-160), 110));
 		},
 	};
 }
@@ -82,13 +82,13 @@ function openToolCall(): OpenBlock {
 	return {
 		element,
 		update(block) {
-			name.textContent = textOf(block.name) || "tool call";
+			setText(name, textOf(block.name) || "tool call");
 		},
 	};
 }
 
 function openText(colour: Colour): OpenBlock {
-	const rest = document.createTextNode("");
+	const rest = textNode("");
 	const tail = h("div", { class: "tail", dir: "auto" }, rest);
 	const element = h("div", { class: "prose-blocks" }, tail);
 	let done = 0;
@@ -107,14 +107,6 @@ function openText(colour: Colour): OpenBlock {
 			extend(rest, fence ? open.slice(fence[0].length) : open.replace(/^\n+/, ""));
 		},
 	};
-}
-
-/** Appends where that is enough: the browser then lays out one line, not all of them. */
-function extend(node: Text, text: string): void {
-	const { data } = node;
-	if (text === data) return;
-	if (text.length > data.length && text.startsWith(data)) node.appendData(text.slice(data.length));
-	else node.data = text;
 }
 
 /** Where the last block ends that nothing that comes can change. Blocks end at an empty line, outside code, when what follows begins another one. */

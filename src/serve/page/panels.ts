@@ -1,5 +1,5 @@
 /** The right column: what goes on now, open questions, the plan, subagents, the budget, branches. */
-import { button, type Child, h } from "../../page/dom.ts";
+import { button, type Child, h, setAttribute, setText } from "../../page/dom.ts";
 import { KeyedList } from "../../page/list.ts";
 import { duration, money, shortNumber } from "../../page/stats.ts";
 import { endOf, type Node, pathTo } from "../../page/tree.ts";
@@ -121,11 +121,11 @@ export class Panels {
 
 	/** Once a second. */
 	tick(model: SessionModel): void {
-		this.#elapsed.textContent = model.runStartedAt === undefined ? "" : duration(Date.now() - model.runStartedAt);
-		this.#speed.textContent = speedOf(model);
+		setText(this.#elapsed, model.runStartedAt === undefined ? "" : duration(Date.now() - model.runStartedAt));
+		setText(this.#speed, speedOf(model));
 		for (const view of model.subagents.all) {
 			const place = this.#agentRows.row(view.id)?.querySelector(".agent-time");
-			if (place) place.textContent = duration((view.endedAt ?? Date.now()) - view.startedAt);
+			if (place) setText(place, duration((view.endedAt ?? Date.now()) - view.startedAt));
 		}
 	}
 
@@ -191,9 +191,9 @@ export class Panels {
 		head.onclick = () => this.#input.onSubagent(view);
 		const [state, name, word, time] = head.children as unknown as [Element, Element, Element, Element];
 		state.className = `state ${{ running: "running", checking: "running", done: "done", failed: "failed" }[view.status]}`;
-		name.textContent = view.taskId || view.id;
-		word.textContent = words[view.status];
-		time.textContent = duration((view.endedAt ?? Date.now()) - view.startedAt);
+		setText(name, view.taskId || view.id);
+		setText(word, words[view.status]);
+		setText(time, duration((view.endedAt ?? Date.now()) - view.startedAt));
 		while (head.nextSibling) head.nextSibling.remove();
 		row.append(
 			...present([
@@ -228,7 +228,7 @@ export class Panels {
 		const [go, fork] = row.children as unknown as [HTMLButtonElement, HTMLButtonElement | undefined];
 		go.className = `row-button${isShown ? "" : " elsewhere"}`;
 		go.onclick = () => this.#input.onBranch(isShown ? prompt : endOf(prompt));
-		if (isShown) go.setAttribute("aria-current", "true");
+		if (isShown) setAttribute(go, "aria-current", "true");
 		else go.removeAttribute("aria-current");
 		row.style.paddingInlineStart = `${depth * 12}px`;
 		if (prompt.id === "" || !this.#input.mayDrive()) return fork?.remove();

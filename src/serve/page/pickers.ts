@@ -1,5 +1,5 @@
 /** The model and the permission mode of the session, to be chosen from what there is. */
-import { h } from "../../page/dom.ts";
+import { h, option, setAttribute } from "../../page/dom.ts";
 import { fieldsOf, listOf, textOf } from "../../page/values.ts";
 import type { PermissionMode } from "../../protocol/permissions.ts";
 import type { Answer, Frame } from "./link.ts";
@@ -60,7 +60,7 @@ export class Pickers {
 		this.#model.replaceChildren(
 			...[...groups].map(([provider, models]) => {
 				const group = h("optgroup", {}, ...models.map((model) => option(keyOf(model), textOf(fieldsOf(model).name) || textOf(fieldsOf(model).id))));
-				group.label = provider;
+				setAttribute(group, "label", provider);
 				return group;
 			}),
 		);
@@ -96,10 +96,4 @@ export class Pickers {
 function keyOf(model: unknown): string {
 	const { provider, id } = fieldsOf(model);
 	return textOf(id) === "" ? "" : JSON.stringify([textOf(provider), textOf(id)]);
-}
-
-function option(value: string, text: string): HTMLOptionElement {
-	const made = h("option", {}, text);
-	made.value = value;
-	return made;
 }

@@ -4,7 +4,7 @@ import { readFiles } from "../../lib/read-diff.ts";
 import { colouring } from "../../page/code.ts";
 import { Conversation } from "../../page/conversation.ts";
 import { diffView } from "../../page/diff.ts";
-import { type Child, h } from "../../page/dom.ts";
+import { type Child, h, setText } from "../../page/dom.ts";
 import { Folds } from "../../page/folds.ts";
 import { itemsOf } from "../../page/items.ts";
 import { code, type Pen } from "../../page/parts.ts";
@@ -78,7 +78,7 @@ export class RunView {
 		this.#facts = undefined;
 		this.#begin(0);
 		this.side.replaceChildren();
-		this.#note.textContent = "";
+		setText(this.#note, "");
 		void this.#look(id);
 	}
 
@@ -101,7 +101,7 @@ export class RunView {
 		} catch (error) {
 			const message = error instanceof Error ? error.message : String(error);
 			if (id === this.#id && !this.#facts) return this.#input.onMissing(message);
-			if (id === this.#id) this.#note.textContent = message;
+			if (id === this.#id) setText(this.#note, message);
 		}
 		if (id !== this.#id || this.#facts?.run.state === "done") return;
 		clearTimeout(this.#timer);
@@ -127,7 +127,7 @@ export class RunView {
 		}
 		this.#read = facts.run.sessionLines;
 		this.#drawConversation();
-		this.#note.textContent = noteOf(facts.run);
+		setText(this.#note, noteOf(facts.run));
 	}
 
 	#drawConversation(): void {
@@ -181,7 +181,7 @@ export class RunView {
 		try {
 			await this.#input.api.post(`/v1/runs/${encodeURIComponent(id)}/cancel`);
 		} catch (error) {
-			this.#note.textContent = `Not cancelled: ${error instanceof Error ? error.message : String(error)}`;
+			setText(this.#note, `Not cancelled: ${error instanceof Error ? error.message : String(error)}`);
 			return;
 		}
 		if (id === this.#id) void this.#look(id);

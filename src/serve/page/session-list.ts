@@ -1,5 +1,5 @@
 /** The sessions of the server, grouped by what they need. */
-import { type Child, h } from "../../page/dom.ts";
+import { type Child, h, setAttribute, setText } from "../../page/dom.ts";
 import { KeyedList } from "../../page/list.ts";
 import { money } from "../../page/stats.ts";
 import type { ServedSession } from "../../protocol/serve.ts";
@@ -57,7 +57,7 @@ export class SessionList {
 		for (const [group, { section, list, count }] of this.#sections) {
 			const own = found.filter((session) => groupOf(session) === group);
 			section.hidden = own.length === 0;
-			count.textContent = String(own.length);
+			setText(count, String(own.length));
 			list.show(own);
 		}
 		// A session that comes into another group takes the focus along.
@@ -65,7 +65,7 @@ export class SessionList {
 			[...this.element.querySelectorAll<HTMLElement>(".session-row")].find((row) => row.getAttribute("href") === focused)?.focus();
 		}
 		this.#empty.hidden = found.length > 0;
-		this.#empty.textContent = sessions.length ? "No session has this in its name or directory." : "No sessions yet.";
+		setText(this.#empty, sessions.length ? "No session has this in its name or directory." : "No sessions yet.");
 	}
 
 	/** In the order of the list. */
@@ -94,7 +94,7 @@ function drawRow(row: HTMLElement, session: ServedSession, isCurrent: boolean): 
 	const signature = [sessionName(session), word, facts, age(updatedAt), isCurrent].join("\n");
 	if (row.dataset.drawn === signature) return;
 	row.dataset.drawn = signature;
-	if (isCurrent) row.setAttribute("aria-current", "page");
+	if (isCurrent) setAttribute(row, "aria-current", "page");
 	else row.removeAttribute("aria-current");
 	row.replaceChildren(
 		h(

@@ -1,5 +1,6 @@
 /** The frame of the page. Nothing is loaded, and only the script runs whose hash is in the policy. */
 import { createHash } from "node:crypto";
+import { visible } from "../../lib/visible.ts";
 
 export interface Frame {
 	title: string;
@@ -32,7 +33,7 @@ export function frame({ title, style, script }: Frame): { before: string; after:
 <meta name="robots" content="noindex">
 <meta name="generator" content="Bowline">
 <link rel="icon" href="data:,">
-<title>${escapeText(title)}</title>
+<title>${escapeText(visible(title))}</title>
 <style>${style}</style>
 </head>
 <body>

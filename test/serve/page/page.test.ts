@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { familyOf, makeFixture, signalAll, startWorker } from "../../fleet/fixture.ts";
-import { hostileSession } from "../../transcript/export/hostile.ts";
+import { disguise, hostileSession, unseenIn } from "../../transcript/export/hostile.ts";
 import { picture } from "../../transcript/export/session.ts";
 import { describeUnless } from "../../unless.ts";
 import { later, place, serve, spawnServer, until } from "../support.ts";
@@ -277,7 +277,7 @@ describeUnless(!browserPath && "chromium is not installed")("the page of the ser
 		const server = await serve();
 		const { entries } = hostileSession();
 		const last = entries.at(-1) as { id: string };
-		const attack = '"><img src=x onerror="window.pwned=99"><script>window.pwned=99</script>';
+		const attack = `"><img src=x onerror="window.pwned=99"><script>window.pwned=99</script>${disguise}`;
 		const more = [
 			`${"x".repeat(10_000_000)}`,
 			"line\n".repeat(100_000),
@@ -322,10 +322,41 @@ describeUnless(!browserPath && "chromium is not installed")("the page of the ser
 		for (const open of await own.page.$$("details.tool:not([open]) > summary")) await open.click();
 		await own.page.evaluate(() => window.scrollTo(0, 0));
 		await own.page.waitForFunction(() => document.querySelectorAll("article.item").length > 20);
+		expect(await unseenIn(own.page)).toEqual([]);
 		expect(await own.page.evaluate(() => (window as unknown as { pwned?: number }).pwned)).toBeUndefined();
 		expect(await own.page.$$eval(".columns script, .columns iframe, .columns style, .columns form:not(.composer)", (found) => found.length)).toBe(0);
 		expect(own.trouble.filter((text) => !/^error: Failed to load|image/.test(text))).toEqual([]);
 		expect(await sideways(own)).toBe(0);
+	});
+
+	test("characters that turn text around are shown where they are: while a reply arrives, in a question, in names and prompts", {
+		timeout: slow,
+	}, async () => {
+		const reply = [{ thinking: `thought ${disguise}` }, { text: `said ${disguise} and ${"more ".repeat(40)}` }];
+		const server = await serve({
+			replies: [
+				{ when: { tool: "bash" }, text: "done" },
+				{ blocks: [...reply, { tool: "bash", arguments: { command: `echo ${disguise}` } }], pieceDelayMs: 20 },
+			],
+			args: ["--permission-mode", "ask"],
+		});
+		const { id } = await server.create({ name: `name ${disguise}` });
+		const own = await tab(server);
+		await openSession(own, id);
+		await says(own, "h1", "name ⟦RLO⟧gnp.exe⟦LRI⟧");
+		expect(await own.page.title()).toContain("⟦RLO⟧");
+		await send(own, `prompt ${disguise}`);
+		await says(own, ".open-reply .prose-blocks", "said ⟦RLO⟧gnp.exe⟦LRI⟧ a⟦ZWSP⟧b⟦ZWJ⟧⟦RLM⟧c");
+		expect(await unseenIn(own.page)).toEqual([]);
+		await says(own, ".ask-exact", "echo ⟦RLO⟧gnp.exe⟦LRI⟧ a⟦ZWSP⟧b⟦ZWJ⟧⟦RLM⟧c");
+		expect(await unseenIn(own.page)).toEqual([]);
+		await own.page.waitForSelector(".ask .yes:not(.arming)");
+		await own.page.click(".ask .yes");
+		await says(own, ".log", "done");
+		await says(own, ".log", "prompt ⟦RLO⟧gnp.exe");
+		expect(await unseenIn(own.page)).toEqual([]);
+		// What was said is stored as it was.
+		expect(JSON.stringify((await server.get(`/v1/sessions/${id}/entries`)).json.entries)).toContain(`prompt ${disguise}`);
 	});
 
 	test("ten thousand messages: drawn at once, smooth while a reply streams", { timeout: slow }, async () => {

@@ -5,7 +5,7 @@ import type { Entry } from "../../../src/transcript/entries.ts";
 import { exportPage } from "../../../src/transcript/export/index.ts";
 import { describeUnless } from "../../unless.ts";
 import { browserPath, launch, openPage } from "./browser.ts";
-import { brokenEntries, hostilePage } from "./hostile.ts";
+import { brokenEntries, hostilePage, unseenIn } from "./hostile.ts";
 import { fullPage, header, longSession, SessionBuilder, subagentSession, taskSession } from "./session.ts";
 
 /** A browser on a busy machine. */
@@ -195,6 +195,7 @@ describeUnless(!browserPath && "chromium is not installed")("in a browser", { ti
 				images: [...document.images].map((image) => image.src.slice(0, 15)).filter((source) => source !== "data:image/png;"),
 			};
 		});
+		expect(await unseenIn(page)).toEqual([]);
 		expect(found).toEqual({ pwned: undefined, tags: ["input", "script", "style"], handlers: [], links: [], images: [] });
 		expect(await page.locator("script, input, style").count()).toBe(3);
 		expect(await page.locator("main").innerText()).toContain("<script>window.pwned=1</script>");

@@ -1,7 +1,26 @@
 /** Sessions that want to break the page, or to break out of it. Whatever runs sets `window.pwned` or opens a dialog. */
+import type { Page } from "playwright-core";
 import { call, header, picture, SessionBuilder, subagentSession, text, thinking } from "./session.ts";
 
-const attack = (number: number) => `"><img src=x onerror="window.pwned=${number}"><script>window.pwned=${number}</script>`;
+/** Turns the text after it around, and hides what is in it. */
+export const disguise = "\u202egnp.exe\u2066 a\u200bb\u200d\u200fc";
+
+const attack = (number: number) => `"><img src=x onerror="window.pwned=${number}"><script>window.pwned=${number}</script>${disguise}`;
+
+/** What a page shows or says anywhere that nobody can see, by the element it is in. */
+export const unseenIn = (page: Page): Promise<string[]> =>
+	page.evaluate(() => {
+		const unseen = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\u200c\u200d](?=[!-~])/;
+		const found = unseen.test(document.title) ? ["title"] : [];
+		for (const element of document.querySelectorAll("body *:not(script)")) {
+			const own = [...element.childNodes].map((node) => (node.nodeType === Node.TEXT_NODE ? node.nodeValue : "")).join("");
+			// Of an empty line of a change.
+			const text = own === "\u200b" ? "" : own;
+			const said = ["title", "aria-label", "placeholder", "alt", "label"].map((name) => element.getAttribute(name) ?? "");
+			for (const each of [text, ...said]) if (unseen.test(each)) found.push(`${element.localName}.${element.className}: ${each.slice(0, 80)}`);
+		}
+		return found;
+	});
 
 const markdownAttacks = [
 	"<script>window.pwned=1</script>",
@@ -29,6 +48,9 @@ const markdownAttacks = [
 	"| <b onclick=window.pwned=1>a</b> |\n|---|\n| <script>window.pwned=1</script> |",
 	"- [ ] <input onfocus=window.pwned=1 autofocus>",
 	"<!-- comment --> <![CDATA[ x ]]> <?php x ?>",
+	`# Heading ${disguise}\n\n**strong ${disguise}** \`code ${disguise}\` [link ${disguise}](https://example.com/${disguise} "title ${disguise}")`,
+	`\`\`\`bash\nrm ${disguise}\n\`\`\`\n\n\`\`\`\nplain ${disguise}\n\`\`\``,
+	`| ${disguise} |\n|---|\n| <b>${disguise}</b> ![${disguise}](https://evil.example/x.png) |`,
 	"\u202eright to left\u202c and \ud83d alone, \udc00 too",
 ];
 

@@ -1,7 +1,7 @@
 /** Puts the page together: bar, tree, conversation; and moves between entries, branches and finds. */
 import { colouring } from "../../../page/code.ts";
 import { Conversation } from "../../../page/conversation.ts";
-import { button, h, icon } from "../../../page/dom.ts";
+import { button, h, icon, setAttribute, setText } from "../../../page/dom.ts";
 import { Folds } from "../../../page/folds.ts";
 import { rangesOf, showRanges } from "../../../page/highlight.ts";
 import { type Item, itemsOf, leafFor } from "../../../page/items.ts";
@@ -77,7 +77,7 @@ export class App {
 	}
 
 	#bar(): HTMLElement {
-		this.#search.placeholder = "Search";
+		setAttribute(this.#search, "placeholder", "Search");
 		this.#search.autocomplete = "off";
 		this.#search.spellcheck = false;
 		const unfold = button(
@@ -86,11 +86,11 @@ export class App {
 			() => {
 				const isOpen = !this.#folds.areAllOpen;
 				this.#folds.setAll(document.body, isOpen);
-				unfold.setAttribute("aria-pressed", String(isOpen));
+				setAttribute(unfold, "aria-pressed", String(isOpen));
 			},
 			icon("unfold"),
 		);
-		unfold.setAttribute("aria-pressed", "false");
+		setAttribute(unfold, "aria-pressed", "false");
 		return h(
 			"div",
 			{ class: "bar" },
@@ -202,7 +202,7 @@ export class App {
 		this.#hits = this.#wanted ? this.#index.find(this.#tree.nodes, this.#wanted) : [];
 		this.#hit = -1;
 		this.#sidebar.showHits(this.#wanted ? this.#hits : undefined);
-		this.#count.textContent = this.#wanted ? (this.#hits.length ? String(this.#hits.length) : "none") : "";
+		setText(this.#count, this.#wanted ? (this.#hits.length ? String(this.#hits.length) : "none") : "");
 		document.body.classList.toggle("finding", this.#wanted !== "");
 		showRanges("found-now", []);
 		this.#onScroll();
@@ -212,7 +212,7 @@ export class App {
 		const count = this.#hits.length;
 		if (!count) return;
 		this.#hit = this.#hit < 0 ? (by > 0 ? 0 : count - 1) : (this.#hit + by + count) % count;
-		this.#count.textContent = `${this.#hit + 1} / ${count}`;
+		setText(this.#count, `${this.#hit + 1} / ${count}`);
 		this.#goTo((this.#hits[this.#hit] as Hit).node);
 	}
 

@@ -1,5 +1,5 @@
 /** The tree next to the conversation: every branch, by kind of entry, or the matches of a search. Only visible lines are in the document. */
-import { h } from "../../../page/dom.ts";
+import { h, setAttribute, setText } from "../../../page/dom.ts";
 import { isShown, type Kind, kindOf } from "../../../page/items.ts";
 import { type Hit, titleOf } from "../../../page/search.ts";
 import { type Node as Entry, type Row, rowsOf, type Tree } from "../../../page/tree.ts";
@@ -95,7 +95,7 @@ export class Sidebar {
 
 	#choose(filter: Filter): void {
 		this.#filter = filter;
-		for (const [name, chip] of this.#chips) chip.setAttribute("aria-pressed", String(name === filter));
+		for (const [name, chip] of this.#chips) setAttribute(chip, "aria-pressed", String(name === filter));
 		this.#fill();
 	}
 
@@ -108,9 +108,10 @@ export class Sidebar {
 			this.#lines = rowsOf(tree, shown).map((row) => ({ ...row, text: "" }));
 		}
 		const count = this.#lines.length;
-		this.#caption.textContent = this.#hits
-			? `${count.toLocaleString("en")} found`
-			: `${count.toLocaleString("en")} of ${tree.nodes.length.toLocaleString("en")} entries`;
+		setText(
+			this.#caption,
+			this.#hits ? `${count.toLocaleString("en")} found` : `${count.toLocaleString("en")} of ${tree.nodes.length.toLocaleString("en")} entries`,
+		);
 		this.#draw();
 	}
 
@@ -148,7 +149,7 @@ export class Sidebar {
 			label !== undefined && h("bdi", { class: "tag label" }, label),
 			h("bdi", { class: "entry-text" }, text || titleOf(node)),
 		);
-		if (node === this.#current) line.setAttribute("aria-current", "true");
+		if (node === this.#current) setAttribute(line, "aria-current", "true");
 		line.style.transform = `translateY(${top}px)`;
 		line.style.paddingInlineStart = `${10 + Math.min(depth, deepestIndent) * 14}px`;
 		return line;
