@@ -43,7 +43,7 @@ export const routes = {
 		method: "GET",
 		path: "/readyz",
 		scope: "none",
-		doc: "`ready`; or 503 with `starting`, `draining` or `disk` (the state directory cannot be written).",
+		doc: "`ready`; or 503 with `draining`, or with `disk: ` and why sessions cannot be written.",
 		answer: { status: 200, type: "text/plain" },
 	},
 	metrics: {

@@ -124,9 +124,9 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 	page: asset,
 	asset,
 	healthz: ({ response }) => answerText(response, 200, "ok"),
-	readyz({ response, server }) {
-		const state = server.readiness();
-		answerText(response, state === "ready" ? 200 : 503, state);
+	async readyz({ response, server }) {
+		const { isReady, text } = await server.readiness();
+		answerText(response, isReady ? 200 : 503, text);
 	},
 	metrics: ({ response, server }) => answer(response, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" }, server.metricsText()),
 	async login(call) {

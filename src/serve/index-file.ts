@@ -75,16 +75,6 @@ export class IndexFile {
 		this.#append(JSON.stringify({ create }));
 	}
 
-	/** Whether it can be written. */
-	probe(): boolean {
-		try {
-			this.#append("");
-			return true;
-		} catch {
-			return false;
-		}
-	}
-
 	close(): void {
 		if (this.#descriptor !== undefined) closeSync(this.#descriptor);
 		this.#descriptor = undefined;

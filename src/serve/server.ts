@@ -13,6 +13,7 @@ import { dialectNames } from "../protocol/flags.ts";
 import type { Scope } from "../protocol/routes.ts";
 import { type Admitted, admit, type Gate, type RequestHead } from "./checks.ts";
 import { Connections, Rates, usualLimits } from "./connections.ts";
+import { DiskProbe } from "./disk.ts";
 import type { FleetRoutes } from "./fleet/handlers.ts";
 import type { Fleet } from "./fleet/source.ts";
 import { handlers } from "./handlers.ts";
@@ -98,6 +99,7 @@ export class BowlineServer {
 	#sockets = new Sockets();
 	#index: IndexFile;
 	#roots: Roots;
+	#disk: DiskProbe;
 	#lock: { path: string; own: string };
 	#draining: { deadline: number } | undefined;
 	#drained: Promise<void> | undefined;
@@ -125,6 +127,7 @@ export class BowlineServer {
 			unclaim(this.#lock.path, this.#lock.own);
 			throw error;
 		}
+		this.#disk = new DiskProbe({ "the sessions directory": config.sessionsDirectory, "the server's directory": config.directory });
 		this.tokens.onRevoked = (sha256) => this.connections.closeOf(sha256);
 		this.#maxAwake = config.maxAwake || Math.min(200, Math.max(2, Math.floor(totalmem() / (64 * megabyte))));
 		this.sessions = new Sessions({
@@ -217,9 +220,11 @@ export class BowlineServer {
 		return `${base}/#code=${this.tokens.newCode(scope)}`;
 	}
 
-	readiness(): "ready" | "starting" | "draining" | "disk" {
-		if (this.#draining) return "draining";
-		return this.#index.probe() ? "ready" : "disk";
+	/** The first word says it to programs, the rest to people. */
+	async readiness(): Promise<{ isReady: boolean; text: string }> {
+		if (this.#draining) return { isReady: false, text: "draining" };
+		const problem = await this.#disk.problem();
+		return { isReady: problem === undefined, text: problem === undefined ? "ready" : `disk: ${problem}` };
 	}
 
 	metricsText(): string {

@@ -1,12 +1,27 @@
 /** Sessions that sleep, wake, crash, move and are elsewhere; servers that drain, and leave nothing. */
-import { spawn, spawnSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { testUnless } from "../unless.ts";
 import { ask, isAlive, later, place, serve, spawnServer, until } from "./support.ts";
 
 const program = join(import.meta.dirname, "../../dist/bowline.js");
+
+const canMount = (() => {
+	const directory = mkdtempSync(join(tmpdir(), "bowline-mount-"));
+	try {
+		execFileSync("mount", ["-t", "tmpfs", "tmpfs", directory], { stdio: "ignore" });
+		execFileSync("umount", [directory]);
+		return true;
+	} catch {
+		return false;
+	} finally {
+		rmSync(directory, { recursive: true, force: true });
+	}
+})();
 
 describe("sessions", () => {
 	test("an idle session sleeps, and wakes with its conversation for the next prompt", async () => {
@@ -349,6 +364,27 @@ describe("the server", () => {
 		expect((await ask({ socketPath: path, path: "/v1/info" }, undefined, {})).status).toBe(401);
 		expect(await next.stop()).toBe(0);
 		expect(existsSync(path)).toBe(false);
+	});
+
+	testUnless(!canMount && "no file system can be mounted")("a full disk is not ready, and says why; with room it is ready again", async () => {
+		const at = place();
+		const sessions = join(at.user, "sessions");
+		mkdirSync(sessions, { recursive: true });
+		execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", sessions]);
+		later(() => execFileSync("umount", ["-l", sessions]));
+		const server = await serve({ at });
+		expect(await server.get("/readyz")).toMatchObject({ status: 200, text: "ready" });
+		// A byte more would still fit.
+		const filler = join(sessions, "filler");
+		writeFileSync(filler, Buffer.alloc(1024 * 1024 - 16 * 1024));
+		const full = await until("it is not ready", async () => {
+			const answer = await server.get("/readyz");
+			return answer.status === 503 ? answer : undefined;
+		});
+		expect(full.text).toBe("disk: the sessions directory cannot be written: ENOSPC: no space left on device");
+		rmSync(filler);
+		await until("it is ready again", async () => (await server.get("/readyz")).text === "ready");
+		expect(readdirSync(sessions)).toEqual([]);
 	});
 
 	test("metrics and log name routes, no ids, names or tokens; the token is in one file only", async () => {

@@ -1,0 +1,58 @@
+/** Whether the disk takes what a session needs. A single byte proves nothing: it may fit into a block that the server has already. */
+import { randomBytes } from "node:crypto";
+import { mkdir, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+const probeBytes = 64 * 1024;
+/** Anyone may ask, and each look writes to the disk. */
+const freshMs = 1000;
+/** A disk that hangs, as one over a network, is not ready either. */
+const patienceMs = 5000;
+
+export class DiskProbe {
+	#directories: Readonly<Record<string, string>>;
+	#looking: Promise<string | undefined> | undefined;
+
+	/** `directories`: by their name for people. */
+	constructor(directories: Readonly<Record<string, string>>) {
+		this.#directories = directories;
+	}
+
+	/** Returns why nothing can be written, undefined if it can. */
+	problem(): Promise<string | undefined> {
+		this.#looking ??= this.#look().finally(() => setTimeout(() => (this.#looking = undefined), freshMs).unref());
+		return this.#looking;
+	}
+
+	async #look(): Promise<string | undefined> {
+		for (const [name, directory] of Object.entries(this.#directories)) {
+			let timer: NodeJS.Timeout | undefined;
+			const late = new Promise<string>((resolve) => {
+				timer = setTimeout(() => resolve(`no answer within ${patienceMs / 1000} seconds`), patienceMs);
+			});
+			const reason = await Promise.race([writeReason(directory), late]);
+			clearTimeout(timer);
+			if (reason !== undefined) return `${name} cannot be written: ${reason}`;
+		}
+		return undefined;
+	}
+}
+
+async function writeReason(directory: string): Promise<string | undefined> {
+	const path = join(directory, `.probe-${process.pid}-${randomBytes(4).toString("hex")}`);
+	try {
+		await mkdir(directory, { recursive: true, mode: 0o700 });
+		const file = await open(path, "wx", 0o600);
+		try {
+			await file.writeFile(Buffer.alloc(probeBytes, 1));
+			await file.sync();
+		} finally {
+			await file.close();
+			await rm(path, { force: true });
+		}
+		return undefined;
+	} catch (error) {
+		// Without the path: anyone may ask.
+		return (error as Error).message.split(", ")[0];
+	}
+}
