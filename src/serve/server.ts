@@ -491,10 +491,26 @@ export class BowlineServer {
 	}
 }
 
+/** Headers that decide something. */
+const decisive = [
+	"host",
+	"origin",
+	"authorization",
+	"sec-fetch-site",
+	"sec-websocket-protocol",
+	"content-length",
+	"content-type",
+	"content-encoding",
+	"transfer-encoding",
+	"expect",
+	"idempotency-key",
+	"last-event-id",
+];
+
 function headOfRequest({ method, url, headers, headersDistinct, socket }: IncomingMessage): RequestHead {
-	// With two names a proxy and this server might each believe another one.
-	const isAmbiguous = (headersDistinct.host?.length ?? 0) > 1 || (headersDistinct.origin?.length ?? 0) > 1;
-	if (isAmbiguous) throw new Refusal(400, "bad_field", "Host and Origin may be there once.", { headers: { Connection: "close" } });
+	// Of two values a proxy and this server might each believe another one.
+	const twice = decisive.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
+	if (twice !== undefined) throw new Refusal(400, "bad_field", `The header ${twice} may be there once.`, { headers: { Connection: "close" } });
 	return { method: method ?? "", url: url ?? "/", headers, address: socket.remoteAddress ?? "" };
 }
 

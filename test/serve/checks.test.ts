@@ -1,6 +1,7 @@
 /** Who is let in: each check alone, together, for every route, over the wire and for upgrades. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -283,3 +284,24 @@ test("the same over the wire, for every route and for upgrades", async () => {
 	expect((await server.get("/v1/info")).status).toBe(401);
 	expect(server.err).toContain("the token main was in an address and is revoked");
 });
+	const raw = (lines: string[]) =>
+		new Promise<string>((resolve, reject) => {
+			const socket = connect(server.port, "127.0.0.1", () => socket.write([...lines, "", ""].join("\r\n")));
+			let text = "";
+			socket.on("data", (chunk) => (text += chunk));
+			socket.on("end", () => resolve(text.split("\r\n")[0] ?? ""));
+			socket.on("error", reject);
+		});
+	const once = [`Host: ${own}`, `Authorization: ${authorization}`];
+	expect(await raw(["GET /v1/info HTTP/1.1", ...once, "Connection: close"])).toContain("200");
+	for (const [more, extra] of [
+		["GET", "Authorization: Bearer wrong"],
+		["GET", `Authorization: ${authorization}`],
+		["GET", `Host: ${own}`],
+		["POST", "Idempotency-Key: a\r\nIdempotency-Key: b"],
+		["POST", "Content-Length: 2\r\nContent-Length: 3"],
+		["POST", "Content-Type: application/json\r\nContent-Type: text/plain"],
+	] as const)
+		expect(await raw([`${more} ${more === "GET" ? "/v1/info" : "/v1/sessions"} HTTP/1.1`, ...once, extra, "Connection: close"]), extra).toContain(
+			"400",
+		);
