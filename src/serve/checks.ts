@@ -67,11 +67,11 @@ function isOwnHost(host: string, { scheme, port, allowed }: Gate): boolean {
 	const [, name = "", given] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(lower) ?? [];
 	if (!name) return false;
 	const isPort = given === undefined ? port === (scheme === "https" ? 443 : 80) : Number(given) === port;
+	// As it was given: a port that is forwarded to ours, as by ssh -L or docker -p, is another one.
+	if (allowed.some((each) => each.toLowerCase() === lower)) return true;
 	if (loopbackNames.includes(name)) return isPort;
 	// A proxy in front of us is asked under its own port.
-	return allowed.some(
-		(each) => each.toLowerCase() === lower || (each.toLowerCase() === name && (given === undefined || isPort || isUsualPort(given))),
-	);
+	return allowed.some((each) => each.toLowerCase() === name) && (given === undefined || isPort || isUsualPort(given));
 }
 
 const isUsualPort = (port: string) => port === "80" || port === "443";
@@ -79,8 +79,11 @@ const isUsualPort = (port: string) => port === "80" || port === "443";
 function checkHost({ headers }: RequestHead, gate: Gate): void {
 	if (gate.port === undefined) return;
 	const { host } = headers;
-	if (typeof host !== "string" || !isOwnHost(host, gate))
-		throw new Refusal(421, "wrong_host", "This server does not answer under that host name. Add it with --allow-host <name>.");
+	if (typeof host === "string" && isOwnHost(host, gate)) return;
+	// Only what can be a host is repeated.
+	const name = typeof host === "string" && /^[\w.-]{1,253}(?::\d{1,5})?$|^\[[\da-fA-F:.]{2,45}\](?::\d{1,5})?$/.test(host) ? host : undefined;
+	const remedy = name === undefined ? "that host name. Add it with --allow-host <name>" : `${name}. If it is yours, add --allow-host ${name}`;
+	throw new Refusal(421, "wrong_host", `This server does not answer under ${remedy}.`);
 }
 
 function checkOrigin({ headers }: RequestHead, gate: Gate): void {

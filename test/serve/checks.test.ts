@@ -106,6 +106,17 @@ describe("pure", () => {
 		expect(outcome(head({ headers: { host: "agents.example.com", origin: "https://other.example.com" } }), allowed)).toBe(403);
 	});
 
+	test("a forwarded port is allowed as it was given, also of this machine; the refusal says what to add", () => {
+		const allowed = { allowed: ["127.0.0.1:8080", "[::1]:8080"] };
+		for (const host of ["127.0.0.1:8080", "[::1]:8080", "127.0.0.1:7717"])
+			expect(outcome(head({ headers: { host, origin: `http://${host}` } }), allowed)).toBe("info");
+		for (const host of ["127.0.0.1:8081", "localhost:8080"]) {
+			expect(outcome(head({ headers: { host } }), allowed)).toBe(421);
+			expect(() => admit(head({ headers: { host } }), { ...gate, ...allowed })).toThrow(`add --allow-host ${host}.`);
+		}
+		expect(() => admit(head({ headers: { host: "a b<script>" } }), gate)).toThrow("Add it with --allow-host <name>.");
+	});
+
 	test.each([
 		["same-origin", "info"],
 		["none", "info"],
