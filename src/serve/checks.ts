@@ -1,7 +1,7 @@
 /** The checks of a request that come before its body, in their order. Pure: the same for requests and upgrades. */
 import { type Route, type RouteName, routes, type Scope } from "../protocol/routes.ts";
 import { Refusal } from "./refusal.ts";
-import { type Bearer, mayUse, type Tokens } from "./tokens.ts";
+import { type Bearer, mayUse, type Tokens, tokenLength } from "./tokens.ts";
 
 export interface RequestHead {
 	method: string;
@@ -48,8 +48,9 @@ export function admit(head: RequestHead, gate: Gate): Admitted {
 	checkOrigin(head, gate);
 	checkFetchSite(head);
 	const { pathname, query } = splitUrl(head.url);
+	// Before the path: what is nowhere is in a log, too.
+	refuseTokenInUrl(head.url, query, gate);
 	const { name, route, params } = findRoute(head.method, pathname);
-	refuseTokenInUrl(query, gate);
 	const { bearer, hasTicket } = authenticate(head, gate, route);
 	checkScope(route, bearer);
 	if (bearer && !gate.admits(bearer))
@@ -66,9 +67,9 @@ function isOwnHost(host: string, { scheme, port, allowed }: Gate): boolean {
 	const lower = host.toLowerCase();
 	const [, name = "", given] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(lower) ?? [];
 	if (!name) return false;
-	const isPort = given === undefined ? port === (scheme === "https" ? 443 : 80) : Number(given) === port;
 	// As it was given: a port that is forwarded to ours, as by ssh -L or docker -p, is another one.
 	if (allowed.some((each) => each.toLowerCase() === lower)) return true;
+	const isPort = given === undefined ? port === (scheme === "https" ? 443 : 80) : Number(given) === port;
 	if (loopbackNames.includes(name)) return isPort;
 	// A proxy in front of us is asked under its own port.
 	return allowed.some((each) => each.toLowerCase() === name) && (given === undefined || isPort || isUsualPort(given));
@@ -146,16 +147,36 @@ function findRoute(method: string, pathname: string): { name: RouteName; route: 
 	throw new Refusal(405, "wrong_method", `This path takes ${methods.join(" and ")}.`, { headers: { Allow: methods.join(", ") } });
 }
 
-function refuseTokenInUrl(query: URLSearchParams, gate: Gate): void {
-	const found = ["token", "access_token", "auth"].filter((name) => query.has(name));
-	if (found.length === 0) return;
-	for (const name of found) gate.onExposed(gate.tokens.burn(query.get(name) ?? ""));
+/** Nowhere is a token accepted in an address. Each valid one in it is revoked, whatever it is called and wherever it is. */
+function refuseTokenInUrl(url: string, query: URLSearchParams, gate: Gate): void {
+	const valid = [...candidates(url)].flatMap((text) => gate.tokens.burn(text) ?? []);
+	const isNamed = [...query.keys()].some((name) => tokenNames.has(name.toLowerCase()));
+	if (valid.length === 0 && !isNamed) return;
+	if (valid.length === 0) gate.onExposed(undefined);
+	for (const name of valid) gate.onExposed(name);
 	throw new Refusal(
 		400,
 		"token_in_url",
 		"A token does not belong into an address, where logs keep it: send Authorization: Bearer <token>. If it was valid, it is revoked now.",
 	);
 }
+
+const tokenNames: ReadonlySet<string> = new Set(["token", "access_token", "auth", "authorization", "bearer"]);
+
+/** What may be a token, as it came and decoded. */
+function candidates(url: string): Set<string> {
+	const found = new Set<string>();
+	let text = url;
+	for (let depth = 0; depth < mostDecoded; depth++) {
+		for (const [word] of text.matchAll(/[\w-]+/g)) if (word.length === tokenLength) found.add(word);
+		const decoded = text.replace(/%([0-9a-fA-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+		if (decoded === text) break;
+		text = decoded;
+	}
+	return found;
+}
+
+const mostDecoded = 3;
 
 function authenticate(head: RequestHead, gate: Gate, route: Route): { bearer: Bearer | undefined; hasTicket: boolean } {
 	if (route.scope === "none") return { bearer: undefined, hasTicket: false };

@@ -38,6 +38,8 @@ const mostPages = 1000;
 export const mayUse = (scope: Scope, needed: Scope) => scopes.indexOf(scope) >= scopes.indexOf(needed);
 
 const digestOf = (secret: string) => createHash("sha256").update(secret).digest();
+/** Of 32 bytes as base64url. */
+export const tokenLength = 43;
 const newSecret = () => randomBytes(32).toString("base64url");
 
 export class Tokens {

@@ -164,6 +164,24 @@ describe("pure", () => {
 			expect(tokens.verify(token)).toBeUndefined();
 		}
 		expect(exposed).toEqual(["exposed-0", "exposed-1", "exposed-2"]);
+		const spellings: ((token: string) => string)[] = [
+			(token) => `/nowhere?token=${token}`,
+			(token) => `/${token}`,
+			(token) => `/v1/sessions/${token}`,
+			(token) => `/v1/info?token=x&token=${token}`,
+			(token) => `/v1/info?Token=Bearer%20${token}`,
+			(token) => `/v1/info?key=${token}`,
+			(token) => `/v1/info?${token}`,
+			(token) => `/v1/info?a=${encodeURIComponent(`Bearer ${token}`)}`,
+			(token) => `/v1/info?a=%25${[...token].map((character) => character.charCodeAt(0).toString(16)).join("%25")}`,
+		];
+		for (const [index, spell] of spellings.entries()) {
+			const token = tokens.add(`spelled-${index}`, "drive");
+			expect(outcome(head({ url: spell(token) }), { onExposed }), spell("<token>")).toBe(400);
+			expect(tokens.verify(token), spell("<token>")).toBeUndefined();
+			expect(exposed.at(-1)).toBe(`spelled-${index}`);
+		}
+		expect(outcome(head({ url: `/v1/info?client=${"x".repeat(43)}` }))).toBe("info");
 		const own = new Tokens(directory);
 		const before = readFileSync(own.file, "utf8").trim();
 		expect(own.burn(before)).toBe("main");
@@ -290,11 +308,6 @@ test("the same over the wire, for every route and for upgrades", async () => {
 	expect((await ask(create, undefined, { ...json, "Content-Type": "application/json", "Content-Length": String(33 * 1024 * 1024) })).status).toBe(
 		413,
 	);
-	const burnt = await server.get(`/v1/info?token=${server.token}`);
-	expect(burnt.json.error.code).toBe("token_in_url");
-	expect((await server.get("/v1/info")).status).toBe(401);
-	expect(server.err).toContain("the token main was in an address and is revoked");
-});
 	const raw = (lines: string[]) =>
 		new Promise<string>((resolve, reject) => {
 			const socket = connect(server.port, "127.0.0.1", () => socket.write([...lines, "", ""].join("\r\n")));
@@ -316,3 +329,8 @@ test("the same over the wire, for every route and for upgrades", async () => {
 		expect(await raw([`${more} ${more === "GET" ? "/v1/info" : "/v1/sessions"} HTTP/1.1`, ...once, extra, "Connection: close"]), extra).toContain(
 			"400",
 		);
+	const burnt = await server.get(`/v1/info?token=${server.token}`);
+	expect(burnt.json.error.code).toBe("token_in_url");
+	expect((await server.get("/v1/info")).status).toBe(401);
+	expect(server.err).toContain("the token main was in an address and is revoked");
+});
