@@ -11,6 +11,8 @@ export interface ControlRequest {
 	do: "status" | "stop" | "link" | "token-add" | "token-list" | "token-revoke";
 	name?: string;
 	scope?: string;
+	/** The address of a link. */
+	url?: string;
 	days?: number;
 	now?: boolean;
 }
@@ -62,7 +64,7 @@ function perform(server: BowlineServer, request: ControlRequest): unknown {
 			void server.drain(request.now);
 			return server.drainState();
 		case "link":
-			return { url: server.newLink(request.scope === undefined ? "admin" : scope) };
+			return { url: server.newLink(scope, request.url) };
 		case "token-add": {
 			if (!/^[\w.@-]{1,64}$/.test(name)) throw new Error("A token's name has 1 to 64 letters, digits, dots, dashes and underscores.");
 			if (tokens.has(name)) throw new Error(`There is a token ${name} already. Revoke it first, or use another name.`);

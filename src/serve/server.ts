@@ -43,6 +43,8 @@ export interface ServeConfig {
 	needsNoToken: boolean;
 	tls?: { cert: Buffer; key: Buffer };
 	allowedHosts: readonly string[];
+	/** Where browsers reach it, without a path. */
+	publicUrl?: string;
 	roots: readonly string[];
 	/** Makes the repository of the demo, and gives its directory and the prompt to begin with. */
 	makeDemo?: () => Promise<{ directory: string; prompt: string }>;
@@ -211,13 +213,20 @@ export class BowlineServer {
 		return `${this.#gate.scheme}://${host === "::" ? "[::1]" : name}:${this.#gate.port}`;
 	}
 
-	/** A link that signs a browser in, once and soon. */
-	newLink(scope: Scope = "admin"): string {
-		const { allowedHosts } = this.config;
-		const [allowed] = allowedHosts;
-		const isPublic = allowed !== undefined && !/^(127\.|::1$|localhost$)/.test(this.config.host);
-		const base = isPublic ? `${this.#gate.scheme}://${allowed}${allowed.includes(":") ? "" : `:${this.#gate.port}`}` : this.url;
+	/** A link that signs a browser in, once and soon. `base`: the address under which that browser reaches the server. */
+	newLink(scope: Scope = "drive", base = this.#publicUrl): string {
 		return `${base}/#code=${this.tokens.newCode(scope)}`;
+	}
+
+	get #publicUrl(): string {
+		const { publicUrl, allowedHosts, host } = this.config;
+		if (publicUrl !== undefined) return publicUrl;
+		const isLocal = (name: string) => /^(127\.|\[?::1\]?(:|$)|localhost(:|$))/.test(name);
+		const allowed = allowedHosts.find((name) => !isLocal(name)) ?? allowedHosts[0];
+		if (allowed === undefined) return this.url;
+		if (!isLocal(host)) return `${this.#gate.scheme}://${allowed}${/:\d+$/.test(allowed) ? "" : `:${this.#gate.port}`}`;
+		// A name that leads to this machine alone is that of a proxy, which speaks TLS.
+		return isLocal(allowed) ? this.url : `https://${allowed}`;
 	}
 
 	/** The first word says it to programs, the rest to people. */

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { testUnless } from "../unless.ts";
-import { ask, isAlive, later, place, serve, spawnServer, until } from "./support.ts";
+import { ask, isAlive, later, place, serve, spawnServer, type TestServer, until } from "./support.ts";
 
 const program = join(import.meta.dirname, "../../dist/bowline.js");
 
@@ -421,6 +421,36 @@ describe("the server", () => {
 		expect(holding).toEqual(["token"]);
 	});
 
+	test("links begin where browsers reach the server, and give the scope that was asked for", async () => {
+		const base = (text: string) => /(http\S+)\/#code=/.exec(text)?.[1];
+		const run = (server: TestServer, words: string[]) => {
+			const { stdout, stderr } = spawnSync(process.execPath, [program, "serve", ...words], {
+				cwd: server.at.cwd,
+				env: { ...process.env, BOWLINE_DIR: server.at.user },
+				encoding: "utf8",
+			});
+			return stdout + stderr;
+		};
+		const server = await serve({ args: ["--allow-host", "127.0.0.1:8080", "--allow-host", "agents.example.com"] });
+		expect(await until("a link", () => base(server.err))).toBe("https://agents.example.com");
+		expect(base(run(server, ["link", "--url", "http://127.0.0.1:8080/"]))).toBe("http://127.0.0.1:8080");
+		expect(run(server, ["link", "--url", "https://a.example/path"])).toContain("without a path");
+		for (const [words, scope] of [
+			[[], "drive"],
+			[["--scope", "read"], "read"],
+			[["--scope", "admin"], "admin"],
+		] as const) {
+			const [, code] = /#code=(\S+)/.exec(run(server, ["link", ...words])) ?? [];
+			const { json } = await server.ask("POST", "/v1/login", { code }, { Authorization: undefined });
+			expect(json.scope).toBe(scope);
+		}
+		const named = await serve({ args: ["--url", "https://agents.example.com:8443"] });
+		expect(await until("a link", () => base(named.err))).toBe("https://agents.example.com:8443");
+		expect((await named.ask("GET", "/v1/info", undefined, { Host: "agents.example.com:8443" })).status).toBe(200);
+		const plain = await serve();
+		expect(await until("a link", () => base(plain.err))).toBe(plain.url);
+	});
+
 	test("links sign in once; tickets open a socket of a browser", async () => {
 		const server = await serve();
 		const { id } = await server.create();
@@ -428,7 +458,7 @@ describe("the server", () => {
 		const code = new URL(link).hash.slice("#code=".length);
 		const login = (body: object) => server.ask("POST", "/v1/login", body, { Authorization: undefined, "User-Agent": "Test Browser" });
 		const { json } = await login({ code });
-		expect(json).toMatchObject({ scope: "admin", token: expect.any(String) });
+		expect(json).toMatchObject({ scope: "drive", token: expect.any(String) });
 		expect((await login({ code })).status).toBe(401);
 		expect((await login({ token: "wrong" })).status).toBe(401);
 		expect((await login({ token: server.token })).status).toBe(200);

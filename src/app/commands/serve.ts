@@ -13,6 +13,7 @@ import type { UnknownFlag } from "../../live/arguments.ts";
 import { openWorkspace, type Workspace } from "../../live/workspace.ts";
 import type { FlagName, Options } from "../../protocol/flags.ts";
 import { askServer, type ControlRequest, openControl, removeControl } from "../../serve/control.ts";
+import { isScope } from "../../serve/handlers.ts";
 import { BowlineServer, type ServeConfig } from "../../serve/server.ts";
 import { parseOwnFlags, type ServeOptions, serveFlags } from "../serve-flags.ts";
 
@@ -62,12 +63,13 @@ export async function serveCommand(given: readonly string[], options: Options, u
 		await refusePassword(options.set ?? []);
 		config.fleet = await (await import("./serve-fleet.ts")).fleetOf(workspace);
 	}
-	await start(config, serving.open === true);
+	await start(config, serving);
 }
 
 // ─── The server ───
 
-async function start(config: ServeConfig, opens: boolean): Promise<void> {
+async function start(config: ServeConfig, { open: opens, scope = "drive" }: ServeOptions): Promise<void> {
+	if (!isScope(scope)) throw new UsageError(`--scope must be read, drive or admin, not ${JSON.stringify(scope)}.`);
 	const server = new BowlineServer(config);
 	let url: string;
 	try {
@@ -84,9 +86,9 @@ async function start(config: ServeConfig, opens: boolean): Promise<void> {
 	const isNetwork = config.socket === undefined;
 	if (token !== undefined && !config.needsNoToken) {
 		say(`The token, shown this once: ${token}`);
-		if (isNetwork) say(`The page, within two minutes: ${server.newLink()}`);
+		if (isNetwork) say(`The page, within two minutes: ${server.newLink(scope)}`);
 	} else if (!config.needsNoToken) say(`The token is in ${server.tokens.file}. A link for a browser: bowline serve link`);
-	if (opens && isNetwork) openBrowser(server.newLink());
+	if (opens && isNetwork) openBrowser(server.newLink(scope, url));
 	const stop = () => void server.drain();
 	process.on("SIGTERM", stop);
 	process.on("SIGINT", stop);
@@ -136,7 +138,8 @@ function configOf(workspace: Workspace, own: ServeOptions, directory: string, na
 	const { settings, cwd, options, env } = workspace;
 	const host = own.host ?? settings.get("serve.host");
 	const port = wholeNumber("port", own.port ?? String(settings.get("serve.port")), 65535);
-	const allowedHosts = own["allow-host"] ?? [];
+	const publicUrl = publicUrlOf(own.url);
+	const allowedHosts = [...(own["allow-host"] ?? []), ...(publicUrl === undefined ? [] : [new URL(publicUrl).host])];
 	const tls = tlsOf(own);
 	const isLoopback = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 	if (own["no-token"] && own.socket === undefined)
@@ -164,6 +167,7 @@ function configOf(workspace: Workspace, own: ServeOptions, directory: string, na
 		needsNoToken: own["no-token"] === true,
 		...(tls && { tls }),
 		allowedHosts,
+		...(publicUrl !== undefined && { publicUrl }),
 		roots: roots.map((root) => resolve(cwd, root)),
 		sessionsDirectory: options["session-dir"] !== undefined ? resolve(cwd, options["session-dir"], "..") : join(userDirectory, "sessions"),
 		program: [process.execPath, process.argv[1] as string],
@@ -177,6 +181,15 @@ function configOf(workspace: Workspace, own: ServeOptions, directory: string, na
 		sandbox: settings.get("sandbox.mode"),
 		log: writeLog,
 	};
+}
+
+function publicUrlOf(given: string | undefined): string | undefined {
+	if (given === undefined) return undefined;
+	const url = URL.canParse(given) ? new URL(given) : undefined;
+	const isBare = url && (url.protocol === "http:" || url.protocol === "https:") && given.replace(/\/$/, "").toLowerCase() === url.origin;
+	if (!isBare)
+		throw new UsageError(`--url must be the address of a server without a path, such as https://agents.example.com, not ${JSON.stringify(given)}.`);
+	return url.origin;
 }
 
 function realpathIfThere(path: string): string {
@@ -232,14 +245,15 @@ async function control(words: readonly string[], own: ServeOptions, directory: s
 
 const verbs = ["status", "stop", "link", "token", "token add", "token list", "token revoke"];
 
-function requestOf(words: readonly string[], { scope, days, now }: ServeOptions): ControlRequest {
+function requestOf(words: readonly string[], { scope, days, now, url: given }: ServeOptions): ControlRequest {
 	const [verb, action, name, tooMuch] = words;
 	const fits = (count: number) => {
 		if (words.length !== count) throw new UsageError(`Unexpected arguments: ${words.join(" ")}. ${usage}`);
 	};
 	if (verb === "status" || verb === "stop" || verb === "link") {
 		fits(1);
-		return { do: verb, ...(scope !== undefined && { scope }), ...(now && { now }) };
+		const url = verb === "link" ? publicUrlOf(given) : undefined;
+		return { do: verb, ...(scope !== undefined && { scope }), ...(now && { now }), ...(url !== undefined && { url }) };
 	}
 	if (verb === "token" && action === "list") {
 		fits(2);
