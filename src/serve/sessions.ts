@@ -1,7 +1,7 @@
 /** All sessions: those of the index, those that other programs left in the session directories, and those that are awake. */
 import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { uuid } from "../lib/ids.ts";
 import type { CreateSession, ServedSession, SessionStateName } from "../protocol/serve.ts";
 import { firstLine } from "../transcript/first-line.ts";
@@ -251,12 +251,15 @@ export class Sessions {
 		return creating.then((session) => ({ session, isNew: true }));
 	}
 
-	async #create({ cwd, prompt: _, ...created }: CreateSession): Promise<Session> {
+	async #create({ cwd, prompt: _, ...given }: CreateSession): Promise<Session> {
 		if (this.#parts.isDraining()) throw drainingRefusal();
 		const now = Date.now();
+		const directory = this.#parts.roots.directory(cwd);
+		const { provider = "", model = "" } = given;
+		const created = isScript({ provider, id: model }) ? { ...given, model: resolve(directory, model) } : given;
 		const record: SessionRecord = {
 			id: uuid(now),
-			cwd: this.#parts.roots.directory(cwd),
+			cwd: directory,
 			createdAt: now,
 			updatedAt: now,
 			...(created.name !== undefined && { name: created.name }),
@@ -336,7 +339,7 @@ export class Sessions {
 
 	// ─── Processes ───
 
-	#commandOf({ id, file, created = {} }: SessionRecord): string[] {
+	#commandOf({ id, cwd, file, model: last, created = {} }: SessionRecord): string[] {
 		const { program, defaults } = this.#parts;
 		const isStored = file !== undefined && statSync(file, { throwIfNoEntry: false }) !== undefined;
 		const flags = ["--mode", "rpc", "--seq", "--updates", "delta", "--dialect", "classic", ...defaults];
@@ -348,7 +351,7 @@ export class Sessions {
 			if (model !== undefined) flags.push(`--model=${model}`);
 			if (thinking !== undefined) flags.push(`--thinking=${thinking}`);
 			if (name !== undefined) flags.push(`--name=${name}`);
-		}
+		} else if (last && isScript(last)) flags.push(`--provider=${last.provider}`, `--model=${resolve(cwd, last.id)}`); // No agent takes one from a file.
 		if (tools !== undefined) flags.push(`--tools=${tools.join(",")}`);
 		if (noTools) flags.push("--no-tools");
 		if (approve) flags.push("--approve");
@@ -419,3 +422,6 @@ function namesIn(directory: string): string[] {
 		return []; // Not a directory, or gone by now.
 	}
 }
+
+/** A model that is a file; scripts that are part of the program have names without dots and slashes. */
+const isScript = ({ provider, id }: { provider: string; id: string }) => provider === "scripted" && /[./\\]/.test(id);

@@ -45,6 +45,32 @@ describe("sessions", () => {
 		expect((await server.session(id)).state).toBe("idle");
 	});
 
+	test("a model script that was named by its path is still the model after sleep, and after the server", async () => {
+		const script = (text: string) => JSON.stringify({ replies: [{ blocks: [{ text }], times: "always" }] });
+		const at = place({ "own/one.json": script("from one"), "own/two.json": script("from two") });
+		const server = await serve({ at, args: ["--provider", "scripted", "--model", "echo"] });
+		const cwd = join(at.cwd, "own");
+		const { id } = await server.create({ cwd, provider: "scripted", model: "one.json" });
+		const sleep = async (on: TestServer) => {
+			await on.post(`/v1/sessions/${id}/stop`);
+			await on.inState(id, "asleep");
+		};
+		expect((await server.prompt(id, "a")).json.text).toBe("from one");
+		await sleep(server);
+		expect((await server.prompt(id, "b")).json.text).toBe("from one");
+		expect((await server.session(id)).model).toEqual({ provider: "scripted", id: join(cwd, "one.json") });
+		await server.post(`/v1/sessions/${id}/commands`, { type: "set_model", provider: "scripted", modelId: "two.json" });
+		await until("the model", async () => (await server.session(id)).model?.id === "two.json");
+		await sleep(server);
+		await server.stop();
+		const next = await serve({ at, args: ["--provider", "scripted", "--model", "echo"] });
+		expect((await next.prompt(id, "c")).json.text).toBe("from two");
+		await sleep(next);
+		rmSync(join(cwd, "two.json"));
+		const gone = await next.prompt(id, "d");
+		expect(JSON.stringify(gone.json)).toContain("two.json");
+	});
+
 	test("maxAwake: the longest idle one makes room; when none may sleep, there is none", async () => {
 		const server = await serve({ args: ["--max-awake", "2"] });
 		const first = await server.create();
