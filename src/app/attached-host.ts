@@ -1,9 +1,11 @@
 /** The host of `bowline attach`: what the server sends goes to stdout as an agent of this process would write it, in the host's dialect. */
+
 import type { LinkFrame, LinkListener, SessionLink } from "../client/link.ts";
 import type { ServerError } from "../client/server-address.ts";
 import { CommandError } from "../lib/command-error.ts";
 import { toLine } from "../lib/jsonl.ts";
 import { stderrLog } from "../lib/log.ts";
+import { printable } from "../lib/printable.ts";
 import type { Replies } from "../live/dispatch.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { Options } from "../protocol/flags.ts";
@@ -185,7 +187,7 @@ export class AttachedHost implements LinkListener {
 	/** The link is over: the session was deleted, or the server refuses. */
 	end(cause?: ServerError): void {
 		if (this.#isLeaving) return;
-		if (cause) process.stderr.write(`Error: ${wordsOf(cause)}\n`);
+		if (cause) process.stderr.write(`Error: ${printable(wordsOf(cause))}\n`);
 		this.#isLeaving = true;
 		this.#events.flush();
 		void Promise.race([this.#writer.drained(), this.#writer.stuck(2000, () => false)]).then(() => this.#exit(cause ? 1 : 0));

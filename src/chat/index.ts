@@ -1,5 +1,7 @@
 /** `bowline chat`: a terminal client, and an example of a host. It knows nothing of the agent but the client and the protocol. */
+import { inspect } from "node:util";
 import { type Client, startClient } from "../client/index.ts";
+import { printable } from "../lib/printable.ts";
 import { Chat } from "./chat.ts";
 import { howToGoOn, savedSessions } from "./sessions.ts";
 import { Terminal } from "./terminal.ts";
@@ -14,7 +16,7 @@ export async function chat(program: readonly string[], flags: readonly string[])
 	/** In every case: restores the terminal first, then ends the agent. */
 	const crash = async (code: number, error?: unknown) => {
 		terminal.leave();
-		if (error !== undefined) console.error("bowline chat:", error);
+		if (error !== undefined) console.error(printable(`bowline chat: ${inspect(error)}`));
 		await client?.close();
 		process.exit(code);
 	};
@@ -39,7 +41,7 @@ export async function chat(program: readonly string[], flags: readonly string[])
 	const { sandbox } = await client.getState();
 	if (sandbox?.required) {
 		await client.close();
-		console.error(`The sandbox that this session requires is not available: ${sandbox.reason}. ${sandbox.remedy ?? ""}`.trimEnd());
+		console.error(printable(`The sandbox that this session requires is not available: ${sandbox.reason}. ${sandbox.remedy ?? ""}`.trimEnd()));
 		return 1;
 	}
 	conversation = new Chat(client, terminal, (current) => savedSessions(program, current, Date.now()));

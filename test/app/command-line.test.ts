@@ -49,6 +49,51 @@ describe("help", () => {
 	});
 });
 
+describe("text of files and servers does not act on the terminal:", () => {
+	// Sets the clipboard, changes the title, moves the cursor, and turns text around.
+	const attack = "\x1b]52;c;ZXZpbA==\x07\x1b]0;title\x07\x9b2J\u202egnp.exe";
+	const acts = /(?![\n\t])[\p{Cc}\u202e]/u;
+
+	test("a record of a model", () => {
+		const script = {
+			replies: [{ blocks: [{ text: `said ${attack}` }, { tool: "bash", arguments: { command: `echo '${attack}'` } }] }, { text: attack }],
+		};
+		writeFileSync(join(work, "script.json"), JSON.stringify(script));
+		run("-p", `do ${attack}`, "--provider", "scripted", "--model", "script.json", "--record", "record.jsonl", "--no-session");
+		const { stdout, status } = run("record", "show", "record.jsonl");
+		expect([status, stdout]).toEqual([0, expect.stringContaining("52;c;")]);
+		expect(stdout).not.toMatch(acts);
+		expect(run("record", "show", "record.jsonl", "--json").stdout).not.toMatch(acts);
+	});
+
+	test("the list of sessions, and models of a file", () => {
+		const directory = join(user, "sessions", "own");
+		mkdirSync(directory, { recursive: true });
+		const entries = [
+			{ type: "session", version: 3, id: `id${attack}`, timestamp: "2026-03-05T00:00:00.000Z", cwd: work },
+			{ type: "message", id: "1", parentId: null, timestamp: "2026-03-05T00:00:00.000Z", message: { role: "user", content: attack, timestamp: 1 } },
+		];
+		writeFileSync(join(directory, "one.jsonl"), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+		for (const words of [
+			["sessions", "--session-dir", directory],
+			["models", attack],
+			["mcp", attack],
+			["config", attack],
+		]) {
+			const { stdout, stderr } = run(...words);
+			expect(stdout + stderr, words[0]).not.toBe("");
+			expect(stdout + stderr, words[0]).not.toMatch(acts);
+		}
+		expect(run("sessions", "--session-dir", directory).stdout).toContain("id\\x1b]52;c");
+	});
+
+	test("a value that a script takes stays as it is in a pipe", () => {
+		const name = "page\u202e.html";
+		const { stdout } = run("export", join(user, "sessions", "own", "one.jsonl"), name);
+		expect(stdout).toContain(name);
+	});
+});
+
 describe("a misspelt word is named with the one that was meant:", () => {
 	test.each([
 		["--modle", "Unknown flag: --modle. Did you mean --model? See bowline --help."],

@@ -32,7 +32,7 @@ export async function showConfig(search: string, options: Options): Promise<void
 		);
 	if (!rows.length)
 		console.log(
-			`No setting is called ${JSON.stringify(search)}.${didYouMean(search, [...Object.keys(table), ...Object.keys(table).map((name) => name.split(".")[0] as string)])}`,
+			`No setting is called ${printableLine(JSON.stringify(search))}.${didYouMean(search, [...Object.keys(table), ...Object.keys(table).map((name) => name.split(".")[0] as string)])}`,
 		);
 	console.log(
 		`\nUser settings: ${printable(userDirectory)}/settings.jsonc. Project settings: .bowline/settings.jsonc (${settings.isTrusted ? "trusted" : "not trusted"}).`,

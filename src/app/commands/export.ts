@@ -6,7 +6,7 @@ import { Models } from "../../live/models.ts";
 import { openStore } from "../../live/start-session.ts";
 import { openWorkspace, type Workspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
-import { printJson } from "../json.ts";
+import { printJson, printValue } from "../json.ts";
 
 export async function exportCommand(words: readonly string[], options: Options): Promise<void> {
 	const [word, outputPath, tooMuch] = words;
@@ -18,7 +18,7 @@ export async function exportCommand(words: readonly string[], options: Options):
 	const { exportSession } = await import("../../transcript/export/index.ts");
 	const path = await exportSession(file, { outputPath, redact: await redaction(workspace) });
 	if (options.json) printJson({ path });
-	else process.stdout.write(`${path}\n`);
+	else printValue(`${path}\n`);
 }
 
 /** The file may be of another program, or older than a key in it. */

@@ -14,7 +14,7 @@ import type { UnknownFlag } from "../../live/arguments.ts";
 import { openWorkspace, type Workspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
 import { type FleetOptions, fleetFlags } from "../fleet-flags.ts";
-import { printJson } from "../json.ts";
+import { escapedJson, printJson } from "../json.ts";
 import { queuePlaceOf } from "../queue-place.ts";
 import { parseOwnFlags } from "../serve-flags.ts";
 import { conversationLines, progressLine, runTable, screenOf, table, tookText } from "./fleet-view.ts";
@@ -346,7 +346,7 @@ async function framePrinter(queue: SharedQueue, run: string, after: number): Pro
 	const { RunFrames } = await import("../../fleet/frames.ts");
 	const frames = new RunFrames(queue, run);
 	return async (isEnded) => {
-		for (const { seq, line } of await frames.next(isEnded)) if (seq > after) process.stdout.write(`${line}\n`);
+		for (const { seq, line } of await frames.next(isEnded)) if (seq > after) process.stdout.write(`${escapedJson(line)}\n`);
 	};
 }
 
@@ -380,7 +380,7 @@ async function result(call: Call): Promise<void> {
 		throw row ? new Error(`The run ${run} has no result yet: it is ${row.state}.`) : new UsageError(`There is no run ${run}.`);
 	});
 	const patch = found.patch ?? Buffer.alloc(0);
-	if (flags.patch) return void process.stdout.write(patch);
+	if (flags.patch) return process.stdout.isTTY ? say(patch.toString()) : void process.stdout.write(patch);
 	if (flags.apply) return applyPatch(patch, directory);
 	if (flags.receipt || options.json) return printJson(found.receipt);
 	const { reason, repo, usd, tokens, branch } = found.receipt as {

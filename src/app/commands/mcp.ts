@@ -17,7 +17,7 @@ export async function mcpCommand([name, ...rest]: readonly string[], options: Op
 	process.exitCode = servers.some(({ status }) => status === "failed") ? exitCodes.failed : exitCodes.done;
 	if (options.json) return printJson({ servers, problems });
 	if (servers.length === 0) console.log("No MCP servers. Put some into mcpServers of your settings, or into .mcp.json; see docs/mcp.md.");
-	for (const server of servers) for (const line of lines(server)) console.log(line);
+	for (const server of servers) for (const line of lines(server)) console.log(printableLine(line));
 	for (const problem of problems) console.log(`Warning: ${printableLine(problem)}`);
 }
 

@@ -24,7 +24,10 @@ export async function listModels(search: string, options: Options): Promise<void
 	if (options.json) return printJson({ models: usable, withoutKey: others });
 
 	if (usable.length) print(usable);
-	else console.log(words.length ? `No usable model matches.${others.length ? "" : await guess(registry, search)}` : "No model can be used yet.");
+	else
+		console.log(
+			words.length ? `No usable model matches.${others.length ? "" : printableLine(await guess(registry, search))}` : "No model can be used yet.",
+		);
 	if (others.length) {
 		console.log(`\nWithout a key (${others.length}):\n`);
 		print(others.slice(0, 40));
@@ -32,7 +35,7 @@ export async function listModels(search: string, options: Options): Promise<void
 	}
 	if (!usable.length || others.length) {
 		console.log("\nSet a provider's key, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start a local server, or describe your own");
-		console.log(`provider in ${userDirectory}/models.jsonc. All of them: docs/providers.md.`);
+		console.log(`provider in ${printableLine(userDirectory)}/models.jsonc. All of them: docs/providers.md.`);
 	}
 }
 

@@ -1,11 +1,12 @@
 /** `bowline record show|trim|merge`: looks at records, and makes them fit for a folder of tests. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { didYouMean } from "../../lib/nearest.ts";
+import { printable } from "../../lib/printable.ts";
 import { UsageError } from "../../lib/usage-error.ts";
 import { merged, summaryOf, trimmed } from "../../models/records/edit.ts";
 import { type ModelRecord, parseRecord, toText } from "../../models/records/format.ts";
 import type { Options } from "../../protocol/flags.ts";
-import { printJson } from "../json.ts";
+import { printJson, printValue } from "../json.ts";
 
 const usage = "bowline record show <record>, record trim <record> <output> [requests], record merge <output> <record> <record> …";
 
@@ -21,7 +22,7 @@ function show([path, tooMuch]: readonly string[], options: Options): void {
 	if (path === undefined || tooMuch !== undefined) throw new UsageError(`Which record? ${usage}`);
 	const lines = summaryOf(read(path));
 	if (options.json) printJson(lines);
-	else process.stdout.write(`${lines.join("\n")}\n`);
+	else process.stdout.write(`${printable(lines.join("\n"))}\n`);
 }
 
 function trim([path, output, count, tooMuch]: readonly string[]): void {
@@ -56,5 +57,5 @@ function write(path: string, record: ModelRecord): void {
 		const { code, message } = error as NodeJS.ErrnoException;
 		throw new UsageError(code === "EEXIST" ? `${path} exists. Remove it, or name another.` : `${path} cannot be written: ${message}`);
 	}
-	process.stdout.write(`${path}\n`);
+	printValue(`${path}\n`);
 }

@@ -15,6 +15,7 @@ import type { FlagName, Options } from "../../protocol/flags.ts";
 import { askServer, type ControlRequest, openControl, removeControl } from "../../serve/control.ts";
 import { isScope } from "../../serve/handlers.ts";
 import { BowlineServer, type ServeConfig } from "../../serve/server.ts";
+import { escapedJson, printValue } from "../json.ts";
 import { parseOwnFlags, type ServeOptions, serveFlags } from "../serve-flags.ts";
 
 /** Flags that say which session, or how to talk: requests say that. */
@@ -116,7 +117,7 @@ const mostLogBytes = 1024 * 1024;
 /** Lines that a stopped reader of stderr does not take are dropped, so that they do not fill the memory. */
 function writeLog(line: Record<string, unknown>): void {
 	if (process.stderr.writableLength > mostLogBytes) return;
-	process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`);
+	process.stderr.write(`${escapedJson(JSON.stringify({ time: new Date().toISOString(), ...line }))}\n`);
 }
 
 /** Keys come and go with files and the environment of the server: it is looked up when asked. */
@@ -239,8 +240,8 @@ function openBrowser(url: string): void {
 async function control(words: readonly string[], own: ServeOptions, directory: string, isJson: boolean): Promise<void> {
 	const request = requestOf(words, own);
 	const data = (await askServer(directory, request)) as Record<string, unknown>;
-	if (isJson) return void process.stdout.write(`${JSON.stringify(data)}\n`);
-	process.stdout.write(`${textOf(request, data)}\n`);
+	if (isJson) return void process.stdout.write(`${escapedJson(JSON.stringify(data))}\n`);
+	printValue(`${textOf(request, data)}\n`);
 }
 
 const verbs = ["status", "stop", "link", "token", "token add", "token list", "token revoke"];

@@ -1,5 +1,6 @@
 /** `bowline sessions`: the sessions of this directory, from which a user picks one to continue. */
 
+import { printableLine } from "../../lib/printable.ts";
 import { openStore } from "../../live/start-session.ts";
 import { openWorkspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
@@ -15,11 +16,13 @@ export async function listSessions(options: Options): Promise<void> {
 	const { directory } = store;
 	const { sessions, omitted } = await store.list(most);
 	if (options.json) return printJson({ directory, sessions, omitted });
-	if (sessions.length === 0) return console.log(`No sessions in ${directory} yet.`);
+	if (sessions.length === 0) return console.log(`No sessions in ${printableLine(directory ?? "")} yet.`);
 	const width = process.stdout.columns ?? 120;
 	for (const line of table(sessions, Date.now(), width)) console.log(line);
 	if (omitted > 0) console.log(`... and ${omitted} older files.`);
-	console.log(`\nGo on with one: bowline chat --session <id>, or --continue for the first; so do bowline -p and --mode rpc. Files: ${directory}`);
+	console.log(
+		`\nGo on with one: bowline chat --session <id>, or --continue for the first; so do bowline -p and --mode rpc. Files: ${printableLine(directory ?? "")}`,
+	);
 }
 
 export function table(sessions: readonly SessionSummary[], now: number, width: number): string[] {
@@ -34,10 +37,11 @@ export function table(sessions: readonly SessionSummary[], now: number, width: n
 	rows.unshift(["id", "age", "messages", "cost", "name or first prompt"]);
 	const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] as string).length))) ?? [];
 	return rows.map((row) =>
-		row
-			.map((cell, column) => (column === 4 ? cell : column === 0 ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number)))
-			.join("  ")
-			.slice(0, width),
+		printableLine(
+			row
+				.map((cell, column) => (column === 4 ? cell : column === 0 ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number)))
+				.join("  "),
+		).slice(0, width),
 	);
 }
 
