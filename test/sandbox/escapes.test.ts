@@ -23,6 +23,7 @@ interface Scene {
 	runtime: string | undefined;
 }
 
+/** Those that look at all processes are quiet: on a machine with many, their complaints are longer than the output that is kept. */
 const escapes: Record<string, (scene: Scene) => string> = {
 	"a write outside": ({ machine }) => `echo x > ${machine.outside}/written`,
 	"a write through a link": ({ machine }) => `ln -sf ${machine.outside}/linked way && echo x > way`,
@@ -30,12 +31,12 @@ const escapes: Record<string, (scene: Scene) => string> = {
 	"a file moved out": ({ machine }) => `echo x > moved && mv moved ${machine.outside}/moved && test -e ${machine.outside}/moved`,
 	"a start file of the shell": () => "echo x >> ~/.bashrc",
 	"a file of the home through the root of another process": () =>
-		"for root in /proc/[0-9]*/root; do echo x > $root/$HOME/planted && exit 0; done; exit 1",
+		"for root in /proc/[0-9]*/root; do { echo x > $root/$HOME/planted; } 2>/dev/null && exit 0; done; exit 1",
 	"a key in the home": () => "grep -q PRIVATE ~/.ssh/id_test",
-	"a key in the home, through another process": () => "cat /proc/[0-9]*/root/$HOME/.ssh/id_test | grep -q PRIVATE",
+	"a key in the home, through another process": () => "cat /proc/[0-9]*/root/$HOME/.ssh/id_test 2>/dev/null | grep -q PRIVATE",
 	"a key in the home, through its folder": () => "cd ~ && find . -name id_test | grep -q .",
 	"a file of the user directory": ({ machine }) => `grep -q SECRET ${machine.user}/models.jsonc`,
-	"the environment of the agent": () => "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -q '^SECRET_TOKEN=canary'",
+	"the environment of the agent": () => "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -q '^SECRET_TOKEN=canary'",
 	"a variable of the host": () => 'test -n "$SECRET_TOKEN"',
 	"a signal to another process": ({ victim }) => `kill -0 ${victim.pid} && grep -q ${victim.mark} /proc/${victim.pid}/cmdline`,
 	"a server on the host's loopback": ({ port }) => `exec 3<>/dev/tcp/127.0.0.1/${port}`,
