@@ -19,8 +19,8 @@ export interface BuiltInToolsParts {
 	todos: TodoList;
 	choice: ModelChoice;
 	files: Files | undefined;
-	/** Whether rules let the model see the content of a file. */
-	isReadable: (path: string) => boolean;
+	/** The paths that rules close to a tool. */
+	closedTo: ToolOptions["closedTo"];
 	/** Whether a person can be asked to let a command run outside the sandbox. */
 	mayEscalate: () => boolean;
 	warn: (text: string) => void;
@@ -70,7 +70,7 @@ export class BuiltInTools implements ToolSource {
 	}
 
 	async #load(): Promise<void> {
-		const { workspace, isReadable, secrets, shells, todos, choice, files, warn, taskTool } = this.#parts;
+		const { workspace, closedTo, secrets, shells, todos, choice, files, warn, taskTool } = this.#parts;
 		const { options, settings, cwd, userDirectory, subagent } = workspace;
 		// The first prompt must not work on half a merge.
 		if (!subagent) await repairMerges(userDirectory, shells, warn);
@@ -81,7 +81,7 @@ export class BuiltInTools implements ToolSource {
 			cwd,
 			shell,
 			environment,
-			isReadable,
+			closedTo,
 			settings: { autoResizeImages: () => settings.get("images.autoResize") },
 			files,
 			...(await this.#confined()),

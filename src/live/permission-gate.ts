@@ -1,5 +1,5 @@
 /** Makes the gate of a session: where calls run, which paths the model was given, what a change would look like. Loaded with the gate. */
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gitNamedFiles } from "../lib/git-named-files.ts";
 import { uuid } from "../lib/ids.ts";
@@ -69,6 +69,8 @@ export async function makeGate({ workspace, shells, sources, prompting, warn, pa
 			if (tool === "write") return files ? files.target(resolvePath(workspace.cwd, path)) : resolvePath(workspace.cwd, path);
 			return resolveExisting(workspace.cwd, path, files).catch(() => resolvePath(workspace.cwd, path));
 		},
+		writtenPaths: (path) => [resolvePath(workspace.cwd, path), resolvePath(cwd, path)],
+		ignoresCase: ignoresCase(cwd),
 		searchPath: async () => (await shells.commandEnvironment())().PATH,
 		isKnownShell: knownShells.includes(shellName(settings.get("shellPath"), env.PATH)),
 		grantsFile: realPath(join(userDirectory, grantsFileName)),
@@ -99,6 +101,15 @@ function shellName(configured: string | undefined, path: string | undefined): st
 	} catch {
 		return "";
 	}
+}
+
+/** Whether the file system of a directory takes a name in other case for the same. */
+function ignoresCase(directory: string): boolean {
+	const [lower, upper] = [directory.toLowerCase(), directory.toUpperCase()];
+	const other = directory === lower ? upper : lower;
+	if (other === directory) return process.platform === "darwin" || process.platform === "win32";
+	const [own, same] = [directory, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+	return own !== undefined && own.ino === same?.ino && own.dev === same.dev;
 }
 
 function realPath(path: string): string {

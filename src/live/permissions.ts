@@ -4,6 +4,7 @@
  */
 import type { Doors } from "../agent/doors.ts";
 import { CommandError } from "../lib/command-error.ts";
+import type { ClosedPaths } from "../lib/path-pattern.ts";
 import type { ForeignAnswer, ForeignQuestion, Gate, Route } from "../permissions/index.ts";
 import type { CommandResult } from "../protocol/commands/index.ts";
 import { permissionEntry } from "../protocol/permission-modes.ts";
@@ -146,9 +147,9 @@ export class Permissions {
 		if (!gate.revoke(id)) throw new CommandError(`Permission not found: ${id}`);
 	}
 
-	/** Whether a search may show what it found in a file. */
-	mayRead(path: string): boolean {
-		return this.#gate?.mayRead(path) ?? true;
+	/** Returns the paths that a search or a listing leaves out, undefined where nothing restricts it. */
+	closedTo(tool: "grep" | "find" | "ls", searched: string): ClosedPaths | undefined {
+		return this.#gate?.closedTo(tool, searched);
 	}
 
 	/** The host's answer to a question. */

@@ -1,7 +1,8 @@
 /** Rules of permissions about paths, as the sandbox needs them. Loaded with the sandbox. */
 import { realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { isLiteralGlob, pathPattern, ruledAccess } from "../permissions/index.ts";
+import { isLiteralGlob, pathPattern, realSpellings } from "../lib/path-pattern.ts";
+import { ruledAccess } from "../permissions/index.ts";
 import type { PermissionRule } from "../protocol/permissions.ts";
 import type { PathRule } from "../sandbox/index.ts";
 
@@ -10,9 +11,11 @@ export function pathRules(rules: readonly PermissionRule[], given: { cwd: string
 	const places = { cwd: real(given.cwd), home: given.home === undefined ? undefined : real(given.home) };
 	return rules.flatMap(({ action, tool, path }) => {
 		if (path === undefined || action === "allow") return [];
-		const { covers } = pathPattern(path, places);
-		const literal = literalOf(path, places);
-		return ruledAccess(tool ?? "*").map((denies): PathRule => ({ denies, covers, ...(literal !== undefined && { literal }) }));
+		return realSpellings(path, places).flatMap((pattern) => {
+			const { covers } = pathPattern(pattern, places);
+			const literal = literalOf(pattern, places);
+			return ruledAccess(tool ?? "*").map((denies): PathRule => ({ denies, covers, ...(literal !== undefined && { literal }) }));
+		});
 	});
 }
 

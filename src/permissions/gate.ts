@@ -6,6 +6,8 @@ import { relative } from "node:path";
 import type { Emit, PendingCall, Policy, ToolDecision } from "../agent/policy.ts";
 import { onAbort } from "../lib/abort.ts";
 import { digestOf } from "../lib/canonical-json.ts";
+import { type ClosedPaths, literalGlob, type Places } from "../lib/path-pattern.ts";
+import { realPathOf } from "../lib/real-path.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { permissionModes } from "../protocol/permission-modes.ts";
 import type {
@@ -29,8 +31,7 @@ import { judgeMerge, type MergeVerdict } from "./merges.ts";
 import { answerOfMode } from "./modes.ts";
 import { type Proposal, proposalOf } from "./proposal.ts";
 import { callOf, judgedCall, type Surroundings, scriptOf } from "./question.ts";
-import { realPathOf } from "./real-path.ts";
-import { catches, compileRule, coveredBy, rulesAbout } from "./rules.ts";
+import { compileRule, coveredBy } from "./rules.ts";
 import { type Denial, denialText, dialogTitle, textOf, titleOf } from "./texts.ts";
 
 /** How a question reaches a person. */
@@ -126,6 +127,7 @@ export class Gate {
 	readonly #grants: Grants;
 	readonly #open = new Map<string, Open>();
 	readonly #place: Surroundings;
+	readonly #places: Places;
 	/** Files that results named: the model may read its own output. */
 	readonly #shown = new Set<string>();
 	#isClosed = false;
@@ -135,7 +137,8 @@ export class Gate {
 	constructor(parts: GateParts) {
 		this.#parts = parts;
 		this.#place = { ...parts.place, given: async () => [...(await parts.place.given()), ...this.#shown] };
-		const places = { cwd: parts.place.cwd, home: parts.home };
+		const places = { cwd: parts.place.cwd, home: parts.home, ignoresCase: parts.place.ignoresCase };
+		this.#places = places;
 		const compiled = parts.rules.map((rule) => compileRule(rule, places, (reason) => parts.warn(`permissions.rules: ${ruleName(rule)}: ${reason}.`)));
 		const of = (action: SourcedRule["action"]) => compiled.filter(({ rule }) => rule.action === action);
 		this.#book = { deny: of("deny"), ask: of("ask"), allow: of("allow") };
@@ -197,12 +200,17 @@ export class Gate {
 		this.#allow(open, by, response.scope ?? "once", response.rule);
 	}
 
-	/** Whether a search may show what it found in a file: nothing that a rule denies, and nothing that it would have to ask about. */
-	mayRead(path: string): boolean {
-		const call = callOf({ kind: "read", tool: "read", args: {}, targets: [path] }, this.#parts.place);
-		return ![...rulesAbout(this.#book.deny, call.subject), ...rulesAbout(this.#book.ask, call.subject)].some(
-			(rule) => rule.path !== undefined && catches(rule, call),
-		);
+	/**
+	 * Returns the paths that a search or a listing leaves out: what a rule denies, and for the content of files also what a rule asks about,
+	 * unless it has asked about the searched path itself.
+	 */
+	closedTo(tool: "grep" | "find" | "ls", searched: string): ClosedPaths {
+		const tools = tool === "grep" ? ["grep", "read"] : [tool];
+		const about = (rules: RuleBook["deny"]) => rules.filter(({ isAbout }) => tools.some((each) => isAbout({ kind: "read", tool: each })));
+		const asking = tool === "grep" ? about(this.#book.ask).filter(({ path }) => !path?.catches(searched)) : [];
+		const { grantsFile } = this.#parts.place;
+		const patterns = [...about(this.#book.deny), ...asking].flatMap((rule) => rule.patterns);
+		return { patterns, own: grantsFile === undefined ? [] : [literalGlob(grantsFile)], places: this.#places };
 	}
 
 	/** Asks about a call of our own, such as a connection, through the same rules and the same host. */
@@ -406,8 +414,7 @@ export class Gate {
 		const { action, tool, command, path, host } = rule;
 		const isRule = action === "allow" && [tool, command, path, host].every((member) => member === undefined || typeof member === "string");
 		if (!isRule || (tool === undefined && host === undefined)) return undefined;
-		const { cwd } = this.#parts.place;
-		const compiled = compileRule(rule, { cwd, home: this.#parts.home }, () => undefined);
+		const compiled = compileRule(rule, this.#places, () => undefined);
 		return coveredBy([compiled], call) ? { rule: { action, ...definedOf({ tool, command, path, host }) }, digest } : undefined;
 	}
 

@@ -2,8 +2,8 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { claim, holderOf, unclaim } from "../lib/claim.ts";
+import type { Places } from "../lib/path-pattern.ts";
 import type { PermissionGrant, PermissionRule } from "../protocol/permissions.ts";
-import type { Places } from "./path-patterns.ts";
 import { type CompiledRule, compileRule } from "./rules.ts";
 
 export interface Grant extends PermissionGrant {

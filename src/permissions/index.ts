@@ -7,6 +7,5 @@
  */
 export { type ForeignAnswer, type ForeignQuestion, Gate, type GateParts, type OptionDialog, type Permit, type Route } from "./gate.ts";
 export { grantsFileName } from "./grants.ts";
-export { isLiteralGlob, pathPattern } from "./path-patterns.ts";
 export { callOf, type Surroundings } from "./question.ts";
 export { ruledAccess } from "./rules.ts";

@@ -1,5 +1,6 @@
 /** The narrow rule that an answer for more than one call would add. */
 import { digestOf } from "../lib/canonical-json.ts";
+import { literalGlob } from "../lib/path-pattern.ts";
 import type { PermissionRule } from "../protocol/permissions.ts";
 import type { Call } from "./decide.ts";
 import type { Grant } from "./grants.ts";
@@ -50,6 +51,3 @@ function quoted(word: string): string {
 		.map((piece) => `'${piece}'`)
 		.join(`"'"`);
 }
-
-/** A path in which no character has a meaning of its own. */
-const literalGlob = (path: string) => path.replace(/[\\*?[\]{}]/g, "\\$&");

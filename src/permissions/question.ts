@@ -3,6 +3,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { PendingCall } from "../agent/policy.ts";
+import { realTarget } from "../lib/real-path.ts";
 import type { PermissionKind, PermissionSubject } from "../protocol/permissions.ts";
 import { Script } from "./command-patterns.ts";
 import type { Call } from "./decide.ts";
@@ -10,7 +11,6 @@ import { isForeignProgram } from "./find-program.ts";
 import { readScript } from "./lexer.ts";
 import type { CallFacts } from "./modes.ts";
 import { isBelow, isProtected } from "./path-patterns.ts";
-import { realTarget } from "./real-path.ts";
 
 /** What the gate has to know about the place where calls run. */
 export interface Surroundings {
@@ -31,6 +31,10 @@ export interface Surroundings {
 	toolOf: (name: string) => { source: CallFacts["source"]; readOnly: boolean } | undefined;
 	/** The absolute path that a file tool would use for what the model wrote. */
 	pathOf: (tool: string, path: string) => Promise<string>;
+	/** The same as absolute paths without following links: a rule may name a link. */
+	writtenPaths: (path: string) => readonly string[];
+	/** The file system takes `.ENV` for `.env`. */
+	ignoresCase?: boolean;
 	/** PATH of commands. */
 	searchPath: () => Promise<string | undefined>;
 	/** Whether the shell reads the small language as we do. */
@@ -53,7 +57,8 @@ export async function judgedCall(call: PendingCall, place: Surroundings): Promis
 	if (source === "built-in" && tool === "bash") return commandCall(args, place);
 	const isFileTool = source === "built-in" && (readers.includes(tool) || writers.includes(tool));
 	if (!isFileTool) return callOf({ kind: "tool", tool, args, targets: [] }, place, { source, readOnly });
-	const written = await place.pathOf(tool, typeof args.path === "string" ? args.path : ".");
+	const path = typeof args.path === "string" ? args.path : ".";
+	const written = await place.pathOf(tool, path);
 	const target = await realTarget(written);
 	const roots = place.roots();
 	const isWrite = writers.includes(tool);
@@ -61,7 +66,13 @@ export async function judgedCall(call: PendingCall, place: Surroundings): Promis
 	const isInside = roots.some((root) => isBelow(root, target));
 	const given = kind === "read" ? await place.given() : (place.temporary?.() ?? []);
 	const isGiven = kind !== "protected" && !isInside && given.some((path) => isBelow(path, target));
-	return callOf({ kind, tool, args, targets: [target] }, place, { source, readOnly, isInside, isGiven, writtenPaths: [written] });
+	return callOf({ kind, tool, args, targets: [target] }, place, {
+		source,
+		readOnly,
+		isInside,
+		isGiven,
+		writtenPaths: [...new Set([written, ...place.writtenPaths(path)])],
+	});
 }
 
 async function commandCall(args: Record<string, unknown>, place: Surroundings): Promise<Call> {

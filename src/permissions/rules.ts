@@ -1,8 +1,8 @@
 /** Rules and grants, made ready once, and what they say about a call. The strictest match wins: deny, then ask, then allow. */
+import { type PathPattern, type Places, pathPattern, realSpellings } from "../lib/path-pattern.ts";
 import type { PermissionRule, PermissionSubject, SourcedRule } from "../protocol/permissions.ts";
 import { type CommandPattern, commandPattern, type Script } from "./command-patterns.ts";
 import { hostPattern } from "./hosts.ts";
-import { type PathPattern, type Places, pathPattern } from "./path-patterns.ts";
 import { fitsStars, starsPattern } from "./stars.ts";
 
 /** What rules look at. */
@@ -22,6 +22,8 @@ export interface CompiledRule<Rule extends PermissionRule = SourcedRule> {
 	isAbout(subject: Pick<PermissionSubject, "kind" | "tool">): boolean;
 	command: CommandPattern | undefined;
 	path: PathPattern | undefined;
+	/** The patterns that it compares paths with. */
+	patterns: readonly string[];
 	host: ((target: string) => boolean) | undefined;
 }
 
@@ -31,23 +33,33 @@ const writers = ["write", "edit"];
 export function compileRule<Rule extends PermissionRule>(rule: Rule, places: Places, warn: (reason: string) => void): CompiledRule<Rule> {
 	const { action, tool, command, path, host } = rule;
 	const onTightened = action === "allow" ? warn : undefined;
+	const patterns = path === undefined ? [] : action === "allow" ? [path] : realSpellings(path, places);
 	return {
 		rule,
-		isAbout: host === undefined ? toolPattern(tool ?? "") : ({ kind }) => kind === "network",
+		isAbout: host === undefined ? toolPattern(tool ?? "", action !== "allow") : ({ kind }) => kind === "network",
 		command:
 			tool === "bash" || command !== undefined || (tool?.includes("*") && fitsStars(tool, "bash")) ? commandPattern(command, onTightened) : undefined,
-		path: path === undefined ? undefined : pathPattern(path, places),
+		path: path === undefined ? undefined : anyOf(patterns.map((pattern) => pathPattern(pattern, places))),
+		patterns,
 		host: host === undefined ? undefined : hostPattern(host),
 	};
 }
 
-function toolPattern(pattern: string): CompiledRule["isAbout"] {
+function anyOf(patterns: readonly PathPattern[]): PathPattern {
+	const [only] = patterns;
+	if (patterns.length === 1 && only) return only;
+	return { covers: (path) => patterns.some(({ covers }) => covers(path)), catches: (path) => patterns.some(({ catches }) => catches(path)) };
+}
+
+function toolPattern(pattern: string, isRestricting: boolean): CompiledRule["isAbout"] {
 	const fits = starsPattern(pattern);
+	// An edit tells whether a text is in the file, so it needs to be allowed to read.
+	const closesEdits = isRestricting && fits("read");
 	return ({ tool, kind }) => {
 		if (kind === "network") return false;
 		if (kind === "read" && pattern === "read") return readers.includes(tool);
 		if ((kind === "write" || kind === "protected") && pattern === "write") return writers.includes(tool);
-		return fits(tool);
+		return fits(tool) || (closesEdits && tool === "edit" && (kind === "write" || kind === "protected"));
 	};
 }
 

@@ -1,9 +1,11 @@
 /** The tool that finds files by name. */
 import type { Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
+import { realTarget } from "../lib/real-path.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
 import Type from "../protocol/plain-schema.ts";
+import { closedBelow, closedNotes, type LeftOut, leftOutOf } from "./closed-paths.ts";
 import { pathCollector } from "./find-collector.ts";
 import { withNotes } from "./found-lines.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
@@ -21,7 +23,7 @@ const parameters = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most paths to show; default ${defaultLimit}.` })),
 });
 
-export function findTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined" | "searchShell">, findRipgrep: RipgrepFinder): Tool {
+export function findTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined" | "searchShell" | "closedTo">, findRipgrep: RipgrepFinder): Tool {
 	return {
 		name: "find",
 		label: "Find",
@@ -33,20 +35,30 @@ export function findTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined"
 		async execute({ args, signal }) {
 			const { pattern, path = ".", limit = defaultLimit } = args as Static<typeof parameters>;
 			refuseIfAborted(signal);
-			const directory = await resolveExisting(options.cwd, path, options.confined);
-			if (!(await isDirectory(directory))) throw new Error(`${path} is not a directory.`);
+			const target = await resolveExisting(options.cwd, path, options.confined);
+			if (!(await isDirectory(target))) throw new Error(`${path} is not a directory.`);
+			const directory = await realTarget(target);
+			const leftOut = leftOutOf(options.closedTo?.("find", directory), { real: directory, target, path, cwd: options.cwd });
+			const wanted = { directory, pattern, limit, leftOut };
 			const ripgrep = await findRipgrep();
 			const found = ripgrep
-				? await findWithRipgrep(options.searchShell ?? options.shell, ripgrep, { directory, pattern, limit }, signal)
-				: await searchWithoutRipgrep<FoundPaths>(options, { kind: "find", directory, pattern, limit }, signal);
+				? await findWithRipgrep(options.searchShell ?? options.shell, ripgrep, wanted, signal)
+				: await searchWithoutRipgrep<FoundPaths>(options, { kind: "find", ...wanted }, signal);
+			found.notes.push(...closedNotes(leftOut));
 			return present(found, limit);
 		},
 	};
 }
 
-type Wanted = { directory: string; pattern: string; limit: number };
+type Wanted = { directory: string; pattern: string; limit: number; leftOut?: LeftOut };
 
-async function findWithRipgrep(shell: Shell, program: string, { directory, pattern, limit }: Wanted, signal: AbortSignal): Promise<FoundPaths> {
+async function findWithRipgrep(
+	shell: Shell,
+	program: string,
+	{ directory, pattern, limit, leftOut }: Wanted,
+	signal: AbortSignal,
+): Promise<FoundPaths> {
+	const isClosed = closedBelow(leftOut);
 	const collected = await pathCollector(pattern, limit);
 	const run = {
 		program,
@@ -54,7 +66,10 @@ async function findWithRipgrep(shell: Shell, program: string, { directory, patte
 		cwd: directory,
 		separator: 0,
 		signal,
-		onRecord: (record: Buffer) => collected.add(record.toString().replace(/^\.\//, "")),
+		onRecord: (record: Buffer) => {
+			const path = record.toString().replace(/^\.\//, "");
+			return isClosed(path) || collected.add(path);
+		},
 	};
 	await runRipgrep(shell, run);
 	return { paths: collected.found(), isLimited: collected.isLimited(), notes: [] };

@@ -1,4 +1,5 @@
 /** The input and the result of a search, the same with and without ripgrep. */
+import type { LeftOut } from "./closed-paths.ts";
 
 /** Longer lines are cut where they are shown. */
 export const longestLine = 500;
@@ -15,6 +16,7 @@ export interface Search {
 	literal: boolean;
 	context: number;
 	limit: number;
+	leftOut?: LeftOut;
 }
 
 /** Whether the pattern asks for more than one line at a time. */

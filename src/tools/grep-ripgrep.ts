@@ -1,5 +1,6 @@
 /** Searches with ripgrep. */
 import type { Shell } from "../lib/shell/index.ts";
+import { closedBelow } from "./closed-paths.ts";
 import { type Found, type FoundLine, type Search, shortened, spansLines } from "./found-lines.ts";
 import { globFilter, ripgrepGlob } from "./glob-filter.ts";
 import { runRipgrep, searchArguments } from "./ripgrep.ts";
@@ -28,6 +29,7 @@ export async function searchWithRipgrep(shell: Shell, program: string, search: S
 		`./${search.file ?? ""}`,
 	];
 	const isWanted = await globFilter(search.glob);
+	const isClosed = closedBelow(search.leftOut);
 	const lines: FoundLine[] = [];
 	let matches = 0;
 	let isLimited = false;
@@ -35,7 +37,8 @@ export async function searchWithRipgrep(shell: Shell, program: string, search: S
 		const message = JSON.parse(record.toString()) as Message;
 		if (message.type !== "match" && message.type !== "context") return true;
 		const path = decoded(message.data.path).replace(/^\.\//, "");
-		if (search.file === undefined && !isWanted(path)) return true;
+		// Before anything is counted: a limit that a closed file uses up would tell what is in there.
+		if (search.file === undefined && (!isWanted(path) || isClosed(path))) return true;
 		const isMatch = message.type === "match";
 		// The context after the last match is still wanted, so the end is the match that is one too many.
 		if (isMatch && matches === search.limit) {

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { readRegular } from "../lib/bounded-file.ts";
 import { TimeLimit } from "../lib/in-time.ts";
+import { closedBelow } from "./closed-paths.ts";
 import { type Found, type FoundLine, type Search, shortened, spansLines } from "./found-lines.ts";
 import { globFilter } from "./glob-filter.ts";
 import { walk } from "./walk.ts";
@@ -14,10 +15,11 @@ export async function searchWithWalk(search: Search): Promise<Found> {
 	const expression = compile(search);
 	const matchesIn = spansLines(search) ? (text: string) => matchedSpans(text, expression) : (text: string) => matchedLines(text, expression);
 	const isWanted = await globFilter(search.glob);
+	const isClosed = closedBelow(search.leftOut);
 	const found: Found = { lines: [], isLimited: false, notes: [] };
 	const limit = new TimeLimit(limitMs);
 	let matches = 0;
-	for await (const path of search.file === undefined ? walk(search.directory, found.notes) : [search.file]) {
+	for await (const path of search.file === undefined ? walk(search.directory, found.notes, isClosed) : [search.file]) {
 		if (search.file === undefined && !isWanted(path)) continue;
 		const [content] = await Promise.allSettled([readRegular(join(search.directory, path), maxFileBytes)]);
 		if (content.status === "rejected" || content.value.includes(0)) continue;

@@ -1,9 +1,11 @@
 /** The tool that searches the content of files. */
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
+import { realTarget } from "../lib/real-path.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
 import Type from "../protocol/plain-schema.ts";
+import { closedBelow, closedNotes, leftOutOf } from "./closed-paths.ts";
 import { type Found, type FoundLine, longestLine, type Search, withNotes } from "./found-lines.ts";
 import { searchWithRipgrep } from "./grep-ripgrep.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
@@ -25,7 +27,7 @@ const parameters = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most matching lines to show; default ${defaultLimit}.` })),
 });
 
-export function grepTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined" | "searchShell" | "isReadable">, findRipgrep: RipgrepFinder): Tool {
+export function grepTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined" | "searchShell" | "closedTo">, findRipgrep: RipgrepFinder): Tool {
 	return {
 		name: "grep",
 		label: "Grep",
@@ -38,18 +40,17 @@ export function grepTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined"
 			const { pattern, path = ".", glob, ignoreCase = false, literal = false, context = 0, limit = defaultLimit } = args as Static<typeof parameters>;
 			refuseIfAborted(signal);
 			const target = await resolveExisting(options.cwd, path, options.confined);
-			const place = (await isDirectory(target)) ? { directory: target } : { directory: dirname(target), file: basename(target) };
-			const search: Search = { ...place, pattern, glob, ignoreCase, literal, context: Math.min(context, maxContext), limit };
+			const isWhole = await isDirectory(target);
+			const real = await realTarget(target);
+			const place = isWhole ? { directory: real } : { directory: dirname(target), file: basename(target) };
+			const leftOut = leftOutOf(options.closedTo?.("grep", real), { real, target, path, cwd: options.cwd });
+			if (!isWhole && closedBelow(leftOut)("")) return textResult(withNotes("No matches found", closedNotes(leftOut)));
+			const search: Search = { ...place, leftOut, pattern, glob, ignoreCase, literal, context: Math.min(context, maxContext), limit };
 			const ripgrep = await findRipgrep();
 			const found = ripgrep
 				? await searchWithRipgrep(options.searchShell ?? options.shell, ripgrep, search, signal)
 				: await searchWithoutRipgrep<Found>(options, { kind: "grep", search }, signal);
-			const { isReadable } = options;
-			const hidden = isReadable ? found.lines.filter((line) => !isReadable(join(place.directory, line.path))) : [];
-			if (hidden.length > 0) {
-				found.lines = found.lines.filter((line) => !hidden.includes(line));
-				found.notes.push("Files that a rule closes to you are left out");
-			}
+			found.notes.push(...closedNotes(leftOut));
 			return found.lines.length === 0 ? textResult(withNotes("No matches found", found.notes)) : present(found, limit);
 		},
 	};

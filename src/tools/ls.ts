@@ -3,8 +3,11 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Static } from "typebox";
 import type { Tool } from "../agent/contracts.ts";
+import { realTarget } from "../lib/real-path.ts";
 import { formatSize, truncateHead } from "../lib/truncate.ts";
 import Type from "../protocol/plain-schema.ts";
+import { closedNotes, leftOutOf, openEntries } from "./closed-paths.ts";
+import { withNotes } from "./found-lines.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
 import { isDirectory, resolveExisting } from "./paths.ts";
 
@@ -15,7 +18,7 @@ const parameters = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most entries to show; default ${defaultLimit}.` })),
 });
 
-export function lsTool(options: Pick<ToolOptions, "cwd" | "confined">): Tool {
+export function lsTool(options: Pick<ToolOptions, "cwd" | "confined" | "closedTo">): Tool {
 	return {
 		name: "ls",
 		label: "List",
@@ -29,7 +32,10 @@ export function lsTool(options: Pick<ToolOptions, "cwd" | "confined">): Tool {
 			const { confined: files } = options;
 			const directory = await resolveExisting(options.cwd, path, files);
 			if (!(await isDirectory(directory))) throw new Error(`${path} is not a directory.`);
-			const names = (files ? await files.list(directory) : await readdir(directory)).sort(ignoringCase);
+			const real = await realTarget(directory);
+			const leftOut = leftOutOf(options.closedTo?.("ls", real), { real, target: directory, path, cwd: options.cwd });
+			const all = files ? await files.list(directory) : await readdir(directory);
+			const names = (await openEntries(all, leftOut)).toSorted(ignoringCase);
 			const entries: string[] = [];
 			let isLimited = false;
 			for (const name of names) {
@@ -41,16 +47,17 @@ export function lsTool(options: Pick<ToolOptions, "cwd" | "confined">): Tool {
 				const entry = files ? name : await described(directory, name);
 				if (entry !== undefined) entries.push(entry);
 			}
-			if (entries.length === 0) return textResult("(empty directory)");
+			if (entries.length === 0) return textResult(withNotes("(empty directory)", closedNotes(leftOut)));
 			const { text, truncation } = truncateHead(entries.join("\n"));
 			const notices = [
 				...(isLimited ? [`${limit} of ${names.length} entries; ask with limit=${limit * 2} for more`] : []),
 				...(truncation.truncated
 					? [`cut at ${truncation.truncatedBy === "bytes" ? formatSize(truncation.maxBytes) : `${truncation.maxLines} lines`}`]
 					: []),
+				...closedNotes(leftOut),
 			];
 			const details = { ...(isLimited ? { entryLimitReached: limit } : {}), ...(truncation.truncated ? { truncation } : {}) };
-			return textResult(notices.length > 0 ? `${text}\n\n[${notices.join(". ")}]` : text, details);
+			return textResult(withNotes(text, notices), details);
 		},
 	};
 }

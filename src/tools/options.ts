@@ -1,5 +1,6 @@
 /** What the built-in tools get, and the few functions that they share. */
 import type { Files } from "../agent/contracts.ts";
+import type { ClosedPaths } from "../lib/path-pattern.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import type { SandboxUse } from "../protocol/sandbox.ts";
@@ -27,8 +28,8 @@ export interface ToolOptions {
 	sandbox?: SandboxFacts;
 	/** Set when a person may be asked to let a command run outside the sandbox. */
 	outside?: OutsideShell;
-	/** Whether rules let the model see the content of a file, by its absolute path. */
-	isReadable?: (path: string) => boolean;
+	/** Returns the paths that rules close to a search or a listing of a directory; undefined where no rule says anything. */
+	closedTo?: (tool: "grep" | "find" | "ls", searched: string) => ClosedPaths | undefined;
 	/** The todo list; without it the model has no tool for it. */
 	todos?: TodoToolOptions;
 }

@@ -2,9 +2,10 @@
 import { basename, dirname, join } from "node:path";
 import { onAbort } from "../lib/abort.ts";
 import type { Shell } from "../lib/shell/index.ts";
+import type { LeftOut } from "./closed-paths.ts";
 import type { Search } from "./found-lines.ts";
 
-export type SearchTask = { kind: "find"; directory: string; pattern: string; limit: number } | { kind: "grep"; search: Search };
+export type SearchTask = { kind: "find"; directory: string; pattern: string; limit: number; leftOut?: LeftOut } | { kind: "grep"; search: Search };
 
 export interface FoundPaths {
 	paths: string[];

@@ -3,15 +3,16 @@
  * the thread that receives the host's commands must not wait for it, and a thread can be terminated.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { closedBelow } from "./closed-paths.ts";
 import { pathCollector } from "./find-collector.ts";
 import { searchWithWalk } from "./grep-walk.ts";
 import type { FoundPaths, SearchTask } from "./search-worker-host.ts";
 import { walk } from "./walk.ts";
 
-async function find({ directory, pattern, limit }: Extract<SearchTask, { kind: "find" }>): Promise<FoundPaths> {
+async function find({ directory, pattern, limit, leftOut }: Extract<SearchTask, { kind: "find" }>): Promise<FoundPaths> {
 	const notes: string[] = [];
 	const collected = await pathCollector(pattern, limit);
-	for await (const file of walk(directory, notes)) if (!collected.add(file)) break;
+	for await (const file of walk(directory, notes, closedBelow(leftOut))) if (!collected.add(file)) break;
 	return { paths: collected.found(), isLimited: collected.isLimited(), notes };
 }
 

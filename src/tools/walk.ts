@@ -21,11 +21,12 @@ interface Level {
 
 /**
  * Paths of files below `root`, relative to it, in order of names. Hidden files too; nothing ignored, no links, not git's own files. What
- * is skipped because of a limit is added to `notes`.
+ * is skipped because of a limit is added to `notes`. `isClosed`: whether a rule closes a path below `root`.
  */
-export async function* walk(root: string, notes: string[]): AsyncGenerator<string> {
+export async function* walk(root: string, notes: string[], isClosed: (path: string) => boolean): AsyncGenerator<string> {
 	const above: Level[] = [];
-	const note = (text: string) => {
+	const note = (text: string, about: string) => {
+		if (isClosed(toSlashes(relative(root, about)))) return;
 		if (notes.length < maxNotes) notes.push(text);
 	};
 	for (let directory = dirname(root); ; directory = dirname(directory)) {
@@ -37,7 +38,7 @@ export async function* walk(root: string, notes: string[]): AsyncGenerator<strin
 	yield* descend(root, above, 0);
 
 	async function* descend(directory: string, levels: Level[], depth: number): AsyncGenerator<string> {
-		if (depth > maxDepth) return note(`${relative(root, directory)} was not searched: it is more than ${maxDepth} directories down`);
+		if (depth > maxDepth) return note(`${relative(root, directory)} was not searched: it is more than ${maxDepth} directories down`, directory);
 		const [listing] = await Promise.allSettled([readdir(directory, { withFileTypes: true })]);
 		// The other directories are searched all the same.
 		if (listing.status === "rejected") return;
@@ -46,7 +47,7 @@ export async function* walk(root: string, notes: string[]): AsyncGenerator<strin
 			const path = join(directory, entry.name);
 			if (entry.name === ".git" || isIgnored(here, path, entry.isDirectory())) continue;
 			if (entry.isDirectory()) yield* descend(path, here, depth + 1);
-			else if (entry.isFile()) yield toSlashes(relative(root, path));
+			else if (entry.isFile() && !isClosed(toSlashes(relative(root, path)))) yield toSlashes(relative(root, path));
 		}
 	}
 }
@@ -63,7 +64,7 @@ function isIgnored(levels: readonly Level[], path: string, isDirectory: boolean)
 	return false;
 }
 
-async function readLevel(directory: string, note: (text: string) => void): Promise<Level> {
+async function readLevel(directory: string, note: (text: string, about: string) => void): Promise<Level> {
 	const level: Level = { directory, rules: {}, isRepository: false };
 	const [listing] = await Promise.allSettled([readdir(directory)]);
 	const names = new Set(listing.status === "fulfilled" ? listing.value : []);
@@ -74,11 +75,11 @@ async function readLevel(directory: string, note: (text: string) => void): Promi
 		const [content] = await Promise.allSettled([readRegular(path, maxRulesBytes)]);
 		if (content.status === "rejected") {
 			// A file that is missing or cannot be read has no rules.
-			if (content.reason instanceof UnsuitableFile) note(`${path} was not used: ${content.reason.message}`);
+			if (content.reason instanceof UnsuitableFile) note(`${path} was not used: ${content.reason.message}`, path);
 			continue;
 		}
 		const rules = ignoreRules(content.value.toString());
-		if ("problem" in rules) note(`${path} was not used: ${rules.problem}`);
+		if ("problem" in rules) note(`${path} was not used: ${rules.problem}`, path);
 		else level.rules[kind] = rules;
 	}
 	return level;

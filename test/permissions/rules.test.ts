@@ -1,10 +1,11 @@
 /** Rules: what allow covers, what deny and ask catch, and who wins. */
 import { describe, expect, test } from "vitest";
+import { pathPattern } from "../../src/lib/path-pattern.ts";
 import { Script } from "../../src/permissions/command-patterns.ts";
 import { type Call, decide, type RuleBook } from "../../src/permissions/decide.ts";
 import { hostPattern } from "../../src/permissions/hosts.ts";
 import { readScript } from "../../src/permissions/lexer.ts";
-import { isProtected, pathPattern, protectedPaths } from "../../src/permissions/path-patterns.ts";
+import { isProtected, protectedPaths } from "../../src/permissions/path-patterns.ts";
 import { proposalOf } from "../../src/permissions/proposal.ts";
 import { compileRule } from "../../src/permissions/rules.ts";
 import { fitsStars } from "../../src/permissions/stars.ts";

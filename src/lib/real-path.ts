@@ -1,7 +1,7 @@
 /** Where a path really leads, also when it does not exist yet. */
 import { realpathSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { follow } from "../lib/links.ts";
+import { follow } from "./links.ts";
 
 export async function realTarget(path: string): Promise<string> {
 	try {
