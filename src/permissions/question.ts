@@ -1,6 +1,6 @@
 /** A call as a question: its kind, its real targets, and what rules and modes look at. */
 
-import { existsSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { PendingCall } from "../agent/policy.ts";
 import { realTarget } from "../lib/real-path.ts";
@@ -62,7 +62,7 @@ export async function judgedCall(call: PendingCall, place: Surroundings): Promis
 	const target = await realTarget(written);
 	const roots = place.roots();
 	const isWrite = writers.includes(tool);
-	const kind = !isWrite ? "read" : isProtected(target, { roots, exists: existsSync, named: await place.protectedFiles() }) ? "protected" : "write";
+	const kind = !isWrite ? "read" : isProtected(target, { roots, named: await place.protectedFiles() }) ? "protected" : "write";
 	const isInside = roots.some((root) => isBelow(root, target));
 	const given = kind === "read" ? await place.given() : (place.temporary?.() ?? []);
 	const isGiven = kind !== "protected" && !isInside && given.some((path) => isBelow(path, target));

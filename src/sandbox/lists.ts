@@ -1,4 +1,5 @@
 /** The paths that nothing inside may read, and those that it may not write. */
+import { openedByPrograms } from "../lib/protected-names.ts";
 
 /** Below the home directory: keys, tokens, histories, browsers, and the files of other agents. */
 export const hiddenInHome: readonly string[] = `
@@ -19,18 +20,7 @@ export const hiddenForRoot: readonly string[] = ["shadow", "gshadow", "sudoers",
 export const shownInUserDirectory: readonly string[] = ["skills", "prompts"];
 
 /** In every root, where they exist: programs run them when a folder is opened. */
-export const protectedNames: readonly string[] = [
-	".vscode",
-	".idea",
-	".husky",
-	".devcontainer",
-	".claude",
-	".codex",
-	".cursor",
-	".gemini",
-	".mcp.json",
-	".envrc",
-];
+export const protectedNames: readonly string[] = openedByPrograms;
 
 /** In /proc: a write there reaches the whole machine. */
 export const guardedInProc: readonly string[] = ["sys", "sysrq-trigger", "mtrr", "irq", "bus", "acpi", "scsi"];

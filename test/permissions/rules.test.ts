@@ -1,6 +1,7 @@
 /** Rules: what allow covers, what deny and ask catch, and who wins. */
 import { describe, expect, test } from "vitest";
 import { pathPattern } from "../../src/lib/path-pattern.ts";
+import { openedByPrograms } from "../../src/lib/protected-names.ts";
 import { Script } from "../../src/permissions/command-patterns.ts";
 import { type Call, decide, type RuleBook } from "../../src/permissions/decide.ts";
 import { hostPattern } from "../../src/permissions/hosts.ts";
@@ -287,9 +288,8 @@ test("hosts: a star stands for labels in front of the name, ports are 443 and 80
 	expect(fits("[::1]:80", "[::1]:80")).toBe(true);
 });
 
-test("protected paths: what programs run when a person opens the project, and what git runs", () => {
-	const there = ["/w/shop/.vscode", "/w/shop/.idea"];
-	const check = (path: string) => isProtected(path, { roots: ["/w/shop"], exists: (each) => there.includes(each), named: ["/w/shop/tools/hooks"] });
+test("protected paths: what programs run when a person opens the project, at any depth and before it exists, and what git runs", () => {
+	const check = (path: string) => isProtected(path, { roots: ["/w/shop"], named: ["/w/shop/tools/hooks"] });
 	const yes = [
 		".bowline/x",
 		".mcp.json",
@@ -304,8 +304,21 @@ test("protected paths: what programs run when a person opens the project, and wh
 		"sub/.git/hooks/x",
 		".GIT/config",
 		"tools/hooks/pre-push",
+		".git/x/.git/hooks/y",
+		".husky/pre-commit",
+		"src/.vscode/x",
+		...[...openedByPrograms, ".bowline"].flatMap((name) => [
+			...[name, `${name}/a/b`, `packages/one/${name}`, `packages/one/${name}/a`, name.toUpperCase(), `a/${name.replace("c", "C")}/b`],
+			// As some file systems read them.
+			...[`${name}.`, `${name} /x`, name.replace(".", ".\u200c"), name.replace("s", "\u017f"), name.replace("e", "\uff45")],
+		]),
 	];
-	const no = ["a.txt", ".git/index", ".git/objects/aa", ".git/refs/heads/main", ".husky/pre-commit", "src/.vscode/x", "tools/other", "git/config"];
+	const no = [
+		...["a.txt", ".git/index", ".git/objects/aa", ".git/refs/heads/main", "tools/other", "git/config", ".gitignore", ".gitattributes"],
+		...[".github/workflows/ci.yml", ".vscode-test/x", ".vscodeignore", ".idea.md", "vscode/x", "claude/x", "agents/a.md", "src/agents.ts"],
+		...[".env", ".envrc.example", ".npmrc", ".husky.md", "CLAUDE.md", "AGENTS.md", ".cursorrules", ".claude-plugin.md", "mcp.json", ".mcp.json5"],
+		...["...", ". .", "..vscode", ".codexrc", "gemini/.geminiignore", "a.vscode/x", "docs/.vscode.md"],
+	];
 	expect(yes.filter((path) => !check(`/w/shop/${path}`))).toEqual([]);
 	expect(no.filter((path) => check(`/w/shop/${path}`))).toEqual([]);
 	expect(check("/elsewhere/.git/config")).toBe(false);
@@ -313,6 +326,7 @@ test("protected paths: what programs run when a person opens the project, and wh
 		"diff --git a/.husky/pre-commit b/.husky/pre-commit\n--- a/.husky/pre-commit\n+++ b/.husky/pre-commit\n@@\n+x\ndiff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n";
 	expect(protectedPaths(patch)).toEqual([".husky/pre-commit"]);
 	expect(protectedPaths("diff --git a/x b/x\n--- a/x\n+++ b/x\n")).toEqual([]);
+	expect(protectedPaths("--- /dev/null\n+++ b/pkg/.Agents/skills/x.md\n")).toEqual(["pkg/.Agents/skills/x.md"]);
 });
 
 test("what a grant proposes covers the call it came from, and no other", () => {
