@@ -1,7 +1,7 @@
 /** What happens to a call: rules first, then grants, then the mode. */
 
 import { digestOf } from "../lib/canonical-json.ts";
-import type { PermissionMode, PermissionRule, SourcedRule } from "../protocol/permissions.ts";
+import type { PermissionMode, PermissionRule, PermissionSubject, SourcedRule } from "../protocol/permissions.ts";
 import type { Grant } from "./grants.ts";
 import { answerOfMode, type CallFacts, staysDenied } from "./modes.ts";
 import { type CompiledRule, catches, coveredBy, type JudgedCall, rulesAbout } from "./rules.ts";
@@ -26,7 +26,17 @@ export function decide(call: Call, book: RuleBook, grants: readonly Grant[], mod
 	if (answer === "deny" && staysDenied(mode, call.subject)) return { answer: "deny", by: "mode" };
 	const asked = rulesAbout(book.ask, call.subject).find((rule) => catches(rule, call));
 	if (asked) return { answer: "ask", rule: asked.rule };
-	return allowedBy(call, book, grants) ?? (answer === "allow" ? { answer, by: "mode" } : answer === "deny" ? { answer, by: "mode" } : { answer });
+	const holding = grants.filter((grant) => holdsFor(grant, call));
+	return allowedBy(call, book, holding) ?? (answer === "allow" ? { answer, by: "mode" } : answer === "deny" ? { answer, by: "mode" } : { answer });
+}
+
+/** From weak to strong. */
+const walls: readonly PermissionSubject["sandbox"][] = ["outside", "off", "external", "workspace-write", "read-only"];
+
+/** A grant holds where its question was asked: in the same directory, and in walls that are as strong. */
+function holdsFor({ sandbox = "off", cwd }: Grant, { subject }: Call): boolean {
+	if (cwd !== undefined && cwd !== subject.cwd) return false;
+	return sandbox === "off" || walls.indexOf(subject.sandbox) >= walls.indexOf(sandbox);
 }
 
 /** Neither rules nor grants cover a protected path or a way out of the walls: each one is asked about. */

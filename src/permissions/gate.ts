@@ -29,8 +29,8 @@ import { Grants, type GrantsParts } from "./grants.ts";
 import { isSingleHost } from "./hosts.ts";
 import { judgeMerge, type MergeVerdict } from "./merges.ts";
 import { answerOfMode } from "./modes.ts";
-import { type Proposal, proposalOf } from "./proposal.ts";
-import { callOf, judgedCall, type Surroundings, scriptOf } from "./question.ts";
+import { type Proposal, placeOf, proposalOf } from "./proposal.ts";
+import { callOf, judgedCall, type Surroundings, scriptOf, searchesBelow } from "./question.ts";
 import { compileRule, coveredBy } from "./rules.ts";
 import { type Denial, denialText, dialogTitle, textOf, titleOf } from "./texts.ts";
 
@@ -246,6 +246,7 @@ export class Gate {
 			isGiven: false,
 			source: "extension",
 			readOnly: false,
+			isTree: subject.kind === "read" && (await searchesBelow(subject.tool, subject.targets[0] ?? "")),
 			isVerified: place.sandbox().isVerified,
 			...(script && { script, isForeign: (program: string) => isForeignProgram(program, path, [subject.cwd, ...place.roots()]) }),
 		};
@@ -347,7 +348,7 @@ export class Gate {
 			const open: Open = {
 				call,
 				request,
-				proposal: proposalOf(call, digest),
+				proposal: proposalOf(call, digest, this.#place.cwd),
 				route,
 				isForeign: asked.foreign !== undefined,
 				askedAt,
@@ -415,7 +416,9 @@ export class Gate {
 		const isRule = action === "allow" && [tool, command, path, host].every((member) => member === undefined || typeof member === "string");
 		if (!isRule || (tool === undefined && host === undefined)) return undefined;
 		const compiled = compileRule(rule, this.#places, () => undefined);
-		return coveredBy([compiled], call) ? { rule: { action, ...definedOf({ tool, command, path, host }) }, digest } : undefined;
+		return coveredBy([compiled], call)
+			? { rule: { action, ...definedOf({ tool, command, path, host }) }, digest, ...placeOf(call, this.#place.cwd) }
+			: undefined;
 	}
 
 	/** Before the run: it was not aborted, no rule or mode denies it now, and the paths still lead to the same files. */
@@ -476,7 +479,9 @@ export class Gate {
 		// An ask rule asks every time: it is stricter than any grant.
 		if (rule || subject.kind === "protected" || subject.kind === "escalation") return ["once"];
 		const isOpaque = script !== undefined && script.commands === undefined;
-		const canKeep = !isOpaque && subject.kind !== "tool" && this.#parts.mode() !== "plan" && !this.#parts.isHermetic && this.#grants.canKeep;
+		const isElsewhere = subject.cwd !== this.#place.cwd;
+		const canKeep =
+			!isOpaque && !isElsewhere && subject.kind !== "tool" && this.#parts.mode() !== "plan" && !this.#parts.isHermetic && this.#grants.canKeep;
 		return canKeep ? ["once", "session", "always"] : ["once", "session"];
 	}
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, write
 import { dirname, join } from "node:path";
 import { claim, holderOf, unclaim } from "../lib/claim.ts";
 import type { Places } from "../lib/path-pattern.ts";
-import type { PermissionGrant, PermissionRule } from "../protocol/permissions.ts";
+import type { PermissionGrant, PermissionRule, PermissionSubject } from "../protocol/permissions.ts";
 import { type CompiledRule, compileRule } from "./rules.ts";
 
 export interface Grant extends PermissionGrant {
@@ -14,6 +14,10 @@ export interface Grant extends PermissionGrant {
 	script?: string;
 	/** The arguments of a tool: no other call of it is covered. */
 	argsDigest?: string;
+	/** It was given for a call in this sandbox: without one it holds no longer. */
+	sandbox?: PermissionSubject["sandbox"];
+	/** It was given for a call of a subagent in this directory, and holds there alone. Undefined: in the project and its copies. */
+	cwd?: string;
 }
 
 export interface GrantsParts {
@@ -32,6 +36,7 @@ interface StoredGrant {
 	rule: PermissionRule;
 	createdAt: string;
 	digest: string;
+	sandbox?: PermissionSubject["sandbox"];
 }
 interface GrantsFile {
 	version: 1;
@@ -75,13 +80,20 @@ export class Grants {
 		}
 	}
 
-	add(scope: "session" | "always", given: Pick<Grant, "rule" | "digest" | "script" | "argsDigest">): Grant {
+	add(scope: "session" | "always", given: Pick<Grant, "rule" | "digest" | "script" | "argsDigest" | "sandbox" | "cwd">): Grant {
 		const { newId, now } = this.#parts;
-		const stored = { id: newId(), rule: given.rule, createdAt: new Date(now()).toISOString(), digest: given.digest };
+		const stored = {
+			id: newId(),
+			rule: given.rule,
+			createdAt: new Date(now()).toISOString(),
+			digest: given.digest,
+			...(given.sandbox && { sandbox: given.sandbox }),
+		};
 		const grant = {
 			...this.#grant(stored, scope),
 			...(given.script === undefined ? {} : { script: given.script }),
 			...(given.argsDigest === undefined ? {} : { argsDigest: given.argsDigest }),
+			...(given.cwd === undefined ? {} : { cwd: given.cwd }),
 		};
 		if (scope === "always") {
 			this.#change((grants) => [...grants, stored]);

@@ -6,15 +6,30 @@ import type { Call } from "./decide.ts";
 import type { Grant } from "./grants.ts";
 import type { ScriptCommand } from "./lexer.ts";
 
+/** A grant as an answer gives it. */
+export type Given = Pick<Grant, "rule" | "digest" | "script" | "argsDigest" | "sandbox" | "cwd">;
+
 export interface Proposal {
 	/** Shown in the request. Nothing where a rule cannot describe the grant. */
 	proposal?: PermissionRule;
-	grant?: Pick<Grant, "rule" | "digest" | "script" | "argsDigest">;
+	grant?: Given;
 }
 
 const plainWord = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
-export function proposalOf({ subject, script }: Call, digest: string): Proposal {
+/** `cwd`: the working directory of this agent. */
+export function proposalOf(call: Call, digest: string, cwd = call.subject.cwd): Proposal {
+	const { proposal, grant } = proposed(call, digest);
+	return { ...(proposal && { proposal }), ...(grant && { grant: { ...grant, ...placeOf(call, cwd) } }) };
+}
+
+/** Returns what the question showed of the place of a command or a tool: the grant holds there alone. */
+export function placeOf({ subject }: Call, cwd: string): Pick<Grant, "sandbox" | "cwd"> {
+	if (subject.kind !== "command" && subject.kind !== "tool") return {};
+	return { ...(subject.sandbox !== "off" && { sandbox: subject.sandbox }), ...(subject.cwd !== cwd && { cwd: subject.cwd }) };
+}
+
+function proposed({ subject, script }: Call, digest: string): Proposal {
 	const { kind, tool, targets } = subject;
 	switch (kind) {
 		case "command": {
@@ -24,7 +39,7 @@ export function proposalOf({ subject, script }: Call, digest: string): Proposal 
 		}
 		case "read":
 		case "write": {
-			const rule: PermissionRule = { action: "allow", tool: kind, path: literalGlob(targets[0] ?? "") };
+			const rule: PermissionRule = { action: "allow", tool, path: literalGlob(targets[0] ?? "") };
 			return { proposal: rule, grant: { rule, digest } };
 		}
 		case "network": {

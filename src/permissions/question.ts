@@ -1,6 +1,7 @@
 /** A call as a question: its kind, its real targets, and what rules and modes look at. */
 
 import { realpathSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import type { PendingCall } from "../agent/policy.ts";
 import { realTarget } from "../lib/real-path.ts";
@@ -65,14 +66,25 @@ export async function judgedCall(call: PendingCall, place: Surroundings): Promis
 	const kind = !isWrite ? "read" : isProtected(target, { roots, named: await place.protectedFiles() }) ? "protected" : "write";
 	const isInside = roots.some((root) => isBelow(root, target));
 	const given = kind === "read" ? await place.given() : (place.temporary?.() ?? []);
+	const isTree = await searchesBelow(tool, target);
 	const isGiven = kind !== "protected" && !isInside && given.some((path) => isBelow(path, target));
 	return callOf({ kind, tool, args, targets: [target] }, place, {
 		source,
 		readOnly,
 		isInside,
 		isGiven,
+		isTree,
 		writtenPaths: [...new Set([written, ...place.writtenPaths(path)])],
 	});
+}
+
+/** Whether a call reads what is below its target. */
+export async function searchesBelow(tool: string, target: string): Promise<boolean> {
+	if (tool !== "grep" && tool !== "find") return false;
+	return stat(target).then(
+		(facts) => facts.isDirectory(),
+		() => false,
+	);
 }
 
 async function commandCall(args: Record<string, unknown>, place: Surroundings): Promise<Call> {

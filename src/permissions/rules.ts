@@ -1,4 +1,5 @@
 /** Rules and grants, made ready once, and what they say about a call. The strictest match wins: deny, then ask, then allow. */
+import { join } from "node:path";
 import { type PathPattern, type Places, pathPattern, realSpellings } from "../lib/path-pattern.ts";
 import type { PermissionRule, PermissionSubject, SourcedRule } from "../protocol/permissions.ts";
 import { type CommandPattern, commandPattern, type Script } from "./command-patterns.ts";
@@ -10,6 +11,8 @@ export interface JudgedCall {
 	subject: PermissionSubject;
 	/** The paths as they were written, absolute: a rule that restricts may name a link. */
 	writtenPaths: readonly string[];
+	/** A search of everything below its target. */
+	isTree?: boolean;
 	/** Of a command. */
 	script?: Script;
 	/** Whether a command word leads to a program outside the directories that may be written to. */
@@ -98,7 +101,9 @@ export function coveredBy<Rule extends PermissionRule>(rules: readonly CompiledR
 		return found && commands.every(({ words }) => (words[0] as string).includes("/") || isForeign(words[0] as string)) ? found : undefined;
 	}
 	if (subject.targets.length === 0) return about.find(({ path, host, command }) => !path && !host && !command?.text);
-	return together(subject.targets, ({ path, host }, target) => (path ? path.covers(target) : host ? host(target) : true));
+	const coversAll = ({ path, rule }: CompiledRule<Rule>, target: string) =>
+		!path || (path.covers(target) && (!call.isTree || rule.tool === subject.tool || coversBelow(path, target)));
+	return together(subject.targets, (rule, target) => coversAll(rule, target) && (rule.host?.(target) ?? true));
 
 	function together<Item>(items: readonly Item[], isCovered: (rule: CompiledRule<Rule>, item: Item) => boolean): CompiledRule<Rule> | undefined {
 		let found: CompiledRule<Rule> | undefined;
@@ -108,6 +113,14 @@ export function coveredBy<Rule extends PermissionRule>(rules: readonly CompiledR
 		}
 		return found;
 	}
+}
+
+/** No file has such a name, so a pattern that covers it covers any name. */
+const anyName = "\u0001";
+
+/** Whether a pattern covers everything below a directory, too. */
+function coversBelow({ covers }: PathPattern, directory: string): boolean {
+	return [1, 2, 3, 9].every((depth) => covers(join(directory, ...Array<string>(depth).fill(anyName))));
 }
 
 /** A rule in words, for a person or the model. */

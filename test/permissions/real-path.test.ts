@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { realTarget } from "../../src/permissions/real-path.ts";
+import { realTarget } from "../../src/lib/real-path.ts";
 import { atomicWrite } from "../../src/tools/atomic-write.ts";
 
 let folder: string;
