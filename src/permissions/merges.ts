@@ -56,13 +56,12 @@ function ruleAbout(rules: RuleBook["deny"], tool: "write" | "edit", { target, wr
 	return rulesAbout(rules, subject).find((rule) => catches(rule, { subject, writtenPaths: written }))?.rule;
 }
 
-/** Each directory below what the path shares with the session may be the top of a project. A file that is missing now is there after the merge. */
+/** Names count below what the path shares with the session's directory: that one may itself be in a folder of such a name. */
 function isProtectedAnywhere(path: string, cwd: string, named: readonly string[]): boolean {
 	const parts = path.split("/");
 	const own = cwd.split("/");
 	const shared = parts.findIndex((part, index) => part !== own[index]);
-	const roots = parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join("/") || "/");
-	return isProtected(path, { roots: roots.slice(Math.max(0, shared - 1)), exists: () => true, named });
+	return isProtected(path, { roots: [parts.slice(0, Math.max(0, shared)).join("/") || "/"], named });
 }
 
 function refusalOf(action: "deny" | "ask", rule: SourcedRule, paths: readonly MergedPath[], cwd: string): string {

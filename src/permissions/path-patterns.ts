@@ -32,14 +32,6 @@ export function isProtected(path: string, { roots, named = [] }: ProtectedPlaces
 
 const isGit = (name: string) => foldedName(name) === ".git";
 
-/** The protected paths that a patch touches, wherever in the tree they are. */
-export function protectedPaths(patch: string): string[] {
-	const named = [...patch.matchAll(/^(?:\+\+\+|---|rename (?:from|to)|copy to) "?(?:[ab]\/)?([^"\n\t]+)/gm)].map(([, path]) => path as string);
-	const headed = [...patch.matchAll(/^diff --git "?a\/(.+?)"? "?b\//gm)].map(([, path]) => path as string);
-	const isTouched = (path: string) => path.split("/").some((part) => isOpenedByPrograms(part) || isGit(part));
-	return [...new Set([...named, ...headed])].filter(isTouched);
-}
-
 /** `inside`: the path below `.git`. A linked worktree or a submodule has a directory of its own in there. */
 function isRunByGit(inside: readonly string[]): boolean {
 	const [first] = inside;

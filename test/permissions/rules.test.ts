@@ -6,7 +6,7 @@ import { Script } from "../../src/permissions/command-patterns.ts";
 import { type Call, decide, type RuleBook } from "../../src/permissions/decide.ts";
 import { hostPattern } from "../../src/permissions/hosts.ts";
 import { readScript } from "../../src/permissions/lexer.ts";
-import { isProtected, protectedPaths } from "../../src/permissions/path-patterns.ts";
+import { isProtected } from "../../src/permissions/path-patterns.ts";
 import { proposalOf } from "../../src/permissions/proposal.ts";
 import { compileRule } from "../../src/permissions/rules.ts";
 import { fitsStars } from "../../src/permissions/stars.ts";
@@ -322,11 +322,6 @@ test("protected paths: what programs run when a person opens the project, at any
 	expect(yes.filter((path) => !check(`/w/shop/${path}`))).toEqual([]);
 	expect(no.filter((path) => check(`/w/shop/${path}`))).toEqual([]);
 	expect(check("/elsewhere/.git/config")).toBe(false);
-	const patch =
-		"diff --git a/.husky/pre-commit b/.husky/pre-commit\n--- a/.husky/pre-commit\n+++ b/.husky/pre-commit\n@@\n+x\ndiff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n";
-	expect(protectedPaths(patch)).toEqual([".husky/pre-commit"]);
-	expect(protectedPaths("diff --git a/x b/x\n--- a/x\n+++ b/x\n")).toEqual([]);
-	expect(protectedPaths("--- /dev/null\n+++ b/pkg/.Agents/skills/x.md\n")).toEqual(["pkg/.Agents/skills/x.md"]);
 });
 
 test("what a grant proposes covers the call it came from, and no other", () => {
