@@ -20,14 +20,16 @@ export interface GitNamedFilesInput {
 
 const patienceMs = 3000;
 
-/** Keeps the answer until one of the files that it came from changes. Where git gives none, no files are named, and the next call asks again. */
-export function gitNamedFiles({ cwd, environment, git = "git" }: GitNamedFilesInput): () => Promise<readonly GitNamedFile[]> {
+/** Keeps the answer until one of the files that it came from changes. Returns undefined when git gives none, and the next call asks again. */
+export function gitNamedFiles({ cwd, environment, git = "git" }: GitNamedFilesInput): () => Promise<readonly GitNamedFile[] | undefined> {
 	let known: { files: readonly GitNamedFile[]; sources: ReadonlyMap<string, number | undefined> } | undefined;
 	return async () => {
 		if (known && [...known.sources].every(([file, time]) => changedAt(file) === time)) return known.files;
 		const variables = await environment();
-		const answer = await askGitForNamedFiles({ cwd, environment: () => variables, git }).catch(() => undefined);
-		if (!answer) return [];
+		// A machine without git runs nothing for it.
+		const nothing = (error: Error) => ((error.cause as NodeJS.ErrnoException).code === "ENOENT" ? { files: [], sources: [] } : undefined);
+		const answer = await askGitForNamedFiles({ cwd, environment: () => variables, git }).catch(nothing);
+		if (!answer) return undefined;
 		const { files, sources } = answer;
 		// A repository that is made later has a configuration of its own.
 		const watched = [...sources, join(cwd, ".git"), join(cwd, ".git/config"), join(cwd, ".git/config.worktree")];
@@ -51,7 +53,8 @@ export async function askGitForNamedFiles({ cwd, environment, git = "git" }: Git
 	const output = await new Promise<string>((done, fail) => {
 		const args = ["config", "--show-origin", "--includes", "-z", "--list"];
 		execFile(git, args, { cwd, env, timeout: patienceMs, maxBuffer: 1 << 22 }, (error, stdout) => {
-			if (error && typeof error.code !== "number") fail(new Error(`Git did not say which files the configuration of ${cwd} names: ${error.message}`));
+			if (error && typeof error.code !== "number")
+				fail(new Error(`Git did not say which files the configuration of ${cwd} names: ${error.message}`, { cause: error }));
 			else done(stdout);
 		});
 	});

@@ -56,7 +56,8 @@ export async function makeGate({ workspace, shells, sources, prompting, warn, pa
 		roots: () => sandbox?.roots ?? [cwd, ...(workspace.roots ?? []).map(realPath)],
 		given: async () => [...(await givenPaths(prompting)).map(realPath), ...(sandbox?.ownDirectories ?? [])],
 		temporary: () => sandbox?.temporaryDirectories ?? [],
-		protectedFiles: async () => (await namedByGit()).map(({ path }) => path),
+		// Without an answer of git any file may be one that it runs.
+		protectedFiles: async () => (await namedByGit())?.map(({ path }) => path) ?? ["/"],
 		sandbox: () => (sandbox?.state.active ? { mode: sandbox.currentMode, isVerified: sandbox.state.verified } : { mode: "off", isVerified: false }),
 		// Without a confinement every command runs outside anyway.
 		hasEscalation: sandbox?.confinement !== undefined && settings.get("sandbox.escalation") === "ask",
