@@ -1,7 +1,7 @@
 /** Patterns about commands. An allow pattern covers only what it is sure of; a deny or ask pattern catches too much rather than too little. */
 
 import { type PatternWord, readPattern, type ScriptCommand, starMark } from "./lexer.ts";
-import { hasDangerousOptions, hasSubcommands, isInert, isLauncher, mayBePrograms, nameOf } from "./programs.ts";
+import { forwarded, hasDangerousOptions, hasSubcommands, isInert, isLauncher, mayBePrograms, mayRun, nameOf } from "./programs.ts";
 import { starsPattern } from "./stars.ts";
 
 export interface CommandPattern {
@@ -161,10 +161,17 @@ function tightened({ words, joined }: Pattern, onTightened: (reason: string) => 
 		return { words: [], joined };
 	}
 	if (firstStar < 0) return { words, joined };
+	const inner = forwarded(words);
+	if (inner && typeof inner[0] === "string" && !isOption(inner[0])) {
+		const held = tightened({ words: [...inner], joined }, onTightened);
+		return { words: [...words.slice(0, words.length - inner.length), ...held.words], joined };
+	}
 	if (isLauncher(name)) return exactly(`${nameOf(name)} runs other programs or code, so only exact words are covered`);
 	const second = words[1];
 	if (hasSubcommands(name) && (typeof second !== "string" || second.startsWith("-")))
 		return exactly(`${nameOf(name)} has subcommands, so the pattern must name one`);
+	const known = words.slice(0, firstStar) as string[];
+	if (mayRun(known)) return exactly(`${[nameOf(name), ...known.slice(1)].join(" ")} can run other programs or code, so only exact words are covered`);
 	return {
 		joined,
 		words: words.map((word, index) => {

@@ -12,6 +12,9 @@ export interface ScriptCommand {
 const longestScript = 10_000;
 const mostCommands = 50;
 
+/** Builtins that take words for numbers or names of variables: a subscript in one, `a[$(…)]`, runs what it says, in quotes too. */
+const evaluating = new Set("test printf exit return shift break continue kill fg bg disown sleep".split(" "));
+
 /** Characters that mean nothing but themselves outside quotes. */
 const plain = /[A-Za-z0-9_@%+=:,./-]+/y;
 /** No control characters: neither a terminal nor a person reads them well. Lone surrogates change on their way to the shell. */
@@ -25,9 +28,9 @@ const assignment = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
 
 /** Words that begin or belong to other grammar. */
 const reserved = new Set("if then elif else fi for in do done while until case esac select function time coproc ! [[ ]] { }".split(" "));
-/** Builtins that change what the commands after them mean. */
+/** Builtins that change what the commands after them mean, or run their words. */
 const changing = new Set(
-	". source eval exec alias unalias set shopt trap enable hash builtin command export declare typeset local readonly unset read mapfile readarray pushd popd cd let getopts fc umask ulimit wait".split(
+	". source eval exec alias unalias set shopt trap enable hash builtin command export declare typeset local readonly unset read mapfile readarray pushd popd cd let getopts fc umask ulimit wait chdir compgen complete compopt bind history jobs integer float nameref compound enum autoload hist redirect".split(
 		" ",
 	),
 );
@@ -59,9 +62,16 @@ export function readPattern(pattern: string): { words: PatternWord[]; joined: Sc
 /** Stands for an unquoted star. Scripts cannot contain it: it is a control character. */
 export const starMark = "\u0001";
 
+/** Some shells calculate both sides. */
+const isComparison = /^-(?:eq|ne|lt|le|gt|ge)$/;
+const areNumbers = (words: readonly string[], at: number) => [words[at - 1], words[at + 1]].every((word) => /^-?\d{1,18}$/.test(word ?? ""));
+
 function isSimple([name = "", ...rest]: readonly string[]): boolean {
 	// A command word that begins with `%` is a job, and one that begins with a dash may be an option of the shell.
 	if (reserved.has(name) || changing.has(name) || /^[%-]/.test(name)) return false;
+	if (!evaluating.has(name)) return true;
+	if (rest.some((word) => word.includes("[") && /[$`]/.test(word))) return false;
+	if (name === "test") return !rest.some((word, index) => /^-[vR]$/.test(word) || (isComparison.test(word) && !areNumbers(rest, index)));
 	// `printf -v NAME` sets a variable, PATH for example.
 	return name !== "printf" || !rest.some((word) => word.startsWith("-v"));
 }

@@ -1,22 +1,110 @@
 /** What programs do with their words. Patterns about programs that run other programs are held tighter. */
 
 const words = (text: string) => new Set(text.trim().split(/\s+/));
+const lines = (text: string) =>
+	text
+		.trim()
+		.split("\n")
+		.map((line) => line.trim());
 
 /** Their words are programs or code. Only exact patterns cover them. */
 const launchers = words(`
-	sh bash dash zsh ksh fish ash busybox env sudo doas su nohup nice ionice timeout time setsid stdbuf xargs parallel watch entr script flock chroot
-	unshare nsenter bwrap ssh node nodejs deno bun tsx python python3 pypy pypy3 perl ruby php lua luajit Rscript awk gawk mawk nawk sed gsed ed ex vi vim nvim
-	emacs jq make gmake cmake ninja just npx pnpx bunx tar bsdtar cpio rsync zip gdb lldb strace ltrace perf systemd-run at crontab screen tmux expect docker
-	podman kubectl helm terraform ansible
+	sh bash dash zsh ksh mksh fish ash csh tcsh elvish nu xonsh busybox toybox env sudo doas su runuser pkexec run0 sg newgrp nohup nice ionice chrt taskset
+	numactl choom prlimit timeout time setsid setpriv capsh stdbuf unbuffer rlwrap xargs parallel watch watchexec entr nodemon script scriptreplay flock chroot
+	unshare nsenter bwrap firejail proot fakeroot faketime ssh sshpass autossh mosh sftp ftp lftp telnet socat nc ncat netcat
+	node nodejs deno java bun tsx ts-node python python3 pypy pypy3 ipython perl ruby irb erb php lua luajit Rscript R julia octave scala kotlin groovy jshell
+	awk gawk mawk nawk sed gsed ed ex vi vim view rvim nvim emacs emacsclient nano jq m4 bc dc gnuplot ocaml ghc runghc stack cabal erl elixir iex mix escript
+	clojure clj lein racket guile scheme sbcl clisp tclsh wish expect osascript pwsh powershell
+	sqlite3 sqlite psql mysql mariadb mongo mongosh redis-cli duckdb
+	make gmake cmake ctest ninja meson scons waf just task rake thor invoke fab tox nox bazel bazelisk buck buck2 pants nx turbo lerna
+	npx pnpx bunx uvx pipx corepack volta fnm nvm asdf mise rtx direnv conda mamba micromamba pixi nix nix-shell nix-build guix
+	tar bsdtar gtar star cpio rsync zip gdb lldb rr strace ltrace uftrace perf valgrind heaptrack catchsegv hyperfine systemd-run systemd-nspawn at batch crontab
+	start-stop-daemon daemonize screen tmux zellij dbus-run-session dbus-launch xvfb-run cgexec run-parts concurrently foreman forever pm2
+	proxychains proxychains4 torsocks tsocks trickle
+	less more most pg docker podman nerdctl buildah lxc lxc-attach machinectl vagrant kubectl oc helm terraform tofu ansible ansible-playbook
 `);
 
-/** Their first word says what they do: a pattern names it. */
+/** Their first word says what they do: a pattern names it. Options of theirs run programs (`go test -exec`, `npm test --script-shell`). */
 const withSubcommands = words(`
-	git npm pnpm yarn cargo go gh glab hg svn pip pip3 uv poetry composer bundle dotnet mvn gradle systemctl brew apt
+	git npm pnpm yarn cargo go gh glab hg svn jj fossil pip pip3 uv poetry pdm hatch composer bundle gem dotnet mvn gradle sbt systemctl brew apt apt-get dnf yum pacman
+	flatpak snap gcloud aws az ip
 `);
 
 /** An option of theirs runs a program or writes a file: no pattern covers all their options. */
-const withDangerousOptions = words("find rg grep git sort curl wget less man tee dd install");
+const withDangerousOptions = words(`
+	find fd fdfind rg ag ack grep git sort shuf uniq split curl wget aria2c man info tee dd install
+	gcc g++ cc c++ clang clang++ cpp ld gold lld as ar rustc javac scp ssh-keygen ssh-add ssh-keyscan openssl gpg gpg2 tcpdump tshark
+	patch sdiff diff3 bat batcat delta fzf mail mailx sendmail logrotate dpkg rpm
+`);
+
+/** The words after these run as programs or code, or are kept for a later call to run. */
+const runningSubcommands = lines(`
+	git submodule foreach
+	ip netns exec
+	ip vrf exec
+	git bisect run
+	git config
+	git hook
+	git for-each-repo
+	git difftool
+	git mergetool
+	git filter-branch
+	git send-email
+	git instaweb
+	npm config
+	npm set
+	npm explore
+	npm init
+	npm create
+	pnpm config
+	pnpm create
+	yarn config
+	yarn create
+	yarn init
+	yarn node
+	cargo config
+	gh alias
+	gh config
+	gh extension
+	glab alias
+	glab config
+	hg debugshell
+	jj config
+	pip config
+	pip3 config
+	poetry config
+	composer config
+	composer global
+	dotnet script
+	mvn exec:exec
+	systemctl edit
+	systemctl set-environment
+	brew sh
+	gcloud compute ssh
+	aws configure
+	az ssh
+`).map((line) => line.split(" "));
+
+/** The words after these are a command: it is held as if it stood alone. */
+const forwardingSubcommands = lines(`
+	npm exec
+	npm x
+	pnpm exec
+	pnpm dlx
+	yarn exec
+	yarn dlx
+	uv run
+	uv tool run
+	poetry run
+	pdm run
+	hatch run
+	bundle exec
+	gem exec
+	composer exec
+	dotnet exec
+	flatpak run
+	snap run
+`).map((line) => line.split(" "));
 
 /** Nothing runs any of their words, except for the options below: a denied name among them is only a word. */
 const inert = words(`
@@ -27,7 +115,7 @@ const inert = words(`
 	curl ping dig host nslookup
 `);
 
-/** Of programs with subcommands: the word behind it is a name of the program's own, never a program. */
+/** Of programs with subcommands: the word after it is a name of the program's own, never a program. */
 const ownSubcommands = words(`
 	git npm cargo go gh glab hg svn pip pip3 uv gem brew apt apt-get dnf yum flatpak snap gcloud aws az docker podman nerdctl kubectl oc helm systemctl
 `);
@@ -52,7 +140,7 @@ export function isInert(program: string, given: readonly string[]): boolean {
 	return inertOfGit.has(rest[0] ?? "") && !rest.some((word) => codeOptionOfGit.test(word));
 }
 
-/** Returns the words of a command that may run: all, or those behind a subcommand. */
+/** Returns the words of a command that may run: all, or those after a subcommand. */
 export function mayBePrograms(program: string, given: readonly string[]): readonly string[] {
 	if (!ownSubcommands.has(nameOf(program))) return given;
 	const at = nameOf(program) === "git" ? givenDirectory(given) : 0;
@@ -78,4 +166,22 @@ export function nameOf(program: string): string {
 
 export const isLauncher = (program: string): boolean => launchers.has(nameOf(program));
 export const hasSubcommands = (program: string): boolean => withSubcommands.has(nameOf(program));
-export const hasDangerousOptions = (program: string): boolean => withDangerousOptions.has(nameOf(program)) || isLauncher(program);
+export const hasDangerousOptions = (program: string): boolean =>
+	withDangerousOptions.has(nameOf(program)) || hasSubcommands(program) || isLauncher(program);
+
+/** Returns whether words that begin so, followed by any others, may run what the others say. */
+export function mayRun(known: readonly string[]): boolean {
+	return [...runningSubcommands, ...forwardingSubcommands].some(
+		(running) => isStartOf(running, known) || (isStartOf(known, running) && known.length > 1),
+	);
+}
+
+/** Returns the words of the command that these words run; undefined where they do not begin with a subcommand for that. */
+export function forwarded<Word>(command: readonly Word[]): readonly Word[] | undefined {
+	const found = forwardingSubcommands.find((start) => isStartOf<unknown>(start, command));
+	return found && command.slice(found.length);
+}
+
+function isStartOf<Word>(start: readonly Word[], of: readonly Word[]): boolean {
+	return start.length <= of.length && start.every((word, index) => (index === 0 ? nameOf(String(of[0])) === word : of[index] === word));
+}

@@ -56,6 +56,21 @@ describe("allow patterns", () => {
 		["node test.js", "node test.js"],
 		["git commit -m 'a b'", 'git commit -m "a b"'],
 		["/usr/bin/make all", "/usr/bin/make all"],
+		["test **", "test -f a"],
+		["go test *", "go test ./..."],
+		["gcc *", "gcc a.c"],
+		["npm test **", "npm test unit"],
+		["npm run *", "npm run build"],
+		["uv run pytest *", "uv run pytest tests"],
+		["uv run pytest **", "uv run pytest tests -x"],
+		["bundle exec rspec *", "bundle exec rspec spec"],
+		["git submodule update *", "git submodule update lib"],
+		["git submodule foreach 'git status'", "git submodule foreach 'git status'"],
+		["git config user.name", "git config user.name"],
+		["pytest **", "pytest -x tests"],
+		["tsc **", "tsc --noEmit"],
+		["cp **", "cp -r a b"],
+		["ls **", "ls -la"],
 	])("%j covers %j", (pattern, text) => {
 		expect(allows(pattern, text)).toBe(true);
 	});
@@ -89,6 +104,43 @@ describe("allow patterns", () => {
 		["ls *", "ls > x"],
 		["ls *", "ls & rm x"],
 		["inroot *", "inroot x"],
+		["test **", "test -v 'a[$(rm x)]'"],
+		["test **", "test 'a[$(rm x)]' -eq 1"],
+		["split **", "split --filter=rm x"],
+		["split **", "split --filter rm x"],
+		["sqlite3 *", "sqlite3 a.db '.shell rm x'"],
+		["go test **", "go test -exec rm ."],
+		["go test **", "go test -exec=rm ."],
+		["gcc **", "gcc -wrapper rm,x a.c"],
+		["gcc-12 **", "gcc-12 -wrapper rm a.c"],
+		["npm test **", "npm test --script-shell=rm"],
+		["npm test **", "npm test --script-shell rm"],
+		["cargo build **", "cargo build --config x"],
+		["git submodule *", "git submodule foreach 'rm x'"],
+		["git submodule foreach *", "git submodule foreach 'rm x'"],
+		["git submodule *", "git submodule foreach rm x"],
+		["git bisect *", "git bisect run rm x"],
+		["git config *", "git config alias.x '!rm y'"],
+		["npm exec *", "npm exec rm x"],
+		["npm config *", "npm config set script-shell rm"],
+		["npm explore *", "npm explore x -- rm"],
+		["gh alias *", "gh alias set x '!rm'"],
+		["uv run *", "uv run rm x"],
+		["uv run python *", "uv run python x.py"],
+		["uv tool *", "uv tool run rm"],
+		["ip netns *", "ip netns exec n rm x"],
+		["tar **", "tar --to-command=rm xf a"],
+		["tar *", "tar xf a"],
+		["rsync **", "rsync -e rm a b"],
+		["sort **", "sort --compress-program=rm a"],
+		["man **", "man -P rm ls"],
+		["less **", "less '+!rm x' a"],
+		["vi *", "vi a"],
+		["awk *", "awk 'BEGIN{system(1)}'"],
+		["zip **", "zip a.zip x -TT rm"],
+		["fd **", "fd -x rm"],
+		["setpriv *", "setpriv rm x"],
+		["taskset *", "taskset 1 rm x"],
 		["npm ci && npm test", "npm ci; npm test"],
 		["npm ci && npm test", "npm test && npm ci"],
 	])("%j does not cover %j", (pattern, text) => {
@@ -113,7 +165,11 @@ describe("allow patterns", () => {
 	test("a pattern that asks for too much is tightened with a warning", () => {
 		const warnings: string[] = [];
 		bookOf(
-			["node *", "npm **", "find **", "a ** b", "$x"].map((text) => ({ action: "allow", tool: "bash", command: text })),
+			["node *", "npm **", "find **", "a ** b", "$x", "git submodule *", "uv run *", "uv run sh *", "go test **"].map((text) => ({
+				action: "allow",
+				tool: "bash",
+				command: text,
+			})),
 			(reason) => warnings.push(reason),
 		);
 		expect(warnings).toEqual([
@@ -122,8 +178,43 @@ describe("allow patterns", () => {
 			"options of find can run programs or write files, so ** covers words without a dash only",
 			"** in the middle covers one word",
 			"it is not made of plain words, so it covers no command",
+			"git submodule can run other programs or code, so only exact words are covered",
+			"uv run can run other programs or code, so only exact words are covered",
+			"sh runs other programs or code, so only exact words are covered",
+			"options of go can run programs or write files, so ** covers words without a dash only",
 		]);
 	});
+});
+
+test("no pattern with a star covers what a program that runs others is told to run", () => {
+	const programs =
+		"sh env sudo xargs nohup setpriv taskset nice timeout ssh node python3 perl awk sed vi sqlite3 make tar rsync docker uvx watch script".split(" ");
+	const runners = [
+		"npm exec",
+		"npm x",
+		"pnpm dlx",
+		"yarn exec",
+		"uv run",
+		"uv tool run",
+		"poetry run",
+		"bundle exec",
+		"git submodule foreach",
+		"git bisect run",
+		"ip netns exec",
+	];
+	const shapes = ["P *", "P **", "P * x", "P * *", "P ** x"];
+	const wrong = [...programs, ...runners].flatMap((start) =>
+		shapes.flatMap((shape) => {
+			const pattern = shape.replace("P", start);
+			const parts = start.split(" ");
+			const shorter = parts.slice(0, -1).join(" ");
+			const patterns = parts.length > 2 ? [pattern, shape.replace("P", shorter)] : [pattern];
+			return patterns.flatMap((each) =>
+				[`${start} rm x`, `${start} 'rm x'`, `${start} -c 'rm x'`, `${start} rm`].filter((text) => allows(each, text)).map((text) => [each, text]),
+			);
+		}),
+	);
+	expect(wrong).toEqual([]);
 });
 
 describe("deny patterns", () => {
