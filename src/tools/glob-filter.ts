@@ -32,12 +32,12 @@ async function limitedTest(glob: string): Promise<(path: string) => boolean> {
 	const limit = new TimeLimit(pathLimitMs);
 	let spentMs = 0;
 	return (path) => {
-		const start = performance.now();
+		const before = process.cpuUsage();
 		let fits = false;
 		const isInTime = limit.run(() => {
 			fits = matches(path);
 		});
-		spentMs += Math.max(0, performance.now() - start - harmlessMs);
+		spentMs += Math.max(0, process.cpuUsage(before).user / 1000 - harmlessMs);
 		if (!isInTime || spentMs > limitMs)
 			throw new Error(`The glob takes too long on ${path}: it can match in too many ways. Use one with fewer wildcards.`);
 		return fits;

@@ -28,7 +28,10 @@ export async function searchWithWalk(search: Search): Promise<Found> {
 			.replace(/^\ufeff/, "")
 			.replace(/\r?\n$/, "");
 		const hits: number[] = [];
+		const before = matches;
 		const isInTime = limit.run(() => {
+			hits.length = 0;
+			matches = before;
 			for (const hit of text === "" ? [] : matchesIn(text)) {
 				if (matches === search.limit) {
 					found.isLimited = true;

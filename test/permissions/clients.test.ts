@@ -98,6 +98,29 @@ test("a host program goes on when its handler fails, in whatever way: each call 
 	expect(names.filter((name) => existsSync(join(cwd, name)))).toEqual([]);
 });
 
+test("each answer is about its own call, whatever the order of questions and answers", async () => {
+	const outside = folder({ "a.txt": "one", "b.txt": "two" });
+	const read = (name: string) => ({ tool: "read", id: name, arguments: { path: join(outside, `${name}.txt`) } });
+	const open = new Map<string, (answer: { decision: "allow" | "deny" }) => void>();
+	const client = await start({
+		replies: [{ blocks: [read("a"), read("b")] }, { text: "done" }],
+		args: [...args, "--tools", "read"],
+		onPermission: ({ toolCallId }) =>
+			new Promise((resolve) => {
+				open.set(toolCallId, resolve);
+				if (open.size < 2) return;
+				open.get("b")?.({ decision: "deny" });
+				open.get("a")?.({ decision: "allow" });
+			}),
+	});
+	const ends: Record<string, boolean> = {};
+	client.on("tool_execution_end", ({ toolCallId, isError }) => {
+		ends[toolCallId] = isError;
+	});
+	await client.promptAndWait("go");
+	expect(ends).toEqual({ a: false, b: true });
+});
+
 test("the signal of a handler fires when the question is closed elsewhere", async () => {
 	let closed: (() => void) | undefined;
 	const fired = new Promise<void>((resolve) => {
