@@ -141,7 +141,8 @@ test("the end of the input cancels the turn, answers it, and ends the agent", ()
 test("a compaction is cancelled with its turn, and the client sees it", () =>
 	using(
 		{
-			model: 'say "a long answer" · say "another" · delay 120000 + say "summary"',
+			// The summary is asked for in two parts, side by side.
+			model: 'say "a long answer" · say "another" · delay 120000 + say "summary" + always',
 			capabilities: { session: { compaction: {} } },
 			flags: ["--set", "compaction.keepRecentTokens=1"],
 		},
