@@ -18,7 +18,10 @@ export default defineConfig({
 	plugins: [inlineBundlesForVite(), transcripts()],
 	test: {
 		globalSetup: ["test/build.ts"],
-		testTimeout: 40_000,
+		// Tests that start many processes take a while on a busy machine. Set here: files that share a process share their modules, so that a module
+		// sets a timeout for the first file alone.
+		testTimeout: 240_000,
+		hookTimeout: 120_000,
 		maxConcurrency: 6,
 		// Most tests wait for processes: more files at once than there are cores.
 		maxWorkers: Math.min(availableParallelism() + 1, 8),

@@ -254,7 +254,8 @@ export class RunAtWork {
 		this.#account.add(session, events);
 		this.#toolCalls = this.#account.toolCalls;
 		const text = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
-		const kept = { session: text(session), events: text(events) };
+		// The mark at the head is of another file, on another machine.
+		const kept = { session: text(session), events: text(events).replace(/^(\{[^\n]*?),"mark":"[^"\n]*"/, "$1") };
 		// Numbers go on above the highest one that was ever seen, those of lines that were cut included.
 		const number = highestSeq + 1;
 		const cutSeq = events.reduce((highest, line) => (line.startsWith('{"s":') ? Math.max(highest, seqOf(line)) : highest), 0);

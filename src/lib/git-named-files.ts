@@ -27,7 +27,8 @@ export function gitNamedFiles({ cwd, environment, git = "git" }: GitNamedFilesIn
 		if (known && [...known.sources].every(([file, time]) => changedAt(file) === time)) return known.files;
 		const variables = await environment();
 		// A machine without git runs nothing for it.
-		const nothing = (error: Error) => ((error.cause as NodeJS.ErrnoException).code === "ENOENT" ? { files: [], sources: [] } : undefined);
+		const nothing = (error: Error) =>
+			(error.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT" ? { files: [], sources: [] } : undefined;
 		const answer = await askGitForNamedFiles({ cwd, environment: () => variables, git }).catch(nothing);
 		if (!answer) return undefined;
 		const { files, sources } = answer;

@@ -53,13 +53,23 @@ export function follow(path: string): Way {
 			continue;
 		}
 		links.push(next);
-		const target = readlinkSync(next);
+		const target = targetOf(next);
+		// It was taken away meanwhile.
+		if (target === undefined) return { place: join(next, ...names.slice(index + 1)), links };
 		const root = isAbsolute(target) ? parse(target).root : "";
 		if (root !== "") at = root;
 		names = [...target.slice(root.length).split(separators), ...names.slice(index + 1)];
 		index = -1;
 	}
 	return { place: at, links };
+}
+
+function targetOf(link: string): string | undefined {
+	try {
+		return readlinkSync(link);
+	} catch {
+		return undefined;
+	}
 }
 
 /** Returns the first link on the way that lies inside one of the directories: whoever writes there decides where the path leads. */

@@ -23,13 +23,25 @@ const names: Readonly<Record<string, string>> = {
 	"\ufeff": "BOM",
 };
 
+/** Scripts whose words are not parted by spaces: there a space without width says where a line may break. */
+const unparted = String.raw`[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]`;
+const ascii = String.raw`[\x20-\x7e]`;
+const joiner = String.raw`[\u200c\u200d]`;
+
 /**
- * Marks of direction, controls other than line ends and tabs, and characters without width. Joiners next to ASCII only: emoji and several scripts
- * need them elsewhere. Tags, which hide whole sentences, except after the flag that they belong to.
+ * Marks of direction, controls other than line ends and tabs, and characters without width. Joiners between ASCII only: emoji and several scripts
+ * need them elsewhere. Tags, which hide whole sentences, except the few after the flag that they belong to. What is looked at before and behind
+ * has a bound: the text may be a long one that somebody made for this.
  */
-export const unseen =
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-	/[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u200c\u200d](?=[\x20-\x7e])|(?<=[\x20-\x7e])[\u200c\u200d]|(?<!\u{1f3f4}[\u{e0020}-\u{e007f}]*)[\u{e0000}-\u{e007f}]/gu;
+export const unseen = new RegExp(
+	[
+		String.raw`[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]`,
+		`(?<!${unparted})\\u200b|\\u200b(?!${unparted})`,
+		`(?<=${ascii}${joiner}{0,8})${joiner}(?=${joiner}{0,8}${ascii})`,
+		String.raw`(?<!\u{1f3f4}[\u{e0020}-\u{e007f}]{0,8})[\u{e0000}-\u{e007f}]`,
+	].join("|"),
+	"gu",
+);
 
 /** Returns the text with such characters as marks: `⟦RLO⟧`. */
 export const visible = (text: string): string => text.replace(unseen, (found) => `⟦${names[found] ?? codeOf(found)}⟧`);

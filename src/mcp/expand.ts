@@ -21,7 +21,7 @@ export interface Target {
 	secrets: string[];
 }
 
-const secretName = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH/i;
+const secretName = /KEY|TOKEN|SECRET|PASS|.PWD|.PAT$|CREDENTIAL|AUTH|COOKIE|DSN/i;
 /** Letters and digits without a word between them. A path or a name is none: taken for a secret, it would be missing from everything that the model reads. */
 const secretShape = /^(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_+=.~-]{19,}$/;
 
@@ -37,7 +37,9 @@ export function expand(config: ServerConfig, input: ExpandInput): Target | { pro
 		const value = input.env[name];
 		// An empty variable counts as unset where there is a default, as in a shell.
 		if (value === undefined || (value === "" && fallback !== undefined)) return fallback ?? fail(`the variable ${name} is not set`);
-		if (isInHeader || secretName.test(name) || secretShape.test(value)) secrets.push(value);
+		const [, password] = /^[a-z][a-z0-9+.-]*:\/\/[^/@]*:([^/]+)@/i.exec(value) ?? [];
+		if (isInHeader || secretName.test(name) || secretShape.test(value) || password !== undefined) secrets.push(value);
+		if (password !== undefined) secrets.push(password);
 		return value;
 	};
 	const text = (value: string, isInHeader = false) =>

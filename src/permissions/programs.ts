@@ -131,13 +131,23 @@ const codeOption =
 	/^(?:-[a-z]*(?:exec|ok)(?:dir)?$|--?[\w-]*(?:exec|command|cmd|shell|filter|program|pager|editor|hook|config|rsh|pack|helper|call|askpass|action|viewer|browser|ext-diff|bin)|--pre(?:=|$)|-[KX]$)/;
 const codeOptionOfGit = /^-[cxuO]|^--(?:exec|config|extcmd|[\w-]*(?:pack|pager|editor|helper|filter))|^!|=!|::|--ext-diff/;
 
+/** Long options that take a program. GNU programs and git also take the beginning of such a name. */
+const longCodeOptions = [
+	...["compress-program", "filter", "exec", "config", "upload-pack", "receive-pack", "extcmd", "pager", "editor", "command", "shell", "program"],
+	...["rsh", "rsh-command", "use-compress-program", "to-command", "checkpoint-action", "info-script", "open-files-in-pager", "hook"],
+];
+const isCodeOption = (word: string) => {
+	const [, name] = /^--([a-z][a-z-]+)/.exec(word) ?? [];
+	return name !== undefined && longCodeOptions.some((option) => option.startsWith(name));
+};
+
 /** Returns whether no word of a command can run as a program or as code. */
 export function isInert(program: string, given: readonly string[]): boolean {
 	if (program.includes("/") && !/^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/.test(program)) return false;
 	const name = nameOf(program);
-	if (name !== "git") return inert.has(name) && !given.some((word) => codeOption.test(word));
+	if (name !== "git") return inert.has(name) && !given.some((word) => codeOption.test(word) || isCodeOption(word));
 	const rest = given.slice(givenDirectory(given));
-	return inertOfGit.has(rest[0] ?? "") && !rest.some((word) => codeOptionOfGit.test(word));
+	return inertOfGit.has(rest[0] ?? "") && !rest.some((word) => codeOptionOfGit.test(word) || isCodeOption(word));
 }
 
 /** Returns the words of a command that may run: all, or those after a subcommand. */

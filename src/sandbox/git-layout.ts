@@ -132,9 +132,15 @@ function addPointer(
 ): void {
 	if (options.roots.some((root) => isWithin(file, root))) layout.protected.push(file);
 	if (directory === undefined || options.isKnown) return;
-	if (options.roots.some((root) => isWithin(directory, root))) return addRepository(layout, directory, pointers, options);
-	if (!isTrusted || options.git === "read") return;
 	const common = textOf(inDirectory(directory, "commondir"));
+	if (options.roots.some((root) => isWithin(directory, root))) {
+		// A worktree of a bare repository: what git reads is in the repository.
+		const store = common === undefined ? directory : realPath(resolve(directory, common));
+		if (store === undefined || !options.roots.some((root) => isWithin(store, root))) layout.protected.push(directory);
+		else if (!layout.directories.includes(store)) addRepository(layout, store, pointers, options);
+		return;
+	}
+	if (!isTrusted || options.git === "read") return;
 	if (common !== undefined) addLinkedWorktree(layout, file, directory, realPath(resolve(directory, common)), options);
 	// The submodule's configuration must name this very place, or a file in the project could open any directory.
 	else if (namesWorktree(directory, dirname(file))) addRepository(layout, directory, pointers, options, true);

@@ -22,6 +22,8 @@ export interface GuardParts {
 	giveUp: () => void;
 }
 
+const searchDelayMs = 100;
+
 /** What is at a path: a link is known by where it leads, everything else by its number on the disk. */
 type Identity = string | undefined;
 
@@ -39,6 +41,7 @@ export class Guard {
 	/** Commands that run now, each with what happened to the walls meanwhile. */
 	readonly #running = new Set<{ view: View; breach?: string }>();
 	#isEnding: Promise<void> | undefined;
+	#search: NodeJS.Timeout | undefined;
 	#isClosed = false;
 
 	constructor(parts: GuardParts) {
@@ -88,6 +91,7 @@ export class Guard {
 
 	close(): void {
 		this.#isClosed = true;
+		clearTimeout(this.#search);
 		for (const watcher of this.#watchers.values()) watcher.close();
 		this.#watchers.clear();
 	}
@@ -97,7 +101,7 @@ export class Guard {
 		try {
 			const watcher = watch(folder, { persistent: false }, (_, name) => {
 				if (name === null || this.#isWatched(join(folder, name))) this.#look({});
-				else if (look(join(folder, name))?.isSymbolicLink()) this.#look({ isWhole: true });
+				else if (look(join(folder, name))?.isSymbolicLink()) this.#searchSoon();
 			});
 			// The folder itself is gone: it is watched again when it is back.
 			watcher.on("error", () => this.#forget(folder));
@@ -106,6 +110,14 @@ export class Guard {
 		} catch {
 			return false;
 		}
+	}
+
+	/** A command may make many links in a row: they are one search. */
+	#searchSoon(): void {
+		this.#search ??= setTimeout(() => {
+			this.#search = undefined;
+			this.#look({ isWhole: true });
+		}, searchDelayMs).unref();
 	}
 
 	#forget(folder: string): void {
@@ -153,7 +165,7 @@ export class Guard {
 	#lookForTraps(isLast: boolean): string[] {
 		const traps = this.#parts.gitTraps();
 		if (isLast) {
-			for (const { kind, path } of traps) if (kind === "link") this.#setAside(path);
+			for (const { kind, path } of traps) if (kind === "link" || kind === "file") this.#setAside(path);
 			for (const path of new Set(traps.flatMap((trap) => (trap.kind === "line" ? [trap.path] : [])))) this.#repair(path, traps);
 			if (traps.some(({ kind }) => kind === "limit")) this.#parts.giveUp();
 		}

@@ -12,6 +12,7 @@ const patienceMs = 5000;
 export class DiskProbe {
 	#directories: Readonly<Record<string, string>>;
 	#looking: Promise<string | undefined> | undefined;
+	#writing = new Map<string, Promise<string | undefined>>();
 
 	/** `directories`: by their name for people. */
 	constructor(directories: Readonly<Record<string, string>>) {
@@ -30,7 +31,10 @@ export class DiskProbe {
 			const late = new Promise<string>((resolve) => {
 				timer = setTimeout(() => resolve(`no answer within ${patienceMs / 1000} seconds`), patienceMs);
 			});
-			const reason = await Promise.race([writeReason(directory), late]);
+			// A disk that hangs holds a thread for each look: there is one at a time.
+			const writing = this.#writing.get(directory) ?? writeReason(directory).finally(() => this.#writing.delete(directory));
+			this.#writing.set(directory, writing);
+			const reason = await Promise.race([writing, late]);
 			clearTimeout(timer);
 			if (reason !== undefined) return `${name} cannot be written: ${reason}`;
 		}

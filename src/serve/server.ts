@@ -226,7 +226,8 @@ export class BowlineServer {
 		if (allowed === undefined) return this.url;
 		if (!isLocal(host)) return `${this.#gate.scheme}://${allowed}${/:\d+$/.test(allowed) ? "" : `:${this.#gate.port}`}`;
 		// A name that leads to this machine alone is that of a proxy, which speaks TLS.
-		return isLocal(allowed) ? this.url : `https://${allowed}`;
+		if (isLocal(allowed)) return this.url;
+		return `${/:(?!443$)\d+$/.test(allowed) ? this.#gate.scheme : "https"}://${allowed}`;
 	}
 
 	/** The first word says it to programs, the rest to people. */
@@ -506,7 +507,6 @@ const decisive = [
 	"origin",
 	"authorization",
 	"sec-fetch-site",
-	"sec-websocket-protocol",
 	"content-length",
 	"content-type",
 	"content-encoding",
@@ -516,10 +516,12 @@ const decisive = [
 	"last-event-id",
 ];
 
+const framing: ReadonlySet<string> = new Set(["host", "content-length", "transfer-encoding"]);
+
 function headOfRequest({ method, url, headers, headersDistinct, socket }: IncomingMessage): RequestHead {
-	// Of two values a proxy and this server might each believe another one.
-	const twice = decisive.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
-	if (twice !== undefined) throw new Refusal(400, "bad_field", `The header ${twice} may be there once.`, { headers: { Connection: "close" } });
+	// Of two values a proxy and this server might each believe another one. Twice the same is one, but for what frames a message.
+	const twice = decisive.find((name) => (framing.has(name) ? (headersDistinct[name] ?? []) : [...new Set(headersDistinct[name])]).length > 1);
+	if (twice !== undefined) throw new Refusal(400, "bad_field", `The header ${twice} may have one value.`, { headers: { Connection: "close" } });
 	return { method: method ?? "", url: url ?? "/", headers, address: socket.remoteAddress ?? "" };
 }
 

@@ -219,6 +219,8 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		warnings.push('A setting of the sandbox cannot be used, so sandbox.mode is "read-only" until it is repaired.');
 	}
 
+	/** Whoever starts the process has said what it may cost. */
+	const hasOwnCeiling = Object.entries(origins).some(([name, origin]) => name.startsWith("task.budget.max") && origin.startsWith("--set "));
 	return {
 		get: (name) => (Object.hasOwn(values, name) ? values[name] : settings[name].default) as never,
 		origin: (name) => origins[name] ?? "default",
@@ -229,9 +231,10 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		unused,
 		misspelt,
 		isTrusted: trusted,
-		...(lostCeiling !== undefined && {
-			refusal: `A ceiling may be lost, so no prompt is run. ${lostCeiling} Mend it, or leave the setting out.`,
-		}),
+		...(lostCeiling !== undefined &&
+			!hasOwnCeiling && {
+				refusal: `A ceiling may be lost, so no prompt is run. ${lostCeiling} Mend it, leave the setting out, or set a ceiling with --set.`,
+			}),
 		projectDirectory,
 	};
 }

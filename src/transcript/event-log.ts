@@ -247,14 +247,20 @@ export class EventLog {
 		this.#marking = undefined;
 	}
 
-	/** Says at the head of the file how long it is, so that the next process sees when its end was lost. */
+	/** Says at the head of the file how long it is, so that the next process sees when its end was lost. A mark that lags behind does no harm. */
 	#writeMark(path: string): void {
-		if (!this.#marking) {
-			const descriptor = openSync(path, "r+");
-			this.#marking = { descriptor, at: firstLineOf(descriptor, this.#size).indexOf('"mark":"') };
+		try {
+			if (!this.#marking) {
+				const descriptor = openSync(path, "r+");
+				const line = firstLineOf(descriptor, this.#size);
+				const at = line.indexOf('"mark":"');
+				this.#marking = { descriptor, at: at < 0 ? at : Buffer.byteLength(line.slice(0, at)) };
+			}
+			const { descriptor, at } = this.#marking;
+			if (at >= 0) writeSync(descriptor, markOf(this.#size, this.#identity), at + '"mark":"'.length);
+		} catch {
+			// The lines themselves are written.
 		}
-		const { descriptor, at } = this.#marking;
-		if (at >= 0) writeSync(descriptor, markOf(this.#size, this.#identity), at + '"mark":"'.length);
 	}
 
 	/** The kept frames with `after < seq <= to`, in order. */
@@ -399,9 +405,10 @@ export class EventLog {
 		try {
 			descriptor = openSync(path, isReader ? constants.O_RDONLY : constants.O_RDWR);
 			// Before the size: a process that writes meanwhile moves its mark behind the lines.
-			const header = parsed(firstLineOf(descriptor, fstatSync(descriptor).size)) as Partial<Header> | undefined;
+			const before = fstatSync(descriptor).size;
+			const header = parsed(firstLineOf(descriptor, before)) as Partial<Header> | undefined;
 			const { size } = fstatSync(descriptor);
-			isEmpty = size === 0;
+			isEmpty = before === 0;
 			// The process that made it writes its first line any moment.
 			if (isEmpty && isReader) return;
 			if (header?.type !== "events" || header.version !== 1 || typeof header.first !== "number") throw new Error("not an event log");

@@ -15,7 +15,8 @@ const longestStepMs = 60 * 60 * 1000;
 /** `file`: of the session, next to which those of its subagents are; absent where nothing is stored. */
 export function spentBy(entries: readonly Entry[], file: string | undefined): Spent {
 	const own = sumOf(entries.flatMap(usagesOf));
-	const children = file === undefined ? [] : childrenOf(file);
+	const names = file === undefined ? [] : childrenOf(file);
+	const children = names.map(readEntries);
 	// A subagent that was killed with its sender has no result, and the result of one whose file was removed is all that is left of it.
 	const byResult = sumOf(entries.flatMap(subagentUsages));
 	const byFile = sumOf(children.flat().flatMap(usagesOf));
@@ -34,16 +35,16 @@ export function spentBy(entries: readonly Entry[], file: string | undefined): Sp
 			),
 		subagents: Math.max(
 			results.reduce((sum, details) => sum + (details.results?.length ?? 0), 0),
-			children.length,
+			names.filter((name) => !name.endsWith("-repair.jsonl")).length,
 		),
 	};
 }
 
-/** Subagents of subagents have their files in the same directory. */
-function childrenOf(file: string): Entry[][] {
+/** Subagents of subagents have their files in the same directory, and a repair has one beside that of its task. */
+function childrenOf(file: string): string[] {
 	const path = file.replace(/\.jsonl$/, "");
 	const directory = path === file ? `${file}.artifacts` : path;
-	return namesIn(directory).flatMap((name) => (name.endsWith(".jsonl") ? [readEntries(join(directory, name))] : []));
+	return namesIn(directory).flatMap((name) => (name.endsWith(".jsonl") ? [join(directory, name)] : []));
 }
 
 function namesIn(directory: string): string[] {
@@ -55,10 +56,15 @@ function namesIn(directory: string): string[] {
 	}
 }
 
+/** What cannot be read counts by the result of its call. */
 function readEntries(path: string): Entry[] {
-	return readFileSync(path, "utf8")
-		.split("\n")
-		.flatMap((line) => (line === "" ? [] : (entryOf(line) ?? [])));
+	try {
+		return readFileSync(path, "utf8")
+			.split("\n")
+			.flatMap((line) => (line === "" ? [] : (entryOf(line) ?? [])));
+	} catch {
+		return [];
+	}
 }
 
 interface Sum {

@@ -191,8 +191,10 @@ describe("a ceiling that cannot be read", () => {
 		const place = new Place([costing(1)], files);
 		const client = await place.start({}, ["--no-session", ...args]);
 		const refused = await client.promptAndWait("one").catch((error: Error) => error.message);
-		expect(refused).toMatch(/A ceiling may be lost, so no prompt is run\. .* Mend it, or leave the setting out\.$/);
+		expect(refused).toMatch(/A ceiling may be lost, so no prompt is run\. .* Mend it, leave the setting out, or set a ceiling with --set\.$/);
 		expect(refused).toContain(words);
+		const own = await place.start({ maxCostUsd: 5 }, ["--no-session", ...args]);
+		if (!words.includes("regular")) expect((await own.promptAndWait("one")).text).toBe("done");
 		// The process lives on.
 		expect((await client.getState()).isStreaming).toBe(false);
 	});

@@ -176,6 +176,33 @@ test("what git makes itself is no trap, not even a HEAD that is a link to a bran
 	expect(trapsIn(directory)).toEqual([]);
 });
 
+test("links among the hooks are the person's, also those of submodules", () => {
+	const directory = join(folder, "hooked");
+	for (const top of [directory, join(directory, "modules/part")]) {
+		mkdirSync(join(top, "hooks"), { recursive: true });
+		writeFileSync(join(top, "HEAD"), "ref: refs/heads/main\n");
+		symlinkSync("../../scripts/pre-commit", join(top, "hooks/pre-commit"));
+	}
+	expect(trapsIn(directory)).toEqual([]);
+	// A branch may have such a name.
+	mkdirSync(join(directory, "logs/refs/heads/hooks"), { recursive: true });
+	symlinkSync("/etc/motd", join(directory, "logs/refs/heads/hooks/x"));
+	expect(trapsIn(directory).map(({ path }) => path)).toEqual([join(directory, "logs/refs/heads/hooks/x")]);
+});
+
+test("a strategy of merging that is a program is found where a rebase or a cherry-pick goes on with it", () => {
+	const directory = join(folder, "merging");
+	mkdirSync(join(directory, "rebase-merge"), { recursive: true });
+	mkdirSync(join(directory, "sequencer"));
+	const found = (strategy: string, options: string) => {
+		writeFileSync(join(directory, "rebase-merge/strategy"), strategy);
+		writeFileSync(join(directory, "sequencer/opts"), options);
+		return trapsIn(directory).map(({ kind, path }) => `${kind} ${relative(directory, path)}`);
+	};
+	expect(found("ort\n", "[options]\n\tstrategy = ours\n")).toEqual([]);
+	expect(found("a/x\n", "[options]\n\tstrategy = a/x\n")).toEqual(["file rebase-merge/strategy", "file sequencer/opts"]);
+});
+
 /** The folders above a name. */
 function aboveOf(name: string): string[] {
 	const above = dirname(name);
@@ -321,6 +348,25 @@ describeUnless(missing)("a git directory after commands in the sandbox", () => {
 		expect(linksIn(join(machine.work, ".git"))).toEqual([`${join(machine.work, ".git/logs")} -> ../../store/logs`]);
 		machine.git("commit", "-q", "--allow-empty", "-m", "Mine");
 		expect(readFileSync(join(machine.folder, "store/logs/HEAD"), "utf8")).toContain("Mine");
+	});
+
+	test("a bare repository with a worktree in the project is protected like any other", async () => {
+		const machine = machineOf();
+		renameSync(join(machine.work, ".git"), join(machine.work, "repo.git"));
+		const git = (...args: string[]) => execFileSync("git", args, { cwd: join(machine.work, "repo.git"), stdio: "pipe" });
+		git("config", "core.bare", "true");
+		git("worktree", "add", "-q", "-b", "other", "../main");
+		const { results } = await machine.run(
+			[
+				"echo x > repo.git/hooks/post-checkout",
+				"echo '[x]' >> repo.git/config",
+				"echo x > repo.git/worktrees/main/gitdir",
+				"cd main && git commit -q --allow-empty -m Two && echo committed",
+			],
+			inside,
+		);
+		const words = results.map(({ text }) => text.trim().split("\n")[0]);
+		expect(words).toEqual([...Array(3).fill(expect.stringContaining("Read-only")), "committed"]);
 	});
 
 	test("a git directory elsewhere in the project is protected like any other", async () => {

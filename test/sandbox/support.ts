@@ -17,10 +17,6 @@ import { createServer, type Server } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { vi } from "vitest";
-
-// Each test starts many processes: on a busy machine that takes a while.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 /** Shorter than a test may take, so that a failure says what came and what did not. */
 const silenceMs = 120_000;

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { type IncomingHttpHeaders, type RequestOptions, request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, vi } from "vitest";
+import { afterEach } from "vitest";
 import { WebSocket } from "ws";
 import type { ServedSession } from "../../src/protocol/serve.ts";
 
@@ -18,9 +18,6 @@ afterEach(async () => {
 
 /** Long enough for a machine that is busy with other things. */
 const patience = 45_000;
-
-// These tests start many processes: a busy machine with two cores needs its time.
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Waits for a condition, never for a time. */
 export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<Awaited<T>>> {

@@ -20,6 +20,8 @@ export interface PostgresOptions {
 
 type Row = Record<string, unknown>;
 
+/** A server that hangs must not hold up the others' notifications. */
+const notifyTimeoutMs = 2000;
 const files: Record<Fleet.LogFile, number> = { session: 0, events: 1 };
 /** Submissions of one transaction. */
 const submitAtOnce = 500;
@@ -470,7 +472,8 @@ export class PostgresQueue implements Fleet.RunQueue {
 		while (this.#isUntold) {
 			this.#isUntold = false;
 			// Workers also poll: a notification that a broken connection takes along only delays them.
-			await this.#pool.query("select pg_notify($1, '')", [this.#channel]).catch(() => undefined);
+			const notify = { text: "select pg_notify($1, '')", values: [this.#channel], query_timeout: notifyTimeoutMs };
+			await this.#pool.query(notify).catch(() => undefined);
 		}
 	}
 
