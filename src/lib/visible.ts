@@ -26,7 +26,8 @@ const names: Readonly<Record<string, string>> = {
 /** Scripts whose words are not parted by spaces: there a space without width says where a line may break. */
 const unparted = String.raw`[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]`;
 const ascii = String.raw`[\x20-\x7e]`;
-const joiner = String.raw`[\u200c\u200d]`;
+/** A few others of the kind. */
+const unseenGap = String.raw`[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]{0,8}`;
 
 /**
  * Marks of direction, controls other than line ends and tabs, and characters without width. Joiners between ASCII only: emoji and several scripts
@@ -37,7 +38,7 @@ export const unseen = new RegExp(
 	[
 		String.raw`[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]`,
 		`(?<!${unparted})\\u200b|\\u200b(?!${unparted})`,
-		`(?<=${ascii}${joiner}{0,8})${joiner}(?=${joiner}{0,8}${ascii})`,
+		`(?<=${ascii}${unseenGap})[\\u200c\\u200d](?=${unseenGap}${ascii})`,
 		String.raw`(?<!\u{1f3f4}[\u{e0020}-\u{e007f}]{0,8})[\u{e0000}-\u{e007f}]`,
 	].join("|"),
 	"gu",
