@@ -5,7 +5,7 @@ import type { AssistantMessageEvent } from "../protocol/stream.ts";
 
 type Block = AssistantMessage["content"][number];
 
-/** What the host has of one block. */
+/** The part of one block that the host has received. */
 interface Had {
 	/** The deltas so far. */
 	text: string;

@@ -4,8 +4,8 @@ import type { Git } from "../snapshots/git.ts";
 const known = ["https", "http", "ssh", "git", "file"] as const;
 
 /**
- * Returns a value for `GIT_ALLOW_PROTOCOL`: of the transports of the fleet, those that the configuration allows. `for`: a url that somebody gave, or one
- * that a repository names. The latter may lead to any repository of this machine, so paths are refused there unless `protocol.file.allow` is `always`.
+ * Returns a value for `GIT_ALLOW_PROTOCOL`: the transports of the fleet that the configuration allows. `of`: a URL that somebody gave (`run`), or one that
+ * a repository names (`submodule`), which may lead to any repository of this machine: paths are refused there unless `protocol.file.allow` is `always`.
  * Git before 2.38.1 does not refuse them by itself, and no version applies its configuration once this variable is set.
  */
 export async function allowedTransports(git: Git, { of, signal }: { of: "run" | "submodule"; signal?: AbortSignal }): Promise<string> {

@@ -18,7 +18,7 @@ export interface WorkerOptions {
 	directory: string;
 	/** Ends when there is nothing left that this worker could do. */
 	once: boolean;
-	/** How often to ask for work when no notification comes. */
+	/** The interval of asking for work without a notification. */
 	pollMs?: number;
 	parts: Omit<RunParts, "queue" | "lease" | "rates" | "directory">;
 	log(text: string): void;

@@ -26,7 +26,7 @@ export function gitNamedFiles({ cwd, environment, git = "git" }: GitNamedFilesIn
 	return async () => {
 		if (known && [...known.sources].every(([file, time]) => changedAt(file) === time)) return known.files;
 		const variables = await environment();
-		// A machine without git runs nothing for it.
+		// Without git on this machine, nothing runs these files.
 		const nothing = (error: Error) =>
 			(error.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT" ? { files: [], sources: [] } : undefined;
 		const answer = await askGitForNamedFiles({ cwd, environment: () => variables, git }).catch(nothing);

@@ -1,8 +1,8 @@
-/** Where absolute paths lead, and through which links: whoever can replace a link on the way decides where the path leads. */
+/** Resolves absolute paths and lists the links on the way: whoever can replace one of them decides where the path leads. */
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join, parse, sep } from "node:path";
 
-/** Whether the path is the directory or below it. */
+/** Returns whether the path is the directory or below it. */
 export function isWithin(path: string, directory: string): boolean {
 	if (!path.startsWith(directory)) return false;
 	return path.length === directory.length || directory.endsWith(sep) || path.startsWith(sep, directory.length);
@@ -21,7 +21,7 @@ export function look(path: string): Stats | undefined {
 }
 
 export interface Way {
-	/** Where the path leads, whether something is there or not. */
+	/** The resolved path. Nothing need exist there. */
 	place: string;
 	/** Real places of the links on the way, in the order in which the system follows them. */
 	links: string[];

@@ -64,10 +64,10 @@ function compile(pattern: string, { cwd, home }: Places): PathPattern {
 	};
 }
 
-/** Whether no character of a pattern has a meaning of its own. */
+/** Returns whether a pattern has no special characters. */
 export const isLiteralGlob = (pattern: string) => !/[\\*?[\]{}]/.test(pattern);
 
-/** A path in which no character has a meaning of its own. */
+/** Escapes the special characters of a path. */
 export const literalGlob = (path: string) => path.replace(/[\\*?[\]{}]/g, "\\$&");
 
 /**
@@ -115,7 +115,7 @@ function namePattern(text: string): PathPattern {
 	};
 }
 
-/** Whether a path contains the longest literal name of a pattern. Most paths do not, and this is quicker than to compare them part by part. */
+/** Returns whether a path contains the longest literal name of a pattern. Most paths do not, so this saves comparing them part by part. */
 function containing(pattern: string): (path: string) => boolean {
 	if (/[\\[\]{}]/.test(pattern)) return () => true;
 	const names = pattern.split(/[/*?~]+/);

@@ -17,7 +17,7 @@ export const openedByPrograms: readonly string[] = [
 
 const all = new Set([".bowline", ...openedByPrograms]);
 
-/** Whether a name of a path is one of them, to any file system: some ignore case, some also invisible characters, dots and spaces at the end. */
+/** Returns whether some file system takes a name for one of them: some ignore case, others invisible characters, or dots and spaces at the end. */
 export const isOpenedByPrograms = (name: string): boolean => all.has(foldedName(name));
 
 /** Returns the plainest name that a file system may take a name for. */

@@ -1,4 +1,4 @@
-/** Where a path really leads, also when it does not exist yet. */
+/** Resolves paths, also those that do not exist yet. */
 import { realpathSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";

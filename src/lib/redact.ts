@@ -14,7 +14,7 @@ export interface Redactor {
 
 /** Takes pieces and returns the text that may be shown so far. `end` returns the rest that was held. */
 export interface TextFilter {
-	/** How many characters of what was pushed are held. */
+	/** The number of pushed characters that are held back. */
 	readonly held: number;
 	push(piece: string): string;
 	end(): string;

@@ -78,7 +78,7 @@ export async function judgedCall(call: PendingCall, place: Surroundings): Promis
 	});
 }
 
-/** Whether a call reads what is below its target. */
+/** Returns whether a call reads below its target. */
 export async function searchesBelow(tool: string, target: string): Promise<boolean> {
 	if (tool !== "grep" && tool !== "find") return false;
 	return stat(target).then(

@@ -118,7 +118,7 @@ export function coveredBy<Rule extends PermissionRule>(rules: readonly CompiledR
 /** No file has such a name, so a pattern that covers it covers any name. */
 const anyName = "\u0001";
 
-/** Whether a pattern covers everything below a directory, too. */
+/** Returns whether a pattern also covers everything below a directory. */
 function coversBelow({ covers }: PathPattern, directory: string): boolean {
 	return [1, 2, 3, 9].every((depth) => covers(join(directory, ...Array<string>(depth).fill(anyName))));
 }

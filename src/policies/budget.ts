@@ -21,7 +21,7 @@ export interface BudgetParts {
 	emit: Emit;
 	/** Monotonic milliseconds. */
 	clock: () => number;
-	/** What the session had spent before this process, or before this process switched to it. */
+	/** Returns what the session had spent before this process opened or switched to it. */
 	spent?: () => Counters;
 }
 
@@ -43,7 +43,7 @@ const nothing: Counters = { wall_time: 0, input_tokens: 0, output_tokens: 0, tot
 export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, clock, spent = () => nothing }: BudgetParts): BudgetPolicy {
 	/** Read with the first use: reading it takes all entries of the session. */
 	let read: Counters | undefined;
-	/** What was reached before this process, until a host hears of it. */
+	/** The ceiling that was reached before this process, until the host is told. */
 	let untold: BudgetReason | undefined;
 	const warned = new Set<BudgetReason>();
 	let exceeded: BudgetReason | undefined;
@@ -126,7 +126,7 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 		for (const dimension of counted) counters()[dimension] += amount(added[dimension]);
 		evaluate(counted);
 	};
-	/** Says once what an earlier process has used. */
+	/** Reports once that an earlier process reached a ceiling. */
 	const tell = (): void => {
 		counters();
 		if (untold) emit({ type: "budget_exceeded", scope: "session", snapshot: snapshot() });

@@ -1,4 +1,4 @@
-/** What a host reads when a ceiling is reached. */
+/** Texts that tell a host about a reached ceiling. */
 import type { BudgetReason } from "./budget.ts";
 import type { SettingName } from "./settings.ts";
 

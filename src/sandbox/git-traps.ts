@@ -13,7 +13,7 @@ export interface GitTrap {
 	path: string;
 	/** The same for as long as the trap is: it tells what was there before the first command from what came later. */
 	key: string;
-	/** What is wrong, for people and the model. */
+	/** The reason, for people and the model. */
 	text: string;
 }
 

@@ -62,7 +62,7 @@ export class Survey {
 	readonly #made = new Map<string, Placeholder & { folder: string }>();
 	/** Git directories cannot be watched here, so nothing of them may be written. */
 	#isUnwatched = false;
-	/** What was in git directories before any command: the user's own. */
+	/** Traps that were in git directories before any command ran. They are the user's own. */
 	readonly #ownTraps: readonly GitTrap[];
 
 	constructor(ground: Ground) {

@@ -1,4 +1,4 @@
-/** Whether the disk takes what a session needs. A single byte proves nothing: it may fit into a block that the server has already. */
+/** Checks that the disk has room for a session. Writing one byte proves nothing: it may fit into an allocated block. */
 import { randomBytes } from "node:crypto";
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -87,7 +87,7 @@ export class Roots {
 		}
 	}
 
-	/** Whether the directory, by its name, is inside a root. It may be gone, or lead elsewhere. */
+	/** Returns whether the directory's name is inside a root. The directory may be gone or lead elsewhere. */
 	names(path: string): boolean {
 		return isAbsolute(path) && this.#contains(path);
 	}

@@ -100,7 +100,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	let mayLackRules = false;
 	/** A file may have asked for a sandbox, or for a stricter one. */
 	let mayLackWalls = false;
-	/** What may have held a ceiling, in words. */
+	/** Describes the file or value that may have held a ceiling. */
 	let lostCeiling: string | undefined;
 	const lay = (layer: Values, source: string, refusal: Refusal = () => undefined, directory = places.cwd) => {
 		let more = 0;
@@ -219,7 +219,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		warnings.push('A setting of the sandbox cannot be used, so sandbox.mode is "read-only" until it is repaired.');
 	}
 
-	/** Whoever starts the process has said what it may cost. */
+	/** A ceiling given on the command line counts instead of the lost one. */
 	const hasOwnCeiling = Object.entries(origins).some(([name, origin]) => name.startsWith("task.budget.max") && origin.startsWith("--set "));
 	return {
 		get: (name) => (Object.hasOwn(values, name) ? values[name] : settings[name].default) as never,

@@ -4,7 +4,7 @@ import { type ClosedPaths, closedTest } from "../lib/path-pattern.ts";
 import { realTarget } from "../lib/real-path.ts";
 import { resolvePath } from "./paths.ts";
 
-/** What a search of a directory leaves out. */
+/** Paths that a search of a directory leaves out. */
 export interface LeftOut {
 	/** The spellings of the directory: its real path and as it was asked for, because a rule may name either. */
 	directories: readonly string[];

@@ -1,4 +1,4 @@
-/** What a session has spent so far, by its file and those of its subagents: the counters of a budget begin with it. */
+/** Adds up what a session has spent, from its file and those of its subagents. Budgets start from these counts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BudgetReason } from "../protocol/budget.ts";
@@ -56,7 +56,7 @@ function namesIn(directory: string): string[] {
 	}
 }
 
-/** What cannot be read counts by the result of its call. */
+/** Returns no entries for an unreadable file. The result of the call counts instead. */
 function readEntries(path: string): Entry[] {
 	try {
 		return readFileSync(path, "utf8")

@@ -19,7 +19,7 @@ export interface RunSandbox {
 export interface SandboxTrial {
 	workspace: Workspace;
 	git: Git;
-	/** What agents find in theirs. */
+	/** The environment that agents get. */
 	environment: Record<string, string | undefined>;
 	/** The directory of all workers' checkouts. */
 	directory: string;

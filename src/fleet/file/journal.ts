@@ -20,7 +20,7 @@ export interface Tables {
 		seenAt: number;
 		draining: boolean;
 		gone: boolean;
-		/** How many runs it held when it died. */
+		/** The number of runs it held when it died. */
 		held?: number;
 	};
 	run: {

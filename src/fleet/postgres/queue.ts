@@ -20,7 +20,7 @@ export interface PostgresOptions {
 
 type Row = Record<string, unknown>;
 
-/** A server that hangs must not hold up the others' notifications. */
+/** A query that hangs must not hold up later notifications. */
 const notifyTimeoutMs = 2000;
 const files: Record<Fleet.LogFile, number> = { session: 0, events: 1 };
 /** Submissions of one transaction. */
@@ -74,7 +74,7 @@ export class PostgresQueue implements Fleet.RunQueue {
 	#listening: Promise<void> | undefined;
 	#relisten: NodeJS.Timeout | undefined;
 	#isClosed = false;
-	/** Whether there is something to tell the others that no notification has told them. */
+	/** Whether a notification is still to be sent. */
 	#isUntold = false;
 	#telling: Promise<void> | undefined;
 
