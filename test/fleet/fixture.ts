@@ -22,6 +22,9 @@ export interface Fixture {
 
 export const steps = 4;
 
+/** Where each step notes that it ended. */
+export const endedFile = (effects: string) => `${effects}-ended`;
+
 /** `waitAt`: this step waits for `go`, so that a test has all the time it needs. `first`: replies that are looked at before the others. */
 export function makeFixture({
 	stepSeconds = 0,
@@ -39,6 +42,7 @@ export function makeFixture({
 	const effects = join(folder, "effects");
 	const signal = join(folder, "go");
 	writeFileSync(effects, "");
+	writeFileSync(endedFile(effects), "");
 	mkdirSync(repository);
 	const step = `n=$(($(cat work.txt 2>/dev/null | wc -l) + 1))
 echo "$BOWLINE_RUN_ID $BOWLINE_RUN_EPOCH $n" >> ${effects}
@@ -47,6 +51,7 @@ if [ $n -eq ${waitAt} ]; then while [ -e ${effects} ] && [ ! -e ${signal} ]; do 
 echo "line $n" >> work.txt
 echo "step $n is done"
 if [ $n -ge ${steps} ]; then echo all-steps-done; fi
+echo "$BOWLINE_RUN_ID $BOWLINE_RUN_EPOCH $n" >> ${endedFile(effects)}
 `;
 	writeFileSync(join(repository, "step.sh"), step);
 	writeFileSync(join(repository, "readme.txt"), "hello\n");

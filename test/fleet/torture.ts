@@ -9,7 +9,7 @@ import type { RunQueue } from "../../src/fleet/queue.ts";
 import { chain } from "../../src/fleet/receipt.ts";
 import { withoutCut } from "../../src/fleet/takeovers.ts";
 import { startCluster } from "./cluster.ts";
-import { familyOf, makeFixture, signalAll, startWorker, steps, submissionFor, until, type WorkerProcess, wrongClock } from "./fixture.ts";
+import { endedFile, familyOf, makeFixture, signalAll, startWorker, steps, submissionFor, until, type WorkerProcess, wrongClock } from "./fixture.ts";
 import { type Between, poolingProxy } from "./proxy.ts";
 
 export interface TortureOptions {
@@ -48,6 +48,8 @@ export interface TortureReport {
 	takeovers: number;
 	stepsRun: number;
 	stepsTwice: number;
+	/** Of these, the steps that had ended before their worker was lost. */
+	stepsTwiceAfterEnd: number;
 	/** Steps of an older epoch after one of a newer: at most the one in flight when a machine was frozen. */
 	stepsLate: number;
 	seconds: number;
@@ -77,6 +79,7 @@ export const emptyReport = (): TortureReport => ({
 	takeovers: 0,
 	stepsRun: 0,
 	stepsTwice: 0,
+	stepsTwiceAfterEnd: 0,
 	stepsLate: 0,
 	seconds: 0,
 });
@@ -219,6 +222,14 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 	return report;
 }
 
+/** Reads which steps of which runs noted something, in the order of their notes. */
+const notesIn = (path: string) =>
+	readFileSync(path, "utf8")
+		.split("\n")
+		.filter(Boolean)
+		.map((line) => line.split(" "))
+		.map(([run, epoch, step]) => ({ run, epoch: Number(epoch), step: Number(step) }));
+
 /** What must hold for runs that have ended, whatever happened to them. */
 export async function check(
 	queue: Pick<RunQueue, "list" | "result" | "takeovers" | "lines" | "lanes">,
@@ -226,11 +237,8 @@ export async function check(
 	effectsFile: string,
 	report: TortureReport,
 ): Promise<void> {
-	const effects = readFileSync(effectsFile, "utf8")
-		.split("\n")
-		.filter(Boolean)
-		.map((line) => line.split(" "))
-		.map(([run, epoch, step]) => ({ run, epoch: Number(epoch), step: Number(step) }));
+	const effects = notesIn(effectsFile);
+	const ended = notesIn(endedFile(effectsFile));
 	report.stepsRun = effects.length;
 	for (const id of ids) {
 		const [row] = await queue.list({ ids: [id] });
@@ -263,7 +271,11 @@ export async function check(
 		const wanted = Array.from({ length: steps }, (_, index) => `+line ${index + 1}`);
 		if (result.status === "completed" && added.join() !== wanted.join()) complain(`its patch has ${added.join(" ") || "nothing"}`);
 		const mine = effects.filter(({ run }) => run === id);
-		report.stepsTwice += mine.length - new Set(mine.map(({ step }) => step)).size;
+		const repeated = mine.filter(({ step }, index) => mine.slice(index + 1).some((later) => later.step === step));
+		report.stepsTwice += repeated.length;
+		report.stepsTwiceAfterEnd += repeated.filter(({ epoch, step }) =>
+			ended.some((each) => each.run === id && each.epoch === epoch && each.step === step),
+		).length;
 		report.stepsLate += mine.filter(({ epoch }, index) => mine.slice(0, index).some((before) => before.epoch > epoch)).length;
 	}
 	for (const lane of await queue.lanes()) if (lane.running !== 0) report.problems.push(`lane ${lane.name} says that ${lane.running} run`);
