@@ -1,10 +1,12 @@
 /** What `bowline <word>` does: one table, from which the command line and its help follow. Each one is loaded when it is called. */
 
+import { resolve } from "node:path";
 import { didYouMean } from "../lib/nearest.ts";
 import { printableLine } from "../lib/printable.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { refuseUnknown, type UnknownFlag } from "../live/arguments.ts";
 import { type Flag, type FlagName, flags, type Options } from "../protocol/flags.ts";
+import { userDirectory } from "../settings/directories.ts";
 import { attachFlags } from "./attach-flags.ts";
 import { fleetFlags } from "./fleet-flags.ts";
 import { serveFlags } from "./serve-flags.ts";
@@ -21,7 +23,7 @@ export interface Subcommand {
 }
 
 /** Where to work, and with which settings. */
-const surroundings: readonly FlagName[] = ["cwd", "hermetic", "approve", "no-approve", "config", "set"];
+const surroundings: readonly FlagName[] = ["cwd", "hermetic", "approve", "no-approve", "contained", "config", "set"];
 /** They say how to talk to a host, or concern another command. */
 const notForChat: readonly FlagName[] = [
 	"print",
@@ -82,7 +84,9 @@ export const subcommands: Record<string, Subcommand> = {
 			const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.env.TERM !== "dumb";
 			if (!isTerminal) throw new UsageError('bowline chat needs a terminal. Without one: bowline -p "prompt".');
 			const { chat } = await import("../chat/index.ts");
-			process.exit(await chat([process.execPath, process.argv[1] as string], flagsOf(options)));
+			const program = [process.execPath, process.argv[1] as string];
+			const cwd = resolve(options.cwd ?? ".");
+			process.exit(await chat({ program, flags: flagsOf(options), cwd, userDirectory: userDirectory(process.env) }));
 		},
 	},
 	acp: {

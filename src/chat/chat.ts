@@ -10,6 +10,7 @@ import { Conversation, type Level } from "./conversation.ts";
 import { Questions, Writing, YesOrNo } from "./dialogs.ts";
 import { gitBranch } from "./git-branch.ts";
 import { type Key, Keys } from "./keys.ts";
+import { tellWhatRunsLater } from "./rewind-commands.ts";
 import type { Terminal } from "./terminal.ts";
 import { frameOf, pageOf, type Screen } from "./view.ts";
 import { Viewport } from "./viewport.ts";
@@ -60,6 +61,8 @@ export class Chat implements Desk {
 	#lastShell = 0;
 	/** The last prompt, until a run has begun. */
 	#sent: string | undefined;
+	/** How many checkpoints the session had when the last run was over. */
+	#checkpoints = 0;
 	/** The session to continue when the agent has to be started again. */
 	#sessionFile: string | undefined;
 	#sessionId = "";
@@ -135,7 +138,8 @@ export class Chat implements Desk {
 	reload = async (): Promise<void> => {
 		const { conversation, viewport } = this.#screen;
 		const { editor } = this.#screen.composer;
-		const [{ messages }] = await Promise.all([this.client.getMessages(), this.refresh()]);
+		const [{ messages }, { checkpoints }] = await Promise.all([this.client.getMessages(), this.client.getCheckpoints(), this.refresh()]);
+		this.#checkpoints = checkpoints.length;
 		conversation.reset(messages);
 		viewport.follow();
 		editor.forget();
@@ -149,8 +153,9 @@ export class Chat implements Desk {
 		this.#sessionId = state.sessionId;
 		this.#agentCommands = known;
 		this.#screen.name = state.sessionName ?? "";
-		const { model, thinkingLevel, cwd = process.cwd() } = state;
-		const facts = { cwd, branch: gitBranch(cwd), model: model ?? undefined, level: model?.reasoning ? thinkingLevel : undefined };
+		const { model, thinkingLevel, safety, cwd = process.cwd() } = state;
+		const level = model?.reasoning ? thinkingLevel : undefined;
+		const facts = { cwd, branch: gitBranch(cwd), model: model ?? undefined, level, loosened: safety?.loosened };
 		this.#screen.facts = { ...this.#screen.facts, ...facts };
 		this.#change();
 	};
@@ -173,6 +178,10 @@ export class Chat implements Desk {
 		const { cwd } = this.#screen.facts;
 		this.#screen.facts = { ...this.#screen.facts, cost, context, branch: gitBranch(cwd) };
 		this.#change();
+	};
+
+	#lookAtChanges = async (): Promise<void> => {
+		this.#checkpoints = await tellWhatRunsLater(this.#checkpoints, this);
 	};
 
 	// ── From the person ────────────────────────────────────────────────────────────────────────────────
@@ -336,11 +345,13 @@ export class Chat implements Desk {
 			case "agent_settled":
 				this.#agentDoing = undefined;
 				void this.#attempt(this.#measure);
+				void this.#attempt(this.#lookAtChanges);
 				break;
 			case "queue_update":
 				screen.queued = [...event.steering, ...event.followUp];
 				break;
 			case "thinking_level_changed":
+			case "permission_mode_changed":
 			case "session_info_changed":
 				void this.#attempt(this.refresh);
 				break;

@@ -1,4 +1,5 @@
 /** `/changes`, `/undo` and `/rewind`: what the agent did to the files, and how to go back. */
+import { runsLaterInWords } from "../lib/runs-later.ts";
 import type { Desk } from "./commands.ts";
 
 /** More of a difference than this is for an editor. */
@@ -13,6 +14,17 @@ export async function changes(_: string, { client, say, show }: Desk): Promise<v
 	// A fence that no line of the difference can end.
 	const fence = "`".repeat(Math.max(3, ...[...diff.matchAll(/`+/g)].map(([run]) => run.length + 1)));
 	show(`| file | | lines |\n|---|---|---|\n${counts.join("\n")}\n\n${fence}diff\n${lines.slice(0, mostLines).join("\n")}${rest}\n${fence}`);
+}
+
+/** Says which files that run later were changed since the checkpoints that are `known`. Returns how many there are now. */
+export async function tellWhatRunsLater(known: number, { client, say }: Pick<Desk, "client" | "say">): Promise<number> {
+	const { checkpoints, enabled } = await client.getCheckpoints();
+	const first = checkpoints.slice(known).find(({ phase, cause }) => phase === "before" && cause === "turn");
+	if (!enabled || !first) return checkpoints.length;
+	const { runsLater = [] } = await client.getChanges({ from: first.entryId });
+	const text = runsLaterInWords(runsLater);
+	if (text !== undefined) say("warning", `${text}. /changes shows them, /undo puts them back.`);
+	return checkpoints.length;
 }
 
 /** Takes back the last message that was sent, with all that followed it. */

@@ -13,6 +13,8 @@ export interface Facts {
 	context?: { percent: number | null; window: number };
 	/** In USD. */
 	cost?: number;
+	/** Settings that are looser than contained; undefined where the session is not contained. */
+	loosened?: readonly string[];
 }
 
 const gap = 2;
@@ -23,13 +25,14 @@ export function statusLine(facts: Facts, width: number): Line {
 	const wholePlace = [span(home(clean(facts.cwd)), "dim")];
 	const shortPlace = [span(clean(basename(facts.cwd) || facts.cwd), "dim")];
 	const right = (isShort: boolean, ...more: (Span | undefined)[]) => joined([...more, ...modelOf(facts, isShort)]);
-	const [used, shortUsed, cost] = [contextOf(facts, false), contextOf(facts, true), costOf(facts)];
+	const [used, shortUsed, cost, safety] = [contextOf(facts, false), contextOf(facts, true), costOf(facts), safetyOf(facts)];
 	const variants: [Line, Line][] = [
-		[[...wholePlace, ...branch], right(false, used, cost)],
-		[[...shortPlace, ...branch], right(false, used, cost)],
-		[[...shortPlace, ...branch], right(true, shortUsed, cost)],
-		[branch.length ? branch.map(({ text, styles }) => ({ text: text.trim(), styles })) : shortPlace, right(true, shortUsed, cost)],
-		[[], right(true, shortUsed, cost)],
+		[[...wholePlace, ...branch], right(false, safety, used, cost)],
+		[[...shortPlace, ...branch], right(false, safety, used, cost)],
+		[[...shortPlace, ...branch], right(true, safety, shortUsed, cost)],
+		[branch.length ? branch.map(({ text, styles }) => ({ text: text.trim(), styles })) : shortPlace, right(true, safety, shortUsed, cost)],
+		[[], right(true, safety, shortUsed, cost)],
+		[[], right(true, safety, shortUsed)],
 		[[], right(true, shortUsed)],
 	];
 	const fitting = variants.find(([left, facts]) => lineWidth(left) + lineWidth(facts) + (left.length ? gap : 0) <= width);
@@ -42,6 +45,11 @@ function modelOf({ model, level }: Facts, isShort: boolean): Span[] {
 	if (!model) return [span("no model: /model", "yellow")];
 	const name = isShort ? (model.id.split("/").at(-1) ?? model.id) : `${model.provider}/${model.id}`;
 	return [span(clean(name), "dim"), ...(level ? [span(level, "dim")] : [])];
+}
+
+function safetyOf({ loosened }: Facts): Span | undefined {
+	if (!loosened) return undefined;
+	return loosened.length === 0 ? span("contained", "dim") : span(`contained, but ${loosened.join(", ")}`, "yellow");
 }
 
 function contextOf({ context }: Facts, isShort: boolean): Span | undefined {

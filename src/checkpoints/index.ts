@@ -3,4 +3,5 @@ export { collect } from "./collect.ts";
 export { type Checkpoint, type CheckpointData, changedByOthers, checkpointAt, checkpointsIn, checkpointType } from "./history.ts";
 export { Checkpoints } from "./policy.ts";
 export { prepareRestore, repairRewinds } from "./restore.ts";
+export { runsLaterBetween } from "./runs-later.ts";
 export { CannotTake, type State, TreeStore } from "./tree-store.ts";

@@ -1,6 +1,8 @@
 /** Takes the state of the files before a turn that may change them, and at its end. */
 import type { Policy } from "../agent/policy.ts";
+import type { RunsLater } from "../lib/runs-later.ts";
 import type { CheckpointData } from "./history.ts";
+import { runsLaterBetween } from "./runs-later.ts";
 import { CannotTake, type State, type TreeStore } from "./tree-store.ts";
 
 export interface CheckpointPolicyParts {
@@ -8,10 +10,15 @@ export interface CheckpointPolicyParts {
 	/** Notes a checkpoint in the session file. */
 	note: (checkpoint: Omit<CheckpointData, "id">, store: TreeStore) => void;
 	warn: (text: string) => void;
+	/** The session may change nothing that cannot be put back. */
+	isRequired: boolean;
 }
 
 /** Tools that change no file. */
 const reading = new Set(["read", "grep", "find", "ls", "todo_write", "submit_result"]);
+
+const refusal = (reason: string) =>
+	`There are no checkpoints here: ${reason.replace(/\.$/, "")}. This session is contained, so nothing is changed that cannot be put back. Mend it, or set checkpoints.enabled to false: then safety in get_state names it.`;
 
 /** A tool call does not wait longer than this. */
 const patienceMs = 10_000;
@@ -22,11 +29,18 @@ export class Checkpoints {
 	/** Everything is taken in turn. */
 	#work: Promise<unknown> = Promise.resolve();
 	/** The checkpoint before the current turn's changes. */
-	#before: Promise<void> | undefined;
+	#before: Promise<boolean> | undefined;
 	#off: string | undefined;
+	/** The first and the last state of what goes on, from the first run until all is settled. */
+	#span: { first?: State; last?: State } = {};
+	#isOver = true;
+	/** What was changed in it that runs later. */
+	runsLater: readonly RunsLater[] = [];
+	readonly policy: Policy;
 
 	constructor(parts: CheckpointPolicyParts) {
 		this.#parts = parts;
+		this.policy = { ...this.#policy, ...(parts.isRequired && { admit: () => this.#admit() }) };
 	}
 
 	/** Why nothing is taken; nothing when it is. */
@@ -42,57 +56,88 @@ export class Checkpoints {
 		return this.#store;
 	}
 
-	readonly policy: Policy = {
+	readonly #policy: Policy = {
 		name: "checkpoints",
 		observe: ({ type }) => {
-			// The first look at the files takes longest. It can be over when the model has answered.
-			if (type === "agent_start") this.#enqueue((store) => store.take(), false);
+			if (type === "agent_start") {
+				if (this.#isOver) this.#begin();
+				// The first look at the files takes longest. It can be over when the model has answered.
+				this.#enqueue((store) => store.take(), false);
+			} else if (type === "agent_settled") this.#isOver = true;
 			else if (type === "turn_start") this.#before = undefined;
 			else if (type === "turn_end" && this.#before) this.#enqueue((store) => store.take().then((state) => this.#note(store, "after", state)));
 		},
 		beforeTool: async ({ toolName }, signal) => {
-			if (this.#off !== undefined || reading.has(toolName)) return undefined;
+			const { isRequired } = this.#parts;
+			if (reading.has(toolName) || (this.#off !== undefined && !isRequired)) return undefined;
 			this.#before ??= this.#inTime(this.#enqueue((store) => store.take(signal).then((state) => this.#note(store, "before", state))));
-			await this.#before;
-			return undefined;
+			const isTaken = await this.#before;
+			return isTaken || !isRequired ? undefined : { denied: refusal(this.#off ?? "the state of the files could not be taken this time") };
 		},
 		// The host may change files as soon as it reads that the run has settled.
 		settle: async () => {
 			await this.#work;
+			await this.#look();
 			return undefined;
 		},
 	};
 
-	#note(store: TreeStore, phase: CheckpointData["phase"], state: State): void {
-		this.#parts.note({ phase, cause: "turn", state }, store);
+	/** Refuses prompts where no state can be taken. */
+	async #admit(): Promise<{ refused: string } | undefined> {
+		await this.#enqueue(async () => undefined, false);
+		return this.#off === undefined ? undefined : { refused: refusal(this.#off) };
 	}
 
-	#enqueue(take: (store: TreeStore) => Promise<unknown>, mayFail = true): Promise<void> {
+	#begin(): void {
+		this.#isOver = false;
+		this.#span = {};
+		this.runsLater = [];
+	}
+
+	#note(store: TreeStore, phase: CheckpointData["phase"], state: State): void {
+		this.#parts.note({ phase, cause: "turn", state }, store);
+		if (phase === "before") this.#span.first ??= state;
+		else this.#span.last = state;
+	}
+
+	async #look(): Promise<void> {
+		const { first, last } = this.#span;
+		if (!first || !last) return;
+		await this.#enqueue(async (store) => {
+			this.runsLater = await runsLaterBetween(store, first, last);
+		}, false);
+	}
+
+	/** Resolves with false where it was not taken. */
+	#enqueue(take: (store: TreeStore) => Promise<unknown>, mayFail = true): Promise<boolean> {
 		const done = this.#work.then(async () => {
-			if (this.#off !== undefined) return;
+			if (this.#off !== undefined) return false;
 			try {
 				this.#store ??= this.#parts.open();
 				await take(await this.#store);
+				return true;
 			} catch (error) {
 				if (error instanceof CannotTake) this.#turnOff(error.message);
 				// A file that changed while it was read, a full disk: the next turn tries again.
 				else if (mayFail && (error as Error).name !== "AbortError") this.#parts.warn(`A checkpoint could not be taken: ${(error as Error).message}`);
+				return false;
 			}
 		});
 		this.#work = done;
 		return done;
 	}
 
-	async #inTime(work: Promise<void>): Promise<void> {
+	async #inTime(work: Promise<boolean>): Promise<boolean> {
 		let timer: NodeJS.Timeout | undefined;
-		const late = new Promise<void>((resolve) => {
+		const late = new Promise<boolean>((resolve) => {
 			timer = setTimeout(() => {
 				this.#turnOff(`the state of the files could not be taken within ${patienceMs / 1000} s`);
-				resolve();
+				resolve(false);
 			}, patienceMs);
 		});
-		await Promise.race([work, late]);
+		const isTaken = await Promise.race([work, late]);
 		clearTimeout(timer);
+		return isTaken;
 	}
 
 	#turnOff(reason: string): void {

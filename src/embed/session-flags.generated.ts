@@ -73,6 +73,8 @@ export interface SessionFlags {
 	noApprove?: boolean;
 	/** What runs without an approval: plan, ask, edit or full (default). */
 	permissionMode?: "plan" | "ask" | "edit" | "full";
+	/** Hold an agent that obeys injected instructions: mode edit, sandbox, no network, checkpoints; see docs/security.md. */
+	contained?: boolean;
 	/** A settings file for this process. */
 	config?: string;
 	/** Sandbox for tools: off, read-only, workspace-write or external; see docs/sandbox.md. */

@@ -16,10 +16,12 @@ import {
 	collect,
 	prepareRestore,
 	repairRewinds,
+	runsLaterBetween,
 	type State,
 	TreeStore,
 } from "../checkpoints/index.ts";
 import { CommandError } from "../lib/command-error.ts";
+import type { RunsLater } from "../lib/runs-later.ts";
 import type { CommandParams, CommandResult } from "../protocol/commands/index.ts";
 import type { UserMessage } from "../protocol/messages.ts";
 import { textOf } from "../session/inbox.ts";
@@ -46,8 +48,14 @@ export class SessionCheckpoints {
 			void collect(store, settings.get("checkpoints.keepDays"), shell, Date.now());
 			return store;
 		};
-		this.#checkpoints = new Checkpoints({ open, warn, note: (checkpoint, store) => this.#note(checkpoint, store) });
+		const isRequired = settings.contained !== undefined;
+		this.#checkpoints = new Checkpoints({ open, warn, isRequired, note: (checkpoint, store) => this.#note(checkpoint, store) });
 		session.doors.put(this.#checkpoints.policy);
+	}
+
+	/** What the run that is over changed that runs later; of one that goes on, what its turns have changed. */
+	get runsLater(): readonly RunsLater[] {
+		return this.#checkpoints.runsLater;
 	}
 
 	/** Sessions are not files of the project, wherever they are. */
@@ -93,7 +101,9 @@ export class SessionCheckpoints {
 		const first = from === undefined ? checkpointsIn(entries)[0] : this.#at(from);
 		const last = to === undefined ? { state: await store.take() } : this.#at(to);
 		if (!first || !last) return { root: store.top, files: [], diff: "", truncated: false };
-		return { root: store.top, ...(await this.#kept(store, [first.state, last.state], () => changesBetween(store, first.state, last.state))) };
+		const found = await this.#kept(store, [first.state, last.state], () => changesBetween(store, first.state, last.state));
+		const runsLater = await runsLaterBetween(store, first.state, last.state);
+		return { root: store.top, ...found, ...(runsLater.length > 0 && { runsLater }) };
 	}
 
 	/** Either everything happens or nothing. A run is aborted first. */

@@ -64,7 +64,7 @@ export class LiveSession {
 	/** Numbers all frames from now on, above `after`, and keeps a log of them. */
 	number(after?: number): Promise<Sequence> {
 		this.#numbering ??= import("./sequence.ts").then(({ Sequence }) => {
-			const sequence = new Sequence(this.assembly, after);
+			const sequence = new Sequence(this.assembly, () => this.checkpoints?.runsLater ?? [], after);
 			this.sequence = sequence;
 			this.commands.accounts = sequence;
 			this.#front.numbered?.(sequence);

@@ -9,6 +9,7 @@ import type { ForeignAnswer, ForeignQuestion, Gate, Route } from "../permissions
 import type { CommandResult } from "../protocol/commands/index.ts";
 import { permissionEntry } from "../protocol/permission-modes.ts";
 import type { PermissionMode, PermissionResponse, SandboxState } from "../protocol/permissions.ts";
+import type { SafetyState } from "../protocol/sandbox.ts";
 import type { Conversation } from "../session/conversation.ts";
 import type { Controls, Edges } from "../session/dependencies.ts";
 import type { Front } from "./front.ts";
@@ -39,6 +40,7 @@ export interface PermissionState {
 	permissionMode: PermissionMode;
 	pendingPermissions: number;
 	sandbox: SandboxState;
+	safety?: SafetyState;
 }
 
 /** A call that was denied because nobody could be asked. */
@@ -100,7 +102,17 @@ export class Permissions {
 	}
 
 	get state(): PermissionState {
-		return { permissionMode: this.#mode, pendingPermissions: this.#gate?.pending.length ?? 0, sandbox: this.sandbox };
+		const { safety } = this;
+		const pendingPermissions = this.#gate?.pending.length ?? 0;
+		return { permissionMode: this.#mode, pendingPermissions, sandbox: this.sandbox, ...(safety && { safety }) };
+	}
+
+	/** Undefined where nobody asked for it. The mode may be another one by now. */
+	get safety(): SafetyState | undefined {
+		const { contained } = this.#parts.workspace.settings;
+		if (!contained) return undefined;
+		const { options } = this.#parts.workspace;
+		return { name: "contained", loosened: contained.loosenedNow({ mode: this.#mode, isStored: !options["no-session"] }) };
 	}
 
 	get sandbox(): SandboxState {

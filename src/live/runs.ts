@@ -2,6 +2,7 @@
 import type { Doors } from "../agent/doors.ts";
 import type { Outcome } from "../agent/policy.ts";
 import { uuid } from "../lib/ids.ts";
+import type { RunsLater } from "../lib/runs-later.ts";
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import type { RunStatus } from "../protocol/sequence.ts";
@@ -25,6 +26,8 @@ export interface RunsParts {
 	/** A run is accepted: keep its id before its host hears of it. */
 	keep: (run: { runId: string; key?: string }) => void;
 	doors: Doors;
+	/** What was changed that runs later, until all is settled. */
+	runsLater: () => readonly RunsLater[];
 	now: () => number;
 }
 
@@ -121,7 +124,7 @@ export class Runs {
 	#settle(isAborted: boolean): void {
 		const run = this.#current;
 		this.#current = undefined;
-		if (run) this.#report(run, statusOf(run, isAborted, this.#parts.doors));
+		if (run) this.#report(run, statusOf(run, isAborted, this.#parts.doors), this.#parts.runsLater());
 		const lost = this.#lost;
 		this.#lost = [];
 		for (const each of lost) this.#report(each, "aborted");
@@ -134,7 +137,7 @@ export class Runs {
 		this.#parts.emit({ type: "run_result", runId, ...(key !== undefined && { key }), status, error, usage });
 	}
 
-	#report({ runId, key, usage, last, failure, output, interruption }: Run, status: RunStatus): void {
+	#report({ runId, key, usage, last, failure, output, interruption }: Run, status: RunStatus, later: readonly RunsLater[] = []): void {
 		const message = interruption ?? last?.errorMessage;
 		const kind = status === "interrupted" ? "interrupted" : failure?.status === 429 ? "rate_limit" : (failure?.kind ?? "permanent");
 		const isRetryable = kind === "transient" || kind === "rate_limit" || kind === "interrupted";
@@ -151,6 +154,7 @@ export class Runs {
 				}),
 			usage,
 			...output,
+			...(later.length > 0 && { runsLater: [...later] }),
 		});
 	}
 }

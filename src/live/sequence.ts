@@ -4,6 +4,7 @@
  */
 import { CommandError } from "../lib/command-error.ts";
 import { redactor } from "../lib/redact.ts";
+import type { RunsLater } from "../lib/runs-later.ts";
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
 import { closed, idleState, isEphemeral, nextState } from "../protocol/live.ts";
@@ -50,7 +51,7 @@ export class Sequence implements Accounts {
 	#redact: (line: string) => string;
 	#isScheduled = false;
 
-	constructor(assembly: Pick<Assembly, "session" | "log" | "knownSecrets" | "entries" | "budget">, after = 0) {
+	constructor(assembly: Pick<Assembly, "session" | "log" | "knownSecrets" | "entries" | "budget">, runsLater: () => readonly RunsLater[], after = 0) {
 		this.#assembly = assembly;
 		this.#after = after;
 		const { session, entries } = assembly;
@@ -61,6 +62,7 @@ export class Sequence implements Accounts {
 		this.runs = new Runs({
 			emit: bus.emit,
 			doors: session.doors,
+			runsLater,
 			now,
 			keep: (run) => {
 				this.#check();

@@ -51,6 +51,7 @@ export async function openWorkspace(input: WorkspaceInput): Promise<Workspace> {
 			environment: env.BOWLINE_SETTINGS,
 			isRpc,
 			permissionMode: options["permission-mode"],
+			isContained: options.contained,
 		}));
 	const sandbox = settings.get("sandbox.mode") === "off" ? undefined : await sandboxOf({ cwd, roots, userDirectory: directory, env, settings });
 	return { cwd, roots, userDirectory: directory, env, options, unknown, settings, ...(subagent && { subagent }), ...(sandbox && { sandbox }) };

@@ -2,6 +2,7 @@
 import { exitCodes } from "../lib/exit-codes.ts";
 import { toLine } from "../lib/jsonl.ts";
 import { printable } from "../lib/printable.ts";
+import { runsLaterInWords } from "../lib/runs-later.ts";
 import { guardStderr } from "../lib/stderr.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { type Arguments, refuseUnknown } from "../live/arguments.ts";
@@ -106,6 +107,9 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 	// A terminal obeys what a pipe passes on.
 	const text = result.output ?? result.answer;
 	if (!isJson && text) writer.write(process.stdout.isTTY ? printable(text) : text);
+	const later = runsLaterInWords(live.checkpoints?.runsLater ?? []);
+	if (later !== undefined)
+		warn(`${later}. Look at them before they run. bowline chat --continue goes on here: /changes shows them, /undo puts them back.`);
 	const { unasked } = live.assembly.permissions;
 	for (const call of unasked) warn(unaskedText(call));
 	if (result.problem !== undefined) console.error(`Error: ${printable(result.problem)}`);

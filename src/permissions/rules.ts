@@ -1,6 +1,7 @@
 /** Rules and grants, made ready once, and what they say about a call. The strictest match wins: deny, then ask, then allow. */
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { type PathPattern, type Places, pathPattern, realSpellings } from "../lib/path-pattern.ts";
+import { runsLaterByName } from "../lib/runs-later.ts";
 import type { PermissionRule, PermissionSubject, SourcedRule } from "../protocol/permissions.ts";
 import { type CommandPattern, commandPattern, type Script } from "./command-patterns.ts";
 import { hostPattern } from "./hosts.ts";
@@ -28,25 +29,31 @@ export interface CompiledRule<Rule extends PermissionRule = SourcedRule> {
 	/** The patterns that it compares paths with. */
 	patterns: readonly string[];
 	host: ((target: string) => boolean) | undefined;
+	/** Whether a path runs later, for a rule about those. */
+	runsLater: ((path: string) => boolean) | undefined;
 }
 
 const readers = ["read", "grep", "find", "ls"];
 const writers = ["write", "edit"];
 
 export function compileRule<Rule extends PermissionRule>(rule: Rule, places: Places, warn: (reason: string) => void): CompiledRule<Rule> {
-	const { action, tool, command, path, host } = rule;
+	const { action, tool, command, path, host, runsLater } = rule;
 	const onTightened = action === "allow" ? warn : undefined;
 	const patterns = path === undefined ? [] : action === "allow" ? [path] : realSpellings(path, places);
 	return {
 		rule,
-		isAbout: host === undefined ? toolPattern(tool ?? "", action !== "allow") : ({ kind }) => kind === "network",
+		isAbout: runsLater ? isWrite : host === undefined ? toolPattern(tool ?? "", action !== "allow") : ({ kind }) => kind === "network",
 		command:
 			tool === "bash" || command !== undefined || (tool?.includes("*") && fitsStars(tool, "bash")) ? commandPattern(command, onTightened) : undefined,
 		path: path === undefined ? undefined : anyOf(patterns.map((pattern) => pathPattern(pattern, places))),
 		patterns,
 		host: host === undefined ? undefined : hostPattern(host),
+		// What is above the project says nothing about its files.
+		runsLater: runsLater ? (path) => runsLaterByName(relative(places.cwd, path)) !== undefined : undefined,
 	};
 }
+
+const isWrite: CompiledRule["isAbout"] = ({ kind }) => kind === "write" || kind === "protected";
 
 function anyOf(patterns: readonly PathPattern[]): PathPattern {
 	const [only] = patterns;
@@ -80,7 +87,8 @@ export function ruledAccess(tool: string): ("reading" | "writing")[] {
 }
 
 /** Whether a deny or ask rule that is about the tool is about the call. */
-export function catches({ host, path, command }: CompiledRule<PermissionRule>, { subject, writtenPaths, script }: JudgedCall): boolean {
+export function catches({ host, path, command, runsLater }: CompiledRule<PermissionRule>, { subject, writtenPaths, script }: JudgedCall): boolean {
+	if (runsLater) return [...subject.targets, ...writtenPaths].some(runsLater);
 	if (host) return subject.targets.some(host);
 	if (path) return subject.targets.some((target) => path.catches(target)) || writtenPaths.some((target) => path.catches(target));
 	return script && command ? command.catches(script) : true;
@@ -124,7 +132,7 @@ function coversBelow({ covers }: PathPattern, directory: string): boolean {
 }
 
 /** A rule in words, for a person or the model. */
-export function ruleInWords({ action, tool, command, path, host }: PermissionRule): string {
-	const what = command ?? path ?? host;
+export function ruleInWords({ action, tool, command, path, host, runsLater }: PermissionRule): string {
+	const what = runsLater ? "files that run later" : (command ?? path ?? host);
 	return [action, tool, what].filter((word) => word !== undefined).join(" ");
 }

@@ -14,6 +14,9 @@ const rule = {
 	command: optional(text({ description: "For `bash`: a pattern of words. Without it: every command." })),
 	path: optional(text({ description: "For `read` and `write`: a glob on the real path." })),
 	host: optional(text({ description: "For connections: `name`, `*.name` or an address, with `:port` or `:*`; without a port 443 and 80." })),
+	runsLater: optional(
+		flag({ description: "Instead of a tool: writes of files that run later on their own, see docs/security.md. Only to ask or to deny." }),
+	),
 	because: optional(text({ description: "The reason. The person sees it on ask, the model on deny." })),
 	private: optional(flag({ description: "With `host`: also where its name leads to a private address." })),
 };

@@ -35,3 +35,9 @@ export const SandboxUse = shape(
 	},
 );
 export type SandboxUse = Static<typeof SandboxUse>;
+
+export const SafetyState = shape("SafetyState", "What `safety` holds this session to. Absent where it is off.", {
+	name: words("contained"),
+	loosened: list(text(), { description: "Settings that are looser than the word says; see docs/security.md." }),
+});
+export type SafetyState = Static<typeof SafetyState>;

@@ -28,6 +28,11 @@ export const RunError = shape("RunError", "Why a run failed.", {
 });
 export type RunError = Static<typeof RunError>;
 
+export const RunsLater = shape("RunsLater", "A changed file that runs later without being called by name; see docs/security.md.", {
+	path: text({ description: "Relative to the `root` of `get_changes`." }),
+	what: optional(text({ description: "What of it counts, such as `scripts`; `instructions` for what the next agent reads." })),
+});
+
 /** The members of `run_result`. */
 export const runResult = {
 	runId: text(),
@@ -38,6 +43,9 @@ export const runResult = {
 	usage: { ...Usage, description: "Of all replies of the run." },
 	output: optional(Type.Unknown({ description: "As on the last `agent_end`." })),
 	outputError: optional(text()),
+	runsLater: optional(
+		list(RunsLater, { description: "With checkpoints: what the run changed of files that run later on their own. Absent when nothing." }),
+	),
 };
 export const runResultSample = {
 	runId: "r_0198c0de-7a11-7000-8000-0000000000f1",

@@ -9,6 +9,7 @@ export interface RuleLine {
 	command?: string;
 	path?: string;
 	host?: string;
+	runsLater?: boolean;
 	because?: string;
 	private?: boolean;
 	source: "user" | "project" | "config" | "flags";
@@ -198,6 +199,12 @@ export const settings = {
 		60000,
 		"With --gate host: how long a question before a step waits for an answer; then the run ends.",
 		within(1, 2 ** 31 - 1),
+	),
+	safety: choice(
+		["off", "contained"],
+		"off",
+		"`contained`: mode edit, a sandbox without network and home, and checkpoints, in one word; see docs/security.md.",
+		stricter("off", "contained"),
 	),
 	"permissions.mode": choice(permissionModes, "full", "How much is allowed without asking; see docs/permissions.md.", {
 		project: "stricter",

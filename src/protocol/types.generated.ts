@@ -663,6 +663,7 @@ export interface SessionState {
 	permissionMode?: "plan" | "ask" | "edit" | "full";
 	/** Open questions about tool calls. */
 	pendingPermissions?: number;
+	safety?: SafetyState;
 	/** Dialect `omp`: nothing runs, and nothing will start automatically. */
 	isSettled?: boolean;
 	contextUsage?: ContextUsage;
@@ -713,6 +714,13 @@ export interface SandboxState {
 	reason?: string;
 	/** What to do about it. */
 	remedy?: string;
+}
+
+/** What `safety` holds this session to. Absent where it is off. */
+export interface SafetyState {
+	name: "contained";
+	/** Settings that are looser than the word says; see docs/security.md. */
+	loosened: string[];
 }
 
 /** An extension asks the user or shows something. Bowline itself asks with `select` before a tool call, if the permission mode says so and the host has not sent `hello` with `permissions: 1`; such a title has several lines. */
@@ -909,6 +917,8 @@ export interface PermissionRule {
 	path?: string;
 	/** For connections: `name`, `*.name` or an address, with `:port` or `:*`; without a port 443 and 80. */
 	host?: string;
+	/** Instead of a tool: writes of files that run later on their own, see docs/security.md. Only to ask or to deny. */
+	runsLater?: boolean;
 	/** The reason. The person sees it on ask, the model on deny. */
 	because?: string;
 	/** With `host`: also where its name leads to a private address. */
@@ -990,6 +1000,8 @@ export interface SourcedRule {
 	path?: string;
 	/** For connections: `name`, `*.name` or an address, with `:port` or `:*`; without a port 443 and 80. */
 	host?: string;
+	/** Instead of a tool: writes of files that run later on their own, see docs/security.md. Only to ask or to deny. */
+	runsLater?: boolean;
 	/** The reason. The person sees it on ask, the model on deny. */
 	because?: string;
 	/** With `host`: also where its name leads to a private address. */
@@ -1133,6 +1145,14 @@ export interface RunError {
 }
 
 export type RunStatus = "completed" | "aborted" | "error" | "budget" | "interrupted";
+
+/** A changed file that runs later without being called by name; see docs/security.md. */
+export interface RunsLater {
+	/** Relative to the `root` of `get_changes`. */
+	path: string;
+	/** What of it counts, such as `scripts`; `instructions` for what the next agent reads. */
+	what?: string;
+}
 
 /** To one reader, after the frames that were sent again: what is going on at the place `seq`. */
 export interface Snapshot {
@@ -1881,6 +1901,8 @@ export interface CommandTable {
 			diff: string;
 			/** The difference is longer. */
 			truncated: boolean;
+			/** Those of the files that run later on their own; absent when none does. */
+			runsLater?: RunsLater[];
 		};
 	};
 	/** Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that others changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`. */
@@ -2462,6 +2484,8 @@ export interface EventTable {
 		/** As on the last `agent_end`. */
 		output?: unknown;
 		outputError?: string;
+		/** With checkpoints: what the run changed of files that run later on their own. Absent when nothing. */
+		runsLater?: RunsLater[];
 	};
 	/** Of a fleet: another worker goes on with the run, from its last checkpoint. Frames of older epochs after `cutSeq` are void. */
 	run_takeover: {

@@ -2,7 +2,8 @@
 import type { RuleLine } from "../protocol/settings.ts";
 
 const actions = ["allow", "ask", "deny"];
-const members = ["action", "tool", "command", "path", "host", "because", "private"];
+const members = ["action", "tool", "command", "path", "host", "runsLater", "because", "private"];
+const flags = ["runsLater", "private"];
 /** The tools that a rule with a path can be about. */
 const fileTools = ["read", "grep", "find", "ls", "write", "edit"];
 
@@ -23,15 +24,20 @@ export function problemOfRule(rule: unknown): string | undefined {
 	if (unknown !== undefined) return `has an unknown member ${JSON.stringify(unknown)}: there are ${members.join(", ")}`;
 	const given = rule as Record<string, unknown>;
 	const notText = members.find(
-		(name) => name !== "private" && given[name] !== undefined && (typeof given[name] !== "string" || given[name].trim() === ""),
+		(name) => !flags.includes(name) && given[name] !== undefined && (typeof given[name] !== "string" || given[name].trim() === ""),
 	);
 	if (notText !== undefined) return `must have a text as ${notText}`;
 	const { action, tool, command, path, host } = given as Partial<RuleLine>;
 	if (action === undefined || !actions.includes(action)) return 'must have an action: "allow", "ask" or "deny"';
 	if (given.private !== undefined && (typeof given.private !== "boolean" || host === undefined))
 		return "can have private: true only together with a host";
+	if (given.runsLater !== undefined) {
+		if (given.runsLater !== true) return "can have runsLater: true only; leave it out otherwise";
+		if (action === "allow") return "has runsLater, so its action must be ask or deny";
+		return (tool ?? command ?? path ?? host) ? "must have either runsLater or a tool or a host" : undefined;
+	}
 	if (host !== undefined) return (tool ?? command ?? path) ? "must have either a host or a tool" : undefined;
-	if (tool === undefined) return "must have a tool or a host";
+	if (tool === undefined) return "must have a tool, a host or runsLater";
 	if (command !== undefined && tool !== "bash") return 'has a command, so its tool must be "bash"';
 	if (path !== undefined && !fileTools.includes(tool)) return `has a path, so its tool must be one of ${fileTools.join(", ")}`;
 	return undefined;

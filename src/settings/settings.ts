@@ -10,6 +10,7 @@ import { UsageError } from "../lib/usage-error.ts";
 import { isNestedDeeperThan, maxNesting } from "../protocol/nesting.ts";
 import { addressOf, flatten, isObject } from "../protocol/setting-names.ts";
 import { type RuleLine, type SettingName, type SettingRow, type SettingValue, type Stricter, settings } from "../protocol/settings.ts";
+import { type Contained, contain } from "./contained.ts";
 import { problemOfRules } from "./rules.ts";
 import { asKind, kindName, type Values, withMember } from "./values.ts";
 
@@ -32,6 +33,8 @@ export interface SettingsView {
 	isTrusted: boolean;
 	/** Why no prompt may run: a file or a value that may be a ceiling cannot be used. */
 	refusal?: string;
+	/** Set where `safety` is `contained`. */
+	contained?: Contained;
 	/** `.bowline` of the project; absent where that is the user's own. */
 	projectDirectory: string | undefined;
 }
@@ -64,6 +67,8 @@ export interface SettingsPlaces {
 	isRpc: boolean;
 	/** `--permission-mode`. */
 	permissionMode?: string;
+	/** `--contained`. */
+	isContained?: boolean;
 }
 
 /** Returns a value as a settings file may hold it, for another process that loads it again: without what the loader has added. */
@@ -100,6 +105,8 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 	let mayLackRules = false;
 	/** A file may have asked for a sandbox, or for a stricter one. */
 	let mayLackWalls = false;
+	/** A file may have asked to be contained. */
+	let mayLackSafety = false;
 	/** Describes the file or value that may have held a ceiling. */
 	let lostCeiling: string | undefined;
 	const lay = (layer: Values, source: string, refusal: Refusal = () => undefined, directory = places.cwd) => {
@@ -138,6 +145,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			}
 			const typed = members.length > 0 ? withMember(values[name], members, value) : asKind(row, value);
 			if (typed === undefined && name.startsWith("sandbox.")) mayLackWalls = true;
+			if (typed === undefined && name === "safety") mayLackSafety = true;
 			if (typed === undefined) {
 				warnings.push(`${source}: ${name} must be ${kindName(row)}; the value is ignored.`);
 				if (name.startsWith("task.budget.max")) lostCeiling ??= `${source}: ${name} must be ${kindName(row)}.`;
@@ -171,6 +179,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			const mayHold = (name: string) => text === undefined || text.includes(name);
 			if (mayHold("permissions")) mayLackRules = true;
 			if (mayHold("sandbox")) mayLackWalls = true;
+			if (mayHold("safety")) mayLackSafety = true;
 			if (mayHold("budget") && (directory === userDirectory || trusted)) lostCeiling ??= problem;
 			return {};
 		}
@@ -203,6 +212,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		layExplicit(await readExplicit(file, places.config), `--config ${places.config}`, undefined, dirname(file));
 	}
 	if (places.environment) layExplicit(await readJsoncText(places.environment, "BOWLINE_SETTINGS"), "BOWLINE_SETTINGS");
+	if (places.isContained) lay({ safety: "contained" }, "--contained");
 	for (const assignment of places.assignments) lay(parseAssignment(assignment), `--set ${assignment}`);
 	if (places.permissionMode !== undefined) lay({ "permissions.mode": places.permissionMode }, `--permission-mode ${places.permissionMode}`);
 	const mode = settings["permissions.mode"];
@@ -218,6 +228,22 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 		origins["sandbox.mode"] = "a settings file that cannot be used";
 		warnings.push('A setting of the sandbox cannot be used, so sandbox.mode is "read-only" until it is repaired.');
 	}
+
+	if (mayLackSafety && values.safety !== "contained" && !(origins.safety ?? "").startsWith("--set ")) {
+		values.safety = "contained";
+		origins.safety = "a settings file that cannot be used";
+		warnings.push('That file may ask for safety, so safety is "contained" until it is repaired.');
+	}
+	const contained =
+		values.safety === "contained"
+			? contain({
+					values,
+					origins,
+					rankOf,
+					isProject: (origin) => origin === projectSource,
+					unused: (origin, name, reason) => void unused.push(`${origin}: ${name} has no effect: ${reason}.`),
+				})
+			: undefined;
 
 	/** A ceiling given on the command line counts instead of the lost one. */
 	const hasOwnCeiling = Object.entries(origins).some(([name, origin]) => name.startsWith("task.budget.max") && origin.startsWith("--set "));
@@ -235,8 +261,18 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			!hasOwnCeiling && {
 				refusal: `A ceiling may be lost, so no prompt is run. ${lostCeiling} Mend it, leave the setting out, or set a ceiling with --set.`,
 			}),
+		...(contained && { contained }),
 		projectDirectory,
 	};
+}
+
+/** From the weakest place to the strongest. */
+const fromWeakest = [userSource, projectSource, "--config ", "BOWLINE_SETTINGS", "--"];
+
+function rankOf(origin: string | undefined): number | undefined {
+	const rank = fromWeakest.findIndex((beginning) => origin?.startsWith(beginning));
+	// What stands for a file that cannot be used comes from the weakest.
+	return origin === undefined ? undefined : Math.max(rank, 0);
 }
 
 /** Whether a value comes after the other in a list that begins with the strictest. */

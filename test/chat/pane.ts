@@ -27,6 +27,8 @@ export interface PaneOptions {
 	node?: string;
 	/** Start a shell instead, so that a test can type `command` into it. */
 	shell?: boolean;
+	/** The chat may ask whether to be contained. */
+	mayAsk?: boolean;
 }
 
 export class Pane {
@@ -46,6 +48,7 @@ export class Pane {
 		folder,
 		node = process.execPath,
 		shell = false,
+		mayAsk = false,
 	}: PaneOptions = {}) {
 		this.folder = folder ?? mkdtempSync(join(tmpdir(), "bowline-chat-"));
 		this.cwd = join(this.folder, "work");
@@ -57,7 +60,16 @@ export class Pane {
 			mkdirSync(dirname(join(this.cwd, path)), { recursive: true });
 			writeFileSync(join(this.cwd, path), content);
 		}
-		const words = ["--set", "retry.baseDelayMs=20", "--provider", "scripted", "--model", model ? "./script.json" : "echo", ...flags];
+		const words = [
+			"--set",
+			"retry.baseDelayMs=20",
+			"--provider",
+			"scripted",
+			"--model",
+			model ? "./script.json" : "echo",
+			...(mayAsk ? [] : ["--set", "safety=off"]),
+			...flags,
+		];
 		const variables = { BOWLINE_DIR: join(this.folder, "user"), BOWLINE_CHAT_MARK: this.folder, ...env };
 		const assignments = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
 		// The commands after the chat show how it ended, and whether the terminal is as it was.

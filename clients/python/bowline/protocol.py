@@ -33,6 +33,7 @@ __all__ = [
     "SandboxStateLimits",
     "SandboxStateProbesItem",
     "SandboxState",
+    "SafetyState",
     "ContextUsage",
     "AgentMessage",
     "UserMessage",
@@ -63,6 +64,7 @@ __all__ = [
     "BudgetCeiling",
     "CheckpointInfo",
     "FileChange",
+    "RunsLater",
     "SlashCommand",
     "SourceInfo",
     "McpServer",
@@ -388,6 +390,8 @@ class PermissionRule(_PermissionRule, total=False):
     path: str
     # For connections: `name`, `*.name` or an address, with `:port` or `:*`; without a port 443 and 80.
     host: str
+    # Instead of a tool: writes of files that run later on their own, see docs/security.md. Only to ask or to deny.
+    runsLater: bool
     # The reason. The person sees it on ask, the model on deny.
     because: str
     # With `host`: also where its name leads to a private address.
@@ -475,6 +479,7 @@ class SessionState(_SessionState, total=False):
     permissionMode: Literal["plan", "ask", "edit", "full"]
     # Open questions about tool calls.
     pendingPermissions: int
+    safety: SafetyState
     # Dialect `omp`: nothing runs, and nothing will start automatically.
     isSettled: bool
     contextUsage: ContextUsage
@@ -595,6 +600,14 @@ class SandboxState(_SandboxState, total=False):
     reason: str
     # What to do about it.
     remedy: str
+
+
+class SafetyState(TypedDict):
+    """What `safety` holds this session to. Absent where it is off."""
+
+    name: Literal["contained"]
+    # Settings that are looser than the word says; see docs/security.md.
+    loosened: List[str]
 
 
 class ContextUsage(TypedDict):
@@ -966,6 +979,18 @@ class FileChange(_FileChange, total=False):
     removed: int
 
 
+class _RunsLater(TypedDict):
+    # Relative to the `root` of `get_changes`.
+    path: str
+
+
+class RunsLater(_RunsLater, total=False):
+    """A changed file that runs later without being called by name; see docs/security.md."""
+
+    # What of it counts, such as `scripts`; `instructions` for what the next agent reads.
+    what: str
+
+
 class _SlashCommand(TypedDict):
     name: str
     source: Literal["extension", "prompt", "skill"]
@@ -1031,6 +1056,8 @@ class SourcedRule(_SourcedRule, total=False):
     path: str
     # For connections: `name`, `*.name` or an address, with `:port` or `:*`; without a port 443 and 80.
     host: str
+    # Instead of a tool: writes of files that run later on their own, see docs/security.md. Only to ask or to deny.
+    runsLater: bool
     # The reason. The person sees it on ask, the model on deny.
     because: str
     # With `host`: also where its name leads to a private address.
@@ -1939,6 +1966,8 @@ class RunResultEvent(_RunResultEvent, total=False):
     # As on the last `agent_end`.
     output: Any
     outputError: str
+    # With checkpoints: what the run changed of files that run later on their own. Absent when nothing.
+    runsLater: List[RunsLater]
 
 
 class _RunError(TypedDict):
@@ -2643,7 +2672,7 @@ class GetCheckpointsResult(_GetCheckpointsResult, total=False):
     leftOut: List[str]
 
 
-class GetChangesResult(TypedDict):
+class _GetChangesResult(TypedDict):
     # The directory that `path` members are relative to.
     root: str
     files: List[FileChange]
@@ -2651,6 +2680,11 @@ class GetChangesResult(TypedDict):
     diff: str
     # The difference is longer.
     truncated: bool
+
+
+class GetChangesResult(_GetChangesResult, total=False):
+    # Those of the files that run later on their own; absent when none does.
+    runsLater: List[RunsLater]
 
 
 class _RewindResult(TypedDict):

@@ -60,6 +60,21 @@ export function settingsFiles({ options, settings, cwd, userDirectory }: Patient
 	return [{ state: "ok", text: files.length ? files.join(", ") : "none; defaults are used" }];
 }
 
+/** What `safety` asks for, and what is looser. */
+export function safety({ settings }: Patient): Finding[] {
+	const loosened = settings.contained?.loosenedNow();
+	if (!loosened)
+		return [
+			{ state: "note", text: "an agent that obeys injected instructions is not held", remedy: 'Pass --contained, or set safety to "contained".' },
+		];
+	if (loosened.length === 0) return [{ state: "ok", text: `contained (${settings.origin("safety")})` }];
+	return loosened.map((name) => ({
+		state: "note",
+		text: `contained, but ${name} is looser: ${JSON.stringify(settings.get(name))} (${settings.origin(name)})`,
+		remedy: `Leave ${name} out to close it again.`,
+	}));
+}
+
 export function trust({ settings, cwd }: Patient): Finding[] {
 	if (settings.isTrusted) return [{ state: "ok", text: `${cwd} is trusted` }];
 	if (!existsSync(join(cwd, ".bowline"))) return [{ state: "ok", text: "this project has no code or settings of its own" }];

@@ -6,7 +6,7 @@ import { openWorkspace, type Workspace } from "../../live/workspace.ts";
 import type { Options } from "../../protocol/flags.ts";
 import { printJson } from "../json.ts";
 import { loopback } from "./doctor-loopback.ts";
-import { directories, git, node, proxy, ripgrep, settingsFiles, shell, trust } from "./doctor-machine.ts";
+import { directories, git, node, proxy, ripgrep, safety, settingsFiles, shell, trust } from "./doctor-machine.ts";
 import { mcp } from "./doctor-mcp.ts";
 import { models } from "./doctor-models.ts";
 import { sandbox } from "./doctor-sandbox.ts";
@@ -31,6 +31,7 @@ const checks: Record<string, Check> = {
 	directories,
 	settings: settingsFiles,
 	trust,
+	safety,
 	proxy,
 	models,
 	mcp,

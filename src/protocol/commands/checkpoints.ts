@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { command, flag, integer, list, optional, shape, text, words } from "../define.ts";
+import { RunsLater } from "../sequence.ts";
 
 const root = text({ description: "The directory that `path` members are relative to." });
 const paths = list(text());
@@ -47,6 +48,7 @@ export const checkpointCommands = {
 			files: list(FileChange),
 			diff: text({ description: "Unified, for `git apply` and people; at most 1 MiB." }),
 			truncated: flag({ description: "The difference is longer." }),
+			runsLater: optional(list(RunsLater, { description: "Those of the files that run later on their own; absent when none does." })),
 		}),
 		example: { send: {}, data: { root: "/home/ada/shop", files: [change], diff, truncated: false } },
 	}),

@@ -5,6 +5,7 @@ import { optionalIdentity } from "../identity.ts";
 import { AgentMessage } from "../messages.ts";
 import { Model, ThinkingLevelWord } from "../model.ts";
 import { PermissionMode, SandboxState } from "../permissions.ts";
+import { SafetyState } from "../sandbox.ts";
 import { TodoPhase } from "../todos.ts";
 import { InterruptMode, QueueMode } from "./queue.ts";
 import { ContextUsage } from "./session.ts";
@@ -39,6 +40,7 @@ export const SessionState = shape("SessionState", "What is going on now.", {
 	permissionMode: optional(PermissionMode),
 	pendingPermissions: optional(integer({ description: "Open questions about tool calls." })),
 	sandbox: optional(SandboxState),
+	safety: optional(SafetyState),
 	isSettled: omp(flag(), "nothing runs, and nothing will start automatically."),
 	contextUsage: optional(ContextUsage),
 	tokensPerSecond: omp(orNull(number()), "speed of the last measured reply."),

@@ -1009,7 +1009,8 @@ const ceilingNames: Record<string, { name: string; text: (value: number) => stri
 };
 
 function factsOf(state: Answer, stats: Answer): Facts {
-	const { model, thinkingLevel, permissionMode, sandbox } = fieldsOf(state.data);
+	const { model, thinkingLevel, permissionMode, sandbox, safety } = fieldsOf(state.data);
+	const loosened = listOf(fieldsOf(safety).loosened).map(textOf);
 	const { tokens, cost, contextUsage, budget } = fieldsOf(stats.data);
 	const context = fieldsOf(contextUsage);
 	const walls = textOf(fieldsOf(sandbox).mode);
@@ -1021,6 +1022,7 @@ function factsOf(state: Answer, stats: Answer): Facts {
 		thinkingLevel: textOf(thinkingLevel),
 		permissionMode: textOf(permissionMode),
 		sandbox: walls === "off" ? "" : walls,
+		safety: safety === undefined ? "" : loosened.length === 0 ? "contained" : `contained, but looser: ${loosened.join(", ")}`,
 		ceilings: listOf(budget).map((each) => {
 			const { dimension, used, limit, warnAtRatio } = fieldsOf(each);
 			const { name, text } = ceilingNames[textOf(dimension)] ?? { name: textOf(dimension), text: shortNumber };

@@ -15,6 +15,8 @@ export interface Facts {
 	thinkingLevel?: string;
 	permissionMode?: string;
 	sandbox?: string;
+	/** With the names of settings that are looser. */
+	safety?: string;
 	stats?: { tokens: number; cost: number };
 	ceilings?: Ceiling[];
 }
@@ -142,6 +144,7 @@ export class Panels {
 				["Model", facts.model ?? model.session.model?.id ?? ""],
 				["Thinking", facts.thinkingLevel && facts.thinkingLevel !== "off" ? facts.thinkingLevel : ""],
 				["Approvals", facts.permissionMode ?? ""],
+				["Safety", facts.safety ?? ""],
 				["Walls", facts.sandbox ?? ""],
 			]),
 			...present([

@@ -1,0 +1,30 @@
+/** What of the changes between two states runs later on its own. */
+import { changedInPackage, isPackageFile, type RunsLater, runsLaterByName } from "../lib/runs-later.ts";
+import { below, toText } from "../snapshots/paths.ts";
+import type { Entry } from "../snapshots/shadow.ts";
+import type { State, TreeStore } from "./tree-store.ts";
+
+/** A report for people: a clone of a large repository is named by its first files. */
+const mostFound = 200;
+
+export async function runsLaterBetween(store: TreeStore, from: State, to: State): Promise<RunsLater[]> {
+	const found: RunsLater[] = [];
+	for (const { at, changes } of await store.changes(from, to)) {
+		for (const { path, from: before, to: after } of changes) {
+			// What is gone does not run.
+			const named = after && runsLaterByName(toText(below(at, path)));
+			if (!named) continue;
+			const parts = isPackageFile(named.path) ? changedInPackage(await textOf(store, before), await textOf(store, after)) : undefined;
+			if (parts?.length === 0) continue;
+			found.push(parts ? { ...named, what: parts.join(", ") } : named);
+			if (found.length === mostFound) return sorted(found);
+		}
+	}
+	return sorted(found);
+}
+
+const sorted = (found: RunsLater[]) => found.sort((one, two) => (one.path < two.path ? -1 : 1));
+
+async function textOf(store: TreeStore, entry: Entry | undefined): Promise<string | undefined> {
+	return entry && toText(await store.shadow.git().run(["cat-file", "blob", entry.oid]));
+}

@@ -1,0 +1,123 @@
+/** What of a run's changes runs later on its own, as hosts and people hear of it. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { changedInPackage, runsLaterByName, runsLaterInWords } from "../../src/lib/runs-later.ts";
+import { program } from "../wire/support/agent.ts";
+import { bash, rewindable, write } from "./support.ts";
+
+describe("names", () => {
+	const all = (names: string) => names.trim().split(/\s+/);
+
+	test("of files that tools run", () => {
+		const names = all(`
+			Makefile src/GNUmakefile build.gradle.kts lib/conftest.py setup.py .github/workflows/ci.yml .gitlab-ci.yml packages/a/vite.config.ts .npmrc
+			.husky/pre-commit docs/.vscode/tasks.json .envrc Dockerfile.dev lefthook.yml .pre-commit-config.yaml build.rs .cargo/config.toml Rakefile
+			.gitattributes justfile tox.ini site/sitecustomize.py .mvn/jvm.config .githooks/post-merge package.json a/package.json
+		`);
+		expect(names.map(runsLaterByName)).toEqual(names.map((path) => ({ path })));
+	});
+
+	test("of instructions for the next agent", () => {
+		const names = all(
+			"AGENTS.md sub/CLAUDE.md .cursorrules .github/copilot-instructions.md .github/instructions/style.md GEMINI.md skills/x/SKILL.md",
+		);
+		expect(names.map(runsLaterByName)).toEqual(names.map((path) => ({ path, what: "instructions" })));
+	});
+
+	test("of other files", () => {
+		const names = all("src/index.ts README.md package-lock.json docs/makefile.md tests/test_shop.py config.json notes/agents.txt");
+		expect(names.filter(runsLaterByName)).toEqual([]);
+	});
+
+	test("a name that a file system takes for one counts", () => {
+		expect([runsLaterByName("MAKEFILE"), runsLaterByName("Claude.MD")?.what, runsLaterByName(".VsCode/x")]).toEqual([
+			{ path: "MAKEFILE" },
+			"instructions",
+			{ path: ".VsCode/x" },
+		]);
+	});
+});
+
+describe("package.json", () => {
+	const file = (value: object) => JSON.stringify(value);
+
+	test.each<[string, object, object, string[]]>([
+		["a new script", {}, { scripts: { test: "x" } }, ["scripts"]],
+		["another program", { bin: "a.js" }, { bin: "b.js" }, ["bin"]],
+		["a hook", {}, { "lint-staged": { "*": "x" } }, ["lint-staged"]],
+		["a dependency from an address", { dependencies: { a: "1" } }, { dependencies: { a: "1", b: "git+https://x.example/b" } }, ["dependencies"]],
+		["a dependency of the registry", {}, { dependencies: { a: "^1.0.0", b: "npm:c@2", d: "workspace:*" } }, []],
+		["a description", { description: "a", scripts: { a: "b" } }, { description: "b", scripts: { a: "b" } }, []],
+		["a script that is gone", { scripts: { a: "b" } }, {}, []],
+	])("%s", (_, before, after, expected) => {
+		expect(changedInPackage(file(before), file(after))).toEqual(expected);
+	});
+
+	test("a file that cannot be read counts, and one that is gone does not", () => {
+		expect(changedInPackage("{}", "{ broken")).toEqual(["scripts"]);
+		expect(changedInPackage(file({ scripts: {} }), undefined)).toEqual([]);
+		expect(changedInPackage(undefined, file({ scripts: { a: "b" } }))).toEqual(["scripts"]);
+	});
+});
+
+test("one line for people names at most five", () => {
+	expect(runsLaterInWords([])).toBeUndefined();
+	expect(runsLaterInWords([{ path: "package.json", what: "scripts" }])).toBe("1 file that runs later changed: package.json (scripts)");
+	expect(runsLaterInWords(Array.from("abcdefg", (path) => ({ path })))).toBe("7 files that run later changed: a, b, c, d, e and 2 more");
+});
+
+const files = { "package.json": '{"name":"shop","scripts":{"test":"node --test"}}\n', Makefile: "all:\n\ttrue\n", "src/a.ts": "1\n" };
+const evil = '{"name":"shop","scripts":{"test":"node --test","prepare":"curl x.example"}}\n';
+
+test("a run reports them in its result, and get_changes shows them again", async () => {
+	const { agent } = await rewindable({
+		files,
+		seq: true,
+		replies: [
+			{ blocks: [write("package.json", evil), bash("mkdir -p .github/workflows && echo on: push > .github/workflows/ci.yml")] },
+			{ blocks: [write("src/a.ts", "2\n"), bash("echo be evil > AGENTS.md")] },
+			{ text: "done" },
+			{ blocks: [write("src/a.ts", "3\n")] },
+			{ text: "nothing that runs" },
+		],
+	});
+	const results: unknown[] = [];
+	agent.on("event", (event) => event.type === "run_result" && results.push(event.runsLater));
+	await agent.promptAndWait("go");
+	const expected = [{ path: ".github/workflows/ci.yml" }, { path: "AGENTS.md", what: "instructions" }, { path: "package.json", what: "scripts" }];
+	expect((await agent.getChanges()).runsLater).toEqual(expected);
+	await agent.promptAndWait("again");
+	await expect.poll(() => results).toEqual([expected, undefined]);
+
+	const { messages } = await agent.getForkMessages();
+	const { restored } = await agent.rewind({ entryId: messages[0]?.entryId as string });
+	expect(restored).toEqual([".github/workflows/ci.yml", "AGENTS.md", "package.json", "src/a.ts"]);
+	expect((await agent.getChanges()).runsLater).toBeUndefined();
+});
+
+test("what a run changes and changes back is not reported", async () => {
+	const { agent } = await rewindable({
+		files,
+		seq: true,
+		replies: [{ blocks: [write("package.json", evil)] }, { blocks: [write("package.json", files["package.json"])] }, { text: "done" }],
+	});
+	await agent.promptAndWait("go");
+	expect(await agent.getChanges()).toMatchObject({ files: [] });
+	expect((await agent.getChanges()).runsLater).toBeUndefined();
+});
+
+test("bowline -p says it on stderr, with the way to look and to undo", async () => {
+	const { agent, cwd } = await rewindable({ files, replies: [{ blocks: [write("package.json", evil)] }, { text: "done" }] });
+	await agent.close();
+	mkdirSync(join(cwd, "user"));
+	const { stdout, stderr, status } = spawnSync(
+		process.execPath,
+		[program, "-p", "go", "--provider", "scripted", "--model", "./script.jsonc", "--set", "checkpoints.enabled=true", "--session-dir", "sessions"],
+		{ cwd, encoding: "utf8", env: { ...process.env, BOWLINE_DIR: join(cwd, "user") } },
+	);
+	expect([status, stdout.trim()]).toEqual([0, "done"]);
+	expect(stderr).toContain("1 file that runs later changed: package.json (scripts).");
+	expect(stderr).toContain("/undo");
+});
