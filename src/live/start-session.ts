@@ -17,10 +17,14 @@ export function directoryOf(workspace: Workspace): string {
 	return directoriesOf(workspace).directory;
 }
 
-/** A directory that the user names may hold the sessions of several working directories, so it has no former ones. */
+/** A directory that the user names may hold the sessions of several working directories, so it has no others, unless it is one of ours. */
 function directoriesOf({ options, settings, cwd, userDirectory }: Workspace): Pick<SessionDirectories, "directory"> & Partial<SessionDirectories> {
 	const given = options["session-dir"] ?? settings.get("sessionDir");
-	return given === undefined ? sessionDirectories(userDirectory, cwd) : { directory: resolve(cwd, given) };
+	const { directory, others } = sessionDirectories(userDirectory, cwd);
+	if (given === undefined) return { directory, others };
+	const named = resolve(cwd, given);
+	const ours = [directory, ...others];
+	return ours.includes(named) ? { directory: named, others: ours.filter((each) => each !== named) } : { directory: named };
 }
 
 export function openStore(workspace: Workspace, parts: Pick<TranscriptParts, "redact" | "now" | "onEntry">): SessionStore {

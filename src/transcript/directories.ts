@@ -1,20 +1,51 @@
 /** The directory in which the sessions of a working directory are stored. */
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { firstLine, isOtherDirectory } from "./first-line.ts";
 
-/** File systems allow 255 bytes for a name, some of them 143. */
+/** What most file systems allow for a name, and the least that some of them do. */
+const longestName = 255;
+const safeName = 143;
+/** Bytes of a path in a name that has a digest. */
 const longestReadable = 100;
 
 export interface SessionDirectories {
+	/** Where new sessions are stored. */
 	directory: string;
-	/** Where earlier versions stored them. Several working directories could share one. */
-	former: readonly string[];
+	/** Where other sessions of this working directory may be, together with those of others. */
+	others: readonly string[];
 }
 
-/** `<sessions>/--<working directory with its separators as dashes>--<digest>`: the digest distinguishes `client/a-b` from `client-a/b`. */
+/**
+ * `<sessions>/--<working directory with its separators as dashes>--`, which other programs of the family compute, too. `client/a-b` and `client-a/b`
+ * have the same name: the one that comes second, and a path too long for a name, get a directory with a digest, `--<path>--<digest>`.
+ */
 export function sessionDirectories(userDirectory: string, cwd: string): SessionDirectories {
 	const root = join(userDirectory, "sessions");
 	const dashed = cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-");
-	return { directory: join(root, `--${lastBytes(dashed, longestReadable)}--${digest(cwd)}`), former: [join(root, `--${dashed}--`)] };
+	const plain = `--${dashed}--`;
+	const family = join(root, plain);
+	const own = join(root, `--${lastBytes(dashed, longestReadable)}--${digest(cwd)}`);
+	const length = Buffer.byteLength(plain);
+	// Only a lookup in an existing directory tells whether a file system takes a long name.
+	const isTooLong = length > longestName || (length > safeName && !existsSync(root));
+	return !isTooLong && isFreeFor(family, cwd) ? { directory: family, others: [own] } : { directory: own, others: [family] };
+}
+
+/** Returns whether a directory can take the sessions of `cwd`: it does not exist, or the first session in it is not of another working directory. */
+function isFreeFor(directory: string, cwd: string): boolean {
+	let names: string[];
+	try {
+		names = readdirSync(directory);
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code === "ENOENT";
+	}
+	// Names begin with the time of creation.
+	for (const name of names.filter((each) => each.endsWith(".jsonl")).sort()) {
+		const header = firstLine(join(directory, name))?.header;
+		if (header?.cwd !== undefined) return !isOtherDirectory(header.cwd, cwd);
+	}
+	return true;
 }
 
 /** The end of a path says more than its beginning. Characters stay whole. */

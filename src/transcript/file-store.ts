@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CommandError } from "../lib/command-error.ts";
-import { firstLine } from "./first-line.ts";
+import { firstLine, isOtherDirectory } from "./first-line.ts";
 import { Lock } from "./lock.ts";
 import { openTranscript } from "./open.ts";
 import { fileStats, identityOf, realPlace } from "./place.ts";
@@ -12,8 +12,8 @@ import { Transcript, type TranscriptParts } from "./transcript.ts";
 export interface FileStoreOptions extends TranscriptParts {
 	/** Where new files go; nothing is written without one. */
 	directory: string | undefined;
-	/** Where earlier versions stored the sessions of this working directory, together with those of others. Given when `directory` belongs to `cwd` alone. */
-	former?: readonly string[];
+	/** Where else sessions of this working directory may be. Given when these directories belong to working directories; those of others are left out then. */
+	others?: readonly string[];
 	newSessionId: () => string;
 }
 
@@ -115,10 +115,15 @@ export class FileSessionStore implements SessionStore {
 		return resolve(this.#options.cwd, typeof session === "string" ? session : session.file);
 	}
 
-	/** The directories that hold the sessions of one: itself, and for our own the ones of earlier versions. */
+	/** The directories that hold the sessions of one: itself, or all those of this working directory. */
 	#groupOf(directory: string | undefined): string[] {
 		if (directory === undefined) return [];
-		return directory === this.#options.directory ? [directory, ...(this.#options.former ?? [])] : [directory];
+		return this.#isOfCwd(directory) ? [this.#options.directory as string, ...(this.#options.others as string[])] : [directory];
+	}
+
+	#isOfCwd(directory: string | undefined): boolean {
+		const { directory: own, others } = this.#options;
+		return directory !== undefined && others !== undefined && (directory === own || others.includes(directory));
 	}
 
 	/** The one that was written to last comes first. */
@@ -130,9 +135,7 @@ export class FileSessionStore implements SessionStore {
 	#referenceTo(file: string, directory: string | undefined): SessionReference | undefined {
 		const header = firstLine(file)?.header;
 		if (!header) return undefined;
-		const { cwd, former, directory: own } = this.#options;
-		const isElsewhere =
-			former !== undefined && directory === own && header.cwd !== undefined && header.cwd !== cwd && !header.cwd.includes("[redacted]");
+		const isElsewhere = this.#isOfCwd(directory) && header.cwd !== undefined && isOtherDirectory(header.cwd, this.#options.cwd);
 		return isElsewhere ? undefined : { id: header.id, file };
 	}
 }

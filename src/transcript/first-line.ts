@@ -33,6 +33,11 @@ export interface FirstLine {
 	end: number;
 }
 
+/** Whether the `cwd` of a header names another working directory. One that contained a secret could be any. */
+export function isOtherDirectory(ofHeader: string, cwd: string): boolean {
+	return ofHeader !== cwd && !ofHeader.includes("[redacted]");
+}
+
 /** The header of a session file, if these are the first bytes of one. */
 export function headerOf(bytes: Buffer): FirstLine | undefined {
 	let start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;

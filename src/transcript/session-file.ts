@@ -22,6 +22,8 @@ export interface SessionFileOptions {
 	/** Which session of this process, where it has several. */
 	owner?: string;
 	write?: Write;
+	/** Directories that are cleaned up together with its own when it is made. */
+	others?: readonly string[];
 }
 
 /** The file as it was when we last read or wrote it. */
@@ -38,19 +40,29 @@ export class SessionFile {
 	#isEmpty: boolean;
 	#owner: string | undefined;
 	#write: Write;
+	#others: readonly string[];
 	#descriptor: number | undefined;
 	#lock: Lock | undefined;
 	#known: Known | undefined;
 	/** The file that was made for a write that failed could not be removed. Nothing in it counts. */
 	#isLeftover = false;
 
-	constructor({ path, exists, isTorn, isEmpty = false, owner, write = (descriptor, bytes) => writeSync(descriptor, bytes) }: SessionFileOptions) {
+	constructor({
+		path,
+		exists,
+		isTorn,
+		isEmpty = false,
+		owner,
+		write = (descriptor, bytes) => writeSync(descriptor, bytes),
+		others = [],
+	}: SessionFileOptions) {
 		this.path = path;
 		this.exists = exists;
 		this.isTorn = isTorn;
 		this.#isEmpty = isEmpty;
 		this.#owner = owner;
 		this.#write = write;
+		this.#others = others;
 	}
 
 	/** Makes us the only writer. A file next to which no lock can be made can still be read. */
@@ -115,7 +127,7 @@ export class SessionFile {
 			// Where it cannot even be loaded there is a next time.
 			if (!this.exists)
 				import("./orphans.ts")
-					.then(({ cleanUp }) => cleanUp(dirname(this.path)))
+					.then(({ cleanUp }) => Promise.all([dirname(this.path), ...this.#others].map(cleanUp)))
 					.catch((error) => stderrLog().error("left-over session files could not be removed", error));
 			this.#isEmpty = false;
 			this.#isLeftover = false;

@@ -27,6 +27,8 @@ export interface TranscriptOptions extends TranscriptParts {
 	sessionId: string;
 	/** Directory for the file; nothing is written without one. */
 	directory: string | undefined;
+	/** Directories that are cleaned up together with it. */
+	others?: readonly string[];
 	/** The file itself, when its name is given. */
 	path?: string;
 	/** There is a file already, with nothing in it. */
@@ -59,7 +61,7 @@ export class Transcript implements TranscriptView {
 	#named: number | undefined;
 
 	constructor(options: TranscriptOptions, opened?: OpenedFile) {
-		const { cwd, sessionId, directory, parentSession, now, owner, write } = options;
+		const { cwd, sessionId, directory, others, parentSession, now, owner, write } = options;
 		this.#parts = options;
 		this.#lines = opened?.lines ?? new Lines();
 		this.#leaf = this.#lines.count - 1;
@@ -74,7 +76,7 @@ export class Transcript implements TranscriptView {
 		this.header = { type: "session", version: 3, id: sessionId, timestamp, cwd, ...(parentSession ? { parentSession } : {}) };
 		const path = options.path ?? (directory && join(directory, `${timestamp.replace(/[:.]/g, "-")}_${sessionId}.jsonl`));
 		const isEmpty = options.isEmptyFile ?? false;
-		if (path) this.#file = new SessionFile({ path: realPlace(path), exists: isEmpty, isEmpty, isTorn: false, owner, write });
+		if (path) this.#file = new SessionFile({ path: realPlace(path), exists: isEmpty, isEmpty, isTorn: false, owner, write, others });
 	}
 
 	get sessionId(): string {

@@ -1,6 +1,6 @@
 /** The store: which directory sessions are in, finding, leasing and removing them. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { sessionDirectories } from "../../src/transcript/directories.ts";
@@ -26,33 +26,87 @@ function write(directory: string, name: string, cwd: string, ageSeconds = 0): st
 	return path;
 }
 
-test("working directories whose names differ only in dashes do not share their sessions", () => {
-	const root = folder();
-	const [one, other] = [storeFor(root, "/client/a-secret"), storeFor(root, "/client-a/secret")];
-	const transcript = one.create();
+function stored(store: FileSessionStore): { id: string; file: string } {
+	const transcript = store.create();
 	transcript.append(said(user("hello")));
 	transcript.close();
-	expect(one.latest()).toEqual({ id: "a-secret-1", file: transcript.file });
-	expect(other.latest()).toBeUndefined();
-	expect(basename(dirname(transcript.file as string))).toMatch(/^--client-a-secret--[0-9a-f]{16}$/);
+	return { id: transcript.sessionId, file: transcript.file as string };
+}
+
+const directoryName = (file: string) => basename(dirname(file));
+
+test("sessions are where other programs of the family compute their directory", () => {
+	const root = folder();
+	expect(directoryName(stored(storeFor(root, "/home/me/my project")).file)).toBe("--home-me-my project--");
+	expect(sessionDirectories(root, "C:\\work\\it").directory).toBe(join(root, "sessions/--C--work-it--"));
 });
 
-test("sessions that an earlier version stored are found, each by its own working directory", async () => {
+test("working directories whose names differ only in dashes do not share their sessions", async () => {
 	const root = folder();
-	const former = join(root, "sessions/--client-a-secret--");
-	const first = write(former, "1_one.jsonl", "/client/a-secret", 10);
-	const second = write(former, "2_two.jsonl", "/client-a/secret", 5);
+	const session = stored(storeFor(root, "/client/a-secret"));
+	expect(directoryName(session.file)).toBe("--client-a-secret--");
+	const other = storeFor(root, "/client-a/secret");
+	expect(other.latest()).toBeUndefined();
+	const second = stored(other);
+	expect(directoryName(second.file)).toMatch(/^--client-a-secret--[0-9a-f]{16}$/);
+	expect(storeFor(root, "/client-a/secret").latest()).toEqual(second);
+	expect((await storeFor(root, "/client/a-secret").list()).sessions.map(({ id }) => id)).toEqual([session.id]);
+});
+
+test("sessions in a directory with a digest stay there and are found with the others, each by its own working directory", async () => {
+	const root = folder();
+	const plain = join(root, "sessions/--client-a-secret--");
+	const [digest = ""] = sessionDirectories(root, "/client/a-secret").others;
+	expect(basename(digest)).toMatch(/^--client-a-secret--[0-9a-f]{16}$/);
+	const old = write(digest, "1_old.jsonl", "/client/a-secret", 20);
+	const first = write(plain, "1_one.jsonl", "/client/a-secret", 10);
+	const second = write(plain, "2_two.jsonl", "/client-a/secret", 5);
 	const [one, other] = [storeFor(root, "/client/a-secret"), storeFor(root, "/client-a/secret")];
 	expect([one.latest(), other.latest()]).toEqual([
 		{ id: "one", file: first },
 		{ id: "two", file: second },
 	]);
+	expect((await one.list()).sessions.map(({ id }) => id)).toEqual(["one", "old"]);
 	expect((await other.list()).sessions.map(({ id }) => id)).toEqual(["two"]);
-	const transcript = one.create();
+	expect([one.named("old").file, one.withId("old")?.file]).toEqual([old, old]);
+	// A host may name either directory.
+	expect([one.latest(dirname(old)), one.latest(plain)]).toEqual([one.latest(), one.latest()]);
+	const transcript = one.open(one.named("old"));
 	transcript.append(said(user("newer")));
+	expect([transcript.file, one.latest()?.id]).toEqual([old, "old"]);
 	transcript.close();
-	expect(one.latest()?.file).toBe(transcript.file);
-	expect((await one.list(1)).omitted).toBe(2);
+	expect(dirname(stored(one).file)).toBe(plain);
+});
+
+test("the first session of a directory decides whose it is; what is no session does not", () => {
+	const root = folder();
+	const plain = join(root, "sessions/--a-b--");
+	write(plain, "2_two.jsonl", "/a/b");
+	writeFileSync(join(plain, "0_none.jsonl"), "no session\n");
+	mkdirSync(join(plain, "1_artifacts"));
+	expect(sessionDirectories(root, "/a/b").directory).toBe(plain);
+	expect(sessionDirectories(root, "/a-b").directory).not.toBe(plain);
+	write(plain, "1_one.jsonl", "/a-b");
+	expect(sessionDirectories(root, "/a/b").directory).not.toBe(plain);
+	expect(sessionDirectories(root, "/a-b").directory).toBe(plain);
+});
+
+test("a host that names one of the directories of a working directory gets the sessions of all of them", () => {
+	const root = folder();
+	const cwd = realpathSync(folder());
+	const plain = sessionDirectories(root, cwd).directory;
+	const [other] = sessionDirectories(root, cwd).others as [string];
+	write(plain, "1_one.jsonl", cwd, 10);
+	write(plain, "2_foreign.jsonl", "/elsewhere", 10);
+	write(other, "3_three.jsonl", cwd);
+	for (const directory of [plain, other]) {
+		const { stdout } = spawnSync(process.execPath, [program, "sessions", "--json", "--session-dir", directory], {
+			cwd,
+			env: { PATH: process.env.PATH, HOME: root, BOWLINE_DIR: root },
+			encoding: "utf8",
+		});
+		expect(JSON.parse(stdout)).toMatchObject({ directory, sessions: [{ id: "three" }, { id: "one" }], omitted: 0 });
+	}
 });
 
 test("a working directory with a long name has sessions, and goes on with them", () => {
@@ -133,4 +187,13 @@ test("the trash keeps a session for 30 days", async () => {
 			.map((name) => name.replace(/^\d+_/, ""))
 			.sort(),
 	).toEqual(["1", "29", "mine"]);
+});
+
+test("the trash of every directory of a working directory is emptied", async () => {
+	const root = folder();
+	const { directory, others } = sessionDirectories(root, "/w");
+	const places = [directory, ...others].map((each) => join(each, "trash/1_old"));
+	for (const place of places) mkdirSync(place, { recursive: true });
+	stored(storeFor(root, "/w"));
+	await expect.poll(() => places.filter((place) => existsSync(place))).toEqual([]);
 });
