@@ -73,7 +73,7 @@ export interface SessionFlags {
 	noApprove?: boolean;
 	/** What runs without an approval: plan, ask, edit or full (default). */
 	permissionMode?: "plan" | "ask" | "edit" | "full";
-	/** Hold an agent that obeys injected instructions: mode edit, sandbox, no network, checkpoints; see docs/security.md. */
+	/** Mode edit, sandbox, no network, checkpoints; see docs/security.md. */
 	contained?: boolean;
 	/** A settings file for this process. */
 	config?: string;

@@ -84,7 +84,7 @@ export const flags = {
 		doc: "What runs without an approval: plan, ask, edit or full (default)",
 		oneOf: permissionModes,
 	},
-	contained: { doc: "Hold an agent that obeys injected instructions: mode edit, sandbox, no network, checkpoints; see docs/security.md" },
+	contained: { doc: "Mode edit, sandbox, no network, checkpoints; see docs/security.md" },
 	config: { value: "file", doc: "A settings file for this process" },
 	set: { value: "key=value", doc: "One setting", repeats: true },
 	sandbox: {
