@@ -7,9 +7,10 @@ import type { SessionState } from "../protocol/commands/state.ts";
 /** By project: whether the person wants it contained. */
 type Answers = Record<string, boolean>;
 
-const question = `This is the first chat in this directory. "Contained" holds the agent also when a file or a page gives it orders: commands run in a
-sandbox without network and without your home directory, and what it does to the files can be taken back.
-Without it, everything runs with your rights. The answer is kept for this directory.
+const question = `This is the first chat in this directory. "Contained" holds the agent even when a
+file or a page gives it orders: its commands run in a sandbox without network and
+without your home directory, and what it does to your files can be taken back.
+Otherwise everything runs with your rights. The answer is kept for this directory.
 Start contained? [Y/n] `;
 
 /** Flags by which a person says it for one start. */

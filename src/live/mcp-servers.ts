@@ -157,11 +157,11 @@ async function collect({ workspace, warn, readJsonc }: McpParts): Promise<Collec
 
 /** The project's file as it is, or nothing. A broken one is reported and left out. */
 async function readProjectFile(cwd: string, readJsonc: McpParts["readJsonc"], warn: (text: string) => void): Promise<unknown> {
+	// A sandbox keeps the name from being taken with an empty directory, and removes it when the session ends.
+	if (statSync(join(cwd, projectFile), { throwIfNoEntry: false })?.isDirectory()) return undefined;
 	try {
 		return await readJsonc(textOf(await readRegular(join(cwd, projectFile), largestFile)), projectFile);
 	} catch (error) {
-		// A sandbox keeps the name from being taken with an empty directory.
-		if (statSync(join(cwd, projectFile), { throwIfNoEntry: false })?.isDirectory()) return undefined;
 		const { code, message, name } = error as NodeJS.ErrnoException;
 		const why = code ?? (name === "UnsuitableFile" ? message : undefined);
 		if (code !== "ENOENT" && code !== "ENOTDIR")

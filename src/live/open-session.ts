@@ -3,7 +3,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../lib/usage-error.ts";
-import type { Sandbox } from "../sandbox/index.ts";
 import { readJsoncText } from "../settings/settings.ts";
 import type { UnknownFlag } from "./arguments.ts";
 import { refuseUnknown, unexpectedText } from "./arguments.ts";
@@ -70,7 +69,9 @@ export interface OpenSession {
 export async function openSession(workspace: Workspace, front: Front, loading?: Promise<Extensions>, override?: Override): Promise<OpenSession> {
 	const { options, settings, subagent, sandbox } = workspace;
 	await sandbox?.open();
-	if (sandbox && !sandbox.state.active) front.warn(notActive(sandbox));
+	// Where one is required, each prompt is refused with the reason.
+	if (sandbox && !sandbox.state.active && sandbox.refusal === undefined)
+		front.warn(`There is no sandbox, and sandbox.required is false: commands run without it. ${sandbox.state.reason ?? ""}`.trim());
 	const budget = await loadBudget(settings, front.warn, subagent?.inheritance.budget);
 	const assembly = assemble(workspace, front, budget);
 	const { session, log } = assembly;
@@ -102,8 +103,4 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 	const ready = starting ? Promise.race([starting, live.leaving]) : Promise.resolve();
 	if (starting) live.lanes.hold(ready);
 	return { live, ready };
-}
-
-function notActive({ state, refusal }: Sandbox): string {
-	return refusal ?? `There is no sandbox, and sandbox.required is false: commands run without it. ${state.reason ?? ""}`.trim();
 }

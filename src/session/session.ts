@@ -203,8 +203,8 @@ export class Session {
 			const { runPeriod } = await import("./run.ts");
 			await runPeriod(period, this.activity, this.#parts);
 		} catch (error) {
-			const refusal = this.#unexpected(error);
-			period.prompt?.refuse(refusal);
+			// What an abort or the end of the session interrupts may fail in any way.
+			if (!period.controller.signal.aborted) period.prompt?.refuse(this.#unexpected(error));
 		}
 		period.prompt?.refuse(aborted);
 		if (prompt?.refusal?.code === "aborted") period.hasLostPrompt = true;

@@ -92,3 +92,14 @@ test("the sandbox is tried, and what is missing for it is said", () => {
 	const rules = JSON.stringify([{ action: "deny", tool: "read", path: "**/.env" }]);
 	expect(doctor(key, {}, "--set", `permissions.rules=${rules}`).stdout).toMatch(/^note .*rules about paths hold for file tools only/m);
 });
+
+test("says whether the session is contained, and names what is looser", () => {
+	expect(doctor({}).stdout).toMatch(
+		/^note +safety +an agent that obeys injected instructions is not held\n +→ Pass --contained, or set safety to "contained"\.$/m,
+	);
+	expect(doctor({}, {}, "--contained").stdout).toMatch(/^ok +safety +contained \(--contained\)$/m);
+	const settings = '{"safety":"contained","sandbox":{"network":"on"}}';
+	expect(doctor({}, { "user/settings.jsonc": settings }).stdout).toMatch(
+		/^note +safety +contained, but sandbox\.network is looser: "on" \(.*settings.*\)\n +→ Leave sandbox\.network out to close it again\.$/m,
+	);
+});

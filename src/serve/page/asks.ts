@@ -132,7 +132,7 @@ export class Asks {
 			fact("Asked by", origin.length ? origin.map((each) => `${textOf(each.agent)} ${textOf(each.id)}`).join(" › ") : ""),
 			fact("In", textOf(subject.cwd)),
 			fact("Touches", listOf(subject.targets).map(textOf).join(", ")),
-			fact("Walls", textOf(subject.sandbox) === "off" ? "no sandbox" : textOf(subject.sandbox)),
+			fact("Sandbox", textOf(subject.sandbox) === "off" ? "no sandbox" : textOf(subject.sandbox)),
 			fact("Why", textOf(question.reason)),
 		];
 		const diff = textOf(question.diff);

@@ -145,7 +145,7 @@ export class Panels {
 				["Thinking", facts.thinkingLevel && facts.thinkingLevel !== "off" ? facts.thinkingLevel : ""],
 				["Approvals", facts.permissionMode ?? ""],
 				["Safety", facts.safety ?? ""],
-				["Walls", facts.sandbox ?? ""],
+				["Sandbox", facts.sandbox ?? ""],
 			]),
 			...present([
 				facts.context &&

@@ -54,6 +54,15 @@ describeUnless(!browserPath && "chromium is not installed")("the page of the ser
 		expect([...first.trouble, ...second.trouble]).toEqual([]);
 	});
 
+	test("a session that is contained says so, and what is looser", { timeout: slow }, async () => {
+		const server = await serve({ args: ["--contained", "--no-sandbox"] });
+		const session = await server.create({ name: "Held" });
+		const own = await tab(server);
+		await openSession(own, session.id);
+		await says(own, ".panel.now", "contained, but looser: sandbox.mode");
+		expect(own.trouble).toEqual([]);
+	});
+
 	test("prompt, stream, tool, approval by mouse and by keyboard, diff, steer, stop; the file says the same", { timeout: slow }, async () => {
 		const command = (text: string) => ({ blocks: [{ text: `Run ${text}.` }, { tool: "bash", arguments: { command: text } }] });
 		const server = await serve({
