@@ -5,8 +5,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { catalogueText, type SourceModel } from "../src/models/catalogue-format.ts";
-import { routes } from "../src/models/routes.ts";
-import { cloudModels } from "./cloud-models.ts";
+import { apiName, routes } from "../src/models/routes.ts";
+import { withClouds } from "./cloud-models.ts";
 
 interface DevModel {
 	id: string;
@@ -53,8 +53,14 @@ const source = JSON.parse(readFileSync(file, "utf8"));
 const providers: Record<string, SourceModel[]> = {};
 if (source.providers) Object.assign(providers, source.providers);
 else for (const [name, entry] of Object.entries(source)) providers[name] = fromDev(name, entry as Parameters<typeof fromDev>[1]);
-for (const [name, models] of Object.entries(cloudModels(providers))) if (!providers[name]?.length) providers[name] = models;
-const known = Object.fromEntries(Object.entries(providers).filter(([name, models]) => routes.has(name) && models.length > 0));
+for (const [name, models] of Object.entries(providers)) {
+	const route = routes.get(name);
+	// Lists have names of their own for the APIs of clouds; each cloud has one.
+	if (route) providers[name] = models.map((model) => ({ ...model, api: apiName(model.api) ?? route.api }));
+}
+const known = Object.fromEntries(Object.entries(withClouds(providers)).filter(([name, models]) => routes.has(name) && models.length > 0));
+const unknown = Object.keys(providers).filter((name) => !routes.has(name));
+if (unknown.length > 0) process.stderr.write(`Left out, because no row of src/models/routes.ts has the name: ${unknown.join(", ")}\n`);
 const body = catalogueText(known);
 const head = `/** Made by scripts/refresh-models.ts: facts of ${date ?? source.asOf ?? "an unknown day"}. catalogue-format.ts describes the format. */\n`;
 writeFileSync(join(import.meta.dirname, "../src/models/catalogue-data.ts"), `${head}export const data = \`${body}\`;\n`);

@@ -105,7 +105,11 @@ export class Models implements SessionModels, ModelCatalogue {
 			if (!("problem" in named) && !(await registry.problem(named.model))) return named;
 		}
 		const available = await registry.available();
-		if (options.provider === undefined || scope?.length) return initialModel({ scope, settings: wishes }, available);
+		if (options.provider === undefined || scope?.length) {
+			const first = initialModel({ scope, settings: wishes }, available);
+			if (!first) this.#explainUnlisted([...(await registry.unlisted()).values()][0]);
+			return first;
+		}
 		// The user named the provider, so no other one is asked in its place.
 		const named = providerName(options.provider);
 		const found = initialModel(
@@ -116,7 +120,13 @@ export class Models implements SessionModels, ModelCatalogue {
 		// The provider is known, so the reason is its key or its address, and that is what the user can change.
 		const one = (await registry.all()).find(({ provider }) => provider === named);
 		this.#problem = (one && (await registry.refusal(one))) ?? this.#problem;
+		this.#explainUnlisted((await registry.unlisted()).get(named));
 		return undefined;
+	}
+
+	/** There is a key, and the catalogue lists no model for it. */
+	#explainUnlisted(problem: string | undefined): void {
+		if (problem !== undefined) this.#problem = { problem };
 	}
 
 	/** Looks up the model to start with and takes it. A failure only means that there is none. */

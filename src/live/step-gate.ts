@@ -12,6 +12,7 @@ import { emptyReply } from "../protocol/empty-reply.ts";
 import type { GateRequest, GateResponse } from "../protocol/gate.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import type { PermissionOrigin } from "../protocol/permissions.ts";
+import { pricesOf } from "../protocol/prices.ts";
 import type { ChildGate } from "../subagents/contracts.ts";
 import type { Assembly } from "./assemble.ts";
 import type { Sequence } from "./sequence.ts";
@@ -128,7 +129,7 @@ export class StepGate {
 				JSON.stringify(tools.map(({ name, description, parameters }) => ({ name, description, parameters }))).length;
 			const inputTokens = Math.ceil(characters / charactersPerToken);
 			const maxOutputTokens = maxTokens ?? model.maxTokens ?? 0;
-			const price = model.cost ?? { input: 0, output: 0 };
+			const price = pricesOf(model, { input: inputTokens });
 			const usd = Math.round(inputTokens * price.input + maxOutputTokens * price.output) / 1e6;
 			const denial = await this.ask({ kind: "model", estimate: { inputTokens, maxOutputTokens, usd } }, options.signal);
 			if (!denial) return stream(request, options);

@@ -6,6 +6,7 @@ import type { ProviderFailure, StreamEvent } from "../agent/contracts.ts";
 import type { ToolCall } from "../protocol/content.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import type { Model, Usage } from "../protocol/model.ts";
+import { pricesOf } from "../protocol/prices.ts";
 import { abortedText } from "../protocol/texts.ts";
 
 type Content = AssistantMessage["content"][number];
@@ -23,7 +24,8 @@ type Tokens = Pick<Usage, "input" | "output" | "cacheRead" | "cacheWrite">;
 
 /** Adds the price to token counts. `totalTokens` is the provider's own number where it has one. */
 export function priced(tokens: Tokens, model: Model, totalTokens?: number): Usage {
-	const price = (kind: keyof Tokens) => (tokens[kind] * model.cost[kind]) / 1e6;
+	const prices = pricesOf(model, tokens);
+	const price = (kind: keyof Tokens) => (tokens[kind] * prices[kind]) / 1e6;
 	const cost = { input: price("input"), output: price("output"), cacheRead: price("cacheRead"), cacheWrite: price("cacheWrite") };
 	return {
 		...tokens,

@@ -2,6 +2,7 @@
  * The catalogue as text, one model per line, so that a refresh reads well in a diff:
  *   `# provider`, then `@ api baseUrl`, then models: id, name, flags (r reasoning, i images), window, output, four prices, levels,
  *   parted by tabs. An empty name is the id; an empty level list is the default. Levels are `off=none`, or `off` alone when not offered.
+ *   Each price step follows the prices after a `;`: the tokens of input that it begins above, and its four prices.
  */
 import type { Model } from "../protocol/model.ts";
 import type { ApiName } from "./routes.ts";
@@ -32,12 +33,13 @@ function placeOf(model: SourceModel): string {
 
 function modelLine(model: SourceModel): string {
 	const flags = (model.reasoning ? "r" : "") + (model.input.includes("image") ? "i" : "");
-	const { input, output, cacheRead, cacheWrite } = model.cost;
+	const steps = [model.cost, ...(model.cost.tiers ?? [])].map((step) => {
+		const prices = [step.input, step.output, step.cacheRead, step.cacheWrite];
+		return ("inputTokensAbove" in step ? [step.inputTokensAbove, ...prices] : prices).join(" ");
+	});
 	const levels = Object.entries(model.thinkingLevelMap ?? {}).map(([level, word]) => (word === null ? level : `${level}=${word}`));
 	const name = model.name === model.id ? "" : model.name;
-	return [model.id, name, flags, model.contextWindow, model.maxTokens, [input, output, cacheRead, cacheWrite].join(" "), levels.join(" ")]
-		.join("\t")
-		.trimEnd();
+	return [model.id, name, flags, model.contextWindow, model.maxTokens, steps.join(";"), levels.join(" ")].join("\t").trimEnd();
 }
 
 /** The models of one section, whose lines do not include its head. */
@@ -53,7 +55,11 @@ export function readSection(provider: string, lines: readonly string[]): Model[]
 
 function readModel(provider: string, api: string, baseUrl: string, line: string): Model {
 	const [id = "", name = "", flags = "", window = "", output = "", prices = "", levels = ""] = line.split("\t");
-	const [inputPrice = 0, outputPrice = 0, cacheRead = 0, cacheWrite = 0] = prices.split(" ").map(Number);
+	const [plain = "", ...steps] = prices.split(";");
+	const tiers = steps.map((step) => {
+		const [above = "", ...rest] = step.split(" ");
+		return { inputTokensAbove: Number(above), ...readPrices(rest) };
+	});
 	const thinkingLevelMap = levels === "" ? undefined : Object.fromEntries(levels.split(" ").map(readLevel));
 	return {
 		id,
@@ -65,9 +71,14 @@ function readModel(provider: string, api: string, baseUrl: string, line: string)
 		input: flags.includes("i") ? ["text", "image"] : ["text"],
 		contextWindow: Number(window),
 		maxTokens: Number(output),
-		cost: { input: inputPrice, output: outputPrice, cacheRead, cacheWrite },
+		cost: { ...readPrices(plain.split(" ")), ...(tiers.length > 0 ? { tiers } : {}) },
 		...(thinkingLevelMap ? { compat: { thinkingLevelMap } } : {}),
 	};
+}
+
+function readPrices(prices: readonly string[]): Pick<Model["cost"], "input" | "output" | "cacheRead" | "cacheWrite"> {
+	const [input = 0, output = 0, cacheRead = 0, cacheWrite = 0] = prices.map(Number);
+	return { input, output, cacheRead, cacheWrite };
 }
 
 function readLevel(entry: string): [string, string | null] {

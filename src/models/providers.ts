@@ -106,7 +106,7 @@ export class Providers {
 	/** What is known of the same model elsewhere: its abilities, its limits, its price. */
 	async #factsOf({ same, priceFactor }: ReturnType<typeof kinOf>): Promise<Partial<Model>> {
 		for (const { provider, id } of same) {
-			const known = await this.#catalogue.fact(provider, id);
+			const known = (await this.#catalogue.of(provider)).find((model) => model.id === id);
 			if (!known) continue;
 			const { name, reasoning, input, contextWindow, maxTokens, compat } = known;
 			return { name, reasoning, input, contextWindow, maxTokens, cost: timesPrice(known.cost, priceFactor), ...(compat ? { compat } : {}) };
@@ -118,7 +118,7 @@ export class Providers {
 		const route = routes.get(provider);
 		const custom = await this.custom(provider);
 		const byId = new Map<string, Entry>();
-		for (const model of route ? await this.#catalogue.of(provider, route) : []) {
+		for (const model of route ? await this.#catalogue.of(provider) : []) {
 			const override = custom?.modelOverrides[model.id];
 			const own = override ? overridden(model, override) : model;
 			const place = this.#place(route, custom, override?.fields.baseUrl ?? model.baseUrl, override?.fields.baseUrl !== undefined);
@@ -160,7 +160,14 @@ export class Providers {
 /** Rounded, so that 0.1 * 1.1 is a price one can read. */
 function timesPrice(cost: Model["cost"], factor: number): Model["cost"] {
 	const times = (price: number) => Math.round(price * factor * 1e6) / 1e6;
-	return { input: times(cost.input), output: times(cost.output), cacheRead: times(cost.cacheRead), cacheWrite: times(cost.cacheWrite) };
+	const step = <Step extends Omit<Model["cost"], "tiers">>(one: Step): Step => ({
+		...one,
+		input: times(one.input),
+		output: times(one.output),
+		cacheRead: times(one.cacheRead),
+		cacheWrite: times(one.cacheWrite),
+	});
+	return { ...step(cost), ...(cost.tiers ? { tiers: cost.tiers.map(step) } : {}) };
 }
 
 function filled(url: string, env: Environment): { url: string; missing: string[] } {

@@ -312,6 +312,17 @@ export class ModelRegistry implements ModelAccess {
 		await Promise.all([this.#client.close(), this.#clouds?.then((clouds) => clouds.close())]);
 	}
 
+	/** Says of each provider with a key and without a listed model how to name one. */
+	async unlisted(): Promise<Map<string, string>> {
+		const said = new Map<string, string>();
+		for (const [provider, { isLocal }] of routes) {
+			const origin = isLocal ? undefined : await this.origin(provider);
+			if (origin === undefined || (await this.#providers.of(provider)).length > 0) continue;
+			said.set(provider, `${origin} is set, and the models of ${provider} are not listed: name one with --model ${provider}/<id>.`);
+		}
+		return said;
+	}
+
 	/** Files that would serve a cloud, though it is not set up: by provider. */
 	hints(): Map<string, string> {
 		const found = [...routes].map(([name, { cloud }]) => [name, cloud && cloudHint(cloud, this.#options.env)] as const);

@@ -68,8 +68,6 @@ export interface Route {
 	sharedSecrets?: readonly string[];
 	/** Runs on the user's own machine and needs no key. */
 	isLocal?: true;
-	/** Offers the catalogue's models of another provider besides its own. */
-	modelsOf?: string;
 	compat?: Partial<Compat>;
 	/** The flags of models that other companies made and this provider also serves, over those of the row. */
 	others?: { ids: RegExp; compat: Partial<Compat> };
@@ -98,8 +96,6 @@ const openai: Partial<Compat> = {
 const reservesOutput: Partial<Compat> = { maxTokensField: "max_completion_tokens", defaultMaxTokens: 16384 };
 const mistral: Partial<Compat> = {
 	supportsUsageInStreaming: false,
-	supportsReasoningEffort: false,
-	thinkingFormat: "none",
 	requiresAssistantAfterToolResult: true,
 	requiresThinkingAsText: true,
 	requiresMistralToolIds: true,
@@ -149,6 +145,7 @@ export const routes: ReadonlyMap<string, Route> = new Map([
 	row("meta", "openai-responses", "https://api.meta.ai/v1"),
 	chat("qwen-token-plan", "https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1", qwenPlan),
 	chat("qwen-token-plan-individual", "https://token-plan.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1", qwenPlan),
+	chat("qwen-token-plan-individual-cn", "https://token-plan.cn-beijing.maas.aliyuncs.com/compatible-mode/v1", qwenPlan),
 	chat("qwen-token-plan-cn", "https://token-plan.cn-beijing.maas.aliyuncs.com/compatible-mode/v1", qwenPlan),
 	chat("xiaomi", "https://api.xiaomimimo.com/v1", xiaomi),
 	chat("xiaomi-token-plan-ams", "https://token-plan-ams.xiaomimimo.com/v1", xiaomi),
@@ -170,7 +167,6 @@ export const routes: ReadonlyMap<string, Route> = new Map([
 		otherUrlVariable: "AZURE_OPENAI_ENDPOINT",
 		cloud: "azure",
 		sharedSecrets: ["AZURE_CLIENT_SECRET", "IDENTITY_HEADER"],
-		modelsOf: "openai",
 		compat: { ...openai, supportsStore: false },
 		others: {
 			ids: /deepseek|kimi|grok|llama|mi(?:ni)?stral|codestral|phi-|cohere|command-|qwen|jamba|glm-/i,
@@ -180,7 +176,6 @@ export const routes: ReadonlyMap<string, Route> = new Map([
 	row("google-vertex", "google-generative-ai", "https://aiplatform.googleapis.com/v1/publishers/google", {
 		keys: ["GOOGLE_CLOUD_API_KEY"],
 		cloud: "google",
-		modelsOf: "google",
 	}),
 	row("amazon-bedrock", "bedrock-converse", "https://bedrock-runtime.amazonaws.com", {
 		keys: ["AWS_BEARER_TOKEN_BEDROCK"],

@@ -16,12 +16,13 @@ const favourites: Record<string, readonly string[]> = {
 	openai: ["gpt-6.1-sol", "gpt-6-sol", "gpt-5.5"],
 	google: ["gemini-3.8-flash", "gemini-3.1-pro-preview", "gemini-2.5-pro"],
 	"google-vertex": ["gemini-3.8-flash", "gemini-3.1-pro-preview", "gemini-2.5-pro"],
-	"amazon-bedrock": ["global.anthropic.claude-opus-5", "global.anthropic.claude-sonnet-5"],
+	"amazon-bedrock": ["global.anthropic.claude-opus-5-5", "global.anthropic.claude-sonnet-5-5"],
 	azure: ["gpt-6.1-sol", "gpt-6-sol", "gpt-5.5"],
 	openrouter: ["anthropic/claude-opus-5.5", "anthropic/claude-sonnet-5.5", "openai/gpt-5.5"],
 	xai: ["grok-4.7"],
 	groq: ["openai/gpt-oss-120b"],
 	cerebras: ["gpt-oss-120b"],
+	mistral: ["mistral-large-4", "mistral-medium-latest"],
 	deepseek: ["deepseek-v4-pro"],
 	zai: ["glm-5.3"],
 	moonshotai: ["kimi-k3.1-pro"],
@@ -50,7 +51,7 @@ function compareIds(a: string, b: string): number {
 }
 
 /** Bedrock offers one model for several parts of the world; the one for all of them works everywhere. */
-const withoutArea = (id: string) => id.replace(/^(?:global|us|eu|apac|jp|au)\.(?=[a-z0-9]+\.)/, "");
+const withoutArea = (id: string) => id.replace(/^(?:global|us-gov|us|eu|apac|jp|au|ca|in)\.(?=[a-z0-9]+\.)/, "");
 const areaRank = (id: string) => (id.startsWith("global.") ? 0 : 1);
 
 /** The best of several that match: an alias without a date, of the newest version; else the newest date. */

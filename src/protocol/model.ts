@@ -7,6 +7,13 @@ export { type ThinkingLevel, thinkingLevels } from "./levels.ts";
 
 export const ThinkingLevelWord = words(...thinkingLevels, "max");
 
+const prices = { input: number(), output: number(), cacheRead: number(), cacheWrite: number() };
+
+const PriceTier = Type.Object(
+	{ inputTokensAbove: integer(), ...prices },
+	{ description: "The prices of a whole request whose input, cached tokens included, is above so many tokens." },
+);
+
 export const Model = shape("Model", "A model that can be asked.", {
 	id: text(),
 	name: text(),
@@ -17,7 +24,7 @@ export const Model = shape("Model", "A model that can be asked.", {
 	input: list(words("text", "image")),
 	contextWindow: integer(),
 	maxTokens: integer(),
-	cost: Type.Object({ input: number(), output: number(), cacheRead: number(), cacheWrite: number() }, { description: "USD per million tokens." }),
+	cost: Type.Object({ ...prices, tiers: optional(list(PriceTier)) }, { description: "USD per million tokens." }),
 	headers: optional(Type.Record(text(), text(), { description: "Extra request headers; secrets are never sent here." })),
 	compat: optional(jsonObject),
 	thinking: optional(Type.Object({ minLevel: optional(text()), maxLevel: optional(text()), mode: optional(text()) })),

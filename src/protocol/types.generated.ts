@@ -254,6 +254,13 @@ export interface Model {
 		output: number;
 		cacheRead: number;
 		cacheWrite: number;
+		tiers?: Array<{
+			inputTokensAbove: number;
+			input: number;
+			output: number;
+			cacheRead: number;
+			cacheWrite: number;
+		}>;
 	};
 	/** Extra request headers; secrets are never sent here. */
 	headers?: Record<string, string>;

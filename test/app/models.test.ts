@@ -27,6 +27,24 @@ test("with a key it lists that provider's models with prices, and never the key"
 	expect(text).not.toContain("canary");
 });
 
+test("it shows the steps of a price", async () => {
+	const text = await models(["claude-haiku-5-5"], { ANTHROPIC_API_KEY: "canary-0123456789" });
+	expect(text).toMatch(/^anthropic\/claude-haiku-5-5 .* 0\.1 \/ 0\.5, above 100K 0\.5 \/ 2\.5$/m);
+});
+
+test("a key of a provider whose models are not listed is told how to name one", async () => {
+	const said = "VENICE_API_KEY is set, and the models of venice are not listed: name one with --model venice/<id>.";
+	expect(await models([], { VENICE_API_KEY: "canary-0123456789" })).toContain(said);
+	const flags = ["-p", "--no-session", "hi"];
+	for (const more of [[], ["--provider", "venice"]]) {
+		const failed = await run(process.execPath, [program, ...more, ...flags], { env: { ...bare, VENICE_API_KEY: "canary-0123456789" } }).catch(
+			(error) => error,
+		);
+		expect(failed.stderr).toContain(`No model selected. ${said}`);
+	}
+	expect(await models([], { VENICE_API_KEY: "canary-0123456789", MISTRAL_API_KEY: "canary-0123456789" })).toContain("mistral/mistral-large-4 ");
+});
+
 test("a search also finds what a key is missing for", async () => {
 	const text = await models(["gemini-2.5-pro"]);
 	expect(text).toContain("No usable model matches.");

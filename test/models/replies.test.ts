@@ -349,6 +349,40 @@ describe("Responses", () => {
 	});
 });
 
+describe("price steps", () => {
+	const tiers = [
+		{ inputTokensAbove: 1000, input: 20, output: 100, cacheRead: 2, cacheWrite: 25 },
+		{ inputTokensAbove: 200, input: 4, output: 20, cacheRead: 0.4, cacheWrite: 5 },
+	];
+	const stepped = (one: Model): Model => ({ ...one, cost: { ...one.cost, tiers } });
+	const costOf = async (one: Model, events: object[]) => {
+		const last = await end(stepped(one), events);
+		return last.type === "done" ? last.message.usage.cost : undefined;
+	};
+
+	test.each([
+		[200, 2, 10],
+		[201, 4, 20],
+		[1001, 20, 100],
+	])("%d tokens of input cost %d and each of the output %d for a million", async (size, input, output) => {
+		const usage = { prompt_tokens: size, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 100 } };
+		const chat = await costOf(models.chat, [{ choices: [{ delta: { content: "a" }, finish_reason: "stop" }], usage }]);
+		expect(chat?.input).toBeCloseTo(((size - 100) * input) / 1e6, 12);
+		expect(chat?.cacheRead).toBeCloseTo((100 * input) / 10 / 1e6, 12);
+		expect(chat?.output).toBeCloseTo((10 * output) / 1e6, 12);
+	});
+
+	test("what is written to the cache counts to the size, and an hour of it costs the step's price", async () => {
+		const usage = { input_tokens: 1, output_tokens: 1, cache_creation_input_tokens: 300, cache_creation: { ephemeral_1h_input_tokens: 300 } };
+		const cost = await costOf(models.anthropic, [
+			{ type: "message_start", message: { usage } },
+			{ type: "message_delta", delta: { stop_reason: "end_turn" } },
+			{ type: "message_stop" },
+		]);
+		expect(cost?.cacheWrite).toBeCloseTo((300 * 8) / 1e6, 12);
+	});
+});
+
 describe("Google", () => {
 	const fragment = (parts: unknown[], finishReason?: string) => ({ candidates: [{ content: { parts }, ...(finishReason ? { finishReason } : {}) }] });
 

@@ -116,6 +116,16 @@ describe("Mistral", () => {
 		expect((await ask("mistral", "mistral-medium-latest", transcript(earlier))).stopReason).toBe("stop");
 	});
 
+	test("the level goes as the word that the model knows", async () => {
+		server.answer(host(rules, said));
+		await ask("mistral", "mistral-medium-latest", [user("hi")], { thinkingLevel: "high" });
+		expect(lastBody().reasoning_effort).toBe("high");
+		await ask("mistral", "mistral-medium-latest", [user("hi")], { thinkingLevel: "off" });
+		expect(lastBody().reasoning_effort).toBe("none");
+		await ask("mistral", "codestral-latest", [user("hi")], { thinkingLevel: "high" });
+		expect(lastBody()).not.toHaveProperty("reasoning_effort");
+	});
+
 	test("ids are the same each time, and nine good characters are kept", async () => {
 		const own = spoken("chat", {
 			calls: [

@@ -25,6 +25,7 @@ __all__ = [
     "Disposition",
     "SessionStateDumpToolsItem",
     "SessionState",
+    "ModelCostTiersItem",
     "ModelCost",
     "ModelThinking",
     "Model",
@@ -493,13 +494,27 @@ class SessionState(_SessionState, total=False):
     fastModeActive: bool
 
 
-class ModelCost(TypedDict):
-    """USD per million tokens."""
+class ModelCostTiersItem(TypedDict):
+    """The prices of a whole request whose input, cached tokens included, is above so many tokens."""
 
+    inputTokensAbove: int
     input: float
     output: float
     cacheRead: float
     cacheWrite: float
+
+
+class _ModelCost(TypedDict):
+    input: float
+    output: float
+    cacheRead: float
+    cacheWrite: float
+
+
+class ModelCost(_ModelCost, total=False):
+    """USD per million tokens."""
+
+    tiers: List[ModelCostTiersItem]
 
 
 class ModelThinking(TypedDict, total=False):

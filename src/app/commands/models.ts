@@ -20,6 +20,7 @@ export async function listModels(search: string, options: Options): Promise<void
 	const [available, local] = await Promise.all([registry.available(), registry.local()]);
 	const usable = unique([...local, ...available]).filter(fits);
 	const others = words.length ? (await registry.all()).filter((model) => fits(model) && !usable.some((other) => isSame(model, other))) : [];
+	const unlisted = [...(await registry.unlisted()).values()].filter((text) => words.every((word) => text.toLowerCase().includes(word)));
 	await registry.close();
 	if (options.json) return printJson({ models: usable, withoutKey: others });
 
@@ -33,6 +34,7 @@ export async function listModels(search: string, options: Options): Promise<void
 		print(others.slice(0, 40));
 		if (others.length > 40) console.log(`... and ${others.length - 40} more; search for less.`);
 	}
+	for (const text of unlisted) console.log(`\n${printableLine(text)}`);
 	if (!usable.length || others.length) {
 		console.log("\nSet a provider's key, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start a local server, or describe your own");
 		console.log(`provider in ${printableLine(userDirectory)}/models.jsonc. All of them: docs/providers.md.`);
@@ -61,7 +63,7 @@ function print(models: readonly Model[]): void {
 		tokens(model.maxTokens),
 		model.reasoning ? `up to ${supportedLevels(model).at(-1)}` : "no",
 		model.input.includes("image") ? "yes" : "no",
-		model.cost.input || model.cost.output ? `${model.cost.input} / ${model.cost.output}` : "free or unknown",
+		priceOf(model),
 	]);
 	const head = ["model", "context", "output", "thinking", "images", "$ per million in / out"];
 	const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
@@ -71,6 +73,13 @@ function print(models: readonly Model[]): void {
 			.join("  ")
 			.trimEnd();
 	console.log(printable([head, ...rows].map(line).join("\n")));
+}
+
+/** The prices, and those of each step: `0.1 / 0.5, above 100K 0.5 / 2.5`. */
+function priceOf({ cost }: Model): string {
+	if (!cost.input && !cost.output) return "free or unknown";
+	const steps = (cost.tiers ?? []).map(({ inputTokensAbove, input, output }) => `, above ${tokens(inputTokensAbove)} ${input} / ${output}`);
+	return `${cost.input} / ${cost.output}${steps.join("")}`;
 }
 
 const tokens = (count: number) => (count >= 1_000_000 ? `${count / 1_000_000}M` : `${Math.round(count / 1000)}K`);

@@ -4,6 +4,7 @@ import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage } from "../../protocol/messages.ts";
 import type { Model, Usage } from "../../protocol/model.ts";
+import { pricesOf } from "../../protocol/prices.ts";
 import {
 	type Api,
 	type Call,
@@ -289,7 +290,7 @@ class MessagesDecoder implements Decoder {
 	#priced(): Usage {
 		const usage = priced({ ...this.#tokens }, this.#call.model);
 		if (this.#hourly === 0) return usage;
-		const extra = (this.#hourly * this.#call.model.cost.cacheWrite * 0.6) / 1e6;
+		const extra = (this.#hourly * pricesOf(this.#call.model, usage).cacheWrite * 0.6) / 1e6;
 		return { ...usage, cost: { ...usage.cost, cacheWrite: usage.cost.cacheWrite + extra, total: usage.cost.total + extra } };
 	}
 

@@ -5,6 +5,7 @@ import { EventStreamReader } from "../../lib/event-stream.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage } from "../../protocol/messages.ts";
 import type { Model, Usage } from "../../protocol/model.ts";
+import { pricesOf } from "../../protocol/prices.ts";
 import {
 	type Api,
 	type Call,
@@ -276,7 +277,7 @@ class ConverseDecoder implements Decoder {
 	/** Writes that are kept for an hour cost twice the input price instead of one and a quarter times it. */
 	#priced(usage: Usage, hourly: number): Usage {
 		if (hourly === 0) return usage;
-		const extra = (hourly * this.#call.model.cost.cacheWrite * 0.6) / 1e6;
+		const extra = (hourly * pricesOf(this.#call.model, usage).cacheWrite * 0.6) / 1e6;
 		return { ...usage, cost: { ...usage.cost, cacheWrite: usage.cost.cacheWrite + extra, total: usage.cost.total + extra } };
 	}
 

@@ -15,15 +15,17 @@ const regionalFactor = 1.1;
 
 export function kinOf(provider: string, id: string): Kin {
 	if (provider === "amazon-bedrock") return ofBedrock(id);
+	if (provider === "azure") return { same: [{ provider: "openai", id }], priceFactor: 1 };
 	if (provider === "google-vertex" && /^claude-/.test(id))
 		return { api: "anthropic-vertex", same: ofClaude(id.replace(/@default$/, "").replace("@", "-")), priceFactor: 1 };
+	if (provider === "google-vertex") return { same: [{ provider: "google", id }], priceFactor: 1 };
 	return none;
 }
 
 /** `arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.claude-opus-4-5-20251101-v1:0` is `claude-opus-4-5` as well. */
 function ofBedrock(id: string): Kin {
 	const name = /^arn:[^/]*\/(.+)$/.exec(id)?.[1] ?? id;
-	const [, area = "", rest = name] = /^(us-gov|us|eu|apac|ap|jp|au|ca|sa|me|global)\.(.+)$/.exec(name) ?? [];
+	const [, area = "", rest = name] = /^(us-gov|us|eu|apac|ap|jp|au|ca|in|sa|me|global)\.(.+)$/.exec(name) ?? [];
 	const others = ["global.", "us.", "eu.", ""].map((prefix) => ({ provider: "amazon-bedrock", id: `${prefix}${rest}` }));
 	const claude = /^anthropic\.(claude-.+)$/.exec(rest)?.[1];
 	if (claude === undefined) return { same: others, priceFactor: 1 };

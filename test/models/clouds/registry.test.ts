@@ -79,7 +79,8 @@ describe("what is known of a model", () => {
 		["eu.anthropic.claude-opus-5-5", 4.4],
 		["anthropic.claude-haiku-4-5-20251001-v1:0", 1],
 		["arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic.claude-opus-4-6-v1", 5.5],
-		["eu.amazon.nova-pro-v1:0", 0.8],
+		["eu.amazon.nova-pro-v1:0", 0.92],
+		["sa.amazon.nova-pro-v1:0", 0.8],
 	])("%s costs %d for a million tokens, wherever it is listed", async (id, input) => {
 		expect(await make().find("amazon-bedrock", id)).toMatchObject({ id, api: "bedrock-converse", input: ["text", "image"], cost: { input } });
 	});
@@ -91,8 +92,8 @@ describe("what is known of a model", () => {
 
 	test("a part of a name means the newest for all of the world", async () => {
 		const models = await make({ AWS_PROFILE: "work" }).available();
-		expect(matchModel("opus", models)?.model.id).toBe("global.anthropic.claude-opus-5");
-		expect(matchModel("bedrock/haiku", models)?.model.id).toBe("global.anthropic.claude-haiku-4-5-20251001-v1:0");
+		expect(matchModel("opus", models)?.model.id).toBe("global.anthropic.claude-opus-5-5");
+		expect(matchModel("bedrock/haiku", models)?.model.id).toBe("global.anthropic.claude-haiku-5-5");
 		expect(matchModel("us.anthropic.claude-opus-4-7:high", models)).toMatchObject({ model: { id: "us.anthropic.claude-opus-4-7" }, level: "high" });
 	});
 });
