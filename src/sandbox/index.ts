@@ -12,7 +12,7 @@ import { outsideEnvironment } from "./environment.ts";
 import { ConfinedFiles } from "./files.ts";
 import { Guard } from "./guard.ts";
 import { between, follow, isWithin, linkInside, look, outermost, realPath } from "./paths.ts";
-import { escapes, hasPassed, probe } from "./probe.ts";
+import { escapes, hasPassed, type ProbeResult, probe } from "./probe.ts";
 import { explain, findProgram, findPrograms, type MachineKind, type Programs, thisMachine, type Unavailable } from "./programs.ts";
 import type { HostProxy, JudgeConnection } from "./proxy.ts";
 import type { PathRule } from "./ruled-paths.ts";
@@ -393,8 +393,7 @@ export class Sandbox {
 			});
 			const failed = results.filter((each) => !hasPassed([each]));
 			if (!hasPassed(results)) {
-				const names = failed.map(({ name, result }) => `${name} ${result}`).join(", ");
-				this.#unavailable({ reason: `the sandbox does not hold: ${names}`, remedy: "See bowline doctor, and docs/sandbox.md." });
+				this.#unavailable(whyOpen(failed, survey.ground));
 				this.#state = { ...this.#state, probes: escapes(results) };
 				return;
 			}
@@ -566,6 +565,18 @@ function misledOne(found: readonly NamedRoot[]): Unavailable | undefined {
 			remedy: "Put the directory back and start again.",
 		};
 	return undefined;
+}
+
+/** A home below a directory that is private inside is private itself: a write there proves nothing, so the walls cannot be tried. */
+function whyOpen(failed: readonly ProbeResult[], { home, temporary }: Pick<View, "temporary"> & { home: string | undefined }): Unavailable {
+	const place = Object.keys(temporary).find((directory) => home !== undefined && isWithin(home, directory));
+	if (place !== undefined && failed.every(({ name }) => name === "write_outside"))
+		return {
+			reason: `the home directory ${home} is below ${place}, which commands see as a private directory of their own, with another home in it`,
+			remedy: `Set HOME to a directory that is not below ${Object.keys(temporary).join(" or ")}.`,
+		};
+	const names = failed.map(({ name, result }) => `${name} ${result}`).join(", ");
+	return { reason: `the sandbox does not hold: ${names}`, remedy: "See bowline doctor, and docs/sandbox.md." };
 }
 
 function explainFailure(text: string): Unavailable {

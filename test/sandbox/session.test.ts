@@ -1,5 +1,5 @@
 /** Sessions inside: what goes on working, what ends, and what is refused when there are no walls. */
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { describeUnless } from "../unless.ts";
@@ -255,6 +255,31 @@ describeUnless(missing)("sessions in a sandbox", () => {
 			expect(text).toContain(
 				`The sandbox that this session requires is not available: the sandbox does not hold: ${names.map((name) => `${name} open`).join(", ")}`,
 			);
+		});
+
+		test("a project in a home below the directory for temporary files is refused with the reason and the remedy", async () => {
+			const machine = machineOf();
+			const home = realpathSync(mkdtempSync(join("/tmp", "bowline-home-")));
+			const work = join(home, "work");
+			mkdirSync(work);
+			const inWork = ["/bin/sh", "-c", `cd ${work} && exec "$@"`, "sh"];
+			const readyOf = async (env: Record<string, string>) => {
+				const agent = machine.start([], inside, env, inWork);
+				const [ready] = await agent.until(({ type }) => type === "ready");
+				agent.child.stdin?.end();
+				await agent.gone;
+				return ready?.sandbox;
+			};
+			try {
+				expect(await readyOf({ HOME: home })).toMatchObject({
+					active: false,
+					reason: `the home directory ${home} is below /tmp, which commands see as a private directory of their own, with another home in it`,
+					remedy: "Set HOME to a directory that is not below /tmp or /var/tmp.",
+				});
+				expect(await readyOf({})).toMatchObject({ active: true, verified: true });
+			} finally {
+				rmSync(home, { recursive: true });
+			}
 		});
 
 		test("a bubblewrap that begins to pretend is found out by the next cell, by our own git, and after a change of mode", async () => {
