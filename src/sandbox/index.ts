@@ -287,6 +287,7 @@ export class Sandbox {
 			innerRoots: roots.inner,
 			home: home === undefined ? undefined : realPath(home),
 			isHomeHidden: setting("sandbox.home") === "hidden",
+			variables: env,
 			userDirectory: this.#input.userDirectory,
 			path: env.PATH ?? "",
 			hidden: setting("sandbox.hidden"),

@@ -2,12 +2,12 @@
  * Looks at the machine and makes a view of it, again for each command. No look is kept for the next one: a command or a person may have changed
  * anything meanwhile, and what a stale look misses is open.
  */
-import { closeSync, constants, mkdirSync, openSync, readlinkSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, readdirSync, readlinkSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { askGitForNamedFiles, type GitNamedFile } from "../lib/git-named-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { type GitTrap, trapsIn } from "./git-traps.ts";
-import { hiddenForRoot, hiddenInHome, protectedNames, shownInUserDirectory } from "./lists.ts";
+import { hiddenForRoot, hiddenInHome, movedByVariable, protectedNames, shownInUserDirectory } from "./lists.ts";
 import { entriesOf, follow, inDirectory, isCovered, isWithin, linkInside, look, nearest, outermost, realPath } from "./paths.ts";
 import { repositoriesIn } from "./repository-scan.ts";
 import { type PathRule, ruledPaths } from "./ruled-paths.ts";
@@ -24,6 +24,8 @@ export interface Ground {
 	innerRoots?: readonly string[];
 	home: string | undefined;
 	isHomeHidden: boolean;
+	/** Variables of this process: some say where programs keep their keys. */
+	variables?: Readonly<Record<string, string | undefined>>;
 	userDirectory: string;
 	/** `PATH` of commands. */
 	path: string;
@@ -64,9 +66,14 @@ export class Survey {
 	#isUnwatched = false;
 	/** Traps that were in git directories before any command ran. They are the user's own. */
 	readonly #ownTraps: readonly GitTrap[];
+	/** In the home, and where variables say that they are: by their folders. */
+	readonly #listedNames: ReadonlyMap<string, readonly string[]>;
 
 	constructor(ground: Ground) {
 		this.ground = ground;
+		const { home } = ground;
+		const inHome = home === undefined ? [] : hiddenInHome.map((name) => inDirectory(home, name));
+		this.#listedNames = byFolder([...inHome, ...movedNames(ground)]);
 		this.#trusted = [...new Set(ground.roots.flatMap((root) => repositoryOf(root) ?? []))];
 		this.#ownTraps = [];
 		this.#ownTraps = this.gitTraps();
@@ -300,8 +307,8 @@ export class Survey {
 
 	/** Paths that are hidden, as lists and settings name them. */
 	#hiddenNames(): string[] {
-		const { home, userDirectory, hidden } = this.ground;
-		return [...(home === undefined ? [] : hiddenInHome.map((name) => inDirectory(home, name))), userDirectory, ...hidden];
+		const { userDirectory, hidden } = this.ground;
+		return [...present(this.#listedNames), userDirectory, ...hidden];
 	}
 
 	#hidden(): HiddenPath[] {
@@ -335,6 +342,43 @@ export class Survey {
 		return entries.flatMap((entry) =>
 			this.#outOfReach(entry).filter((place) => place !== home && (place === entry || !hidden.some((outer) => isWithin(place, outer)))),
 		);
+	}
+}
+
+/**
+ * Returns the hidden names of the home that variables move to another place. Devices are skipped: `HISTFILE=/dev/null` keeps no history. So is what
+ * holds the home or a writable directory, which cannot be hidden as a whole.
+ */
+function movedNames({ variables = {}, home, roots }: Ground): string[] {
+	const holdsTooMuch = (path: string) => [...roots, ...(home === undefined ? [] : [home])].some((inner) => isWithin(inner, path));
+	return Object.entries(movedByVariable).flatMap(([variable, place]) => {
+		const paths = (variables[variable] ?? "").split(delimiter).filter((path) => isAbsolute(path) && !/^\/(dev|proc|sys)(\/|$)/.test(path));
+		const names = hiddenInHome.filter((name) => isWithin(`/${name}`, `/${place}`)).map((name) => name.slice(place.length));
+		return paths.flatMap((path) => names.map((name) => join(path, name))).filter((path) => !holdsTooMuch(realPath(path) ?? path));
+	});
+}
+
+function byFolder(paths: readonly string[]): Map<string, string[]> {
+	const folders = new Map<string, string[]>();
+	for (const path of paths) folders.set(dirname(path), [...(folders.get(dirname(path)) ?? []), path]);
+	return folders;
+}
+
+/** Returns those that exist. One list of a folder costs less than a look at each of the hundreds of names that most homes do not have. */
+function present(folders: ReadonlyMap<string, readonly string[]>): string[] {
+	return [...folders].flatMap(([folder, paths]) => {
+		if (!look(folder)) return [];
+		const names = namesIn(folder);
+		return paths.filter((path) => names?.has(basename(path).toLowerCase()) !== false && look(path));
+	});
+}
+
+/** Returns the names in a folder, in lower case as some disks take them, or undefined where it can be passed and not listed. */
+function namesIn(folder: string): Set<string> | undefined {
+	try {
+		return new Set(readdirSync(folder).map((name) => name.toLowerCase()));
+	} catch {
+		return undefined;
 	}
 }
 
