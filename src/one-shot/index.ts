@@ -97,10 +97,10 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 		await writer.drained();
 	};
 
-	const outcome = new Outcome();
+	const outcome = new Outcome(isJson && dialect.endsWellAfterFailedReplies);
 	if (isJson) writer.write(toLine(live.session.transcript.header));
 	live.observe(outcome.hear);
-	live.observe(isJson ? events.write : (event) => report(event, warn));
+	live.observe(isJson ? (event) => events.write(outcome.explained(event)) : (event) => report(event, warn));
 	const result = await askAll({ live, ready }, prompts, { outcome, ending, refuse, warn });
 	// The interruption ends the process, and needs no explanation.
 	if (ending.hasBegun) return;
@@ -140,10 +140,10 @@ async function askAll({ live, ready }: OpenSession, prompts: readonly OneShotPro
 			const { model } = live.session.choice;
 			if (prompt.images.length > 0 && model?.input.includes("image") === false)
 				warn(`${model.id} cannot look at images; the prompt says that there are some.`);
-			outcome.begin();
+			outcome.begin(prompt.outputSchema !== undefined);
 			const refusal = await ask(prompt, live);
 			if (refusal !== undefined) refuse("prompt", refusal);
-			result = outcome.result(refusal, prompt.outputSchema !== undefined);
+			result = outcome.result(refusal);
 			if (result.code === exitCodes.done) continue;
 			const left = prompts.length - index - 1;
 			if (left > 0) warn(`${left === 1 ? "One more prompt was" : `${left} more prompts were`} not sent.`);

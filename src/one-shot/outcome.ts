@@ -21,6 +21,15 @@ export class Outcome {
 	#output: Pick<EventOf<"agent_end">, "output" | "outputError"> = {};
 	#exceeded: BudgetReason | undefined;
 
+	/** Whether the prompt asked for a value. */
+	#isValue = false;
+	#mayFail: boolean;
+
+	/** `mayFail`: a reply that failed counts as success. */
+	constructor(mayFail = false) {
+		this.#mayFail = mayFail;
+	}
+
 	hear = (event: AgentEvent): void => {
 		if (event.type === "message_end" && event.message.role === "assistant") this.#last = event.message;
 		else if (event.type === "agent_end") this.#output = { output: event.output, outputError: event.outputError };
@@ -28,16 +37,25 @@ export class Outcome {
 	};
 
 	/** The next prompt is asked. */
-	begin(): void {
+	begin(isValue: boolean): void {
 		this.#last = undefined;
 		this.#output = {};
+		this.#isValue = isValue;
+	}
+
+	/** Adds to the last event of a prompt why it failed. */
+	explained(event: AgentEvent): AgentEvent {
+		if (event.type !== "agent_settled" || event.aborted) return event;
+		const { problem } = this.result();
+		return problem === undefined ? event : { ...event, errorMessage: problem };
 	}
 
 	/** `refusal`: why no run began. No reply, because an extension took the prompt, counts as success, unless a value was asked for. */
-	result(refusal: string | undefined, isValue: boolean): Result {
+	result(refusal?: string): Result {
 		const { output, outputError = "An extension handled the prompt." } = this.#output;
 		const result = this.#plain(refusal);
-		if (!isValue) return result;
+		if (!this.#isValue)
+			return this.#mayFail && refusal === undefined && result.code === exitCodes.failed ? { ...result, code: exitCodes.done } : result;
 		if (output !== undefined) return { ...result, answer: undefined, output: JSON.stringify(output) };
 		const hasFailed = result.code !== exitCodes.done;
 		return {

@@ -58,7 +58,10 @@ export const events = {
 	),
 	agent_settled: event(
 		"Nothing automatic will follow: the session is idle. Once per busy period that had a run.",
-		{ aborted: flag() },
+		{
+			aborted: flag(),
+			errorMessage: optional(text({ description: "Only in `--mode json`: why the prompt has no answer." })),
+		},
 		{ aborted: false },
 	),
 	turn_start: event(

@@ -2226,6 +2226,8 @@ export interface EventTable {
 	/** Nothing automatic will follow: the session is idle. Once per busy period that had a run. */
 	agent_settled: {
 		aborted: boolean;
+		/** Only in `--mode json`: why the prompt has no answer. */
+		errorMessage?: string;
 	};
 	/** A turn begins: one reply and the tool results it causes. */
 	turn_start: {

@@ -260,6 +260,27 @@ describe("--mode json", () => {
 		expect(frames(stdout).find(({ type }) => type === "message_update")).toHaveProperty("message");
 	});
 
+	test("the last line has the error of a reply that failed, and the code is 1; 0 in dialect pi", async () => {
+		const model = 'fail "400 no such thing" · fail "400 no such thing"';
+		const flags = ["--mode", "json", "--set", "retry.enabled=false"];
+		const ours = await once([...flags, "hi"], { model });
+		expect([ours.code, frames(ours.stdout).at(-1)]).toEqual([
+			1,
+			{ type: "agent_settled", aborted: false, errorMessage: expect.stringContaining("no such thing") },
+		]);
+		// There, further prompts are sent, too.
+		const theirs = await once([...flags, "--dialect", "pi", "hi", "and"], { model: `${model} · say "x"` });
+		expect([theirs.code, frames(theirs.stdout).at(-1)]).toEqual([0, frames(ours.stdout).at(-1)]);
+		expect(frames(theirs.stdout).filter(({ type }) => type === "agent_settled")).toHaveLength(2);
+		expect(theirs.stderr).toContain("no such thing");
+		expect((await once(["-p", "--dialect", "pi", "hi"], { model })).code).toBe(1);
+	});
+
+	test("a prompt that cannot run ends with 1 in dialect pi, too", async () => {
+		const { code } = await once(["--mode", "json", "--dialect", "pi", "--provider", "nobody", "--model", "none", "hi"]);
+		expect(code).toBe(1);
+	});
+
 	test("a prompt that is refused is in the stream and on stderr", async () => {
 		const { code, stdout, stderr } = await once(["--mode", "json", "--provider", "nobody", "--model", "none", "hi"]);
 		const [header, refusal, ...rest] = frames(stdout);

@@ -1258,6 +1258,8 @@ class AgentSettledEvent(_AgentSettledEvent, total=False):
 
     # With `--seq`: the number of the frame, increasing within the session, with holes.
     seq: int
+    # Only in `--mode json`: why the prompt has no answer.
+    errorMessage: str
 
 
 class _TurnStartEvent(TypedDict):

@@ -18,6 +18,8 @@ export interface Dialect extends Variations {
 	readonly emitsTitle?: true;
 	/** Whether failures of unknown commands, and of bugs, carry the id and the command. */
 	readonly echoesIds?: true;
+	/** Whether `--mode json` ends with 0 after a reply that failed, which is in its events. */
+	readonly endsWellAfterFailedReplies?: true;
 	/** Maps a frame to the frames that are sent. Without it every frame is sent unchanged. */
 	readonly frames?: (frame: OutboundFrame) => readonly OutboundFrame[];
 	/** How a host learns the outcome of one prompt. Without it: accepted at once, a refusal after that. */

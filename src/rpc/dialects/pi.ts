@@ -22,6 +22,7 @@ export function piDialect({ tell, updates }: Voice): Dialect {
 		hasMaxLevel: true,
 		awaitsCommands: true,
 		echoesIds: true,
+		endsWellAfterFailedReplies: true,
 		frames(frame) {
 			switch (frame.type) {
 				case "message_start":
