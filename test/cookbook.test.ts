@@ -1,19 +1,23 @@
 /** The programs of docs/cookbook.md, run as printed. Scripts take the place of models. */
 import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, expect, test } from "vitest";
+import { folderOutsideTmp, missing as noSandbox } from "./sandbox/support.ts";
 import { testUnless } from "./unless.ts";
 import { program } from "./wire/support/agent.ts";
 
 const root = join(import.meta.dirname, "..");
 const page = readFileSync(join(root, "docs/cookbook.md"), "utf8");
-const folder = mkdtempSync(join(tmpdir(), "bowline-cookbook-"));
+// Inside the sandbox, the temporary directory is another one.
+const folder = noSandbox ? mkdtempSync(join(tmpdir(), "bowline-cookbook-")) : folderOutsideTmp();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 mkdirSync(join(folder, "bin"));
+mkdirSync(join(folder, "home"));
 mkdirSync(join(folder, "node_modules"));
 symlinkSync(root, join(folder, "node_modules/bowline"));
 writeFileSync(join(folder, "bin/bowline"), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
@@ -36,6 +40,7 @@ function kitchen(name: string, script: object) {
 	const env = {
 		...inherited,
 		PATH: `${join(folder, "bin")}:${process.env.PATH}`,
+		...(!noSandbox && { HOME: join(folder, "home"), RUSTUP_HOME: process.env.RUSTUP_HOME ?? join(homedir(), ".rustup") }),
 		BOWLINE_DIR: join(folder, "user"),
 		BOWLINE_SETTINGS: JSON.stringify({ defaultProvider: "scripted", defaultModel: model }),
 	};
@@ -43,7 +48,7 @@ function kitchen(name: string, script: object) {
 	return { cwd, env, run, write: (path: string, text: string) => writeFileSync(join(cwd, path), text) };
 }
 
-test("the reviewer prints the review, and ends with 3 when its budget is used up", () => {
+testUnless(noSandbox)("the reviewer prints the review, and ends with 3 when its budget is used up", () => {
 	const { cwd, run, write } = kitchen("review", {
 		model: { cost: { input: 10, output: 10, cacheRead: 0, cacheWrite: 0 } },
 		replies: [
@@ -70,7 +75,7 @@ test("the reviewer prints the review, and ends with 3 when its budget is used up
 	expect(run("bash", "review.sh", "no-such-commit").status).not.toBe(0);
 });
 
-test("the web backend answers several users, goes on with their conversations and ends runs of users who left", async () => {
+testUnless(noSandbox)("the web backend answers several users, goes on with their conversations and ends runs of users who left", async () => {
 	const { cwd, env, write } = kitchen("server", {
 		replies: [
 			{ when: { text: "wait" }, times: "always", text: "One moment", stall: "mid-block" },
@@ -103,17 +108,22 @@ test("the web backend answers several users, goes on with their conversations an
 	}
 });
 
-test("the worker goes on after its agent was killed, and after it was started again", () => {
-	const { run, write } = kitchen("worker", {
+testUnless(noSandbox)("the worker goes on after its agent was killed, and after it was started again", async () => {
+	const { cwd, env, run, write } = kitchen("worker", {
 		replies: [
-			{ when: { text: "Rename" }, blocks: [{ tool: "bash", arguments: { command: "kill -9 $PPID; sleep 5" } }] },
+			{ when: { text: "Rename" }, blocks: [{ tool: "bash", arguments: { command: "touch begun; sleep 600" } }] },
 			{ when: { text: "interrupted" }, text: "Renamed." },
 		],
 	});
 	write("worker.mjs", recipe("Resume after a crash", "js"));
-	const first = run(process.execPath, "worker.mjs", "job-1", "Rename the module.");
-	expect(first).toMatchObject({ status: 0, stdout: "Renamed.\n" });
-	expect(first.stderr).toMatch(/^Attempt 1: The agent was ended by SIGKILL/);
+	const worker = spawn(process.execPath, ["worker.mjs", "job-1", "Rename the module."], { cwd, env });
+	const output = Promise.all([worker.stdout, worker.stderr].map(text));
+	await expect.poll(() => existsSync(join(cwd, "begun")), { timeout: 20_000 }).toBe(true);
+	const [agent] = readFileSync(`/proc/${worker.pid}/task/${worker.pid}/children`, "utf8").trim().split(" ");
+	process.kill(Number(agent), "SIGKILL");
+	const [stdout, stderr] = await output;
+	expect(stdout).toBe("Renamed.\n");
+	expect(stderr).toMatch(/^Attempt 1: The agent was ended by SIGKILL/);
 	expect(run(process.execPath, "worker.mjs", "job-1", "Rename the module.")).toMatchObject({ status: 0, stdout: "Renamed.\n", stderr: "" });
 });
 
