@@ -1,14 +1,17 @@
 /** Makes the gate of a session: where calls run, which paths the model was given, what a change would look like. Loaded with the gate. */
 import { realpathSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { gitNamedFiles } from "../lib/git-named-files.ts";
 import { uuid } from "../lib/ids.ts";
 import { findShell } from "../lib/shell/find-shell.ts";
-import { Gate, type GateParts, grantsFileName, type Surroundings } from "../permissions/index.ts";
+import { Gate, type GateParts, grantsFileName, type ReadingPlaces, type Surroundings } from "../permissions/index.ts";
 import type { SourcedRule } from "../protocol/permissions.ts";
+import { hiddenInHome } from "../sandbox/lists.ts";
+import { artifactsOf } from "../subagents/artifacts.ts";
 import { resolveExisting, resolvePath } from "../tools/paths.ts";
 import { changePreview } from "../tools/preview.ts";
-import type { Prompting } from "./prompting.ts";
+import { docsDirectory, type Prompting } from "./prompting.ts";
 import type { Shells } from "./shells.ts";
 import type { ToolSources } from "./tool-sources.ts";
 import type { Workspace } from "./workspace.ts";
@@ -18,6 +21,8 @@ export interface GateInput {
 	shells: Shells;
 	sources: ToolSources;
 	prompting: Prompting;
+	/** The session's own file, as it is now; none when nothing is stored. */
+	sessionFile: () => string | undefined;
 	warn: (text: string) => void;
 	parts: Pick<
 		GateParts,
@@ -39,22 +44,29 @@ export interface GateInput {
 /** Shells that read the small language of accepted scripts as bash does. */
 const knownShells = ["bash", "sh", "dash", "ksh", "ash"];
 
-export async function makeGate({ workspace, shells, sources, prompting, warn, parts }: GateInput): Promise<Gate> {
-	const { settings, options, env, userDirectory, sandbox } = workspace;
+export async function makeGate({ workspace, shells, sources, prompting, sessionFile, warn, parts }: GateInput): Promise<Gate> {
+	const { settings, options, env, userDirectory, sandbox, subagent } = workspace;
 	const cwd = realPath(workspace.cwd);
 	const hosts = sandbox && settings.get("sandbox.network") === "hosts" ? settings.get("sandbox.hosts") : [];
 	const isHermetic = options.hermetic ?? false;
 	// Subagents keep no grants: they ask the agent that sent them, which has them.
-	const grantsFile = isHermetic || workspace.subagent ? undefined : join(userDirectory, grantsFileName);
+	const grantsFile = isHermetic || subagent ? undefined : join(userDirectory, grantsFileName);
 	const namedByGit = gitNamedFiles({
 		cwd,
 		environment: async () => (await shells.commandEnvironment())(),
 		...(sandbox && { git: sandbox.programOf("git") }),
 	});
+	const reading = readingPlaces(workspace);
+	// A resumed session was told about files of its subagents by earlier processes.
+	const artifacts = () => {
+		const file = sessionFile();
+		return [...(subagent ? [subagent.inheritance.artifacts.directory] : []), ...(file === undefined ? [] : [artifactsOf(file)])];
+	};
 	const place: Surroundings = {
 		cwd,
 		roots: () => sandbox?.roots ?? [cwd, ...(workspace.roots ?? []).map(realPath)],
-		given: async () => [...(await givenPaths(prompting)).map(realPath), ...(sandbox?.ownDirectories ?? [])],
+		given: async () => [...(await givenPaths(prompting)), ...artifacts()].map(realPath).concat(sandbox?.ownDirectories ?? []),
+		reading: () => reading,
 		temporary: () => sandbox?.temporaryDirectories ?? [],
 		// Without an answer of git any file may be one that it runs.
 		protectedFiles: async () => (await namedByGit())?.map(({ path }) => path) ?? ["/"],
@@ -93,7 +105,22 @@ export async function makeGate({ workspace, shells, sources, prompting, warn, pa
 /** Skills, and our own documentation: the system prompt tells the model to read them. */
 async function givenPaths(prompting: Prompting): Promise<string[]> {
 	const { skills } = await prompting.resources();
-	return skills.map(({ path }) => dirname(path));
+	const docs = docsDirectory();
+	return [...skills.map(({ path }) => dirname(path)), ...(docs === undefined ? [] : [docs])];
+}
+
+/** Read once: a command that replaces a link must not open what it leads to. */
+function readingPlaces({ env: { HOME: home }, userDirectory, settings }: Workspace): ReadingPlaces {
+	const inHome = home === undefined ? [] : hiddenInHome.map((name) => join(home, name));
+	const secrets = [...inHome, userDirectory];
+	// Packages that are installed for this node, wherever it is.
+	const node = dirname(dirname(realPath(process.execPath)));
+	return {
+		home: home === undefined ? undefined : realPath(home),
+		secrets: [...new Set([...secrets, ...secrets.map(realPath)])],
+		temporary: ["/tmp", "/var/tmp", tmpdir()].map(realPath),
+		open: [join(node, "lib/node_modules"), join(node, "include/node"), ...settings.get("sandbox.readable")].map(realPath),
+	};
 }
 
 function shellName(configured: string | undefined, path: string | undefined): string {

@@ -209,6 +209,7 @@ export class Permissions {
 			shells,
 			sources: session.sources,
 			prompting: session.prompting,
+			sessionFile: () => conversation.transcript.file,
 			warn: edges.warn,
 			parts: {
 				mode: () => this.#mode,

@@ -131,7 +131,7 @@ function textOrFile(value: string, cwd: string): string {
 let docs: { directory: string | undefined } | undefined;
 
 /** Our own documentation, which is next to the program. It does not move while we run, and every prompt names it. */
-function docsDirectory(): string | undefined {
+export function docsDirectory(): string | undefined {
 	if (docs === undefined) {
 		const directory = join(import.meta.dirname, "..", "docs");
 		docs = { directory: existsSync(join(directory, "protocol.md")) ? directory : undefined };

@@ -29,8 +29,10 @@ import { Grants, type GrantsParts } from "./grants.ts";
 import { isSingleHost } from "./hosts.ts";
 import { judgeMerge, type MergeVerdict } from "./merges.ts";
 import { answerOfMode } from "./modes.ts";
+import { isBelow } from "./path-patterns.ts";
 import { type Proposal, placeOf, proposalOf } from "./proposal.ts";
-import { callOf, judgedCall, type Surroundings, scriptOf, searchesBelow } from "./question.ts";
+import { callOf, judgedCall, readingFacts, type Surroundings, scriptOf, searchesBelow } from "./question.ts";
+import { isSecret } from "./reading.ts";
 import { compileRule, coveredBy } from "./rules.ts";
 import { type Denial, denialText, dialogTitle, textOf, titleOf } from "./texts.ts";
 
@@ -210,7 +212,15 @@ export class Gate {
 		const asking = tool === "grep" ? about(this.#book.ask).filter(({ path }) => !path?.catches(searched)) : [];
 		const { grantsFile } = this.#parts.place;
 		const patterns = [...about(this.#book.deny), ...asking].flatMap((rule) => rule.patterns);
-		return { patterns, own: grantsFile === undefined ? [] : [literalGlob(grantsFile)], places: this.#places };
+		const secrets = tool === "grep" ? this.#secretsIn(searched) : [];
+		return { patterns: [...patterns, ...secrets], own: grantsFile === undefined ? [] : [literalGlob(grantsFile)], places: this.#places };
+	}
+
+	/** What a search of a directory leaves out because a read of it would be asked about: it holds credentials. */
+	#secretsIn(searched: string): string[] {
+		const { place, mode } = this.#parts;
+		if (mode() === "full" || place.sandbox().mode !== "off") return [];
+		return place.reading().secrets.flatMap((path) => (path !== searched && isBelow(searched, path) ? [literalGlob(path)] : []));
 	}
 
 	/** Asks about a call of our own, such as a connection, through the same rules and the same host. */
@@ -239,14 +249,20 @@ export class Gate {
 		const isCommand = subject.kind === "command" || subject.kind === "escalation";
 		const script = isCommand ? scriptOf(String(subject.args.command ?? ""), { ...place, cwd: subject.cwd }) : undefined;
 		const path = script && (await place.searchPath());
+		const [target = ""] = subject.targets;
+		const isRead = subject.kind === "read";
+		// A copy may lead to files of the project that it was made from.
+		const inside = isRead ? [subject.cwd, ...place.roots()] : [subject.cwd];
 		const call: Call = {
 			subject,
 			writtenPaths: [],
-			isInside: subject.targets.every((target) => target === subject.cwd || target.startsWith(`${subject.cwd}/`)),
+			isInside: subject.targets.every((each) => inside.some((root) => isBelow(root, each))),
 			isGiven: false,
+			isSecret: isSecret(place.reading(), target),
+			...(isRead && (await readingFacts(target, this.#place))),
 			source: "extension",
 			readOnly: false,
-			isTree: subject.kind === "read" && (await searchesBelow(subject.tool, subject.targets[0] ?? "")),
+			isTree: isRead && (await searchesBelow(subject.tool, target)),
 			isVerified: place.sandbox().isVerified,
 			...(script && { script, isForeign: (program: string) => isForeignProgram(program, path, [subject.cwd, ...place.roots()]) }),
 		};
@@ -582,8 +598,9 @@ function cancelledBy(signal: AbortSignal): Ending {
 
 const ownFileRule: SourcedRule = { action: "deny", tool: "*", because: "the file of the user's own permissions is closed to tools", source: "user" };
 
-function reasonOf({ subject, isInside }: Call, rule: SourcedRule | undefined): string {
+function reasonOf({ subject, isInside, isSecret }: Call, rule: SourcedRule | undefined): string {
 	if (rule) return rule.because ?? `A rule asks: ${ruleName(rule)}.`;
+	if (isSecret) return "It is where programs keep keys and credentials.";
 	if (subject.kind === "protected") return "Programs run or read this file on their own.";
 	if ((subject.kind === "read" || subject.kind === "write") && !isInside) return "It is outside the working directory.";
 	return "No rule covers it.";

@@ -8,4 +8,5 @@
 export { type ForeignAnswer, type ForeignQuestion, Gate, type GateParts, type OptionDialog, type Permit, type Route } from "./gate.ts";
 export { grantsFileName } from "./grants.ts";
 export { callOf, type Surroundings } from "./question.ts";
+export type { ReadingPlaces } from "./reading.ts";
 export { ruledAccess } from "./rules.ts";

@@ -10,6 +10,10 @@ export interface CallFacts {
 	isInside: boolean;
 	/** All its targets are paths that the model was given: skills, its own output files. */
 	isGiven: boolean;
+	/** A read of something that ordinary work reads outside the project, such as headers of the system. */
+	isUsual?: boolean;
+	/** Of a file tool: it is about something that holds credentials. */
+	isSecret?: boolean;
 	/** Who brings the tool. */
 	source: "built-in" | "extension" | "mcp" | "host";
 	/** The tool says that it changes nothing. */
@@ -28,15 +32,17 @@ export function answerOfMode(mode: PermissionMode, facts: CallFacts): Answer {
 	return rowOf(facts)[columns[mode]];
 }
 
-function rowOf({ subject, isInside, isGiven, source, readOnly, isVerified }: CallFacts): Row {
+function rowOf({ subject, isInside, isGiven, isUsual, isSecret, source, readOnly, isVerified }: CallFacts): Row {
 	const isWalled = subject.sandbox !== "off";
 	switch (subject.kind) {
 		case "read":
-			return isInside || isGiven ? always : ["ask", "ask", "allow", "allow"];
+			if (isGiven || (isInside && (isWalled || !isSecret))) return always;
+			// A sandbox hides what must not be read.
+			return ["ask", "ask", isWalled || (isUsual && !isSecret) ? "allow" : "ask", "allow"];
 		case "write":
 			// Private temporary files.
 			if (isGiven) return always;
-			if (isInside) return ["deny", "ask", "allow", "allow"];
+			if (isInside) return ["deny", "ask", isSecret && !isWalled ? "ask" : "allow", "allow"];
 			return isWalled ? never : ["deny", "ask", "ask", "allow"];
 		case "protected":
 			return ["deny", "ask", "ask", isWalled ? "deny" : "allow"];

@@ -12,6 +12,7 @@ import { isForeignProgram } from "./find-program.ts";
 import { readScript } from "./lexer.ts";
 import type { CallFacts } from "./modes.ts";
 import { isBelow, isProtected } from "./path-patterns.ts";
+import { isSecret, isUsual, type ReadingPlaces } from "./reading.ts";
 
 /** What the gate has to know about the place where calls run. */
 export interface Surroundings {
@@ -21,6 +22,8 @@ export interface Surroundings {
 	roots: () => readonly string[];
 	/** Real paths that the model was given, outside the roots: skills, its own output files. */
 	given: () => Promise<readonly string[]>;
+	/** What file tools may read outside the roots, and what is asked about even inside. */
+	reading: () => ReadingPlaces;
 	/** The session's own directories for temporary files, as real paths; only in a sandbox. */
 	temporary?: () => readonly string[];
 	/** Further protected files, as real paths: those that the configuration of git names. */
@@ -65,17 +68,24 @@ export async function judgedCall(call: PendingCall, place: Surroundings): Promis
 	const isWrite = writers.includes(tool);
 	const kind = !isWrite ? "read" : isProtected(target, { roots, named: await place.protectedFiles() }) ? "protected" : "write";
 	const isInside = roots.some((root) => isBelow(root, target));
-	const given = kind === "read" ? await place.given() : (place.temporary?.() ?? []);
 	const isTree = await searchesBelow(tool, target);
-	const isGiven = kind !== "protected" && !isInside && given.some((path) => isBelow(path, target));
+	const isGiven = kind === "write" && !isInside && (place.temporary?.() ?? []).some((path) => isBelow(path, target));
 	return callOf({ kind, tool, args, targets: [target] }, place, {
 		source,
 		readOnly,
 		isInside,
 		isGiven,
 		isTree,
+		isSecret: isSecret(place.reading(), target),
+		...(kind === "read" && (await readingFacts(target, place))),
 		writtenPaths: [...new Set([written, ...place.writtenPaths(path)])],
 	});
+}
+
+/** What is known about a path that is read. */
+export async function readingFacts(target: string, place: Surroundings): Promise<Pick<CallFacts, "isGiven" | "isUsual">> {
+	const isGiven = (await place.given()).some((path) => isBelow(path, target));
+	return { isGiven, isUsual: isUsual(place.reading(), target) };
 }
 
 /** Returns whether a call reads below its target. */

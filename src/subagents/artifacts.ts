@@ -19,6 +19,12 @@ export interface ArtifactsOptions {
 
 const keptSuffix = ".keep";
 
+/** Returns the directory next to a session file for what its subagents write. */
+export function artifactsOf(file: string): string {
+	const path = file.replace(/\.jsonl$/, "");
+	return path === file ? `${file}.artifacts` : path;
+}
+
 export class Artifacts {
 	#options: ArtifactsOptions;
 	#temporary: string | undefined;
@@ -41,8 +47,7 @@ export class Artifacts {
 		if (inherited) return inherited.directory;
 		const file = sessionFile();
 		if (file === undefined) return this.#temporaryDirectory();
-		const path = file.replace(/\.jsonl$/, "");
-		const directory = path === file ? `${file}.artifacts` : path;
+		const directory = artifactsOf(file);
 		mkdirSync(directory, { recursive: true, mode: 0o700 });
 		return directory;
 	}

@@ -80,6 +80,7 @@ function caller({ home, cwd }: Ground, rules: readonly PermissionRule[], { ripgr
 			cwd,
 			roots: () => [home],
 			given: async () => [],
+			reading: () => ({ home, secrets: [], temporary: [], open: [] }),
 			protectedFiles: async () => [],
 			sandbox: () => ({ mode: "off", isVerified: false }),
 			hasEscalation: false,

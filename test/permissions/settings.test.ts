@@ -64,7 +64,7 @@ test("the mode is the same for hosts and for people, and --permission-mode beats
 test.each<[string, unknown, RegExp]>([
 	["an unknown member", [{ ...deny, pth: "x" }], /permissions\.rules\[0\] has an unknown member "pth"/],
 	["an unknown action", [allow, { action: "forbid", tool: "read" }], /permissions\.rules\[1\] must have an action/],
-	["no tool", [{ action: "deny" }], /must have a tool or a host/],
+	["no tool", [{ action: "deny" }], /must have a tool, a host or runsLater/],
 	["a command of another tool", [{ action: "deny", tool: "read", command: "x" }], /its tool must be "bash"/],
 	["a path of another tool", [{ action: "deny", tool: "bash", path: "x" }], /its tool must be one of read, grep/],
 	["a list that is none", {}, /must be a list of rules/],
