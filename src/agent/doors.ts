@@ -118,8 +118,9 @@ export class Doors {
 		return this.halted?.message;
 	}
 
+	/** Asks all of them: some only take note of the outcome. */
 	foresee(outcome: Outcome): boolean {
-		return this.#policies.some((policy) => policy.foresee?.(outcome));
+		return this.#policies.filter((policy) => policy.foresee?.(outcome)).length > 0;
 	}
 
 	/** `signal` is read before each policy is asked: what one of them costs may halt the next. */

@@ -61,7 +61,7 @@ export interface Policy {
 	beforeTool?(call: PendingCall, signal: AbortSignal): Promise<ToolDecision | undefined>;
 	/** A result is in. Each policy sees the previous one's. */
 	afterTool?(call: PendingCall, outcome: ToolOutcome, signal: AbortSignal): Promise<ToolOutcome>;
-	/** Before `agent_end`, synchronous: true when `settle` will ask for another run. The first true wins. */
+	/** Before `agent_end`, synchronous: true when `settle` will ask for another run. All are asked. */
 	foresee?(outcome: Outcome): boolean;
 	/**
 	 * A run has ended: should another one follow, from the context as it is? The first answer wins. `gap` ends a mere wait: it fires for an

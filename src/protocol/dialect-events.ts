@@ -3,7 +3,7 @@
 import Type from "typebox";
 import { Subagent } from "./commands/dialect-commands.ts";
 import { SlashCommands } from "./commands/host.ts";
-import { event, type Fields, flag, integer, jsonObject, number, optional, text, words } from "./define.ts";
+import { event, type Fields, flag, integer, jsonObject, number, optional, shape, text, words } from "./define.ts";
 
 const requestId = optional(Type.Union([text(), number()], { description: "The id of the command, if it had one." }));
 
@@ -40,14 +40,22 @@ export const piEvents = {
 	),
 };
 
+const PromptError = shape("PromptError", "Why a prompt failed, in dialect `omp`.", {
+	message: text(),
+	provider: optional(text({ description: "Like the members that follow: of the reply that failed." })),
+	model: optional(text()),
+	httpStatus: optional(integer({ description: "What the provider answered with." })),
+	retryable: flag({ description: "The failure passes: the same prompt may succeed later. Automatic retries are over." }),
+});
+
 export const ompEvents = {
 	prompt_result: event(
-		"The outcome of a prompt that was accepted: once for each, after its last `agent_end`. Always sent, whatever the filter.",
+		"The outcome of a prompt that was accepted: once for each, after its last `agent_end`, and after the handler of a command has ended. Always sent, whatever the filter.",
 		{
 			id: requestId,
 			agentInvoked: flag({ description: "Whether the model was asked because of it." }),
 			status: words("completed", "aborted", "error"),
-			error: optional(text()),
+			error: optional(PromptError),
 			sessionSettled: flag({ description: "Whether the session was idle with it." }),
 		},
 		{ id: "1", agentInvoked: true, status: "completed", sessionSettled: true },

@@ -49,6 +49,7 @@ export const events = {
 			messages: list(AgentMessage),
 			willRetry: optional(flag({ description: "Another run will follow automatically." })),
 			isTerminal: optional(flag({ description: "Dialect `omp`: the opposite of `willRetry`." })),
+			yielded: optional(flag({ description: "Dialect `omp`: the agent has finished its turn; false while another run follows automatically." })),
 			sessionId: optional(text()),
 			sessionFile: optional(text()),
 			output: optional(Type.Unknown({ description: "The value that `outputSchema` of the prompt asked for." })),

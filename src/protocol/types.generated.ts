@@ -589,7 +589,7 @@ export interface Disposition {
 	runId?: string;
 	/** The command was accepted before, under the same `key`; nothing was done again. */
 	duplicate?: boolean;
-	/** Dialect `omp`, of `prompt`: false when an extension took it. */
+	/** Dialect `omp`, of `prompt`: absent for a command of an extension, whose `prompt_result` says it. */
 	agentInvoked?: boolean;
 }
 
@@ -2216,6 +2216,8 @@ export interface EventTable {
 		willRetry?: boolean;
 		/** Dialect `omp`: the opposite of `willRetry`. */
 		isTerminal?: boolean;
+		/** Dialect `omp`: the agent has finished its turn; false while another run follows automatically. */
+		yielded?: boolean;
 		sessionId?: string;
 		sessionFile?: string;
 		/** The value that `outputSchema` of the prompt asked for. */

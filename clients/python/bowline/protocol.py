@@ -139,6 +139,7 @@ __all__ = [
     "BashExecutionUpdateEvent",
     "EntryAppendedEvent",
     "PromptResultEvent",
+    "PromptError",
     "SessionSettledEvent",
     "AvailableCommandsUpdateEvent",
     "SubagentLifecycleEvent",
@@ -428,7 +429,7 @@ class Disposition(_Disposition, total=False):
     runId: str
     # The command was accepted before, under the same `key`; nothing was done again.
     duplicate: bool
-    # Dialect `omp`, of `prompt`: false when an extension took it.
+    # Dialect `omp`, of `prompt`: absent for a command of an extension, whose `prompt_result` says it.
     agentInvoked: bool
 
 
@@ -1240,6 +1241,8 @@ class AgentEndEvent(_AgentEndEvent, total=False):
     willRetry: bool
     # Dialect `omp`: the opposite of `willRetry`.
     isTerminal: bool
+    # Dialect `omp`: the agent has finished its turn; false while another run follows automatically.
+    yielded: bool
     sessionId: str
     sessionFile: str
     # The value that `outputSchema` of the prompt asked for.
@@ -2108,13 +2111,29 @@ class _PromptResultEvent(TypedDict):
 
 
 class PromptResultEvent(_PromptResultEvent, total=False):
-    """The outcome of a prompt that was accepted: once for each, after its last `agent_end`. Always sent, whatever the filter."""
+    """The outcome of a prompt that was accepted: once for each, after its last `agent_end`, and after the handler of a command has ended. Always sent, whatever the filter."""
 
     # With `--seq`: the number of the frame, increasing within the session, with holes.
     seq: int
     # The id of the command, if it had one.
     id: Union[str, float]
-    error: str
+    error: PromptError
+
+
+class _PromptError(TypedDict):
+    message: str
+    # The failure passes: the same prompt may succeed later. Automatic retries are over.
+    retryable: bool
+
+
+class PromptError(_PromptError, total=False):
+    """Why a prompt failed, in dialect `omp`."""
+
+    # Like the members that follow: of the reply that failed.
+    provider: str
+    model: str
+    # What the provider answered with.
+    httpStatus: int
 
 
 class _SessionSettledEvent(TypedDict):

@@ -19,7 +19,7 @@ export const Disposition = shape(
 		disposition: words("started", "queued", "handled"),
 		runId: optional(text({ description: "With `--seq`, of a prompt that starts a run." })),
 		duplicate: optional(flag({ description: "The command was accepted before, under the same `key`; nothing was done again." })),
-		agentInvoked: optional(flag({ description: "Dialect `omp`, of `prompt`: false when an extension took it." })),
+		agentInvoked: optional(flag({ description: "Dialect `omp`, of `prompt`: absent for a command of an extension, whose `prompt_result` says it." })),
 	},
 );
 

@@ -33,6 +33,7 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 		ready: { protocolVersion: 1, supportedProtocolVersions: versions, maxFrameBytes, maxReassembledFrameBytes },
 		updates: "full",
 		echoesIds: true,
+		awaitsCommands: true,
 		frames(frame): OutboundFrame[] {
 			results.hear(frame);
 			switch (frame.type) {
@@ -45,7 +46,7 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 					tokensPerSecond = speedOf(frame.message) ?? tokensPerSecond;
 					return [{ ...frame, messageId }];
 				case "agent_end":
-					return [{ ...frame, isTerminal: !frame.willRetry }];
+					return [{ ...frame, isTerminal: !frame.willRetry, yielded: !frame.willRetry }];
 				case "compaction_start":
 				case "compaction_end":
 					// Hosts of omp know automatic compactions only.
@@ -84,6 +85,15 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 			},
 		}),
 		async greet(live) {
+			const { activity, doors } = live.session;
+			results.isAboutToRun = () => activity.period?.prompt !== undefined;
+			doors.put({
+				name: "prompt-results",
+				foresee({ failure }) {
+					results.failure = failure;
+					return false;
+				},
+			});
 			onSettled = () => void tellCommands(live);
 			await tellCommands(live);
 		},

@@ -109,7 +109,7 @@ export class Omp18Client extends FamilyClient {
 		const response = await sent;
 		if (response.success !== true) throw new Error(String(response.error));
 		const { status, error } = await result;
-		if (status === "error") throw new Error(String(error));
+		if (status === "error") throw new Error((error as { message: string }).message);
 		if (status !== "completed" && status !== "aborted") throw new Error(`an odd status: ${status}`);
 	}
 }
