@@ -61,6 +61,8 @@ export interface Decoder {
 	readonly isOver: boolean;
 	/** The provider has said how the reply ended; only numbers may follow. */
 	readonly isComplete: boolean;
+	/** The provider has said that nothing is missing: an error that follows does not undo the reply. One that was cut at its limit is not whole. */
+	readonly isWhole: boolean;
 	/** Called once, after the last event. Closes what is open unless the reply failed. */
 	finish(): Ending;
 }
@@ -100,8 +102,12 @@ export function endpoint(baseUrl: string, path: string): string {
 
 /** Tool calls in a reply that ended well make it a `toolUse`, whatever word the provider used. */
 export function settled(builder: ReplyBuilder, word: "stop" | "length" | "toolUse"): Ending {
+	const calls = builder.partial.content.filter((block) => block.type === "toolCall");
+	if (calls.some(({ name }) => name.trim() === "")) {
+		return { error: "The provider sent a tool call without the name of a tool", failure: { kind: "transient" } };
+	}
 	if (word === "length") return { done: "length" };
-	return { done: builder.partial.content.some((block) => block.type === "toolCall") ? "toolUse" : "stop" };
+	return { done: calls.length > 0 ? "toolUse" : "stop" };
 }
 
 /** The parameters of a tool in full: providers refuse an object schema that does not name its type and properties. */

@@ -117,7 +117,7 @@ const transientAlways = [
 	/service.?unavailable/i,
 	/server (?:is )?busy/i,
 	/high demand/i,
-	/(?:at|over|out of|no) capacity/i,
+	/(?:at|over|out of|no)[ _]capacity/i,
 	/resource_?exhausted/i,
 	/throttling/i,
 	/try again later/i,

@@ -342,7 +342,7 @@ class Reading {
 
 	/** The first error counts, and none that follows a complete reply. */
 	#onError(data: string): void {
-		if (this.#error || this.isComplete || data.trim() === "") return;
+		if (this.#error || this.#decoder.isWhole || data.trim() === "") return;
 		const { text, raw, status } = readError(data);
 		this.#error = { error: text, raw, ...(status === undefined ? {} : { status }) };
 	}

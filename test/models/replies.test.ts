@@ -128,12 +128,32 @@ describe("Chat: what hosts get differently", () => {
 	});
 
 	test.each([
-		["length", { error: { code: 502, message: "upstream died" } }],
-		["stop", { error: "too late" }],
-		["length", { choices: [{ index: 0, delta: {}, finish_reason: "error", error: { message: "late" } }] }],
-		["length", { choices: [{ index: 0, delta: {}, finish_reason: "error" }] }],
-	])("an error after finish_reason %s does not undo the reply", async (word, late) => {
-		expect(await end(models.chat, [chunk({ content: "x" }), chunk({}, word), late])).toMatchObject({ type: "done", reason: word });
+		{ error: { code: 502, message: "upstream died" } },
+		{ choices: [{ index: 0, delta: {}, finish_reason: "error", error: { code: 502, message: "upstream died" } }] },
+	])("an error after finish_reason stop does not undo the reply, one after length is the error", async (late) => {
+		expect(await end(models.chat, [chunk({ content: "x" }), chunk({}, "stop"), late])).toMatchObject({ type: "done", reason: "stop" });
+		expect(await end(models.chat, [chunk({ content: "x" }), chunk({}, "length"), late])).toMatchObject({
+			error: { content: [{ text: "x" }], errorMessage: expect.stringContaining("upstream died") },
+			failure: { kind: "transient", status: 502 },
+		});
+	});
+
+	test("finish_reason error after length is an error too, and so is a line of the stream", async () => {
+		const bad = { choices: [{ index: 0, delta: {}, finish_reason: "error" }] };
+		expect(await end(models.chat, [chunk({ content: "x" }), chunk({}, "length"), bad])).toMatchObject({ type: "error" });
+		const stream = `data: ${JSON.stringify(chunk({ content: "x" }, "length"))}\n\nevent: error\ndata: service unavailable\n\n`;
+		expect(ending(await replay(models.chat, playing([Buffer.from(stream)])))).toMatchObject({ error: { errorMessage: "service unavailable" } });
+	});
+
+	test("Groq: the usage and the reason of a stop in x_groq", async () => {
+		const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+		expect(await end(models.chat, [chunk({ content: "x" }), chunk({}, "stop", { x_groq: { id: "r", usage } })])).toMatchObject({
+			message: { usage: { input: 100, output: 10 } },
+		});
+		expect(await end(models.chat, [chunk({ content: "x" }), chunk({}, "stop", { x_groq: { id: "r", error: "over_capacity" } })])).toMatchObject({
+			error: { content: [{ text: "x" }], errorMessage: "over_capacity" },
+			failure: { kind: "transient" },
+		});
 	});
 
 	test("an error in the stream is shown as the provider's message, and put into its class", async () => {
@@ -415,12 +435,16 @@ describe("Google", () => {
 		});
 	});
 
-	test("an error after the finishReason does not undo the reply", async () => {
+	test("an error after the finishReason STOP does not undo the reply, one after MAX_TOKENS or none is the error", async () => {
 		const late = { error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } };
-		expect(await end(models.google, [fragment([{ text: "a" }], "MAX_TOKENS"), late])).toMatchObject({ type: "done", reason: "length" });
-		expect(await end(models.google, [fragment([{ text: "a" }]), late])).toMatchObject({
-			error: { errorMessage: "UNAVAILABLE: overloaded" },
-			failure: { kind: "transient", status: 503 },
+		expect(await end(models.google, [fragment([{ text: "a" }], "STOP"), late])).toMatchObject({ type: "done", reason: "stop" });
+		for (const word of ["MAX_TOKENS", undefined])
+			expect(await end(models.google, [fragment([{ text: "a" }], word), late])).toMatchObject({
+				error: { content: [{ text: "a" }], errorMessage: "UNAVAILABLE: overloaded" },
+				failure: { kind: "transient", status: 503 },
+			});
+		expect(await end(models.google, [fragment([{ text: "a" }], "SAFETY"), late])).toMatchObject({
+			error: { errorMessage: "The reply ended with: SAFETY" },
 		});
 	});
 
@@ -429,6 +453,75 @@ describe("Google", () => {
 			type: "error",
 			error: { errorMessage: "The prompt was blocked: OTHER" },
 		});
+	});
+});
+
+describe("an error that arrives after the end of a reply that was cut at its limit is the error; a whole reply stays", () => {
+	const claude = (word: string) => [
+		{ type: "message_start", message: { id: "m", usage: { input_tokens: 1 } } },
+		{ type: "content_block_start", index: 0, content_block: { type: "text", text: "a" } },
+		{ type: "content_block_stop", index: 0 },
+		{ type: "message_delta", delta: { stop_reason: word } },
+		{ type: "message_stop" },
+	];
+	const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+
+	test("Anthropic", async () => {
+		const cut = claude("max_tokens");
+		for (const events of [
+			[...cut, overloaded],
+			[...cut.slice(0, -1), overloaded],
+		])
+			expect(await end(models.anthropic, events)).toMatchObject({
+				error: { content: [{ text: "a" }], errorMessage: "overloaded_error: Overloaded" },
+				failure: { kind: "transient", status: 529 },
+			});
+		expect(await end(models.anthropic, [...claude("end_turn"), overloaded])).toMatchObject({ type: "done", reason: "stop" });
+		expect(await end(models.anthropic, cut)).toMatchObject({ type: "done", reason: "length" });
+	});
+
+	test("Responses", async () => {
+		const ended = (status: string, more: object = {}) => [
+			{ type: "response.output_item.done", output_index: 0, item: { type: "message", id: "m", content: [{ type: "output_text", text: "a" }] } },
+			{ type: `response.${status}`, response: { id: "r", status, ...more } },
+		];
+		const late = { type: "error", code: "server_error", message: "The server had an error" };
+		const cut = ended("incomplete", { incomplete_details: { reason: "max_output_tokens" } });
+		expect(await end(models.responses, [...cut, late])).toMatchObject({
+			error: { content: [{ text: "a" }], errorMessage: "server_error: The server had an error" },
+			failure: { kind: "transient" },
+		});
+		expect(await end(models.responses, [...ended("completed"), late])).toMatchObject({ type: "done", reason: "stop" });
+		expect(await end(models.responses, cut)).toMatchObject({ type: "done", reason: "length" });
+	});
+});
+
+describe("a tool call without a name is an error that is tried again", () => {
+	const nameless = { error: { errorMessage: "The provider sent a tool call without the name of a tool" }, failure: { kind: "transient" } };
+
+	test.each(["STOP", "MAX_TOKENS"])("Gemini, ending with %s", async (finishReason) => {
+		const parts = [{ text: "a" }, { functionCall: { args: { path: "x" } } }];
+		expect(await end(models.google, [{ candidates: [{ content: { parts }, finishReason }] }])).toMatchObject(nameless);
+	});
+
+	test("the other formats", async () => {
+		const call = { tool_calls: [{ index: 0, id: "a", function: { arguments: "{}" } }] };
+		expect(await end(models.chat, [{ choices: [{ delta: call, finish_reason: "tool_calls" }] }])).toMatchObject(nameless);
+		const item = { type: "function_call", id: "fc_1", call_id: "c", arguments: "{}" };
+		expect(
+			await end(models.responses, [
+				{ type: "response.output_item.done", output_index: 0, item },
+				{ type: "response.completed", response: { status: "completed" } },
+			]),
+		).toMatchObject(nameless);
+		expect(
+			await end(models.anthropic, [
+				{ type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "t", input: {} } },
+				{ type: "content_block_stop", index: 0 },
+				{ type: "message_delta", delta: { stop_reason: "tool_use" } },
+				{ type: "message_stop" },
+			]),
+		).toMatchObject(nameless);
 	});
 });
 

@@ -171,6 +171,49 @@ describe.each([
 	});
 });
 
+describe.each(["reasoning_content", "reasoning", "reasoning_text"])("a host that gives its reasoning as %s gets it back there", (field) => {
+	const provider = { baseUrl: "SERVER", api: "openai-completions", apiKey: "k-12345678" };
+	const thought = (more: object = {}) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { [field]: "Hm.", ...more } }] })}\n\n`;
+	const again: Rule = ({ messages }) => {
+		const bad = messages.find((message) => message.tool_calls && (message as unknown as Record<string, unknown>)[field] !== "Hm.");
+		return bad && [400, `${field} is missing in an assistant message with tool calls`];
+	};
+	const sent = async (compat: object, reply: string) => {
+		const own = { ...provider, baseUrl: `${server.url}/v1`, compat, models: [{ id: "m", reasoning: true }] };
+		writeFileSync(join(userDir, "models.jsonc"), JSON.stringify({ providers: { workshop: own } }));
+		server.answer(host([again], reply, said));
+		const first = await ask("workshop", "m", [user("hi")], { thinkingLevel: "high" });
+		const stored = JSON.parse(JSON.stringify(continued(first))) as ModelMessage[];
+		expect((await ask("workshop", "m", stored, { thinkingLevel: "high" })).stopReason).toBe("stop");
+		const message = lastBody().messages.find(({ role }) => role === "assistant") as Message;
+		return Object.keys(message).filter((name) => name.startsWith("reasoning"));
+	};
+
+	test("in a loop of tools", async () => {
+		expect(await sent({}, thought() + called)).toEqual([field]);
+	});
+
+	test("also where calls need reasoning", async () => {
+		expect(await sent({ thinkingFormat: "deepseek", requiresReasoningContentOnAssistantMessages: true }, thought() + called)).toEqual([field]);
+	});
+
+	if (field !== "reasoning") {
+		test("also next to details of the reasoning", async () => {
+			const details = { reasoning_details: [{ type: "reasoning.text", text: "Hm.", index: 0 }] };
+			expect(await sent({}, thought(details) + called)).toEqual([field, "reasoning_details"]);
+		});
+	}
+});
+
+test("Groq is asked for the usage, and read where it puts it", async () => {
+	const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+	const end = { id: "g", choices: [{ index: 0, delta: {}, finish_reason: "stop" }], x_groq: { id: "req_1", usage } };
+	const stream = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "Hi" } }] })}\n\ndata: ${JSON.stringify(end)}\n\ndata: [DONE]\n\n`;
+	server.answer(host([], stream));
+	expect((await ask("groq", "openai/gpt-oss-120b", [user("hi")])).usage).toMatchObject({ input: 100, output: 10, totalTokens: 110 });
+	expect(lastBody().stream_options).toEqual({ include_usage: true });
+});
+
 test("thinking that is off needs no reasoning", async () => {
 	server.answer(host([], called, said));
 	const reply = await ask("moonshotai", "kimi-k2.6", [user("hi")], { thinkingLevel: "off" });

@@ -201,7 +201,12 @@ class MessagesDecoder implements Decoder {
 
 	event(data: string): void {
 		const event = parseEvent(data);
-		if (!event || this.isOver) return;
+		if (!event) return;
+		const isError = event.type === "error" || (event.type === undefined && event.error !== undefined);
+		if (this.isOver) {
+			if (isError && !this.isWhole && !this.#error) this.#fail(data);
+			return;
+		}
 		const index = typeof event.index === "number" ? event.index : 0;
 		if (event.type === "content_block_delta") this.#delta(index, object(event.delta) ?? {});
 		else if (event.type === "content_block_start") this.#open(index, object(event.content_block) ?? {});
@@ -212,11 +217,15 @@ class MessagesDecoder implements Decoder {
 			this.#stopDetails = object(object(event.delta)?.stop_details) ?? this.#stopDetails;
 			this.#count(object(event.usage));
 		} else if (event.type === "message_stop") this.isOver = true;
-		else if (event.type === "error" || (event.type === undefined && event.error !== undefined)) this.#fail(data);
+		else if (isError) this.#fail(data);
 	}
 
 	get isComplete(): boolean {
 		return this.isOver;
+	}
+
+	get isWhole(): boolean {
+		return this.isOver && this.#stopWord !== "max_tokens";
 	}
 
 	finish(): Ending {

@@ -194,9 +194,14 @@ class ConverseDecoder implements Decoder {
 
 	event(data: string): void {
 		const event = parseEvent(data);
-		if (!event || this.isOver) return;
+		if (!event) return;
 		const [[kind, value] = ["", undefined]] = Object.entries(event);
 		const body = object(value) ?? {};
+		if (kind.startsWith("!")) {
+			if (!this.isWhole && !this.#error) this.#fail(kind.slice(1), body);
+			return;
+		}
+		if (this.isOver) return;
 		const index = typeof body.contentBlockIndex === "number" ? body.contentBlockIndex : 0;
 		if (kind === "contentBlockDelta") this.#delta(index, object(body.delta) ?? {});
 		else if (kind === "contentBlockStart") this.#open(index, object(body.start) ?? {});
@@ -206,11 +211,15 @@ class ConverseDecoder implements Decoder {
 		else if (kind === "metadata") {
 			this.#count(object(body.usage));
 			this.isOver = this.#stopWord !== undefined;
-		} else if (kind.startsWith("!")) this.#fail(kind.slice(1), body);
+		}
 	}
 
 	get isComplete(): boolean {
 		return this.#stopWord !== undefined;
+	}
+
+	get isWhole(): boolean {
+		return this.#stopWord !== undefined && this.#stopWord !== "max_tokens";
 	}
 
 	finish(): Ending {

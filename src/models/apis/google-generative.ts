@@ -177,7 +177,7 @@ class GenerativeDecoder implements Decoder {
 		if (!fragment) return;
 		if (object(fragment.error)) {
 			this.isOver = true;
-			if (this.#finish === undefined) this.#fail(data);
+			if (!this.isWhole && !this.#error) this.#fail(data);
 			return;
 		}
 		const id = text(fragment.responseId);
@@ -197,6 +197,10 @@ class GenerativeDecoder implements Decoder {
 
 	get isComplete(): boolean {
 		return this.#finish !== undefined;
+	}
+
+	get isWhole(): boolean {
+		return this.#finish === "STOP";
 	}
 
 	finish(): Ending {

@@ -29,6 +29,8 @@ export class ChatDecoder implements Decoder {
 	#isDone = false;
 	#error: Extract<Ending, { error: string }> | undefined;
 	#details = new ReasoningDetails();
+	/** Where the reasoning of this reply came. */
+	#field: string | undefined;
 	/** The block that carries the details of the reply: its first thinking, else its first call, else its first text. */
 	#carriers: Partial<Record<"thinking" | "call" | "text", string>> = {};
 	isOver = false;
@@ -48,31 +50,38 @@ export class ChatDecoder implements Decoder {
 		}
 		const chunk = parseEvent(data);
 		if (!chunk) return;
-		if (isError(chunk)) {
-			this.#fail(data);
+		const groq = object(chunk.x_groq);
+		// Groq says there why it stopped a reply early.
+		const error = text(groq?.error);
+		if (isError(chunk) || error !== "") {
+			this.#fail(error === "" ? data : JSON.stringify({ error }));
 			return;
 		}
 		const id = text(chunk.id);
 		if (id !== "" && this.#builder.partial.responseId === undefined) this.#builder.set({ responseId: id });
 		this.#builder.start();
 		const choice = firstChoice(chunk);
-		this.#count(object(chunk.usage) ?? object(choice?.usage));
+		this.#count(object(chunk.usage) ?? object(choice?.usage) ?? object(groq?.usage));
 		if (!choice) return;
 		this.#delta(object(choice.delta) ?? {});
 		const word = text(choice.finish_reason);
 		if (word === "") return;
 		const failure = object(choice.error);
 		if (failure) this.#fail(JSON.stringify({ error: failure }));
-		if (this.#finish === undefined || !goodWords.includes(this.#finish) || goodWords.includes(word)) this.#finish = word;
+		if (!this.isWhole || goodWords.includes(word)) this.#finish = word;
 	}
 
 	get isComplete(): boolean {
 		return this.#finish !== undefined;
 	}
 
+	get isWhole(): boolean {
+		return this.#finish !== undefined && this.#finish !== "length" && goodWords.includes(this.#finish);
+	}
+
 	finish(): Ending {
 		if (this.#error) return this.#error;
-		const word = this.#finish ?? (this.#isWhole() ? "stop" : undefined);
+		const word = this.#finish ?? (this.#isSaid() ? "stop" : undefined);
 		if (word === undefined) return { cut: "The stream ended without a finish_reason" };
 		if (!goodWords.includes(word)) return { error: `The reply ended with: ${word}` };
 		this.#keepDetails();
@@ -81,7 +90,7 @@ export class ChatDecoder implements Decoder {
 	}
 
 	/** Some hosts send no finish_reason: `[DONE]` after a reply without open arguments ends it as well. */
-	#isWhole(): boolean {
+	#isSaid(): boolean {
 		if (!this.#call.compat.requiresFinishReason) return true;
 		const calls = [...this.#byIndex.values(), ...this.#byId.values()];
 		return this.#isDone && this.#made > 0 && calls.every(({ key }) => this.#blocks.isUsable(key));
@@ -89,7 +98,10 @@ export class ChatDecoder implements Decoder {
 
 	#delta(delta: Json): void {
 		const field = reasoningFields.find((name) => text(delta[name]) !== "");
-		if (field !== undefined) this.#write("thinking", text(delta[field]), field);
+		if (field !== undefined) {
+			this.#field ??= field;
+			this.#write("thinking", text(delta[field]), field);
+		}
 		if (typeof delta.content === "string") this.#write("text", delta.content);
 		else for (const part of list(delta.content)) this.#part(object(part) ?? {});
 		this.#write("text", text(delta.refusal));
@@ -166,9 +178,9 @@ export class ChatDecoder implements Decoder {
 
 	/** Details belong to the whole reply, and may come before the block that they describe; one block carries them all. */
 	#keepDetails(): void {
-		const signature = this.#details.text;
-		if (signature === undefined) return;
 		const { thinking, call, text: words } = this.#carriers;
+		const signature = this.#details.signature(thinking === undefined ? undefined : this.#field);
+		if (signature === undefined) return;
 		if (thinking !== undefined) this.#blocks.change(thinking, { thinkingSignature: signature });
 		else if (call !== undefined) this.#blocks.change(call, { thoughtSignature: signature });
 		else if (words !== undefined) this.#blocks.change(words, { textSignature: signature });
@@ -189,10 +201,9 @@ export class ChatDecoder implements Decoder {
 		this.#builder.set({ usage: priced(tokens, this.#call.model, total || undefined) });
 	}
 
-	/** An error that follows a complete reply does not undo it. */
 	#fail(data: string): void {
 		this.isOver = true;
-		if (this.#finish !== undefined && goodWords.includes(this.#finish)) return;
+		if (this.isWhole) return;
 		const { text: error, raw, status } = readError(data);
 		this.#error = { error, raw, ...(status === undefined ? {} : { status }) };
 	}

@@ -65,16 +65,21 @@ const noReasoning = " ";
 
 /** The thinking goes back as it came: as a list of details, or under the name of its field. `isRequired`: it may not be missing. */
 function reasoningMembers(message: AssistantMessage, isRequired: boolean): Record<string, unknown> {
-	const details = message.content.flatMap((block) => storedDetails(signatureOf(block)));
-	if (details.length > 0) return { reasoning_details: details };
+	const stored = message.content.map((block) => storedDetails(signatureOf(block)));
+	const details = stored.flatMap((one) => one.details);
+	const ofDetails = stored.find(({ field }) => field !== undefined)?.field;
+	if (details.length > 0 && (ofDetails === undefined || !reasoningFields.includes(ofDetails))) return { reasoning_details: details };
 	const members: Record<string, string> = {};
 	for (const block of message.content) {
-		if (block.type !== "thinking" || !block.thinkingSignature || !reasoningFields.includes(block.thinkingSignature)) continue;
-		const earlier = members[block.thinkingSignature];
-		members[block.thinkingSignature] = earlier === undefined ? block.thinking : `${earlier}\n${block.thinking}`;
+		if (block.type !== "thinking") continue;
+		const field = ofDetails ?? block.thinkingSignature;
+		if (!field || !reasoningFields.includes(field)) continue;
+		const earlier = members[field];
+		members[field] = earlier === undefined ? block.thinking : `${earlier}\n${block.thinking}`;
 	}
-	if (!isRequired) return members;
-	return { reasoning_content: Object.values(members).find((words) => words.trim() !== "") ?? noReasoning };
+	if (details.length > 0) return { ...members, reasoning_details: details };
+	const isSaid = Object.values(members).some((words) => words.trim() !== "");
+	return isRequired && !isSaid ? { reasoning_content: noReasoning } : members;
 }
 
 function signatureOf(block: AssistantMessage["content"][number]): string | undefined {

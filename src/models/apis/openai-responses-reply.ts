@@ -29,9 +29,12 @@ export class ResponsesDecoder implements Decoder {
 	}
 
 	event(data: string): void {
-		if (this.isOver || data.trim() === "[DONE]") return;
+		if (this.isWhole || data.trim() === "[DONE]") return;
 		const event = parseEvent(data);
 		if (!event) return;
+		const isError = event.type === "error" || (event.type === undefined && Boolean(event.error));
+		if (isError) this.#fail(object(event.error) ?? event, data);
+		if (this.isOver) return;
 		const index = typeof event.output_index === "number" ? event.output_index : 0;
 		switch (event.type) {
 			case "response.output_text.delta":
@@ -60,13 +63,15 @@ export class ResponsesDecoder implements Decoder {
 			case "response.cancelled":
 				this.#end(object(event.response) ?? {}, event.type.slice("response.".length));
 				break;
-			default:
-				if (event.type === "error" || (event.type === undefined && event.error)) this.#fail(object(event.error) ?? event, data);
 		}
 	}
 
 	get isComplete(): boolean {
 		return this.isOver;
+	}
+
+	get isWhole(): boolean {
+		return this.#ending !== undefined && !("done" in this.#ending && this.#ending.done === "length");
 	}
 
 	finish(): Ending {

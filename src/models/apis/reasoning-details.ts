@@ -16,11 +16,15 @@ export class ReasoningDetails {
 		else this.#details.push({ ...detail });
 	}
 
-	/** For a signature; nothing when there are none. */
-	get text(): string | undefined {
-		return this.#details.length === 0 ? undefined : JSON.stringify({ reasoning_details: this.#details });
+	/** Returns the details for a signature, or undefined when there are none. `field`: where the host put the same reasoning as plain text. */
+	signature(field: string | undefined): string | undefined {
+		if (this.#details.length === 0) return undefined;
+		return JSON.stringify({ reasoning_details: this.#details, ...(field === undefined || field === usualField ? {} : { field }) });
 	}
 }
+
+/** OpenRouter fills it next to the details, and needs only the details back. */
+const usualField = "reasoning";
 
 /** Text and summaries arrive in pieces of one detail; encrypted details arrive whole. */
 function continues(last: Json, piece: Json): boolean {
@@ -35,13 +39,15 @@ function joined(last: Json, piece: Json): Json {
 	return { ...last, ...given, [member]: text(last[member]) + text(piece[member]) };
 }
 
-/** The details in a signature: the whole list, or the single one that earlier versions stored. */
-export function storedDetails(signature: string | undefined): unknown[] {
-	if (!signature?.startsWith("{")) return [];
+/** Returns the details in a signature: the whole list, or the single one that earlier versions stored. */
+export function storedDetails(signature: string | undefined): { details: unknown[]; field?: string } {
+	if (!signature?.startsWith("{")) return { details: [] };
 	try {
 		const stored = object(JSON.parse(signature)) ?? {};
-		return "reasoning_details" in stored ? list(stored.reasoning_details) : [stored];
+		if (!("reasoning_details" in stored)) return { details: [stored] };
+		const field = text(stored.field);
+		return { details: list(stored.reasoning_details), ...(field === "" ? {} : { field }) };
 	} catch {
-		return []; // Another API made it under the same name; the block is valid without it.
+		return { details: [] }; // Another API made it under the same name; the block is valid without it.
 	}
 }

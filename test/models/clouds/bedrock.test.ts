@@ -275,6 +275,35 @@ describe("a reply", () => {
 		expect((last as { error: AssistantMessage }).error.errorMessage).toContain(message);
 	});
 
+	test.each([[[]], [[event("metadata", { usage: { inputTokens: 1, outputTokens: 1 } })]]])(
+		"with an exception after it was cut at its limit is that error, and whole replies stay (%#)",
+		async (numbers) => {
+			const ended = (stopReason: string) => [
+				event("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "hi" } }),
+				event("messageStop", { stopReason }),
+				...numbers,
+				exception("modelStreamErrorException", { message: "The model stopped early." }),
+			];
+			expect(ending(await replay(claude, playing([Buffer.concat(ended("max_tokens"))])))).toMatchObject({
+				error: { content: [{ text: "hi" }], errorMessage: "ModelStreamErrorException: The model stopped early." },
+				failure: { kind: "transient" },
+			});
+			expect(ending(await replay(claude, playing([Buffer.concat(ended("end_turn"))])))).toMatchObject({ type: "done", reason: "stop" });
+		},
+	);
+
+	test("with a call that has no name is an error that is tried again", async () => {
+		const events = [
+			event("contentBlockStart", { contentBlockIndex: 0, start: { toolUse: { toolUseId: "t" } } }),
+			event("contentBlockStop", { contentBlockIndex: 0 }),
+			event("messageStop", { stopReason: "tool_use" }),
+		];
+		expect(ending(await replay(claude, playing(events)))).toMatchObject({
+			error: { errorMessage: "The provider sent a tool call without the name of a tool" },
+			failure: { kind: "transient" },
+		});
+	});
+
 	test("with an error of the connection itself", async () => {
 		const broken = frame({ ":message-type": "error", ":error-code": "InternalServerException", ":error-message": "Lost it" }, "");
 		expect(ending(await replay(claude, playing([broken])))).toMatchObject({
