@@ -280,6 +280,7 @@ export class Sandbox {
 			...ripgrepPackages(),
 			dirname(realPath(process.execPath) ?? process.execPath),
 		);
+		const gitProgram = findProgram("git", roots.roots, env.PATH ?? "");
 		const survey = new Survey({
 			mode: this.mode,
 			cwd: roots.cwd,
@@ -288,13 +289,14 @@ export class Sandbox {
 			home: home === undefined ? undefined : realPath(home),
 			isHomeHidden: setting("sandbox.home") === "hidden",
 			variables: env,
+			...(await this.#gitIdentity(gitProgram)),
 			userDirectory: this.#input.userDirectory,
 			path: env.PATH ?? "",
 			hidden: setting("sandbox.hidden"),
 			readable: setting("sandbox.readable"),
 			protected: setting("sandbox.protected"),
 			git: setting("sandbox.git"),
-			gitProgram: findProgram("git", roots.roots, env.PATH ?? ""),
+			gitProgram,
 			isRoot: process.getuid?.() === 0,
 			temporary,
 			ownReadable: this.#ownReadable,
@@ -507,7 +509,7 @@ export class Sandbox {
 	#removePrivate(): void {
 		const directory = this.#private;
 		if (directory === undefined) return;
-		for (const name of ["tmp", "var-tmp", "filter", "logs/relay.cjs"]) remove(join(directory, name));
+		for (const name of ["tmp", "var-tmp", "filter", "git", "logs/relay.cjs"]) remove(join(directory, name));
 		removeIfEmpty(join(directory, "logs"));
 		removeIfEmpty(directory);
 		for (const name of readdirSync(dirname(directory))) {
@@ -516,6 +518,18 @@ export class Sandbox {
 			if (facts && Date.now() - facts.mtimeMs > maxAgeMs) remove(other);
 		}
 		removeIfEmpty(dirname(directory));
+	}
+
+	/** In a hidden home git would not know who commits. */
+	async #gitIdentity(git: string | undefined): Promise<{ gitIdentity?: string }> {
+		const { setting, env } = this.#input;
+		if (git === undefined || this.mode === "external" || setting("sandbox.home") !== "hidden") return {};
+		const { writeGitIdentity } = await import("./git-identity.ts");
+		const directory = join(this.#private as string, "git");
+		const gitIdentity = await writeGitIdentity({ git, env, directory });
+		if (gitIdentity === undefined) return {};
+		this.#ownReadable.push(directory);
+		return { gitIdentity };
 	}
 
 	#writeFilter({ version, seatbelt }: Programs): string | undefined {

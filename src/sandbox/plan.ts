@@ -60,6 +60,7 @@ export function mountPlan({ view, sockets, inProc, inRun }: PlanInput): Step[] {
 			.map((path) => same("--ro-bind", path)),
 		...shown.map((path) => same("--ro-bind", path)),
 		...hidden.filter(isLater).flatMap(hide),
+		...(view.replaced ?? []).map(({ path, source }): Step => ["--ro-bind", source, path]),
 		// Last: a socket in any of the places above could still be connected to.
 		...sockets.map((path): Step => ["--ro-bind", "/dev/null", nameInside(path)]),
 		// Now that everything in it has its place, nothing else can be made there.

@@ -26,6 +26,8 @@ export interface Ground {
 	isHomeHidden: boolean;
 	/** Variables of this process: some say where programs keep their keys. */
 	variables?: Readonly<Record<string, string | undefined>>;
+	/** A file of ours that is seen as `~/.gitconfig` in a hidden home: who the user is to git. */
+	gitIdentity?: string;
 	userDirectory: string;
 	/** `PATH` of commands. */
 	path: string;
@@ -214,10 +216,20 @@ export class Survey {
 			hidden: hidden.filter(({ path }) => !shownAgain.includes(path)),
 			shown: outermost(shown).filter((path) => !writable.some((root) => isWithin(path, root))),
 			kept,
+			...this.#gitIdentity(shown, writable),
 			forbidden: git.forbidden,
 			links: [...new Set([...named.links, ...git.links, ...links])],
 			temporary: ground.temporary,
 		};
+	}
+
+	/** Unless the user shows the file itself. */
+	#gitIdentity(shown: readonly string[], writable: readonly string[]): Pick<View, "replaced"> {
+		const { home, isHomeHidden, gitIdentity } = this.ground;
+		if (home === undefined || !isHomeHidden || gitIdentity === undefined) return {};
+		const path = inDirectory(home, ".gitconfig");
+		const isSeen = [...shown, ...writable].some((outer) => isWithin(path, outer));
+		return isSeen ? {} : { replaced: [{ path, source: gitIdentity }] };
 	}
 
 	/** Makes what must not be made by others, and returns the view without what cannot be made: where we may not write, commands may not either. */

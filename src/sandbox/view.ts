@@ -15,6 +15,8 @@ export interface View {
 	shown: readonly string[];
 	/** Paths inside them that settings and rules name: commands cannot rename, remove or replace them, or the next command would find another meaning. */
 	kept?: readonly string[];
+	/** Files in whose place a copy of ours is seen, which cannot be changed. */
+	replaced?: readonly ReplacedFile[];
 	/** Names that must not appear: see git-layout.ts. */
 	forbidden: readonly string[];
 	/** Links that programs outside follow: nothing can be mounted on a link, so they are watched. */
@@ -28,6 +30,12 @@ export interface HiddenPath {
 	kind: "file" | "directory";
 	/** Programs find an empty directory instead of none: the home. */
 	isOpen?: true;
+}
+
+export interface ReplacedFile {
+	path: string;
+	/** Ours, outside of everything that commands see. */
+	source: string;
 }
 
 /** Kernel interfaces: they show the process that reads, and that would be us. */

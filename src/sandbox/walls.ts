@@ -1,6 +1,7 @@
 /** Starts programs inside: one set of mounts for each, in the session's cell. */
 import type { ChildProcess } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { basename } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { deferred } from "../lib/deferred.ts";
 import type { Confinement, Enclosure, EnclosureFacts, ProgramStart } from "../lib/shell/confinement.ts";
@@ -188,7 +189,7 @@ export class Walls implements Confinement {
 			...(seatbelt as NonNullable<typeof seatbelt>)({
 				...{ view, network, proxyPort: proxy?.port, start },
 				...{ program: programs.seatbelt as string, bash: programs.bash as string },
-				environment: { ...variables, ...pass?.variables },
+				environment: { ...gitIdentity(view), ...variables, ...pass?.variables },
 			}),
 			begun: ({ stdio, exitCode }) => firstByte(stdio[3] as Readable, exitCode !== null),
 			// Nothing is open for it.
@@ -292,6 +293,12 @@ function endGroup(child: ChildProcess): void {
 
 /** Our own git gets the variables that we set for it. */
 const ownVariables = (file: string) => (file === "git" || file.endsWith("/git") ? /^(GIT_|LC_|LANGUAGE$|SSH_ASKPASS$)/ : undefined);
+
+/** Nothing can be mounted on macOS: git is told where the copy of the user's configuration is. */
+function gitIdentity({ replaced = [] }: View): Record<string, string> {
+	const source = replaced.find(({ path }) => basename(path) === ".gitconfig")?.source;
+	return source === undefined ? {} : { GIT_CONFIG_GLOBAL: source };
+}
 
 const entering = (nsenter: string, pid: number, hasOwnNetwork: boolean) => [
 	nsenter,
