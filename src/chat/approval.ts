@@ -51,7 +51,9 @@ export class Approval implements Question {
 		const { title, reason, subject, origin } = this.#request;
 		const from = origin.map(({ agent, id }) => `${agent} ${id}`).join(" → ");
 		const facts = [`in ${subject.cwd}`, ...(from ? [`asked by ${from}`] : []), `sandbox ${subject.sandbox}`].join(" · ");
-		const head: Line[] = [[span(shortened(`${title}?`, width), "bold"), span(shortened(` ${reason}`, Math.max(1, width - title.length - 1)), "dim")]];
+		const question = span(shortened(`${title}?`, width), "bold");
+		const isShort = title.length + reason.length + 2 <= width;
+		const head: Line[] = isShort ? [[question, span(` ${reason}`, "dim")]] : [[question], ...wrapped([span(reason, "dim")], width)];
 		const foot: Line[] = [[span(shortened(facts, width), "dim")], ...wrapped([span(this.#hint(), "yellow")], width)];
 		const content = this.#content(width);
 		const room = Math.max(1, height - head.length - foot.length - 1);

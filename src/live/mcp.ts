@@ -13,12 +13,13 @@ import type { ToolSource } from "./tool-sources.ts";
 
 export class Mcp implements ToolSource {
 	readonly name = "mcp";
-	#parts: McpParts;
+	#parts: McpParts & { guard: () => Promise<unknown> | undefined };
 	#loading: Promise<Registry> | undefined;
 	#registry: Registry | undefined;
 	#isClosed = false;
 
-	constructor(parts: McpParts) {
+	/** `guard` resolves when calls of tools are judged, where they must be. */
+	constructor(parts: McpParts & { guard: () => Promise<unknown> | undefined }) {
 		this.#parts = parts;
 	}
 
@@ -45,6 +46,11 @@ export class Mcp implements ToolSource {
 	/** The servers that run here, or may be started. */
 	names(): string[] {
 		return (this.#registry?.servers ?? []).flatMap(({ name, status }) => (status === "disabled" ? [] : [name]));
+	}
+
+	/** The server that a call leads to. */
+	serverOf(tool: string, args: Record<string, unknown>): ReturnType<Registry["serverOf"]> {
+		return this.#registry?.serverOf(tool, args);
 	}
 
 	/** What servers say about their tools, for the system prompt. */
@@ -115,7 +121,7 @@ export class Mcp implements ToolSource {
 				this.#loading = undefined;
 			},
 		);
-		const registry = await this.#loading;
+		const [registry] = await Promise.all([this.#loading, this.#parts.guard()]);
 		this.#registry = registry;
 		if (this.#isClosed) throw new CommandError("The session is over");
 		return registry;

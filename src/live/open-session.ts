@@ -77,8 +77,8 @@ export async function openSession(workspace: Workspace, front: Front, loading?: 
 	const { session, log } = assembly;
 	// Whatever ends the process, save a kill: no other process finds a lock of ours.
 	front.atExit(() => session.transcript.close());
-	const { permissions, sources, prompting } = assembly;
-	await permissions.attach({ sources, prompting, abortRun: () => void session.abort() });
+	const { permissions, sources, prompting, mcp } = assembly;
+	await permissions.attach({ sources, prompting, mcp, abortRun: () => void session.abort() });
 	const live = new LiveSession(assembly, front, identityOf(workspace), override);
 	if (options.seq) await live.number(Number(options["seq-after"] ?? 0));
 	if (options.gate && front.askGate) {

@@ -11,6 +11,7 @@ import { hiddenInHome } from "../sandbox/lists.ts";
 import { artifactsOf } from "../subagents/artifacts.ts";
 import { resolveExisting, resolvePath } from "../tools/paths.ts";
 import { changePreview } from "../tools/preview.ts";
+import type { Mcp } from "./mcp.ts";
 import { docsDirectory, type Prompting } from "./prompting.ts";
 import type { Shells } from "./shells.ts";
 import type { ToolSources } from "./tool-sources.ts";
@@ -21,6 +22,8 @@ export interface GateInput {
 	shells: Shells;
 	sources: ToolSources;
 	prompting: Prompting;
+	/** The MCP server that a call leads to. */
+	serverOf: Mcp["serverOf"];
 	/** The session's own file, as it is now; none when nothing is stored. */
 	sessionFile: () => string | undefined;
 	warn: (text: string) => void;
@@ -44,7 +47,7 @@ export interface GateInput {
 /** Shells that read the small language of accepted scripts as bash does. */
 const knownShells = ["bash", "sh", "dash", "ksh", "ash"];
 
-export async function makeGate({ workspace, shells, sources, prompting, sessionFile, warn, parts }: GateInput): Promise<Gate> {
+export async function makeGate({ workspace, shells, sources, prompting, serverOf, sessionFile, warn, parts }: GateInput): Promise<Gate> {
 	const { settings, options, env, userDirectory, sandbox, subagent } = workspace;
 	const cwd = realPath(workspace.cwd);
 	const hosts = sandbox && settings.get("sandbox.network") === "hosts" ? settings.get("sandbox.hosts") : [];
@@ -73,9 +76,10 @@ export async function makeGate({ workspace, shells, sources, prompting, sessionF
 		sandbox: () => (sandbox?.state.active ? { mode: sandbox.currentMode, isVerified: sandbox.state.verified } : { mode: "off", isVerified: false }),
 		// Without a confinement every command runs outside anyway.
 		hasEscalation: sandbox?.confinement !== undefined && settings.get("sandbox.escalation") === "ask",
-		toolOf: (name) => {
+		toolOf: (name, args) => {
 			const found = sources.find(name);
-			return found && { source: found.source, readOnly: found.tool.readOnly === true };
+			const server = found?.source === "mcp" ? serverOf(name, args) : undefined;
+			return found && { source: found.source, readOnly: found.tool.readOnly === true, ...(server && { server }) };
 		},
 		pathOf: async (tool, path) => {
 			const files = sandbox?.files;

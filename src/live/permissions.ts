@@ -13,6 +13,7 @@ import type { SafetyState } from "../protocol/sandbox.ts";
 import type { Conversation } from "../session/conversation.ts";
 import type { Controls, Edges } from "../session/dependencies.ts";
 import type { Front } from "./front.ts";
+import type { Mcp } from "./mcp.ts";
 import type { Prompting } from "./prompting.ts";
 import type { Shells } from "./shells.ts";
 import type { ToolSources } from "./tool-sources.ts";
@@ -32,6 +33,7 @@ export interface PermissionsParts {
 export interface PermissionsSession {
 	sources: ToolSources;
 	prompting: Prompting;
+	mcp: Pick<Mcp, "serverOf">;
 	abortRun: () => void;
 }
 
@@ -85,6 +87,12 @@ export class Permissions {
 		// A connection or a command outside the sandbox is asked about in every mode.
 		const mayAsk = sandbox !== undefined && (settings.get("sandbox.escalation") === "ask" || settings.get("sandbox.network") === "hosts");
 		return this.#mode !== "full" || mayAsk || settings.get("permissions.rules").length > 0 ? this.load() : undefined;
+	}
+
+	/** Servers of MCP are outside the sandbox, so they are asked about in every mode. */
+	guardServers(): Promise<unknown> | undefined {
+		const { sandbox } = this.#parts.workspace;
+		return sandbox && sandbox.mode !== "external" ? this.load() : undefined;
 	}
 
 	get mode(): PermissionMode {
@@ -209,6 +217,7 @@ export class Permissions {
 			shells,
 			sources: session.sources,
 			prompting: session.prompting,
+			serverOf: (...call) => session.mcp.serverOf(...call),
 			sessionFile: () => conversation.transcript.file,
 			warn: edges.warn,
 			parts: {

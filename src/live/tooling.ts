@@ -56,7 +56,18 @@ export function tooling({ workspace, front, base, controls, todos, budget, promp
 	const permissions = new Permissions({ workspace, front, conversation, shells, controls, doors, edges });
 	const sources = new ToolSources([], excludedTools(workspace.options));
 	const taken = () => sources.takenFor("mcp");
-	const mcp = new Mcp({ workspace, front, shells, secrets, doors, emit: bus.emit, warn, readJsonc: readJsoncText, taken });
+	const mcp = new Mcp({
+		workspace,
+		front,
+		shells,
+		secrets,
+		doors,
+		emit: bus.emit,
+		warn,
+		readJsonc: readJsoncText,
+		taken,
+		guard: () => permissions.guardServers(),
+	});
 	const gate: Tooling["gate"] = { current: undefined };
 	const taskParts = { gate, permissions, workspace, front, models, shells, mcp, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);

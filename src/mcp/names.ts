@@ -13,6 +13,9 @@ export function toolName(server: string, tool: string): string {
 	return `${full.slice(0, longest - hashDigits - 1)}_${digest}`;
 }
 
+/** The pattern that a permission rule about every tool of a server has. */
+export const toolsOf = (server: string): string => `${namePrefix}${clean(server)}__*`;
+
 /** Whether a pattern may fit the name of a tool of this server. */
 export function mayName(pattern: string, server: string): boolean {
 	const prefix = `${namePrefix}${clean(server)}__`;

@@ -8,11 +8,11 @@ import type { EventOf } from "../protocol/events.ts";
 import type { McpServer, McpServers } from "../protocol/mcp.ts";
 import type { Model } from "../protocol/model.ts";
 import { type Entry, isWrong, readEntries, type ServerConfig, type WrongEntry } from "./config.ts";
-import { fits, freeName, namePrefix, toolName } from "./names.ts";
+import { fits, freeName, namePrefix, toolName, toolsOf } from "./names.ts";
 import { expandPrompt, type PromptCommand, promptCommands } from "./prompts.ts";
 import { Refusals } from "./refusals.ts";
 import { Server, type ServerParts } from "./server.ts";
-import { resourceTool, serverTool } from "./tools.ts";
+import { resourceTool, resourceToolName, serverTool } from "./tools.ts";
 
 export interface RegistryParts extends Omit<ServerParts, "onChange"> {
 	/** Entries of files and flags, the lowest place first. */
@@ -114,6 +114,17 @@ export class Registry {
 	tools(): readonly Tool[] {
 		this.#tools ??= this.#makeTools();
 		return this.#tools;
+	}
+
+	/** The server that a call leads to, and the pattern of a rule about all such calls. */
+	serverOf(tool: string, args: Record<string, unknown>): { name: string; tools: string } | undefined {
+		if (tool === resourceToolName) {
+			const named = this.#servers.get(String(args.server));
+			return named && { name: named.name, tools: resourceToolName };
+		}
+		this.tools();
+		const [server] = [...this.#names].find(([, names]) => names.includes(tool)) ?? [];
+		return server && { name: server.name, tools: toolsOf(server.name) };
 	}
 
 	/** Whether the flags offer this tool to the model. */

@@ -3,7 +3,7 @@
 import { digestOf } from "../lib/canonical-json.ts";
 import type { PermissionMode, PermissionRule, PermissionSubject, SourcedRule } from "../protocol/permissions.ts";
 import type { Grant } from "./grants.ts";
-import { answerOfMode, type CallFacts, staysDenied } from "./modes.ts";
+import { answerOfMode, type CallFacts, leavesSandbox, staysDenied } from "./modes.ts";
 import { type CompiledRule, catches, coveredBy, type JudgedCall, rulesAbout } from "./rules.ts";
 
 export type Decision =
@@ -26,9 +26,15 @@ export function decide(call: Call, book: RuleBook, grants: readonly Grant[], mod
 	if (answer === "deny" && staysDenied(mode, call.subject)) return { answer: "deny", by: "mode" };
 	const asked = rulesAbout(book.ask, call.subject).find((rule) => catches(rule, call));
 	if (asked) return { answer: "ask", rule: asked.rule };
-	const holding = grants.filter((grant) => holdsFor(grant, call));
+	const holding = grants.filter(
+		(grant) => holdsFor(grant, call) && (grant.server === undefined || grant.server === serverAskedAbout(call, mode)?.name),
+	);
 	return allowedBy(call, book, holding) ?? (answer === "allow" ? { answer, by: "mode" } : answer === "deny" ? { answer, by: "mode" } : { answer });
 }
+
+/** The MCP server that a question about the call is about as a whole. In a stricter mode it is about the call. */
+export const serverAskedAbout = (call: Call, mode: PermissionMode): Call["server"] =>
+	mode === "full" && leavesSandbox(call) ? call.server : undefined;
 
 /** From weak to strong. */
 const walls: readonly PermissionSubject["sandbox"][] = ["outside", "off", "external", "workspace-write", "read-only"];
@@ -47,15 +53,16 @@ function allowedBy(call: Call, book: RuleBook, grants: readonly Grant[]): Extrac
 	if (rule) return { answer: "allow", by: "rule", rule: rule.rule };
 	const exact = grants.find((grant) => isExactly(grant, call));
 	if (exact) return { answer: "allow", by: exact.scope, rule: exact.rule };
-	const patterns = grants.filter((grant) => grant.script === undefined && grant.argsDigest === undefined);
+	const patterns = grants.filter((grant) => grant.script === undefined && grant.argsDigest === undefined && grant.server === undefined);
 	// Rules and grants may each cover some of the commands of a script.
 	const found = patterns.length ? coveredBy([...patterns.map(({ compiled }) => compiled), ...book.allow], call) : undefined;
 	const grant = patterns.find(({ compiled }) => compiled === found) ?? (script && found ? patterns[0] : undefined);
 	return grant ? { answer: "allow", by: grant.scope, rule: grant.rule } : undefined;
 }
 
-/** Grants that no pattern can describe: an opaque script, or a tool with these arguments. */
-function isExactly({ script, argsDigest, rule }: Grant, { subject, script: given }: Call): boolean {
+/** Grants that no pattern can describe: an opaque script, a tool with these arguments, or a server, whose grants hold for its calls alone. */
+function isExactly({ script, argsDigest, server, rule }: Grant, { subject, script: given }: Call): boolean {
+	if (server !== undefined) return true;
 	if (script !== undefined) return subject.kind === "command" && given?.text === script;
 	return argsDigest !== undefined && subject.kind === "tool" && rule.tool === subject.tool && argsDigest === digestOf(subject.args);
 }

@@ -7,6 +7,7 @@ import type { Emit, PendingCall, Policy, ToolDecision } from "../agent/policy.ts
 import { onAbort } from "../lib/abort.ts";
 import { digestOf } from "../lib/canonical-json.ts";
 import { type ClosedPaths, literalGlob, type Places } from "../lib/path-pattern.ts";
+import { printableLine } from "../lib/printable.ts";
 import { realPathOf } from "../lib/real-path.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { permissionModes } from "../protocol/permission-modes.ts";
@@ -23,7 +24,7 @@ import type {
 	PermissionScope,
 	SourcedRule,
 } from "../protocol/permissions.ts";
-import { type Call, type Decision, decide, type RuleBook } from "./decide.ts";
+import { type Call, type Decision, decide, type RuleBook, serverAskedAbout } from "./decide.ts";
 import { isForeignProgram } from "./find-program.ts";
 import { Grants, type GrantsParts } from "./grants.ts";
 import { isSingleHost } from "./hosts.ts";
@@ -199,7 +200,7 @@ export class Gate {
 			const outcome = by === "abort" || by === "steer" ? "cancelled" : "denied";
 			return open.end({ outcome, by, message: response.message?.slice(0, longestMessage) });
 		}
-		this.#allow(open, by, response.scope ?? "once", response.rule);
+		this.#allow(open, by, response.scope ?? (open.request.server === undefined ? "once" : "session"), response.rule);
 	}
 
 	/**
@@ -260,7 +261,8 @@ export class Gate {
 			isGiven: false,
 			isSecret: isSecret(place.reading(), target),
 			...(isRead && (await readingFacts(target, this.#place))),
-			source: "extension",
+			source: request.server === undefined ? "extension" : "mcp",
+			...(request.server !== undefined && { server: { name: request.server, tools: request.proposal?.tool ?? subject.tool } }),
 			readOnly: false,
 			isTree: isRead && (await searchesBelow(subject.tool, target)),
 			isVerified: place.sandbox().isVerified,
@@ -364,7 +366,7 @@ export class Gate {
 			const open: Open = {
 				call,
 				request,
-				proposal: proposalOf(call, digest, this.#place.cwd),
+				proposal: proposalOf(call, digest, { cwd: this.#place.cwd, server: this.#serverAskedAbout(call) }),
 				route,
 				isForeign: asked.foreign !== undefined,
 				askedAt,
@@ -465,7 +467,8 @@ export class Gate {
 		const diff =
 			asked.diff ?? foreign?.request.diff ?? (isChange && !foreign ? await preview(subject.tool, subject.args).catch(() => undefined) : undefined);
 		const isCut = foreign?.request.diffTruncated ?? (diff !== undefined && diff.length > longestDiff);
-		const { proposal } = proposalOf(call, digest);
+		const server = rule ? undefined : this.#serverAskedAbout(call);
+		const { proposal } = proposalOf(call, digest, { server });
 		const choices = this.#choices(call, rule);
 		// A program does not wait for a connection for ever.
 		const usual = subject.kind === "network" ? Math.min(settings.timeoutMs || longestConnectionMs, longestConnectionMs) : settings.timeoutMs;
@@ -479,7 +482,8 @@ export class Gate {
 			text,
 			...(script && subject.kind === "command" && { words: script.commands?.map(({ words }) => words) ?? null }),
 			...(diff !== undefined && { diff: diff.slice(0, longestDiff), ...(isCut && { diffTruncated: true }) }),
-			reason: reasonOf(call, rule),
+			reason: reasonOf(call, rule, server?.name),
+			...(server && { server: server.name }),
 			...(rule && { rule }),
 			choices,
 			...(proposal && choices.length > 1 && { proposal }),
@@ -491,13 +495,18 @@ export class Gate {
 		};
 	}
 
-	#choices({ subject, script }: Call, rule: SourcedRule | undefined): PermissionScope[] {
+	#serverAskedAbout(call: Call): Call["server"] {
+		return serverAskedAbout(call, this.#parts.mode());
+	}
+
+	#choices(call: Call, rule: SourcedRule | undefined): PermissionScope[] {
+		const { subject, script } = call;
 		// An ask rule asks every time: it is stricter than any grant.
 		if (rule || subject.kind === "protected" || subject.kind === "escalation") return ["once"];
 		const isOpaque = script !== undefined && script.commands === undefined;
 		const isElsewhere = subject.cwd !== this.#place.cwd;
-		const canKeep =
-			!isOpaque && !isElsewhere && subject.kind !== "tool" && this.#parts.mode() !== "plan" && !this.#parts.isHermetic && this.#grants.canKeep;
+		const isLasting = this.#serverAskedAbout(call) !== undefined || (!isOpaque && !isElsewhere && subject.kind !== "tool");
+		const canKeep = isLasting && this.#parts.mode() !== "plan" && !this.#parts.isHermetic && this.#grants.canKeep;
 		return canKeep ? ["once", "session", "always"] : ["once", "session"];
 	}
 
@@ -541,7 +550,8 @@ export class Gate {
 	#denied(call: Call, { outcome, by, message, rule }: Ending, digest: string): Permit {
 		if (by === "nobody" || by === "gone") {
 			this.#unasked += 1;
-			if (by === "nobody") this.#parts.onUnasked({ tool: call.subject.tool, text: textOf(call.subject), remedy: remedyFor(call) });
+			if (by === "nobody")
+				this.#parts.onUnasked({ tool: call.subject.tool, text: textOf(call.subject), remedy: remedyFor(call, this.#serverAskedAbout(call)) });
 		}
 		const { mode, settings } = this.#parts;
 		const denial: Denial =
@@ -598,8 +608,9 @@ function cancelledBy(signal: AbortSignal): Ending {
 
 const ownFileRule: SourcedRule = { action: "deny", tool: "*", because: "the file of the user's own permissions is closed to tools", source: "user" };
 
-function reasonOf({ subject, isInside, isSecret }: Call, rule: SourcedRule | undefined): string {
+function reasonOf({ subject, isInside, isSecret }: Call, rule: SourcedRule | undefined, server?: string): string {
 	if (rule) return rule.because ?? `A rule asks: ${ruleName(rule)}.`;
+	if (server !== undefined) return `The MCP server ${printableLine(server)} is outside the sandbox. An answer for the session covers all its tools.`;
 	if (isSecret) return "It is where programs keep keys and credentials.";
 	if (subject.kind === "protected") return "Programs run or read this file on their own.";
 	if ((subject.kind === "read" || subject.kind === "write") && !isInside) return "It is outside the working directory.";
@@ -607,9 +618,9 @@ function reasonOf({ subject, isInside, isSecret }: Call, rule: SourcedRule | und
 }
 
 /** What would have allowed the call, for a person who reads the log of an unattended run. */
-function remedyFor(call: Call): string {
+function remedyFor(call: Call, server: Call["server"]): string {
 	const { kind } = call.subject;
-	const { proposal } = proposalOf(call, "");
+	const { proposal } = proposalOf(call, "", { server });
 	const isOpaque = call.script !== undefined && call.script.commands === undefined;
 	const hasRule = proposal && kind !== "protected" && kind !== "escalation" && !isOpaque;
 	const mode = permissionModes.find((each) => answerOfMode(each, call) === "allow");

@@ -14,6 +14,8 @@ export interface Grant extends PermissionGrant {
 	script?: string;
 	/** The arguments of a tool: no other call of it is covered. */
 	argsDigest?: string;
+	/** The MCP server that it is about: all its tools. */
+	server?: string;
 	/** It was given for a call in this sandbox: without one it holds no longer. */
 	sandbox?: PermissionSubject["sandbox"];
 	/** It was given for a call of a subagent in this directory, and holds there alone. Undefined: in the project and its copies. */
@@ -37,6 +39,7 @@ interface StoredGrant {
 	createdAt: string;
 	digest: string;
 	sandbox?: PermissionSubject["sandbox"];
+	server?: string;
 }
 interface GrantsFile {
 	version: 1;
@@ -80,7 +83,7 @@ export class Grants {
 		}
 	}
 
-	add(scope: "session" | "always", given: Pick<Grant, "rule" | "digest" | "script" | "argsDigest" | "sandbox" | "cwd">): Grant {
+	add(scope: "session" | "always", given: Pick<Grant, "rule" | "digest" | "script" | "argsDigest" | "server" | "sandbox" | "cwd">): Grant {
 		const { newId, now } = this.#parts;
 		const stored = {
 			id: newId(),
@@ -88,6 +91,7 @@ export class Grants {
 			createdAt: new Date(now()).toISOString(),
 			digest: given.digest,
 			...(given.sandbox && { sandbox: given.sandbox }),
+			...(given.server !== undefined && { server: given.server }),
 		};
 		const grant = {
 			...this.#grant(stored, scope),

@@ -16,6 +16,8 @@ export interface CallFacts {
 	isSecret?: boolean;
 	/** Who brings the tool. */
 	source: "built-in" | "extension" | "mcp" | "host";
+	/** The MCP server that the call leads to, and the pattern of a rule about its tools. */
+	server?: { name: string; tools: string };
 	/** The tool says that it changes nothing. */
 	readOnly: boolean;
 	/** The walls around commands hold. */
@@ -56,8 +58,13 @@ function rowOf({ subject, isInside, isGiven, isUsual, isSecret, source, readOnly
 		case "tool":
 			if (subject.tool === "task" && source === "built-in") return always;
 			if (source === "host") return ["deny", "allow", "allow", "allow"];
-			return [readOnly ? "allow" : "deny", "ask", "ask", "allow"];
+			return [readOnly ? "allow" : "deny", "ask", "ask", leavesSandbox({ subject, source }) ? "ask" : "allow"];
 	}
+}
+
+/** Whether a call leads to an MCP server, which is not in the sandbox that holds the commands. */
+export function leavesSandbox({ subject: { kind, sandbox }, source }: Pick<CallFacts, "subject" | "source">): boolean {
+	return kind === "tool" && source === "mcp" && (sandbox === "read-only" || sandbox === "workspace-write");
 }
 
 /** In this mode no allow rule lifts what the table denies for these kinds. */

@@ -7,7 +7,7 @@ import type { Grant } from "./grants.ts";
 import type { ScriptCommand } from "./lexer.ts";
 
 /** A grant as an answer gives it. */
-export type Given = Pick<Grant, "rule" | "digest" | "script" | "argsDigest" | "sandbox" | "cwd">;
+export type Given = Pick<Grant, "rule" | "digest" | "script" | "argsDigest" | "server" | "sandbox" | "cwd">;
 
 export interface Proposal {
 	/** Shown in the request. Nothing where a rule cannot describe the grant. */
@@ -17,8 +17,12 @@ export interface Proposal {
 
 const plainWord = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
-/** `cwd`: the working directory of this agent. */
-export function proposalOf(call: Call, digest: string, cwd = call.subject.cwd): Proposal {
+/** `cwd`: the working directory of this agent. `server`: what the question is about as a whole. */
+export function proposalOf(call: Call, digest: string, { cwd = call.subject.cwd, server }: { cwd?: string; server?: Call["server"] } = {}): Proposal {
+	if (server) {
+		const rule: PermissionRule = { action: "allow", tool: server.tools };
+		return { proposal: rule, grant: { rule, digest, server: server.name } };
+	}
 	const { proposal, grant } = proposed(call, digest);
 	return { ...(proposal && { proposal }), ...(grant && { grant: { ...grant, ...placeOf(call, cwd) } }) };
 }

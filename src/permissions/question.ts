@@ -32,7 +32,7 @@ export interface Surroundings {
 	/** A command may ask for a way out of the sandbox. */
 	hasEscalation: boolean;
 	/** Who brings a tool; nothing when it does not exist. */
-	toolOf: (name: string) => { source: CallFacts["source"]; readOnly: boolean } | undefined;
+	toolOf: (name: string, args: Record<string, unknown>) => Pick<CallFacts, "source" | "readOnly" | "server"> | undefined;
 	/** The absolute path that a file tool would use for what the model wrote. */
 	pathOf: (tool: string, path: string) => Promise<string>;
 	/** The same as absolute paths without following links: a rule may name a link. */
@@ -55,12 +55,12 @@ const neverAsked = ["todo_write", "submit_result"];
 /** The call as rules and modes see it; nothing for calls that are never asked about. Arguments are copied and frozen: what was judged is what runs. */
 export async function judgedCall(call: PendingCall, place: Surroundings): Promise<Call | undefined> {
 	const { toolName: tool, input } = call;
-	const { source, readOnly } = place.toolOf(tool) ?? { source: "built-in", readOnly: false };
+	const { source, readOnly, server } = place.toolOf(tool, input) ?? { source: "built-in" as const, readOnly: false };
 	if (source === "built-in" && neverAsked.includes(tool)) return undefined;
 	const args = frozen(structuredClone(input)) as Record<string, unknown>;
 	if (source === "built-in" && tool === "bash") return commandCall(args, place);
 	const isFileTool = source === "built-in" && (readers.includes(tool) || writers.includes(tool));
-	if (!isFileTool) return callOf({ kind: "tool", tool, args, targets: [] }, place, { source, readOnly });
+	if (!isFileTool) return callOf({ kind: "tool", tool, args, targets: [] }, place, { source, readOnly, ...(server && { server }) });
 	const path = typeof args.path === "string" ? args.path : ".";
 	const written = await place.pathOf(tool, path);
 	const target = await realTarget(written);

@@ -966,6 +966,8 @@ export interface PermissionRequest {
 	diffTruncated?: boolean;
 	/** Why it is asked. */
 	reason: string;
+	/** The MCP server that it is about: an answer for the session covers all its tools. */
+	server?: string;
 	rule?: SourcedRule;
 	/** The scopes that an answer may have. */
 	choices: Array<"once" | "session" | "always">;
@@ -1036,6 +1038,7 @@ export interface PermissionResponse {
 	/** As in the request. */
 	digest?: string;
 	decision: "allow" | "deny";
+	/** Without it `once`; for a request with `server`: `session`. */
 	scope?: "once" | "session" | "always";
 	rule?: PermissionRule;
 	/** On deny: at most 2000 characters, for the model. */
@@ -2449,6 +2452,8 @@ export interface EventTable {
 		diffTruncated?: boolean;
 		/** Why it is asked. */
 		reason: string;
+		/** The MCP server that it is about: an answer for the session covers all its tools. */
+		server?: string;
 		rule?: SourcedRule;
 		/** The scopes that an answer may have. */
 		choices: Array<"once" | "session" | "always">;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Script } from "../../src/permissions/command-patterns.ts";
-import { type Call, decide, type RuleBook } from "../../src/permissions/decide.ts";
+import { type Call, decide, type RuleBook, serverAskedAbout } from "../../src/permissions/decide.ts";
 import { Grants } from "../../src/permissions/grants.ts";
 import { readScript } from "../../src/permissions/lexer.ts";
 import { proposalOf } from "../../src/permissions/proposal.ts";
@@ -37,7 +37,7 @@ const file = (tool: string, target: string, isTree = false) =>
 function coveredBy(asked: Call, calls: Record<string, Call>, file?: string): string[] {
 	const make = () => new Grants({ file, project: places.cwd, places, newId: () => "g", now: () => 0, warn: () => undefined });
 	const grants = make();
-	const { grant } = proposalOf(asked, "sha256:x", places.cwd);
+	const { grant } = proposalOf(asked, "sha256:x", { cwd: places.cwd });
 	if (grant) grants.add(file === undefined ? "session" : "always", grant);
 	// What is kept is read again by another process.
 	const kept = file === undefined ? grants : make();
@@ -126,6 +126,39 @@ test("an answer for a subagent's copy of the project holds in that copy; one for
 	expect(coveredBy(where.project, where)).toEqual(["project", "copy", "other"]);
 	const opaque = { project: command("./x $y"), copy: command("./x $y", { cwd: "/copies/1" }) };
 	expect(coveredBy(opaque.copy, opaque)).toEqual(["copy"]);
+});
+
+test("an answer about an MCP server covers all its tools in mode full, and nothing of another server or in a stricter mode", () => {
+	const of = (tool: string, server: string, facts: Partial<Call> = {}) =>
+		callOf(
+			{ kind: "tool", tool, args: { at: tool }, sandbox: "workspace-write" },
+			{ source: "mcp", server: { name: server, tools: `mcp__${server}__*` }, ...facts },
+		);
+	const asked = of("mcp__notes__read", "notes");
+	const where = {
+		same: of("mcp__notes__write", "notes"),
+		resource: of("mcp_resource", "notes"),
+		// Its name fits the pattern of the other.
+		similar: of("mcp__notes__eu__read", "notes__eu"),
+		other: of("mcp__mail__send", "mail"),
+		extension: callOf({ kind: "tool", tool: "mcp__notes__x", sandbox: "workspace-write" }, { source: "extension" }),
+	};
+	const folder = mkdtempSync(join(tmpdir(), "bowline-grants-"));
+	try {
+		for (const file of [undefined, join(folder, "p.jsonc")]) {
+			const make = () => new Grants({ file, project: places.cwd, places, newId: () => "g", now: () => 0, warn: () => undefined });
+			const grants = make();
+			const { grant, proposal } = proposalOf(asked, "sha256:x", { cwd: places.cwd, server: serverAskedAbout(asked, "full") });
+			expect(proposal).toEqual({ action: "allow", tool: "mcp__notes__*" });
+			if (grant) grants.add(file === undefined ? "session" : "always", grant);
+			const kept = file === undefined ? grants : make();
+			const inMode = (mode: "edit" | "full") => Object.entries(where).filter(([, call]) => decide(call, none, kept.all, mode).answer === "allow");
+			expect(inMode("full").map(([name]) => name)).toEqual(["same", "resource", "extension"]);
+			expect(inMode("edit")).toEqual([]);
+		}
+	} finally {
+		rmSync(folder, { recursive: true });
+	}
 });
 
 test("an allow rule covers a search of a directory if it covers everything below, or names the tool", () => {

@@ -20,7 +20,7 @@ const setting = (name: string, value: unknown) => ["--set", `${name}=${JSON.stri
 const hello = { id: "h", type: "hello", capabilities: { permissions: 1 } };
 
 /** An agent whose host says hello and answers every question. */
-async function asked(machine: Machine, calls: readonly Call[], flags: string[], answer: (request: Frame) => object) {
+async function asked(machine: Machine, calls: Parameters<Machine["start"]>[0], flags: string[], answer: (request: Frame) => object) {
 	const agent = machine.start(calls, flags);
 	agent.send(hello);
 	agent.send({ id: "1", type: "prompt", message: "go" });
@@ -78,6 +78,74 @@ describeUnless(missing)("walls and the gate", () => {
 		expect(existsSync(join(machine.work, "written"))).toBe(false);
 		agent.child.stdin.end();
 		await agent.gone;
+	});
+
+	describe("an MCP server in mode full", () => {
+		const server = `import { createInterface } from "node:readline";
+			const tool = (name) => ({ name, inputSchema: { type: "object", properties: {} } });
+			const answers = {
+				initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } },
+				"tools/list": { tools: [tool("read"), tool("send")] },
+				"tools/call": { content: [{ type: "text", text: "sent" }] },
+			};
+			createInterface({ input: process.stdin }).on("line", (line) => {
+				const { id, method } = JSON.parse(line);
+				if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method] ?? {} }));
+			});`;
+		const call = (tool: string, args: Record<string, unknown> = {}): Call => ({ tool, arguments: args });
+		const calls = [call("mcp__mail__read"), call("mcp__mail__send"), call("mcp__notes__send"), call("mcp__notes__read")];
+		const servers = (machine: Machine) => {
+			const entry = { command: process.execPath, args: [machine.write("outside/server.mjs", server)] };
+			return setting("mcpServers", { mail: entry, notes: entry });
+		};
+
+		test("is asked about once, and the answer holds for the session", async () => {
+			const machine = machineOf();
+			const answer = ({ server }: Frame) => (server === "mail" ? { decision: "allow" } : { decision: "allow", scope: "once" });
+			const { questions, results } = await asked(machine, calls, [...inside, ...servers(machine)], answer);
+			expect(questions.map(({ server, text }) => [server, text])).toEqual([
+				["mail", "{}"],
+				["notes", "{}"],
+				["notes", "{}"],
+			]);
+			expect(questions[0]).toMatchObject({
+				title: "Call the tool mcp__mail__read",
+				reason: "The MCP server mail is outside the sandbox. An answer for the session covers all its tools.",
+				choices: ["once", "session", "always"],
+				proposal: { action: "allow", tool: "mcp__mail__*" },
+			});
+			expect(results.map(({ isError }) => isError)).toEqual([false, false, false, false]);
+		});
+
+		test("is asked about by a subagent as well, and its sender's answer covers it", async () => {
+			const machine = machineOf();
+			machine.write("user/agents/mailer.md", "---\nname: mailer\ndescription: d\ntools: mcp__mail__*\n---\nSend.\n");
+			const script = toScript(
+				`agent main + call #T task {"agent":"mailer","tasks":[{"id":"Try","description":"d","assignment":"Try it."}]} · agent mailer + sees "Try it." + call mcp__mail__send {} · agent mailer + sees "sent" + call submit_result {"result":{"data":"Sent."}} · agent main + call mcp__mail__read {} · agent main + say "Good."`,
+			);
+			const { questions, results } = await asked(machine, script, [...inside, ...servers(machine)], () => ({ decision: "allow" }));
+			expect(questions.map(({ server, origin }) => [server, (origin as unknown[]).length])).toEqual([["mail", 1]]);
+			expect(results.map(({ isError }) => isError)).toEqual([false, false]);
+		});
+
+		test("is denied where no person can be asked, in words that name the rule, which allows it", async () => {
+			const machine = machineOf();
+			const denied = machine.start(calls.slice(0, 1), [...inside, ...servers(machine), "--mode", "json", "go"]);
+			denied.child.stdin.end();
+			await denied.gone;
+			expect(denied.child.exitCode).toBe(4);
+			expect(denied.stderr()).toContain('mcp__mail__read {}. It would be allowed by the rule {"action":"allow","tool":"mcp__mail__*"}.');
+			const rules = setting("permissions.rules", [{ action: "allow", tool: "mcp__mail__*" }]);
+			const { results } = await machine.run(calls.slice(0, 1), [...inside, ...servers(machine), ...rules]);
+			expect(results[0]).toMatchObject({ isError: false, text: "sent" });
+		});
+
+		test("is not asked about without a sandbox", async () => {
+			const machine = machineOf();
+			const { questions, results } = await asked(machine, calls, servers(machine), () => ({ decision: "deny" }));
+			expect(questions).toEqual([]);
+			expect(results.map(({ isError }) => isError)).toEqual([false, false, false, false]);
+		});
 	});
 
 	describe("a command outside", () => {

@@ -369,6 +369,7 @@ class PermissionResponse(_PermissionResponse, total=False):
 
     # As in the request.
     digest: str
+    # Without it `once`; for a request with `server`: `session`.
     scope: Literal["once", "session", "always"]
     rule: PermissionRule
     # On deny: at most 2000 characters, for the model.
@@ -1128,6 +1129,8 @@ class PermissionRequest(_PermissionRequest, total=False):
     # For `write` and `protected`: what would change, the first 64 KiB.
     diff: str
     diffTruncated: bool
+    # The MCP server that it is about: an answer for the session covers all its tools.
+    server: str
     rule: SourcedRule
     proposal: PermissionRule
     # Milliseconds since 1970. Absent without a deadline.
@@ -1928,6 +1931,8 @@ class PermissionRequestEvent(_PermissionRequestEvent, total=False):
     # For `write` and `protected`: what would change, the first 64 KiB.
     diff: str
     diffTruncated: bool
+    # The MCP server that it is about: an answer for the session covers all its tools.
+    server: str
     rule: SourcedRule
     proposal: PermissionRule
     # Milliseconds since 1970. Absent without a deadline.
