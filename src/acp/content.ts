@@ -131,6 +131,7 @@ export function storedPrompt(content: string | UserContent): ContentBlock[] {
 	const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
 	return blocks.flatMap((block): ContentBlock[] => {
 		if (block.type === "image") return [{ type: "image", data: block.data, mimeType: block.mimeType }];
+		if (block.type !== "text" || typeof block.text !== "string") return [];
 		const links = [...block.text.matchAll(contextFrame)].map(([, uri = ""]): ContentBlock => ({ type: "resource_link", uri, name: nameOf(uri) }));
 		const text = links.length ? block.text.replace(contextFrame, "") : block.text;
 		return [...(text === "" ? [] : [{ type: "text" as const, text }]), ...links];

@@ -136,7 +136,8 @@ export class Conversation {
 	#settle(index: number, block: Block): void {
 		const item = this.#live.get(index);
 		if (block.type === "toolCall") return this.#calls.has(block.id) ? undefined : this.#call(block.id, block.name, block.arguments, "waiting");
-		if (block.type === "redactedThinking") return;
+		// Files of other programs hold blocks of other kinds, too.
+		if (block.type !== "text" && block.type !== "thinking") return;
 		const text = block.type === "text" ? block.text : block.thinking;
 		if (item && "text" in item) change(item, { text });
 		else if (text !== "") this.#push({ kind: block.type, text, version: 0 });
@@ -175,5 +176,5 @@ function userText(content: Content): string {
 
 export function textOf(content: Content): string {
 	if (typeof content === "string") return content;
-	return content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
+	return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
 }

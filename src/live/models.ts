@@ -1,10 +1,20 @@
 /** All models of a process: scripts and providers. Providers are loaded on first use. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { ModelCatalogue, ModelProblem, ModelWithLevel, RequestDoors, SessionModels, StreamEvent, StreamFunction } from "../agent/contracts.ts";
+import type {
+	ModelCatalogue,
+	ModelProblem,
+	ModelRequest,
+	ModelWithLevel,
+	RequestDoors,
+	SessionModels,
+	StreamEvent,
+	StreamFunction,
+} from "../agent/contracts.ts";
 import type { Log } from "../lib/log.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { ModelRegistry } from "../models/index.ts";
+import { unknownTypes } from "../models/known-blocks.ts";
 import { scriptedAccess } from "../models/scripted/access.ts";
 import { scriptedModel } from "../models/scripted/model.ts";
 import type { Model } from "../protocol/model.ts";
@@ -39,6 +49,8 @@ export class Models implements SessionModels, ModelCatalogue {
 	#loaded: ModelRegistry | undefined;
 	/** Scripts that were named; only these are ever listed. */
 	#named: Model[] = [];
+	/** Sessions whose content of unknown kinds was mentioned. */
+	#warned = new Set<string>();
 	/** Why the model of the command line was not found, or how to choose one. */
 	#problem: ModelProblem = { problem: remedy };
 
@@ -175,7 +187,22 @@ export class Models implements SessionModels, ModelCatalogue {
 		return code === "no_key" ? problem : `No model selected. ${problem}`;
 	}
 
-	stream: StreamFunction = (request, options) => this.#ask(request, options);
+	stream: StreamFunction = (request, options) => {
+		this.#warnOfUnknown(request);
+		return this.#ask(request, options);
+	};
+
+	/** Says once in a session that requests leave out content that cannot be sent. */
+	#warnOfUnknown({ messages, sessionId }: ModelRequest): void {
+		if (this.#warned.has(sessionId)) return;
+		const types = unknownTypes(messages);
+		if (types.length === 0) return;
+		this.#warned.add(sessionId);
+		const kinds = types.slice(0, 5).map((type) => JSON.stringify(type.slice(0, 40)));
+		this.#warn(
+			`The conversation holds content of a kind that cannot be sent to a model (${kinds.join(", ")}). Requests leave it out; it stays in the session.`,
+		);
+	}
 
 	/** From now on the requests go through another function. */
 	wrap(wrapped: (stream: StreamFunction) => StreamFunction): void {

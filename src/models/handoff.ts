@@ -3,6 +3,7 @@ import type { ModelMessage } from "../agent/contracts.ts";
 import type { Image, Text, ToolCall } from "../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../protocol/messages.ts";
 import { resultsFrom } from "./api.ts";
+import { isKnownBlock } from "./known-blocks.ts";
 
 export interface Target {
 	provider: string;
@@ -17,6 +18,7 @@ export interface Target {
 }
 
 export const imageNote = "[image left out: this model cannot see images]";
+export const unknownNote = "[content left out: it is of a kind that cannot be sent]";
 export const refusedNote = "[image left out: the provider could not read it]";
 const orphanText = "No result provided";
 
@@ -67,9 +69,15 @@ interface Adapted {
 function adaptedReply(message: AssistantMessage, target: Target, messages: readonly ModelMessage[], index: number): Adapted {
 	const isBroken = message.stopReason === "error" || message.stopReason === "aborted";
 	const isOwn = message.provider === target.provider && message.api === target.api && message.model === target.model;
-	if (isOwn && !isBroken) return { reply: message.content ? message : { ...message, content: [] } };
+	if (isOwn && !isBroken) return { reply: withKnownBlocks(message) };
 	const answered = isBroken ? new Set(resultsFrom(messages, index + 1).map(({ toolCallId }) => toolCallId)) : undefined;
 	return strip(message, target.callId, answered);
+}
+
+/** Returns the same reply if requests may hold all of its blocks. */
+function withKnownBlocks(message: AssistantMessage): AssistantMessage {
+	const isSendable = message.content?.every(({ type }) => isKnownBlock("assistant", type));
+	return isSendable ? message : { ...message, content: (message.content ?? []).filter(({ type }) => isKnownBlock("assistant", type)) };
 }
 
 /** Drops thinking and signatures, and writes call ids as the target accepts them. `answered`: the only calls to keep of a broken reply. */
@@ -97,10 +105,13 @@ function orphanResult({ timestamp }: AssistantMessage, { id, name }: ToolCall): 
 	return { role: "toolResult", toolCallId: id, toolName: name, content: [{ type: "text", text: orphanText }], isError: true, timestamp };
 }
 
-/** Returns the same list if all of its images can be sent. */
-function withoutImages(content: Content, target: Target): Content {
-	if (!content.some((block) => block.type === "image" && noteFor(block, target))) return content;
-	return content.map((block) => {
+/** Returns the same list if all of it can be sent. Nothing is said of blocks of an unknown kind unless they are all that there is. */
+function sendable(content: Content, target: Target): Content {
+	const isKnown = ({ type }: { type: string }) => isKnownBlock("user", type);
+	const known = content.every(isKnown) ? content : content.filter(isKnown);
+	if (known.length === 0 && content.length > 0) return [{ type: "text", text: unknownNote }];
+	if (!known.some((block) => block.type === "image" && noteFor(block, target))) return known;
+	return known.map((block) => {
 		const note = block.type === "image" && noteFor(block, target);
 		return note ? { type: "text", text: note } : block;
 	});
@@ -114,11 +125,11 @@ function noteFor(image: Image, target: Target): string | undefined {
 
 function adaptedUser(message: UserMessage, target: Target): UserMessage {
 	if (typeof message.content === "string") return message;
-	const content = withoutImages(message.content ?? [], target);
+	const content = sendable(message.content ?? [], target);
 	return content === message.content ? message : { ...message, content };
 }
 
 function adaptedResult(message: ToolResultMessage, toolCallId: string, target: Target): ToolResultMessage {
-	const content = withoutImages(message.content ?? [], target);
+	const content = sendable(message.content ?? [], target);
 	return content === message.content && toolCallId === message.toolCallId ? message : { ...message, toolCallId, content };
 }

@@ -63,4 +63,6 @@ test("a stored prompt shows what was sent along as links", () => {
 			{ type: "image", data: "QUJD", mimeType: "image/png" },
 		]),
 	).toEqual([text("plain"), { type: "image", data: "QUJD", mimeType: "image/png" }]);
+	// Files of other programs hold blocks of other kinds.
+	expect(storedPrompt([{ type: "hologram", scene: 1 }, text("plain")] as never)).toEqual([text("plain")]);
 });

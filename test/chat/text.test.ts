@@ -179,6 +179,16 @@ describe("editor", () => {
 	});
 });
 
+test("a conversation with content of other programs' kinds is shown without it, or with its kind", () => {
+	const strange = { type: "hologram", scene: 1 };
+	const conversation = new Conversation();
+	conversation.reset([
+		{ role: "user", content: [{ type: "text", text: "look" }, strange], timestamp: 1 },
+		{ role: "assistant", content: [strange, { type: "text", text: "seen" }], timestamp: 2 },
+	] as never);
+	expect(conversation.items).toMatchObject([{ text: "look\n[hologram]" }, { kind: "text", text: "seen" }]);
+});
+
 describe("looking back", () => {
 	const look = { width: 20, isExpanded: false };
 	function talk(count: number): Conversation {

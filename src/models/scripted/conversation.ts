@@ -70,7 +70,7 @@ function charactersIn({ content }: ModelMessage): number {
 		else if (block.type === "thinking") sum += block.thinking.length;
 		else if (block.type === "toolCall") sum += block.name.length + JSON.stringify(block.arguments).length;
 		else if (block.type === "image") sum += charactersPerImage;
-		else sum += block.data.length;
+		else if (block.type === "redactedThinking") sum += block.data.length;
 	}
 	return sum;
 }

@@ -117,8 +117,11 @@ function charactersOfBlock(block: AssistantMessage["content"][number]): number {
 			return block.thinking.length;
 		case "toolCall":
 			return block.name.length + jsonLength(block.arguments);
-		default:
+		case "redactedThinking":
 			return block.data.length;
+		default:
+			// Files of other programs hold blocks of other kinds; requests leave them out.
+			return 0;
 	}
 }
 

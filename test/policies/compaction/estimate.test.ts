@@ -24,6 +24,7 @@ describe("a message takes", () => {
 			}),
 			7,
 		],
+		["nothing for a block of another program's kind", reply("abcd", { content: [{ type: "text", text: "abcd" }, { type: "hologram" }] as never }), 1],
 		["names and arguments of calls", calls(["a", "read", { path: "a" }]), Math.ceil('read{"path":"a"}'.length / 4)],
 		["a command and its output", bash("abcd", words(3)), 4],
 		["nothing for a command that the model does not see", { ...bash("abcd", words(3)), excludeFromContext: true } as AgentMessage, 0],
