@@ -110,12 +110,14 @@ function addressesIn(value: unknown): string[] {
 	});
 }
 
+export const runsLaterName = ({ path, what }: RunsLater): string => (what === undefined ? path : `${path} (${what})`);
+
 const mostShown = 5;
 
 /** One line for people; undefined where there is nothing to say. */
 export function runsLaterInWords(found: readonly RunsLater[]): string | undefined {
 	if (found.length === 0) return undefined;
-	const names = found.slice(0, mostShown).map(({ path, what }) => (what === undefined ? path : `${path} (${what})`));
+	const names = found.slice(0, mostShown).map(runsLaterName);
 	const more = found.length > mostShown ? ` and ${found.length - mostShown} more` : "";
 	return `${found.length === 1 ? "1 file that runs later" : `${found.length} files that run later`} changed: ${names.join(", ")}${more}`;
 }

@@ -1,10 +1,11 @@
 /** Puts the page together: the bar, the sessions, the conversation, the side; and knows which session is open. */
 
+import type { RunsLater } from "../../lib/runs-later.ts";
 import { visible } from "../../lib/visible.ts";
 import { button, type Child, fill, h, icon, setAttribute, setText, setTitle } from "../../page/dom.ts";
 import { duration, money, shortNumber } from "../../page/stats.ts";
 import { themeSwitch } from "../../page/theme.ts";
-import type { Node as Entry } from "../../page/tree.ts";
+import { type Node as Entry, pathTo } from "../../page/tree.ts";
 import { fieldsOf, listOf, numberOf, oneLine, plainText, textOf } from "../../page/values.ts";
 import type { ServedSession } from "../../protocol/serve.ts";
 import { Announcer } from "./announce.ts";
@@ -34,6 +35,7 @@ interface ServerInfo {
 	fleet?: boolean;
 }
 
+const notStored = "This message is not stored yet. Try again in a moment.";
 const prefix = "#/s/";
 const runPrefix = "#/r/";
 /** The tabs, where the server shows a fleet. */
@@ -122,6 +124,8 @@ export class App {
 			},
 			onSubagent: ({ id }) => void this.#openSubagent(id),
 			onReadAll: () => void this.#readAll(),
+			onShowChanges: () => this.#showChanges(),
+			onPutBack: () => this.#putBack(),
 			mayDrive: () => this.#mayDrive,
 		});
 	}
@@ -463,7 +467,9 @@ export class App {
 		this.#drawBanner();
 	}
 
-	#onRunResult({ status, error }: Frame): void {
+	#onRunResult({ status, error, runsLater }: Frame): void {
+		(this.#model as SessionModel).runsLater = listOf(runsLater).map((each) => fieldsOf(each) as unknown as RunsLater);
+		this.#schedule();
 		if (status !== "error" || !this.#isLive) return;
 		this.#announce(textOf(fieldsOf(error).message), false);
 	}
@@ -781,7 +787,7 @@ export class App {
 	/** Makes a session of its own from the conversation above a prompt, and opens it with that prompt in the composer. */
 	async #fork(prompt: Entry): Promise<void> {
 		const model = this.#model as SessionModel;
-		if (prompt.id === "") return this.#announcer.say("This message is not stored yet. Try again in a moment.");
+		if (prompt.id === "") return this.#announcer.say(notStored);
 		const refused = await this.#drive();
 		if (refused !== undefined) return this.#complain("The fork was refused", refused);
 		this.#forking = { from: model.id, text: plainText(prompt.message.content) };
@@ -789,6 +795,46 @@ export class App {
 		if (answer.success || this.#model !== model) return;
 		this.#forking = undefined;
 		this.#complain("The fork was refused", answer.error ?? "");
+	}
+
+	/** The entry where the last run began; undefined, with a message, while it is not known yet. */
+	#runStart(): string | undefined {
+		const prompt = pathTo(this.#model?.leaf).findLast(({ message }) => message.role === "user" && message.synthetic !== true);
+		if (!prompt?.id) this.#announcer.say(notStored);
+		return prompt?.id || undefined;
+	}
+
+	async #showChanges(): Promise<void> {
+		const model = this.#model as SessionModel;
+		const from = this.#runStart();
+		if (from === undefined) return;
+		const { success, error = "", data } = await this.#link.ask(model.id, { type: "get_changes", from });
+		if (!success) return this.#complain("The changes cannot be shown", error);
+		const { diff, truncated } = fieldsOf(data);
+		const body = h(
+			"div",
+			{},
+			this.#chat.drawDiff(textOf(diff)),
+			truncated === true && h("p", { class: "said" }, "The change is longer than what is shown."),
+		);
+		await shown("Changes of the last run", body);
+	}
+
+	/** Puts back the files of the last run. The conversation stays. */
+	async #putBack(): Promise<void> {
+		const model = this.#model as SessionModel;
+		const entryId = this.#runStart();
+		if (entryId === undefined) return;
+		if (!(await agreed("Put the files back?", "All files that the last run changed get the content they had before it.", "Put files back"))) return;
+		const { success, error = "", data } = await this.#command({ type: "rewind", entryId, conversation: false });
+		if (!success) return this.#complain("The files were not put back", error);
+		const { restored, skipped } = fieldsOf(data);
+		model.runsLater = [];
+		this.#schedule();
+		const names = (list: unknown) => listOf(list).map(textOf).join(", ");
+		const left = names(skipped);
+		this.#announce(`Put back: ${names(restored)}${left ? `. Left alone, because others changed them: ${left}` : ""}`, false);
+		if (left) this.#complain("Some files were left alone, because others changed them", left);
 	}
 
 	/** The agent went on to another session: after a fork of ours the page goes along, else it stays and reads. */

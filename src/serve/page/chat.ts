@@ -1,6 +1,8 @@
 /** The middle of the page: the conversation, what is being written, the questions that wait, and the composer. */
+import { readFiles } from "../../lib/read-diff.ts";
 import { colouring } from "../../page/code.ts";
 import { Conversation } from "../../page/conversation.ts";
+import { diffView } from "../../page/diff.ts";
 import { button, type Child, fill, h, icon, setAttribute, setText } from "../../page/dom.ts";
 import { Folds } from "../../page/folds.ts";
 import { rangesOf } from "../../page/highlight.ts";
@@ -213,6 +215,11 @@ export class Chat {
 		const { openCall: _, actionsOf: __, ...rest } = this.#pen;
 		const pen: Pen = { ...rest, labelOf: () => undefined };
 		return h("div", { class: "inner" }, ...items.map((item, index) => drawItem(pen, item, items[index - 1])));
+	}
+
+	/** Draws a unified difference. */
+	drawDiff(diff: string): HTMLElement {
+		return diffView(this.#pen, readFiles(diff));
 	}
 
 	#drawConversation(model: SessionModel): void {

@@ -2,6 +2,8 @@
  * One session as the page knows it: the entries of its file, the messages that came since, and what is going on. The file has the last word:
  * messages that came as frames are shown at once, and become the file's entries as soon as those are read.
  */
+
+import type { RunsLater } from "../../lib/runs-later.ts";
 import { type Item, itemsOf } from "../../page/items.ts";
 import { growTree, type Node, pathTo, provisionalNode, settleNode, type Tree, treeOf } from "../../page/tree.ts";
 import { type Fields, fieldsOf, listOf, numberOf, textOf } from "../../page/values.ts";
@@ -49,6 +51,8 @@ export class SessionModel {
 	readonly subagents = new SubagentBoard();
 	/** How questions that were open here have ended. */
 	readonly resolutions = new Map<string, Resolution>();
+	/** Files that run later, which the last run changed. */
+	runsLater: readonly RunsLater[] = [];
 	/** When the run began, and when the open reply did. */
 	runStartedAt: number | undefined;
 	replyStartedAt: number | undefined;

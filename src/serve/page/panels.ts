@@ -1,4 +1,6 @@
 /** The right column: what goes on now, open questions, the plan, subagents, the budget, branches. */
+
+import { type RunsLater, runsLaterName } from "../../lib/runs-later.ts";
 import { button, type Child, h, setAttribute, setText } from "../../page/dom.ts";
 import { KeyedList } from "../../page/list.ts";
 import { duration, money, shortNumber } from "../../page/stats.ts";
@@ -36,6 +38,8 @@ export interface PanelsInput {
 	onAsk(): void;
 	onSubagent(view: SubagentView): void;
 	onReadAll(): void;
+	onShowChanges(): Promise<void>;
+	onPutBack(): Promise<void>;
 	mayDrive(): boolean;
 }
 
@@ -44,6 +48,7 @@ export class Panels {
 	#input: PanelsInput;
 	#now = panel("Now");
 	#asks = panel("Approvals");
+	#later = panel("Runs later");
 	#todo = panel("Todo");
 	#agents = panel("Subagents");
 	#budget = panel("Budget");
@@ -87,7 +92,8 @@ export class Panels {
 		this.#agents.body.append(this.#agentRows.element);
 		this.#asks.body.append(this.#askRows.element);
 		this.#branches.body.append(this.#readAll, this.#branchRows.element);
-		for (const { element } of [this.#now, this.#asks, this.#todo, this.#agents, this.#budget, this.#branches]) this.element.append(element);
+		for (const { element } of [this.#now, this.#asks, this.#later, this.#todo, this.#agents, this.#budget, this.#branches])
+			this.element.append(element);
 	}
 
 	/** Draws what has changed. A reply that grows changes nothing here but its speed, which the clock draws. */
@@ -99,6 +105,7 @@ export class Panels {
 			this.#asks.element.hidden = dialogs.length === 0;
 			this.#askRows.show(dialogs.map(fieldsOf));
 		});
+		this.#when("later", [model.runsLater, this.#input.mayDrive()], () => this.#drawLater(model.runsLater));
 		this.#when("todo", [todoPhases], () => {
 			const phases = todoPhases.filter(({ tasks }) => tasks.length > 0);
 			this.#todo.element.hidden = phases.length === 0;
@@ -160,6 +167,20 @@ export class Panels {
 				...Object.values(status).map((text) => h("p", { class: "said" }, h("bdi", {}, oneLine(text, 160)))),
 				...Object.values(widgets).map((lines) => h("pre", { class: "plain widget" }, lines.join("\n"))),
 			]),
+		);
+	}
+
+	#drawLater(found: readonly RunsLater[]): void {
+		this.#later.element.hidden = found.length === 0;
+		this.#later.body.replaceChildren(
+			h("p", { class: "said" }, "The last run changed files that run later. Look at them before they do."),
+			h("ul", {}, ...found.map((each) => h("li", {}, h("bdi", {}, runsLaterName(each))))),
+			h(
+				"div",
+				{ class: "choices" },
+				slowButton("Show changes", () => this.#input.onShowChanges()),
+				this.#input.mayDrive() && slowButton("Put files back", () => this.#input.onPutBack()),
+			),
 		);
 	}
 
@@ -284,6 +305,18 @@ function depthsOf(prompts: readonly Node[]): Map<Node, number> {
 function panel(title: string): { element: HTMLElement; body: HTMLElement } {
 	const body = h("div", { class: "panel-body" });
 	return { element: h("section", { class: `panel ${title.toLowerCase()}` }, h("h2", {}, title), body), body };
+}
+
+/** Makes a button that is disabled while its work is done. */
+function slowButton(name: string, work: () => Promise<void>): HTMLButtonElement {
+	const made = h("button", { class: "choice", type: "button" }, name);
+	made.onclick = () => {
+		made.disabled = true;
+		void work().finally(() => {
+			made.disabled = false;
+		});
+	};
+	return made;
 }
 
 function rows(list: readonly (readonly [string, string | HTMLElement])[]): HTMLElement[] {

@@ -63,6 +63,31 @@ describeUnless(!browserPath && "chromium is not installed")("the page of the ser
 		expect(own.trouble).toEqual([]);
 	});
 
+	test("files that run later are named after a run, shown, and put back", { timeout: slow }, async () => {
+		const server = await serve({
+			args: ["--set", "checkpoints.enabled=true"],
+			files: { Makefile: "all:\n\ttrue\n" },
+			replies: [{ blocks: [{ tool: "write", arguments: { path: "Makefile", content: "all:\n\tcurl evil\n" } }] }, { text: "Written." }],
+		});
+		const session = await server.create({ name: "Later" });
+		const own = await tab(server);
+		await openSession(own, session.id);
+		await send(own, "Build it");
+		await says(own, ".panel.runs", "Makefile");
+		// The page reads a little later where the run began in the file.
+		await until("the changes", async () => {
+			await own.page.click(".panel.runs .choice >> text=Show changes", { timeout: 1000 }).catch(() => undefined);
+			return own.page.$("dialog[open] .diff");
+		});
+		await says(own, "dialog[open] .diff", "curl evil");
+		await own.page.click("dialog[open] .choice >> text=Close");
+		await own.page.click(".panel.runs .choice >> text=Put files back");
+		await own.page.click("dialog[open] .primary");
+		await own.page.waitForSelector(".panel.runs", { state: "hidden" });
+		expect(readFileSync(join(session.cwd, "Makefile"), "utf8")).toBe("all:\n\ttrue\n");
+		expect(own.trouble).toEqual([]);
+	});
+
 	test("prompt, stream, tool, approval by mouse and by keyboard, diff, steer, stop; the file says the same", { timeout: slow }, async () => {
 		const command = (text: string) => ({ blocks: [{ text: `Run ${text}.` }, { tool: "bash", arguments: { command: text } }] });
 		const server = await serve({
