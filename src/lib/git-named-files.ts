@@ -1,14 +1,16 @@
-/** Files that a project's git configuration names: included configuration, and the directory of hooks. What git runs, a tool must not write unasked. */
+/** Files that a project's git configuration names: included configuration, directories of hooks, and programs. What git runs, a tool must not write unasked. */
 import { execFile } from "node:child_process";
 import { realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { programOf, programWords } from "./git-programs.ts";
 
 export interface GitNamedFile {
 	/** Without links, where it exists. */
 	path: string;
 	/** As the configuration names it: links on the way can be replaced. */
 	named: string;
-	kind: "file" | "directory";
+	/** `program`: one that may come into being later, and must not be made empty until then: it would be run all the same. */
+	kind: "file" | "directory" | "program";
 }
 
 export interface GitNamedFilesInput {
@@ -65,22 +67,56 @@ export async function askGitForNamedFiles({ cwd, environment, git = "git" }: Git
 	const home = env.HOME ?? "/";
 	const from = (base: string, value: string) =>
 		value.startsWith("~/") ? join(home, value.slice(2)) : isAbsolute(value) ? value : resolve(base, value);
+	// Git runs most programs at the top of the work tree, and some where it was started.
+	const top = topOf(cwd);
+	const places = [...new Set([top, cwd])];
+	const looked = new Set<string>();
 	for (let at = 0; at + 1 < parts.length; at += 2) {
 		const origin = parts[at] as string;
-		if (!origin.startsWith("file:")) continue;
-		const file = resolve(cwd, origin.slice(5));
-		sources.add(file);
-		const [given = "", value = ""] = (parts[at + 1] as string).split("\n", 2);
+		const file = origin.startsWith("file:") ? resolve(top, origin.slice(5)) : undefined;
+		if (file !== undefined) sources.add(file);
+		const [given = "", ...lines] = (parts[at + 1] as string).split("\n");
+		const value = lines.join("\n");
 		const name = given.toLowerCase();
 		if (value === "") continue;
-		if (name === "core.hookspath") named.push({ path: from(cwd, value), kind: "directory" });
-		if (/^include(if\..*)?\.path$/s.test(name)) named.push({ path: from(dirname(file), value), kind: "file" });
+		if (name === "core.hookspath" || name === "init.templatedir")
+			for (const place of places) named.push({ path: from(place, value), kind: "directory" });
+		if (file !== undefined && /^include(if\..*)?\.path$/s.test(name)) named.push({ path: from(dirname(file), value), kind: "file" });
+		const program = programOf(given, value);
+		if (program === undefined) continue;
+		const { words, programs } = programWords(program);
+		for (const place of places) {
+			for (const word of words) {
+				// A path that a variable or another program begins is written without its beginning.
+				for (const path of isAbsolute(word) ? [word, join(place, word)] : [from(place, word)]) {
+					looked.add(path);
+					if (isFile(path)) named.push({ path, kind: "file" });
+				}
+			}
+			for (const path of programs.map((word) => from(place, word))) if (changedAt(path) === undefined) named.push({ path, kind: "program" });
+		}
 	}
 	const files = [...[...sources].map((path) => ({ path, kind: "file" as const })), ...named];
 	return {
 		files: files.map(({ path, kind }) => ({ path: realPath(path), named: path, kind })),
-		sources: [...sources, ...named.map(({ path }) => path)],
+		sources: [...new Set([...sources, ...named.map(({ path }) => path), ...looked])],
 	};
+}
+
+/** Returns the directory with `.git`, or the given one where there is none. */
+function topOf(directory: string): string {
+	for (let at = directory; ; at = dirname(at)) {
+		if (changedAt(join(at, ".git")) !== undefined) return at;
+		if (at === dirname(at)) return directory;
+	}
+}
+
+function isFile(path: string): boolean {
+	try {
+		return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+	} catch {
+		return false;
+	}
 }
 
 function realPath(path: string): string {

@@ -8,7 +8,7 @@ import { copyFileSync, cpSync, type FSWatcher, mkdirSync, readlinkSync, renameSy
 import { basename, dirname, join } from "node:path";
 import type { EnclosureFacts } from "../lib/shell/confinement.ts";
 import { type GitTrap, withoutTraps } from "./git-traps.ts";
-import { look } from "./paths.ts";
+import { follow, inFolder, look } from "./paths.ts";
 import type { View } from "./view.ts";
 
 export interface GuardParts {
@@ -135,7 +135,7 @@ export class Guard {
 		const found: string[] = [];
 		for (const path of this.#forbidden) {
 			if (!look(path)) continue;
-			this.#setAside(path);
+			this.#setAside(path, isLast);
 			found.push(`${path} was made by the command`);
 		}
 		for (const [path, known] of this.#known) {
@@ -148,7 +148,7 @@ export class Guard {
 			}
 			// Inside nothing can replace what is mounted. A link is not mounted: it is put back, and stays known as what it was.
 			if (known?.startsWith("link ")) {
-				this.#restore(path, known.slice("link ".length));
+				this.#restore(path, known.slice("link ".length), isLast);
 				found.push(`${path} was replaced`);
 				if (isLast) this.#known.set(path, identityOf(path));
 			} else {
@@ -165,7 +165,7 @@ export class Guard {
 	#lookForTraps(isLast: boolean): string[] {
 		const traps = this.#parts.gitTraps();
 		if (isLast) {
-			for (const { kind, path } of traps) if (kind === "link" || kind === "file") this.#setAside(path);
+			for (const { kind, path } of traps) if (kind === "link" || kind === "file") this.#setAside(path, true);
 			for (const path of new Set(traps.flatMap((trap) => (trap.kind === "line" ? [trap.path] : [])))) this.#repair(path, traps);
 			if (traps.some(({ kind }) => kind === "limit")) this.#parts.giveUp();
 		}
@@ -180,12 +180,12 @@ export class Guard {
 			copyFileSync(path, join(quarantine, `${now()}-${basename(path)}`));
 			writeFileSync(path, withoutTraps(path, traps));
 		} catch {
-			this.#setAside(path);
+			this.#setAside(path, true);
 		}
 	}
 
-	#restore(path: string, target: string): void {
-		if (look(path)) this.#setAside(path);
+	#restore(path: string, target: string, isLast: boolean): void {
+		if (look(path)) this.#setAside(path, isLast);
 		try {
 			symlinkSync(target, path);
 		} catch {
@@ -193,15 +193,23 @@ export class Guard {
 		}
 	}
 
-	/** Never fails: a command may take the name away, or make it again, at any moment. */
-	#setAside(path: string): void {
+	/**
+	 * Never fails: a command may take the name away, or make it again, at any moment. A link on the way is a command's own, and goes in place of what it
+	 * leads to. `isLast`: nothing runs inside that could put one there meanwhile.
+	 */
+	#setAside(given: string, isLast: boolean): void {
 		const { quarantine, now } = this.#parts;
+		const [link] = follow(dirname(given)).links;
+		const path = link ?? given;
 		const place = join(quarantine, `${now()}-${basename(path)}`);
 		try {
 			mkdirSync(quarantine, { recursive: true, mode: 0o700 });
-			renameSync(path, place);
+			inFolder(path, (target, folder) => {
+				if (folder !== dirname(path)) throw new Error(`${dirname(path)} leads elsewhere now.`);
+				renameSync(target, place);
+			});
 		} catch {
-			this.#copyAside(path, place);
+			if (isLast) this.#copyAside(path, place);
 		}
 	}
 

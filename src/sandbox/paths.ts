@@ -1,6 +1,6 @@
 /** Questions about absolute paths. */
-import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
-import { dirname, sep } from "node:path";
+import { closeSync, constants, type Dirent, lstatSync, openSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
 import { isWithin, look } from "../lib/links.ts";
 
 export { follow, inDirectory, isWithin, linkInside, look } from "../lib/links.ts";
@@ -60,4 +60,16 @@ function depthOf(path: string): number {
 	let depth = 0;
 	for (let at = path.indexOf(sep); at !== -1; at = path.indexOf(sep, at + 1)) depth += 1;
 	return depth;
+}
+
+/** Opens the folder of a path, so that its name can lead nowhere else meanwhile, where the system has paths of descriptors. */
+export function inFolder(path: string, act: (target: string, folder: string) => void): void {
+	const descriptor = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
+	try {
+		const held = `/proc/self/fd/${descriptor}`;
+		const isHeld = look(held) !== undefined;
+		act(isHeld ? join(held, basename(path)) : path, isHeld ? readlinkSync(held) : realpathSync.native(dirname(path)));
+	} finally {
+		closeSync(descriptor);
+	}
 }

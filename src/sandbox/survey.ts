@@ -2,13 +2,13 @@
  * Looks at the machine and makes a view of it, again for each command. No look is kept for the next one: a command or a person may have changed
  * anything meanwhile, and what a stale look misses is open.
  */
-import { closeSync, constants, mkdirSync, openSync, readdirSync, readlinkSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { askGitForNamedFiles, type GitNamedFile } from "../lib/git-named-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { type GitTrap, trapsIn } from "./git-traps.ts";
 import { hiddenForRoot, hiddenInHome, movedByVariable, protectedNames, shownInUserDirectory } from "./lists.ts";
-import { entriesOf, follow, inDirectory, isCovered, isWithin, linkInside, look, nearest, outermost, realPath } from "./paths.ts";
+import { entriesOf, follow, inDirectory, inFolder, isCovered, isWithin, linkInside, look, nearest, outermost, realPath } from "./paths.ts";
 import { repositoriesIn } from "./repository-scan.ts";
 import { type PathRule, ruledPaths } from "./ruled-paths.ts";
 import type { HiddenPath, View } from "./view.ts";
@@ -54,6 +54,14 @@ export interface GitLook {
 }
 
 const noGitLook: GitLook = { repositories: [], named: [] };
+
+/** A path that must not be written. While it is missing it is made empty, as a placeholder, or it must stay absent. */
+interface Closing {
+	path: string;
+	kind: Placeholder["kind"] | "absent";
+}
+
+type Closed = Pick<GitLayout, "protected" | "placeholders" | "forbidden" | "links">;
 
 /** Of repositories that a command may have made, no more than this are asked about. */
 const mostAsked = 50;
@@ -150,14 +158,14 @@ export class Survey {
 		const opened = [...view.writable, ...view.shown];
 		const hidden = existing(ruled.hidden).filter((path) => !known.includes(path) && !isCovered(path, known, opened));
 		const closed = this.#close(
-			ruled.protected.map((path) => ({ path, kind: "directory" })),
+			ruled.protected.map((path) => ({ path, kind: "absent" })),
 			isInRoot,
 		);
 		return {
 			...view,
 			hidden: [...view.hidden, ...outermost(hidden).map((path): HiddenPath => ({ path, kind: look(path)?.isDirectory() ? "directory" : "file" }))],
 			protected: outermost([...view.protected, ...closed.protected.filter((path) => !hidden.some((outer) => isWithin(path, outer)))]),
-			placeholders: [...view.placeholders, ...closed.placeholders],
+			forbidden: [...view.forbidden, ...closed.forbidden],
 			links: [...view.links, ...closed.links],
 		};
 	}
@@ -199,7 +207,7 @@ export class Survey {
 		const isWriting = roots.length > 0;
 		const git = isWriting ? this.#git(roots, seen) : emptyLayout();
 		const writable = outermost([...roots, ...git.writable, ...own]);
-		const named = isWriting ? this.#protected(roots, seen) : { protected: [], placeholders: [], links: [] };
+		const named = isWriting ? this.#protected(roots, seen) : emptyLayout();
 		const hidden = this.#hidden();
 		const placeholders = [...named.placeholders, ...git.placeholders];
 		const replaced = [...hidden.map(({ path }) => path), ...Object.keys(ground.temporary)];
@@ -217,7 +225,7 @@ export class Survey {
 			shown: outermost(shown).filter((path) => !writable.some((root) => isWithin(path, root))),
 			kept,
 			...this.#gitIdentity(shown, writable),
-			forbidden: git.forbidden,
+			forbidden: [...named.forbidden, ...git.forbidden],
 			links: [...new Set([...named.links, ...git.links, ...links])],
 			temporary: ground.temporary,
 		};
@@ -274,10 +282,10 @@ export class Survey {
 
 	/**
 	 * Paths that must not be written, as settings, rules and git name them. A link on the way to one could be replaced, so it is watched. What is
-	 * missing must not be made: something empty takes its name, and a file in place of its folder stays as it is.
+	 * missing must not be made: something empty takes its name where nothing minds that, and a file in place of its folder stays as it is.
 	 */
-	#close(named: readonly Placeholder[], isInRoot: (path: string) => boolean): Pick<GitLayout, "protected" | "placeholders" | "links"> {
-		const closed: Pick<GitLayout, "protected" | "placeholders" | "links"> = { protected: [], placeholders: [], links: [] };
+	#close(named: readonly Closing[], isInRoot: (path: string) => boolean): Closed {
+		const closed: Closed = { protected: [], placeholders: [], forbidden: [], links: [] };
 		for (const { path, kind } of named) {
 			const { place, links } = follow(path);
 			closed.links.push(...links.filter(isInRoot));
@@ -285,6 +293,7 @@ export class Survey {
 			const existing = nearest(place);
 			if (existing === place && !this.#made.has(place)) closed.protected.push(place);
 			else if (existing !== place && !look(existing)?.isDirectory()) closed.protected.push(existing);
+			else if (kind === "absent") closed.forbidden.push(place);
 			else closed.placeholders.push({ path: place, kind });
 		}
 		return closed;
@@ -297,22 +306,23 @@ export class Survey {
 	}
 
 	/** At the top of each root: what programs run when a folder is opened. Anywhere in them: what settings and git name. */
-	#protected(roots: readonly string[], { named }: GitLook): Pick<GitLayout, "protected" | "placeholders" | "links"> {
+	#protected(roots: readonly string[], { named }: GitLook): Closed {
 		const { ground } = this;
 		const isInRoot = (path: string) => roots.some((root) => isWithin(path, root));
-		const directory = (path: string): Placeholder => ({ path, kind: "directory" });
+		const closing = (kind: Closing["kind"]) => (path: string) => ({ path, kind });
 		return this.#close(
 			[
-				...ground.roots.flatMap((root) => [
-					...protectedNames.map((name) => inDirectory(root, name)).filter((path) => look(path) && !this.#made.has(path)),
-					inDirectory(root, ".bowline"),
-				]),
+				...ground.roots.flatMap((root) =>
+					protectedNames.map((name) => inDirectory(root, name)).filter((path) => look(path) && !this.#made.has(path)),
+				),
+				...ground.roots.map((root) => inDirectory(root, ".bowline")),
 				// A directory: git would show an empty file, and commit it.
 				inDirectory(ground.cwd, ".mcp.json"),
-				...ground.protected,
 			]
-				.map(directory)
-				.concat(named.map((file) => ({ path: file.named, kind: file.kind }))),
+				.map(closing("directory"))
+				// Anything in its place would have a meaning: to make an empty GNUmakefile, to a shell an empty program.
+				.concat(ground.protected.map(closing("absent")))
+				.concat(named.map((file) => ({ path: file.named, kind: file.kind === "program" ? "absent" : file.kind }))),
 			isInRoot,
 		);
 	}
@@ -398,18 +408,6 @@ function namesIn(folder: string): Set<string> | undefined {
 function pathsHiddenForRoot(): string[] {
 	const isOne = (name: string) => hiddenForRoot.some((beginning) => name === beginning || (beginning !== "ssh" && name.startsWith(beginning)));
 	return entriesOf("/etc").flatMap(({ name }) => (isOne(name) ? [inDirectory("/etc", name)] : []));
-}
-
-/** Opens the folder of a path, so that its name can lead nowhere else meanwhile, where the system has paths of descriptors. */
-function inFolder(path: string, act: (target: string, folder: string) => void): void {
-	const descriptor = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
-	try {
-		const held = `/proc/self/fd/${descriptor}`;
-		const isHeld = look(held) !== undefined;
-		act(isHeld ? join(held, basename(path)) : path, isHeld ? readlinkSync(held) : realpathSync.native(dirname(path)));
-	} finally {
-		closeSync(descriptor);
-	}
 }
 
 const isTemporary = (path: string, { temporary }: Ground) => Object.values(temporary).some((directory) => isWithin(path, directory));

@@ -17,7 +17,7 @@ export interface View {
 	kept?: readonly string[];
 	/** Files in whose place a copy of ours is seen, which cannot be changed. */
 	replaced?: readonly ReplacedFile[];
-	/** Names that must not appear: see git-layout.ts. */
+	/** Paths at which nothing may appear: git would read another configuration because of it, or a setting, a rule or git names it. */
 	forbidden: readonly string[];
 	/** Links that programs outside follow: nothing can be mounted on a link, so they are watched. */
 	links: readonly string[];
@@ -73,7 +73,6 @@ export function mayWrite(view: View, path: string): Verdict {
 		return no(`the sandbox lets tools write only in ${places}`);
 	}
 	if (isInside(path, [...view.protected, ...view.placeholders.map((placeholder) => placeholder.path)])) return no("the sandbox protects it");
-	if (view.links.includes(path)) return no("the sandbox protects it");
-	if (view.forbidden.includes(path)) return no("git would read another configuration because of it");
+	if (view.links.includes(path) || isInside(path, view.forbidden)) return no("the sandbox protects it");
 	return isHidden(view, path) && !mayRead(view, path).allowed ? no("the sandbox hides it") : yes;
 }

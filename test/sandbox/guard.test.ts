@@ -102,10 +102,69 @@ describeUnless(missing)("the guard", () => {
 			],
 		);
 		expect(results.map(({ isError, text }) => (isError ? "held" : text))).toEqual([...attempts.map(() => "held"), "(no output)", "(no output)"]);
-		for (const left of ["later.gitconfig", "scripts", "new", "tools/more/gitconfig"]) expect(existsSync(join(machine.work, left))).toBe(false);
+		for (const left of ["later.gitconfig", "scripts", "new/er/ci.yml", "tools/more/gitconfig"])
+			expect(existsSync(join(machine.work, left))).toBe(false);
 		const links = { way: "tools", ".bowline": "../outside", "ci.yml": "ci.real", "linked.yml": "linked.real" };
 		expect(Object.fromEntries(Object.keys(links).map((name) => [name, readlinkSync(join(machine.work, name))]))).toEqual(links);
 		expect(readFileSync(join(machine.work, "ci.real"), "utf8")).toBe("real\n");
 		expect(readdirSync(machine.outside)).toEqual([]);
+	});
+
+	test("programs that git's configuration names cannot be written, nor made where they are missing", async () => {
+		const machine = machineOf();
+		for (const name of ["clean.sh", "fsmonitor", "pager", "textconv.py", "ask"]) machine.write(`work/tools/${name}`, "#!/bin/sh\n");
+		const configured = {
+			"filter.x.clean": "sh tools/clean.sh %f",
+			"core.fsmonitor": "./tools/fsmonitor",
+			"core.pager": "./tools/pager -R",
+			"diff.x.textconv": "python3 tools/textconv.py",
+			"core.askPass": "tools/ask",
+			"core.editor": "./tools/missing/editor",
+			"alias.lint": "!tools/missing/lint --all",
+		};
+		for (const [key, value] of Object.entries(configured)) machine.git("config", key, value);
+		const attempts = [
+			"echo x >> tools/clean.sh",
+			"rm tools/fsmonitor",
+			"mv tools/pager tools/other",
+			"echo x > new && mv new tools/textconv.py",
+			"mv tools away",
+			"chmod +x tools/ask",
+			"mkdir tools/missing && echo x > tools/missing/editor",
+			"mkdir -p tools/missing/lint",
+		];
+		const { results } = await machine.run([...attempts, "echo x > tools/mine && git -c core.fsmonitor=false add tools/mine"], inside);
+		expect(results.map(({ isError, text }) => (isError ? "held" : text))).toEqual([...attempts.map(() => "held"), "(no output)"]);
+		expect(results[6]?.text).toContain(`The sandbox was rebuilt because ${join(machine.work, "tools/missing/editor")} was made by the command.`);
+		expect(readdirSync(join(machine.work, "tools")).sort()).toEqual(["ask", "clean.sh", "fsmonitor", "mine", "missing", "pager", "textconv.py"]);
+		expect(readdirSync(join(machine.work, "tools/missing"))).toEqual([]);
+	});
+
+	test("a protected file that is missing stays missing, and nothing takes its name meanwhile", async () => {
+		const machine = machineOf();
+		machine.write("work/Makefile", "all:\n\t@echo built\n");
+		machine.write("outside/ci.yml", "mine\n");
+		const protectedPaths = ["GNUmakefile", "new/ci.yml"].map((name) => join(machine.work, name));
+		const { results } = await machine.run(
+			[
+				"make; ls -a; git status --short",
+				"printf 'all:\\n\\t@echo evil\\n' > GNUmakefile",
+				// A link must not make the guard take away what is elsewhere.
+				`ln -s "${machine.outside}" new`,
+				{ tool: "write", arguments: { path: "GNUmakefile", content: "x" } },
+				{ tool: "write", arguments: { path: "new/ci.yml/x", content: "x" } },
+				"make",
+			],
+			[...inside, "--set", `sandbox.protected=${JSON.stringify(protectedPaths)}`],
+		);
+		const words = results.map(({ text }) => text);
+		expect(words[0]).toMatch(/^built\n(.*\n)*Makefile\n\?\? Makefile\s*$/);
+		expect(words[0]).not.toContain("GNUmakefile");
+		expect(words[1]).toContain(`The sandbox was rebuilt because ${protectedPaths[0]} was made by the command.`);
+		expect(words[2]).toContain(`The sandbox was rebuilt because ${protectedPaths[1]} was made by the command.`);
+		expect(words.slice(3, 5)).toEqual(Array(2).fill(expect.stringContaining("the sandbox protects it")));
+		expect(words[5]?.trim()).toBe("built");
+		expect(readFileSync(join(machine.outside, "ci.yml"), "utf8")).toBe("mine\n");
+		expect(readdirSync(machine.work).sort()).toEqual([".git", "Makefile"]);
 	});
 });

@@ -238,7 +238,7 @@ test("hidden and protected paths of the settings inside the project", () => {
 	]);
 });
 
-test("a path that must not be written: links on the way are watched, a missing one is made with its folders, a file in the way stays", () => {
+test("a path that must not be written: links on the way are watched, a missing one stays missing, a file in the way stays", () => {
 	file("work/real/ci.yml");
 	file("work/plain");
 	symlinkSync("real", join(folder, "work/way"));
@@ -248,8 +248,9 @@ test("a path that must not be written: links on the way are watched, a missing o
 	const inWork = (paths: readonly string[]) => paths.map((path) => path.slice(folder.length + 6));
 	expect(inWork(view.links)).toEqual(["way"]);
 	expect(inWork(view.protected).sort()).toEqual(["plain", "real/ci.yml"]);
-	expect(inWork(view.placeholders.map(({ path }) => path))).toEqual([".bowline", ".mcp.json", "new/er/ci.yml"]);
-	expect(existsSync(join(folder, "work/new/er/ci.yml"))).toBe(true);
+	expect(inWork(view.placeholders.map(({ path }) => path))).toEqual([".bowline", ".mcp.json"]);
+	expect(inWork(view.forbidden)).toEqual(["new/er/ci.yml"]);
+	expect(existsSync(join(folder, "work/new"))).toBe(false);
 	survey.removePlaceholders();
 	expect(readdirSync(join(folder, "work")).sort()).toEqual(["plain", "real", "way"]);
 });
