@@ -78,7 +78,8 @@ function entryOf(transcript: Transcript, id: string): Entry {
 
 /** The entries between the current one and the nearest that it has in common with the target, oldest first. */
 function entriesLeft(transcript: Transcript, target: Entry): readonly Entry[] {
-	const path = transcript.path();
+	const { branch } = transcript;
+	const path = Array.from({ length: branch.length }, (_, place) => branch.entry(place));
 	const places = new Map(path.map(({ id }, place) => [id, place]));
 	// A damaged file may lead in a circle.
 	const seen = new Set<string>();

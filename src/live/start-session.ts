@@ -4,7 +4,7 @@ import type { ModelWithLevel } from "../agent/models.ts";
 import { CommandError } from "../lib/command-error.ts";
 import { shortId, uuid } from "../lib/ids.ts";
 import type { Options } from "../protocol/flags.ts";
-import { type Chosen, noteChoice, restoreChoice } from "../session/restore.ts";
+import { type Chosen, noteChoice, restoreChoice, unknownEntries } from "../session/restore.ts";
 import { type SessionDirectories, sessionDirectories } from "../transcript/directories.ts";
 import { FileSessionStore } from "../transcript/file-store.ts";
 import { forkOf } from "../transcript/fork.ts";
@@ -86,5 +86,7 @@ export async function resumeChoice(
 	// The model no longer exists, or the file names none.
 	if (!choice.model) choice.use(await start());
 	if (problem) warn(`${problem}. The session goes on with ${choice.model?.id ?? "no model"}.`);
+	const unknown = unknownEntries(chosen);
+	if (unknown) warn(unknown);
 	noteChoice(chosen);
 }

@@ -42,6 +42,10 @@ function drawEntry(pen: Pen, item: Item): Child[] {
 		case "model_change":
 		case "thinking_level_change":
 			return settingNote(pen, node);
+		case "removed":
+			return note(pen, node, "A message was removed from the context here", "");
+		case "context_edit":
+			return note(pen, node, entry.replacement === null ? "A message was removed from the context" : "A message was edited", "");
 		case "ttsr_injection":
 			return note(pen, node, "Rules injected", listOf(entry.injectedRules).map(textOf).join(", "));
 		default:

@@ -29,6 +29,9 @@ export function sayingOf(node: Node): string {
 			return textOf(entry.label);
 		case "session_info":
 			return textOf(entry.name);
+		case "removed":
+		case "context_edit":
+			return "";
 		case "ttsr_injection":
 			return listOf(entry.injectedRules).map(textOf).join(", ");
 		default:

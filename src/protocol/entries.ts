@@ -32,6 +32,8 @@ export type EntryBody =
 	| { type: "branch_summary"; fromId: string; summary: string; details?: unknown; fromHook?: boolean; usage?: Usage }
 	| { type: "custom"; customType: string; data?: unknown }
 	| { type: "custom_message"; customType: string; content: string | unknown[]; display: boolean; details?: unknown }
+	/** Newer versions of pi write it when a person removes the target from the context (null) or changes its content. */
+	| { type: "context_edit"; targetId: string; replacement: unknown[] | null }
 	| { type: "label"; targetId: string; label?: string }
 	| { type: "session_info"; name?: string }
 	| { type: "ttsr_injection"; injectedRules: string[] };
@@ -43,7 +45,17 @@ export type EntryOf<Type extends Entry["type"]> = Extract<Entry, { type: Type }>
 
 /** The type of an entry, for messages with the role: `message:user`. */
 export function kindOf(entry: Entry): string {
-	return entry.type === "message" && entry.message ? `message:${entry.message.role}` : entry.type;
+	return entry.type === "message" && entry.message ? messageKind(entry.message.role) : entry.type;
+}
+
+/** Newer versions of pi store messages of role `system`, which are in no context: they have a kind of their own. */
+export function messageKind(role: string): string {
+	return role === "system" ? "system_message" : `message:${role}`;
+}
+
+/** Whether an entry of this kind is in the context. */
+export function isSpoken(kind: string): boolean {
+	return kind.startsWith("message:") || kind === "custom_message" || kind === "branch_summary";
 }
 
 /** The `customType` of an entry that takes a reply out of the context: it was asked for again, or is to be forgotten. */

@@ -1,6 +1,7 @@
 /** Model and thinking level of an opened session. */
 import { CommandError } from "../lib/command-error.ts";
-import type { EntryOf } from "../transcript/entries.ts";
+import { removed } from "../transcript/context-edits.ts";
+import { type EntryOf, isSpoken } from "../transcript/entries.ts";
 import { levelOf, modelOf } from "../transcript/projection.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ModelChoice } from "./model-choice.ts";
@@ -32,6 +33,35 @@ export function noteChoice({ choice, transcript }: Chosen): void {
 export function usedRules({ transcript: { branch } }: Pick<Conversation, "transcript">): string[] {
 	const places = Array.from({ length: branch.length }, (_, place) => place).filter((place) => branch.kind(place) === "ttsr_injection");
 	return places.flatMap((place) => (branch.entry(place) as EntryOf<"ttsr_injection">).injectedRules);
+}
+
+/** Other entries that the family writes and no context holds. */
+const knownTypes = new Set([
+	"compaction",
+	"context_edit",
+	"custom",
+	"label",
+	"mode_change",
+	"model_change",
+	"session_info",
+	"session_init",
+	"system_message",
+	"thinking_level_change",
+	"ttsr_injection",
+	"unreadable",
+	"usage",
+]);
+
+/** Returns a warning about entries that may mean something to the program that wrote them; undefined if all are known. */
+export function unknownEntries({ transcript: { branch } }: Pick<Conversation, "transcript">): string | undefined {
+	const unknown = new Set<string>();
+	for (let place = 0; place < branch.length; place++) {
+		const kind = branch.kind(place);
+		if (!isSpoken(kind) && kind !== removed && !knownTypes.has(kind)) unknown.add(kind);
+	}
+	if (unknown.size === 0) return undefined;
+	const names = [...unknown].map((name) => name.slice(0, 40)).slice(0, 5);
+	return `The session file has entries of types that Bowline does not know (${names.join(", ")}). Its context may differ from that of the program that wrote them.`;
 }
 
 /** A name in one line. */

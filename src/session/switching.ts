@@ -3,7 +3,7 @@ import { CommandError } from "../lib/command-error.ts";
 import { forkOf } from "../transcript/fork.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { type QueueTexts, textOf } from "./inbox.ts";
-import { noteChoice, restoreChoice } from "./restore.ts";
+import { noteChoice, restoreChoice, unknownEntries } from "./restore.ts";
 import type { Session } from "./session.ts";
 
 /** Goes on with the session in a file, or with a new one that will be stored there. */
@@ -59,6 +59,8 @@ async function moveTo(session: Session, next: Transcript): Promise<QueueTexts> {
 	const queues = session.adopt(next);
 	const problem = await restoreChoice(session, { model: true, level: true });
 	if (problem) session.edges.warn(`${problem}. The session goes on with ${session.choice.model?.id ?? "no model"}.`);
+	const unknown = unknownEntries(session);
+	if (unknown) session.edges.warn(unknown);
 	noteChoice(session);
 	return queues;
 }

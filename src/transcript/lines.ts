@@ -1,6 +1,6 @@
 /** The lines of a session file. The first bytes of most lines tell what they are; the rest is parsed when a caller asks for it. */
 import { isUtf8 } from "node:buffer";
-import { type Entry, kindOf } from "./entries.ts";
+import { type Entry, kindOf, messageKind } from "./entries.ts";
 import { type EntryHead, entryHeadOf, entryOf, isPlainMessage } from "./parse.ts";
 
 /** A line that was read or added. */
@@ -38,6 +38,7 @@ export class Lines {
 	#unread = 0;
 	#isUtf8: boolean | undefined;
 	#found = new Map<string, Set<number>>();
+	#hasEdits = false;
 
 	get count(): number {
 		return this.#lines.length;
@@ -50,6 +51,11 @@ export class Lines {
 	/** As `kindOf`. */
 	kind(number: number): string {
 		return this.#line(number).kind;
+	}
+
+	/** Whether there is a `context_edit`. */
+	get hasEdits(): boolean {
+		return this.#hasEdits;
 	}
 
 	get hasMessages(): boolean {
@@ -193,6 +199,7 @@ export class Lines {
 	#push(line: Line): void {
 		this.#numbers.set(line.id, this.#lines.length);
 		this.#lines.push(line);
+		if (line.kind === "context_edit") this.#hasEdits = true;
 	}
 
 	/** A line that begins well and is broken further on keeps its place in the tree, so that what is before it is not lost. */
@@ -260,7 +267,7 @@ class Heads {
 	}
 
 	#kindOf(role: string): string {
-		const kind = this.#kinds.get(role) ?? `${messagePrefix}${role}`;
+		const kind = this.#kinds.get(role) ?? messageKind(role);
 		this.#kinds.set(role, kind);
 		return kind;
 	}

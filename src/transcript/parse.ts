@@ -128,6 +128,11 @@ function normal(entry: Loose): Entry {
 		case "session_info":
 			optionalTexts(entry, "name");
 			break;
+		case "context_edit":
+			texts(entry, "targetId");
+			// What a person wanted to change and cannot be read here is left out.
+			entry.replacement = isText(entry.replacement) || Array.isArray(entry.replacement) ? blocks(entry.replacement) : null;
+			break;
 		case "label":
 			texts(entry, "targetId");
 			optionalTexts(entry, "label");

@@ -1,9 +1,7 @@
 /** From a branch to what is live: messages, model, thinking level, todos. Pure; reads only the entries it needs. */
 import { toLine } from "../lib/jsonl.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
-import { type Branch, droppedReply, type Entry, type EntryOf } from "./entries.ts";
-
-const spoken = (kind: string) => kind.startsWith("message:") || kind === "custom_message" || kind === "branch_summary";
+import { type Branch, droppedReply, type Entry, type EntryOf, isSpoken } from "./entries.ts";
 
 /** The live context: the newest summary, what was kept before it, everything after it. */
 export function contextMessages(branch: Branch, places: readonly number[] = contextPlaces(branch)): AgentMessage[] {
@@ -93,7 +91,7 @@ export function contextPlaces(branch: Branch): number[] {
 	for (let place = start; place < branch.length; place++) {
 		const kind = branch.kind(place);
 		if (kind === "custom") mayDrop = true;
-		else if (!spoken(kind)) continue;
+		else if (!isSpoken(kind)) continue;
 		places.push(place);
 	}
 	const live = mayDrop ? withoutDropped(branch, places) : places;
@@ -207,7 +205,7 @@ export function openCalls(branch: Branch): { id: string; name: string }[] {
 		} else if (kind === "custom") {
 			const id = droppedBy(branch, place);
 			if (id !== undefined) dropped.add(id);
-		} else if (spoken(kind) || kind === "compaction") return [];
+		} else if (isSpoken(kind) || kind === "compaction") return [];
 	}
 	return [];
 }

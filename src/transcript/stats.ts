@@ -69,14 +69,16 @@ export function subagentUsages(entry: Entry): UsageCounts[] {
 /** Tokens of the context as the provider counted them, and an estimate of what came after; null until the first reply after a summary. */
 export function contextTokens(messages: readonly AgentMessage[], branch: Branch): number | null {
 	const last = messages.findLastIndex((message) => message.role === "assistant" && isMeasured(message));
-	if (messages[0]?.role === "compactionSummary" && !isBehindSummary(messages[last], branch)) return null;
-	const counted = last < 0 ? 0 : sizeOf((messages[last] as AssistantMessage).usage);
+	if (messages[0]?.role === "compactionSummary" && !isAfter("compaction", messages[last], branch)) return null;
+	if (last < 0 || (branch.lastOf("context_edit") >= 0 && !isAfter("context_edit", messages[last], branch)))
+		return messages.reduce((sum, message) => sum + estimate(message), 0);
+	const counted = sizeOf((messages[last] as AssistantMessage).usage);
 	return messages.slice(last + 1).reduce((sum, message) => sum + estimate(message), counted);
 }
 
-/** Replies that a compaction kept still report the size of the context before it. */
-function isBehindSummary(message: AgentMessage | undefined, branch: Branch): boolean {
-	for (let place = branch.length - 1; place >= 0 && branch.kind(place) !== "compaction"; place--) {
+/** Replies that a compaction kept still report the size of the context before it; so do replies before an edit of the context. */
+function isAfter(kind: "compaction" | "context_edit", message: AgentMessage | undefined, branch: Branch): boolean {
+	for (let place = branch.length - 1; place >= 0 && branch.kind(place) !== kind; place--) {
 		if (branch.kind(place) === "message:assistant" && (branch.entry(place) as EntryOf<"message">).message === message) return true;
 	}
 	return false;

@@ -20,7 +20,7 @@ export function summaryOf(path: string): SessionSummary | undefined {
 		cost: 0,
 	};
 	forEachLine(path, (line) => {
-		const isMessage = hasMember(line, '"type":"message"');
+		const isMessage = hasMember(line, '"type":"message"') && !hasMember(line, '"role":"system"');
 		if (isMessage) summary.messages++;
 		const isPrompt = isMessage && summary.firstPrompt === undefined && hasMember(line, '"role":"user"');
 		if (!isPrompt && !hasMember(line, '"usage":{') && !hasMember(line, '"type":"session_info"')) return;

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { toLine } from "../lib/jsonl.ts";
 import { cleanJson } from "../lib/redact-json.ts";
+import { EditedBranch, type Edits, editsOf } from "./context-edits.ts";
 import type { Branch, Entry, EntryBody, EntryOf, Header, TranscriptView } from "./entries.ts";
 import { Lines } from "./lines.ts";
 import { realPlace } from "./place.ts";
@@ -57,6 +58,8 @@ export class Transcript implements TranscriptView {
 	#hasHeader: boolean;
 	/** Numbers of the lines from the root to the current one; made when asked for. */
 	#path: number[] | undefined;
+	/** What was edited on the path; made when asked for. */
+	#edits: Edits | undefined;
 	/** Number of the line with the name, -1 when there is none; looked for when asked. */
 	#named: number | undefined;
 
@@ -104,9 +107,12 @@ export class Transcript implements TranscriptView {
 		return this.#numbers().map((number) => this.#lines.entry(number));
 	}
 
-	/** The path. Entries are read when they are asked for. */
+	/** The path as it was edited. Entries are read when they are asked for. */
 	get branch(): Branch {
-		return new LinesBranch(this.#lines, this.#numbers());
+		const branch = new LinesBranch(this.#lines, this.#numbers());
+		if (!this.#lines.hasEdits) return branch;
+		this.#edits ??= editsOf(branch);
+		return new EditedBranch(branch, this.#edits);
 	}
 
 	/** All entries in the order in which they were written, whatever branch they belong to. */
@@ -151,6 +157,7 @@ export class Transcript implements TranscriptView {
 		this.#lines.add(entry, this.#leaf);
 		this.#leaf = this.#lines.count - 1;
 		this.#path?.push(this.#leaf);
+		if (type === "context_edit") this.#edits = undefined;
 		if (type === "session_info") this.#named = this.#leaf;
 		return entry;
 	}
@@ -215,6 +222,7 @@ export class Transcript implements TranscriptView {
 	#moveTo(number: number): void {
 		this.#leaf = number;
 		this.#path = undefined;
+		this.#edits = undefined;
 	}
 
 	#numbers(): number[] {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { assistant, call, chain, fileOf, header, result, said, user } from "../transcript/support.ts";
 import { testUnless } from "../unless.ts";
 import { Agent } from "../wire/support/agent.ts";
 import { type Answer, Loopback, refuse, stream } from "./loopback.ts";
@@ -23,9 +24,13 @@ afterEach(async () => {
 
 const says = (api: ApiKind, reply: Reply): Answer => stream(Buffer.from(spoken(api, reply)));
 
-function start(api: ApiKind, flags: string[] = []): void {
+function start(api: ApiKind, flags: string[] = [], files: Record<string, string> = {}): void {
 	const { flags: model, env } = askedBy(api, server.url, key);
-	agent = new Agent({ flags: [...model, "--session-dir", "sessions", ...flags], env, files: { "note.txt": "forty-two\n", "leak.txt": key } });
+	agent = new Agent({
+		flags: [...model, "--session-dir", "sessions", ...flags],
+		env,
+		files: { "note.txt": "forty-two\n", "leak.txt": key, ...files },
+	});
 }
 
 /** Everything that could carry a secret: frames, diagnostics, session files. */
@@ -72,6 +77,62 @@ describe.each(apis)("%s", (api) => {
 			]);
 		},
 	);
+
+	test("what a person removed from the context with another program goes to no provider and no host", async () => {
+		const canary = "the canary sings";
+		const edit = (targetId: string, replacement: unknown = null) => ({ type: "context_edit", targetId, replacement });
+		const entries = chain(
+			said({ role: "system", content: "a system message", timestamp: 1 } as never),
+			said(user("first")),
+			said(user(canary)),
+			said(call("x", "y")),
+			said(result("x", { content: [{ type: "text", text: canary }] })),
+			said(result("y", { content: [{ type: "text", text: canary }] })),
+			said(assistant(canary)),
+			said(user("second")),
+			edit("c"),
+			edit("e"),
+			edit("f", "nothing was found"),
+			edit("g", canary),
+			edit("g"),
+			said(user("third")),
+		);
+		server.answer(says(api, { text: ["ok"] }));
+		start(api, ["--session", "pi.jsonl", "--set", "compaction.keepRecentTokens=1"], { "pi.jsonl": fileOf(header, ...entries) });
+		agent.send({ id: "1", type: "prompt", message: "fourth" });
+		await agent.event("agent_settled");
+		expect(server.received.at(-1)?.body).toMatch(/first.*second.*third.*fourth/);
+		expect(server.received.at(-1)?.body).toContain("nothing was found");
+		agent.send({ id: "2", type: "get_messages" });
+		const { data } = await agent.response("2");
+		expect((data as { messages: { role: string }[] }).messages.map(({ role }) => role)).toEqual([
+			"user",
+			"assistant",
+			"toolResult",
+			"user",
+			"user",
+			"user",
+			"assistant",
+		]);
+		// The page of the session is of the context, too; what the file holds is in get_entries.
+		agent.send({ id: "3", type: "export_html", outputPath: "page.html" });
+		await agent.response("3");
+		expect(readFileSync(join(agent.cwd, "page.html"), "utf8").includes(canary)).toBe(false);
+		agent.send({ id: "4", type: "fork", entryId: "n" });
+		await agent.response("4");
+		agent.send({ id: "5", type: "prompt", message: "other" });
+		await agent.event("agent_settled");
+		agent.send({ id: "6", type: "switch_session", sessionPath: "pi.jsonl" });
+		await agent.response("6");
+		agent.send({ id: "7", type: "compact" });
+		expect(await agent.response("7")).toMatchObject({ success: true });
+		const summaries = server.received.slice(2).map(({ body }) => body);
+		expect(summaries.join()).toContain("nothing was found");
+		expect(JSON.stringify(server.received)).not.toMatch(new RegExp(`${canary}|a system message`));
+		expect(JSON.stringify(agent.frames)).not.toMatch(new RegExp(`${canary}|a system message`));
+		agent.send({ id: "8", type: "get_entries" });
+		expect(JSON.stringify(await agent.response("8"))).toContain(canary);
+	});
 
 	test("an overloaded provider is asked again, and the key in its answer goes nowhere", async () => {
 		server.answer(

@@ -1,6 +1,6 @@
 /** Where to cut a conversation in two: the part to compact, and the part to keep word for word. Pure. */
 import type { AgentMessage } from "../../protocol/messages.ts";
-import type { Branch, Entry, EntryOf } from "../../transcript/entries.ts";
+import { type Branch, type Entry, type EntryOf, isSpoken, kindOf } from "../../transcript/entries.ts";
 import { estimateEntry } from "./estimate.ts";
 
 export interface Cut {
@@ -84,12 +84,7 @@ function turnStart(path: readonly Entry[], reply: number): number {
 	return first;
 }
 
-/** Whether an entry of this kind is in the context. */
-function isSpoken(kind: string): boolean {
-	return kind.startsWith("message") || kind === "custom_message" || kind === "branch_summary";
-}
-
-const isSaid = (entry: Entry | undefined) => entry !== undefined && isSpoken(entry.type);
+const isSaid = (entry: Entry | undefined) => entry !== undefined && isSpoken(kindOf(entry));
 const isReply = (entry: Entry | undefined) => messageOf(entry)?.role === "assistant";
 
 function messageOf(entry: Entry | undefined): AgentMessage | undefined {

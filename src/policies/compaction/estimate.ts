@@ -68,7 +68,8 @@ export function countedTokens(messages: readonly AgentMessage[], branch: Branch)
 function newestCounted(messages: readonly AgentMessage[], branch: Branch): { reply: AssistantMessage; index: number } | undefined {
 	for (let place = branch.length - 1; place >= 0; place--) {
 		const kind = branch.kind(place);
-		if (kind === "compaction") return undefined;
+		// Earlier replies were counted with what has been compacted or removed since.
+		if (kind === "compaction" || kind === "context_edit") return undefined;
 		if (kind !== "message:assistant") continue;
 		const entry = branch.entry(place);
 		if (entry.type !== "message" || !isCounted(entry.message)) continue;

@@ -5,6 +5,7 @@ import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { CommandError } from "../../lib/command-error.ts";
 import { removeLeftOvers } from "../../lib/left-overs.ts";
+import { editedEntries } from "../context-edits.ts";
 import { type OpenOptions, openTranscript } from "../open.ts";
 import { totalsOf } from "../stats.ts";
 import type { PageInput } from "./data.ts";
@@ -30,12 +31,14 @@ export async function exportSession(sessionFile: string | undefined, { outputPat
 	if (sessionFile === undefined) throw new CommandError("Cannot export in-memory session to HTML");
 	const source = { mode: "read", cwd: "", now: Date.now, redact: (text: string) => text, newId: () => randomBytes(4).toString("hex") } as const;
 	const transcript = openTranscript(sessionFile, source);
-	const entries = transcript?.entries ?? [];
-	if (!transcript || entries.length === 0) throw new CommandError("Nothing to export yet - start a conversation first");
+	const stored = transcript?.entries ?? [];
+	if (!transcript || stored.length === 0) throw new CommandError("Nothing to export yet - start a conversation first");
+	if (leafId) transcript.moveTo(leafId);
+	const entries = editedEntries(transcript);
 	const path = await targetOf(outputPath, sessionFile);
 	const given = await briefing?.();
 	const subagents = subagentsOf(sessionFile, entries, (file) => conversationIn(file, source));
-	const stats = totalsOf(entries);
+	const stats = totalsOf(stored);
 	const page = { header: transcript.header, entries, leafId: leafId ?? transcript.leafId, stats, subagents, ...given, redact };
 	try {
 		await write(path, pageChunks(page));
