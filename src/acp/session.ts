@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { PromptResponse, SessionUpdate } from "@agentclientprotocol/sdk";
 import { isCommandError } from "../lib/command-error.ts";
 import type { LiveSession } from "../live/live-session.ts";
+import { ownCommandIn, ownCommands, runOwnCommand } from "../live/own-commands.ts";
 import type { CommandName, CommandParams } from "../protocol/commands/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { UserMessage } from "../protocol/messages.ts";
@@ -11,7 +12,6 @@ import type { Approvals } from "./approvals.ts";
 import { type PromptContent, promptContent, storedPrompt } from "./content.ts";
 import { codes, failed, RpcError } from "./errors.ts";
 import type { ConfigOptions } from "./options.ts";
-import { ownCommandIn, ownCommands, runOwnCommand } from "./own-commands.ts";
 import type { Incoming } from "./peer.ts";
 import type { Projection } from "./projection.ts";
 import { titleOf } from "./title.ts";
@@ -156,7 +156,7 @@ export class AcpSession {
 		const { live } = this;
 		const own = ownCommandIn(content.message);
 		if (own && !(await live.slashCommands()).some(({ name }) => name === own.name)) {
-			const text = await runOwnCommand(live, own);
+			const text = await runOwnCommand((...command) => live.commands.perform(...command), own);
 			if (!turn.isCancelled) this.#parts.projection.say(text);
 			return {};
 		}

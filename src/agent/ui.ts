@@ -6,6 +6,8 @@ export interface DialogOptions {
 	signal?: AbortSignal;
 	/** The call that the dialog belongs to. */
 	toolCallId?: string;
+	/** What the choices mean, in their order. */
+	descriptions?: readonly (string | undefined)[];
 	/** The call waits for the answer: the dialog decides whether it runs. */
 	isBeforeCall?: boolean;
 }
@@ -38,4 +40,6 @@ export interface Ui {
 	setWidget(key: string, lines?: string[], options?: { placement?: "aboveEditor" | "belowEditor" }): void;
 	setTitle(title: string): void;
 	setEditorText(text: string): void;
+	/** Has an address opened that the user agreed to. Absent where no host can do that. */
+	openUrl?(url: string, instructions: string): void;
 }

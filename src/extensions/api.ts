@@ -1,5 +1,5 @@
 /** The types that extensions are written against: `import type { Extension } from "bowline"`. These comments are documentation. */
-import type { Ui } from "../agent/contracts.ts";
+import type { DialogOptions as AnyDialogOptions, Ui as AnyUi } from "../agent/contracts.ts";
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { CustomMessage, ToolResult } from "../protocol/messages.ts";
@@ -7,13 +7,20 @@ import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { ExtensionEvent, ExtensionEventName, ExtensionResult } from "./events.ts";
 import type { SessionManager } from "./session-view.ts";
 
-export type { DialogOptions, Ui } from "../agent/contracts.ts";
 export type { CompactionResult } from "../protocol/commands/compaction.ts";
 export type { Image, Text, UserContent } from "../protocol/content.ts";
 export type { AgentMessage, AssistantMessage, CustomMessage, ToolResult, ToolResultMessage, UserMessage } from "../protocol/messages.ts";
 export type { Model, ThinkingLevel } from "../protocol/model.ts";
 export type * from "./events.ts";
 export type { SessionEntry, SessionManager } from "./session-view.ts";
+
+export type DialogOptions = Pick<AnyDialogOptions, "timeout" | "signal">;
+
+/** The user in front of the host. A dialog always ends; without an answer it gives its default. */
+export interface Ui extends Omit<AnyUi, "select" | "openUrl"> {
+	/** Gives the label of the choice. Hosts that can, show the descriptions. */
+	select(title: string, choices: readonly (string | { label: string; description?: string })[], options?: DialogOptions): Promise<string | undefined>;
+}
 
 /**
  * The default export of an extension. Called once when the program starts. Register your features here; the session does not exist

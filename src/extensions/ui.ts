@@ -1,5 +1,6 @@
 /** The host's user, as an extension reaches them. Input is checked, because hosts may be strict; terminal-only members do nothing. */
-import type { DialogOptions, Ui } from "../agent/contracts.ts";
+import type { DialogOptions, Ui as HostUi } from "../agent/contracts.ts";
+import type { Ui } from "./api.ts";
 
 const noThemes = { success: false, error: "Theme switching not supported in RPC mode" };
 /** `theme.fg("accent", text)` and similar: returns the text unchanged. */
@@ -24,16 +25,15 @@ const terminalOnly: Record<string, unknown> = {
 export type DialogCall = Pick<DialogOptions, "toolCallId" | "isBeforeCall">;
 
 /** Dialogs end with the hook that opened them. `onUnknown` is called for members that exist nowhere. */
-export function uiUntil(ui: Ui, signal: AbortSignal, onUnknown: (member: string) => void, call: DialogCall = {}): Ui {
+export function uiUntil(ui: HostUi, signal: AbortSignal, onUnknown: (member: string) => void, call: DialogCall = {}): Ui {
 	const until = (options?: DialogOptions): DialogOptions => {
 		const own = options?.signal instanceof AbortSignal ? options.signal : undefined;
 		return { ...options, ...call, signal: own ? AbortSignal.any([signal, own]) : signal };
 	};
 	const checked: Ui = {
 		select: async (title, choices, options) => {
-			const isTexts = Array.isArray(choices) && choices.every((choice) => typeof choice === "string");
-			if (!isTexts) throw new TypeError("ui.select: options must be a list of strings");
-			return ui.select(String(title), choices, until(options));
+			const { labels, descriptions } = choicesOf(choices);
+			return ui.select(String(title), labels, { ...until(options), ...(descriptions && { descriptions }) });
 		},
 		confirm: async (title, message, options) => ui.confirm(String(title), String(message ?? ""), until(options)),
 		input: async (title, placeholder, options) => ui.input(String(title), text(placeholder), until(options)),
@@ -58,6 +58,20 @@ export function uiUntil(ui: Ui, signal: AbortSignal, onUnknown: (member: string)
 			return () => undefined;
 		},
 	});
+}
+
+/** Texts, or labels with a description. */
+function choicesOf(choices: unknown): { labels: string[]; descriptions?: (string | undefined)[] } {
+	const all = Array.isArray(choices) ? choices.map((choice) => (typeof choice === "string" ? { label: choice } : choice)) : [undefined];
+	const isChoice = (choice: unknown): choice is Choice => typeof (choice as Choice | undefined)?.label === "string";
+	if (!all.every(isChoice)) throw new TypeError("ui.select: options must be a list of strings, or of objects with a label");
+	const descriptions = all.map(({ description }) => (typeof description === "string" ? description : undefined));
+	return { labels: all.map(({ label }) => label), ...(descriptions.some((each) => each !== undefined) && { descriptions }) };
+}
+
+interface Choice {
+	label: string;
+	description?: unknown;
 }
 
 function oneOf<const Word extends string>(words: readonly Word[], value: unknown): Word | undefined {

@@ -9,6 +9,7 @@ import type { InterruptMode } from "../protocol/commands/queue.ts";
 import type { RequestId } from "../protocol/frames.ts";
 import type { GateRequest } from "../protocol/gate.ts";
 import type { McpServers } from "../protocol/mcp.ts";
+import type { ChildListener } from "../subagents/contracts.ts";
 import type { LaneFlow } from "./lanes.ts";
 import type { Replay, Sequence } from "./sequence.ts";
 import type { ToolSource } from "./tool-sources.ts";
@@ -51,6 +52,8 @@ export interface Front {
 	variations?: Variations;
 }
 
+export type SubagentListener = ChildListener;
+
 export interface Reader {
 	/** Sends what the reader missed; frames that come meanwhile wait. `filter` and `deltas` hold from now on. */
 	replay(replay: Replay, wanted: { filter?: readonly string[]; deltas: boolean }): void | Promise<void>;
@@ -82,6 +85,8 @@ export interface Variations {
 	readonly hasNoNumbers?: true;
 	/** Receives entries as they are added to the session. */
 	readonly onEntry?: (entry: object) => void;
+	/** Hears of subagents and their events. */
+	readonly subagents?: SubagentListener;
 	/** Called when a summary is requested again. */
 	readonly onSummaryRetry?: (retry: SummaryRetry) => void;
 }

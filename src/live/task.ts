@@ -29,7 +29,7 @@ import type { Workspace } from "./workspace.ts";
 
 export interface TaskInput {
 	workspace: Workspace;
-	front: Pick<Front, "warn" | "atExit">;
+	front: Pick<Front, "warn" | "atExit" | "variations">;
 	models: Models;
 	shells: Shells;
 	mcp: Mcp;
@@ -73,6 +73,7 @@ export async function taskToolOf(input: TaskInput): Promise<Tool | undefined> {
 		beforeCommand: (command, signal) => askAsBash(input, command, signal),
 		permissions,
 		gate: () => gate.current?.forChildren,
+		listener: front.variations?.subagents,
 		hasBash: !excludedTools(options).includes("bash") && (toolNames(options)?.includes("bash") ?? true),
 		childShell: () => shells.childShell(),
 		setting: (name) => settings.get(name),

@@ -67,6 +67,7 @@ async function askAboutAddress({ params, server, signal, toolCallId }: Asked, me
 	if (!url || !(url.protocol === "https:" || (url.protocol === "http:" && isLoopback))) return decline;
 	if (elicit) return plain(await elicit({ server, message, url: url.href, ...(toolCallId === undefined ? {} : { toolCallId }) }, signal));
 	const isAgreed = await ui.confirm(message, `${url.host}: ${url.href}`, { signal, timeout: patienceMs });
+	if (isAgreed) ui.openUrl?.(url.href, message);
 	return { action: isAgreed ? "accept" : "decline" };
 }
 

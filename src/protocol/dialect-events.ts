@@ -1,10 +1,13 @@
 /** What only one dialect says, in addition to the events that all share. */
 
 import Type from "typebox";
-import { Subagent } from "./commands/dialect-commands.ts";
+import { agentSource, subagentFields } from "./commands/dialect-commands.ts";
 import { SlashCommands } from "./commands/host.ts";
 import { event, type Fields, flag, integer, jsonObject, number, optional, shape, text, words } from "./define.ts";
+import { samples } from "./examples.ts";
+import { Model, ThinkingLevelWord } from "./model.ts";
 
+const subagent = { id: "0-Search", index: 0, agent: "task" };
 const requestId = optional(Type.Union([text(), number()], { description: "The id of the command, if it had one." }));
 
 export const piEvents = {
@@ -66,15 +69,46 @@ export const ompEvents = {
 		{ commands: SlashCommands },
 		{ commands: [{ name: "review", description: "Review the last commit", source: "prompt" }] },
 	),
+	command_output: event(
+		"What a built-in slash command answers. It comes before the acknowledgement of its prompt, which has `agentInvoked: false`.",
+		{ text: text() },
+		{ text: "The session is called repair the search." },
+	),
+	session_info_update: event(
+		"The session has another name.",
+		{ title: optional(text({ description: "Absent when it has none." })), sessionId: text() },
+		{ title: "repair the search", sessionId: samples.sessionId },
+	),
+	model_changed: event("Another model is asked from now on; `get_state` and `config_update` say which.", {}, {}),
+	config_update: event(
+		"The model or the thinking level has changed.",
+		{ model: optional(Model), thinkingLevel: ThinkingLevelWord },
+		{ model: samples.model, thinkingLevel: "high" },
+	),
 	subagent_lifecycle: event(
 		"A subagent begins or has ended, after `set_subagent_subscription`. `subagent_start` and `subagent_end` are sent as ever.",
-		{ payload: Subagent },
-		{ payload: { id: "0-Search", taskId: "Search", agent: "task", isolated: false, status: "running" } },
+		{ payload: Type.Object({ ...subagentFields, status: words("started", "completed", "failed", "aborted") }) },
+		{ payload: { ...subagent, taskId: "Search", description: "Find the cause", isolated: false, status: "started" } },
 	),
 	subagent_progress: event(
-		"What a subagent is doing: a member of `details.progress` of the `task` tool, when it has changed.",
-		{ payload: jsonObject },
-		{ payload: { id: "0-Search", agent: "task", status: "running", toolCount: 3 } },
+		"What a subagent is doing, when it has changed. `progress` is a member of `details.progress` of the `task` tool, with `requests`.",
+		{
+			payload: Type.Object({
+				index: optional(integer()),
+				agent: text(),
+				agentSource,
+				task: optional(text({ description: "The assignment." })),
+				parentToolCallId: optional(text()),
+				sessionFile: optional(text()),
+				progress: jsonObject,
+			}),
+		},
+		{ payload: { index: 0, agent: "task", task: "Find out why it is slow.", progress: { id: "0-Search", status: "running", toolCount: 3 } } },
+	),
+	subagent_event: event(
+		"An event of a subagent's session, with the level `events`, of subagents that start after that.",
+		{ payload: Type.Object({ id: text(), event: jsonObject }) },
+		{ payload: { id: "0-Search", event: { type: "turn_start" } } },
 	),
 	rpc_chunk: event(
 		"A part of a frame of more than 1 MiB, after `negotiate_protocol` with version 2. Join the decoded parts in order.",

@@ -251,7 +251,11 @@ export const events = {
 		{ name: text({ description: "Empty when it has none." }) },
 		{ name: "repair the search" },
 	),
-	thinking_level_changed: event("The thinking level changed.", { level: ThinkingLevelWord }, { level: "high" }),
+	thinking_level_changed: event(
+		"The thinking level changed.",
+		{ level: ThinkingLevelWord, thinkingLevel: optional({ ...ThinkingLevelWord, description: "Dialect `omp`: the same." }) },
+		{ level: "high" },
+	),
 	mcp_server_update: event(
 		"The status of an MCP server changed, or its list of tools.",
 		{ name: text(), status: McpStatus, error: optional(text()), toolCount: optional(integer()) },

@@ -19,7 +19,16 @@ export const ExtensionUiRequest = Type.Union(
 		request(
 			"select",
 			"Choose one option. Answer: `value`, one of `options`; after `cancelled` or the timeout: nothing chosen.",
-			{ title: text(), options: list(text()), timeout },
+			{
+				title: text(),
+				options: list(text()),
+				optionDetails: optional(
+					list(Type.Object({ description: optional(text()) }), {
+						description: "What the options mean, in their order; absent when none is described.",
+					}),
+				),
+				timeout,
+			},
 			{ title: "Which database?", options: ["test", "staging"], timeout: 30000 },
 		),
 		request(
@@ -63,6 +72,12 @@ export const ExtensionUiRequest = Type.Union(
 			"Set the window title; only sent when `PI_RPC_EMIT_TITLE` is set, or in dialect `pi`. No answer.",
 			{ title: text() },
 			{ title: "shop: repairing the search" },
+		),
+		request(
+			"open_url",
+			"Open an address that the user agreed to. Dialect `omp` only. No answer.",
+			{ url: text(), instructions: optional(text()) },
+			{ url: "https://shop.example/connect", instructions: "shop: connect your account" },
 		),
 		request("set_editor_text", "Put text into the host's editor. No answer.", { text: text() }, { text: "Now run the tests." }),
 		request("cancel", "Withdraw the open dialog `targetId`. No answer.", { targetId: text() }, { targetId: "0198c0de-7a11-7000-8000-0000000000d0" }),

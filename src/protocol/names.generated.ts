@@ -195,8 +195,13 @@ export const dialectEventNames = [
 	"prompt_result",
 	"session_settled",
 	"available_commands_update",
+	"command_output",
+	"session_info_update",
+	"model_changed",
+	"config_update",
 	"subagent_lifecycle",
 	"subagent_progress",
+	"subagent_event",
 	"rpc_chunk",
 	"rpc_frame_error",
 ] as const;

@@ -731,7 +731,7 @@ export interface SafetyState {
 }
 
 /** An extension asks the user or shows something. Bowline itself asks with `select` before a tool call, if the permission mode says so and the host has not sent `hello` with `permissions: 1`; such a title has several lines. */
-export type ExtensionUiRequest = UiSelect | UiConfirm | UiInput | UiEditor | UiNotify | UiSetStatus | UiSetWidget | UiSetTitle | UiSetEditorText | UiCancel;
+export type ExtensionUiRequest = UiSelect | UiConfirm | UiInput | UiEditor | UiNotify | UiSetStatus | UiSetWidget | UiSetTitle | UiOpenUrl | UiSetEditorText | UiCancel;
 
 /** Choose one option. Answer: `value`, one of `options`; after `cancelled` or the timeout: nothing chosen. */
 export interface UiSelect {
@@ -741,6 +741,10 @@ export interface UiSelect {
 	method: "select";
 	title: string;
 	options: string[];
+	/** What the options mean, in their order; absent when none is described. */
+	optionDetails?: Array<{
+		description?: string;
+	}>;
 	/** Milliseconds, enforced by the agent. No frame says that they are over: the host takes the dialog away itself. */
 	timeout?: number;
 }
@@ -818,6 +822,16 @@ export interface UiSetTitle {
 	id: string;
 	method: "setTitle";
 	title: string;
+}
+
+/** Open an address that the user agreed to. Dialect `omp` only. No answer. */
+export interface UiOpenUrl {
+	type: "extension_ui_request";
+	/** A UUID. */
+	id: string;
+	method: "open_url";
+	url: string;
+	instructions?: string;
 }
 
 /** Put text into the host's editor. No answer. */
@@ -1535,7 +1549,11 @@ export interface FileChange {
 export interface SlashCommand {
 	name: string;
 	description?: string;
-	source: "extension" | "prompt" | "skill";
+	source: "extension" | "prompt" | "skill" | "builtin";
+	/** Dialect `omp`, of built-in commands: what may follow the name. */
+	input?: {
+		hint: string;
+	};
 	/** Of the file it comes from, as in `sourceInfo`. */
 	path?: string;
 	location?: "user" | "project" | "path";
@@ -1577,14 +1595,21 @@ export interface Resumption {
 /** A subagent, as hosts of dialect `omp` see it. */
 export interface Subagent {
 	id: string;
+	/** Its place in the call. */
+	index?: number;
 	taskId?: string;
 	agent: string;
+	agentSource?: "bundled" | "user" | "project";
+	description?: string;
+	assignment?: string;
+	/** The call of `task`. */
+	parentToolCallId?: string;
 	isolated: boolean;
-	status: "running" | "completed" | "failed";
 	exitCode?: number;
 	/** Absent when nothing is stored. */
 	sessionFile?: string;
-	/** The last `subagent_progress`. */
+	status: "running" | "completed" | "failed" | "aborted";
+	/** `progress` of the last `subagent_progress`. */
 	progress?: Record<string, unknown>;
 }
 
@@ -2125,7 +2150,7 @@ export interface CommandTable {
 			schemes: Array<Record<string, unknown>>;
 		};
 	};
-	/** Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only. */
+	/** Hear of subagents as they come, work and go (`progress`), also of their own events (`events`), or not (`off`); served in dialect `omp` only. */
 	set_subagent_subscription: {
 		params: {
 			level: string;
@@ -2425,6 +2450,8 @@ export interface EventTable {
 	/** The thinking level changed. */
 	thinking_level_changed: {
 		level: "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+		/** Dialect `omp`: the same. */
+		thinkingLevel?: "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 	};
 	/** The status of an MCP server changed, or its list of tools. */
 	mcp_server_update: {

@@ -19,8 +19,12 @@ type Delta = Extract<Update["assistantMessageEvent"], { delta: string }>;
 const frameIntervalMs = 16;
 const snapshotBytesPerMs = 8000;
 
-/** A host that hides these would wait for something that it never hears of. */
-const unfiltered: ReadonlySet<string> = new Set(["prompt_result", "permission_request", "permission_resolved", "extension_ui_request"]);
+/** A host that hides these would wait for something that it never hears of; the last are no session events in dialect `omp`, which alone has them. */
+const unfiltered: ReadonlySet<string> = new Set([
+	...["prompt_result", "permission_request", "permission_resolved", "extension_ui_request"],
+	...["session_settled", "available_commands_update", "command_output", "session_info_update", "config_update"],
+	...["subagent_lifecycle", "subagent_progress", "subagent_event"],
+]);
 
 /** A frame that waits. */
 interface Held {

@@ -12,6 +12,8 @@ export interface DialogsParts {
 	send: (frame: ExtensionUiRequest) => void;
 	/** `setTitle` is only for hosts that asked for it. */
 	emitsTitle: boolean;
+	/** `open_url` is only for hosts that know it. */
+	opensUrls?: boolean;
 	now: () => number;
 }
 
@@ -30,8 +32,8 @@ export class Dialogs implements Ui {
 		this.#calls = new Calls(() => uuid(parts.now()));
 	}
 
-	async select(title: string, options: string[], { timeout, signal }: DialogOptions = {}): Promise<string | undefined> {
-		const chosen = textOf(await this.#ask({ method: "select", title, options, ...limit(timeout) }, signal));
+	async select(title: string, options: string[], { timeout, signal, descriptions }: DialogOptions = {}): Promise<string | undefined> {
+		const chosen = textOf(await this.#ask({ method: "select", title, options, ...detailsOf(descriptions), ...limit(timeout) }, signal));
 		return chosen !== undefined && options.includes(chosen) ? chosen : undefined;
 	}
 
@@ -78,6 +80,10 @@ export class Dialogs implements Ui {
 
 	setEditorText(text: string): void {
 		this.#tell({ method: "set_editor_text", text });
+	}
+
+	openUrl(url: string, instructions: string): void {
+		if (this.#parts.opensUrls) this.#tell({ method: "open_url", url, instructions });
 	}
 
 	receive(response: ExtensionUiResponse): void {
@@ -130,6 +136,12 @@ const longestMs = 2 ** 31 - 1;
 function limit(timeout: unknown): { timeout?: number } {
 	if (typeof timeout !== "number" || !(timeout < Number.POSITIVE_INFINITY)) return {};
 	return { timeout: Math.max(0, Math.min(Math.round(timeout), longestMs)) };
+}
+
+/** One for each option, if any is described. */
+function detailsOf(descriptions: DialogOptions["descriptions"]): { optionDetails?: { description?: string }[] } {
+	if (!descriptions?.some((each) => each !== undefined)) return {};
+	return { optionDetails: descriptions.map((description) => (description === undefined ? {} : { description })) };
 }
 
 /** An answer that lacks the member its dialog needs counts as cancelled. */

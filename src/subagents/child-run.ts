@@ -8,7 +8,7 @@ import { after } from "../client/timer.ts";
 import { onAbort } from "../lib/abort.ts";
 import { deferred } from "../lib/deferred.ts";
 import type { Program, Shell } from "../lib/shell/index.ts";
-import type { EventOf } from "../protocol/events.ts";
+import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { AssistantMessage, ToolResultMessage } from "../protocol/messages.ts";
 import type { Usage } from "../protocol/model.ts";
 import type { PermissionOrigin } from "../protocol/permissions.ts";
@@ -35,6 +35,9 @@ export interface ChildInput {
 	budget: Budget | undefined;
 	/** Who answers its questions about tool calls, and who it is there. */
 	approvals?: { permissions: ChildPermissions; origin: PermissionOrigin };
+	/** Receives its events: all of them when it is watched, else those that are read anyway. */
+	onEvent?: (event: AgentEvent) => void;
+	isWatched?: boolean;
 	/** Answers its questions before each step, where its host asks for them. */
 	onGate?: GateHandler;
 	signal: AbortSignal;
@@ -149,7 +152,8 @@ class ChildState {
 
 	/** Resolves when the child must be ended, or has ended. */
 	async drive(client: Client): Promise<End> {
-		const { prompt, maxRuntimeMs, signal, watch, budget } = this.#input;
+		const { prompt, maxRuntimeMs, signal, watch, budget, onEvent, isWatched } = this.#input;
+		if (onEvent) client.on("event", onEvent);
 		client.on("tool_execution_start", ({ toolName, args }) => {
 			this.#spendCalls(1);
 			if (toolName === taskToolName && args.isolated === true) this.hasCopies = true;
@@ -161,7 +165,7 @@ class ChildState {
 		const stop = (reason: StopReason) => this.#end.resolve({ how: "stopped", reason });
 		const timer = after(maxRuntimeMs, () => stop("max_runtime"));
 		const release = onAbort(signal, () => stop("aborted"));
-		client.request("set_event_filter", { events: wantedEvents }).catch(this.#fail);
+		client.request("set_event_filter", { events: isWatched ? null : wantedEvents }).catch(this.#fail);
 		client.promptAndWait(prompt).then(() => this.#end.resolve({ how: "settled" }), this.#fail);
 		const end = await this.#end.promise;
 		clearTimeout(timer);

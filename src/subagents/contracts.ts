@@ -2,6 +2,28 @@
 import type { GateHandler } from "../client/index.ts";
 import type { PermissionMode, PermissionOrigin, PermissionRequest, PermissionResponse } from "../protocol/permissions.ts";
 
+// ── Listening ──────────────────────────────────────────────────────────────────────────────────────────
+
+/** Hears of subagents, where a host wants to see more than the events of the session. */
+export interface ChildListener {
+	/** One is about to start; its `subagent_start` follows. */
+	begins(child: {
+		id: string;
+		/** Its place in the call. */
+		index: number;
+		agentSource: "bundled" | "user" | "project";
+		description: string;
+		assignment: string;
+		parentToolCallId: string;
+	}): void;
+	/** An event of its session. */
+	hears(id: string, event: { type: string }): void;
+	/** It has ended; its `subagent_end` follows. */
+	ends(id: string, isAborted: boolean): void;
+	/** Whether one that starts now sends all its events. */
+	wantsAll(): boolean;
+}
+
 // ── Isolation ──────────────────────────────────────────────────────────────────────────────────────────
 
 /** Copies of a repository for tasks that must not see each other, and the merge of their work. */

@@ -8,7 +8,7 @@ import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import type { BeforeCommand } from "../verification/contracts.ts";
 import type { AgentDefinition, Agents } from "./agents.ts";
 import type { Artifacts } from "./artifacts.ts";
-import type { ChildGate, ChildPermissions, Isolation } from "./contracts.ts";
+import type { ChildGate, ChildListener, ChildPermissions, Isolation } from "./contracts.ts";
 import type { InheritedDefaults } from "./inheritance.ts";
 
 export const taskToolName = "task";
@@ -29,6 +29,8 @@ export interface TaskParts {
 	permissions?: ChildPermissions;
 	/** Asks the host before each step, where it wants to be asked. */
 	gate?: () => ChildGate | undefined;
+	/** Hears of subagents, where a host wants to. */
+	listener?: ChildListener;
 	/** Whether the model may run commands of its own making. */
 	hasBash: boolean;
 	/** Starts subagents. At the end of the session it is closed after the other shell, so that subagents can finish in order. */

@@ -26,6 +26,9 @@ export async function runTask(task: PlannedTask, call: TaskCall): Promise<TaskOu
 	}
 	const startedAt = now();
 	const who = { id: task.id, taskId: task.item.id, agent: checked.agent.name };
+	const { description, assignment } = task.item;
+	const { source: agentSource } = checked.agent;
+	parts.listener?.begins({ id: task.id, index: task.index, agentSource, description, assignment, parentToolCallId: call.toolCallId });
 	emit({ type: "subagent_start", ...who, isolated: checked.isIsolated });
 	progress.begin(task.index);
 	let workspace: Workspace | undefined;
@@ -43,6 +46,7 @@ export async function runTask(task: PlannedTask, call: TaskCall): Promise<TaskOu
 	}
 	const { exitCode, verification: verified } = verdict;
 	const result = resultOf(task, call, verdict, now() - startedAt, captured);
+	parts.listener?.ends(task.id, verdict.aborted === true);
 	emit({ type: "subagent_end", ...who, exitCode, ...(verified ? { verification: verified } : {}) });
 	progress.end(task.index, exitCode === 0 ? "completed" : verdict.aborted ? "aborted" : "failed");
 	return { result, ...(captured.delta ? { delta: captured.delta } : {}) };

@@ -146,7 +146,7 @@ function verify(plan: VerificationPlan, attempt: number, { id, item }: PlannedTa
 }
 
 /** Runs a child to its end. `id` is also the name of its conversation; a repair has a separate one. */
-async function child({ index }: PlannedTask, call: TaskCall, { cwd, tops }: Place, id: string, prompt: string): Promise<ChildOutcome> {
+async function child({ index, id: taskId }: PlannedTask, call: TaskCall, { cwd, tops }: Place, id: string, prompt: string): Promise<ChildOutcome> {
 	const { parts, checked, args, defaults, directory, frozen, progress, toolCallId, signal } = call;
 	const { agent, model, thinkingLevel } = checked;
 	const budget = parts.budget?.remaining();
@@ -180,6 +180,7 @@ async function child({ index }: PlannedTask, call: TaskCall, { cwd, tops }: Plac
 		maxRuntimeMs: parts.setting("task.maxRuntimeMs"),
 		softRequestLimit: parts.setting("task.softRequestLimit"),
 		budget: parts.budget,
+		...(parts.listener && { onEvent: (event) => parts.listener?.hears(taskId, event), isWatched: parts.listener.wantsAll() }),
 		...(parts.permissions && { approvals: { permissions: parts.permissions, origin } }),
 		...(gate && { onGate: gate.answers(origin) }),
 		signal,

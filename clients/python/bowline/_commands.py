@@ -551,7 +551,7 @@ class AsyncCommands:
         key: Optional[str] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.SetSubagentSubscriptionResult:
-        """Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only."""
+        """Hear of subagents as they come, work and go (`progress`), also of their own events (`events`), or not (`off`); served in dialect `omp` only."""
         return await self._call("set_subagent_subscription", _given({"level": level}, key=key), timeout)
 
     async def get_subagents(
@@ -1083,7 +1083,7 @@ class Commands:
         key: Optional[str] = None,
         timeout: Timeout = DEFAULT,
     ) -> protocol.SetSubagentSubscriptionResult:
-        """Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only."""
+        """Hear of subagents as they come, work and go (`progress`), also of their own events (`events`), or not (`off`); served in dialect `omp` only."""
         return self._call("set_subagent_subscription", _given({"level": level}, key=key), timeout)
 
     def get_subagents(self, *, key: Optional[str] = None, timeout: Timeout = DEFAULT) -> protocol.GetSubagentsResult:

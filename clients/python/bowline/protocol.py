@@ -66,6 +66,7 @@ __all__ = [
     "CheckpointInfo",
     "FileChange",
     "RunsLater",
+    "SlashCommandInput",
     "SlashCommand",
     "SourceInfo",
     "McpServer",
@@ -142,12 +143,21 @@ __all__ = [
     "PromptError",
     "SessionSettledEvent",
     "AvailableCommandsUpdateEvent",
+    "CommandOutputEvent",
+    "SessionInfoUpdateEvent",
+    "ModelChangedEvent",
+    "ConfigUpdateEvent",
+    "SubagentLifecycleEventPayload",
     "SubagentLifecycleEvent",
+    "SubagentProgressEventPayload",
     "SubagentProgressEvent",
+    "SubagentEventEventPayload",
+    "SubagentEventEvent",
     "RpcChunkEvent",
     "RpcFrameErrorEvent",
     "Response",
     "ExtensionUiRequest",
+    "UiSelectOptionDetailsItem",
     "UiSelect",
     "UiConfirm",
     "UiInput",
@@ -156,6 +166,7 @@ __all__ = [
     "UiSetStatus",
     "UiSetWidget",
     "UiSetTitle",
+    "UiOpenUrl",
     "UiSetEditorText",
     "UiCancel",
     "HostToolCall",
@@ -1008,15 +1019,23 @@ class RunsLater(_RunsLater, total=False):
     what: str
 
 
+class SlashCommandInput(TypedDict):
+    """Dialect `omp`, of built-in commands: what may follow the name."""
+
+    hint: str
+
+
 class _SlashCommand(TypedDict):
     name: str
-    source: Literal["extension", "prompt", "skill"]
+    source: Literal["extension", "prompt", "skill", "builtin"]
 
 
 class SlashCommand(_SlashCommand, total=False):
     """A name that may follow `/` in a prompt."""
 
     description: str
+    # Dialect `omp`, of built-in commands: what may follow the name.
+    input: SlashCommandInput
     # Of the file it comes from, as in `sourceInfo`.
     path: str
     location: Literal["user", "project", "path"]
@@ -1174,17 +1193,24 @@ class _Subagent(TypedDict):
     id: str
     agent: str
     isolated: bool
-    status: Literal["running", "completed", "failed"]
+    status: Literal["running", "completed", "failed", "aborted"]
 
 
 class Subagent(_Subagent, total=False):
     """A subagent, as hosts of dialect `omp` see it."""
 
+    # Its place in the call.
+    index: int
     taskId: str
+    agentSource: Literal["bundled", "user", "project"]
+    description: str
+    assignment: str
+    # The call of `task`.
+    parentToolCallId: str
     exitCode: int
     # Absent when nothing is stored.
     sessionFile: str
-    # The last `subagent_progress`.
+    # `progress` of the last `subagent_progress`.
     progress: Dict[str, Any]
 
 
@@ -1872,6 +1898,8 @@ class ThinkingLevelChangedEvent(_ThinkingLevelChangedEvent, total=False):
 
     # With `--seq`: the number of the frame, increasing within the session, with holes.
     seq: int
+    # Dialect `omp`: the same.
+    thinkingLevel: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 class _McpServerUpdateEvent(TypedDict):
@@ -2164,9 +2192,80 @@ class AvailableCommandsUpdateEvent(_AvailableCommandsUpdateEvent, total=False):
     seq: int
 
 
+class _CommandOutputEvent(TypedDict):
+    type: Literal["command_output"]
+    text: str
+
+
+class CommandOutputEvent(_CommandOutputEvent, total=False):
+    """What a built-in slash command answers. It comes before the acknowledgement of its prompt, which has `agentInvoked: false`."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _SessionInfoUpdateEvent(TypedDict):
+    type: Literal["session_info_update"]
+    sessionId: str
+
+
+class SessionInfoUpdateEvent(_SessionInfoUpdateEvent, total=False):
+    """The session has another name."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+    # Absent when it has none.
+    title: str
+
+
+class _ModelChangedEvent(TypedDict):
+    type: Literal["model_changed"]
+
+
+class ModelChangedEvent(_ModelChangedEvent, total=False):
+    """Another model is asked from now on; `get_state` and `config_update` say which."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class _ConfigUpdateEvent(TypedDict):
+    type: Literal["config_update"]
+    thinkingLevel: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+
+class ConfigUpdateEvent(_ConfigUpdateEvent, total=False):
+    """The model or the thinking level has changed."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+    model: Model
+
+
+class _SubagentLifecycleEventPayload(TypedDict):
+    id: str
+    agent: str
+    isolated: bool
+    status: Literal["started", "completed", "failed", "aborted"]
+
+
+class SubagentLifecycleEventPayload(_SubagentLifecycleEventPayload, total=False):
+    # Its place in the call.
+    index: int
+    taskId: str
+    agentSource: Literal["bundled", "user", "project"]
+    description: str
+    assignment: str
+    # The call of `task`.
+    parentToolCallId: str
+    exitCode: int
+    # Absent when nothing is stored.
+    sessionFile: str
+
+
 class _SubagentLifecycleEvent(TypedDict):
     type: Literal["subagent_lifecycle"]
-    payload: Subagent
+    payload: SubagentLifecycleEventPayload
 
 
 class SubagentLifecycleEvent(_SubagentLifecycleEvent, total=False):
@@ -2176,13 +2275,44 @@ class SubagentLifecycleEvent(_SubagentLifecycleEvent, total=False):
     seq: int
 
 
+class _SubagentProgressEventPayload(TypedDict):
+    agent: str
+    progress: Dict[str, Any]
+
+
+class SubagentProgressEventPayload(_SubagentProgressEventPayload, total=False):
+    index: int
+    agentSource: Literal["bundled", "user", "project"]
+    # The assignment.
+    task: str
+    parentToolCallId: str
+    sessionFile: str
+
+
 class _SubagentProgressEvent(TypedDict):
     type: Literal["subagent_progress"]
-    payload: Dict[str, Any]
+    payload: SubagentProgressEventPayload
 
 
 class SubagentProgressEvent(_SubagentProgressEvent, total=False):
-    """What a subagent is doing: a member of `details.progress` of the `task` tool, when it has changed."""
+    """What a subagent is doing, when it has changed. `progress` is a member of `details.progress` of the `task` tool, with `requests`."""
+
+    # With `--seq`: the number of the frame, increasing within the session, with holes.
+    seq: int
+
+
+class SubagentEventEventPayload(TypedDict):
+    id: str
+    event: Dict[str, Any]
+
+
+class _SubagentEventEvent(TypedDict):
+    type: Literal["subagent_event"]
+    payload: SubagentEventEventPayload
+
+
+class SubagentEventEvent(_SubagentEventEvent, total=False):
+    """An event of a subagent's session, with the level `events`, of subagents that start after that."""
 
     # With `--seq`: the number of the frame, increasing within the session, with holes.
     seq: int
@@ -2244,8 +2374,12 @@ class Response(_Response, total=False):
     hint: str
 
 
-ExtensionUiRequest = Union["UiSelect", "UiConfirm", "UiInput", "UiEditor", "UiNotify", "UiSetStatus", "UiSetWidget", "UiSetTitle", "UiSetEditorText", "UiCancel"]
+ExtensionUiRequest = Union["UiSelect", "UiConfirm", "UiInput", "UiEditor", "UiNotify", "UiSetStatus", "UiSetWidget", "UiSetTitle", "UiOpenUrl", "UiSetEditorText", "UiCancel"]
 """An extension asks the user or shows something. Bowline itself asks with `select` before a tool call, if the permission mode says so and the host has not sent `hello` with `permissions: 1`; such a title has several lines."""
+
+
+class UiSelectOptionDetailsItem(TypedDict, total=False):
+    description: str
 
 
 class _UiSelect(TypedDict):
@@ -2260,6 +2394,8 @@ class _UiSelect(TypedDict):
 class UiSelect(_UiSelect, total=False):
     """Choose one option. Answer: `value`, one of `options`; after `cancelled` or the timeout: nothing chosen."""
 
+    # What the options mean, in their order; absent when none is described.
+    optionDetails: List[UiSelectOptionDetailsItem]
     # Milliseconds, enforced by the agent. No frame says that they are over: the host takes the dialog away itself.
     timeout: int
 
@@ -2362,6 +2498,20 @@ class UiSetTitle(TypedDict):
     id: str
     method: Literal["setTitle"]
     title: str
+
+
+class _UiOpenUrl(TypedDict):
+    type: Literal["extension_ui_request"]
+    # A UUID.
+    id: str
+    method: Literal["open_url"]
+    url: str
+
+
+class UiOpenUrl(_UiOpenUrl, total=False):
+    """Open an address that the user agreed to. Dialect `omp` only. No answer."""
+
+    instructions: str
 
 
 class UiSetEditorText(TypedDict):
@@ -2896,8 +3046,13 @@ EventName = Literal[
     "prompt_result",
     "session_settled",
     "available_commands_update",
+    "command_output",
+    "session_info_update",
+    "model_changed",
+    "config_update",
     "subagent_lifecycle",
     "subagent_progress",
+    "subagent_event",
     "rpc_chunk",
     "rpc_frame_error",
 ]
@@ -2949,8 +3104,13 @@ Event = Union[
     "PromptResultEvent",
     "SessionSettledEvent",
     "AvailableCommandsUpdateEvent",
+    "CommandOutputEvent",
+    "SessionInfoUpdateEvent",
+    "ModelChangedEvent",
+    "ConfigUpdateEvent",
     "SubagentLifecycleEvent",
     "SubagentProgressEvent",
+    "SubagentEventEvent",
     "RpcChunkEvent",
     "RpcFrameErrorEvent",
 ]

@@ -15,15 +15,26 @@ const unsupported = <P extends TProperties>(params: P, send: Static<TObject<P>>,
 		unsupported: true,
 	});
 
-export const Subagent = shape("Subagent", "A subagent, as hosts of dialect `omp` see it.", {
+export const agentSource = optional(words("bundled", "user", "project"));
+
+export const subagentFields = {
 	id: text(),
+	index: optional(integer({ description: "Its place in the call." })),
 	taskId: optional(text()),
 	agent: text(),
+	agentSource,
+	description: optional(text()),
+	assignment: optional(text()),
+	parentToolCallId: optional(text({ description: "The call of `task`." })),
 	isolated: flag(),
-	status: words("running", "completed", "failed"),
 	exitCode: optional(integer()),
 	sessionFile: optional(text({ description: "Absent when nothing is stored." })),
-	progress: optional({ ...jsonObject, description: "The last `subagent_progress`." }),
+};
+
+const Subagent = shape("Subagent", "A subagent, as hosts of dialect `omp` see it.", {
+	...subagentFields,
+	status: words("running", "completed", "failed", "aborted"),
+	progress: optional({ ...jsonObject, description: "`progress` of the last `subagent_progress`." }),
 });
 
 export const newerCommands = {
@@ -54,7 +65,7 @@ export const newerCommands = {
 		example: { send: { schemes: [{ scheme: "shop" }] }, data: { schemes: [{ scheme: "shop" }] } },
 	}),
 	set_subagent_subscription: command({
-		doc: "Hear of subagents as they come, work and go (`progress`), or not (`off`); served in dialect `omp` only.",
+		doc: "Hear of subagents as they come, work and go (`progress`), also of their own events (`events`), or not (`off`); served in dialect `omp` only.",
 		lane: "serial",
 		access: "seat",
 		params: { level: text() },

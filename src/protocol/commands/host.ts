@@ -16,7 +16,8 @@ export const SlashCommands = list(
 	shape("SlashCommand", "A name that may follow `/` in a prompt.", {
 		name: text(),
 		description: optional(text()),
-		source: words("extension", "prompt", "skill"),
+		source: words("extension", "prompt", "skill", "builtin"),
+		input: optional(Type.Object({ hint: text() }, { description: "Dialect `omp`, of built-in commands: what may follow the name." })),
 		path: optional(text({ description: "Of the file it comes from, as in `sourceInfo`." })),
 		location: optional(words("user", "project", "path")),
 		sourceInfo: optional(SourceInfo),

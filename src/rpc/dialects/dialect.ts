@@ -16,6 +16,8 @@ export interface Dialect extends Variations {
 	readonly updates: UpdateMode;
 	/** Whether `setTitle` is sent to hosts that did not ask for it. */
 	readonly emitsTitle?: true;
+	/** Whether the host opens addresses (`open_url`). */
+	readonly opensUrls?: true;
 	/** Whether failures of unknown commands, and of bugs, carry the id and the command. */
 	readonly echoesIds?: true;
 	/** Whether `--mode json` ends with 0 after a reply that failed, which is in its events. */

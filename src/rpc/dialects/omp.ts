@@ -1,7 +1,10 @@
-/** What hosts of omp 18 expect: a result for every prompt, protocol versions, long frames in parts, more about the state. */
+/** What hosts of omp 18 expect: a result for every prompt, protocol versions, long frames in parts, built-in slash commands, more about the state. */
 import { CommandError } from "../../lib/command-error.ts";
 import { uuid } from "../../lib/ids.ts";
+import type { Call, Handlers } from "../../live/commands/contract.ts";
 import type { LiveSession } from "../../live/live-session.ts";
+import { ownCommandIn, ownCommands, runOwnCommand } from "../../live/own-commands.ts";
+import type { CommandName, CommandParams, CommandResult } from "../../protocol/commands/index.ts";
 import type { OutboundFrame } from "../../protocol/frames.ts";
 import type { AgentMessage } from "../../protocol/messages.ts";
 import { chunks, maxFrameBytes, maxReassembledFrameBytes } from "./chunks.ts";
@@ -15,16 +18,29 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 	const results = new PromptResults(tell);
 	/** Of what is being said: messages follow one another, and the one that began last is the next to end. */
 	let messageId = "";
-	const subagents = new Subagents();
+	const subagents = new Subagents(tell);
 	let commandsTold = "";
 	/** Reports the available slash commands if they have changed. */
 	const tellCommands = async (live: LiveSession) => {
-		const commands = await live.slashCommands();
+		const commands = await commandsOf(live);
 		const text = JSON.stringify(commands);
 		if (text !== commandsTold) tell({ type: "available_commands_update", commands });
 		commandsTold = text;
 	};
 	let onSettled: () => void = () => undefined;
+	/** Absent until the host has been greeted, and where the session is elsewhere. */
+	let session: LiveSession["session"] | undefined;
+	let isConfigDue = false;
+	/** Reports model and level once, behind the events of what changed them. */
+	const tellConfig = () => {
+		if (!session || isConfigDue) return;
+		const { choice } = session;
+		isConfigDue = true;
+		queueMicrotask(() => {
+			isConfigDue = false;
+			tell({ type: "config_update", ...(choice.model && { model: choice.model }), thinkingLevel: choice.level });
+		});
+	};
 	/** Kept for the host; it does not change requests to providers. */
 	let fastModeEnabled = false;
 	let tokensPerSecond: number | null = null;
@@ -34,6 +50,8 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 		updates: "full",
 		echoesIds: true,
 		awaitsCommands: true,
+		opensUrls: true,
+		subagents,
 		frames(frame): OutboundFrame[] {
 			results.hear(frame);
 			switch (frame.type) {
@@ -54,13 +72,22 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 				case "agent_settled":
 					onSettled();
 					return [frame, ...results.settled(frame.aborted), { type: "session_settled" }];
+				case "thinking_level_changed":
+					tellConfig();
+					return [{ ...frame, thinkingLevel: frame.level }];
+				case "session_info_changed": {
+					const title = frame.name ? { title: frame.name } : {};
+					return [frame, ...(session ? [{ type: "session_info_update" as const, ...title, sessionId: session.transcript.sessionId }] : [])];
+				}
 				default:
 					return [frame, ...subagents.hear(frame)];
 			}
 		},
 		prompt: (id, answer) => results.follow(id, answer),
-		handlers: (table, { session }) => ({
-			...subagents.handlers(session),
+		handlers: (table, live) => ({
+			...subagents.handlers(live.session),
+			prompt: (params, call) => runHere(params, { table, live, call, tell }) ?? table.prompt(params, call),
+			get_available_commands: async () => ({ commands: await commandsOf(live) }),
 			negotiate_protocol({ protocolVersion }, call) {
 				if (!versions.includes(protocolVersion)) {
 					throw new CommandError(`Protocol version ${protocolVersion} is not supported; there are ${versions.join(" and ")}`);
@@ -77,27 +104,62 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 			set_host_uri_schemes: ({ schemes }) => ({ schemes }),
 			async get_state(params, call) {
 				const [state, { contextUsageOf }] = await Promise.all([table.get_state({ ...params, full: true }, call), import("../../session/queries.ts")]);
-				const contextUsage = contextUsageOf(session);
+				const contextUsage = contextUsageOf(live.session);
 				// Hosts of omp take no null for a model.
 				const model = state.model ?? (undefined as never);
-				const more = { model, fastModeEnabled, fastModeActive: false, tokensPerSecond, hasPendingAsyncWork: false, isSettled: !session.isBusy };
+				const isSettled = !live.session.isBusy;
+				const more = { model, fastModeEnabled, fastModeActive: false, tokensPerSecond, hasPendingAsyncWork: false, isSettled };
 				return { ...state, ...more, ...(contextUsage ? { contextUsage } : {}) };
 			},
 		}),
 		async greet(live) {
-			const { activity, doors } = live.session;
+			session = live.session;
+			const { activity, doors } = session;
 			results.isAboutToRun = () => activity.period?.prompt !== undefined;
 			doors.put({
-				name: "prompt-results",
+				name: "dialect",
 				foresee({ failure }) {
 					results.failure = failure;
 					return false;
+				},
+				notice(fact) {
+					if (fact.type !== "model_select") return;
+					tell({ type: "model_changed" });
+					tellConfig();
 				},
 			});
 			onSettled = () => void tellCommands(live);
 			await tellCommands(live);
 		},
 	};
+}
+
+/** The slash commands of the session, and those that are built in and not replaced. */
+async function commandsOf(live: LiveSession): Promise<CommandResult<"get_available_commands">["commands"]> {
+	const commands = await live.slashCommands();
+	const names = new Set(commands.map(({ name }) => name));
+	return [...commands, ...ownCommands.filter(({ name }) => !names.has(name)).map((own) => ({ ...own, source: "builtin" as const }))];
+}
+
+interface RunParts {
+	table: Handlers;
+	live: LiveSession;
+	call: Call;
+	tell: Voice["tell"];
+}
+
+/** Runs the built-in slash command that a prompt names; nothing when it names none. The host reads its answer before the acknowledgement. */
+function runHere(params: CommandParams<"prompt">, { table, live, call, tell }: RunParts): Promise<CommandResult<"prompt">> | undefined {
+	const own = ownCommandIn(params.message);
+	if (!own) return undefined;
+	// In the place of the prompt among the commands, which goes on when this has ended.
+	const perform = async <Name extends CommandName>(name: Name, params: CommandParams<Name>): Promise<CommandResult<Name>> =>
+		table[name](params as never, call) as CommandResult<Name>;
+	return (async () => {
+		if ((await live.slashCommands()).some(({ name }) => name === own.name)) return table.prompt(params, call);
+		tell({ type: "command_output", text: await runOwnCommand(perform, own) });
+		return { disposition: "handled", agentInvoked: false };
+	})();
 }
 
 /** How fast the last reply came, as far as the provider counted it. */

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "../../lib/command-error.ts";
 import type { Handlers } from "../../live/commands/contract.ts";
+import type { SubagentListener } from "../../live/front.ts";
 import type { CommandResult } from "../../protocol/commands/index.ts";
 import type { OmpEvent } from "../../protocol/dialect-events.ts";
 import type { EventOf } from "../../protocol/events.ts";
@@ -12,28 +13,57 @@ import type { Session } from "../../session/session.ts";
 type Names = "set_subagent_subscription" | "get_subagents" | "get_subagent_messages";
 type Subagent = CommandResult<"get_subagents">["subagents"][number];
 type Told = CommandResult<"get_subagent_messages">;
+type Facts = Parameters<SubagentListener["begins"]>[0];
 
-const levels = ["off", "progress"];
-const levelText = `set_subagent_subscription: level must be ${levels.map((level) => JSON.stringify(level)).join(" or ")}`;
+const levels = ["off", "progress", "events"] as const;
+const levelText = "set_subagent_subscription: level must be one of off, progress, events";
 
-export class Subagents {
-	#isSubscribed = false;
+export class Subagents implements SubagentListener {
+	#tell: (frame: OmpEvent) => void;
+	#level: (typeof levels)[number] = "off";
 	#known = new Map<string, Subagent>();
+	#facts = new Map<string, Facts>();
+	#aborted = new Set<string>();
+	/** How often each has asked its model. */
+	#requests = new Map<string, number>();
 	/** Where the session is stored: those of its subagents are in a directory of the same name. */
 	#sessionFile: () => string | undefined = () => undefined;
+
+	constructor(tell: (frame: OmpEvent) => void) {
+		this.#tell = tell;
+	}
 
 	/** The events to send along with a frame, if the host has subscribed. */
 	hear(frame: OutboundFrame): OmpEvent[] {
 		const news = this.#news(frame);
-		return this.#isSubscribed ? news : [];
+		return this.#level === "off" ? [] : news;
+	}
+
+	begins(facts: Facts): void {
+		this.#facts.set(facts.id, facts);
+		this.#requests.set(facts.id, 0);
+	}
+
+	hears(id: string, event: { type: string }): void {
+		if (event.type === "turn_end") this.#requests.set(id, (this.#requests.get(id) ?? 0) + 1);
+		if (this.#level === "events") this.#tell({ type: "subagent_event", payload: { id, event: { ...event } } });
+	}
+
+	ends(id: string, isAborted: boolean): void {
+		if (isAborted) this.#aborted.add(id);
+	}
+
+	wantsAll(): boolean {
+		return this.#level === "events";
 	}
 
 	handlers(session: Session): Pick<Handlers, Names> {
 		this.#sessionFile = () => session.transcript.file;
 		return {
 			set_subagent_subscription: ({ level }) => {
-				if (!levels.includes(level)) throw new CommandError(levelText);
-				this.#isSubscribed = level !== "off";
+				const found = levels.find((each) => each === level);
+				if (!found) throw new CommandError(levelText);
+				this.#level = found;
 				return { level };
 			},
 			get_subagents: () => ({ subagents: [...this.#known.values()] }),
@@ -54,12 +84,14 @@ export class Subagents {
 				const { id, taskId, agent, isolated } = frame;
 				const file = this.#sessionFile();
 				const sessionFile = file && join(file.replace(/(\.jsonl)?$/, file.endsWith(".jsonl") ? "" : ".artifacts"), `${id}.jsonl`);
-				return this.#lifecycle({ id, taskId, agent, isolated, status: "running", sessionFile });
+				return this.#lifecycle({ id, taskId, agent, isolated, ...this.#facts.get(id), status: "running", sessionFile }, "started");
 			}
 			case "subagent_end": {
 				const { id, exitCode } = frame;
 				const before = this.#known.get(id);
-				return before ? this.#lifecycle({ ...before, status: exitCode === 0 ? "completed" : "failed", exitCode }) : [];
+				if (!before) return [];
+				const status = exitCode === 0 ? "completed" : this.#aborted.delete(id) ? "aborted" : "failed";
+				return this.#lifecycle({ ...before, status, exitCode }, status);
 			}
 			case "tool_execution_update":
 				return frame.toolName === "task" ? this.#progress(frame) : [];
@@ -68,20 +100,23 @@ export class Subagents {
 		}
 	}
 
-	#lifecycle(subagent: Subagent): OmpEvent[] {
+	#lifecycle(subagent: Subagent, status: "started" | "completed" | "failed" | "aborted"): OmpEvent[] {
 		this.#known.set(subagent.id, subagent);
 		const { progress: _, ...payload } = subagent;
-		return [{ type: "subagent_lifecycle", payload }];
+		return [{ type: "subagent_lifecycle", payload: { ...payload, status } }];
 	}
 
 	/** An update contains all tasks of a call; only those that have changed are forwarded. */
 	#progress({ partialResult }: EventOf<"tool_execution_update">): OmpEvent[] {
 		const { progress } = (partialResult.details ?? {}) as { progress?: { id: string }[] };
-		return (progress ?? []).flatMap((now): OmpEvent[] => {
-			const before = this.#known.get(now.id);
-			if (!before || JSON.stringify(before.progress) === JSON.stringify(now)) return [];
-			this.#known.set(now.id, { ...before, progress: { ...now } });
-			return [{ type: "subagent_progress", payload: { ...now } }];
+		return (progress ?? []).flatMap((told): OmpEvent[] => {
+			const before = this.#known.get(told.id);
+			if (!before) return [];
+			const { index, agent, agentSource, assignment, parentToolCallId, sessionFile } = before;
+			const now = { ...told, agentSource, task: assignment, requests: this.#requests.get(told.id) };
+			if (JSON.stringify(before.progress) === JSON.stringify(now)) return [];
+			this.#known.set(told.id, { ...before, progress: now });
+			return [{ type: "subagent_progress", payload: { index, agent, agentSource, task: assignment, parentToolCallId, sessionFile, progress: now } }];
 		});
 	}
 }
