@@ -1,6 +1,7 @@
 /** Questions about tool calls: what would run or change, who asks, and one key for the answer. */
 import type { PermissionAnswer } from "../client/index.ts";
 import { readPatch } from "../lib/read-diff.ts";
+import { ruleInWords } from "../lib/rule-words.ts";
 import type { PermissionRequest } from "../protocol/types.generated.ts";
 import type { Command, Desk } from "./commands.ts";
 import type { Question, Questions } from "./dialogs.ts";
@@ -125,21 +126,19 @@ async function chooseMode(argument: string, { client, say, choose }: Desk): Prom
 
 async function showPermissions(_: string, { client, say, show, choose }: Desk): Promise<void> {
 	const { mode, rules, grants } = await client.getPermissions();
-	const described = ({ action, tool, command, path, host }: (typeof rules)[number] | (typeof grants)[number]["rule"]) =>
-		[action, tool, command ?? path ?? host].filter(Boolean).join(" ");
-	const lines = rules.map((rule) => `- \`${described(rule)}\` (${rule.source})`);
+	const lines = rules.map((rule) => `- \`${ruleInWords(rule)}\` (${rule.source})`);
 	show([`Mode **${mode}**. ${rules.length ? "Rules:" : "No rules."}`, ...(lines.length ? ["", ...lines] : [])].join("\n"));
 	if (grants.length === 0) return say("info", "You have granted nothing yet.");
 	const chosen =
 		grants[
 			(await choose(
 				"Take one of your grants back?",
-				grants.map(({ rule, scope }) => `${described(rule)} (${scope})`),
+				grants.map(({ rule, scope }) => `${ruleInWords(rule)} (${scope})`),
 			)) ?? -1
 		];
 	if (!chosen) return;
 	await client.revokePermission({ permissionId: chosen.id });
-	say("info", `Revoked: ${described(chosen.rule)}.`);
+	say("info", `Revoked: ${ruleInWords(chosen.rule)}.`);
 }
 
 export const approvalCommands: Record<string, Command> = {

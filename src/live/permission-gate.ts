@@ -10,7 +10,7 @@ import type { SourcedRule } from "../protocol/permissions.ts";
 import { hiddenInHome } from "../sandbox/lists.ts";
 import { artifactsOf } from "../subagents/artifacts.ts";
 import { resolveExisting, resolvePath } from "../tools/paths.ts";
-import { changePreview } from "../tools/preview.ts";
+import { changePreview, plannedChange } from "../tools/preview.ts";
 import type { Mcp } from "./mcp.ts";
 import { docsDirectory, type Prompting } from "./prompting.ts";
 import type { Shells } from "./shells.ts";
@@ -86,6 +86,9 @@ export async function makeGate({ workspace, shells, sources, prompting, serverOf
 			if (tool === "write") return files ? files.target(resolvePath(workspace.cwd, path)) : resolvePath(workspace.cwd, path);
 			return resolveExisting(workspace.cwd, path, files).catch(() => resolvePath(workspace.cwd, path));
 		},
+		...(settings.get("permissions.rules").some(({ runsLater }) => runsLater) && {
+			changeOf: (tool: string, args: Record<string, unknown>) => plannedChange(workspace.cwd, tool, args),
+		}),
 		writtenPaths: (path) => [resolvePath(workspace.cwd, path), resolvePath(cwd, path)],
 		ignoresCase: ignoresCase(cwd),
 		searchPath: async () => (await shells.commandEnvironment())().PATH,

@@ -20,7 +20,7 @@ export function approvalLine(record: Fields): string {
 		.join(" · ");
 }
 
-function ruleText({ action, tool, command, path, host, because }: Fields): string {
-	const words = [action, tool, command ?? path ?? host].map(textOf).filter(Boolean).join(" ");
+function ruleText({ action, tool, command, path, host, runsLater, because }: Fields): string {
+	const words = [action, tool, runsLater === true ? "files that run later" : (command ?? path ?? host)].map(textOf).filter(Boolean).join(" ");
 	return because && words ? `${words} (${textOf(because)})` : words;
 }

@@ -9,6 +9,7 @@ import { digestOf } from "../lib/canonical-json.ts";
 import { type ClosedPaths, literalGlob, type Places } from "../lib/path-pattern.ts";
 import { printableLine } from "../lib/printable.ts";
 import { realPathOf } from "../lib/real-path.ts";
+import { ruleInWords } from "../lib/rule-words.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { permissionModes } from "../protocol/permission-modes.ts";
 import type {
@@ -142,7 +143,9 @@ export class Gate {
 		this.#place = { ...parts.place, given: async () => [...(await parts.place.given()), ...this.#shown] };
 		const places = { cwd: parts.place.cwd, home: parts.home, ignoresCase: parts.place.ignoresCase };
 		this.#places = places;
-		const compiled = parts.rules.map((rule) => compileRule(rule, places, (reason) => parts.warn(`permissions.rules: ${ruleName(rule)}: ${reason}.`)));
+		const compiled = parts.rules.map((rule) =>
+			compileRule(rule, places, (reason) => parts.warn(`permissions.rules: ${ruleInWords(rule)}: ${reason}.`)),
+		);
 		const of = (action: SourcedRule["action"]) => compiled.filter(({ rule }) => rule.action === action);
 		this.#book = { deny: of("deny"), ask: of("ask"), allow: of("allow") };
 		this.#grants = new Grants({ ...parts.grants, places, newId: parts.newId, now: parts.now, warn: parts.warn });
@@ -609,7 +612,7 @@ function cancelledBy(signal: AbortSignal): Ending {
 const ownFileRule: SourcedRule = { action: "deny", tool: "*", because: "the file of the user's own permissions is closed to tools", source: "user" };
 
 function reasonOf({ subject, isInside, isSecret }: Call, rule: SourcedRule | undefined, server?: string): string {
-	if (rule) return rule.because ?? `A rule asks: ${ruleName(rule)}.`;
+	if (rule) return rule.because ?? `A rule asks: ${ruleInWords(rule)}.`;
 	if (server !== undefined) return `The MCP server ${printableLine(server)} is outside the sandbox. An answer for the session covers all its tools.`;
 	if (isSecret) return "It is where programs keep keys and credentials.";
 	if (subject.kind === "protected") return "Programs run or read this file on their own.";
@@ -627,8 +630,6 @@ function remedyFor(call: Call, server: Call["server"]): string {
 	const ways = [...(hasRule ? [`the rule ${JSON.stringify(proposal)}`] : []), ...(mode ? [`--permission-mode ${mode}`] : [])];
 	return ways.join(", or ") || "a host that answers approvals";
 }
-
-const ruleName = ({ tool, command, path, host, action }: PermissionRule) => [action, tool, command ?? path ?? host].filter(Boolean).join(" ");
 
 function definedOf<Value extends object>(value: Value): Value {
 	return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;

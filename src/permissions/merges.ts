@@ -1,9 +1,10 @@
 /** The paths that a merge of isolated work changes, judged like writes of the session that merges. */
 import { relative } from "node:path";
+import { ruleInWords } from "../lib/rule-words.ts";
 import type { SourcedRule } from "../protocol/permissions.ts";
 import type { RuleBook } from "./decide.ts";
 import { isProtected } from "./path-patterns.ts";
-import { catches, ruleInWords, rulesAbout } from "./rules.ts";
+import { catches, rulesAbout } from "./rules.ts";
 
 /** A path that a merge changes, with the spellings under which rules may name it. */
 export interface MergedPath {
@@ -34,7 +35,7 @@ export function judgeMerge(paths: readonly MergedPath[], { cwd, book, named }: J
 	for (const action of ["deny", "ask"] as const) {
 		for (const tool of ["write", "edit"] as const) {
 			const found = paths.flatMap((path) => {
-				const rule = ruleAbout(book[action], tool, path);
+				const rule = ruleAbout(book[action], tool, path, cwd);
 				return rule ? [{ path, rule }] : [];
 			});
 			const [first] = found;
@@ -51,8 +52,8 @@ export function judgeMerge(paths: readonly MergedPath[], { cwd, book, named }: J
 	return { tool: "task", kind: "protected", paths: closed, refusal };
 }
 
-function ruleAbout(rules: RuleBook["deny"], tool: "write" | "edit", { target, written }: MergedPath): SourcedRule | undefined {
-	const subject = { v: 1 as const, kind: "write" as const, tool, args: {}, cwd: "", targets: [target], sandbox: "off" as const };
+function ruleAbout(rules: RuleBook["deny"], tool: "write" | "edit", { target, written }: MergedPath, cwd: string): SourcedRule | undefined {
+	const subject = { v: 1 as const, kind: "write" as const, tool, args: {}, cwd, targets: [target], sandbox: "off" as const };
 	return rulesAbout(rules, subject).find((rule) => catches(rule, { subject, writtenPaths: written }))?.rule;
 }
 

@@ -5,6 +5,7 @@ import { stat } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import type { PendingCall } from "../agent/policy.ts";
 import { realTarget } from "../lib/real-path.ts";
+import { changedInPackage, isPackageFile } from "../lib/runs-later.ts";
 import type { PermissionKind, PermissionSubject } from "../protocol/permissions.ts";
 import { Script } from "./command-patterns.ts";
 import type { Call } from "./decide.ts";
@@ -39,6 +40,8 @@ export interface Surroundings {
 	writtenPaths: (path: string) => readonly string[];
 	/** The file system takes `.ENV` for `.env`. */
 	ignoresCase?: boolean;
+	/** What a call of `edit` or `write` would change; undefined where no rule asks for it. Throws where the call would fail. */
+	changeOf?: (tool: string, args: Record<string, unknown>) => Promise<{ before: string; after: string }>;
 	/** PATH of commands. */
 	searchPath: () => Promise<string | undefined>;
 	/** Whether the shell reads the small language as we do. */
@@ -77,9 +80,16 @@ export async function judgedCall(call: PendingCall, place: Surroundings): Promis
 		isGiven,
 		isTree,
 		isSecret: isSecret(place.reading(), target),
+		...(isWrite && isPackageFile(target) && { keepsScripts: await keepsScripts(tool, args, place) }),
 		...(kind === "read" && (await readingFacts(target, place))),
 		writtenPaths: [...new Set([written, ...place.writtenPaths(path)])],
 	});
+}
+
+/** What cannot be found out counts as a change. */
+async function keepsScripts(tool: string, args: Record<string, unknown>, { changeOf }: Surroundings): Promise<boolean> {
+	const change = await changeOf?.(tool, args).catch(() => undefined);
+	return change !== undefined && changedInPackage(change.before || undefined, change.after).length === 0;
 }
 
 /** What is known about a path that is read. */

@@ -1,7 +1,7 @@
 /** Rules and grants, made ready once, and what they say about a call. The strictest match wins: deny, then ask, then allow. */
 import { join, relative } from "node:path";
 import { type PathPattern, type Places, pathPattern, realSpellings } from "../lib/path-pattern.ts";
-import { runsLaterByName } from "../lib/runs-later.ts";
+import { isPackageFile, runsLaterByName } from "../lib/runs-later.ts";
 import type { PermissionRule, PermissionSubject, SourcedRule } from "../protocol/permissions.ts";
 import { type CommandPattern, commandPattern, type Script } from "./command-patterns.ts";
 import { hostPattern } from "./hosts.ts";
@@ -14,6 +14,8 @@ export interface JudgedCall {
 	writtenPaths: readonly string[];
 	/** A search of everything below its target. */
 	isTree?: boolean;
+	/** A write of a `package.json` that changes nothing of it that runs. */
+	keepsScripts?: boolean;
 	/** Of a command. */
 	script?: Script;
 	/** Whether a command word leads to a program outside the directories that may be written to. */
@@ -29,8 +31,8 @@ export interface CompiledRule<Rule extends PermissionRule = SourcedRule> {
 	/** The patterns that it compares paths with. */
 	patterns: readonly string[];
 	host: ((target: string) => boolean) | undefined;
-	/** Whether a path runs later, for a rule about those. */
-	runsLater: ((path: string) => boolean) | undefined;
+	/** A rule about files that run later. */
+	runsLater: boolean;
 }
 
 const readers = ["read", "grep", "find", "ls"];
@@ -48,8 +50,7 @@ export function compileRule<Rule extends PermissionRule>(rule: Rule, places: Pla
 		path: path === undefined ? undefined : anyOf(patterns.map((pattern) => pathPattern(pattern, places))),
 		patterns,
 		host: host === undefined ? undefined : hostPattern(host),
-		// What is above the project says nothing about its files.
-		runsLater: runsLater ? (path) => runsLaterByName(relative(places.cwd, path)) !== undefined : undefined,
+		runsLater: runsLater === true,
 	};
 }
 
@@ -87,12 +88,17 @@ export function ruledAccess(tool: string): ("reading" | "writing")[] {
 }
 
 /** Whether a deny or ask rule that is about the tool is about the call. */
-export function catches({ host, path, command, runsLater }: CompiledRule<PermissionRule>, { subject, writtenPaths, script }: JudgedCall): boolean {
-	if (runsLater) return [...subject.targets, ...writtenPaths].some(runsLater);
+export function catches({ host, path, command, runsLater }: CompiledRule<PermissionRule>, call: JudgedCall): boolean {
+	const { subject, writtenPaths, script } = call;
+	if (runsLater) return [...subject.targets, ...writtenPaths].some((target) => mayRunLater(target, call));
 	if (host) return subject.targets.some(host);
 	if (path) return subject.targets.some((target) => path.catches(target)) || writtenPaths.some((target) => path.catches(target));
 	return script && command ? command.catches(script) : true;
 }
+
+/** What is above the project says nothing about its files. */
+const mayRunLater = (path: string, { subject, keepsScripts }: JudgedCall) =>
+	runsLaterByName(relative(subject.cwd, path)) !== undefined && !(keepsScripts && isPackageFile(path));
 
 /** Whether allow rules cover the whole call, together where a script has several commands. Gives one of the rules that do. */
 export function coveredBy<Rule extends PermissionRule>(rules: readonly CompiledRule<Rule>[], call: JudgedCall): CompiledRule<Rule> | undefined {
@@ -129,10 +135,4 @@ const anyName = "\u0001";
 /** Returns whether a pattern also covers everything below a directory. */
 function coversBelow({ covers }: PathPattern, directory: string): boolean {
 	return [1, 2, 3, 9].every((depth) => covers(join(directory, ...Array<string>(depth).fill(anyName))));
-}
-
-/** A rule in words, for a person or the model. */
-export function ruleInWords({ action, tool, command, path, host, runsLater }: PermissionRule): string {
-	const what = runsLater ? "files that run later" : (command ?? path ?? host);
-	return [action, tool, what].filter((word) => word !== undefined).join(" ");
 }

@@ -1,7 +1,7 @@
 /** What a person and the model read. The first sentence of a denial is fixed: hosts and tests match on it. */
 import { printable } from "../lib/printable.ts";
+import { ruleInWords } from "../lib/rule-words.ts";
 import type { PermissionMode, PermissionOrigin, PermissionRule, PermissionSubject } from "../protocol/permissions.ts";
-import { ruleInWords } from "./rules.ts";
 
 export const abortText = "Operation aborted";
 export const skipText = "Skipped due to queued user message.";

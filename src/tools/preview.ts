@@ -8,8 +8,13 @@ const maxFileBytes = 4 * 1024 * 1024;
 
 /** Nothing when there is nothing to compare: the call would fail, or the file is not a text that a person can read. */
 export async function changePreview(cwd: string, tool: string, args: Record<string, unknown>): Promise<string | undefined> {
-	const change = tool === "edit" ? await plannedEdit(cwd, args) : await plannedWrite(cwd, args);
-	return (await editDiff(change.path, change.before, change.after)).patch;
+	const { path, before, after } = await plannedChange(cwd, tool, args);
+	return (await editDiff(path, before, after)).patch;
+}
+
+/** The text of the file before and after; before it is made it is empty. */
+export function plannedChange(cwd: string, tool: string, args: Record<string, unknown>): Promise<{ path: string; before: string; after: string }> {
+	return tool === "edit" ? plannedEdit(cwd, args) : plannedWrite(cwd, args);
 }
 
 async function plannedWrite(cwd: string, args: Record<string, unknown>): Promise<{ path: string; before: string; after: string }> {

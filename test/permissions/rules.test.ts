@@ -287,6 +287,25 @@ describe("which rule wins", () => {
 		expect(answer(file("write", "/w/shop/docs/a"), allow)).toBe("ask");
 	});
 
+	test("a rule about files that run later is about writes of those, wherever the working directory is", () => {
+		const rules: PermissionRule[] = [{ action: "ask", runsLater: true }];
+		const of = (tool: string, path: string, more: Partial<Call> = {}) => answer(file(tool, path, more), rules, "full");
+		expect(["Makefile", "a/conftest.py", ".github/workflows/ci.yml", "package.json"].map((name) => of("write", `/w/shop/${name}`))).toEqual(
+			Array(4).fill("ask"),
+		);
+		expect([of("write", "/w/shop/src/a.ts"), of("read", "/w/shop/Makefile"), of("write", "/w/shop/package.json", { keepsScripts: true })]).toEqual(
+			Array(3).fill("allow"),
+		);
+		expect(of("edit", "/w/shop/notes", { writtenPaths: ["/w/shop/Makefile"] })).toBe("ask");
+		expect(of("write", "/w/shop/Makefile", { keepsScripts: true })).toBe("ask");
+		expect(answer(command("echo x > Makefile"), rules, "full")).toBe("allow");
+		// A subagent's copy may be in a folder of such a name.
+		const copy = "/home/ada/.vscode/copies/1";
+		const inCopy = (path: string): Call => ({ ...facts, subject: { ...subjectOf("write", "write", {}, [`${copy}/${path}`]), cwd: copy } });
+		expect([answer(inCopy("a.ts"), rules, "full"), answer(inCopy("Makefile"), rules, "full")]).toEqual(["allow", "ask"]);
+		expect(answer(file("write", "/w/shop/Makefile"), [{ action: "deny", runsLater: true }], "full")).toBe("deny");
+	});
+
 	test("no rule and no grant covers a protected path", () => {
 		const call: Call = { ...facts, subject: subjectOf("protected", "write", {}, ["/w/shop/.git/config"]) };
 		expect(answer(call, [{ action: "allow", tool: "write" }], "edit")).toBe("ask");
