@@ -16,6 +16,8 @@ export async function collect(store: TreeStore, keepDays: number, shell: () => P
 		writeFileSync(stamp, "", { mode: 0o600 });
 		await removeOld(join(store.shadow.directory, "refs/checkpoints"), keepDays, now);
 		await removeOld(join(store.directory, "indexes"), keepDays, now);
+		await removeOld(join(store.directory, "removed"), keepDays, now);
+		await store.commits.collect((path) => isOlder(path, keepDays, now));
 		// Objects that another process has just written are younger than this, and those that it uses again become so.
 		await store.shadow.git().run(["prune", "--expire=1.day.ago"]);
 		const stores = join(store.directory, "..");
@@ -32,9 +34,13 @@ async function removeOld(directory: string, keepDays: number, now: number): Prom
 	if (!existsSync(directory)) return;
 	for (const name of readdirSync(directory)) {
 		const path = join(directory, name);
-		const age = ageOf(path, now);
-		if (age !== undefined && age > keepDays * day) rmSync(path, { recursive: true, force: true });
+		if (isOlder(path, keepDays, now)) rmSync(path, { recursive: true, force: true });
 	}
+}
+
+function isOlder(path: string, keepDays: number, now: number): boolean {
+	const age = ageOf(path, now);
+	return age !== undefined && age > keepDays * day;
 }
 
 function ageOf(path: string, now: number): number | undefined {

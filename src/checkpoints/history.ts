@@ -1,6 +1,7 @@
 /** What the checkpoints of a session file mean: which state belongs to an entry, and what was changed by others in between. Pure. */
 import type { Entry } from "../protocol/entries.ts";
-import type { State } from "./tree-store.ts";
+import type { History, RewoundHistory } from "./commit-history.ts";
+import type { State, Taken } from "./tree-store.ts";
 
 /** The `customType` of the entries. */
 export const checkpointType = "checkpoint";
@@ -12,6 +13,10 @@ export interface CheckpointData {
 	phase: "before" | "after";
 	cause: "turn" | "rewind";
 	state: State;
+	/** Absent in files of before it was kept. */
+	history?: History;
+	/** What the rewind that begins here does to repositories. */
+	rewound?: RewoundHistory;
 	/** The rewind that this entry completes. */
 	rewind?: string;
 }
@@ -31,9 +36,10 @@ export function checkpointsIn(entries: readonly Entry[]): Checkpoint[] {
 
 /** A file may have been edited. */
 function dataOf(data: unknown): CheckpointData | undefined {
-	const { id, phase, state } = (data ?? {}) as Partial<CheckpointData>;
+	const { id, phase, state, history } = (data ?? {}) as Partial<CheckpointData>;
 	const isState = typeof state === "object" && state !== null && Object.values(state).every((tree) => /^[0-9a-f]{40,64}$/.test(String(tree)));
-	return typeof id === "string" && (phase === "before" || phase === "after") && isState ? (data as CheckpointData) : undefined;
+	const isHistory = history === undefined || [history?.kept, history?.lost ?? {}].every((each) => typeof each === "object" && each !== null);
+	return isHistory && typeof id === "string" && (phase === "before" || phase === "after") && isState ? (data as CheckpointData) : undefined;
 }
 
 /**
@@ -56,11 +62,13 @@ export function checkpointAt(entries: readonly Entry[], entryId: string): Checkp
 }
 
 /** The pairs of states between which others may have changed files: after each change of the agent, until the next one begins. `now` ends the last. */
-export function changedByOthers(all: readonly Checkpoint[], since: Checkpoint, now: State): [State, State][] {
+export function changedByOthers(all: readonly Checkpoint[], since: Checkpoint, now: Taken): [Since, Since][] {
 	const later = all.slice(all.findIndex(({ entryId }) => entryId === since.entryId));
-	return later.flatMap((checkpoint, place): [State, State][] => {
+	return later.flatMap((checkpoint, place): [Since, Since][] => {
 		// A turn that has no end was cut short by a crash: what is different then is its work.
 		if (checkpoint.phase === "before") return [];
-		return [[checkpoint.state, later[place + 1]?.state ?? now]];
+		return [[checkpoint, later[place + 1] ?? now]];
 	});
 }
+
+type Since = Pick<CheckpointData, "state" | "history">;

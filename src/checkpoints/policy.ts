@@ -1,9 +1,10 @@
 /** Takes the state of the files before a turn that may change them, and at its end. */
 import type { Policy } from "../agent/policy.ts";
 import type { RunsLater } from "../lib/runs-later.ts";
+import { type RepositoryPath, toText } from "../snapshots/paths.ts";
 import type { CheckpointData } from "./history.ts";
 import { runsLaterBetween } from "./runs-later.ts";
-import { CannotTake, type State, type TreeStore } from "./tree-store.ts";
+import { CannotTake, type State, type Taken, type TreeStore } from "./tree-store.ts";
 
 export interface CheckpointPolicyParts {
 	open: () => Promise<TreeStore>;
@@ -34,6 +35,8 @@ export class Checkpoints {
 	/** The first and the last state of what goes on, from the first run until all is settled. */
 	#span: { first?: State; last?: State } = {};
 	#isOver = true;
+	/** What was said of repositories whose commits are not kept. */
+	#told = new Set<string>();
 	/** What was changed in it that runs later. */
 	runsLater: readonly RunsLater[] = [];
 	readonly policy: Policy;
@@ -62,15 +65,15 @@ export class Checkpoints {
 			if (type === "agent_start") {
 				if (this.#isOver) this.#begin();
 				// The first look at the files takes longest. It can be over when the model has answered.
-				this.#enqueue((store) => store.take(), false);
+				this.#enqueue((store) => store.takeAll(), false);
 			} else if (type === "agent_settled") this.#isOver = true;
 			else if (type === "turn_start") this.#before = undefined;
-			else if (type === "turn_end" && this.#before) this.#enqueue((store) => store.take().then((state) => this.#note(store, "after", state)));
+			else if (type === "turn_end" && this.#before) this.#enqueue((store) => store.takeAll().then((taken) => this.#note(store, "after", taken)));
 		},
 		beforeTool: async ({ toolName }, signal) => {
 			const { isRequired } = this.#parts;
 			if (reading.has(toolName) || (this.#off !== undefined && !isRequired)) return undefined;
-			this.#before ??= this.#inTime(this.#enqueue((store) => store.take(signal).then((state) => this.#note(store, "before", state))));
+			this.#before ??= this.#inTime(this.#enqueue((store) => store.takeAll(signal).then((taken) => this.#note(store, "before", taken))));
 			const isTaken = await this.#before;
 			return isTaken || !isRequired ? undefined : { denied: refusal(this.#off ?? "the state of the files could not be taken this time") };
 		},
@@ -94,10 +97,19 @@ export class Checkpoints {
 		this.runsLater = [];
 	}
 
-	#note(store: TreeStore, phase: CheckpointData["phase"], state: State): void {
-		this.#parts.note({ phase, cause: "turn", state }, store);
+	#note(store: TreeStore, phase: CheckpointData["phase"], { state, history }: Taken): void {
+		this.#parts.note({ phase, cause: "turn", state, history }, store);
+		for (const [at, reason] of Object.entries(history.lost ?? {})) this.#tell(at, reason);
 		if (phase === "before") this.#span.first ??= state;
 		else this.#span.last = state;
+	}
+
+	/** Once for each repository and reason. */
+	#tell(at: RepositoryPath, reason: string): void {
+		const text = `Checkpoints have no commits${at === "" ? "" : ` of ${toText(at)}`}: ${reason}`;
+		if (this.#told.has(text)) return;
+		this.#told.add(text);
+		this.#parts.warn(text);
 	}
 
 	async #look(): Promise<void> {

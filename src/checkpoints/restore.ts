@@ -9,14 +9,17 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CommandError } from "../lib/command-error.ts";
 import { isAbandoned, isUnfinished, makeOwned } from "../snapshots/owner.ts";
-import { below, onDisk, type RepositoryPath, toText } from "../snapshots/paths.ts";
+import { type RepositoryPath, toText } from "../snapshots/paths.ts";
 import { type ChangeInput, type PreparedChanges, prepareChanges, undoChanges } from "../snapshots/put-back.ts";
 import type { Change } from "../snapshots/shadow.ts";
+import type { HistoryPlan, RestoreRequest } from "./commit-history.ts";
+import { applyCommits, type CommitSteps, undoCommits } from "./commit-steps.ts";
 import type { State, TreeStore } from "./tree-store.ts";
 
 interface Journal {
 	sessionFile: string | undefined;
-	parts: { at: RepositoryPath; changes: Change[] }[];
+	changes: Change[];
+	commits: CommitSteps[];
 }
 
 export interface Restore {
@@ -24,6 +27,8 @@ export interface Restore {
 	id: string;
 	/** Files that are put back, removed or created, for people. */
 	paths: string[];
+	/** What comes back of repositories. */
+	history: HistoryPlan | undefined;
 	/** Changes the files. After a failure all are as before. */
 	apply(): Promise<void>;
 	/** Undoes it. */
@@ -39,44 +44,48 @@ export interface RestoreInput {
 	target: State;
 	/** Files that stay as they are. */
 	except: ReadonlySet<RepositoryPath>;
+	/** What commits, branches and the like were, and are. Without it they stay as they are. */
+	history?: Omit<RestoreRequest, "id" | "staging" | "found">;
 	sessionFile: string | undefined;
 }
 
 /** Gets everything ready. Throws a CommandError when a file changes meanwhile. */
-export async function prepareRestore({ store, current, target, except, sessionFile }: RestoreInput): Promise<Restore> {
+export async function prepareRestore({ store, current, target, except, history, sessionFile }: RestoreInput): Promise<Restore> {
 	const id = randomBytes(8).toString("hex");
 	const directory = join(rewindsOf(store), id);
-	const found = await store.changes(current, target);
-	const parts = found
-		.map(({ at, changes }) => ({ at, changes: changes.filter(({ path }) => !except.has(below(at, path))) }))
-		.filter(({ changes }) => changes.length > 0);
+	const changes = (await store.fileChanges(current, target)).filter(({ path }) => !except.has(path));
 	makeOwned(directory);
 	const finish = () => rm(directory, { recursive: true, force: true });
-	const inputs = parts.map((part, number) => ({ ...part, input: inputOf(store, part.at, directory, number) }));
-	const prepared: PreparedChanges[] = [];
+	const input = inputOf(store, directory);
+	const git = (top: string) => store.commits.git(top);
+	let plan: HistoryPlan | undefined;
+	let prepared: PreparedChanges;
 	try {
-		for (const { input, changes } of inputs) {
-			const ready = await prepareChanges(input, changes);
-			if ("conflicts" in ready) {
-				const names = ready.conflicts.slice(0, 5).map(toText).join(", ");
-				throw new CommandError(`Files change at this moment: ${names}. Nothing was rewound; try again.`);
-			}
-			prepared.push(ready);
+		const ready = await prepareChanges(input, changes);
+		if ("conflicts" in ready) {
+			const names = ready.conflicts.slice(0, 5).map(toText).join(", ");
+			throw new CommandError(`Files change at this moment: ${names}. Nothing was rewound; try again.`);
 		}
-		writeJournal(directory, { sessionFile, parts });
+		prepared = ready;
+		plan = history && (await store.commits.plan({ ...history, found: await store.repositoriesIn(current), id, staging: directory }));
+		writeJournal(directory, { sessionFile, changes, commits: plan?.steps ?? [] });
 	} catch (error) {
 		await finish();
 		throw error;
 	}
 	const undo = async () => {
-		for (const { input, changes } of inputs) await undoChanges(input, changes);
+		await undoChanges(input, changes);
+		for (const steps of plan?.steps.toReversed() ?? []) await undoCommits(git, steps);
 	};
 	return {
 		id,
-		paths: parts.flatMap(({ at, changes }) => changes.map(({ path }) => toText(below(at, path)))).sort(),
+		paths: changes.map(({ path }) => toText(path)).sort(),
+		history: plan,
 		async apply() {
 			try {
-				for (const each of prepared) await each.apply();
+				// A folder goes with its last file, so a repository in it goes first.
+				for (const steps of plan?.steps ?? []) await applyCommits(git, steps);
+				await prepared.apply();
 			} catch (error) {
 				await undo();
 				await finish();
@@ -97,7 +106,8 @@ export async function repairRewinds(store: TreeStore, now: number): Promise<void
 		if (!isAbandoned(directory, now)) continue;
 		const journal = isUnfinished(directory) ? undefined : readJournal(directory);
 		if (journal && !isCompleted(journal, name)) {
-			for (const [number, { at, changes }] of journal.parts.entries()) await undoChanges(inputOf(store, at, directory, number), changes);
+			await undoChanges(inputOf(store, directory), journal.changes);
+			for (const steps of journal.commits.toReversed()) await undoCommits((top) => store.commits.git(top), steps);
 		}
 		await rm(directory, { recursive: true, force: true });
 	}
@@ -105,8 +115,8 @@ export async function repairRewinds(store: TreeStore, now: number): Promise<void
 
 const rewindsOf = (store: TreeStore) => join(store.directory, "rewinds");
 
-function inputOf(store: TreeStore, at: RepositoryPath, directory: string, number: number): ChangeInput {
-	return { shadow: store.shadow, top: onDisk(store.top, at).toString(), staging: join(directory, String(number)), keep: "" };
+function inputOf(store: TreeStore, directory: string): ChangeInput {
+	return { shadow: store.shadow, top: store.top, staging: join(directory, "0"), keep: "" };
 }
 
 function writeJournal(directory: string, journal: Journal): void {

@@ -6,16 +6,23 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { differences } from "../snapshots/compare.ts";
+import { basename, dirname, join } from "node:path";
+import { differences, isSame } from "../snapshots/compare.ts";
 import { Git, GitError, type GitOptions } from "../snapshots/git.ts";
 import { asFileName, below, entries, inside, onDisk, type RepositoryPath } from "../snapshots/paths.ts";
 import { checkVersion, findRepository, problemOf, type Repository } from "../snapshots/repository.ts";
 import { type Change, copyIndex, putEntries, Shadow } from "../snapshots/shadow.ts";
 import { presentIn } from "../snapshots/take.ts";
+import { CommitHistory, type History } from "./commit-history.ts";
 
 /** A tree for the working tree, under the empty name, and for each repository inside it. */
 export type State = Readonly<Record<RepositoryPath, string>>;
+
+/** The files, and what the repositories among them have of commits, branches and the like. */
+export interface Taken {
+	state: State;
+	history: History;
+}
 
 export interface TreeStoreOptions extends GitOptions {
 	/** Where the agent works. */
@@ -33,6 +40,8 @@ export interface Limits {
 	/** Of all new files together, and of one. */
 	bytes: number;
 	fileBytes: number;
+	/** Of the commits of a repository. */
+	commitBytes: number;
 }
 
 /** Why no state can be taken here. */
@@ -40,7 +49,7 @@ export class CannotTake extends Error {
 	override readonly name = "CannotTake";
 }
 
-const usual: Limits = { files: 30_000, bytes: 512 * 1024 * 1024, fileBytes: 16 * 1024 * 1024 };
+const usual: Limits = { files: 30_000, bytes: 512 * 1024 * 1024, fileBytes: 16 * 1024 * 1024, commitBytes: 256 * 1024 * 1024 };
 /** Objects are collected after a day at the earliest. */
 const trustMs = 60 * 60 * 1000;
 /** Repositories inside the tree. */
@@ -58,6 +67,7 @@ export class TreeStore {
 	/** The directory whose files are kept. */
 	readonly top: string;
 	readonly shadow: Shadow;
+	readonly commits: CommitHistory;
 	#own: () => readonly string[];
 	#limits: Limits;
 	#index: string;
@@ -66,15 +76,18 @@ export class TreeStore {
 	#checkedAt = new Map<RepositoryPath, number>();
 	/** Files that are too large to keep. */
 	#leftOut = new Set<RepositoryPath>();
+	/** Repositories that the last state does not hold. */
+	#unlisted = new Set<RepositoryPath>();
 	#empty: string | undefined;
 
-	private constructor(directory: string, top: string, own: () => readonly string[], shadow: Shadow, limits: Limits) {
+	private constructor(directory: string, top: string, own: () => readonly string[], shadow: Shadow, limits: Limits, git: Git) {
 		this.directory = directory;
 		this.top = top;
 		this.#own = own;
 		this.shadow = shadow;
 		this.#limits = limits;
 		this.#index = join(directory, "indexes", randomBytes(6).toString("hex"));
+		this.commits = new CommitHistory({ directory: join(directory, "commits"), top, git, mostBytes: limits.commitBytes });
 	}
 
 	/** Throws a CannotTake with the reason. */
@@ -85,12 +98,13 @@ export class TreeStore {
 		try {
 			const found = await findRepository(git, signal);
 			const repository = "problem" in found ? undefined : found;
-			const top = repository?.top ?? realpathSync(cwd);
-			const hash = createHash("sha256").update(top).digest("hex").slice(0, 12);
 			await mkdir(root, { recursive: true, mode: 0o700 });
-			const directory = join(realpathSync(root), `${asFileName(basename(top))}-${hash}`);
+			const known = lostTop(realpathSync(root), realpathSync(cwd), repository?.top);
+			const top = known ?? repository?.top ?? realpathSync(cwd);
+			const directory = directoryOf(realpathSync(root), top);
 			await mkdir(join(directory, "indexes"), { recursive: true, mode: 0o700 });
-			return new TreeStore(directory, top, own, await shadowIn(directory, git, repository, signal), limits);
+			const shadow = known === undefined ? await shadowIn(directory, git, repository, signal) : new Shadow(git, join(directory, "git"));
+			return new TreeStore(directory, top, own, shadow, limits, git);
 		} catch (error) {
 			signal?.throwIfAborted();
 			const { problem, remedy } = problemOf(error, cwd);
@@ -103,8 +117,15 @@ export class TreeStore {
 		return this.#leftOut;
 	}
 
+	/** The state of the files and of the repositories now. Throws a CannotTake when there are too many files. */
+	async takeAll(signal?: AbortSignal): Promise<Taken> {
+		const state = await this.take(signal);
+		return { state, history: await this.commits.take(Object.keys(state), this.#unlisted, signal) };
+	}
+
 	/** The state of the files now. Throws a CannotTake when there are too many. */
 	async take(signal?: AbortSignal): Promise<State> {
+		this.#unlisted.clear();
 		const state: Record<RepositoryPath, string> = {};
 		const parts: Part[] = [{ at: "", top: this.top }];
 		for (const part of parts) {
@@ -114,6 +135,7 @@ export class TreeStore {
 				const place = onDisk(part.top, path);
 				// The name of a directory that is not UTF-8 cannot be given to git as its working tree.
 				if (parts.length <= mostInner && Buffer.from(place.toString()).equals(place)) parts.push({ at: below(part.at, path), top: place.toString() });
+				else this.#unlisted.add(below(part.at, path));
 			}
 		}
 		return state;
@@ -233,6 +255,28 @@ export class TreeStore {
 		return found;
 	}
 
+	/** The same with each path once: a directory may have become a repository of its own, or none any more. */
+	async fileChanges(from: State, to: State): Promise<Change[]> {
+		const found = new Map<RepositoryPath, Change>();
+		for (const { at, changes } of await this.changes(from, to)) {
+			for (const { path, ...sides } of changes) {
+				const full = below(at, path);
+				found.set(full, { ...found.get(full), ...sides, path: full });
+			}
+		}
+		return [...found.values()].filter(({ from: before, to: after }) => !isSame(before, after));
+	}
+
+	/** Folders of a state that have a repository of their own. Those with files from before are in no list of git's. */
+	async repositoriesIn(state: State): Promise<RepositoryPath[]> {
+		const found: RepositoryPath[] = [];
+		for (const [at, tree] of Object.entries(state)) {
+			const folders = entries(await this.shadow.git().run(["ls-tree", "-r", "-d", "-z", "--name-only", tree])).map((path) => below(at, path));
+			found.push(...folders.filter((path) => existsSync(onDisk(this.top, `${path}/.git`))));
+		}
+		return found;
+	}
+
 	async #emptyTree(): Promise<string> {
 		this.#empty ??= await this.shadow.git().line(["hash-object", "-t", "tree", "-w", "--stdin"], { input: "" });
 		return this.#empty;
@@ -241,6 +285,18 @@ export class TreeStore {
 
 async function shadowIn(directory: string, git: Git, repository: Repository | undefined, signal: AbortSignal | undefined): Promise<Shadow> {
 	return Shadow.create(git, join(directory, "git"), repository, signal, false);
+}
+
+const directoryOf = (root: string, top: string) =>
+	join(root, `${asFileName(basename(top))}-${createHash("sha256").update(top).digest("hex").slice(0, 12)}`);
+
+/** The nearest directory, up to the repository that is found, whose own repository is gone. */
+function lostTop(root: string, cwd: string, found: string | undefined): string | undefined {
+	for (let at = cwd; at !== found; at = dirname(at)) {
+		if (!existsSync(join(at, ".git", "HEAD")) && CommitHistory.isIn(join(directoryOf(root, at), "commits"))) return at;
+		if (at === dirname(at)) return undefined;
+	}
+	return undefined;
 }
 
 function modified(file: string): number {

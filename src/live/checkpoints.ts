@@ -14,10 +14,12 @@ import {
 	checkpointsIn,
 	checkpointType,
 	collect,
+	type HistoryPlan,
 	prepareRestore,
 	repairRewinds,
 	runsLaterBetween,
 	type State,
+	type Taken,
 	TreeStore,
 } from "../checkpoints/index.ts";
 import { CommandError } from "../lib/command-error.ts";
@@ -27,7 +29,7 @@ import type { UserMessage } from "../protocol/messages.ts";
 import { textOf } from "../session/inbox.ts";
 import { noteChoice } from "../session/restore.ts";
 import type { Session } from "../session/session.ts";
-import { below, type RepositoryPath, toText } from "../snapshots/paths.ts";
+import { type RepositoryPath, toText } from "../snapshots/paths.ts";
 import type { Assembly } from "./assemble.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -69,6 +71,7 @@ export class SessionCheckpoints {
 	#note(checkpoint: Omit<CheckpointData, "id">, store: TreeStore): string {
 		const id = randomBytes(8).toString("hex");
 		store.keep(id, checkpoint.state);
+		if (checkpoint.history) store.commits.touch(checkpoint.history);
 		return this.#session.conversation.append({ type: "custom", customType: checkpointType, data: { id, ...checkpoint } }).id;
 	}
 
@@ -92,18 +95,27 @@ export class SessionCheckpoints {
 		if (off !== undefined) return { enabled: false, reason: off, checkpoints };
 		const { top, leftOut: large } = await this.#store();
 		const leftOut = [...large].map(toText).sort();
-		return { enabled: true, root: top, checkpoints, ...(leftOut.length > 0 ? { leftOut } : {}) };
+		const lost = checkpointsIn(this.#session.transcript.entries).at(-1)?.history?.lost ?? {};
+		const withoutHistory = Object.entries(lost).map(([at, reason]) => `${at === "" ? top : toText(at)}: ${reason}`);
+		return {
+			enabled: true,
+			root: top,
+			checkpoints,
+			...(leftOut.length > 0 ? { leftOut } : {}),
+			...(withoutHistory.length > 0 ? { withoutHistory } : {}),
+		};
 	}
 
 	async changes({ from, to }: CommandParams<"get_changes">): Promise<CommandResult<"get_changes">> {
 		const store = await this.#store();
 		const { entries } = this.#session.transcript;
 		const first = from === undefined ? checkpointsIn(entries)[0] : this.#at(from);
-		const last = to === undefined ? { state: await store.take() } : this.#at(to);
+		const last = to === undefined ? await store.takeAll() : this.#at(to);
 		if (!first || !last) return { root: store.top, files: [], diff: "", truncated: false };
 		const found = await this.#kept(store, [first.state, last.state], () => changesBetween(store, first.state, last.state));
 		const runsLater = await runsLaterBetween(store, first.state, last.state);
-		return { root: store.top, ...found, ...(runsLater.length > 0 && { runsLater }) };
+		const lost = first.history && last.history ? await store.commits.lost(first.history, last.history) : [];
+		return { root: store.top, ...found, ...(runsLater.length > 0 && { runsLater }), ...(lost.length > 0 && { history: shown(lost) }) };
 	}
 
 	/** Either everything happens or nothing. A run is aborted first. */
@@ -116,21 +128,34 @@ export class SessionCheckpoints {
 			await this.#checkpoints.settled();
 			const departure = { to: "entry" as const, entryId, entriesToSummarize: [], signal };
 			if (conversation && (await session.doors.leave?.(departure))?.cancel) return { cancelled: true, restored: [], skipped: [] };
-			const current = await store.take(signal);
+			const current = await store.takeAll(signal);
 			const target = files ? this.#at(entryId) : undefined;
-			const except = target ? await this.#othersSince(store, target, current) : new Set<RepositoryPath>();
-			const wanted = target?.state ?? current;
+			const others = target ? changedByOthers(checkpointsIn(session.transcript.entries), target, current) : [];
+			const except = target ? await this.#changedIn(store, others) : new Set<RepositoryPath>();
+			const wanted = target?.state ?? current.state;
 			const { file: sessionFile, leafId } = session.transcript;
-			const restore = await this.#kept(store, [wanted], () => prepareRestore({ store, current, target: wanted, except, sessionFile }));
-			const skipped = await this.#skipped(store, current, wanted, except);
+			const restore = await this.#kept(store, [wanted], () =>
+				prepareRestore({ store, current: current.state, target: wanted, except, sessionFile, ...(target && historyOf(target, current, others)) }),
+			);
+			const skipped = await this.#skipped(store, current.state, wanted, except);
 			await restore.apply();
 			try {
-				const undoEntryId = this.#note({ phase: "before", cause: "rewind", state: current }, store);
+				const { history } = restore;
+				const isMoved = history !== undefined && history.steps.length > 0;
+				const undoEntryId = this.#note({ phase: "before", cause: "rewind", ...current, ...(isMoved && { rewound: history.rewound }) }, store);
 				const text = conversation ? this.#moveTo(entryId) : undefined;
-				const state = restore.paths.length > 0 ? await store.take() : current;
-				this.#note({ phase: "after", cause: "rewind", state, rewind: restore.id }, store);
+				const after = restore.paths.length > 0 || isMoved ? await store.takeAll() : current;
+				this.#note({ phase: "after", cause: "rewind", ...after, rewind: restore.id }, store);
 				session.conversation.reproject();
-				return { cancelled: false, restored: restore.paths, skipped, undoEntryId, ...(text === undefined ? {} : { text }) };
+				const back = history && inWords(history);
+				return {
+					cancelled: false,
+					restored: restore.paths,
+					skipped,
+					...(back && { history: back }),
+					undoEntryId,
+					...(text === undefined ? {} : { text }),
+				};
 			} catch (error) {
 				await restore.undo();
 				session.moveTo(leafId);
@@ -160,22 +185,19 @@ export class SessionCheckpoints {
 		return checkpointAt(transcript.entries, entryId);
 	}
 
-	/** Files that others than the agent changed since a checkpoint. */
-	async #othersSince(store: TreeStore, since: Checkpoint, now: State): Promise<Set<RepositoryPath>> {
+	/** Files that others than the agent changed. */
+	async #changedIn(store: TreeStore, others: ReturnType<typeof changedByOthers>): Promise<Set<RepositoryPath>> {
 		// A file that has become too large is not in the state, and must not be replaced either.
 		const found = new Set<RepositoryPath>(store.leftOut);
-		for (const [before, after] of changedByOthers(checkpointsIn(this.#session.transcript.entries), since, now)) {
-			for (const { at, changes } of await store.changes(before, after)) for (const { path } of changes) found.add(below(at, path));
-		}
+		for (const [before, after] of others) for (const { path } of await store.fileChanges(before.state, after.state)) found.add(path);
 		return found;
 	}
 
 	/** Those of them that a rewind would have changed. */
 	async #skipped(store: TreeStore, current: State, target: State, except: ReadonlySet<RepositoryPath>): Promise<string[]> {
 		if (except.size === 0) return [];
-		const all = await store.changes(current, target);
-		const paths = all.flatMap(({ at, changes }) => changes.map(({ path }) => below(at, path)));
-		return paths
+		return (await store.fileChanges(current, target))
+			.map(({ path }) => path)
 			.filter((path) => except.has(path))
 			.map(toText)
 			.sort();
@@ -189,6 +211,39 @@ export class SessionCheckpoints {
 		return work();
 	}
 }
+
+/** Nothing where the checkpoint is from before the history was kept. */
+function historyOf({ history, timestamp, cause, phase, rewound }: Checkpoint, current: Taken, others: ReturnType<typeof changedByOthers>) {
+	if (!history) return {};
+	const undo = cause === "rewind" && phase === "before" ? rewound : undefined;
+	const pairs = others.map(([before, after]) => [before.history, after.history] as const);
+	return { history: { target: { history, time: Date.parse(timestamp) }, current: current.history, others: pairs, ...(undo && { undo }) } };
+}
+
+type RewoundHistory = NonNullable<CommandResult<"rewind">["history"]>;
+
+/** More names than this are counted. */
+const mostNames = 200;
+
+/** Returns undefined where there is nothing to say. */
+function inWords({ restored, kept, problems }: HistoryPlan): RewoundHistory | undefined {
+	if (restored.length + kept.length + problems.length === 0) return undefined;
+	const more = Math.max(0, restored.length - mostNames) + Math.max(0, kept.length - mostNames);
+	return {
+		restored: shown(restored),
+		...(kept.length > 0 && { kept: kept.slice(0, mostNames) }),
+		...(problems.length > 0 && { problems }),
+		...(more > 0 && { more }),
+	};
+}
+
+const shown = (moves: HistoryPlan["restored"]): RewoundHistory["restored"] =>
+	moves.slice(0, mostNames).map(({ at, name, from, to }) => ({
+		name,
+		...(from && { before: from }),
+		...(to && { after: to }),
+		...(at !== "" && { repository: toText(at) }),
+	}));
 
 function realPathOf(path: string): string | undefined {
 	try {

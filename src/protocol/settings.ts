@@ -222,7 +222,7 @@ export const settings = {
 	"checkpoints.enabled": setting(
 		"boolean",
 		false,
-		"Note the files before and after each turn that may change them, so that `rewind` can put them back.",
+		"Note the files, commits and branches before and after each turn that may change them, so that `rewind` can put them back.",
 	),
 	"checkpoints.keepDays": setting("number", 14, "For how long the files of a checkpoint are kept."),
 	"sandbox.mode": choice(

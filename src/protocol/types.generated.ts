@@ -1545,6 +1545,18 @@ export interface FileChange {
 	removed?: number;
 }
 
+/** What a name of a repository stood for before a rewind, and stands for after it. */
+export interface RefMove {
+	/** `refs/heads/main`, `refs/tags/v1`, `refs/stash`, `HEAD`; `.git` for a repository as a whole. */
+	name: string;
+	/** Absent when there was none. */
+	before?: string;
+	/** Absent when there is none. */
+	after?: string;
+	/** Where it is below `root`; absent for that of `root` itself. */
+	repository?: string;
+}
+
 /** A name that may follow `/` in a prompt. */
 export interface SlashCommand {
 	name: string;
@@ -1920,6 +1932,8 @@ export interface CommandTable {
 			checkpoints: CheckpointInfo[];
 			/** Files that are too large to keep. */
 			leftOut?: string[];
+			/** Repositories whose commits and branches are not kept, and why. */
+			withoutHistory?: string[];
 		};
 	};
 	/** What happened to the files between two entries of the session: `from` its first checkpoint and `to` the files as they are now, unless named. */
@@ -1938,6 +1952,8 @@ export interface CommandTable {
 			truncated: boolean;
 			/** Those of the files that run later on their own; absent when none does. */
 			runsLater?: RunsLater[];
+			/** What was lost of commits and branches, as a rewind to `from` would put it back; absent when nothing was. */
+			history?: RefMove[];
 		};
 	};
 	/** Go back to an entry: files, conversation, or both; all or nothing. A run is aborted first. Files that others changed since stay as they are and are in `skipped`. To undo it, rewind to `undoEntryId`. */
@@ -1955,6 +1971,16 @@ export interface CommandTable {
 			cancelled: boolean;
 			restored: string[];
 			skipped: string[];
+			/** What of commits and branches had been lost; absent when nothing was. */
+			history?: {
+				restored: RefMove[];
+				/** Where commits are that were made since, and that no branch has now. */
+				kept?: string[];
+				/** What could not be put back. */
+				problems?: string[];
+				/** So many names are left out. */
+				more?: number;
+			};
 			undoEntryId?: string;
 			/** The text of the prompt that the conversation went back to, to be edited and sent again. */
 			text?: string;

@@ -102,7 +102,7 @@ export async function takeTree({ shadow, skipped, apart }: Pick<Part, "shadow" |
 const isWithin = (path: RepositoryPath, directory: RepositoryPath | undefined) => directory !== undefined && `${path}/`.startsWith(`${directory}/`);
 
 /** A copy of the user's index in one piece. */
-async function copyStaged({ git, gitDir }: Repository, to: string, signal: AbortSignal): Promise<string | undefined> {
+export async function copyStaged({ git, gitDir }: Pick<Repository, "git" | "gitDir">, to: string, signal?: AbortSignal): Promise<string | undefined> {
 	const index = join(gitDir, "index");
 	if (!existsSync(index)) return undefined;
 	await copyIndex(index, to);

@@ -124,6 +124,61 @@ test("a dirty repository keeps its index, its commits and its ignored files", as
 	expect(readdirSync(join(cwd, ".git/objects"), { recursive: true }).length).toBe(objects);
 });
 
+test("a repository that a command removed comes back with the files, also in another process, and goes again", async () => {
+	const { agent, cwd } = await rewindable({
+		files: { "a.txt": "one\n" },
+		replies: [{ blocks: [bash("rm -rf .git; echo two > a.txt")] }, { text: "done" }],
+	});
+	git(cwd, "init", "-q", "-b", "main");
+	git(cwd, "add", "a.txt", ".gitignore");
+	git(cwd, "commit", "-qm", "first");
+	git(cwd, "branch", "side");
+	await agent.promptAndWait("go");
+	expect((await agent.getChanges()).history).toEqual([{ name: ".git" }]);
+	await agent.close();
+	const { agent: next } = await open(cwd, { continue: true });
+	const commit = expect.stringMatching(/^[0-9a-f]{40}$/);
+	const back = await rewind(next, await prompt(next, 0));
+	const names = [{ name: ".git" }, { name: "refs/heads/main", after: commit }, { name: "refs/heads/side", after: commit }];
+	expect(back).toMatchObject({ restored: ["a.txt"], history: { restored: names } });
+	expect(git(cwd, "log", "--format=%s", "side")).toBe("first\n");
+	expect(git(cwd, "status", "--porcelain", "-uno")).toBe("");
+	expect(await rewind(next, back.undoEntryId as string)).toMatchObject({ restored: ["a.txt"], history: { restored: [{ name: ".git" }] } });
+	expect(existsSync(join(cwd, ".git"))).toBe(false);
+	expect(read(cwd, "a.txt")).toBe("two\n");
+});
+
+test("commits that a command took off a branch are back after a rewind, those that it made have a name, and nobody's own work is lost", async () => {
+	const commits = "git -c user.name=a -c user.email=a@b commit --allow-empty -qm";
+	const { agent, cwd } = await rewindable({
+		files: { "a.txt": "one\n" },
+		replies: [
+			{ blocks: [bash(`${commits} agent`)] },
+			{ text: "done" },
+			{
+				blocks: [
+					bash(
+						`git reset -q --hard HEAD~2 && ${commits} other && git branch -D side && git reflog expire --expire=now --all && git gc -q --prune=now`,
+					),
+				],
+			},
+			{ text: "done" },
+		],
+	});
+	git(cwd, "init", "-q", "-b", "main");
+	git(cwd, "add", "a.txt", ".gitignore");
+	git(cwd, "commit", "-qm", "first");
+	git(cwd, "branch", "side");
+	await agent.promptAndWait("go");
+	expect(await rewind(agent, await prompt(agent, 0), { conversation: false })).not.toHaveProperty("history");
+	git(cwd, "commit", "-qm", "mine", "--allow-empty");
+	await agent.promptAndWait("destroy");
+	const { history } = await rewind(agent, await prompt(agent, 0));
+	expect(history?.restored.map(({ name }) => name)).toEqual(["refs/heads/main", "refs/heads/side"]);
+	expect(git(cwd, "log", "--format=%s", "main")).toBe("mine\nagent\nfirst\n");
+	expect(git(cwd, "log", "--format=%s", "-1", history?.kept?.[0] as string)).toBe("other\n");
+});
+
 test("a repository inside is covered", async () => {
 	const { agent, cwd } = await rewindable({
 		files: { "a.txt": "one\n", "inner/b.txt": "one\n" },

@@ -84,7 +84,7 @@ test("nothing is written, removed or undone behind a link that takes a folder's 
 });
 
 test("a large file is left out, also one that has grown", async () => {
-	const { cwd, store } = await place({ "a.txt": "1", big: "x".repeat(200) }, { files: 10, bytes: 1000, fileBytes: 100 });
+	const { cwd, store } = await place({ "a.txt": "1", big: "x".repeat(200) }, { files: 10, bytes: 1000, fileBytes: 100, commitBytes: 1000 });
 	const first = await store.take();
 	expect([...store.leftOut]).toEqual(["big"]);
 	put(cwd, "a.txt", "x".repeat(300));
@@ -98,8 +98,8 @@ test("a large file is left out, also one that has grown", async () => {
 });
 
 test.each([
-	[{ files: 2, bytes: 1000, fileBytes: 100 }, "there are more than 2 files in"],
-	[{ files: 10, bytes: 2, fileBytes: 100 }, "have more than 2 bytes"],
+	[{ files: 2, bytes: 1000, fileBytes: 100, commitBytes: 1000 }, "there are more than 2 files in"],
+	[{ files: 10, bytes: 2, fileBytes: 100, commitBytes: 1000 }, "have more than 2 bytes"],
 ])("too much is refused with the reason: %j", async (limits, text) => {
 	const { store } = await place({ a: "1", b: "1", c: "1" }, limits);
 	await expect(store.take()).rejects.toThrow(text);

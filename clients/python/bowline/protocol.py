@@ -66,6 +66,7 @@ __all__ = [
     "CheckpointInfo",
     "FileChange",
     "RunsLater",
+    "RefMove",
     "SlashCommandInput",
     "SlashCommand",
     "SourceInfo",
@@ -204,6 +205,7 @@ __all__ = [
     "OpenSessionResult",
     "GetCheckpointsResult",
     "GetChangesResult",
+    "RewindResultHistory",
     "RewindResult",
     "SetTodosResult",
     "SetHostToolsResult",
@@ -1017,6 +1019,22 @@ class RunsLater(_RunsLater, total=False):
 
     # What of it counts, such as `scripts`; `instructions` for what the next agent reads.
     what: str
+
+
+class _RefMove(TypedDict):
+    # `refs/heads/main`, `refs/tags/v1`, `refs/stash`, `HEAD`; `.git` for a repository as a whole.
+    name: str
+
+
+class RefMove(_RefMove, total=False):
+    """What a name of a repository stood for before a rewind, and stands for after it."""
+
+    # Absent when there was none.
+    before: str
+    # Absent when there is none.
+    after: str
+    # Where it is below `root`; absent for that of `root` itself.
+    repository: str
 
 
 class SlashCommandInput(TypedDict):
@@ -2861,6 +2879,8 @@ class GetCheckpointsResult(_GetCheckpointsResult, total=False):
     root: str
     # Files that are too large to keep.
     leftOut: List[str]
+    # Repositories whose commits and branches are not kept, and why.
+    withoutHistory: List[str]
 
 
 class _GetChangesResult(TypedDict):
@@ -2876,6 +2896,23 @@ class _GetChangesResult(TypedDict):
 class GetChangesResult(_GetChangesResult, total=False):
     # Those of the files that run later on their own; absent when none does.
     runsLater: List[RunsLater]
+    # What was lost of commits and branches, as a rewind to `from` would put it back; absent when nothing was.
+    history: List[RefMove]
+
+
+class _RewindResultHistory(TypedDict):
+    restored: List[RefMove]
+
+
+class RewindResultHistory(_RewindResultHistory, total=False):
+    """What of commits and branches had been lost; absent when nothing was."""
+
+    # Where commits are that were made since, and that no branch has now.
+    kept: List[str]
+    # What could not be put back.
+    problems: List[str]
+    # So many names are left out.
+    more: int
 
 
 class _RewindResult(TypedDict):
@@ -2886,6 +2923,8 @@ class _RewindResult(TypedDict):
 
 
 class RewindResult(_RewindResult, total=False):
+    # What of commits and branches had been lost; absent when nothing was.
+    history: RewindResultHistory
     undoEntryId: str
     # The text of the prompt that the conversation went back to, to be edited and sent again.
     text: str

@@ -19,6 +19,13 @@ export const FileChange = shape("FileChange", "What happened to a file.", {
 	removed: optional(integer()),
 });
 
+export const RefMove = shape("RefMove", "What a name of a repository stood for before a rewind, and stands for after it.", {
+	name: text({ description: "`refs/heads/main`, `refs/tags/v1`, `refs/stash`, `HEAD`; `.git` for a repository as a whole." }),
+	before: optional(text({ description: "Absent when there was none." })),
+	after: optional(text({ description: "Absent when there is none." })),
+	repository: optional(text({ description: "Where it is below `root`; absent for that of `root` itself." })),
+});
+
 const checkpoint = { entryId: "5f0c1e2a", timestamp: "2026-03-02T09:30:00.000Z", phase: "before" as const, cause: "turn" as const };
 const change = { path: "src/shop.ts", status: "modified" as const, added: 1, removed: 1 };
 const diff = "diff --git a/src/shop.ts b/src/shop.ts\n--- a/src/shop.ts\n+++ b/src/shop.ts\n@@ -1 +1 @@\n-let a\n+let b\n";
@@ -35,6 +42,7 @@ export const checkpointCommands = {
 			root: optional(root),
 			checkpoints: list(CheckpointInfo),
 			leftOut: optional(list(text(), { description: "Files that are too large to keep." })),
+			withoutHistory: optional(list(text(), { description: "Repositories whose commits and branches are not kept, and why." })),
 		}),
 		example: { send: {}, data: { enabled: true, root: "/home/ada/shop", checkpoints: [checkpoint] } },
 	}),
@@ -49,6 +57,9 @@ export const checkpointCommands = {
 			diff: text({ description: "Unified, for `git apply` and people; at most 1 MiB." }),
 			truncated: flag({ description: "The difference is longer." }),
 			runsLater: optional(list(RunsLater, { description: "Those of the files that run later on their own; absent when none does." })),
+			history: optional(
+				list(RefMove, { description: "What was lost of commits and branches, as a rewind to `from` would put it back; absent when nothing was." }),
+			),
 		}),
 		example: { send: {}, data: { root: "/home/ada/shop", files: [change], diff, truncated: false } },
 	}),
@@ -65,6 +76,17 @@ export const checkpointCommands = {
 			cancelled: flag({ description: "An extension refused. Nothing was done." }),
 			restored: paths,
 			skipped: paths,
+			history: optional(
+				Type.Object(
+					{
+						restored: list(RefMove),
+						kept: optional(list(text(), { description: "Where commits are that were made since, and that no branch has now." })),
+						problems: optional(list(text(), { description: "What could not be put back." })),
+						more: optional(integer({ description: "So many names are left out." })),
+					},
+					{ description: "What of commits and branches had been lost; absent when nothing was." },
+				),
+			),
 			undoEntryId: optional(text()),
 			text: optional(text({ description: "The text of the prompt that the conversation went back to, to be edited and sent again." })),
 		}),
