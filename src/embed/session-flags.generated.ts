@@ -25,7 +25,7 @@ export interface SessionFlags {
 	name?: string;
 	/** Write nothing to disk. */
 	noSession?: boolean;
-	/** Only these built-in tools; names with mcp__ choose among MCP tools. */
+	/** Only these built-in tools; +a,-b changes the default; mcp__ names choose MCP tools. */
 	tools?: string;
 	/** None of these tools, from any source. */
 	excludeTools?: string;

@@ -8,7 +8,7 @@ import type { ToolOptions } from "../tools/index.ts";
 import { repairMerges } from "./interrupted-merges.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Shells } from "./shells.ts";
-import { builtInNames, defaultToolNames, toolNames } from "./tool-names.ts";
+import { builtInNames, defaultTools, toolNames } from "./tool-names.ts";
 import type { ToolSource } from "./tool-sources.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -92,7 +92,7 @@ export class BuiltInTools implements ToolSource {
 		});
 		const task = await taskTool();
 		this.#tools = task ? [...made, task] : made;
-		this.#offered = toolNames(options) ?? defaultToolNames;
+		this.#offered = toolNames(options) ?? defaultTools(options);
 	}
 }
 

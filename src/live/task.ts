@@ -24,7 +24,7 @@ import type { Models } from "./models.ts";
 import type { Permissions } from "./permissions.ts";
 import type { Shells } from "./shells.ts";
 import type { StepGate } from "./step-gate.ts";
-import { excludedTools, toolNames } from "./tool-names.ts";
+import { addedTools, excludedTools, toolNames } from "./tool-names.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface TaskInput {
@@ -147,10 +147,13 @@ async function inheritedDefaults({ workspace, models, shells, controls, permissi
 /** The flags that say where to look and what to load. A subagent may work elsewhere, so paths become absolute. */
 function flagsFor(options: Options, cwd: string): Options {
 	const { hermetic, extension, skill, "prompt-template": templates } = options;
+	const excluded = excludedTools(options);
+	const added = addedTools(options);
 	const absolute = (path: string) => (path.startsWith("~") ? path : resolve(cwd, path));
 	return {
 		hermetic,
-		"exclude-tools": options["exclude-tools"],
+		"exclude-tools": excluded.length > 0 ? excluded.join(",") : undefined,
+		tools: added.length > 0 ? added.map((name) => `+${name}`).join(",") : undefined,
 		"no-extensions": options["no-extensions"],
 		"no-skills": options["no-skills"],
 		"no-prompt-templates": options["no-prompt-templates"],

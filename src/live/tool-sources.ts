@@ -3,6 +3,7 @@
  * it, except that an extension's tool takes the place of a built-in tool.
  */
 import type { Tool } from "../agent/tool.ts";
+import { starsPattern } from "../lib/stars.ts";
 
 export interface ToolSource {
 	readonly name: "built-in" | "extension" | "host" | "mcp";
@@ -25,15 +26,15 @@ export class ToolSources {
 	#on = new Set<string>();
 	#off = new Set<string>();
 
-	/** Names that the model never gets. */
-	#excluded: ReadonlySet<string>;
+	/** What the model never gets. */
+	#excluded: readonly ((name: string) => boolean)[];
 	/** Changes how the tools that the model is offered run. */
 	wrap: (tools: Tool[]) => Tool[] = (tools) => tools;
 
-	/** In the order of precedence. */
+	/** In the order of precedence. `excluded`: names that the model never gets; those of MCP tools may have stars. */
 	constructor(sources: readonly ToolSource[], excluded: readonly string[] = []) {
 		this.#sources = sources;
-		this.#excluded = new Set(excluded);
+		this.#excluded = excluded.map((name) => (name.startsWith("mcp__") ? starsPattern(name) : (tool) => tool === name));
 	}
 
 	/** Replaces all sources, in the order of precedence. */
@@ -87,7 +88,7 @@ export class ToolSources {
 	}
 
 	#isOn(tool: Tool, source: ToolSource): boolean {
-		if (this.#excluded.has(tool.name)) return false;
+		if (this.#excluded.some((fits) => fits(tool.name))) return false;
 		return this.#on.has(tool.name) || (source.isOffered(tool) && !this.#off.has(tool.name));
 	}
 

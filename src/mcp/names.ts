@@ -35,20 +35,3 @@ export function freeName(name: string, taken: Set<string>): string {
 }
 
 const clean = (text: string) => text.replace(/[^A-Za-z0-9_-]/g, "_");
-
-/** Whether a name fits a pattern in which `*` matches any text. The time grows only with the two lengths. */
-export function fits(pattern: string, name: string): boolean {
-	const parts = pattern.split("*");
-	const [first = "", ...rest] = parts;
-	if (rest.length === 0) return pattern === name;
-	const last = rest.pop() as string;
-	if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false;
-	let at = first.length;
-	const end = name.length - last.length;
-	for (const part of rest) {
-		const found = name.indexOf(part, at);
-		if (found < 0 || found + part.length > end) return false;
-		at = found + part.length;
-	}
-	return true;
-}

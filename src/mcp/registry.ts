@@ -3,12 +3,13 @@ import type { Tool } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
 import { CommandError } from "../lib/command-error.ts";
 import { didYouMean } from "../lib/nearest.ts";
+import { fitsStars } from "../lib/stars.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { EventOf } from "../protocol/events.ts";
 import type { McpServer, McpServers } from "../protocol/mcp.ts";
 import type { Model } from "../protocol/model.ts";
 import { type Entry, isWrong, readEntries, type ServerConfig, type WrongEntry } from "./config.ts";
-import { fits, freeName, namePrefix, toolName, toolsOf } from "./names.ts";
+import { freeName, namePrefix, toolName, toolsOf } from "./names.ts";
 import { expandPrompt, type PromptCommand, promptCommands } from "./prompts.ts";
 import { Refusals } from "./refusals.ts";
 import { Server, type ServerParts } from "./server.ts";
@@ -130,7 +131,7 @@ export class Registry {
 	/** Whether the flags offer this tool to the model. */
 	isOffered(name: string): boolean {
 		const { offered } = this.#parts;
-		return !name.startsWith(namePrefix) || offered.every((patterns) => patterns.some((pattern) => fits(pattern, name)));
+		return !name.startsWith(namePrefix) || offered.every((patterns) => patterns.some((pattern) => fitsStars(pattern, name)));
 	}
 
 	describe(): McpServer[] {

@@ -1,7 +1,8 @@
 /** The tools that a server names, as far as a model can be offered them. */
+
+import { fitsStars } from "../lib/stars.ts";
 import type { ServerConfig } from "./config.ts";
 import { isObject } from "./config.ts";
-import { fits } from "./names.ts";
 import type { Json } from "./peer.ts";
 
 export interface ServerTool {
@@ -38,8 +39,8 @@ export function readTools(listed: readonly unknown[], config: Pick<ServerConfig,
 	for (const tool of listed) {
 		if (!isObject(tool) || typeof tool.name !== "string" || tool.name === "") continue;
 		const { name } = tool;
-		if (config.tools && !config.tools.some((pattern) => fits(pattern, name))) continue;
-		if (config.excludeTools.some((pattern) => fits(pattern, name))) continue;
+		if (config.tools && !config.tools.some((pattern) => fitsStars(pattern, name))) continue;
+		if (config.excludeTools.some((pattern) => fitsStars(pattern, name))) continue;
 		const read = readTool(tool, name);
 		if (typeof read === "string") problems.push(`MCP server ${JSON.stringify(config.name)}: the tool ${name.slice(0, 100)} is left out: ${read}.`);
 		else if (!tools.has(name)) tools.set(name, read);

@@ -1,8 +1,8 @@
 /** Patterns about commands. An allow pattern covers only what it is sure of; a deny or ask pattern catches too much rather than too little. */
 
+import { starsPattern } from "../lib/stars.ts";
 import { type PatternWord, readPattern, type ScriptCommand, starMark } from "./lexer.ts";
 import { forwarded, hasDangerousOptions, hasSubcommands, isInert, isLauncher, mayBePrograms, mayRun, nameOf } from "./programs.ts";
-import { starsPattern } from "./stars.ts";
 
 export interface CommandPattern {
 	/** As written. */

@@ -52,7 +52,7 @@ export const flags = {
 	"session-id": { value: "id", doc: "Continue the session of this directory that has this id, or begin it", pattern: /^\w[\w.-]*$/ },
 	name: { value: "name", short: "n", doc: "Name for the session" },
 	"no-session": { doc: "Write nothing to disk" },
-	tools: { value: "a,b", doc: "Only these built-in tools; names with mcp__ choose among MCP tools" },
+	tools: { value: "a,b", doc: "Only these built-in tools; +a,-b changes the default; mcp__ names choose MCP tools" },
 	"exclude-tools": { value: "a,b", doc: "None of these tools, from any source" },
 	"no-tools": { short: "nt", doc: "No built-in tools" },
 	"no-builtin-tools": { means: "no-tools", hidden: true, doc: "The same as --no-tools" },

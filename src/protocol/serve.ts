@@ -16,7 +16,7 @@ export const CreateSession = shape("CreateSession", "A new session. Members that
 	provider: optional(text()),
 	model: optional(text()),
 	thinking: optional(words(...thinkingLevels)),
-	tools: optional(list(text(), { description: "Only these built-in tools." })),
+	tools: optional(list(text(), { description: "Only these built-in tools; names with + and - change the default ones." })),
 	noTools: optional(flag()),
 	appendSystemPrompt: optional(text()),
 	settings: optional({ ...jsonObject, description: "Settings of this session by their names." }),

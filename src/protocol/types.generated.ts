@@ -1195,7 +1195,7 @@ export interface CreateSession {
 	provider?: string;
 	model?: string;
 	thinking?: "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
-	/** Only these built-in tools. */
+	/** Only these built-in tools; names with + and - change the default ones. */
 	tools?: string[];
 	noTools?: boolean;
 	appendSystemPrompt?: string;

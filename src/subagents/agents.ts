@@ -132,6 +132,8 @@ export async function parseAgent(text: string, fileName: string, source: "user" 
 		return { problem: "its tools must be names with commas between them, or a list" };
 	const notes: string[] = [];
 	const tools = words(attributes.tools);
+	if (tools?.some((name) => /^[+-]/.test(name)))
+		return { problem: "its tools must be plain names: only --tools changes the default set with + and -" };
 	const model = words(attributes.model);
 	const level = attributes["thinking-level"] ?? attributes.thinkingLevel;
 	const isLevel = (thinkingLevels as readonly unknown[]).includes(level);

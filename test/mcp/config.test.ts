@@ -1,9 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: entries hold variables in this spelling
 /** Entries as people paste them, variables in them, and the names of tools. */
 import { describe, expect, test } from "vitest";
+import { fitsStars } from "../../src/lib/stars.ts";
 import { isWrong, readEntries, type ServerConfig } from "../../src/mcp/config.ts";
 import { expand } from "../../src/mcp/expand.ts";
-import { fits, freeName, toolName } from "../../src/mcp/names.ts";
+import { freeName, toolName } from "../../src/mcp/names.ts";
 
 const origin = { source: "user" as const, directory: "/etc" };
 const read = (value: unknown) => readEntries(value, origin);
@@ -176,6 +177,6 @@ describe("names of tools", () => {
 		["read", "reads", false],
 		["*x*", "abc", false],
 	])("%s and %s", (pattern, name, isFit) => {
-		expect(fits(pattern, name)).toBe(isFit);
+		expect(fitsStars(pattern, name)).toBe(isFit);
 	});
 });

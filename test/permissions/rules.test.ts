@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { pathPattern } from "../../src/lib/path-pattern.ts";
 import { openedByPrograms } from "../../src/lib/protected-names.ts";
+import { fitsStars } from "../../src/lib/stars.ts";
 import { Script } from "../../src/permissions/command-patterns.ts";
 import { type Call, decide, type RuleBook } from "../../src/permissions/decide.ts";
 import { hostPattern } from "../../src/permissions/hosts.ts";
@@ -9,7 +10,6 @@ import { readScript } from "../../src/permissions/lexer.ts";
 import { isProtected } from "../../src/permissions/path-patterns.ts";
 import { proposalOf } from "../../src/permissions/proposal.ts";
 import { compileRule } from "../../src/permissions/rules.ts";
-import { fitsStars } from "../../src/permissions/stars.ts";
 import type { PermissionMode, PermissionRule, SourcedRule } from "../../src/protocol/permissions.ts";
 import { cpuOf } from "../cpu.ts";
 

@@ -66,6 +66,7 @@ test("agents: a file that cannot be used is passed over with a reason", async ()
 		"user/agents/odd.md": agentFile("../odd"),
 		"user/agents/dir.md/x": "",
 		"user/agents/tools.md": agentFile("tools").replace("description", "tools: {read: true}\ndescription"),
+		"user/agents/signs.md": agentFile("signs").replace("description", "tools: +grep, -write\ndescription"),
 		"user/agents/level.md": agentFile("level").replace("description", "thinking-level: much\noutput: text\ndescription"),
 	});
 	execFileSync("mkfifo", [join(root, "user/agents/pipe.md")]);
@@ -80,6 +81,7 @@ test("agents: a file that cannot be used is passed over with a reason", async ()
 		`${at("level.md")}: output must be a schema, that is keys and values; it is ignored.`,
 		`${at("odd.md")} is passed over: its name "../odd" must be made of letters, digits, dots, dashes and underscores.`,
 		`${at("pipe.md")} is passed over: it is not a regular file.`,
+		`${at("signs.md")} is passed over: its tools must be plain names: only --tools changes the default set with + and -.`,
 		`${at("tools.md")} is passed over: its tools must be names with commas between them, or a list.`,
 	]);
 });
