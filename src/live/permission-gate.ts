@@ -101,7 +101,15 @@ export async function makeGate({ workspace, shells, sources, prompting, serverOf
 		rules: [...settings.get("permissions.rules"), ...hosts.map((host): SourcedRule => ({ action: "allow", host, source: "config" }))],
 		grants: { file: grantsFile, project: cwd },
 		home: env.HOME === undefined ? undefined : realPath(env.HOME),
-		settings: { timeoutMs: settings.get("permissions.timeoutMs"), onTimeout: settings.get("permissions.onTimeout") },
+		settings: {
+			timeoutMs: settings.get("permissions.timeoutMs"),
+			onTimeout: settings.get("permissions.onTimeout"),
+			grantsLapse: settings.get("permissions.grantsLapse"),
+		},
+		ownFiles: () => {
+			const file = sessionFile();
+			return [realPath(userDirectory), ...(file === undefined ? [] : [realPath(file).replace(/\.jsonl$/, "")])];
+		},
 		isHermetic,
 		preview: (tool, args) => changePreview(workspace.cwd, tool, args),
 		warn,

@@ -15,6 +15,7 @@ import { permissionModes } from "../protocol/permission-modes.ts";
 import type {
 	PermissionBy,
 	PermissionGrant,
+	PermissionLapse,
 	PermissionMode,
 	PermissionOrigin,
 	PermissionOutcome,
@@ -27,8 +28,9 @@ import type {
 } from "../protocol/permissions.ts";
 import { type Call, type Decision, decide, type RuleBook, serverAskedAbout } from "./decide.ts";
 import { isForeignProgram } from "./find-program.ts";
-import { Grants, type GrantsParts } from "./grants.ts";
+import { type Grant, Grants, type GrantsParts } from "./grants.ts";
 import { isSingleHost } from "./hosts.ts";
+import { Lapses, type Look, lapseInWords, runsProject } from "./lapse.ts";
 import { judgeMerge, type MergeVerdict } from "./merges.ts";
 import { answerOfMode } from "./modes.ts";
 import { isBelow } from "./path-patterns.ts";
@@ -58,7 +60,9 @@ export interface GateParts {
 	dialog: OptionDialog;
 	/** A host that was asked by dialog did not answer, and never did before. */
 	onSilence: () => void;
-	settings: { timeoutMs: number; onTimeout: "deny" | "abort" };
+	settings: { timeoutMs: number; onTimeout: "deny" | "abort"; grantsLapse: boolean };
+	/** What the real paths of files begin with that Bowline itself writes. */
+	ownFiles: () => readonly string[];
 	/** The question goes to the agent that sent this one: the deadline is that of the outermost. */
 	hasOuterDeadline: boolean;
 	isHermetic: boolean;
@@ -113,6 +117,8 @@ interface Open {
 	call: Call;
 	request: PermissionRequest;
 	proposal: Proposal;
+	/** The files that the person judges by, where an answer lapses with them. */
+	look: Look | undefined;
 	route: Route;
 	/** A subagent asks; it checks again itself. */
 	isForeign: boolean;
@@ -129,6 +135,7 @@ export class Gate {
 	readonly #parts: GateParts;
 	readonly #book: RuleBook;
 	readonly #grants: Grants;
+	readonly #lapses: Lapses | undefined;
 	readonly #open = new Map<string, Open>();
 	readonly #place: Surroundings;
 	readonly #places: Places;
@@ -148,6 +155,7 @@ export class Gate {
 		);
 		const of = (action: SourcedRule["action"]) => compiled.filter(({ rule }) => rule.action === action);
 		this.#book = { deny: of("deny"), ask: of("ask"), allow: of("allow") };
+		this.#lapses = parts.settings.grantsLapse ? new Lapses(parts.ownFiles) : undefined;
 		this.#grants = new Grants({ ...parts.grants, places, newId: parts.newId, now: parts.now, warn: parts.warn });
 	}
 
@@ -308,6 +316,7 @@ export class Gate {
 		const locate = () => judgedCall(pending, this.#place);
 		const call = await locate();
 		if (!call) return undefined;
+		if (call.subject.kind !== "read") await this.#lapses?.begin(call.subject.cwd, this.#grants.all);
 		const permit = await this.#permit(call, { toolCallId: pending.toolCallId, batch: pending.batch ?? { index: 0, count: 1 } }, signal, locate);
 		return "allowed" in permit ? { input: permit.allowed } : { denied: permit.denied, details: permit.details };
 	}
@@ -318,8 +327,13 @@ export class Gate {
 		signal: AbortSignal,
 		locate: () => Promise<Call | undefined>,
 	): Promise<Permit> {
+		const look = await this.#lookFor(call);
 		const decision = this.#decide(call);
-		if (decision.answer === "allow") return { allowed: call.subject.args, by: decision.by === "mode" ? "rule" : decision.by };
+		const covered = () => look && lapsesWithFiles(call) && !asked.foreign && this.#lapses?.covers(asked.toolCallId, look.cwd);
+		if (decision.answer === "allow") {
+			covered();
+			return { allowed: call.subject.args, by: decision.by === "mode" ? "rule" : decision.by };
+		}
 		const origin = asked.foreign ? [asked.foreign.origin, ...asked.foreign.request.origin] : [];
 		const digest = asked.foreign?.request.digest ?? digestOf(call.subject);
 		const text = textOf(call.subject);
@@ -351,6 +365,7 @@ export class Gate {
 				// The record names the rule that decided, else the one that asked.
 				record(request.rule && !ending.rule ? { ...ending, rule: request.rule } : ending, request.id, waitedMs);
 				const { outcome, by, scope, note } = ending;
+				if (outcome === "allowed" && (by === "session" || by === "always" || (scope !== undefined && scope !== "once"))) covered();
 				if (route === "typed")
 					this.#parts.emit({
 						type: "permission_resolved",
@@ -370,6 +385,7 @@ export class Gate {
 				call,
 				request,
 				proposal: proposalOf(call, digest, { cwd: this.#place.cwd, server: this.#serverAskedAbout(call) }),
+				look,
 				route,
 				isForeign: asked.foreign !== undefined,
 				askedAt,
@@ -405,7 +421,28 @@ export class Gate {
 	#decide(call: Call): Decision {
 		const { grantsFile } = this.#parts.place;
 		if (grantsFile !== undefined && call.subject.targets.includes(grantsFile)) return { answer: "deny", by: "rule", rule: ownFileRule };
-		return decide(call, this.#book, this.#grants.all, this.#parts.mode());
+		return decide(call, this.#book, this.#holding(call), this.#parts.mode());
+	}
+
+	/** Looks at the project where a person has to answer, or an answer that lapses with its files decides. */
+	async #lookFor(call: Call): Promise<Look | undefined> {
+		if (!this.#lapses || call.subject.kind !== "command") return undefined;
+		const { answer, ...why } = decide(call, this.#book, lapsesWithFiles(call) ? [] : this.#grants.all, this.#parts.mode());
+		return answer === "ask" && !("rule" in why) ? this.#lapses.look(call.subject.cwd) : undefined;
+	}
+
+	#holding(call: Call): readonly Grant[] {
+		const { all } = this.#grants;
+		const lapses = lapsesWithFiles(call) ? this.#lapses : undefined;
+		return lapses ? all.filter((grant) => lapses.holds(grant, call.subject.cwd)) : all;
+	}
+
+	/** What has changed since the latest answer that covered the call. */
+	#lapseOf(call: Call): PermissionLapse | undefined {
+		const holding = this.#holding(call);
+		const gone = this.#grants.all.filter((grant) => !holding.includes(grant)).sort((one, two) => (one.createdAt < two.createdAt ? 1 : -1));
+		const last = gone.find((_, index) => decide(call, this.#book, [...holding, ...gone.slice(0, index + 1)], this.#parts.mode()).answer === "allow");
+		return last && this.#lapses?.since(last, call.subject.cwd);
 	}
 
 	#reconsider(open: Open): void {
@@ -424,7 +461,8 @@ export class Gate {
 		void this.#check(open, { outcome: "allowed", by, scope, ...(given && scope !== "once" && { rule: given.rule }) }, () => {
 			if (scope === "once" || given === undefined) return;
 			try {
-				this.#grants.add(scope, given);
+				const grant = this.#grants.add(scope, given);
+				if (open.look) this.#lapses?.give(grant, open.look);
 			} catch (error) {
 				this.#parts.warn(`The permission could not be kept: ${(error as Error).message}`);
 			}
@@ -473,6 +511,7 @@ export class Gate {
 		const server = rule ? undefined : this.#serverAskedAbout(call);
 		const { proposal } = proposalOf(call, digest, { server });
 		const choices = this.#choices(call, rule);
+		const lapsed = rule ? undefined : this.#lapseOf(call);
 		// A program does not wait for a connection for ever.
 		const usual = subject.kind === "network" ? Math.min(settings.timeoutMs || longestConnectionMs, longestConnectionMs) : settings.timeoutMs;
 		const timeoutMs = hasOuterDeadline ? 0 : usual;
@@ -485,7 +524,8 @@ export class Gate {
 			text,
 			...(script && subject.kind === "command" && { words: script.commands?.map(({ words }) => words) ?? null }),
 			...(diff !== undefined && { diff: diff.slice(0, longestDiff), ...(isCut && { diffTruncated: true }) }),
-			reason: reasonOf(call, rule, server?.name),
+			reason: lapsed ? lapseInWords(lapsed) : reasonOf(call, rule, server?.name),
+			...(lapsed && { lapsed }),
 			...(server && { server: server.name }),
 			...(rule && { rule }),
 			choices,
@@ -541,6 +581,8 @@ export class Gate {
 
 	#observe(event: AgentEvent): void {
 		if (event.type === "agent_start") this.#unasked = 0;
+		if (event.type === "tool_execution_start") this.#lapses?.started(event.toolCallId);
+		if (event.type === "tool_execution_end") this.#lapses?.ended(event.toolCallId);
 		if (event.type === "tool_execution_end") for (const path of outputFiles(event.result.details)) this.#shown.add(path);
 		if (event.type !== "queue_update" || event.steering.length === 0 || !this.#parts.skipsOnSteering()) return;
 		for (const open of [...this.#open.values()]) if (!open.isForeign) open.end({ outcome: "cancelled", by: "steer" });
@@ -596,6 +638,8 @@ export class Gate {
 		});
 	}
 }
+
+const lapsesWithFiles = ({ subject, script }: Call): boolean => subject.kind === "command" && script !== undefined && runsProject(script);
 
 /** Where the whole output of a command is, and what subagents wrote down. */
 function outputFiles(details: unknown): string[] {

@@ -99,10 +99,12 @@ export class Grants {
 			...(given.argsDigest === undefined ? {} : { argsDigest: given.argsDigest }),
 			...(given.cwd === undefined ? {} : { cwd: given.cwd }),
 		};
+		// An answer that is given again takes the place of the earlier one.
+		const isOther = (earlier: Partial<Grant>) => !isSame(earlier, given);
 		if (scope === "always") {
-			this.#change((grants) => [...grants, stored]);
-			this.#always.push(grant);
-		} else this.#session.push(grant);
+			this.#change((grants) => [...grants.filter(isOther), stored]);
+			this.#always = [...this.#always.filter(isOther), grant];
+		} else this.#session = [...this.#session.filter(isOther), grant];
 		return grant;
 	}
 
@@ -152,6 +154,12 @@ export class Grants {
 			unclaim(lock, own);
 		}
 	}
+}
+
+function isSame(one: Partial<Grant>, other: Partial<Grant>): boolean {
+	const facts = ({ rule, script, argsDigest, server, sandbox, cwd }: Partial<Grant>) =>
+		JSON.stringify([rule, script, argsDigest, server, sandbox, cwd]);
+	return facts(one) === facts(other);
 }
 
 /** Throws when it is not what we wrote. */

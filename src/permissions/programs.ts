@@ -126,6 +126,12 @@ const inertOfGit = words(`
 	restore rev-list rev-parse revert rm shortlog show show-ref sparse-checkout stash status switch symbolic-ref tag update-ref worktree
 `);
 
+/** Subcommands of git that run no hook. */
+const readersOfGit = words(`
+	status log diff show ls-files ls-tree ls-remote rev-parse rev-list blame grep describe shortlog cat-file show-ref for-each-ref merge-base name-rev
+	check-ignore count-objects range-diff
+`);
+
 /** Options that take a program or a configuration. Taken for one, a harmless option makes a rule that restricts catch more. */
 const codeOption =
 	/^(?:-[a-z]*(?:exec|ok)(?:dir)?$|--?[\w-]*(?:exec|command|cmd|shell|filter|program|pager|editor|hook|config|rsh|pack|helper|call|askpass|action|viewer|browser|ext-diff|bin)|--pre(?:=|$)|-[KX]$)/;
@@ -148,6 +154,12 @@ export function isInert(program: string, given: readonly string[]): boolean {
 	if (name !== "git") return inert.has(name) && !given.some((word) => codeOption.test(word) || isCodeOption(word));
 	const rest = given.slice(givenDirectory(given));
 	return inertOfGit.has(rest[0] ?? "") && !rest.some((word) => codeOptionOfGit.test(word) || isCodeOption(word));
+}
+
+/** Returns whether a command is known to run nothing but the program itself: no hook, and no file that it is given. */
+export function readsOnly(program: string, given: readonly string[]): boolean {
+	if (!isInert(program, given)) return false;
+	return nameOf(program) !== "git" || readersOfGit.has(given[givenDirectory(given)] ?? "");
 }
 
 /** Returns the words of a command that may run: all, or those after a subcommand. */

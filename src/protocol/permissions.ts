@@ -53,6 +53,12 @@ export const PermissionOrigin = shape("PermissionOrigin", "A subagent that a que
 });
 export type PermissionOrigin = Static<typeof PermissionOrigin>;
 
+export const PermissionLapse = shape("PermissionLapse", "What has changed in the project since an earlier answer, which holds no longer.", {
+	files: list(text(), { description: "The first 20, relative to the directory of the command; those that run later come first." }),
+	more: optional(integer({ description: "How many others. Absent where the changes are not known." })),
+});
+export type PermissionLapse = Static<typeof PermissionLapse>;
+
 /** The members of `permission_request`. */
 export const permissionRequest = {
 	id: text({ description: "A UUID." }),
@@ -66,6 +72,10 @@ export const permissionRequest = {
 	diffTruncated: optional(flag()),
 	reason: text({ description: "Why it is asked." }),
 	server: optional(text({ description: "The MCP server that it is about: an answer for the session covers all its tools." })),
+	lapsed: optional({
+		...PermissionLapse,
+		description: "With `permissions.grantsLapse`: an earlier answer covered the command until these files changed.",
+	}),
 	rule: optional({ ...SourcedRule, description: "The ask rule." }),
 	choices: list(PermissionScope, { description: "The scopes that an answer may have." }),
 	proposal: optional({ ...PermissionRule, description: "The rule that `session` or `always` would add." }),

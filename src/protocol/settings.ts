@@ -218,6 +218,12 @@ export const settings = {
 	),
 	"permissions.timeoutMs": setting("number", 300000, "How long a question about a tool call waits for an answer; 0 means no limit.", owners),
 	"permissions.onTimeout": choice(["deny", "abort"], "deny", "What happens without an answer: the call is denied, or the run is aborted.", owners),
+	"permissions.grantsLapse": setting(
+		"boolean",
+		false,
+		"Answers for commands that run files of the project, such as `npm test`, hold until those files change; see docs/permissions.md.",
+		stricter(false, true),
+	),
 	"permissions.dialogs": setting("boolean", true, "Ask hosts that do not know typed approvals with a dialog.", owners),
 	"checkpoints.enabled": setting(
 		"boolean",

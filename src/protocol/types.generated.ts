@@ -948,6 +948,14 @@ export interface PermissionRule {
 
 export type PermissionKind = "read" | "write" | "protected" | "command" | "network" | "escalation" | "tool";
 
+/** What has changed in the project since an earlier answer, which holds no longer. */
+export interface PermissionLapse {
+	/** The first 20, relative to the directory of the command; those that run later come first. */
+	files: string[];
+	/** How many others. Absent where the changes are not known. */
+	more?: number;
+}
+
 export type PermissionMode = "plan" | "ask" | "edit" | "full";
 
 /** A subagent that a question comes from. */
@@ -982,6 +990,7 @@ export interface PermissionRequest {
 	reason: string;
 	/** The MCP server that it is about: an answer for the session covers all its tools. */
 	server?: string;
+	lapsed?: PermissionLapse;
 	rule?: SourcedRule;
 	/** The scopes that an answer may have. */
 	choices: Array<"once" | "session" | "always">;
@@ -2507,6 +2516,7 @@ export interface EventTable {
 		reason: string;
 		/** The MCP server that it is about: an answer for the session covers all its tools. */
 		server?: string;
+		lapsed?: PermissionLapse;
 		rule?: SourcedRule;
 		/** The scopes that an answer may have. */
 		choices: Array<"once" | "session" | "always">;

@@ -5,6 +5,7 @@ import type { Values } from "./values.ts";
 /** What the word stands for. A single setting may be stricter. */
 export const containedValues = {
 	"permissions.mode": "edit",
+	"permissions.grantsLapse": true,
 	"sandbox.mode": "workspace-write",
 	"sandbox.required": true,
 	"sandbox.network": "off",

@@ -53,6 +53,16 @@ test.each([true, false])("a project (trusted: %s) makes the mode stricter, never
 	expect((await loadSettings({ ...places, approve, permissionMode: "edit" })).get("permissions.mode")).toBe("edit");
 });
 
+test.each([true, false])("a project (trusted: %s) makes answers lapse, never last", async (approve) => {
+	const lapse = async (mine: object, theirs: object) => {
+		user(mine);
+		project(theirs);
+		return (await loadSettings({ ...places, approve })).get("permissions.grantsLapse");
+	};
+	const [on, off] = [{ "permissions.grantsLapse": true }, { "permissions.grantsLapse": false }];
+	expect([await lapse({}, {}), await lapse({}, on), await lapse(off, on), await lapse(on, off)]).toEqual([false, true, true, true]);
+});
+
 test("the mode is the same for hosts and for people, and --permission-mode beats every file", async () => {
 	user({ "permissions.mode": "ask" });
 	expect((await loadSettings(places)).get("permissions.mode")).toBe("ask");

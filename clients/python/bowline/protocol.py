@@ -76,6 +76,7 @@ __all__ = [
     "PermissionRequestBatch",
     "PermissionRequest",
     "PermissionSubject",
+    "PermissionLapse",
     "PermissionOrigin",
     "Resumption",
     "Subagent",
@@ -1168,6 +1169,7 @@ class PermissionRequest(_PermissionRequest, total=False):
     diffTruncated: bool
     # The MCP server that it is about: an answer for the session covers all its tools.
     server: str
+    lapsed: PermissionLapse
     rule: SourcedRule
     proposal: PermissionRule
     # Milliseconds since 1970. Absent without a deadline.
@@ -1185,6 +1187,18 @@ class PermissionSubject(TypedDict):
     # Real paths, or `host:port`.
     targets: List[str]
     sandbox: Literal["off", "read-only", "workspace-write", "external", "outside"]
+
+
+class _PermissionLapse(TypedDict):
+    # The first 20, relative to the directory of the command; those that run later come first.
+    files: List[str]
+
+
+class PermissionLapse(_PermissionLapse, total=False):
+    """With `permissions.grantsLapse`: an earlier answer covered the command until these files changed."""
+
+    # How many others. Absent where the changes are not known.
+    more: int
 
 
 class PermissionOrigin(TypedDict):
@@ -1979,6 +1993,7 @@ class PermissionRequestEvent(_PermissionRequestEvent, total=False):
     diffTruncated: bool
     # The MCP server that it is about: an answer for the session covers all its tools.
     server: str
+    lapsed: PermissionLapse
     rule: SourcedRule
     proposal: PermissionRule
     # Milliseconds since 1970. Absent without a deadline.
