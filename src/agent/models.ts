@@ -21,6 +21,8 @@ export type ModelProblemCode =
 	| "key_failed"
 	/** Variables that the address of the provider needs are not set. */
 	| "no_address"
+	/** There is a ceiling in dollars, and the model is not listed. */
+	| "price_unknown"
 	| "unknown_provider"
 	| "model_not_found";
 
@@ -49,6 +51,6 @@ export interface ModelCatalogue {
 	guess(provider: string, id: string): Promise<string>;
 	/** A model that a session file names, only if the user has chosen or configured it: a file must not choose scripts and servers. */
 	findStored(provider: string, id: string): Promise<Model | undefined>;
-	/** Why a model cannot be asked, in words for the host; nothing when it can. */
-	problem(model: Model): Promise<string | undefined>;
+	/** Why a model cannot be asked; undefined when it can. */
+	problem(model: Model): Promise<ModelProblem | undefined>;
 }

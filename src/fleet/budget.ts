@@ -70,6 +70,14 @@ export class Wallet {
 		return "enough";
 	}
 
+	/** Whether the fleet's budget that the run belongs to has a ceiling in dollars. */
+	async hasCeilingInDollars(): Promise<boolean> {
+		const { budget: id } = this.#claim;
+		if (id === undefined) return false;
+		const budget = (await this.#queue.budgets()).find((each) => each.id === id);
+		return budget !== undefined && budget.maxUsd !== null;
+	}
+
 	/** A commit moved this much from held to spent. */
 	spent({ usd, tokens }: Estimate): void {
 		this.#held = { usd: Math.max(0, this.#held.usd - usd), tokens: Math.max(0, this.#held.tokens - tokens) };

@@ -543,6 +543,9 @@ export class RunAtWork {
 			return { allow: true };
 		}
 		const estimate = estimateOf(request);
+		if (request.estimate?.priceUnknown && (usd !== undefined || (await this.#persistently(() => this.#wallet.hasCeilingInDollars())))) {
+			return refuse("budget", 'The price of the model is not known, so a limit in dollars cannot be kept. Give it a "cost" in models.jsonc.');
+		}
 		const inFlight = this.#inFlight.total;
 		// Subagents side by side keep to the run's own limits together.
 		if ((usd !== undefined && this.#usd + inFlight.usd >= usd) || (tokens !== undefined && this.#tokens + inFlight.tokens >= tokens)) {

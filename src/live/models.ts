@@ -1,6 +1,6 @@
 /** All models of a process: scripts and providers. Providers are loaded on first use. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type {
 	ModelCatalogue,
 	ModelProblem,
@@ -49,7 +49,7 @@ export class Models implements SessionModels, ModelCatalogue {
 	#loaded: ModelRegistry | undefined;
 	/** Scripts that were named; only these are ever listed. */
 	#named: Model[] = [];
-	/** Sessions whose content of unknown kinds was mentioned. */
+	/** Sessions whose content of unknown kinds was mentioned, and models whose price is not known. */
 	#warned = new Set<string>();
 	/** Why the model of the command line was not found, or how to choose one. */
 	#problem: ModelProblem = { problem: remedy };
@@ -81,7 +81,13 @@ export class Models implements SessionModels, ModelCatalogue {
 		const { options, settings } = this.#workspace;
 		const id = options.model ?? settings.get("defaultModel");
 		const provider = options.provider ?? (options.model === undefined ? settings.get("defaultProvider") : undefined);
-		return provider === scripted && id !== undefined ? { model: this.#script(id) } : undefined;
+		return provider === scripted && id !== undefined ? { model: this.#script(this.#scriptName(id)) } : undefined;
+	}
+
+	/** `--provider scripted --model scripted/echo` names the provider twice, unless there is such a file. */
+	#scriptName(id: string): string {
+		const isTwice = id.startsWith(`${scripted}/`) && !existsSync(resolve(this.scriptDirectory, id));
+		return isTwice ? id.slice(scripted.length + 1) : id;
 	}
 
 	/** Whether there is anything to look up for a start. */
@@ -93,6 +99,22 @@ export class Models implements SessionModels, ModelCatalogue {
 
 	/** The model a session starts with, among the providers. */
 	async start(): Promise<ModelWithLevel | undefined> {
+		const found = await this.#firstModel();
+		if (found) this.#warnOfPrice(found.model);
+		return found;
+	}
+
+	/** Says once that the price of a model is not known. A ceiling in dollars refuses it, with the same remedy. */
+	#warnOfPrice({ provider, id, cost }: Model): void {
+		const name = `${provider}/${id}`;
+		const { settings, userDirectory } = this.#workspace;
+		if (!cost.unknown || this.#warned.has(name) || settings.get("task.budget.maxCostUsd") !== undefined) return;
+		this.#warned.add(name);
+		const path = join(userDirectory, "models.jsonc");
+		this.#warn(`${name} is not listed, so its price is not known: costs and budgets in dollars count it as 0. Give it a "cost" in ${path}.`);
+	}
+
+	async #firstModel(): Promise<ModelWithLevel | undefined> {
 		const { options, settings } = this.#workspace;
 		const [{ initialModel, providerName }, registry] = await Promise.all([import("../models/index.ts"), this.registry()]);
 		if (options.model !== undefined) {
@@ -114,7 +136,9 @@ export class Models implements SessionModels, ModelCatalogue {
 		if (!scope?.length && wishes.provider && wishes.id) {
 			// The settings may name an id that no list has, as --model may.
 			const named = await registry.resolve(`${wishes.provider}/${wishes.id}`);
-			if (!("problem" in named) && !(await registry.problem(named.model))) return named;
+			const refusal = "problem" in named ? named : await registry.refusal(named.model);
+			// The prompt says why; another model is not asked in its place.
+			if (!("problem" in named) && (!refusal || refusal.code === "price_unknown")) return named;
 		}
 		const available = await registry.available();
 		if (options.provider === undefined || scope?.length) {
@@ -176,7 +200,9 @@ export class Models implements SessionModels, ModelCatalogue {
 			if (pattern.startsWith(`${scripted}/`)) return { model: this.#script(pattern.slice(scripted.length + 1)) };
 			const registry = await this.registry();
 			const found = await registry.resolve(pattern);
-			if (!("problem" in found) && !(await registry.problem(found.model))) return found;
+			if ("problem" in found || (await registry.refusal(found.model))) continue;
+			this.#warnOfPrice(found.model);
+			return found;
 		}
 		return undefined;
 	}
@@ -189,6 +215,7 @@ export class Models implements SessionModels, ModelCatalogue {
 
 	stream: StreamFunction = (request, options) => {
 		this.#warnOfUnknown(request);
+		this.#warnOfPrice(request.model);
 		return this.#ask(request, options);
 	};
 
@@ -256,8 +283,8 @@ export class Models implements SessionModels, ModelCatalogue {
 		return isChosen || !(await registry.isUnnamedLocal(provider)) ? registry.find(provider, id) : undefined;
 	}
 
-	async problem(model: Model): Promise<string | undefined> {
-		return model.provider === scripted ? undefined : (await this.registry()).problem(model);
+	async problem(model: Model): Promise<ModelProblem | undefined> {
+		return model.provider === scripted ? undefined : (await this.registry()).refusal(model);
 	}
 
 	/** Providers that extensions add. */

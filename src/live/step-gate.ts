@@ -131,7 +131,8 @@ export class StepGate {
 			const maxOutputTokens = maxTokens ?? model.maxTokens ?? 0;
 			const price = pricesOf(model, { input: inputTokens });
 			const usd = Math.round(inputTokens * price.input + maxOutputTokens * price.output) / 1e6;
-			const denial = await this.ask({ kind: "model", estimate: { inputTokens, maxOutputTokens, usd } }, options.signal);
+			const estimate = { inputTokens, maxOutputTokens, usd, ...(model.cost.unknown ? { priceUnknown: true } : {}) };
+			const denial = await this.ask({ kind: "model", estimate }, options.signal);
 			if (!denial) return stream(request, options);
 			const isAborted = denial.ends || options.signal.aborted;
 			const stopReason = isAborted ? "aborted" : "error";

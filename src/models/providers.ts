@@ -5,8 +5,10 @@ import { kinOf } from "./clouds/ids.ts";
 import { type Compat, mergeCompat } from "./compat.ts";
 import { type CustomProvider, customModel, loadModelsFile, type ModelsFile, overridden, parseModelsFile } from "./custom.ts";
 import type { FileProblem } from "./problems.ts";
+import { relativeOf } from "./relatives.ts";
 import { baseUrlOf, compatOfHost, type Environment, providerName, type Route, routes } from "./routes.ts";
 import { publicAddress, secretVariables } from "./secrets.ts";
+import { ownId } from "./select.ts";
 
 /** A model, and what clients never see of it. */
 export interface Entry {
@@ -81,7 +83,12 @@ export class Providers {
 	async find(provider: string, id: string): Promise<Entry | undefined> {
 		const name = providerName(provider);
 		const entries = await this.of(name);
-		return entries.find((entry) => entry.model.id === id) ?? this.#assume(name, id);
+		const own = ownId(
+			name,
+			id,
+			entries.map(({ model }) => model.id),
+		);
+		return entries.find((entry) => entry.model.id === own) ?? this.#assume(name, own);
 	}
 
 	async compat(model: Model): Promise<Compat> {
@@ -100,25 +107,47 @@ export class Providers {
 		const place = this.#place(route, custom, undefined);
 		if (!api || !place) return undefined;
 		const plain = assumedModel(provider, id, api, place.url);
-		return this.#entry({ ...plain, ...(await this.#factsOf(kin)) }, place.missing, custom?.headers ?? {}, false);
+		const facts = (await this.#factsOf(kin)) ?? (await this.#factsOfRelative(provider, id));
+		const override = custom?.modelOverrides[id];
+		const model = { ...plain, ...facts };
+		return this.#entry(
+			override ? overridden(model, override) : model,
+			place.missing,
+			{ ...custom?.headers, ...override?.headers },
+			override?.fields.maxTokens !== undefined,
+		);
+	}
+
+	/** The limits and the thinking of the listed model that is most like it. What it costs is not known. */
+	async #factsOfRelative(provider: string, id: string): Promise<Partial<Model>> {
+		const route = routes.get(provider);
+		if (!route || route.isLocal) return {};
+		const listed = await this.#catalogue.of(provider);
+		const cost = isPriced(listed) ? { cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, unknown: true } } : {};
+		const relative = relativeOf(id, listed);
+		if (!relative) return cost;
+		const { reasoning, input, contextWindow, maxTokens, compat } = relative;
+		return { reasoning, input, contextWindow, maxTokens, ...(compat ? { compat } : {}), ...cost };
 	}
 
 	/** What is known of the same model elsewhere: its abilities, its limits, its price. */
-	async #factsOf({ same, priceFactor }: ReturnType<typeof kinOf>): Promise<Partial<Model>> {
+	async #factsOf({ same, priceFactor }: ReturnType<typeof kinOf>): Promise<Partial<Model> | undefined> {
 		for (const { provider, id } of same) {
 			const known = (await this.#catalogue.of(provider)).find((model) => model.id === id);
 			if (!known) continue;
 			const { name, reasoning, input, contextWindow, maxTokens, compat } = known;
 			return { name, reasoning, input, contextWindow, maxTokens, cost: timesPrice(known.cost, priceFactor), ...(compat ? { compat } : {}) };
 		}
-		return {};
+		return undefined;
 	}
 
 	async #make(provider: string): Promise<Entry[]> {
 		const route = routes.get(provider);
 		const custom = await this.custom(provider);
 		const byId = new Map<string, Entry>();
-		for (const model of route ? await this.#catalogue.of(provider) : []) {
+		const listed = route ? await this.#catalogue.of(provider) : [];
+		const pricedHere = route !== undefined && !route.isLocal && isPriced(listed);
+		for (const model of listed) {
 			const override = custom?.modelOverrides[model.id];
 			const own = override ? overridden(model, override) : model;
 			const place = this.#place(route, custom, override?.fields.baseUrl ?? model.baseUrl, override?.fields.baseUrl !== undefined);
@@ -131,7 +160,10 @@ export class Providers {
 			const api = added.fields.api ?? custom?.api ?? known?.api ?? route?.api;
 			const place = this.#place(route, custom, added.fields.baseUrl, added.fields.baseUrl !== undefined);
 			if (!api || !place) continue;
-			const model = { ...customModel(provider, added, api, place.url), baseUrl: place.url };
+			const plain = customModel(provider, added, api, place.url);
+			// A price that the file does not give is not known, where the provider has prices.
+			const cost = !added.fields.cost && pricedHere ? { ...plain.cost, unknown: true } : plain.cost;
+			const model = { ...plain, baseUrl: place.url, cost };
 			byId.set(model.id, this.#entry(model, place.missing, { ...custom?.headers, ...added.headers }, added.fields.maxTokens !== undefined));
 		}
 		return [...byId.values()];
@@ -155,6 +187,11 @@ export class Providers {
 		const place = baseUrlOf(route, own, this.#env);
 		return "url" in place ? { url: place.url, missing: [] } : { url: own || route.baseUrl, missing: place.missing };
 	}
+}
+
+/** Whether a provider takes money for its models. Of one whose models are not listed it has to be assumed. */
+function isPriced(listed: readonly Model[]): boolean {
+	return listed.length === 0 || listed.some(({ cost }) => cost.input > 0 || cost.output > 0);
 }
 
 /** Rounded, so that 0.1 * 1.1 is a price one can read. */

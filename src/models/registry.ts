@@ -120,10 +120,12 @@ export class ModelRegistry implements ModelAccess {
 	/** The same without defaults: a model that is on the list, or that a local server has now. */
 	async findListed(provider: string, id: string): Promise<Model | undefined> {
 		const name = providerName(provider);
-		const listed = (await this.#providers.of(name)).find(({ model }) => model.id === id)?.model ?? this.#named.get(`${name}/${id}`);
-		if (listed || !routes.get(name)?.isLocal) return listed;
-		const isThere = (await this.local()).some((model) => model.provider === name && model.id === id);
-		return isThere ? this.find(name, id) : undefined;
+		const found = await this.find(name, id);
+		if (!found) return undefined;
+		const isListed = (await this.#providers.of(name)).some(({ model }) => model.id === found.id);
+		if (isListed || this.#named.has(`${name}/${found.id}`)) return found;
+		const isThere = routes.get(name)?.isLocal && (await this.local()).some((model) => model.provider === name && model.id === found.id);
+		return isThere ? found : undefined;
 	}
 
 	/** The model that a pattern of `--model` means: among those that can be asked, else among all. It is on the list from now on. */
@@ -221,7 +223,7 @@ export class ModelRegistry implements ModelAccess {
 		}
 		if (entry.missing.length > 0) return { problem: `No address for ${provider}: set ${entry.missing.join(" and ")}.`, code: "no_address" };
 		// To find the credentials of a cloud may take asking the network: that is done when the model is asked.
-		if (routes.get(provider)?.cloud || (await this.#isConfigured(provider))) return undefined;
+		if (routes.get(provider)?.cloud || (await this.#isConfigured(provider))) return this.#unknownPrice(entry.model);
 		const written = (await this.#providers.custom(provider))?.apiKey;
 		const { env } = this.#options;
 		const unset = written === undefined ? [] : variablesIn(written, env).filter((name) => !env[name]);
@@ -229,6 +231,13 @@ export class ModelRegistry implements ModelAccess {
 			? `Set ${unset.join(" and ")}, which its apiKey in ${this.#path} names, or pass --api-key`
 			: `Set ${this.#keyNames(provider)}, pass --api-key, or give it an apiKey in ${this.#path}`;
 		return { problem: this.#noKey(provider, remedy), code: "no_key" };
+	}
+
+	/** A ceiling in dollars cannot hold a model whose price is not known. */
+	#unknownPrice({ provider, id, cost }: Model): ModelProblem | undefined {
+		if (!cost.unknown || this.#options.setting("task.budget.maxCostUsd") === undefined) return undefined;
+		const remedy = `Give it a "cost" in ${this.#path}, choose a listed model, or take the ceiling away`;
+		return { problem: `The price of ${provider}/${id} is not known, so task.budget.maxCostUsd cannot be kept. ${remedy}.`, code: "price_unknown" };
 	}
 
 	/** The values of all credentials, so that callers can keep them out of what they show. */

@@ -111,8 +111,33 @@ export function splitLevel(pattern: string): { pattern: string; level?: Thinking
 	return { pattern: pattern.slice(0, colon), level: level as ThinkingLevel };
 }
 
+/**
+ * Returns the id without the provider in front of it, unless the provider's ids begin that way: `openrouter/auto` is one. A listed id stays as it is.
+ */
+export function ownId(provider: string, id: string, listed: readonly string[]): string {
+	const slash = id.indexOf("/");
+	if (slash < 1 || providerName(id.slice(0, slash).toLowerCase()) !== provider || listed.includes(id)) return id;
+	const rest = id.slice(slash + 1);
+	const begin = id.slice(0, slash + 1);
+	return rest !== "" && (listed.includes(rest) || !listed.some((other) => other.startsWith(begin))) ? rest : id;
+}
+
+/** `--provider anthropic --model anthropic/opus` names the provider twice. */
+function namedOnce(pattern: string, models: readonly Model[]): string | undefined {
+	const named = splitProvider(pattern, models);
+	const again = named && splitProvider(named.id, models);
+	return again && again.provider === named.provider ? named.id : undefined;
+}
+
 /** The model that a pattern means. It tries the whole text as an id first: ids of OpenRouter contain colons. */
 export function matchModel(pattern: string, models: readonly Model[]): Choice | undefined {
+	const found = matchAsWritten(pattern, models);
+	if (found) return found;
+	const once = namedOnce(pattern, models);
+	return once === undefined ? undefined : matchAsWritten(once, models);
+}
+
+function matchAsWritten(pattern: string, models: readonly Model[]): Choice | undefined {
 	const whole = matchWhole(pattern, models);
 	if (whole) return { model: whole };
 	const { pattern: rest, level } = splitLevel(pattern);

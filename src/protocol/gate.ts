@@ -15,7 +15,12 @@ export const GateRequest = frame(
 		asOf: integer(),
 		estimate: optional(
 			Type.Object(
-				{ inputTokens: integer(), maxOutputTokens: integer(), usd: number() },
+				{
+					inputTokens: integer(),
+					maxOutputTokens: integer(),
+					usd: number(),
+					priceUnknown: optional(flag({ description: "The model is not listed, so `usd` is 0 and means nothing." })),
+				},
 				{ description: "Of `model`: what the request may use at most." },
 			),
 		),

@@ -24,7 +24,14 @@ export const Model = shape("Model", "A model that can be asked.", {
 	input: list(words("text", "image")),
 	contextWindow: integer(),
 	maxTokens: integer(),
-	cost: Type.Object({ ...prices, tiers: optional(list(PriceTier)) }, { description: "USD per million tokens." }),
+	cost: Type.Object(
+		{
+			...prices,
+			tiers: optional(list(PriceTier)),
+			unknown: optional(flag({ description: "Nothing is known of the price of a model that is not listed: the numbers are 0." })),
+		},
+		{ description: "USD per million tokens." },
+	),
 	headers: optional(Type.Record(text(), text(), { description: "Extra request headers; secrets are never sent here." })),
 	compat: optional(jsonObject),
 	thinking: optional(Type.Object({ minLevel: optional(text()), maxLevel: optional(text()), mode: optional(text()) })),

@@ -189,7 +189,7 @@ export const settings = {
 	"task.budget.maxInputTokens": unset("number", "Ceiling for input tokens."),
 	"task.budget.maxOutputTokens": unset("number", "Ceiling for output tokens."),
 	"task.budget.maxTotalTokens": unset("number", "Ceiling for all tokens."),
-	"task.budget.maxCostUsd": unset("number", "Ceiling for the cost."),
+	"task.budget.maxCostUsd": unset("number", "Ceiling for the cost. A model whose price is not known is refused."),
 	"task.budget.maxToolCalls": unset("number", "Ceiling for tool calls."),
 	"task.budget.maxSubagents": unset("number", "Ceiling for subagents."),
 	"task.budget.warnAtRatio": setting("number", 0.8, "Share of a ceiling at which a warning is given."),

@@ -261,6 +261,8 @@ export interface Model {
 			cacheRead: number;
 			cacheWrite: number;
 		}>;
+		/** Nothing is known of the price of a model that is not listed: the numbers are 0. */
+		unknown?: boolean;
 	};
 	/** Extra request headers; secrets are never sent here. */
 	headers?: Record<string, string>;
@@ -1084,6 +1086,8 @@ export interface GateRequest {
 		inputTokens: number;
 		maxOutputTokens: number;
 		usd: number;
+		/** The model is not listed, so `usd` is 0 and means nothing. */
+		priceUnknown?: boolean;
 	};
 	/** Of `tool` and `subagent`: the call. */
 	toolCallId?: string;

@@ -1,5 +1,5 @@
 /** Which model is asked, and how much it thinks. Choices last as long as the session; nothing is written to settings. */
-import type { ModelCatalogue, ModelWithLevel } from "../agent/contracts.ts";
+import type { ModelCatalogue, ModelProblem, ModelWithLevel } from "../agent/contracts.ts";
 import { CommandError } from "../lib/command-error.ts";
 import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
@@ -18,6 +18,10 @@ export interface ModelChoiceParts {
 	max?: ThinkingLevel;
 	/** Keeps a change in the session's file. */
 	record: (entry: EntryBody) => void;
+}
+
+function refused({ provider, id }: Model, { problem, code }: ModelProblem): CommandError {
+	return code === "price_unknown" ? new CommandError(problem) : new CommandError(`No API key for ${provider}/${id}`, undefined, undefined, problem);
 }
 
 export class ModelChoice {
@@ -61,7 +65,7 @@ export class ModelChoice {
 		if (!model)
 			throw new CommandError(`Model not found: ${provider}/${id}`, undefined, undefined, (await catalogue.guess(provider, id)) || undefined);
 		const problem = await catalogue.problem(model);
-		if (problem) throw new CommandError(`No API key for ${provider}/${id}`, undefined, undefined, problem);
+		if (problem) throw refused(model, problem);
 		this.take({ model });
 		return model;
 	}
@@ -73,9 +77,8 @@ export class ModelChoice {
 		if (round.length < 2) return undefined;
 		const at = round.findIndex(({ model }) => model.provider === this.#model?.provider && model.id === this.#model.id);
 		const next = round[(at + 1) % round.length] as ModelWithLevel;
-		const { provider, id } = next.model;
 		const problem = await this.#parts.catalogue.problem(next.model);
-		if (problem) throw new CommandError(`No API key for ${provider}/${id}`, undefined, undefined, problem);
+		if (problem) throw refused(next.model, problem);
 		this.take(next);
 		return { model: next.model, isScoped: scope !== undefined };
 	}
@@ -95,8 +98,11 @@ export class ModelChoice {
 			const model = await this.#parts.catalogue.findStored(wanted.provider, wanted.id);
 			const name = `${wanted.provider}/${wanted.id}`;
 			if (!model) problem = `Model not found: ${name} (the session file names it, and it is not configured here)`;
-			else if (await this.#parts.catalogue.problem(model)) problem = `No API key for ${name}`;
-			else this.#model = model;
+			else {
+				const refusal = await this.#parts.catalogue.problem(model);
+				if (refusal) problem = refused(model, refusal).message;
+				else this.#model = model;
+			}
 		}
 		this.#wanted = this.#named(word) ?? this.#wanted;
 		this.#level = this.#model ? this.#parts.clamp(this.#model, this.#wanted) : this.#wanted;

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { sharedFileQueue } from "../../src/fleet/file/control.ts";
 import { initialise, openPostgresQueue } from "../../src/fleet/postgres/queue.ts";
+import { Loopback, stream } from "../models/loopback.ts";
+import { spoken } from "../models/wire.ts";
 import { missing } from "../sandbox/support.ts";
 import { testUnless } from "../unless.ts";
 import { postgresPrograms, startCluster } from "./cluster.ts";
@@ -162,3 +164,27 @@ testUnless(!postgresPrograms() && "PostgreSQL is not installed")(
 		expect(await queue.result(runId)).toEqual(result);
 	},
 );
+
+test("a limit in dollars, of a run or of its budget, refuses a model whose price is not known", { timeout: 180_000 }, async () => {
+	const server = await Loopback.start();
+	clean.push(() => server.stop());
+	server.answer(stream(Buffer.from(spoken("anthropic", { text: ["Done."] }))));
+	const fixture = begin();
+	const home = join(fixture.folder, "home");
+	const queue = sharedFileQueue(join(home, "fleet"));
+	await queue.setBudget("team", { maxUsd: 5 });
+	await queue.setBudget("tokens", { maxTokens: 1_000_000 });
+	const unlisted = { provider: "anthropic", model: "anthropic/claude-opus-99" };
+	const runs = await queue.submit([
+		submissionFor(fixture, "own", { spec: { ...unlisted, limits: { usd: 5 } } }),
+		submissionFor(fixture, "team", { budget: "team", spec: unlisted }),
+		submissionFor(fixture, "free", { budget: "tokens", spec: unlisted }),
+	]);
+	const access = { ANTHROPIC_API_KEY: "k-12345678", ANTHROPIC_BASE_URL: server.url };
+	expect(await fixture.work(home, ["--once"], {}, access).exited).toBe(0);
+	const [own, team, free] = await Promise.all(runs.map(({ runId }) => queue.result(runId)));
+	for (const refused of [own, team])
+		expect(refused?.receipt).toMatchObject({ status: "budget", reason: expect.stringContaining("The price of the model is not known") });
+	expect(free?.status).toBe("completed");
+	expect(server.received).toHaveLength(1);
+});

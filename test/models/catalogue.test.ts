@@ -19,7 +19,7 @@ test("the catalogue is whole: every model has an API we speak, a window and pric
 		for (const model of models) {
 			count += 1;
 			expect(await loadApi(model.api), model.id).toBeDefined();
-			const { tiers = [], ...prices } = model.cost;
+			const { tiers = [], unknown: _, ...prices } = model.cost;
 			const numbers = [model.contextWindow, model.maxTokens, ...[prices, ...tiers].flatMap((step) => Object.values(step))];
 			if (!numbers.every((number) => number >= 0) || model.contextWindow < 1000 || model.provider !== name) expect.fail(`${name}/${model.id}`);
 		}

@@ -5,10 +5,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StreamEvent } from "../../src/agent/contracts.ts";
 import type { ModelRegistry, RegistryOptions } from "../../src/models/registry.ts";
 import { apis, routes } from "../../src/models/routes.ts";
+import { scopeModels } from "../../src/models/select.ts";
 import type { Model } from "../../src/protocol/model.ts";
+import type { SettingName } from "../../src/protocol/settings.ts";
 import { type Loopback, refuse, stream } from "./loopback.ts";
 import { RegistryBench } from "./registry-bench.ts";
-import { cassette, ending, open, request } from "./support.ts";
+import { cassette, defaultSetting, ending, open, request } from "./support.ts";
 
 let bench: RegistryBench;
 let userDir: string;
@@ -59,10 +61,10 @@ describe("what can be asked", () => {
 		});
 	});
 
-	test("an unlisted id of a known provider works with stated defaults; an unknown provider does not", async () => {
+	test("an unlisted id of a known provider works, without a relative with stated defaults; an unknown provider does not", async () => {
 		const models = make({ OPENAI_API_KEY: "k-12345" });
-		expect(await models.find("openai", "gpt-99")).toMatchObject({
-			id: "gpt-99",
+		expect(await models.find("openai", "my-deployment")).toMatchObject({
+			id: "my-deployment",
 			api: "openai-responses",
 			contextWindow: 128000,
 			maxTokens: 16384,
@@ -106,8 +108,95 @@ describe("what can be asked", () => {
 		expect(await models.findListed("openai", "gpt-99")).toBeUndefined();
 		expect(await ids()).not.toContain("gpt-99");
 		await models.resolve("openai/gpt-99:low");
-		expect(await models.findListed("openai", "gpt-99")).toMatchObject({ id: "gpt-99", contextWindow: 128000 });
+		expect(await models.findListed("openai", "gpt-99")).toMatchObject({ id: "gpt-99", cost: { unknown: true } });
 		expect(await ids()).toContain("gpt-99");
+	});
+
+	test.each([
+		["anthropic", "claude-opus-4-9", "claude-opus-4-8"],
+		["anthropic", "claude-opus-9", "claude-opus-5-5"],
+		["anthropic", "claude-haiku-9-20270101", "claude-haiku-5-5"],
+		["openai", "gpt-99", "gpt-5.5"],
+		["openai", "gpt-6.2-terra", "gpt-6.1-terra"],
+		["google", "gemini-9-flash", "gemini-3.8-flash"],
+		["openrouter", "anthropic/claude-sonnet-9", "anthropic/claude-sonnet-5.5"],
+		["mistral", "mistral-large-5", "mistral-large-4"],
+	])("%s/%s has the limits and the thinking of %s, and a price that is not known", async (provider, id, relative) => {
+		const models = make({});
+		const { reasoning, input, contextWindow, maxTokens, compat } = await found(models, provider, relative);
+		const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, unknown: true };
+		const unlisted = await found(models, provider, id);
+		expect(unlisted).toMatchObject({ id, reasoning, input, contextWindow, maxTokens, cost });
+		expect(unlisted.compat).toEqual(compat);
+	});
+
+	test.each([
+		["openrouter", "acme/gpt-99", "another vendor's ids"],
+		["groq", "some-model", "another family"],
+		["amazon-bedrock", "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123", "an address without a name"],
+	])("%s/%s has no relative: %s", async (provider, id) => {
+		expect(await found(make({}), provider, id)).toMatchObject({ reasoning: false, contextWindow: 128000, cost: { unknown: true } });
+	});
+
+	test("the price is known where it is: on the list, at the vendor, in the file, in a plan, on one's own machine", async () => {
+		const price = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 };
+		const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+		write({
+			providers: {
+				openai: { modelOverrides: { "gpt-99": { cost: price } }, models: [{ id: "mine", cost: free }, { id: "bare" }] },
+				workshop: { baseUrl: server.url, api: "openai-completions", apiKey: "k-12345678", models: [{ id: "m" }] },
+			},
+		});
+		const models = make({});
+		const cost = async (provider: string, id: string) => (await found(models, provider, id)).cost;
+		expect(await cost("openai", "gpt-99")).toEqual(price);
+		expect(await cost("openai", "mine")).toEqual(free);
+		expect(await cost("openai", "bare")).toEqual({ ...free, unknown: true });
+		expect(await cost("workshop", "m")).toEqual(free);
+		expect(await cost("ollama", "qwen3")).toEqual(free);
+		expect(await cost("qwen-token-plan", "qwen99")).toEqual(free);
+		expect((await cost("amazon-bedrock", "sa.anthropic.claude-opus-5")).unknown).toBeUndefined();
+		expect(await cost("venice", "anything")).toEqual({ ...free, unknown: true });
+	});
+
+	test("a ceiling in dollars refuses a model whose price is not known, wherever it is named", async () => {
+		const setting = ((name: SettingName) => (name === "task.budget.maxCostUsd" ? 5 : defaultSetting(name))) as typeof defaultSetting;
+		const models = make({ OPENAI_API_KEY: "k-12345678" }, { setting });
+		const unlisted = await found(models, "openai", "gpt-99");
+		const refusal = { code: "price_unknown", problem: expect.stringMatching(/^The price of openai\/gpt-99 is not known.*"cost" in .*models\.jsonc/) };
+		expect(await models.refusal(unlisted)).toEqual(refusal);
+		expect(await models.prepare(unlisted)).toEqual(refusal);
+		const events: StreamEvent[] = [];
+		const options = { signal: new AbortController().signal, flow: open, onEvent: (event: StreamEvent) => events.push(event) };
+		await models.stream(request({ model: unlisted }), options);
+		expect(ending(events)).toMatchObject({ type: "error", error: { errorMessage: refusal.problem }, failure: { kind: "permanent" } });
+		expect(server.received).toEqual([]);
+		expect(await models.refusal(await found(models, "openai", "gpt-5.5"))).toBeUndefined();
+		expect(await make({ OPENAI_API_KEY: "k-12345678" }).refusal(unlisted)).toBeUndefined();
+	});
+
+	test.each([
+		["anthropic", "anthropic/claude-opus-4-7", "claude-opus-4-7"],
+		["anthropic", "anthropic/claude-opus-99", "claude-opus-99"],
+		["google", "gemini/gemini-3.8-flash", "gemini-3.8-flash"],
+		["gemini", "google/gemini-3.8-flash", "gemini-3.8-flash"],
+		["openrouter", "openrouter/auto", "openrouter/auto"],
+		["openrouter", "openrouter/anthropic/claude-opus-5.5", "anthropic/claude-opus-5.5"],
+		["openrouter", "openrouter/new-stealth", "openrouter/new-stealth"],
+		["nvidia", "nvidia/nemotron-99", "nvidia/nemotron-99"],
+		["openrouter", "anthropic/claude-opus-99", "anthropic/claude-opus-99"],
+		["ollama", "ollama/qwen3", "qwen3"],
+		["workshop", "workshop/m", "m"],
+		["workshop", "workshop/unlisted", "unlisted"],
+	])("--provider %s --model %s is the model %s, in every place that takes one", async (provider, id, meant) => {
+		write({ providers: { workshop: { baseUrl: server.url, api: "openai-completions", apiKey: "k-12345678", models: [{ id: "m" }] } } });
+		const keys = ["ANTHROPIC", "GEMINI", "OPENROUTER", "NVIDIA"].map((name) => [`${name}_API_KEY`, "k-12345678"]);
+		const models = make(Object.fromEntries(keys));
+		expect(await models.resolve(`${provider}/${id}`)).toMatchObject({ model: { id: meant } });
+		expect(await models.resolve(`${provider}/${id}:high`)).toMatchObject({ model: { id: meant }, level: "high" });
+		expect(await models.find(provider, id)).toMatchObject({ id: meant });
+		expect(await models.findListed(provider, id)).toMatchObject({ id: meant });
+		expect(scopeModels([`${provider}/${id}`], await models.available()).map(({ model }) => model.id)).toEqual([meant]);
 	});
 
 	test("the remedy is named", async () => {

@@ -531,6 +531,8 @@ class ModelCost(_ModelCost, total=False):
     """USD per million tokens."""
 
     tiers: List[ModelCostTiersItem]
+    # Nothing is known of the price of a model that is not listed: the numbers are 0.
+    unknown: bool
 
 
 class ModelThinking(TypedDict, total=False):
@@ -2588,12 +2590,17 @@ class HostToolCancel(TypedDict):
     targetId: str
 
 
-class GateRequestEstimate(TypedDict):
-    """Of `model`: what the request may use at most."""
-
+class _GateRequestEstimate(TypedDict):
     inputTokens: int
     maxOutputTokens: int
     usd: float
+
+
+class GateRequestEstimate(_GateRequestEstimate, total=False):
+    """Of `model`: what the request may use at most."""
+
+    # The model is not listed, so `usd` is 0 and means nothing.
+    priceUnknown: bool
 
 
 class _GateRequest(TypedDict):
