@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Git, GitError } from "../snapshots/git.ts";
-import { onDisk, type RepositoryPath, toText } from "../snapshots/paths.ts";
+import { fromText, onDisk, type RepositoryPath, toText } from "../snapshots/paths.ts";
 import { type RefMove, wantedSince } from "./commit-plan.ts";
 import type { CommitRecord } from "./commit-record.ts";
 import { type CommitPlan, lostCommits, planCommits, planWhole, wholeName } from "./commit-restore.ts";
@@ -154,7 +154,7 @@ export class CommitHistory {
 			all.problems.push(...plan.problems.map((text) => `${name}${text}`));
 			if (plan.steps) all.steps.push(plan.steps);
 			all.restored.push(...plan.restored.map((move) => ({ at, ...move })));
-			all.kept.push(...plan.kept.map((each) => `${name}${each}`));
+			all.kept.push(...plan.kept.map((each) => `${fromText(name)}${each}`));
 			if (plan.steps) all.rewound.moved[at] = plan.restored;
 		}
 		return all;
@@ -224,7 +224,7 @@ export class CommitHistory {
 		const commonDir = place && !("problem" in place) ? place.commonDir : gitDir;
 		const aside = this.#asideOf(id, at) as string;
 		const steps = { ...noSteps({ at, top, gitDir, commonDir }), aside };
-		return { steps, restored: [{ name: wholeName }], kept: [aside], problems: [] };
+		return { steps, restored: [{ name: wholeName }], kept: [fromText(aside)], problems: [] };
 	}
 
 	/** Git in the repository at a directory. */

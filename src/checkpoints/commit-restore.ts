@@ -1,7 +1,7 @@
 /** Brings back what a repository's history lost: all of it or nothing, and never so that a commit is lost by it. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { CommandError } from "../lib/command-error.ts";
 import type { Git } from "../snapshots/git.ts";
 import type { RepositoryPath } from "../snapshots/paths.ts";
@@ -10,7 +10,7 @@ import { type CommitRecord, headCommit, keptRefs, stashCommits, tipsOf } from ".
 import { missingSettings, restoreSettings } from "./commit-settings.ts";
 import { type CommitSteps, noSteps } from "./commit-steps.ts";
 import { type CommitStore, isPartialClone } from "./commit-store.ts";
-import { filesBelow, type GitPlace, textOf } from "./git-place.ts";
+import { filesBelow, type GitPlace, targetOf, textOf } from "./git-place.ts";
 
 export interface CommitPlan {
 	steps: CommitSteps;
@@ -108,7 +108,7 @@ export async function planCommits(
 	const files: CommitSteps["files"] = [];
 	const replace = (path: string, name: string, text?: string) => {
 		const to = join(staging, name);
-		if (text !== undefined) writeFileSync(to, text, { mode: 0o600 });
+		if (text !== undefined) writeFileSync(to, text, { mode: 0o600, encoding: "latin1" });
 		files.push({ path, to, ...(existsSync(path) ? { from: `${to}.before` } : {}) });
 	};
 	if (stashes !== undefined && stashes !== "") replace(join(commonDir, "logs/refs/stash"), "stash", stashes);
@@ -241,18 +241,19 @@ export async function planWhole(
 	{ wanted, target }: Pick<PlanInput, "wanted" | "target">,
 ): Promise<CommitPlan> {
 	const pointer = target.pointer;
-	const gitDir = resolve(top, pointer === undefined ? ".git" : (/^gitdir: (.*?)\n*$/s.exec(pointer)?.[1] ?? ".git"));
-	const steps = { ...noSteps({ at, top, gitDir, commonDir: gitDir }), ...(pointer === undefined ? {} : { pointer }) };
+	const entry = join(top, ".git");
+	const gitDir = (pointer === undefined ? undefined : targetOf(top, pointer)) ?? entry;
+	const steps = { ...noSteps({ at, top, gitDir, commonDir: gitDir }), ...(pointer === undefined || textOf(entry) === pointer ? {} : { pointer }) };
 	const restored: RefMove[] = [{ name: wholeName }];
 	if (pointer !== undefined && existsSync(join(gitDir, "HEAD"))) return { steps, restored, kept: [], problems: [] };
 	if (pointer?.includes("/worktrees/"))
-		return { steps: { ...steps, pointer: "" }, restored: [], kept: [], problems: [`${gitDir} is gone, which belongs to another repository`] };
+		return { steps: noSteps(steps), restored: [], kept: [], problems: [`${gitDir} is gone, which belongs to another repository`] };
 	const whole = join(staging, "whole");
 	for (const name of ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "hooks", "logs/refs"])
 		mkdirSync(join(whole, name), { recursive: true });
 	const write = (name: string, text: string) => {
 		mkdirSync(dirname(join(whole, name)), { recursive: true });
-		writeFileSync(join(whole, name), text);
+		writeFileSync(join(whole, name), text, "latin1");
 	};
 	const refs = present(wanted.refs).sort(([one], [two]) => (one < two ? -1 : 1));
 	write("HEAD", `${wanted.head}\n`);

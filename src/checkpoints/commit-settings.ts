@@ -3,7 +3,7 @@ import { lstatSync, writeFileSync } from "node:fs";
 import { cp, mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Git } from "../snapshots/git.ts";
-import { entries, split } from "../snapshots/paths.ts";
+import { entries, split, toText } from "../snapshots/paths.ts";
 import type { CommitRecord } from "./commit-record.ts";
 import { textOf } from "./git-place.ts";
 
@@ -30,12 +30,12 @@ export async function restoreSettings(
 	if (hooksLeft) await cp(join(gitDir, "hooks"), join(whole, "hooks"), { recursive: true, verbatimSymlinks: true });
 	const all = await settingsOf(git, config, staging);
 	// The working tree of a submodule.
-	const isOwn = ([name, value]: [string, string]) => name === "core.worktree" && pointer !== undefined && resolve(gitDir, value) === top;
+	const isOwn = ([name, value]: [string, string]) => name === "core.worktree" && pointer !== undefined && resolve(gitDir, toText(value)) === top;
 	const back = all.filter((each) => harmless.test(each[0]) || isOwn(each));
-	writeFileSync(join(whole, "config"), left !== undefined && left.trim() !== "" ? left : asConfig(back));
+	writeFileSync(join(whole, "config"), left !== undefined && left.trim() !== "" ? left : asConfig(back), "latin1");
 	const lost = left !== undefined && left.trim() !== "" ? [] : all.filter((each) => !back.includes(each)).map(([name]) => name);
 	return [
-		...(lost.length > 0 ? [`settings that can run programs were not put back: ${[...new Set(lost)].join(", ")}`] : []),
+		...(lost.length > 0 ? [`settings that can run programs were not put back: ${[...new Set(lost)].map(toText).join(", ")}`] : []),
 		...(hooks.length > 0 && !hooksLeft ? [`hooks were not put back: ${hooks.join(", ")}`] : []),
 	];
 }
@@ -43,7 +43,7 @@ export async function restoreSettings(
 async function settingsOf(git: Git, config: string, staging: string): Promise<[string, string][]> {
 	await mkdir(staging, { recursive: true, mode: 0o700 });
 	const file = join(staging, "settings");
-	writeFileSync(file, config, { mode: 0o600 });
+	writeFileSync(file, config, { mode: 0o600, encoding: "latin1" });
 	const { output } = await git.ask(["config", "--file", file, "--no-includes", "-z", "--list"], { codes: [0, 128] });
 	return entries(output).map((each) => {
 		const [name = "", value = "true"] = split(each, "\n");

@@ -4,7 +4,7 @@ import { copyFile, cp, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CommandError } from "../lib/command-error.ts";
 import { type Git, GitError } from "../snapshots/git.ts";
-import { type RepositoryPath, split } from "../snapshots/paths.ts";
+import { type RepositoryPath, split, toText } from "../snapshots/paths.ts";
 import { withoutHooks } from "../snapshots/programs.ts";
 import type { RefMove } from "./commit-plan.ts";
 import { filesBelow, textOf } from "./git-place.ts";
@@ -51,7 +51,7 @@ export async function applyCommits(git: (top: string) => Git, steps: CommitSteps
 		await mkdir(dirname(gitDir), { recursive: true });
 		await moveAll(whole, gitDir);
 	}
-	if (pointer) writeFileSync(entry, pointer, { flag: "wx" });
+	if (pointer) writeFileSync(entry, pointer, { flag: "wx", encoding: "latin1" });
 	if (first.length + last.length + files.length === 0 && !head) return;
 	const safe = await withoutHooks(git(top));
 	await moveRefs(safe, first);
@@ -114,6 +114,8 @@ async function moveRefs(git: Git, moves: readonly RefMove[]): Promise<void> {
 		await git.run(["update-ref", "-m", "rewind", "-z", "--stdin"], { input: lines.join("") });
 	} catch (error) {
 		if (!(error instanceof GitError)) throw error;
+		const lock = /'([^']*\.lock)': File exists/.exec(error.stderr)?.[1];
+		if (lock !== undefined) throw locked(lock);
 		throw new CommandError(`The branches of ${git.cwd} could not be put back: ${error.message}. Nothing was rewound.`);
 	}
 }
@@ -131,8 +133,11 @@ async function headText(git: Git): Promise<string> {
 
 const setHead = (git: Git, to: string) =>
 	to.startsWith("ref: ")
-		? git.run(["symbolic-ref", "-m", "rewind", "HEAD", to.slice(5)])
+		? git.run(["symbolic-ref", "-m", "rewind", "HEAD", toText(to.slice(5))])
 		: git.run(["update-ref", "-m", "rewind", "--no-deref", "HEAD", to]);
+
+const locked = (lock: string) =>
+	new CommandError(`Another git works on ${lock.slice(0, -5)}, or was killed while it did. If none does, remove ${lock}. Nothing was rewound.`);
 
 /** The way git does it: whoever has the lock writes. */
 async function replaceFile(from: string, to: string): Promise<void> {
@@ -142,7 +147,7 @@ async function replaceFile(from: string, to: string): Promise<void> {
 		writeFileSync(lock, readFileSync(from), { flag: "wx" });
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-		throw new CommandError(`Another git works on ${to}, or was killed while it did. If none does, remove ${lock}. Nothing was rewound.`);
+		throw locked(lock);
 	}
 	renameSync(lock, to);
 }

@@ -8,6 +8,7 @@ import { copyFile, mkdir, open, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { type Git, GitError } from "../snapshots/git.ts";
+import { toText } from "../snapshots/paths.ts";
 import { Shadow } from "../snapshots/shadow.ts";
 import { copyStaged } from "../snapshots/take.ts";
 import { type CommitRecord, fingerprintOf, indexPrint, readRecord, tipsOf } from "./commit-record.ts";
@@ -278,7 +279,7 @@ function sizeOf(objects: string, most: number, depth = 0): number {
 	for (const { stats } of filesBelow(objects, ".")) bytes += stats.size;
 	for (const line of (textOf(join(objects, "info/alternates")) ?? "").split("\n")) {
 		if (line !== "" && !line.startsWith("#") && bytes <= most && depth < deepestLoan)
-			bytes += sizeOf(resolve(objects, line), most - bytes, depth + 1);
+			bytes += sizeOf(resolve(objects, toText(line)), most - bytes, depth + 1);
 	}
 	return bytes;
 }

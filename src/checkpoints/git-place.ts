@@ -1,6 +1,7 @@
 /** Finds the git directory of a working tree without running git: a command may have written whatever it is about to lead to. */
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from "node:fs";
 import { join, resolve } from "node:path";
+import { toText } from "../snapshots/paths.ts";
 
 export interface GitPlace {
 	top: string;
@@ -18,12 +19,12 @@ export function gitPlaceAt(top: string, isWithin: (path: string) => boolean): Gi
 	const stats = lstatSync(entry, { throwIfNoEntry: false });
 	if (!stats) return undefined;
 	if (stats.isSymbolicLink()) return { problem: `${entry} is a link` };
-	const pointer = stats.isFile() && stats.size < 65_536 ? readFileSync(entry, "utf8") : undefined;
-	const target = pointer === undefined ? entry : /^gitdir: (.*?)\n*$/s.exec(pointer)?.[1];
-	const gitDir = target === undefined ? undefined : realPathOf(resolve(top, target));
+	const pointer = stats.isFile() && stats.size < 65_536 ? readFileSync(entry, "latin1") : undefined;
+	const target = pointer === undefined ? entry : targetOf(top, pointer);
+	const gitDir = target === undefined ? undefined : realPathOf(target);
 	if (gitDir === undefined) return undefined;
 	const common = textOf(join(gitDir, "commondir"))?.trimEnd();
-	const commonDir = common === undefined ? gitDir : realPathOf(resolve(gitDir, common));
+	const commonDir = common === undefined ? gitDir : realPathOf(resolve(gitDir, toText(common)));
 	if (commonDir === undefined || !isGitDirectory(gitDir, commonDir)) return undefined;
 	if (![gitDir, commonDir].every(isWithin) && !pointsBack(gitDir, top))
 		return { problem: `${entry} leads to ${gitDir}, which says nothing of ${top}` };
@@ -38,9 +39,9 @@ const isGitDirectory = (gitDir: string, commonDir: string) =>
 /** Whether a git directory elsewhere belongs to the working tree: anybody can write a file that leads to it. */
 function pointsBack(gitDir: string, top: string): boolean {
 	const worktree = textOf(join(gitDir, "gitdir"))?.trimEnd();
-	if (worktree !== undefined) return realPathOf(resolve(gitDir, worktree)) === join(top, ".git");
+	if (worktree !== undefined) return realPathOf(resolve(gitDir, toText(worktree))) === join(top, ".git");
 	const submodule = /^\s*worktree\s*=\s*"?(.*?)"?\s*$/im.exec(textOf(join(gitDir, "config")) ?? "")?.[1];
-	return submodule !== undefined && realPathOf(resolve(gitDir, submodule)) === top;
+	return submodule !== undefined && realPathOf(resolve(gitDir, toText(submodule))) === top;
 }
 
 /** Returns the first link among the files that git writes through. */
@@ -77,7 +78,13 @@ function realPathOf(path: string): string | undefined {
 	}
 }
 
-/** Returns undefined where there is no such file. */
+/** Returns one character per byte, and undefined where there is no such file. */
 export function textOf(path: string): string | undefined {
-	return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8") : undefined;
+	return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "latin1") : undefined;
+}
+
+/** Returns where the text of a `.git` file leads. */
+export function targetOf(top: string, pointer: string): string | undefined {
+	const target = /^gitdir: (.*?)\n*$/s.exec(pointer)?.[1];
+	return target === undefined ? undefined : resolve(top, toText(target));
 }

@@ -231,7 +231,7 @@ function inWords({ restored, kept, problems }: HistoryPlan): RewoundHistory | un
 	const more = Math.max(0, restored.length - mostNames) + Math.max(0, kept.length - mostNames);
 	return {
 		restored: shown(restored),
-		...(kept.length > 0 && { kept: kept.slice(0, mostNames) }),
+		...(kept.length > 0 && { kept: kept.slice(0, mostNames).map(toText) }),
 		...(problems.length > 0 && { problems }),
 		...(more > 0 && { more }),
 	};
@@ -239,7 +239,7 @@ function inWords({ restored, kept, problems }: HistoryPlan): RewoundHistory | un
 
 const shown = (moves: HistoryPlan["restored"]): RewoundHistory["restored"] =>
 	moves.slice(0, mostNames).map(({ at, name, from, to }) => ({
-		name,
+		name: toText(name),
 		...(from && { before: from }),
 		...(to && { after: to }),
 		...(at !== "" && { repository: toText(at) }),

@@ -1,11 +1,12 @@
 /** What commands do to a repository's history, and what a rewind brings back: real git. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { RestoreRequest } from "../../src/checkpoints/commit-history.ts";
-import { prepareRestore, type Taken, TreeStore } from "../../src/checkpoints/index.ts";
+import { applyCommits } from "../../src/checkpoints/commit-steps.ts";
+import { prepareRestore, repairRewinds, type Taken, TreeStore } from "../../src/checkpoints/index.ts";
 import { redactor } from "../../src/lib/redact.ts";
 import { Shell } from "../../src/lib/shell/index.ts";
 
@@ -253,4 +254,164 @@ test("a session file that names a place outside takes nothing away from there", 
 	const { history } = await rewind(store, target, { undo: { id: "ab", moved } });
 	expect(history?.steps).toEqual([]);
 	expect(existsSync(join(cwd, "../other/.git"))).toBe(true);
+});
+
+describe("repositories of other kinds", () => {
+	const origin = `mkdir ../origin && cd ../origin && (${seven}); git stash clear; git reset -q --hard; cd ../work`;
+
+	test.each([
+		["a shallow clone", `${origin}; git clone -q --depth 2 file://$PWD/../origin . && git config remote.origin.url x`, "rm -rf .git"],
+		["a shallow clone that lost commits", `${origin}; git clone -q --depth 3 file://$PWD/../origin .`, `git reset -q --hard HEAD~2 && ${gone}`],
+		["a clone that borrows objects", `${origin}; git clone -q --shared ../origin .`, `rm -rf .git`],
+		[
+			"a partial clone",
+			`${origin}; git -C ../origin config uploadpack.allowFilter true; git clone -q --no-local --filter=blob:none file://$PWD/../origin .`,
+			"rm -rf .git",
+		],
+		["one with names of SHA-256", `git init -q --object-format=sha256 -b main . && echo 1 > a.txt && git add . && git commit -qm 1`, "rm -rf .git"],
+		[
+			"one with names of SHA-256 that lost a commit",
+			`git init -q --object-format=sha256 -b main . && for n in 1 2; do echo $n > a.txt; git add .; git commit -qm $n; done`,
+			`git reset -q --hard HEAD~1 && ${gone}`,
+		],
+		[
+			"a linked worktree",
+			`${origin}; git -C ../origin worktree add -q -b tree ../work`,
+			`git reset -q --hard HEAD~1 && git branch -D side && ${gone}`,
+		],
+		["a linked worktree whose .git is gone", `${origin}; git -C ../origin worktree add -q -b tree ../work`, "rm .git"],
+		["one without a commit", "git init -q -b main . && echo 1 > a.txt && git add a.txt", "rm -rf .git"],
+		[
+			"one in the middle of a merge",
+			`${seven}; git reset -q --hard; git checkout -q -b two HEAD~1; echo x > a.txt; git commit -qam two; git merge main; true`,
+			"rm -rf .git/refs/heads/side .git/packed-refs",
+		],
+		["one whose HEAD is a commit", `${seven}; git reset -q --hard; git checkout -q HEAD~2`, "rm -rf .git"],
+		[
+			"one with odd names",
+			`git init -q -b 'ü/x"y' . && touch 'a\nb' && printf 1 > "$(printf 'c\nd')" && git add -A && git commit -qm 1 && git branch 'z$(x)'`,
+			"rm -rf .git",
+		],
+	])("%s", async (_, script, destroy) => {
+		const { cwd, store } = await repository(script);
+		const before = stateOf(cwd);
+		const target = await store.takeAll();
+		expect(target.history).toEqual({ kept: { "": expect.any(String) } });
+		sh(cwd, destroy);
+		const { history } = await rewind(store, target);
+		expect(history?.problems).toEqual([]);
+		expect(stateOf(cwd)).toBe(before);
+	});
+
+	test("a submodule comes back with the repository around it", async () => {
+		const { cwd, store } = await repository(
+			`${origin}; git init -q -b main . && git -c protocol.file.allow=always submodule --quiet add ../origin sub && git commit -qm 1`,
+		);
+		const state = () => stateOf(cwd) + stateOf(join(cwd, "sub")) + sh(cwd, "git submodule status; cat sub/a.txt");
+		const before = state();
+		const target = await store.takeAll();
+		sh(cwd, "echo 2 > sub/a.txt; rm -rf .git");
+		const { history } = await rewind(store, target);
+		expect(history?.problems).toEqual([]);
+		expect(state()).toBe(before);
+	});
+
+	test("an agent in a folder of a repository gets all of it back", async () => {
+		const { cwd, options } = await repository(`${seven}; mkdir sub; echo 1 > sub/x`);
+		const store = await TreeStore.open({ ...options, cwd: join(cwd, "sub") });
+		const before = stateOf(cwd);
+		const target = await store.takeAll();
+		sh(cwd, "rm -rf .git; echo 2 > a.txt");
+		await rewind(await TreeStore.open({ ...options, cwd: join(cwd, "sub") }), target);
+		expect(stateOf(cwd)).toBe(before);
+	});
+
+	test("thousands of branches come back at once, and cost nothing while they stay", async () => {
+		const { cwd, store } = await repository(
+			`${seven}; for n in $(seq 3000); do echo "create refs/heads/b/$n $(git rev-parse main~1)"; done > ../many; git update-ref --stdin < ../many`,
+		);
+		const before = stateOf(cwd);
+		const target = await store.takeAll();
+		sh(cwd, "sed s/create/delete/ ../many | git update-ref --stdin; git branch -D side; git branch b");
+		const { history } = await rewind(store, target);
+		expect(history?.restored).toHaveLength(3001);
+		expect(stateOf(cwd)).toBe(before);
+	});
+});
+
+describe("what is in the way", () => {
+	test.each([
+		["index.lock", "index"],
+		["refs/heads/main.lock", "main"],
+	])("%s stops it with words, and nothing was changed", async (lock, name) => {
+		const { cwd, store } = await repository();
+		const target = await store.takeAll();
+		sh(cwd, `git reset -q --hard HEAD~4; git branch -D side; touch .git/${lock}`);
+		const before = stateOf(cwd);
+		await expect(rewind(store, target)).rejects.toThrow(name);
+		await expect(rewind(store, target)).rejects.toThrow(/Nothing was rewound/);
+		expect(stateOf(cwd)).toBe(before);
+		sh(cwd, `rm .git/${lock}`);
+		await rewind(store, target);
+		expect(sh(cwd, "git log -1 --format=%s")).toBe("7\n");
+	});
+
+	test("links among the files of a repository are not followed", async () => {
+		const { store, root } = await repository();
+		const target = await store.takeAll();
+		sh(root, "mkdir precious; echo mine > precious/heads; cd work; git reset -q --hard HEAD~2; rm -rf .git/logs; ln -s ../../precious .git/logs");
+		const { history } = await rewind(store, target);
+		expect(history?.problems).toEqual([expect.stringMatching(/logs is a link$/)]);
+		expect(readdirSync(join(root, "precious"))).toEqual(["heads"]);
+	});
+});
+
+describe("a rewind that was killed", () => {
+	const seen = (cwd: string) => (existsSync(join(cwd, ".git/HEAD")) ? stateOf(cwd) : sh(cwd, "find .git 2>/dev/null | sort"));
+
+	/** Prepares one and leaves it as a kill would, after some of its steps. */
+	const killed = async (script: string, { steps, files }: { steps: boolean; files: boolean }) => {
+		const all = await repository(`${seven}; git config user.name x`);
+		const { cwd, store, options } = all;
+		const target = await store.takeAll();
+		sh(cwd, script);
+		const before = seen(cwd);
+		const current = await store.takeAll();
+		const history = { target: { history: target.history, time: 0 }, current: current.history, others: [] };
+		const restore = await prepareRestore({ store, current: current.state, target: target.state, except: new Set(), history, sessionFile: undefined });
+		if (files) await restore.apply();
+		else if (steps) for (const each of restore.history?.steps ?? []) await applyCommits((top) => store.commits.git(top), each);
+		const owner = join(store.directory, "rewinds", restore.id, "owner.json");
+		writeFileSync(owner, JSON.stringify({ pid: 2 ** 22 + 1, startTime: "1" }));
+		utimesSync(owner, 1, 1);
+		const other = await TreeStore.open(options);
+		return { ...all, before, current, other };
+	};
+
+	test.each([
+		["with a lost branch", `echo x > a.txt; git reset -q --hard HEAD~3; git stash drop -q; git branch -D side; git tag -f light HEAD`],
+		["with a lost repository", "echo x > a.txt; rm -rf .git"],
+		["with a broken repository", "echo x > a.txt; rm .git/HEAD"],
+		["with a new repository", "echo x > a.txt; git init -q new; git -C new commit -q --allow-empty -m new"],
+	])("%s is undone by the next process, whenever it was killed", async (_, script) => {
+		for (const when of [
+			{ steps: false, files: false },
+			{ steps: true, files: false },
+			{ steps: true, files: true },
+		]) {
+			const { cwd, store, before, current, other } = await killed(script, when);
+			await repairRewinds(other, Date.now());
+			expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe(script.includes("reset") ? "4\n" : "x\n");
+			expect((await other.takeAll()).state).toEqual(current.state);
+			expect(seen(cwd)).toBe(before);
+			expect(readdirSync(join(store.directory, "rewinds"))).toEqual([]);
+		}
+	});
+
+	test("in the middle of putting a repository back stays put back when somebody has committed since", async () => {
+		const { cwd, other } = await killed("rm -rf .git", { steps: true, files: true });
+		sh(cwd, "git commit -qam mine");
+		await repairRewinds(other, Date.now());
+		expect(sh(cwd, "git log -1 --format=%s")).toBe("mine\n");
+	});
 });

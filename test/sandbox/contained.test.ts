@@ -1,4 +1,5 @@
 /** `--contained` as hosts and people meet it: one word in, a real agent in a real sandbox. */
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -76,6 +77,31 @@ describeUnless(missing)("one word", () => {
 		expect(readFileSync(join(machine.work, "kept.txt"), "utf8")).toBe("kept\n");
 		agent.child.stdin.end();
 		await agent.gone;
+	});
+
+	test.each([
+		"rm -rf .git; ls -A .git; true",
+		"git reset -q --hard HEAD~1; git branch -D side; git stash drop -q; git reflog expire --expire=now --all; git gc -q --prune=now; git log --oneline",
+	])("can be taken back with all of its commits: %s", async (destroy) => {
+		const machine = machineOf();
+		const git = (script: string) => execFileSync("sh", ["-c", script], { cwd: machine.work, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+		const name = "-c user.name=a -c user.email=a@b";
+		git(`git ${name} commit -q --allow-empty -m last; git branch side; echo x > x; git add x; git ${name} stash -q`);
+		const state = () =>
+			git("git for-each-ref; git log --format=%H; git stash list; git status --porcelain; git fsck --connectivity-only --no-dangling");
+		const before = state();
+		const agent = machine.start([destroy], contained);
+		agent.send({ id: "1", type: "prompt", message: "go" });
+		await agent.until(({ type }) => type === "agent_settled");
+		agent.send({ id: "2", type: "get_checkpoints" });
+		const [first] = dataOf(await agent.until(({ id }) => id === "2"), "2").checkpoints as { entryId: string }[];
+		agent.send({ id: "3", type: "rewind", entryId: first?.entryId });
+		const { history } = dataOf(await agent.until(({ id }) => id === "3"), "3") as { history: { restored: unknown[]; problems?: string[] } };
+		expect(history.problems).toBeUndefined();
+		expect(history.restored).not.toEqual([]);
+		agent.child.stdin.end();
+		await agent.gone;
+		expect(state()).toBe(before);
 	});
 
 	test("refuses each prompt with one sentence where the machine has no sandbox", async () => {
