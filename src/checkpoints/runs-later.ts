@@ -1,4 +1,5 @@
-/** What of the changes between two states runs later on its own. */
+/** What of the changes between two states runs later on its own, or leads what runs later out of the tree. */
+import { dirname, resolve } from "node:path";
 import { changedInPackage, isPackageFile, type RunsLater, runsLaterByName } from "../lib/runs-later.ts";
 import { below, toText } from "../snapshots/paths.ts";
 import type { Entry } from "../snapshots/shadow.ts";
@@ -12,7 +13,8 @@ export async function runsLaterBetween(store: TreeStore, from: State, to: State)
 	for (const { at, changes } of await store.changes(from, to)) {
 		for (const { path, from: before, to: after } of changes) {
 			// What is gone does not run.
-			const named = after && runsLaterByName(toText(below(at, path)));
+			const whole = toText(below(at, path));
+			const named = after && (runsLaterByName(whole) ?? (await linkOutOf(store, whole, after)));
 			if (!named) continue;
 			const parts = isPackageFile(named.path) ? changedInPackage(await textOf(store, before), await textOf(store, after)) : undefined;
 			if (parts?.length === 0) continue;
@@ -24,6 +26,15 @@ export async function runsLaterBetween(store: TreeStore, from: State, to: State)
 }
 
 const sorted = (found: RunsLater[]) => found.sort((one, two) => (one.path < two.path ? -1 : 1));
+
+const linkMode = "120000";
+
+/** A link out of the tree: a program that saves the file later writes to where the link leads. */
+async function linkOutOf(store: TreeStore, path: string, entry: Entry): Promise<RunsLater | undefined> {
+	if (entry.mode !== linkMode) return undefined;
+	const target = resolve(store.top, dirname(path), (await textOf(store, entry)) ?? "");
+	return target === store.top || target.startsWith(`${store.top}/`) ? undefined : { path, what: "link" };
+}
 
 async function textOf(store: TreeStore, entry: Entry | undefined): Promise<string | undefined> {
 	return entry && toText(await store.shadow.git().run(["cat-file", "blob", entry.oid]));

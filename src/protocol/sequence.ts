@@ -30,7 +30,12 @@ export type RunError = Static<typeof RunError>;
 
 export const RunsLater = shape("RunsLater", "A changed file that runs later without being called by name; see docs/security.md.", {
 	path: text({ description: "Relative to the `root` of `get_changes`." }),
-	what: optional(text({ description: "What of it counts, such as `scripts`; `instructions` for what the next agent reads." })),
+	what: optional(
+		text({
+			description:
+				"What of it counts, such as `scripts`; `instructions` for what the next agent reads; `link` for a link that leads out of the project.",
+		}),
+	),
 });
 
 /** The members of `run_result`. */

@@ -1187,7 +1187,7 @@ export type RunStatus = "completed" | "aborted" | "error" | "budget" | "interrup
 export interface RunsLater {
 	/** Relative to the `root` of `get_changes`. */
 	path: string;
-	/** What of it counts, such as `scripts`; `instructions` for what the next agent reads. */
+	/** What of it counts, such as `scripts`; `instructions` for what the next agent reads; `link` for a link that leads out of the project. */
 	what?: string;
 }
 

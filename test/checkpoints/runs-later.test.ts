@@ -97,6 +97,27 @@ test("a run reports them in its result, and get_changes shows them again", async
 	expect((await agent.getChanges()).runsLater).toBeUndefined();
 });
 
+test("a link that leads out of the project is reported, and one that stays inside is not", async () => {
+	const { agent } = await rewindable({
+		files,
+		replies: [
+			{
+				blocks: [
+					bash(
+						'ln -s ../../outside/.profile src/notes.txt; ln -s /etc/hosts hosts; ln -s "$PWD/src" absolute; ln -s a.ts src/b.ts; ln -s ../src src/up',
+					),
+				],
+			},
+			{ text: "done" },
+		],
+	});
+	await agent.promptAndWait("go");
+	expect((await agent.getChanges()).runsLater).toEqual([
+		{ path: "hosts", what: "link" },
+		{ path: "src/notes.txt", what: "link" },
+	]);
+});
+
 test("what a run changes and changes back is not reported", async () => {
 	const { agent } = await rewindable({
 		files,

@@ -1020,7 +1020,7 @@ class _RunsLater(TypedDict):
 class RunsLater(_RunsLater, total=False):
     """A changed file that runs later without being called by name; see docs/security.md."""
 
-    # What of it counts, such as `scripts`; `instructions` for what the next agent reads.
+    # What of it counts, such as `scripts`; `instructions` for what the next agent reads; `link` for a link that leads out of the project.
     what: str
 
 
