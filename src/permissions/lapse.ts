@@ -4,7 +4,7 @@
  */
 import { lstatSync, readdirSync } from "node:fs";
 import { join, relative } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as passed } from "node:timers/promises";
 import { printableLine } from "../lib/printable.ts";
 import { runsLaterByName } from "../lib/runs-later.ts";
 import type { PermissionLapse } from "../protocol/permissions.ts";
@@ -22,6 +22,8 @@ export interface Look {
 /** A look at more takes too long. */
 const mostFiles = 100_000;
 const filesPerSlice = 2000;
+/** File systems tell times apart that are this long from each other. */
+const tickMs = 20;
 const mostListed = 20;
 const mostNamed = 5;
 
@@ -160,6 +162,7 @@ async function filesBelow(top: string, own: readonly string[]): Promise<Map<stri
 	const found = new Map<string, string>();
 	const directories = [top];
 	let seen = 0;
+	let newest = 0;
 	for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
 		for (const entry of entriesOf(directory)) {
 			if (entry.name === ".git") continue;
@@ -171,10 +174,15 @@ async function filesBelow(top: string, own: readonly string[]): Promise<Map<stri
 			if (entry.isDirectory()) directories.push(path);
 			else {
 				const facts = lstatSync(path, { throwIfNoEntry: false });
-				if (facts) found.set(path, `${facts.ino} ${facts.size} ${facts.ctimeMs}`);
+				if (!facts) continue;
+				found.set(path, `${facts.ino} ${facts.size} ${facts.ctimeMs}`);
+				newest = Math.max(newest, facts.ctimeMs);
 			}
 		}
 	}
+	// A change that follows at once must have another time.
+	const ageMs = Date.now() - newest;
+	if (ageMs < tickMs) await passed(Math.min(tickMs, tickMs - ageMs));
 	return found;
 }
 

@@ -38,8 +38,10 @@ export function isSecret({ secrets, open }: ReadingPlaces, path: string): boolea
 }
 
 /** Whether a path outside the project is one that ordinary work reads. */
-export function isUsual({ home, temporary, open }: ReadingPlaces, path: string): boolean {
+export function isUsual({ home: named, temporary, open }: ReadingPlaces, path: string): boolean {
 	const isIn = (places: readonly string[]) => places.some((place) => isBelow(place, path));
+	// In a container it may be a place that is not anybody's own.
+	const home = named === undefined || named === "/" || temporary.includes(named) ? undefined : named;
 	if (isIn(open)) return true;
 	// A search of what is above the home directory would read it.
 	if (home !== undefined && isBelow(path, home)) return false;

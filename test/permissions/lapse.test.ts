@@ -1,5 +1,5 @@
 /** With `permissions.grantsLapse` an answer for a command that runs files of the project holds until those files change. */
-import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startClient } from "../../src/client/index.ts";
@@ -59,6 +59,16 @@ describe("what has changed", () => {
 		["a new file in a new directory", (cwd) => put(cwd, "x/y/z"), ["x/y/z"]],
 		["a file that is removed", (cwd) => rmSync(join(cwd, "src/b.txt")), ["src/b.txt"]],
 		["a directory that is renamed", (cwd) => renameSync(join(cwd, "src"), join(cwd, "lib")), ["lib/b.txt", "src/b.txt"]],
+		["a file of a package", (cwd) => put(cwd, "node_modules/.bin/tool"), ["node_modules/.bin/tool"]],
+		["a file that becomes executable", (cwd) => chmodSync(join(cwd, "a.txt"), 0o755), ["a.txt"]],
+		[
+			"a file that becomes a link",
+			(cwd) => {
+				rmSync(join(cwd, "a.txt"));
+				symlinkSync("src/b.txt", join(cwd, "a.txt"));
+			},
+			["a.txt"],
+		],
 		["git's own files", (cwd) => put(cwd, ".git/index"), []],
 		["Bowline's own files", (cwd) => writeFileSync(join(cwd, "own.jsonl"), ""), []],
 		[

@@ -43,6 +43,15 @@ test("a home directory among temporary files is a home directory", () => {
 	expect([isUsual(inTmp, "/tmp/home/notes"), isUsual(inTmp, "/tmp"), isUsual(inTmp, "/tmp/other")]).toEqual([false, false, true]);
 });
 
+test.each(["/", "/tmp"])("a home directory of %s, as in a container, does not make everything below it private", (own) => {
+	const container = { ...places, home: own };
+	expect([isUsual(container, "/usr/include/stdio.h"), isUsual(container, "/tmp/build.log"), isUsual(container, "/etc/hosts")]).toEqual([
+		true,
+		true,
+		false,
+	]);
+});
+
 test("credentials are asked about, but for those that a setting names themselves", () => {
 	const opened = { ...places, open: [...places.open, home] };
 	for (const path of [`${home}/.ssh`, `${home}/.ssh/id_rsa`, `${home}/.netrc`]) expect(isSecret(opened, path)).toBe(true);
