@@ -1,8 +1,9 @@
 /** Looks for the files that give the agent instructions. A file that cannot be read never fails the search: it is skipped and reported. */
 import { opendir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, relative, resolve, sep } from "node:path";
+import { basename, join, relative, resolve, sep } from "node:path";
 import { openRegular, readWhole, UnsuitableFile } from "../lib/bounded-file.ts";
+import { isEnvFile } from "../lib/env-files.ts";
 import type { Reading } from "./reading.ts";
 
 /** How a file was found. */
@@ -43,7 +44,10 @@ export async function readText(path: string, reading: Reading, within?: string):
 		const file = await openRegular(path);
 		try {
 			// The checks are about the open file, so that a link which changes meanwhile leads nowhere.
-			if (within !== undefined) requireInside(await realPathOf(path, await file.stat()), await realpath(within));
+			const real = await realPathOf(path, await file.stat());
+			if (within !== undefined) requireInside(real, await realpath(within));
+			// A command can have made the link, to see what the sandbox masks.
+			if (isEnvFile(basename(real)) && !isEnvFile(basename(path))) throw new UnsuitableFile("it is a link to a file of variables");
 			const bytes = await readWhole(file, maxTextBytes);
 			return reading.take("bytes", bytes.length, path) ? bytes.toString("utf8") : undefined;
 		} finally {

@@ -262,6 +262,12 @@ export const settings = {
 		"`hidden`: of the home directory only writable directories, entries of PATH and sandbox.readable are seen.",
 		stricter("shown", "hidden"),
 	),
+	"sandbox.envFiles": choice(
+		["shown", "masked"],
+		"shown",
+		"`masked`: of `.env` and similar files in writable directories, commands and tools see copies with placeholders for the values.",
+		stricter("shown", "masked"),
+	),
 	"sandbox.unixSockets": choice(["own", "none"], "own", "`none`: commands inside cannot make unix sockets at all.", stricter("own", "none")),
 	"sandbox.escalation": choice(
 		["never", "ask"],

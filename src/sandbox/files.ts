@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { notRegular, readFlags } from "../lib/unsuitable-file.ts";
 import { locate } from "./locate.ts";
 import { type Places, placesOf } from "./places.ts";
-import { mayRead, mayWrite, type Verdict, type View } from "./view.ts";
+import { isUnmasked, maskedCopy, mayRead, mayWrite, type Verdict, type View } from "./view.ts";
 
 const directoryFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const mostAttempts = 40;
@@ -73,9 +73,13 @@ export class ConfinedFiles {
 		const located = locate(path, view);
 		if (located.missing.length > 0) throw new Error(`No such file or directory: ${path}`);
 		insist(this.#mayRead(view, located.path), path, "read");
+		const copy = maskedCopy(view, located.path);
+		if (copy) return open(copy.source, readFlags);
 		const file = await open(located.path, readFlags);
 		try {
-			insist(this.#mayRead(view, await this.#places.realPlace(file, located.path)), path, "read");
+			const place = await this.#places.realPlace(file, located.path);
+			insist(this.#mayRead(view, place), path, "read");
+			insist(this.#places.judge(isUnmasked, view, place), path, "read");
 			return file;
 		} catch (error) {
 			await file.close();

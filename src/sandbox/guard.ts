@@ -239,7 +239,13 @@ export class Guard {
 
 const worktreeEntry = /\/\.git\/worktrees\/[^/]+$/;
 
-const watchedIn = ({ protected: paths, placeholders, links }: View) => [...paths, ...placeholders.map(({ path }) => path), ...links];
+/** A program outside that replaces a masked file takes the copy away from commands that run. */
+const watchedIn = ({ protected: paths, placeholders, links, replaced = [] }: View) => [
+	...paths,
+	...placeholders.map(({ path }) => path),
+	...links,
+	...replaced.flatMap(({ path, isMasked }) => (isMasked ? [path] : [])),
+];
 
 function identityOf(path: string): Identity {
 	const facts = look(path);

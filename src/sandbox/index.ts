@@ -3,11 +3,12 @@
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, rmdirSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Confinement, ProgramStart } from "../lib/shell/confinement.ts";
 import type { SandboxState, SandboxUse } from "../protocol/sandbox.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
 import { type Cell, CellError, openCell } from "./cell.ts";
+import type { EnvFiles } from "./env-files.ts";
 import { outsideEnvironment } from "./environment.ts";
 import { ConfinedFiles } from "./files.ts";
 import { Guard } from "./guard.ts";
@@ -62,6 +63,10 @@ export class Sandbox {
 	/** Of copies that subagents work in: each is its own only root. Kept for the repository that each trusts and the placeholders that it made. */
 	#copies = new Map<string, Survey>();
 	#private: string | undefined;
+	/** What the system prompt says of masked files. */
+	#maskingNote: string | undefined;
+	/** How many projects and copies were searched for files to mask. */
+	#maskings = 0;
 	/** What the model is told to read in hidden directories. */
 	readonly #ownReadable: string[] = [];
 	#permissionMode: () => string = () => "full";
@@ -137,7 +142,23 @@ export class Sandbox {
 			return undefined;
 		const [closed] = this.closedGit;
 		const git = closed === undefined ? "" : ` Nothing in that git directory is writable, because ${closed}.`;
-		return `[Ran in a sandbox: ${this.#describe(this.currentMode === "read-only" ? [] : this.#state.writable)}.${git}]`;
+		const masked = this.#maskedIn(output);
+		const copy =
+			masked === undefined
+				? ""
+				: ` ${masked} is a copy with masked values: it cannot be changed, and the folders above it cannot be moved. The user can show the file itself with sandbox.readable.`;
+		return `[Ran in a sandbox: ${this.#describe(this.currentMode === "read-only" ? [] : this.#state.writable)}.${git}${copy}]`;
+	}
+
+	/** The masked file that an output speaks of; any where it may be about one. */
+	#maskedIn(output: string): string | undefined {
+		const files = this.#maskedFiles();
+		return files.find((path) => output.includes(basename(path))) ?? (/busy|Read-only/.test(output) ? files[0] : undefined);
+	}
+
+	#maskedFiles(): string[] {
+		const { replaced = [] } = this.#survey?.ground.envFiles ? this.#survey.readingView() : {};
+		return replaced.flatMap(({ path, isMasked }) => (isMasked ? [path] : []));
 	}
 
 	/** Git directories that cannot be written because of what was in them before any command, each with the reason. */
@@ -147,7 +168,8 @@ export class Sandbox {
 
 	/** The same for the system prompt: it does not change while the session lives. */
 	get description(): string {
-		return this.#describe(this.#state.writable);
+		this.#maskingNote ??= this.#maskedFiles().length === 0 ? "" : ", and files such as .env are copies with masked values";
+		return this.#describe(this.#state.writable) + this.#maskingNote;
 	}
 
 	#describe(writable: readonly string[] = []): string {
@@ -197,13 +219,18 @@ export class Sandbox {
 	}
 
 	/** A directory inside a copy has the whole copy as its root, and not the live tree. */
-	#surveyOf(cwd: string, survey: Survey): Survey {
+	async #surveyOf(cwd: string, survey: Survey): Promise<Survey> {
 		const copies = realPath(join(this.#input.userDirectory, "worktrees"));
 		if (copies === undefined || !isWithin(cwd, copies) || isWithin(survey.ground.cwd, copies)) return survey;
 		const top = [...between(join(cwd, "x"), copies)].reverse().find((path) => look(join(path, ".git"))) ?? cwd;
-		const known = this.#copies.get(top) ?? new Survey({ ...survey.ground, cwd: top, roots: [top] });
-		this.#copies.set(top, known);
-		return known;
+		const known = this.#copies.get(top);
+		if (known) return known;
+		const { envFiles: _, ...ground } = survey.ground;
+		const made = new Survey({ ...ground, cwd: top, roots: [top], ...(await this.#envFiles([top], ground.gitProgram)) });
+		// Another command there may have been faster.
+		const first = this.#copies.get(top) ?? made;
+		this.#copies.set(top, first);
+		return first;
 	}
 
 	/** What file tools may touch; nothing where the session runs without a sandbox. */
@@ -290,6 +317,7 @@ export class Sandbox {
 			isHomeHidden: setting("sandbox.home") === "hidden",
 			variables: env,
 			...(await this.#gitIdentity(gitProgram)),
+			...(await this.#envFiles(roots.roots, gitProgram)),
 			userDirectory: this.#input.userDirectory,
 			path: env.PATH ?? "",
 			hidden: setting("sandbox.hidden"),
@@ -342,7 +370,7 @@ export class Sandbox {
 		const network = setting("sandbox.network");
 		const maxProcesses = setting("sandbox.maxProcesses");
 		const view = async ({ cwd }: Pick<ProgramStart, "cwd"> = survey.ground) => {
-			const place = this.#surveyOf(cwd, survey);
+			const place = await this.#surveyOf(cwd, survey);
 			const git = await place.lookAtGit();
 			const look = () => place.makePlaceholders(place.commandView(this.currentMode === "read-only", git));
 			const current = look();
@@ -509,7 +537,7 @@ export class Sandbox {
 	#removePrivate(): void {
 		const directory = this.#private;
 		if (directory === undefined) return;
-		for (const name of ["tmp", "var-tmp", "filter", "git", "logs/relay.cjs"]) remove(join(directory, name));
+		for (const name of ["tmp", "var-tmp", "filter", "git", "masked", "logs/relay.cjs"]) remove(join(directory, name));
 		removeIfEmpty(join(directory, "logs"));
 		removeIfEmpty(directory);
 		for (const name of readdirSync(dirname(directory))) {
@@ -518,6 +546,15 @@ export class Sandbox {
 			if (facts && Date.now() - facts.mtimeMs > maxAgeMs) remove(other);
 		}
 		removeIfEmpty(dirname(directory));
+	}
+
+	/** Finds the files whose values are masked, before any command can make one. */
+	async #envFiles(roots: readonly string[], git: string | undefined): Promise<{ envFiles?: EnvFiles }> {
+		if (this.#input.setting("sandbox.envFiles") !== "masked") return {};
+		const { EnvFiles } = await import("./env-files.ts");
+		this.#maskings += 1;
+		const directory = join(this.#private as string, "masked", String(this.#maskings));
+		return { envFiles: await EnvFiles.find({ roots, directory, git, home: this.#input.env.HOME }) };
 	}
 
 	/** In a hidden home git would not know who commits. */

@@ -56,6 +56,7 @@ function inLowerCase(view: View): View {
 		shown: lower(view.shown),
 		forbidden: lower(view.forbidden),
 		links: lower(view.links),
+		...(view.replaced && { replaced: named(view.replaced) }),
 		temporary: Object.fromEntries(Object.entries(view.temporary).map((pair) => lower(pair) as [string, string])),
 	};
 }

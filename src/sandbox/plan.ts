@@ -72,7 +72,7 @@ export function mountPlan({ view, sockets, inProc, inRun }: PlanInput): Step[] {
 }
 
 /**
- * Folders above a protected path, up to its root, and kept paths with the folders above them. A mount below a folder does not keep it from being renamed away, with a copy put in its
+ * Folders above a protected path or a replaced file, up to its root, and kept paths with the folders above them. A mount below a folder does not keep it from being renamed away, with a copy put in its
  * place. So each is mounted onto itself before its root is mounted over it: it is on no path that anything looks up, yet the kernel refuses
  * to rename or remove the folder, and renames and hard links across it keep working.
  */
@@ -81,9 +81,10 @@ export function pins({
 	protected: paths,
 	placeholders,
 	kept = [],
-}: Pick<View, "writable" | "protected" | "placeholders" | "kept">): string[] {
+	replaced = [],
+}: Pick<View, "writable" | "protected" | "placeholders" | "kept" | "replaced">): string[] {
 	const pinned = new Set<string>(kept);
-	for (const path of [...paths, ...placeholders.map((placeholder) => placeholder.path), ...kept]) {
+	for (const path of [...paths, ...[...placeholders, ...replaced].map((each) => each.path), ...kept]) {
 		const root = writable.find((each) => isWithin(path, each));
 		if (root !== undefined) for (const folder of between(path, root)) pinned.add(folder);
 	}

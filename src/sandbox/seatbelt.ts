@@ -43,6 +43,8 @@ export function seatbeltProfile({ view, network, proxyPort }: ProfileInput): str
 		...rule("allow", ["file-write*"], [...devices.map(exactly), below("/dev/fd")]),
 		...placeRules(view),
 		...guarded.flatMap((path) => rule("deny", ["file-write*", "file-link"], [below(path), inAnyCase(path)])),
+		// Nothing can be put in their place here. File tools show the copies.
+		...(view.replaced ?? []).flatMap(({ path }) => rule("deny", ["file-read*", "file-write*", "file-link"], [exactly(path), inAnyCase(path)])),
 		...fixed.flatMap((path) => rule("deny", ["file-write-unlink"], [exactly(path)])),
 		...networkRules(network, proxyPort),
 		...rule("deny", ["mach-lookup", "mach-register", "mach-priv*", "appleevent-send"]),

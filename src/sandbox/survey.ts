@@ -5,13 +5,14 @@
 import { mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { askGitForNamedFiles, type GitNamedFile } from "../lib/git-named-files.ts";
+import type { EnvFiles } from "./env-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { type GitTrap, trapsIn } from "./git-traps.ts";
 import { hiddenForRoot, hiddenInHome, movedByVariable, protectedNames, shownInUserDirectory } from "./lists.ts";
 import { entriesOf, follow, inDirectory, inFolder, isCovered, isWithin, linkInside, look, nearest, outermost, realPath } from "./paths.ts";
 import { repositoriesIn } from "./repository-scan.ts";
 import { type PathRule, ruledPaths } from "./ruled-paths.ts";
-import type { HiddenPath, View } from "./view.ts";
+import { type HiddenPath, mayRead, type View } from "./view.ts";
 
 /** What the settings say, and where this session is. */
 export interface Ground {
@@ -26,6 +27,8 @@ export interface Ground {
 	isHomeHidden: boolean;
 	/** Variables of this process: some say where programs keep their keys. */
 	variables?: Readonly<Record<string, string | undefined>>;
+	/** Files of the project whose values are masked. */
+	envFiles?: Pick<EnvFiles, "now">;
 	/** A file of ours that is seen as `~/.gitconfig` in a hidden home: who the user is to git. */
 	gitIdentity?: string;
 	userDirectory: string;
@@ -62,6 +65,9 @@ interface Closing {
 }
 
 type Closed = Pick<GitLayout, "protected" | "placeholders" | "forbidden" | "links">;
+
+/** Directories that are others inside. */
+const elsewhere = ["/tmp", "/var/tmp", "/run", "/dev", "/proc"];
 
 /** Of repositories that a command may have made, no more than this are asked about. */
 const mostAsked = 50;
@@ -144,7 +150,19 @@ export class Survey {
 
 	/** Makes the view for file tools. `reading`: nothing but temporary files may be written. */
 	view(reading = this.ground.mode === "read-only", git?: GitLook): View {
-		return this.#view(reading ? [] : this.ground.roots, [], git);
+		return this.#masking(this.#view(reading ? [] : this.ground.roots, [], git));
+	}
+
+	/** What is hidden or private stays so, and what the user shows is shown as it is. */
+	#masking(view: View): View {
+		const { envFiles, readable } = this.ground;
+		if (!envFiles) return view;
+		const open = [...view.writable, ...view.shown];
+		const isSeen = (path: string) =>
+			mayRead(view, path).allowed && (open.some((outer) => isWithin(path, outer)) || !elsewhere.some((outer) => isWithin(path, outer)));
+		const shown = readable.flatMap((path) => (path === realPath(path) ? path : this.#outOfReach(path)));
+		const masked = envFiles.now().filter(({ path }) => isSeen(path) && !shown.includes(path));
+		return masked.length === 0 ? view : { ...view, replaced: [...(view.replaced ?? []), ...masked] };
 	}
 
 	/** Makes the view for commands, which cannot be asked about one path: what rules deny or ask about is closed to them. */
@@ -166,6 +184,7 @@ export class Survey {
 			hidden: [...view.hidden, ...outermost(hidden).map((path): HiddenPath => ({ path, kind: look(path)?.isDirectory() ? "directory" : "file" }))],
 			protected: outermost([...view.protected, ...closed.protected.filter((path) => !hidden.some((outer) => isWithin(path, outer)))]),
 			forbidden: [...view.forbidden, ...closed.forbidden],
+			...(view.replaced && { replaced: view.replaced.filter(({ path }) => !hidden.some((outer) => isWithin(path, outer))) }),
 			links: [...view.links, ...closed.links],
 		};
 	}

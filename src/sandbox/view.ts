@@ -36,6 +36,8 @@ export interface ReplacedFile {
 	path: string;
 	/** Ours, outside of everything that commands see. */
 	source: string;
+	/** It has placeholders for values: tools see the copy, too, and nothing may write to the file. */
+	isMasked?: true;
 }
 
 /** Kernel interfaces: they show the process that reads, and that would be us. */
@@ -65,6 +67,14 @@ export function mayRead(view: View, path: string): Verdict {
 	return view.writable.some(isShown) || view.shown.some(isShown) ? yes : no("the sandbox hides it");
 }
 
+/** The copy that is seen instead of the file at this real path. */
+export const maskedCopy = ({ replaced = [] }: View, path: string): ReplacedFile | undefined =>
+	replaced.find((each) => each.isMasked === true && each.path === path);
+
+/** Whether what is at this real path is seen as it is. */
+export const isUnmasked = (view: View, path: string): Verdict =>
+	maskedCopy(view, path) ? no("the sandbox masks its values; sandbox.readable shows it as it is") : yes;
+
 /** Whether a tool may write what is at this real path. */
 export function mayWrite(view: View, path: string): Verdict {
 	if (isTemporary(view, path)) return yes;
@@ -73,6 +83,10 @@ export function mayWrite(view: View, path: string): Verdict {
 		return no(`the sandbox lets tools write only in ${places}`);
 	}
 	if (isInside(path, [...view.protected, ...view.placeholders.map((placeholder) => placeholder.path)])) return no("the sandbox protects it");
+	if (maskedCopy(view, path))
+		return no(
+			"the sandbox shows a copy of it with masked values, and writing would destroy the real ones; name it in sandbox.readable to work on the file itself",
+		);
 	if (view.links.includes(path) || isInside(path, view.forbidden)) return no("the sandbox protects it");
 	return isHidden(view, path) && !mayRead(view, path).allowed ? no("the sandbox hides it") : yes;
 }

@@ -10,6 +10,7 @@ export const containedValues = {
 	"sandbox.required": true,
 	"sandbox.network": "off",
 	"sandbox.home": "hidden",
+	"sandbox.envFiles": "masked",
 	"sandbox.git": "write",
 	"sandbox.unixSockets": "own",
 	"sandbox.escalation": "never",

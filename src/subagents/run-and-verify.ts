@@ -1,6 +1,7 @@
 /** The work of one task and the verdict on it: the child runs, then the checks; after a failure perhaps a repair and the checks again. */
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { envFilesIn, otherNamesIn } from "../lib/env-files.ts";
 import { gitPlaceVariables } from "../lib/git-variables.ts";
 import type { BudgetReason } from "../protocol/budget.ts";
 import type { TaskArguments, VerificationResult } from "../protocol/subagents.ts";
@@ -194,10 +195,13 @@ function settingsForCopy({ cwd, environment, setting }: TaskParts, { copy, origi
 	const tops = [original, ...(cwd.endsWith(prefix) ? [cwd.slice(0, cwd.length - prefix.length)] : [])];
 	const home = environment.HOME === undefined || !existsSync(environment.HOME) ? environment.HOME : realpathSync(environment.HOME);
 	const project = { cwds: [...new Set([real, cwd])], home, tops: [...new Set(tops)], copy };
+	const variables = setting("sandbox.envFiles") === "masked" ? envFilesIn([original]) : [];
 	return {
 		"permissions.rules": rulesInCopy(setting("permissions.rules"), project),
 		"sandbox.protected": pathsInCopy(setting("sandbox.protected"), project),
-		"sandbox.hidden": pathsInCopy(setting("sandbox.hidden"), project),
+		"sandbox.readable": pathsInCopy(setting("sandbox.readable"), project),
+		// In the project itself a subagent has no business with them. In the copy they are masked.
+		"sandbox.hidden": [...pathsInCopy([...setting("sandbox.hidden"), ...otherNamesIn(variables)], project), ...variables],
 	};
 }
 

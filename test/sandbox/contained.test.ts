@@ -34,21 +34,25 @@ describeUnless(missing)("one word", () => {
 	test("holds commands and file tools to the project, and the network and the home directory away", async () => {
 		const machine = machineOf();
 		const secret = machine.write("home/.ssh/id_ed25519", "KEY");
+		machine.write("work/.env", "API_KEY=KEY\n");
 		const port = await machine.listen({ port: 0, host: "127.0.0.1" });
 		const { results, frames } = await machine.run(
 			[
 				"echo made > made; cat made",
-				`echo x > ${machine.outside}/made; cat ${secret}; true`,
+				`echo x > ${machine.outside}/made; cat ${secret} .env; true`,
 				`exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3; true`,
 				{ tool: "read", arguments: { path: secret } },
+				{ tool: "read", arguments: { path: ".env" } },
 				{ tool: "write", arguments: { path: join(machine.outside, "written"), content: "x" } },
 			],
 			contained,
 		);
 		expect(results[0]?.text.trim()).toBe("made");
-		expect(results[1]?.text).not.toContain("KEY");
+		expect(results[1]?.text).toContain("API_KEY=masked-by-sandbox\n");
+		expect(results[1]?.text).not.toContain("=KEY");
 		expect(results[2]?.text).not.toContain("hello");
-		expect(results.slice(3).map(({ isError }) => isError)).toEqual([true, true]);
+		expect(results.slice(3).map(({ isError }) => isError)).toEqual([true, false, true]);
+		expect(results[4]?.text).toBe("API_KEY=masked-by-sandbox\n");
 		expect(JSON.stringify(frames)).not.toContain('"KEY');
 		expect(["made", "written"].filter((name) => existsSync(join(machine.outside, name)))).toEqual([]);
 		expect(readFileSync(join(machine.work, "made"), "utf8")).toBe("made\n");
