@@ -35,6 +35,8 @@ export class Doors {
 	context: Asked<"context"> | undefined;
 	payload: Asked<"payload"> | undefined;
 	headers: Asked<"headers"> | undefined;
+	answered: Asked<"answered"> | undefined;
+	raw: Asked<"raw"> | undefined;
 	watch: Asked<"watch"> | undefined;
 	beforeTool: ((call: PendingCall, signal: AbortSignal, check: CheckArguments) => Promise<ToolDecision>) | undefined;
 	afterTool: Asked<"afterTool"> | undefined;
@@ -69,6 +71,12 @@ export class Doors {
 		this.context = someone(at("context"), eachSeesThePrevious);
 		this.payload = someone(at("payload"), eachSeesThePrevious);
 		this.headers = someone(at("headers"), eachSeesThePrevious);
+		this.answered = someone(at("answered"), (all) => (head) => {
+			for (const answered of all) answered(head);
+		});
+		this.raw = someone(at("raw"), (all) => (event) => {
+			for (const raw of all) raw(event);
+		});
 		this.watch = someone(at("watch"), firstCut);
 		this.beforeTool = someone(at("beforeTool"), decideInTurn);
 		this.afterTool = someone(at("afterTool"), changeInTurn);

@@ -34,6 +34,15 @@ export interface ModelProblem {
 	code?: ModelProblemCode;
 }
 
+/** What a request to a provider needs besides its body. */
+export interface Credentials {
+	/** Absent where none is needed. */
+	apiKey?: string;
+	/** Those of `models.jsonc`. */
+	headers: Record<string, string>;
+	baseUrl?: string;
+}
+
 export interface ModelWithLevel {
 	model: Model;
 	level?: ThinkingLevel;

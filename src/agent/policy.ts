@@ -55,6 +55,10 @@ export interface Policy {
 	payload?(payload: unknown, signal: AbortSignal): Promise<unknown>;
 	/** The headers of a request to a provider. Each policy sees the previous one's. */
 	headers?(headers: Record<string, string>, signal: AbortSignal): Promise<Record<string, string>>;
+	/** The head of a provider's answer is there, and its body is not read yet. */
+	answered?(head: ProviderHead): void;
+	/** An event of an answer as the provider sent it; hot, and read twice for this. */
+	raw?(event: ProviderEvent): void;
 	/** Each event of a reply; synchronous and hot. The first text cuts the reply, which then ends `aborted` with it; `settle` decides how to go on. */
 	watch?(event: StreamEvent): string | undefined;
 	/** A call with validated arguments. In order: those that change arguments come first, those that judge them last; the first denial ends it. */
@@ -84,8 +88,21 @@ export interface Halt {
 	run: "finish" | "stop" | "abort";
 }
 
-/** The doors that a provider asks before it sends a request. */
-export type RequestDoors = Readonly<Pick<Policy, "payload" | "headers">>;
+/** The doors around a request to a provider. */
+export type RequestDoors = Readonly<Pick<Policy, "payload" | "headers" | "answered" | "raw">>;
+
+export interface ProviderHead {
+	status: number;
+	/** Names in lower case. */
+	headers: Record<string, string>;
+}
+
+export interface ProviderEvent {
+	provider: string;
+	/** The id. */
+	model: string;
+	data: unknown;
+}
 
 export type PromptSource = "rpc" | "extension";
 

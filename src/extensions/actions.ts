@@ -1,5 +1,5 @@
 /** What extensions need from the session. The app provides it, after loading. */
-import type { ModelCatalogue, Ui } from "../agent/contracts.ts";
+import type { Credentials, ModelWithLevel, Ui } from "../agent/contracts.ts";
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { CustomMessage } from "../protocol/messages.ts";
@@ -12,6 +12,16 @@ export type OwnMessage = Pick<CustomMessage, "customType" | "content" | "display
 
 /** Handlers, tools, providers or commands of extensions. */
 export type Change = "handlers" | "tools" | "providers" | "commands";
+
+/** The models, for code that does not wait: the lists are read before the session begins. */
+export interface KnownModels {
+	/** Those that can be asked. */
+	readonly available: readonly Model[];
+	readonly all: readonly Model[];
+	/** The models that the user named to choose from. */
+	readonly scoped: readonly ModelWithLevel[];
+	credentials(provider: string, model: Model | undefined, signal: AbortSignal): Promise<Credentials | { problem: string }>;
+}
 
 export interface ExtensionActions {
 	ui: Ui;
@@ -31,7 +41,12 @@ export interface ExtensionActions {
 	readonly model: Model | undefined;
 	/** False when the model cannot be asked. */
 	setModel(model: Model): Promise<boolean>;
-	models: Pick<ModelCatalogue, "available" | "find">;
+	models: KnownModels;
+	/** All settings as they are in effect, nested as in a file. */
+	settings(): Record<string, unknown>;
+	isProjectTrusted(): boolean;
+	/** What the process is for. */
+	mode: "rpc" | "json" | "print";
 	getThinkingLevel(): ThinkingLevel;
 	setThinkingLevel(level: ThinkingLevel): void;
 	getActiveTools(): string[];

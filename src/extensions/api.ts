@@ -92,6 +92,8 @@ export interface ExtensionApi {
 	getThinkingLevel(): ThinkingLevel;
 	/** A level that the model does not have becomes the nearest one. */
 	setThinkingLevel(level: ThinkingLevel): void;
+	/** The settings in effect, nested as in a file. A copy. */
+	getSettings(): Record<string, unknown>;
 	/** Adds a provider with its models, as an entry of `models.jsonc` would, or overrides parts of a known one. */
 	registerProvider(name: string, provider: ProviderRegistration): void;
 	/** Removes your own registration. */
@@ -223,12 +225,15 @@ export interface ExtensionContext {
 	/** Fires when the result is no longer awaited: the user aborted, or the session is over. */
 	readonly signal: AbortSignal;
 	readonly sessionManager: SessionManager;
-	readonly modelRegistry: {
-		/** Models that can be asked with the credentials at hand. */
-		getAvailable(): Promise<Model[]>;
-		find(provider: string, id: string): Promise<Model | undefined>;
-	};
+	/** What the process is for: a host drives it (`rpc`), one answer as events (`json`) or as text (`print`). There is no terminal. */
+	readonly mode: "rpc" | "json" | "print";
+	readonly modelRegistry: ModelRegistry;
 	readonly model: Model | undefined;
+	readonly thinkingLevel: ThinkingLevel;
+	/** The models to choose from, of `--models` or the setting `enabledModels`; empty when the user named none. */
+	readonly scopedModels: readonly { model: Model; thinkingLevel?: ThinkingLevel }[];
+	/** Whether code and settings of this project are used. */
+	isProjectTrusted(): boolean;
 	/** Whether no run is going on. */
 	isIdle(): boolean;
 	/** Stops the run. */
@@ -242,6 +247,34 @@ export interface ExtensionContext {
 	/** Compacts the conversation in the background. A current run is aborted first. */
 	compact(options?: CompactOptions): void;
 	getSystemPrompt(): string;
+}
+
+/** The models as they were read when the session began, and when a provider was registered. */
+export interface ModelRegistry {
+	/** Models that can be asked with the credentials at hand. */
+	getAvailable(): Model[];
+	/** Every known model, with a key or without. */
+	getAll(): Model[];
+	find(provider: string, id: string): Model | undefined;
+	/** Whether the model can be asked. */
+	hasConfiguredAuth(model: Model): boolean;
+	/** Always false: there is no login. */
+	isUsingOAuth(model: Model): boolean;
+	/**
+	 * The key for requests of your own; undefined when none is there or needed. It stays out of everything that hosts and session files
+	 * get; what you send elsewhere is yours to guard.
+	 */
+	getApiKey(model: Model): Promise<string | undefined>;
+	getApiKeyForProvider(provider: string): Promise<string | undefined>;
+	/** The key with the headers and the address of `models.jsonc`, or the reason why there is none. */
+	getApiKeyAndHeaders(model: Model): Promise<({ ok: true } & ProviderAuth) | { ok: false; error: string }>;
+	getProviderAuth(provider: string): Promise<ProviderAuth | undefined>;
+}
+
+export interface ProviderAuth {
+	apiKey?: string;
+	headers: Record<string, string>;
+	baseUrl?: string;
 }
 
 export interface ContextUsage {

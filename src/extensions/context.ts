@@ -1,21 +1,31 @@
 /** What handlers get with their event: a view of the session, and the user. */
 import type { CommandContext, CompactOptions, ExtensionContext } from "./api.ts";
 import type { Link } from "./link.ts";
+import { modelRegistry } from "./model-registry.ts";
 import { sessionManager } from "./session-view.ts";
 import { type DialogCall, uiUntil } from "./ui.ts";
 
 export function contextOf(link: Link, path: string, signal: AbortSignal, call?: DialogCall): ExtensionContext {
 	const actions = link.actionsFor("Handling an event");
+	const onUnknown = (member: string) => link.warnOnce(`Extension ${path} uses ui.${member}, which has no effect here.`);
 	return {
-		ui: uiUntil(actions.ui, signal, (member) => link.warnOnce(`Extension ${path} uses ui.${member}, which has no effect here.`), call),
+		ui: uiUntil(actions.ui, signal, { onUnknown, asking: actions.hasUI ? link.asking : undefined }, call),
 		hasUI: actions.hasUI,
 		cwd: actions.cwd,
 		signal,
 		sessionManager: sessionManager(() => actions.sessionView()),
-		modelRegistry: { getAvailable: () => actions.models.available(), find: (provider, id) => actions.models.find(provider, id) },
+		mode: actions.mode,
+		modelRegistry: modelRegistry(link, signal),
 		get model() {
 			return actions.model;
 		},
+		get thinkingLevel() {
+			return actions.getThinkingLevel();
+		},
+		get scopedModels() {
+			return actions.models.scoped.map(({ model, level }) => ({ model, ...(level && { thinkingLevel: level }) }));
+		},
+		isProjectTrusted: () => actions.isProjectTrusted(),
 		isIdle: () => actions.isIdle(),
 		abort: () => link.actionsFor("abort").abort(),
 		hasPendingMessages: () => actions.hasPendingMessages(),

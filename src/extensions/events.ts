@@ -3,7 +3,7 @@ import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { Image, UserContent } from "../protocol/content.ts";
 import type { AgentEvent, EventName } from "../protocol/events.ts";
 import type { AgentMessage, CustomMessage } from "../protocol/messages.ts";
-import type { Model } from "../protocol/model.ts";
+import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { SessionEntry } from "./session-view.ts";
 
 /** The session exists: asked before the first command, and again after the extensions were reloaded. */
@@ -257,6 +257,38 @@ export interface BashOperations {
 	): Promise<{ exitCode: number | null }>;
 }
 
+/** An extension asks the user, and the agent may be waiting for that. Dialogs that overlap are reported once. */
+export interface UiPromptEvent {
+	type: "ui_prompt_start" | "ui_prompt_end";
+	reason: "ui_prompt";
+	kind: "select" | "confirm" | "input" | "editor";
+	title: string;
+}
+
+/** A provider has answered a request; the reply is not read yet. */
+export interface AfterProviderResponseEvent {
+	type: "after_provider_response";
+	status: number;
+	/** Names in lower case. */
+	headers: Record<string, string>;
+}
+
+/** An event of a reply, as the provider sent it. */
+export interface ProviderStreamEvent {
+	type: "provider_stream_event";
+	provider: string;
+	/** The id. */
+	model: string;
+	data: unknown;
+}
+
+/** Another thinking level is used from now on. */
+export interface ThinkingLevelSelectEvent {
+	type: "thinking_level_select";
+	level: ThinkingLevel;
+	previousLevel: ThinkingLevel;
+}
+
 /** Another model was chosen. */
 export interface ModelSelectEvent {
 	type: "model_select";
@@ -297,6 +329,11 @@ export interface ExtensionEvents extends Omit<Wire, "ready" | "extension_error">
 	tool_result: { event: ToolResultEvent; result: ToolResultResult };
 	user_bash: { event: UserBashEvent; result: UserBashResult };
 	model_select: { event: ModelSelectEvent; result: undefined };
+	thinking_level_select: { event: ThinkingLevelSelectEvent; result: undefined };
+	ui_prompt_start: { event: UiPromptEvent; result: undefined };
+	ui_prompt_end: { event: UiPromptEvent; result: undefined };
+	after_provider_response: { event: AfterProviderResponseEvent; result: undefined };
+	provider_stream_event: { event: ProviderStreamEvent; result: undefined };
 }
 
 export type ExtensionEventName = keyof ExtensionEvents;
@@ -335,6 +372,11 @@ export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "
 	tool_result: "question",
 	user_bash: "question",
 	model_select: "fact",
+	thinking_level_select: "fact",
+	ui_prompt_start: "fact",
+	ui_prompt_end: "fact",
+	after_provider_response: "fact",
+	provider_stream_event: "fact",
 	agent_start: "fact",
 	agent_end: "fact",
 	agent_settled: "fact",

@@ -103,6 +103,7 @@ export function extensionApi(own: Registrations, link: Link, commands: () => Com
 		},
 		getThinkingLevel: () => act("getThinkingLevel").getThinkingLevel(),
 		setThinkingLevel: (level) => act("setThinkingLevel").setThinkingLevel(level),
+		getSettings: () => act("getSettings").settings(),
 		registerProvider(name, provider) {
 			requireLoaded("registerProvider");
 			requireThat(typeof name === "string" && name !== "", "registerProvider: name must be a string");

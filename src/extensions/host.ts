@@ -49,6 +49,7 @@ export class ExtensionHost {
 		this.#link = link;
 		this.#isReserved = isReserved;
 		link.onError = onError;
+		link.notify = (fact) => this.notify(fact);
 	}
 
 	/** From now on extensions can act. No fact is reported and no question asked before. */

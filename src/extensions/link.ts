@@ -2,6 +2,7 @@
 import { onAbort } from "../lib/abort.ts";
 import type { ExtensionActions } from "./actions.ts";
 import type { EventBus } from "./api.ts";
+import type { Fact, UiPromptEvent } from "./events.ts";
 
 /** The form sent over the wire in `extension_error`. */
 export interface ExtensionError {
@@ -20,6 +21,10 @@ export class Link {
 	#ended = new AbortController();
 	#listeners = new Map<string, Set<Listener>>();
 	#warned = new Set<string>();
+	/** Reports a fact to all extensions. */
+	notify: (fact: Fact) => void = () => undefined;
+	/** Dialogs that are open. */
+	#dialogs = 0;
 	/** Descriptions of the current waits. */
 	readonly waits = new Set<{ extensionPath: string; what: string }>();
 
@@ -47,6 +52,19 @@ export class Link {
 	bind(actions: ExtensionActions): void {
 		this.#actions = actions;
 	}
+
+	/** Asks the user, and says so to extensions. Dialogs that overlap are one wait. */
+	asking = async <T>(kind: UiPromptEvent["kind"], title: string, dialog: () => Promise<T>): Promise<T> => {
+		const about = { reason: "ui_prompt", kind, title } as const;
+		this.#dialogs += 1;
+		if (this.#dialogs === 1) this.notify({ type: "ui_prompt_start", ...about });
+		try {
+			return await dialog();
+		} finally {
+			this.#dialogs -= 1;
+			if (this.#dialogs === 0) this.notify({ type: "ui_prompt_end", ...about });
+		}
+	};
 
 	report(extensionPath: string, event: string, cause: unknown): void {
 		if (!this.ended.aborted) this.onError({ extensionPath, event, error: textOf(cause) }, cause);

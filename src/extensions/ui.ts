@@ -1,6 +1,7 @@
 /** The host's user, as an extension reaches them. Input is checked, because hosts may be strict; terminal-only members do nothing. */
 import type { DialogOptions, Ui as HostUi } from "../agent/contracts.ts";
 import type { Ui } from "./api.ts";
+import type { Link } from "./link.ts";
 
 const noThemes = { success: false, error: "Theme switching not supported in RPC mode" };
 /** `theme.fg("accent", text)` and similar: returns the text unchanged. */
@@ -24,8 +25,17 @@ const terminalOnly: Record<string, unknown> = {
 /** The call that dialogs belong to. */
 export type DialogCall = Pick<DialogOptions, "toolCallId" | "isBeforeCall">;
 
-/** Dialogs end with the hook that opened them. `onUnknown` is called for members that exist nowhere. */
-export function uiUntil(ui: HostUi, signal: AbortSignal, onUnknown: (member: string) => void, call: DialogCall = {}): Ui {
+export interface UiListeners {
+	/** Called for members that exist nowhere. */
+	onUnknown: (member: string) => void;
+	/** Opens a dialog, and says so; absent where nobody is asked. */
+	asking?: Link["asking"];
+}
+
+const unheard: Link["asking"] = (_, __, dialog) => dialog();
+
+/** Dialogs end with the hook that opened them. */
+export function uiUntil(ui: HostUi, signal: AbortSignal, { onUnknown, asking = unheard }: UiListeners, call: DialogCall = {}): Ui {
 	const until = (options?: DialogOptions): DialogOptions => {
 		const own = options?.signal instanceof AbortSignal ? options.signal : undefined;
 		return { ...options, ...call, signal: own ? AbortSignal.any([signal, own]) : signal };
@@ -33,11 +43,12 @@ export function uiUntil(ui: HostUi, signal: AbortSignal, onUnknown: (member: str
 	const checked: Ui = {
 		select: async (title, choices, options) => {
 			const { labels, descriptions } = choicesOf(choices);
-			return ui.select(String(title), labels, { ...until(options), ...(descriptions && { descriptions }) });
+			return asking("select", String(title), () => ui.select(String(title), labels, { ...until(options), ...(descriptions && { descriptions }) }));
 		},
-		confirm: async (title, message, options) => ui.confirm(String(title), String(message ?? ""), until(options)),
-		input: async (title, placeholder, options) => ui.input(String(title), text(placeholder), until(options)),
-		editor: async (title, prefill, options) => ui.editor(String(title), text(prefill), until(options)),
+		confirm: async (title, message, options) =>
+			asking("confirm", String(title), () => ui.confirm(String(title), String(message ?? ""), until(options))),
+		input: async (title, placeholder, options) => asking("input", String(title), () => ui.input(String(title), text(placeholder), until(options))),
+		editor: async (title, prefill, options) => asking("editor", String(title), () => ui.editor(String(title), text(prefill), until(options))),
 		notify: (message, type) => ui.notify(String(message), oneOf(["info", "warning", "error"], type)),
 		setStatus: (key, words) => ui.setStatus(String(key), text(words)),
 		setWidget(key, lines, options) {

@@ -4,19 +4,24 @@ import { type ExtensionActions, execProgram } from "../extensions/index.ts";
 import type { SlashCommand } from "../prompting/index.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { CustomMessage } from "../protocol/messages.ts";
+import { type SettingName, settings } from "../protocol/settings.ts";
 import type { AcceptedPrompt } from "../session/accepted-prompt.ts";
 import { compactWhenReady } from "../session/compact-when-ready.ts";
 import type { Queued } from "../session/inbox.ts";
 import { contextUsageOf } from "../session/queries.ts";
+import { asWritten, type SettingsView } from "../settings/settings.ts";
 import type { Assembly } from "./assemble.ts";
 import type { Dispatch } from "./dispatch.ts";
+import type { ExtensionModels } from "./extension-models.ts";
 import type { Front } from "./front.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface ActionParts {
 	commands: Pick<Dispatch, "perform">;
 	assembly: Pick<Assembly, "session" | "compaction" | "models" | "sources" | "shells">;
-	workspace: Pick<Workspace, "cwd" | "settings">;
+	/** The models as extensions see them. */
+	known: ExtensionModels;
+	workspace: Pick<Workspace, "cwd" | "settings" | "options">;
 	front: Pick<Front, "ui" | "hasUI" | "sendFailed" | "shutdown">;
 	/** Messages that go with the next prompt. */
 	prefaces: CustomMessage[];
@@ -96,7 +101,10 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 			doors.notice({ type: "model_select", model, previousModel, source: "set" });
 			return true;
 		},
-		models,
+		models: parts.known,
+		settings: () => nestedSettings(workspace.settings),
+		isProjectTrusted: () => workspace.settings.isTrusted,
+		mode: front.hasUI ? "rpc" : workspace.options.mode === "json" ? "json" : "print",
 		getThinkingLevel: () => choice.level,
 		setThinkingLevel: (level) => changing(() => choice.setLevel(level)),
 		getActiveTools: () => sources.active().map(({ name }) => name),
@@ -119,6 +127,23 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 		shutdown: front.shutdown,
 		exec: async (file, args, options) => execProgram(await shells.hostShell(), file, args, options),
 	};
+}
+
+/** As a settings file may hold them. A name that goes on behind the name of another setting keeps its rest in one piece. */
+function nestedSettings(view: Pick<SettingsView, "get">): Record<string, unknown> {
+	const nested: Record<string, unknown> = {};
+	for (const name of Object.keys(settings) as SettingName[]) {
+		const parts = name.split(".");
+		let place = nested;
+		let depth = 0;
+		while (depth < parts.length - 1 && !Object.hasOwn(settings, parts.slice(0, depth + 1).join("."))) {
+			const part = parts[depth++] as string;
+			place[part] ??= {};
+			place = place[part] as Record<string, unknown>;
+		}
+		place[parts.slice(depth).join(".")] = structuredClone(asWritten(view, name));
+	}
+	return nested;
 }
 
 function blocksOf(content: string | UserContent): UserContent {

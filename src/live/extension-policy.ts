@@ -68,6 +68,8 @@ export function extensionPolicy({ host, cwd, prefaces, questions, observe, now }
 	if (host.wants("context")) policy.context = (messages, signal) => host.context(messages, signal);
 	if (host.wants("before_provider_request")) policy.payload = (payload, signal) => host.beforeProviderRequest(payload, signal);
 	if (host.wants("before_provider_headers")) policy.headers = (headers, signal) => host.beforeProviderHeaders(headers, signal);
+	if (host.wants("after_provider_response")) policy.answered = (head) => host.notify({ type: "after_provider_response", ...head });
+	if (host.wants("provider_stream_event")) policy.raw = (event) => host.notify({ type: "provider_stream_event", ...event });
 	if (host.wants("tool_call")) {
 		policy.beforeTool = async (call, signal) => {
 			const answer = await host.toolCall(call, signal);

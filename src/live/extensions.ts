@@ -6,12 +6,14 @@ import { UsageError } from "../lib/usage-error.ts";
 import type { SlashCommand } from "../prompting/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { flags as ownFlags } from "../protocol/flags.ts";
+import type { ThinkingLevel } from "../protocol/levels.ts";
 import type { CustomMessage } from "../protocol/messages.ts";
 import type { UnknownFlag } from "./arguments.ts";
 import type { Assembly } from "./assemble.ts";
 import type { ExtensionCommand } from "./commands/prompting.ts";
 import { type ActionParts, extensionActions } from "./extension-actions.ts";
 import { type LoadedHost, loadHost } from "./extension-loading.ts";
+import { ExtensionModels } from "./extension-models.ts";
 import { extensionPolicy, Questions } from "./extension-policy.ts";
 import type { LiveSession } from "./live-session.ts";
 import type { ToolSource } from "./tool-sources.ts";
@@ -38,6 +40,8 @@ export class Extensions {
 	/** A run has ended, and the session has not settled yet. */
 	#isBetweenRuns = false;
 	#slashCommands: SlashCommand[] = [];
+	/** The thinking level that they were told last. */
+	#level: ThinkingLevel = "off";
 	/** Absent until the session is there. */
 	#session: { emit: (event: AgentEvent) => void; log: Log } | undefined;
 
@@ -112,6 +116,7 @@ export class Extensions {
 		this.#session = { emit: (event) => session.emit(event), log };
 		// Also one without tools runs outside.
 		this.#workspace.sandbox?.listUncovered(() => this.#host.paths.map((path) => `extension ${path}`));
+		const known = new ExtensionModels(models, () => this.#host.providers());
 		const takeProviders = async () => {
 			const providers = this.#host.providers();
 			await models.setProviders(Object.fromEntries(providers));
@@ -142,6 +147,7 @@ export class Extensions {
 		const actions = extensionActions({
 			commands: live.commands,
 			assembly,
+			known,
 			workspace: this.#workspace,
 			front,
 			prefaces: this.#prefaces,
@@ -152,11 +158,18 @@ export class Extensions {
 		actions.changed = (what) => {
 			if (what === "handlers") takePart();
 			if (what === "tools") this.#tools.forget();
-			if (what === "providers") takeProviders().catch((error) => log.error("providers of extensions could not be read", error));
+			const takeAndRead = async () => {
+				await takeProviders();
+				await known.read();
+			};
+			if (what === "providers") takeAndRead().catch((error) => log.error("providers of extensions could not be read", error));
 		};
 		const begin = async () => {
 			takePart();
 			for (const problem of this.#loaded.problems) session.emit({ type: "extension_error", ...problem });
+			// Extensions read the models without waiting.
+			await known.read();
+			this.#level = session.choice.level;
 			this.#host.bind(actions);
 			// Warn about names that are taken before anyone misses something.
 			this.#host.commands();
@@ -194,6 +207,11 @@ export class Extensions {
 		if (event.type === "agent_end") this.#isBetweenRuns = true;
 		else if (event.type === "agent_start" || event.type === "agent_settled") this.#isBetweenRuns = false;
 		else if (event.type === "ready" || event.type === "extension_error") return;
+		else if (event.type === "thinking_level_changed") {
+			const previousLevel = this.#level;
+			this.#level = event.level;
+			if (this.#host.wants("thinking_level_select")) this.#host.notify({ type: "thinking_level_select", level: event.level, previousLevel });
+		}
 		if (this.#host.wants(event.type)) this.#host.notify(event);
 	};
 

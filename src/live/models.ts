@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type {
+	Credentials,
 	ModelCatalogue,
 	ModelProblem,
 	ModelRequest,
@@ -285,6 +286,16 @@ export class Models implements SessionModels, ModelCatalogue {
 
 	async problem(model: Model): Promise<ModelProblem | undefined> {
 		return model.provider === scripted ? undefined : (await this.registry()).refusal(model);
+	}
+
+	/** Every model that is known, with a key or without. */
+	async all(): Promise<Model[]> {
+		return [...this.#named, ...(await (await this.registry()).all())];
+	}
+
+	/** What a request to a model of this provider needs, or why there is none. */
+	async credentials(provider: string, model: Model | undefined, signal: AbortSignal): Promise<Credentials | ModelProblem> {
+		return provider === scripted ? { headers: {} } : (await this.registry()).credentials(provider, model, signal);
 	}
 
 	/** Providers that extensions add. */

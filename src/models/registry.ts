@@ -1,7 +1,7 @@
-/** All models, which of them can be asked, and the one function that asks. There is one per process. Credentials never leave it. */
+/** All models, which of them can be asked, and the one function that asks. There is one per process. Credentials leave it only for extensions that ask. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { ModelAccess, ModelProblem, RequestDoors, StreamFunction } from "../agent/contracts.ts";
+import type { Credentials, ModelAccess, ModelProblem, RequestDoors, StreamFunction } from "../agent/contracts.ts";
 import { readRegularSync } from "../lib/bounded-file-sync.ts";
 import { HttpClient } from "../lib/http/client.ts";
 import { didYouMean } from "../lib/nearest.ts";
@@ -450,6 +450,28 @@ export class ModelRegistry implements ModelAccess {
 		const { Clouds } = await import("./clouds/index.ts");
 		const { env, now } = this.#options;
 		return new Clouds({ env, now, client: this.#client, hold: (secret) => this.#hold(secret), signal: this.#closing.signal });
+	}
+
+	/** What proves who asks, for code that the user trusts with it. Clouds that sign requests have nothing that could be given. */
+	async credentials(provider: string, model: Model | undefined, asked: AbortSignal): Promise<Credentials | ModelProblem> {
+		const name = providerName(provider);
+		const [first] = model ? [] : await this.#providers.of(name);
+		const one = model ?? first?.model;
+		const refusal = one && (await this.refusal(one));
+		if (refusal) return refusal;
+		const entry = one ? await this.#providers.find(name, one.id) : undefined;
+		const signal = AbortSignal.any([asked, this.#closing.signal]);
+		this.#use(name);
+		try {
+			const key = await this.#key(name, signal);
+			const cloud = routes.get(name)?.cloud;
+			if (!key && cloud)
+				return { problem: `${name} has no key that can be given: its requests are signed, or have tokens of a short life.`, code: "no_key" };
+			const headers = entry ? await this.#resolved(entry.headers, signal) : {};
+			return { headers, ...(key && { apiKey: key.value }), ...(entry && { baseUrl: entry.baseUrl }) };
+		} catch (error) {
+			return { problem: this.#noKey(name, `A value of ${this.#path} could not be read: ${(error as Error).message}`), code: "key_failed" };
+		}
 	}
 
 	/** Resolved at each call: a key may have been rotated. */

@@ -1,4 +1,5 @@
 /** The one stream function. It reports every failure of a provider as its last event. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { ModelProblem, ModelRequest, RequestDoors, StreamFunction, StreamOptions } from "../agent/contracts.ts";
 import type { HttpClient, Outcome } from "../lib/http/client.ts";
 import { SseReader } from "../lib/sse.ts";
@@ -137,7 +138,10 @@ class Reply {
 		const call = this.#call(access, module);
 		const sent = module.api.request(call);
 		this.#sent = sent;
-		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks), this.#blocks, module.api.reader);
+		const { provider, id } = access.model;
+		const onEvent = doors?.raw && ((data: unknown) => doors.raw?.({ provider, model: id, data }));
+		const reading = new Reading(module.api.decoder(call, this.#builder, this.#blocks), this.#blocks, module.api.reader, onEvent);
+		const onHead = doors?.answered && ((status: number, given: IncomingHttpHeaders) => doors.answered?.({ status, headers: plainHeaders(given) }));
 		const json = wire(sent.body);
 		// The extension gets a copy: the body shares objects with the conversation.
 		const body = doors?.payload ? JSON.stringify(await doors.payload(JSON.parse(json), signal)) : json;
@@ -152,7 +156,9 @@ class Reply {
 			firstEventTimeoutMs: setting("stream.firstEventTimeoutMs"),
 			idleTimeoutMs: setting("stream.idleTimeoutMs"),
 			onData: (chunk) => reading.push(chunk),
+			...(onHead && { onHead }),
 		});
+		if (outcome.type === "refused") onHead?.(outcome.status, outcome.headers);
 		if (outcome.type !== "refused") this.#onOutcome(outcome, reading);
 		return outcome;
 	}
@@ -273,6 +279,10 @@ function headersOf({ headers }: WireRequest, access: Access): Record<string, str
 	return { "content-type": "application/json", accept: "text/event-stream", "user-agent": "bowline", ...headers, ...access.headers };
 }
 
+function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+	return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])));
+}
+
 /** Amazon names the kind of an error in a header. */
 function errorType(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
 	return /^\w+/.exec(String(headers["x-amzn-errortype"] ?? ""))?.[0];
@@ -293,7 +303,11 @@ class Reading {
 	/** An error that the stream reported outside the format that its API defines. */
 	#error: Ending | undefined;
 
-	constructor(decoder: Decoder, blocks: Blocks, reader: Api["reader"]) {
+	/** Receives every event before it is decoded. */
+	#listener: ((data: unknown) => void) | undefined;
+
+	constructor(decoder: Decoder, blocks: Blocks, reader: Api["reader"], listener?: (data: unknown) => void) {
+		this.#listener = listener;
 		this.#decoder = decoder;
 		this.#blocks = blocks;
 		this.#reader = reader ? reader((data) => this.#onEvent(data, "")) : new SseReader(this.#onEvent, undefined, (text) => this.#onError(text));
@@ -328,6 +342,7 @@ class Reading {
 	}
 
 	#onEvent = (data: string, name: string): void => {
+		if (this.#listener) tellParsed(data, this.#listener);
 		try {
 			this.#decoder.event(data);
 		} catch (error) {
@@ -346,6 +361,17 @@ class Reading {
 		const { text, raw, status } = readError(data);
 		this.#error = { error: text, raw, ...(status === undefined ? {} : { status }) };
 	}
+}
+
+/** What is not JSON, such as a mark at the end, is left out. */
+function tellParsed(data: string, listener: (data: unknown) => void): void {
+	let parsed: unknown;
+	try {
+		parsed = JSON.parse(data);
+	} catch {
+		return;
+	}
+	listener(parsed);
 }
 
 const notStreamed = "The provider answered with a whole reply instead of an event stream; its address or a proxy in front of it does not stream";

@@ -1,11 +1,13 @@
 /** Extensions in the real process: what hostile ones do, and what they can do with the session. */
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { eventKinds } from "../../src/extensions/events.ts";
-import { Agent, type AgentOptions } from "../wire/support/agent.ts";
+import { Agent, type AgentOptions, program } from "../wire/support/agent.ts";
 import type { Frame } from "../wire/support/match.ts";
 import { toScript } from "../wire/support/script.ts";
 
@@ -213,11 +215,149 @@ describe("what extensions can do", () => {
 		expect(bodies).toMatchObject([{ model: "m1", marked: true, key: "Bearer sesame-sesame", mine: "yes" }]);
 	});
 
+	test("the key for requests of their own, which hosts never see", async () => {
+		const seen: unknown[] = [];
+		const server = createServer((request, response) => {
+			seen.push([request.headers.authorization, request.headers["x-team"]]);
+			response.end("summed up");
+		}).listen(0);
+		const { port } = server.address() as AddressInfo;
+		const provider = {
+			baseUrl: `http://127.0.0.1:${port}/v1`,
+			api: "openai-completions",
+			apiKey: "SHOP_KEY",
+			headers: { "x-team": "shop" },
+			models: [{ id: "m1", contextWindow: 10000, maxTokens: 100 }],
+		};
+		const agent = extended(
+			`api.registerProvider('own', ${JSON.stringify(provider)});
+			api.on('session_before_compact', async ({ preparation }, { modelRegistry, signal }) => {
+				const model = modelRegistry.find('own', 'm1');
+				const auth = await modelRegistry.getApiKeyAndHeaders(model);
+				if (!auth.ok) throw new Error(auth.error);
+				const answer = await fetch(auth.baseUrl, { method: 'POST', headers: { ...auth.headers, authorization: 'Bearer ' + auth.apiKey }, signal });
+				return { compaction: { summary: await answer.text(), firstKeptEntryId: preparation.firstKeptEntryId, tokensBefore: preparation.tokensBefore } };
+			});
+			api.registerCommand('key', { async handler(_, { ui, modelRegistry }) {
+				const model = modelRegistry.find('own', 'm1');
+				ui.notify('the key is ' + await modelRegistry.getApiKey(model));
+				ui.notify('of the provider: ' + JSON.stringify(await modelRegistry.getProviderAuth('own')));
+				const other = modelRegistry.getAll().find(({ provider }) => provider === 'openai');
+				ui.notify([modelRegistry.hasConfiguredAuth(model), modelRegistry.hasConfiguredAuth(other), await modelRegistry.getApiKey(other)].join());
+				ui.notify(JSON.stringify(await modelRegistry.getApiKeyAndHeaders(other)));
+				try { await modelRegistry.getApiKey(); } catch (error) { ui.notify(error.message); }
+			} });`,
+			{
+				flags: ["--hermetic", "--set", "compaction.keepRecentTokens=1"],
+				env: { SHOP_KEY: "sesame-open-sesame", OPENAI_API_KEY: "" },
+				script: replies("one", "two"),
+			},
+		);
+		await ask(agent, "prompt", { message: "/key" });
+		await vi.waitFor(() => expect(notices(agent)).toHaveLength(5), 10_000);
+		expect(notices(agent)).toEqual([
+			"the key is [redacted]",
+			`of the provider: {"headers":{"x-team":"shop"},"apiKey":"[redacted]","baseUrl":"http://127.0.0.1:${port}/v1"}`,
+			"true,false,",
+			expect.stringContaining('{"ok":false,"error":"No API key found for openai.'),
+			"modelRegistry: the model must have a provider and an id, as those of getAvailable have",
+		]);
+		for (const message of ["go", "on"]) {
+			await ask(agent, "prompt", { message });
+			await agent.event("agent_settled");
+		}
+		expect((await ask(agent, "compact")).data).toMatchObject({ summary: "summed up" });
+		server.close();
+		expect(seen).toEqual([["Bearer sesame-open-sesame", "shop"]]);
+		expect(JSON.stringify(agent.frames) + agent.stderr).not.toContain("sesame");
+	});
+
+	test("what the process is for, the models to choose from, and the settings in effect", async () => {
+		const report =
+			"[ctx.mode, ctx.thinkingLevel, ctx.scopedModels.map(({ model, thinkingLevel }) => model.id + ':' + thinkingLevel), ctx.isProjectTrusted(), api.getSettings().compaction.enabled, api.getSettings().retry.maxRetries, api.getSettings().todo['reminders.max']]";
+		const flags = ["--set", "retry.maxRetries=7", "--set", "compaction.enabled=false"];
+		const agent = extended(`api.on('session_start', (_, ctx) => ctx.ui.notify(JSON.stringify(${report})));`, {
+			flags: ["--models", "anthropic/claude-opus-5:high", "--approve", ...flags],
+			env: { ANTHROPIC_API_KEY: "sk-ant-test-test" },
+		});
+		await agent.until((frame) => frame.method === "notify");
+		expect(notices(agent)).toEqual(['["rpc","high",["claude-opus-5:high"],true,false,7,3]']);
+		for (const [mode, more] of [
+			["print", ["-p", "hi"]],
+			["json", ["--mode", "json", "hi"]],
+		] as const) {
+			const folder = mkdtempSync(join(tmpdir(), "bowline-test-"));
+			writeFileSync(
+				join(folder, "a.ts"),
+				`export default (api) => api.on('session_start', (_, ctx) => console.log('told', JSON.stringify(${report})));`,
+			);
+			const line = [program, ...more, "--provider", "scripted", "--model", "echo", "--no-session", "--no-approve", "-e", "a.ts", ...flags];
+			const { stderr } = spawnSync(process.execPath, line, {
+				cwd: folder,
+				encoding: "utf8",
+				env: { ...process.env, BOWLINE_DIR: join(folder, "user") },
+			});
+			rmSync(folder, { recursive: true });
+			expect(stderr).toContain(`told ["${mode}","medium",[],false,false,7,3]`);
+		}
+	});
+
+	test("dialogs, levels and answers of providers are reported", async () => {
+		const server = createServer((request, response) => {
+			request.resume();
+			const isFirst = request.headers["x-mine"] === undefined;
+			response.writeHead(isFirst ? 429 : 200, { "content-type": "text/event-stream", "x-limit": "3", "retry-after": "0" });
+			response.end(isFirst ? "slow down" : 'data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
+		}).listen(0);
+		const { port } = server.address() as AddressInfo;
+		const model = { id: "m1", reasoning: true, contextWindow: 10000, maxTokens: 100 };
+		const provider = { baseUrl: `http://127.0.0.1:${port}/v1`, api: "openai-completions", apiKey: "sesame-sesame", models: [model] };
+		const agent = extended(
+			`api.registerProvider('own', ${JSON.stringify(provider)});
+			const told = (...facts) => api.appendEntry('told', facts);
+			let tries = 0;
+			api.on('before_provider_headers', (event) => { if (tries++) event.headers['x-mine'] = 'yes'; });
+			api.on('after_provider_response', ({ status, headers }) => told('answer', status, headers['x-limit']));
+			api.on('provider_stream_event', ({ provider, model, data }) => told('raw', provider, model, data.choices[0].delta.content));
+			api.on('thinking_level_select', ({ level, previousLevel }) => told('level', previousLevel, level));
+			for (const name of ['ui_prompt_start', 'ui_prompt_end']) api.on(name, ({ type, reason, kind, title }) => told(type, reason, kind, title));
+			api.registerCommand('ask', { async handler(_, { ui }) {
+				await Promise.all([ui.confirm('Sure?', 'Really'), ui.input('Name')]);
+				await ui.select('Which?', ['a']);
+			} });`,
+			{ flags: ["--model", "own/m1:low"] },
+		);
+		await ask(agent, "prompt", { message: "go" });
+		await agent.event("agent_settled");
+		server.close();
+		await ask(agent, "set_thinking_level", { level: "high" });
+		await ask(agent, "prompt", { message: "/ask" });
+		for (const answer of [{ confirmed: true }, { value: "Ada" }, { value: "a" }]) {
+			const { id } = await agent.until((frame) => ["confirm", "input", "select"].includes(String(frame.method)));
+			agent.send({ type: "extension_ui_response", id, ...answer });
+		}
+		const told = async () => {
+			const { entries } = (await ask(agent, "get_entries")).data as { entries: { customType?: string; data?: unknown }[] };
+			return entries.flatMap((entry) => (entry.customType === "told" ? [entry.data] : []));
+		};
+		await vi.waitFor(async () => expect(await told()).toHaveLength(8), 10_000);
+		expect(await told()).toEqual([
+			["answer", 429, "3"],
+			["answer", 200, "3"],
+			["raw", "own", "m1", "hi"],
+			["level", "low", "high"],
+			["ui_prompt_start", "ui_prompt", "confirm", "Sure?"],
+			["ui_prompt_end", "ui_prompt", "input", "Name"],
+			["ui_prompt_start", "ui_prompt", "select", "Which?"],
+			["ui_prompt_end", "ui_prompt", "select", "Which?"],
+		]);
+	});
+
 	test("a provider is known, and forgotten, in the same breath", async () => {
 		const provider = { baseUrl: "http://127.0.0.1:9", api: "openai-completions", apiKey: "k", models: [{ id: "m1" }] };
 		const agent = extended(
 			`api.registerCommand('go', { async handler(_, { ui, modelRegistry }) {
-				const known = async () => ui.notify(String((await modelRegistry.find('own', 'm1'))?.id) + (await modelRegistry.getAvailable()).length);
+				const known = async () => ui.notify(String(modelRegistry.find('own', 'm1')?.id) + modelRegistry.getAvailable().length);
 				await known();
 				api.registerProvider('own', ${JSON.stringify(provider)});
 				await known();
