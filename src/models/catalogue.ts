@@ -1,6 +1,5 @@
 /** Models, windows, prices: loaded only when asked for, one provider at a time. */
 
-import { remembered } from "../lib/remembered.ts";
 import type { Model } from "../protocol/model.ts";
 import { readSection } from "./catalogue-format.ts";
 
@@ -14,31 +13,24 @@ export function assumedModel(provider: string, id: string, api: string, baseUrl:
 }
 
 export class Catalogue {
-	#sections: Promise<Map<string, string[]>> | undefined;
 	#models = new Map<string, Model[]>();
 
 	/** Returns the models of a provider's section. Base URLs still hold `{NAME}` parts. */
 	async of(provider: string): Promise<Model[]> {
 		const known = this.#models.get(provider);
 		if (known) return known;
-		this.#sections ??= remembered(loadSections(), () => {
-			this.#sections = undefined;
-		});
-		const models = readSection(provider, (await this.#sections).get(provider) ?? []);
+		const { data } = await import("./catalogue-data.ts");
+		const models = readSection(provider, sectionOf(data, provider));
 		this.#models.set(provider, models);
 		return models;
 	}
 }
 
-async function loadSections(): Promise<Map<string, string[]>> {
-	const { data } = await import("./catalogue-data.ts");
-	const sections = new Map<string, string[]>();
-	let lines: string[] = [];
-	for (const line of data.split("\n")) {
-		if (line.startsWith("# ")) {
-			lines = [];
-			sections.set(line.slice(2), lines);
-		} else lines.push(line);
-	}
-	return sections;
+/** Returns the lines below the head of a section, without splitting the others; none when there is no such section. */
+function sectionOf(data: string, provider: string): string[] {
+	const head = `# ${provider}\n`;
+	const at = data.startsWith(head) ? 0 : data.indexOf(`\n${head}`) + 1;
+	if (at === 0 && !data.startsWith(head)) return [];
+	const end = data.indexOf("\n# ", at);
+	return data.slice(at + head.length, end === -1 ? undefined : end).split("\n");
 }
