@@ -76,14 +76,14 @@ global.anthropic.claude-sonnet-5	Claude Sonnet 5 (Global)	ri	1000000	128000	2 10
 global.anthropic.claude-sonnet-5-5	Claude Sonnet 5.5 (Global)	ri	1000000	128000	2 10 0.1 2.5	off minimal low=low medium=medium high=high xhigh=xhigh max=max
 global.moonshotai.kimi-k3	Kimi K3 (Global)	ri	1048576	128000	3 15 0.3 3.75
 global.moonshotai.kimi-k3.1	Kimi K3.1 Pro Highspeed (Global)	ri	1048576	1048576	4 20 0.2 5
-global.openai.gpt-5.6-luna	GPT-5.6 Luna (Global)	ri	1050000	128000	0.2 1.2 0.02 0.25;272000 0.4 1.8 0.04 0.5	xhigh=xhigh
-global.openai.gpt-5.6-sol	GPT-5.6 Sol (Global)	ri	1050000	128000	4 20 0.4 5;272000 8 30 0.8 10	xhigh=xhigh
-global.openai.gpt-5.6-terra	GPT-5.6 Terra (Global)	ri	1050000	128000	2 12 0.2 2.5;272000 4 18 0.4 5	xhigh=xhigh
-global.openai.gpt-6-astra	GPT-6 Astra (Global)	ri	1050000	128000	10 50 1 12.5;272000 20 75 2 25	xhigh=xhigh
-global.openai.gpt-6-luna	GPT-6 Luna (Global)	ri	1050000	128000	0.1 0.5 0.01 0.125;272000 0.2 0.75 0.02 0.25	xhigh=xhigh
-global.openai.gpt-6-sol	GPT-6 Sol (Global)	ri	1050000	128000	2 10 0.2 2.5;272000 4 15 0.4 5	xhigh=xhigh
-global.openai.gpt-6.1-sol	GPT-6.1 Sol (Global)	ri	1050000	128000	2 10 0.1 2.5;272000 4 15 0.2 5	xhigh=xhigh
-global.openai.gpt-6.1-terra	GPT-6.1 Terra (Global)	ri	1050000	128000	1 5 0.05 1.25;272000 2 7.5 0.1 2.5	xhigh=xhigh
+global.openai.gpt-5.6-luna	GPT-5.6 Luna (Global)	ri	1050000	128000	0.2 1.2 0.02 0.25;272000 0.4 1.8 0.04 0.5	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+global.openai.gpt-5.6-sol	GPT-5.6 Sol (Global)	ri	1050000	128000	4 20 0.4 5;272000 8 30 0.8 10	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+global.openai.gpt-5.6-terra	GPT-5.6 Terra (Global)	ri	1050000	128000	2 12 0.2 2.5;272000 4 18 0.4 5	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+global.openai.gpt-6-astra	GPT-6 Astra (Global)	ri	1050000	128000	10 50 1 12.5;272000 20 75 2 25	off minimal low=low medium=medium high=high xhigh=xhigh max=max
+global.openai.gpt-6-luna	GPT-6 Luna (Global)	ri	1050000	128000	0.1 0.5 0.01 0.125;272000 0.2 0.75 0.02 0.25	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+global.openai.gpt-6-sol	GPT-6 Sol (Global)	ri	1050000	128000	2 10 0.2 2.5;272000 4 15 0.4 5	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+global.openai.gpt-6.1-sol	GPT-6.1 Sol (Global)	ri	1050000	128000	2 10 0.1 2.5;272000 4 15 0.2 5	off minimal low=low medium=medium high=high xhigh=xhigh max=max
+global.openai.gpt-6.1-terra	GPT-6.1 Terra (Global)	ri	1050000	128000	1 5 0.05 1.25;272000 2 7.5 0.1 2.5	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
 global.xai.grok-4.6	Grok 4.6 (Global)	ri	500000	500000	2 6 0.5 0
 global.xai.grok-4.7	Grok 4.7 (Global)	ri	500000	500000	2 6 0.5 0
 global.zai.glm-5.3	GLM-5.3 (Global)	r	1000000	128000	1.68 5.28 0.312 2.1
@@ -93,8 +93,8 @@ google.gemma-4-e2b	Gemma 4 E2B IT	ri	131072	8192	0.04 0.08 0 0
 in.anthropic.claude-haiku-4-5-20251001-v1:0	Claude Haiku 4.5 (India)	ri	200000	64000	1.1 5.5 0.11 1.375
 in.anthropic.claude-opus-5	Claude Opus 5 (India)	ri	1000000	128000	5.5 27.5 0.55 6.875	xhigh=xhigh max=max
 in.anthropic.claude-sonnet-5	Claude Sonnet 5 (India)	ri	1000000	128000	2.2 11 0.22 2.75	xhigh=xhigh max=max
-in.openai.gpt-5.6-luna	GPT-5.6 Luna (India)	ri	1050000	128000	0.22 1.32 0.022 0.275;272000 0.44 1.98 0.044 0.55	xhigh=xhigh
-in.openai.gpt-5.6-terra	GPT-5.6 Terra (India)	ri	1050000	128000	2.2 13.2 0.22 2.75;272000 4.4 19.8 0.44 5.5	xhigh=xhigh
+in.openai.gpt-5.6-luna	GPT-5.6 Luna (India)	ri	1050000	128000	0.22 1.32 0.022 0.275;272000 0.44 1.98 0.044 0.55	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+in.openai.gpt-5.6-terra	GPT-5.6 Terra (India)	ri	1050000	128000	2.2 13.2 0.22 2.75;272000 4.4 19.8 0.44 5.5	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
 jp.amazon.nova-2-lite-v1:0	Nova 2 Lite (JP)	ri	1000000	65535	0.396 3.311 0.099 0.396
 jp.anthropic.claude-haiku-4-5-20251001-v1:0	Claude Haiku 4.5 (JP)	ri	200000	64000	1.1 5.5 0.11 1.375
 jp.anthropic.claude-haiku-5-5	Claude Haiku 5.5 (JP)	ri	1000000	128000	0.11 0.55 0.011 0.1375;100000 0.55 2.75 0.055 0.6875	minimal low=low medium=medium high=high xhigh=xhigh max=max
@@ -128,16 +128,16 @@ nvidia.nemotron-nano-12b-v2	NVIDIA Nemotron Nano 12B v2 VL BF16	i	131072	8192	0.
 nvidia.nemotron-nano-3-30b	NVIDIA Nemotron Nano 3 30B	r	262144	8192	0.06 0.24 0 0
 nvidia.nemotron-nano-9b-v2	NVIDIA Nemotron Nano 9B v2		131072	8192	0.06 0.23 0 0
 nvidia.nemotron-super-3-120b	NVIDIA Nemotron 3 Super 120B A12B	r	262144	131072	0.15 0.65 0 0
-openai.gpt-5.4	GPT-5.4	ri	1000000	128000	2.75 16.5 0.275 0	xhigh=xhigh
-openai.gpt-5.5	GPT-5.5	ri	1000000	128000	5.5 33 0.55 0	xhigh=xhigh
-openai.gpt-5.6-luna	GPT-5.6 Luna	ri	1050000	128000	0.22 1.32 0.022 0.275;272000 0.44 1.98 0.044 0.55	xhigh=xhigh
-openai.gpt-5.6-sol	GPT-5.6 Sol	ri	1050000	128000	4.4 22 0.44 5.5;272000 8.8 33 0.88 11	xhigh=xhigh
-openai.gpt-5.6-terra	GPT-5.6 Terra	ri	1050000	128000	2.2 13.2 0.22 2.75;272000 4.4 19.8 0.44 5.5	xhigh=xhigh
-openai.gpt-6-astra	GPT-6 Astra	ri	1050000	128000	11 55 1.1 13.75;272000 22 82.5 2.2 27.5	xhigh=xhigh
-openai.gpt-6-luna	GPT-6 Luna	ri	1050000	128000	0.11 0.55 0.011 0.1375;272000 0.22 0.825 0.022 0.275	xhigh=xhigh
-openai.gpt-6-sol	GPT-6 Sol	ri	1050000	128000	2.2 11 0.22 2.75;272000 4.4 16.5 0.44 5.5	xhigh=xhigh
-openai.gpt-6.1-sol	GPT-6.1 Sol	ri	1050000	128000	2.2 11 0.11 2.75;272000 4.4 16.5 0.22 5.5	xhigh=xhigh
-openai.gpt-6.1-terra	GPT-6.1 Terra	ri	1050000	128000	1.1 5.5 0.055 1.375;272000 2.2 8.25 0.11 2.75	xhigh=xhigh
+openai.gpt-5.4	GPT-5.4	ri	1000000	128000	2.75 16.5 0.275 0	off=none minimal low=low medium=medium high=high xhigh=xhigh max
+openai.gpt-5.5	GPT-5.5	ri	1000000	128000	5.5 33 0.55 0	off=none minimal low=low medium=medium high=high xhigh=xhigh max
+openai.gpt-5.6-luna	GPT-5.6 Luna	ri	1050000	128000	0.22 1.32 0.022 0.275;272000 0.44 1.98 0.044 0.55	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+openai.gpt-5.6-sol	GPT-5.6 Sol	ri	1050000	128000	4.4 22 0.44 5.5;272000 8.8 33 0.88 11	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+openai.gpt-5.6-terra	GPT-5.6 Terra	ri	1050000	128000	2.2 13.2 0.22 2.75;272000 4.4 19.8 0.44 5.5	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+openai.gpt-6-astra	GPT-6 Astra	ri	1050000	128000	11 55 1.1 13.75;272000 22 82.5 2.2 27.5	off minimal low=low medium=medium high=high xhigh=xhigh max=max
+openai.gpt-6-luna	GPT-6 Luna	ri	1050000	128000	0.11 0.55 0.011 0.1375;272000 0.22 0.825 0.022 0.275	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+openai.gpt-6-sol	GPT-6 Sol	ri	1050000	128000	2.2 11 0.22 2.75;272000 4.4 16.5 0.44 5.5	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+openai.gpt-6.1-sol	GPT-6.1 Sol	ri	1050000	128000	2.2 11 0.11 2.75;272000 4.4 16.5 0.22 5.5	off minimal low=low medium=medium high=high xhigh=xhigh max=max
+openai.gpt-6.1-terra	GPT-6.1 Terra	ri	1050000	128000	1.1 5.5 0.055 1.375;272000 2.2 8.25 0.11 2.75	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
 openai.gpt-oss-120b	gpt-oss-120b	r	131072	131072	0.15 0.6 0 0
 openai.gpt-oss-120b-1:0	gpt-oss-120b	r	131072	128000	0.15 0.6 0 0
 openai.gpt-oss-20b	gpt-oss-20b	r	131072	131072	0.07 0.3 0 0
@@ -183,14 +183,14 @@ us.meta.llama4-scout-17b-instruct-v1:0	Llama 4 Scout 17B Instruct (US)	i	1000000
 us.mistral.pixtral-large-2502-v1:0	Pixtral Large (25.02) (US)	i	128000	8192	2 6 0 0
 us.moonshotai.kimi-k3	Kimi K3 (US)	ri	1048576	128000	3.3 16.5 0.33 4.125
 us.moonshotai.kimi-k3.1	Kimi K3.1 Pro Highspeed (US)	ri	1048576	1048576	4.4 22 0.22 5.5
-us.openai.gpt-5.6-luna	GPT-5.6 Luna (US)	ri	1050000	128000	0.22 1.32 0.022 0.275;272000 0.44 1.98 0.044 0.55	xhigh=xhigh
-us.openai.gpt-5.6-sol	GPT-5.6 Sol (US)	ri	1050000	128000	4.4 22 0.44 5.5;272000 8.8 33 0.88 11	xhigh=xhigh
-us.openai.gpt-5.6-terra	GPT-5.6 Terra (US)	ri	1050000	128000	2.2 13.2 0.22 2.75;272000 4.4 19.8 0.44 5.5	xhigh=xhigh
-us.openai.gpt-6-astra	GPT-6 Astra (US)	ri	1050000	128000	11 55 1.1 13.75;272000 22 82.5 2.2 27.5	xhigh=xhigh
-us.openai.gpt-6-luna	GPT-6 Luna (US)	ri	1050000	128000	0.11 0.55 0.011 0.1375;272000 0.22 0.825 0.022 0.275	xhigh=xhigh
-us.openai.gpt-6-sol	GPT-6 Sol (US)	ri	1050000	128000	2.2 11 0.22 2.75;272000 4.4 16.5 0.44 5.5	xhigh=xhigh
-us.openai.gpt-6.1-sol	GPT-6.1 Sol (US)	ri	1050000	128000	2.2 11 0.11 2.75;272000 4.4 16.5 0.22 5.5	xhigh=xhigh
-us.openai.gpt-6.1-terra	GPT-6.1 Terra (US)	ri	1050000	128000	1.1 5.5 0.055 1.375;272000 2.2 8.25 0.11 2.75	xhigh=xhigh
+us.openai.gpt-5.6-luna	GPT-5.6 Luna (US)	ri	1050000	128000	0.22 1.32 0.022 0.275;272000 0.44 1.98 0.044 0.55	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+us.openai.gpt-5.6-sol	GPT-5.6 Sol (US)	ri	1050000	128000	4.4 22 0.44 5.5;272000 8.8 33 0.88 11	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+us.openai.gpt-5.6-terra	GPT-5.6 Terra (US)	ri	1050000	128000	2.2 13.2 0.22 2.75;272000 4.4 19.8 0.44 5.5	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+us.openai.gpt-6-astra	GPT-6 Astra (US)	ri	1050000	128000	11 55 1.1 13.75;272000 22 82.5 2.2 27.5	off minimal low=low medium=medium high=high xhigh=xhigh max=max
+us.openai.gpt-6-luna	GPT-6 Luna (US)	ri	1050000	128000	0.11 0.55 0.011 0.1375;272000 0.22 0.825 0.022 0.275	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+us.openai.gpt-6-sol	GPT-6 Sol (US)	ri	1050000	128000	2.2 11 0.22 2.75;272000 4.4 16.5 0.44 5.5	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
+us.openai.gpt-6.1-sol	GPT-6.1 Sol (US)	ri	1050000	128000	2.2 11 0.11 2.75;272000 4.4 16.5 0.22 5.5	off minimal low=low medium=medium high=high xhigh=xhigh max=max
+us.openai.gpt-6.1-terra	GPT-6.1 Terra (US)	ri	1050000	128000	1.1 5.5 0.055 1.375;272000 2.2 8.25 0.11 2.75	off=none minimal low=low medium=medium high=high xhigh=xhigh max=max
 us.writer.palmyra-x4-v1:0	Palmyra X4 (US)	r	122880	8192	2.5 10 0 0
 us.writer.palmyra-x5-v1:0	Palmyra X5 (US)	r	1040000	8192	0.6 6 0 0
 us.xai.grok-4.6	Grok 4.6 (US)	ri	500000	500000	2.2 6.6 0.55 0

@@ -65,6 +65,7 @@ test("Mistral, Bedrock, Vertex and Azure are listed whole, with the levels of th
 	});
 	for (const id of ["anthropic.claude-fable-5-2", "us.anthropic.claude-fable-5-2", "global.anthropic.claude-opus-5-5"])
 		expect(await find("amazon-bedrock", id), id).toMatchObject({ api: "bedrock-converse", compat: { thinkingLevelMap: { off: null, max: "max" } } });
+	expect(await find("amazon-bedrock", "us.openai.gpt-5.6-sol")).toMatchObject({ compat: { thinkingLevelMap: { off: "none", max: "max" } } });
 	expect(await find("google-vertex", "claude-fable-5-2")).toMatchObject({ api: "anthropic-vertex" });
 	expect(await find("google-vertex", "claude-haiku-4-5@20251001")).toMatchObject({ contextWindow: 200000 });
 	expect(await find("google-vertex", "claude-haiku-4-5")).toBeUndefined();

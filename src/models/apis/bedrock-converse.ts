@@ -53,6 +53,7 @@ function address(baseUrl: string, id: string): string {
 }
 
 const isClaude = (model: Model) => /claude/i.test(model.id);
+const isGpt = (model: Model) => /\bopenai\.gpt-(?!oss)/i.test(model.id);
 const isNova = (model: Model) => /\bnova-/i.test(model.id);
 
 /** Of `claude-sonnet-4-5-20250929-v1:0` 4.5, of `claude-3-7-sonnet-20250219-v1:0` 3.7; 0 when it is none. */
@@ -71,13 +72,13 @@ function cacheMark({ model, retention, compat }: Call): Json[] {
 
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────────
 
-function assistantBlocks(message: AssistantMessage, isOfClaude: boolean): Json[] {
+function assistantBlocks(message: AssistantMessage, model: Model): Json[] {
 	return message.content.flatMap((block): Json[] => {
 		if (block.type === "text") return block.text.trim() === "" ? [] : [{ text: block.text }];
 		if (block.type === "toolCall") return [{ toolUse: { toolUseId: block.id, name: block.name, input: block.arguments } }];
+		if (block.type === "redactedThinking") return isClaude(model) || isGpt(model) ? [{ reasoningContent: { redactedContent: block.data } }] : [];
 		// Other models take no thinking back: the service refuses what has no signature.
-		if (!isOfClaude) return [];
-		if (block.type === "redactedThinking") return [{ reasoningContent: { redactedContent: block.data } }];
+		if (!isClaude(model)) return [];
 		const { thinking, thinkingSignature: signature } = block;
 		if (signature) return [{ reasoningContent: { reasoningText: { text: thinking, signature } } }];
 		return thinking.trim() === "" ? [] : [{ text: thinking }];
@@ -101,10 +102,9 @@ function imageBlock({ mimeType, data }: Image): Json {
 
 /** The roles must alternate, so neighbours of one role become one message. */
 function messagesOf(call: Call, mark: readonly Json[]): Json[] {
-	const isOfClaude = isClaude(call.model);
-	const knowsErrors = isOfClaude || isNova(call.model);
+	const knowsErrors = isClaude(call.model) || isNova(call.model);
 	const blocksOf = (message: ModelMessage) => {
-		if (message.role === "assistant") return assistantBlocks(message, isOfClaude);
+		if (message.role === "assistant") return assistantBlocks(message, call.model);
 		return message.role === "user" ? saidIn(message.content).map(userBlock) : [resultBlock(message, knowsErrors)];
 	};
 	const turns: { role: "user" | "assistant"; content: Json[] }[] = [];
@@ -150,8 +150,9 @@ function thinkingOf(call: Call): { members: Json; maxTokens: number | undefined 
 		const beta = isBudget && claudeVersion(model.id) >= 4 ? { anthropic_beta: ["interleaved-thinking-2025-05-14"] } : {};
 		return { members: { ...members, ...beta }, maxTokens: limit };
 	}
-	if (!thinks(call)) return { members: {}, maxTokens };
 	const word = effortWord(model, level);
+	if (isGpt(model) && model.reasoning && word !== undefined) return { members: { reasoning: { effort: word } }, maxTokens };
+	if (!thinks(call)) return { members: {}, maxTokens };
 	const effort = word === "minimal" ? "low" : word === "xhigh" || word === "max" ? "high" : word;
 	if (/gpt-oss/i.test(model.id)) return { members: { reasoning_effort: effort }, maxTokens };
 	if (!/nova-2/i.test(model.id)) return { members: {}, maxTokens };

@@ -28,6 +28,8 @@ function ofBedrock(id: string): Kin {
 	const [, area = "", rest = name] = /^(us-gov|us|eu|apac|ap|jp|au|ca|in|sa|me|global)\.(.+)$/.exec(name) ?? [];
 	const others = ["global.", "us.", "eu.", ""].map((prefix) => ({ provider: "amazon-bedrock", id: `${prefix}${rest}` }));
 	const claude = /^anthropic\.(claude-.+)$/.exec(rest)?.[1];
+	const gpt = /^openai\.(gpt-(?!oss).+)$/.exec(rest)?.[1];
+	if (gpt !== undefined) return { same: [...others, { provider: "openai", id: gpt }], priceFactor: 1 };
 	if (claude === undefined) return { same: others, priceFactor: 1 };
 	const isRegional = area !== "" && area !== "global" && !/claude-(?:3|opus-4-1|opus-4-2|sonnet-4-2)/.test(claude);
 	return { same: ofClaude(claude.replace(/-v\d+(?::\d+)?(?::\d+k)?$/, "")), priceFactor: isRegional ? regionalFactor : 1 };

@@ -414,6 +414,19 @@ describe("what is sent", () => {
 		expect(Object.keys(llama)).toEqual(["inferenceConfig", "system", "toolConfig", "messages"]);
 	});
 
+	test("GPT gets its level as OpenAI says it, and its encrypted thinking back", () => {
+		const thinkingLevelMap = { off: "none", minimal: null, low: "low", xhigh: "xhigh", max: "max" };
+		const gpt = asked("us.openai.gpt-5.6-sol", { compat: { thinkingLevelMap } });
+		const high = sent(gpt, history, { level: "high" });
+		expect(high.additionalModelRequestFields).toEqual({ reasoning: { effort: "high" } });
+		expect(JSON.stringify(high)).toContain('{"reasoningContent":{"redactedContent":"c2VjcmV0"}}');
+		expect(JSON.stringify(high)).not.toContain("reasoningText");
+		expect(sent(gpt, history, { level: "off" }).additionalModelRequestFields).toEqual({ reasoning: { effort: "none" } });
+		expect(sent(gpt, history, { level: "xhigh" }).additionalModelRequestFields).toEqual({ reasoning: { effort: "xhigh" } });
+		const always = asked("global.openai.gpt-6-astra", { compat: { thinkingLevelMap: { off: null } } });
+		expect(sent(always, history, { level: "off" })).not.toHaveProperty("additionalModelRequestFields");
+	});
+
 	test("a history with calls names their tools even when there are none to call", () => {
 		expect(sent(asked(opus), history, { tools: [], retention: "none" }).toolConfig).toEqual({
 			tools: [{ toolSpec: { name: "read", description: "Cannot be called any more.", inputSchema: { json: { type: "object", properties: {} } } } }],
