@@ -155,7 +155,7 @@ export class Gate {
 		);
 		const of = (action: SourcedRule["action"]) => compiled.filter(({ rule }) => rule.action === action);
 		this.#book = { deny: of("deny"), ask: of("ask"), allow: of("allow") };
-		this.#lapses = parts.settings.grantsLapse ? new Lapses(parts.ownFiles) : undefined;
+		this.#lapses = parts.settings.grantsLapse ? new Lapses({ roots: parts.place.roots, ownFiles: parts.ownFiles }) : undefined;
 		this.#grants = new Grants({ ...parts.grants, places, newId: parts.newId, now: parts.now, warn: parts.warn });
 	}
 

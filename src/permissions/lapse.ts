@@ -10,6 +10,7 @@ import { runsLaterByName } from "../lib/runs-later.ts";
 import type { PermissionLapse } from "../protocol/permissions.ts";
 import type { Script } from "./command-patterns.ts";
 import type { Grant } from "./grants.ts";
+import { isBelow } from "./path-patterns.ts";
 import { readsOnly } from "./programs.ts";
 
 /** When a directory was looked at: a later look finds what has changed since. */
@@ -30,8 +31,15 @@ const mostNamed = 5;
 /** Whether a script may run files of the project. What is not known does. */
 export const runsProject = ({ commands }: Script): boolean => commands?.every(({ words: [name = "", ...rest] }) => readsOnly(name, rest)) !== true;
 
+export interface LapsePlaces {
+	/** Directories that may be written to without a question, as real paths. A command in one may run files of the others. */
+	roots: () => readonly string[];
+	/** What the real paths of files begin with that Bowline itself writes, such as the one of the session. */
+	ownFiles: () => readonly string[];
+}
+
 export class Lapses {
-	readonly #own: () => readonly string[];
+	readonly #places: LapsePlaces;
 	readonly #trees = new Map<string, Tree>();
 	readonly #given = new Map<string, Look>();
 	/** One look at a time. */
@@ -42,9 +50,8 @@ export class Lapses {
 	/** Calls that an answer covers, with the directory that they run in. */
 	readonly #covered = new Map<string, string>();
 
-	/** `own`: what the paths of files begin with that Bowline itself writes, such as the one of the session. */
-	constructor(own: () => readonly string[]) {
-		this.#own = own;
+	constructor(places: LapsePlaces) {
+		this.#places = places;
 	}
 
 	/** Looks at the files of a directory. */
@@ -106,7 +113,7 @@ export class Lapses {
 	}
 
 	#tree(cwd: string): Tree {
-		const tree = this.#trees.get(cwd) ?? new Tree(cwd, this.#own);
+		const tree = this.#trees.get(cwd) ?? new Tree(cwd, this.#places);
 		this.#trees.set(cwd, tree);
 		return tree;
 	}
@@ -116,25 +123,27 @@ export class Lapses {
 	}
 }
 
-/** The files of one directory, as they were at the last look. */
+/** The files that a command in a directory may run, as they were at the last look. */
 class Tree {
 	readonly #top: string;
-	readonly #own: () => readonly string[];
+	readonly #places: LapsePlaces;
 	#files: Map<string, string> | undefined;
 	#isTooLarge = false;
 	#looks = 0;
 	/** The look that found a file changed, by its path. */
 	readonly #changed = new Map<string, number>();
 
-	constructor(top: string, own: () => readonly string[]) {
+	constructor(top: string, places: LapsePlaces) {
 		this.#top = top;
-		this.#own = own;
+		this.#places = places;
 	}
 
 	/** Returns the number of the look; undefined where there are too many files. */
 	async look(change: "counts" | "is forgiven"): Promise<number | undefined> {
 		if (this.#isTooLarge) return undefined;
-		const now = await filesBelow(this.#top, this.#own());
+		const roots = this.#places.roots();
+		const tops = roots.includes(this.#top) ? roots.filter((root) => !roots.some((outer) => outer !== root && isBelow(outer, root))) : [this.#top];
+		const now = await filesBelow(tops, this.#places.ownFiles());
 		this.#looks += 1;
 		if (!now) {
 			this.#isTooLarge = true;
@@ -158,9 +167,9 @@ class Tree {
  * What tells one state of a file from another: no program can set the time of the last change back. Git's own directories are not files of the
  * project. Undefined for more files than can be looked at.
  */
-async function filesBelow(top: string, own: readonly string[]): Promise<Map<string, string> | undefined> {
+async function filesBelow(tops: readonly string[], own: readonly string[]): Promise<Map<string, string> | undefined> {
 	const found = new Map<string, string>();
-	const directories = [top];
+	const directories = [...tops];
 	let seen = 0;
 	let newest = 0;
 	for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {

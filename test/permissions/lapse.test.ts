@@ -1,6 +1,6 @@
 /** With `permissions.grantsLapse` an answer for a command that runs files of the project holds until those files change. */
 import { chmodSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startClient } from "../../src/client/index.ts";
 import { Script } from "../../src/permissions/command-patterns.ts";
@@ -48,9 +48,10 @@ describe("what has changed", () => {
 	const one = grant("one");
 	async function given(files: Record<string, string> = { "a.txt": "a", "src/b.txt": "b" }) {
 		const cwd = realpathSync(folder(files));
-		const lapses = new Lapses(() => [join(cwd, "own")]);
+		const other = realpathSync(folder());
+		const lapses = new Lapses({ roots: () => [cwd, other, join(cwd, "src")], ownFiles: () => [join(cwd, "own")] });
 		lapses.give(one, await lapses.look(cwd));
-		return { cwd, lapses, changed: async () => ((await lapses.look(cwd)) && lapses.since(one, cwd)).files };
+		return { cwd, other, lapses, changed: async () => ((await lapses.look(cwd)) && lapses.since(one, cwd)).files };
 	}
 
 	test.each<[string, (cwd: string) => void, string[]]>([
@@ -83,6 +84,12 @@ describe("what has changed", () => {
 		change(cwd);
 		expect(await changed()).toEqual(expected);
 		expect(lapses.holds(one, cwd)).toBe(expected.length === 0);
+	});
+
+	test("an additional directory counts, too", async () => {
+		const { cwd, other, changed } = await given();
+		put(other, "lib.js");
+		expect(await changed()).toEqual([relative(cwd, join(other, "lib.js"))]);
 	});
 
 	test("what a covered command writes itself is forgiven, but not what runs next to it", async () => {
