@@ -31,7 +31,9 @@ export const SandboxUse = shape(
 		mode: optional(words("read-only", "workspace-write")),
 		network: optional(words("off", "hosts", "on")),
 		denied: optional(list(text(), { description: "What was refused by name, such as `host a.example:443`." })),
-		note: optional(text({ description: "Why the sandbox may have made the command fail, or why it was rebuilt meanwhile." })),
+		note: optional(
+			text({ description: "Why the sandbox may have made the command fail, why it was rebuilt meanwhile, and what was undone after the command." }),
+		),
 	},
 );
 export type SandboxUse = Static<typeof SandboxUse>;

@@ -567,7 +567,7 @@ export interface SandboxUse {
 	network?: "off" | "hosts" | "on";
 	/** What was refused by name, such as `host a.example:443`. */
 	denied?: string[];
-	/** Why the sandbox may have made the command fail, or why it was rebuilt meanwhile. */
+	/** Why the sandbox may have made the command fail, why it was rebuilt meanwhile, and what was undone after the command. */
 	note?: string;
 }
 

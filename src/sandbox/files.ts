@@ -21,9 +21,12 @@ type ViewFor = (use: "reading" | "writing") => View | Promise<View>;
 export class ConfinedFiles {
 	readonly #viewFor: ViewFor;
 	readonly #places: Places;
+	readonly #onWrite: (path: string) => void;
 
-	constructor(viewFor: ViewFor, platform: NodeJS.Platform = process.platform) {
+	/** `onWrite` is told the real path of each write that is let through. */
+	constructor(viewFor: ViewFor, platform: NodeJS.Platform = process.platform, onWrite: (path: string) => void = () => undefined) {
 		this.#viewFor = viewFor;
+		this.#onWrite = onWrite;
 		this.#places = placesOf(platform);
 	}
 
@@ -124,6 +127,7 @@ export class ConfinedFiles {
 			const folders = missing.length > 0 ? missing.slice(0, -1) : [];
 			const name = missing.at(-1) ?? place.slice(place.lastIndexOf("/") + 1);
 			insist(this.#mayWrite(view, join(place, ...missing)), path, "written");
+			this.#onWrite(join(place, ...missing));
 			const start = missing.length > 0 ? place : place.slice(0, -name.length - 1) || "/";
 			const directory = await this.#enter(start, folders, name, view, path);
 			try {

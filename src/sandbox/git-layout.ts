@@ -24,9 +24,19 @@ export interface GitLayout {
 	links: string[];
 	/** Git directories, or parts of them, that commands may write: see git-traps.ts. */
 	directories: string[];
+	/** Every directory with a configuration and hooks that git would use, of those that commands may write. */
+	stores: string[];
 }
 
-export const emptyLayout = (): GitLayout => ({ writable: [], protected: [], placeholders: [], forbidden: [], links: [], directories: [] });
+export const emptyLayout = (): GitLayout => ({
+	writable: [],
+	protected: [],
+	placeholders: [],
+	forbidden: [],
+	links: [],
+	directories: [],
+	stores: [],
+});
 
 export interface LayoutOptions {
 	/** Directories that may be written to. */
@@ -53,7 +63,20 @@ export function gitLayout(repositories: readonly string[], trusted: readonly str
 			addPointer(layout, entry, pointers[index], trusted.includes(top), pointers, { ...options, isKnown });
 		} else if (facts.isSymbolicLink()) addLink(layout, entry, trusted.includes(top), pointers, options);
 	}
+	const isWritable = (path: string) => [...options.roots, ...layout.writable].some((root) => isWithin(path, root));
+	const stores = new Set<string>();
+	for (const [index, top] of repositories.entries()) addStore(stores, pointers[index] ?? realPath(inDirectory(top, ".git")), isWritable);
+	layout.stores = [...stores];
 	return layout;
+}
+
+/** Also those that git comes to from there: the common directory, and those of submodules. */
+function addStore(stores: Set<string>, directory: string | undefined, isWritable: (path: string) => boolean): void {
+	if (directory === undefined || stores.has(directory) || !isWritable(directory) || !look(directory)?.isDirectory()) return;
+	stores.add(directory);
+	const common = textOf(inDirectory(directory, "commondir"));
+	if (common !== undefined) addStore(stores, realPath(resolve(directory, common)), isWritable);
+	for (const module of modulesIn(inDirectory(directory, "modules"), 0)) addStore(stores, module, isWritable);
 }
 
 type Pointers = readonly (string | undefined)[];
@@ -110,15 +133,19 @@ function addWorktreeFiles(layout: GitLayout, entry: string): void {
 
 /** Git directories of submodules; their names may have slashes. */
 function addModules(layout: GitLayout, directory: string, depth: number): void {
-	if (depth >= deepestModule) return;
-	for (const name of namesIn(directory)) {
-		const module = inDirectory(directory, name);
-		if (!look(module)?.isDirectory()) continue;
-		if (look(inDirectory(module, "HEAD"))) {
-			addOwnFiles(layout, module);
-			addModules(layout, inDirectory(module, "modules"), depth + 1);
-		} else addModules(layout, module, depth + 1);
+	for (const module of modulesIn(directory, depth)) {
+		addOwnFiles(layout, module);
+		addModules(layout, inDirectory(module, "modules"), depth + 1);
 	}
+}
+
+function modulesIn(directory: string, depth: number): string[] {
+	if (depth >= deepestModule) return [];
+	return namesIn(directory).flatMap((name) => {
+		const module = inDirectory(directory, name);
+		if (!look(module)?.isDirectory()) return [];
+		return look(inDirectory(module, "HEAD")) ? [module] : modulesIn(module, depth + 1);
+	});
 }
 
 /** `.git` is a file: a linked worktree or a submodule. The file itself may not be written. */

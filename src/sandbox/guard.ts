@@ -1,28 +1,41 @@
 /**
- * Three things that no mount can stop. A name that must not appear: `.git/commondir` leads git to another configuration. A protected file that a
- * program outside replaces by a rename, as `git config` does: its mount is gone then, and the new file can be written inside. And what git outside
- * would act on later, see git-traps.ts. So the folders of protected paths are watched for as long as anything may run inside, and looked at before
+ * Four things that no mount can stop. A name that must not appear: `.git/commondir` leads git to another configuration. A protected file that a
+ * program outside replaces by a rename, as `git config` does: its mount is gone then, and the new file can be written inside. What git outside
+ * would act on later, see git-traps.ts. And what programs would open on their own, see leavings.ts. So the folders of protected paths are watched for as long as anything may run inside, and looked at before
  * and after each command; git directories are searched after each command and at the end.
  */
-import { copyFileSync, cpSync, type FSWatcher, mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, watch, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { copyFileSync, type FSWatcher, readlinkSync, symlinkSync, watch, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isOpenedByPrograms } from "../lib/protected-names.ts";
 import type { EnclosureFacts } from "../lib/shell/confinement.ts";
 import { type GitTrap, withoutTraps } from "./git-traps.ts";
-import { follow, inFolder, look } from "./paths.ts";
+import { modeOf, restoreModes, type Standing, type Undone } from "./leavings.ts";
+import { look } from "./paths.ts";
+import type { Quarantine } from "./quarantine.ts";
 import type { View } from "./view.ts";
 
 export interface GuardParts {
 	/** Where names that must not appear are moved to. */
-	quarantine: string;
+	quarantine: Quarantine;
 	/** Ends everything inside. */
 	endAll: () => Promise<void>;
-	now: () => number;
-	gitTraps: () => readonly GitTrap[];
+	/** Whether a program goes on inside after its command. */
+	hasBackground: () => Promise<boolean>;
+	/** Searches the project. */
+	inspect: () => { traps: readonly GitTrap[]; standing: Standing };
+	undo: (before: Standing, now: Standing, onMove: (path: string) => void) => Promise<Undone>;
 	/** From now on no git directory may be written: one cannot be searched. */
 	giveUp: () => void;
 }
 
 const searchDelayMs = 100;
+/** More are counted. */
+const mostTold = 5;
+
+interface Running {
+	view: View;
+	breach?: string;
+}
 
 /** What is at a path: a link is known by where it leads, everything else by its number on the disk. */
 type Identity = string | undefined;
@@ -39,7 +52,18 @@ export class Guard {
 	/** The paths of all other views. */
 	readonly #lasting = new Set<string>();
 	/** Commands that run now, each with what happened to the walls meanwhile. */
-	readonly #running = new Set<{ view: View; breach?: string }>();
+	readonly #running = new Set<Running>();
+	/** What was there when nothing ran inside: what a person has changed meanwhile is the person's. */
+	#standing: Standing | undefined;
+	/** Permissions of the writable directories at the same moment. */
+	#modes: ReadonlyMap<string, number> = new Map();
+	/** What the last search found. */
+	#seen: Standing | undefined;
+	/** Nothing has run inside since the standing was taken, or all of it has ended. */
+	#isQuiet = true;
+	/** Said at the end of the next command. */
+	#untold: string[] = [];
+	#undoing: Promise<void> = Promise.resolve();
 	#isEnding: Promise<void> | undefined;
 	#search: NodeJS.Timeout | undefined;
 	#isClosed = false;
@@ -48,9 +72,14 @@ export class Guard {
 		this.#parts = parts;
 	}
 
-	/** Notes what a command is about to see. `isPassing`: its directory is removed after the command. Returns false where the folders cannot be watched. */
-	prepare(view: View, isPassing = false): boolean {
+	/** Notes what a command is about to see. Without a standing, its directory is removed after the command. Returns false where the folders cannot be watched. */
+	prepare(view: View, standing?: Standing): boolean {
+		const isPassing = standing === undefined;
 		if (isPassing) this.#passing.add(view);
+		else if (this.#isQuiet) {
+			this.#standing = standing;
+			this.#modes = new Map(view.writable.flatMap((path) => (modeOf(path) === undefined ? [] : [[path, modeOf(path) as number]])));
+		}
 		for (const path of view.forbidden) this.#forbidden.add(path);
 		const paths = watchedIn(view);
 		if (!isPassing) for (const path of [...paths, ...view.forbidden]) this.#lasting.add(path);
@@ -58,23 +87,53 @@ export class Guard {
 		return [...new Set([...paths, ...this.#forbidden].map((path) => dirname(path)))].every((folder) => this.#watch(folder));
 	}
 
-	/** Looks at everything now. Resolves once what ran inside has ended, where something was found. `isWhole`: git directories are searched, too. */
+	/** Looks at everything now. Resolves once what ran inside has ended, where something was found. `isWhole`: the project is searched, too. */
 	async check(isWhole = false): Promise<void> {
 		this.#look({ isWhole });
 		await this.#isEnding;
+		if (isWhole && !this.#isQuiet) await this.#undo();
+	}
+
+	/** A person lets a tool write this path while commands may run. */
+	allow(path: string): void {
+		const { opened } = this.#standing ?? {};
+		const names = path.split("/");
+		const at = names.findIndex(isOpenedByPrograms);
+		if (opened && at > 0 && this.#standing) this.#standing = { ...this.#standing, opened: new Set([...opened, names.slice(0, at + 1).join("/")]) };
 	}
 
 	/** A command begins. The returned function says at its end what happened. */
-	follow(view: View): () => Promise<Pick<EnclosureFacts, "breach">> {
-		const running: { view: View; breach?: string } = { view };
+	follow(view: View): () => Promise<Pick<EnclosureFacts, "breach" | "undone">> {
+		const running: Running = { view };
 		this.#running.add(running);
+		const isWriting = view.writable.length > 0 && !this.#passing.has(view);
+		if (isWriting) this.#isQuiet = false;
 		return async () => {
 			this.#look({ isWhole: true });
+			await this.#isEnding;
+			if (isWriting) await this.#undo();
 			this.#running.delete(running);
 			if (this.#passing.has(view)) this.#release(view);
 			await this.#isEnding;
-			return running.breach === undefined ? {} : { breach: running.breach };
+			if (isWriting && this.#running.size === 0 && !(await this.#parts.hasBackground())) this.#isQuiet = this.#running.size === 0;
+			const undone = isWriting ? this.#untold.splice(0) : [];
+			return { ...(running.breach !== undefined && { breach: running.breach }), ...(undone.length > 0 && { undone: sentenceOf(undone) }) };
 		};
+	}
+
+	/** One after the other: two commands that end together must not move the same thing. */
+	#undo(): Promise<void> {
+		this.#undoing = this.#undoing.then(async () => {
+			const [before, now] = [this.#standing, this.#seen];
+			if (!before || !now) return;
+			const { texts, left } = await this.#parts.undo(before, now, (path) => void this.#known.delete(path));
+			this.#untold.push(...texts);
+			if (left.length === 0) return;
+			// It is on another file system, where it can be moved safely only once nothing runs.
+			await this.#parts.endAll();
+			for (const path of left) if (look(path)) this.#parts.quarantine.moveAtLast(path);
+		});
+		return this.#undoing;
 	}
 
 	/** What only this view has is not looked at any more. */
@@ -132,10 +191,11 @@ export class Guard {
 	/** `isLast`: nothing runs inside any more, so what is found now is put in order without a word. */
 	#look({ isWhole = false, isLast = false }): void {
 		if (this.#isClosed) return;
+		if (!this.#isQuiet) this.#untold.push(...restoreModes(this.#modes));
 		const found: string[] = [];
 		for (const path of this.#forbidden) {
 			if (!look(path)) continue;
-			this.#setAside(path, isLast);
+			this.#parts.quarantine[isLast ? "moveAtLast" : "move"](path);
 			found.push(`${path} was made by the command`);
 		}
 		for (const [path, known] of this.#known) {
@@ -163,9 +223,10 @@ export class Guard {
 
 	/** Takes traps away once nothing runs inside: a program could lead the way to one elsewhere meanwhile. */
 	#lookForTraps(isLast: boolean): string[] {
-		const traps = this.#parts.gitTraps();
+		const { traps, standing } = this.#parts.inspect();
+		this.#seen = standing;
 		if (isLast) {
-			for (const { kind, path } of traps) if (kind === "link" || kind === "file") this.#setAside(path, true);
+			for (const { kind, path } of traps) if (kind === "link" || kind === "file") this.#parts.quarantine.moveAtLast(path);
 			for (const path of new Set(traps.flatMap((trap) => (trap.kind === "line" ? [trap.path] : [])))) this.#repair(path, traps);
 			if (traps.some(({ kind }) => kind === "limit")) this.#parts.giveUp();
 		}
@@ -174,56 +235,21 @@ export class Guard {
 
 	/** Keeps the rest of a list of a rebase, so that a person can go on with it. */
 	#repair(path: string, traps: readonly GitTrap[]): void {
-		const { quarantine, now } = this.#parts;
+		const { quarantine } = this.#parts;
 		try {
-			mkdirSync(quarantine, { recursive: true, mode: 0o700 });
-			copyFileSync(path, join(quarantine, `${now()}-${basename(path)}`));
+			copyFileSync(path, quarantine.place(path));
 			writeFileSync(path, withoutTraps(path, traps));
 		} catch {
-			this.#setAside(path, true);
+			quarantine.moveAtLast(path);
 		}
 	}
 
 	#restore(path: string, target: string, isLast: boolean): void {
-		if (look(path)) this.#setAside(path, isLast);
+		if (look(path)) this.#parts.quarantine[isLast ? "moveAtLast" : "move"](path);
 		try {
 			symlinkSync(target, path);
 		} catch {
 			// Its folder is gone, or a command was faster. The look after the end of all commands sees it.
-		}
-	}
-
-	/**
-	 * Never fails: a command may take the name away, or make it again, at any moment. A link on the way is a command's own, and goes in place of what it
-	 * leads to. `isLast`: nothing runs inside that could put one there meanwhile.
-	 */
-	#setAside(given: string, isLast: boolean): void {
-		const { quarantine, now } = this.#parts;
-		const [link] = follow(dirname(given)).links;
-		const path = link ?? given;
-		const place = join(quarantine, `${now()}-${basename(path)}`);
-		try {
-			mkdirSync(quarantine, { recursive: true, mode: 0o700 });
-			inFolder(path, (target, folder) => {
-				if (folder !== dirname(path)) throw new Error(`${dirname(path)} leads elsewhere now.`);
-				renameSync(target, place);
-			});
-		} catch {
-			if (isLast) this.#copyAside(path, place);
-		}
-	}
-
-	/** For another file system. What cannot be copied is removed all the same. */
-	#copyAside(path: string, place: string): void {
-		try {
-			if (look(path)) cpSync(path, place, { recursive: true, verbatimSymlinks: true, force: true });
-		} catch {
-			// A pipe or a socket, or it is gone.
-		}
-		try {
-			rmSync(path, { recursive: true, force: true });
-		} catch {
-			// The next look sees it.
 		}
 	}
 
@@ -235,6 +261,11 @@ export class Guard {
 			this.#look({ isWhole: true, isLast: true });
 		});
 	}
+}
+
+function sentenceOf(undone: readonly string[]): string {
+	const more = undone.length > mostTold ? `; and ${undone.length - mostTold} more` : "";
+	return `Undone after the command: ${undone.slice(0, mostTold).join("; ")}${more}.`;
 }
 
 const worktreeEntry = /\/\.git\/worktrees\/[^/]+$/;

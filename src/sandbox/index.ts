@@ -12,10 +12,12 @@ import type { EnvFiles } from "./env-files.ts";
 import { outsideEnvironment } from "./environment.ts";
 import { ConfinedFiles } from "./files.ts";
 import { Guard } from "./guard.ts";
+import { undo } from "./leavings.ts";
 import { between, follow, isWithin, linkInside, look, outermost, realPath } from "./paths.ts";
 import { escapes, hasPassed, type ProbeResult, probe } from "./probe.ts";
 import { explain, findProgram, findPrograms, type MachineKind, type Programs, thisMachine, type Unavailable } from "./programs.ts";
 import type { HostProxy, JudgeConnection } from "./proxy.ts";
+import { Quarantine } from "./quarantine.ts";
 import type { PathRule } from "./ruled-paths.ts";
 import { isProcessor, seccompFilter } from "./seccomp.ts";
 import { readableOfUserDirectory, Survey } from "./survey.ts";
@@ -239,7 +241,7 @@ export class Sandbox {
 		if (!survey || !this.#state.active) return undefined;
 		const viewOf = async (use: "reading" | "writing") =>
 			use === "reading" ? survey.readingView() : survey.view(undefined, await survey.lookAtGit());
-		return new ConfinedFiles(viewOf, this.#machine.platform);
+		return new ConfinedFiles(viewOf, this.#machine.platform, (path) => this.#guard?.allow(path));
 	}
 
 	/** Directories that may be written to; the working directory first. */
@@ -374,15 +376,24 @@ export class Sandbox {
 			const git = await place.lookAtGit();
 			const look = () => place.makePlaceholders(place.commandView(this.currentMode === "read-only", git));
 			const current = look();
-			if (guard.prepare(current, place !== survey)) return current;
+			if (guard.prepare(current, place === survey ? survey.standing(git) : undefined)) return current;
 			place.giveUpWatching();
 			return look();
 		};
+		const quarantine = new Quarantine(join(this.#input.userDirectory, "quarantine"), Date.now);
 		const guard: Guard = new Guard({
-			quarantine: join(this.#input.userDirectory, "quarantine"),
+			quarantine,
 			endAll: async () => this.#walls?.endAll(),
-			now: Date.now,
-			gitTraps: () => [survey, ...this.#copies.values()].flatMap((each) => (look(each.ground.cwd) ? each.gitTraps() : [])),
+			hasBackground: async () => (await this.#walls?.hasBackground()) ?? false,
+			inspect: () => {
+				const { traps, standing } = survey.inspect();
+				const others = [...this.#copies.values()].flatMap((each) => (look(each.ground.cwd) ? each.inspect().traps : []));
+				return { traps: [...traps, ...others], standing };
+			},
+			undo: (before, now, onMove) => {
+				const { gitProgram: git, home, roots } = survey.ground;
+				return undo(before, now, { quarantine, git, home, roots, onMove });
+			},
 			giveUp: () => survey.giveUpWatching(),
 		});
 		this.#guard = guard;

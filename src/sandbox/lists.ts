@@ -1,5 +1,4 @@
 /** The paths that nothing inside may read, and those that it may not write. */
-import { openedByPrograms } from "../lib/protected-names.ts";
 
 /** Below the home directory: keys, tokens, histories, browsers, and the files of other agents. One row for each kind, the names without spaces. */
 const hiddenByKind: Readonly<Record<string, string>> = {
@@ -177,9 +176,6 @@ export const hiddenForRoot: readonly string[] = ["shadow", "gshadow", "sudoers",
 
 /** Of the user directory, what the model is told to read. */
 export const shownInUserDirectory: readonly string[] = ["skills", "prompts"];
-
-/** In every root, where they exist: programs run them when a folder is opened. */
-export const protectedNames: readonly string[] = openedByPrograms;
 
 /** In /proc: a write there reaches the whole machine. */
 export const guardedInProc: readonly string[] = ["sys", "sysrq-trigger", "mtrr", "irq", "bus", "acpi", "scsi"];

@@ -1,26 +1,48 @@
-/** Finds the repositories inside a directory, again for each command. */
+/** Finds the repositories inside a directory, and what programs run on their own there, again for each command. */
+import { isOpenedByPrograms } from "../lib/protected-names.ts";
 import { entriesOf, inDirectory } from "./paths.ts";
 
 const deepest = 4;
 /** More directories than this are not looked at: a command must not wait for a tree of a million of them. */
 const mostDirectories = 5000;
 
-/** Returns the directories at or below `root` that have an entry `.git`, at most four folders deep, outside node_modules. */
-export function repositoriesIn(root: string): string[] {
-	const found: string[] = [];
+export interface Scan {
+	/** Directories that have an entry `.git`. */
+	repositories: string[];
+	/** Files and folders that editors and agents run or read on their own. */
+	opened: string[];
+	/** There were no more directories than are looked at. */
+	isWhole: boolean;
+}
+
+/** Looks at most four folders deep, outside node_modules. */
+export function scan(roots: readonly string[]): Scan {
+	const found: Scan = { repositories: [], opened: [], isWhole: true };
+	for (const root of roots) scanRoot(root, found);
+	return found;
+}
+
+function scanRoot(root: string, found: Scan): void {
 	let level = [root];
 	let count = 0;
 	for (let depth = 0; depth <= deepest && level.length > 0; depth += 1) {
 		const next: string[] = [];
 		for (const directory of level) {
 			count += 1;
-			if (count > mostDirectories) return found;
+			if (count > mostDirectories) {
+				found.isWhole = false;
+				return;
+			}
 			for (const entry of entriesOf(directory)) {
-				if (entry.name === ".git") found.push(directory);
-				else if (entry.isDirectory() && entry.name !== "node_modules") next.push(inDirectory(directory, entry.name));
+				const { name } = entry;
+				if (name === ".git") found.repositories.push(directory);
+				else if (mayBeOne.test(name) && isOpenedByPrograms(name)) found.opened.push(inDirectory(directory, name));
+				else if (entry.isDirectory() && name !== "node_modules") next.push(inDirectory(directory, name));
 			}
 		}
 		level = next;
 	}
-	return found;
 }
+
+/** Most names are none, and to fold a name takes longer than to read it. */
+const mayBeOne = /^\.|[^\x20-\x7e]/;

@@ -8,9 +8,10 @@ import { askGitForNamedFiles, type GitNamedFile } from "../lib/git-named-files.t
 import type { EnvFiles } from "./env-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { type GitTrap, trapsIn } from "./git-traps.ts";
-import { hiddenForRoot, hiddenInHome, movedByVariable, protectedNames, shownInUserDirectory } from "./lists.ts";
+import type { Standing } from "./leavings.ts";
+import { hiddenForRoot, hiddenInHome, movedByVariable, shownInUserDirectory } from "./lists.ts";
 import { entriesOf, follow, inDirectory, inFolder, isCovered, isWithin, linkInside, look, nearest, outermost, realPath } from "./paths.ts";
-import { repositoriesIn } from "./repository-scan.ts";
+import { type Scan, scan } from "./repository-scan.ts";
 import { type PathRule, ruledPaths } from "./ruled-paths.ts";
 import { type HiddenPath, mayRead, type View } from "./view.ts";
 
@@ -49,14 +50,12 @@ export interface Ground {
 }
 
 /** What one plan knows of git. It is made for the plan and dropped with it. */
-export interface GitLook {
-	/** Directories below the roots that have an entry `.git`. */
-	repositories: readonly string[];
+export interface GitLook extends Readonly<Scan> {
 	/** Files that the configuration of repositories names. */
 	named: readonly GitNamedFile[];
 }
 
-const noGitLook: GitLook = { repositories: [], named: [] };
+const noGitLook: GitLook = { repositories: [], opened: [], isWhole: true, named: [] };
 
 /** A path that must not be written. While it is missing it is made empty, as a placeholder, or it must stay absent. */
 interface Closing {
@@ -80,6 +79,8 @@ export class Survey {
 	readonly #made = new Map<string, Placeholder & { folder: string }>();
 	/** Git directories cannot be watched here, so nothing of them may be written. */
 	#isUnwatched = false;
+	/** What changed before is older than every command. Clocks of file systems are a little behind. */
+	readonly #began = Date.now() - 1000;
 	/** Traps that were in git directories before any command ran. They are the user's own. */
 	readonly #ownTraps: readonly GitTrap[];
 	/** In the home, and where variables say that they are: by their folders. */
@@ -92,7 +93,7 @@ export class Survey {
 		this.#listedNames = byFolder([...inHome, ...movedNames(ground)]);
 		this.#trusted = [...new Set(ground.roots.flatMap((root) => repositoryOf(root) ?? []))];
 		this.#ownTraps = [];
-		this.#ownTraps = this.gitTraps();
+		this.#ownTraps = this.inspect().traps;
 	}
 
 	/** Says why a git directory may not be written at all, for each that is so. */
@@ -100,13 +101,29 @@ export class Survey {
 		return this.#ownTraps.flatMap(({ kind, text }) => (kind === "line" ? [] : [text]));
 	}
 
-	/** Looks for what commands have left in git directories, those of new repositories included. */
-	gitTraps(): GitTrap[] {
+	/** Looks for what commands have left in git directories, those of new repositories included, and in the project. */
+	inspect(): { traps: GitTrap[]; standing: Standing } {
 		const { mode, roots } = this.ground;
-		if (mode !== "workspace-write") return [];
-		const { directories } = this.#git(roots, { repositories: roots.flatMap(repositoriesIn), named: [] });
+		if (mode !== "workspace-write") return { traps: [], standing: { opened: new Set(), stores: new Set() } };
+		const look = { ...scan(roots), named: [] };
+		const { directories, stores } = this.#git(roots, look);
 		const own = new Set(this.#ownTraps.map(({ key }) => key));
-		return directories.flatMap(trapsIn).filter(({ key }) => !own.has(key));
+		return { traps: directories.flatMap(trapsIn).filter(({ key }) => !own.has(key)), standing: this.#standingOf(look, stores) };
+	}
+
+	/** What is there as a command begins. */
+	standing(git: GitLook): Standing {
+		return this.#standingOf(git, this.#git(this.ground.roots, git).stores);
+	}
+
+	#standingOf({ opened, isWhole }: GitLook, stores: readonly string[]): Standing {
+		const { roots } = this.ground;
+		return {
+			// Ours come and go with the session.
+			opened: new Set(opened.filter((path) => !this.#made.has(path) && roots.some((root) => isWithin(path, root)))),
+			stores: new Set(stores),
+			...(!isWhole && { since: this.#began }),
+		};
 	}
 
 	/**
@@ -123,10 +140,10 @@ export class Survey {
 		};
 		// Git runs while this process reads the directories.
 		const answers = this.#trusted.filter(look).map(ask);
-		const repositories = roots.flatMap(repositoriesIn);
-		const others = repositories.filter((top) => !this.#trusted.includes(top)).slice(0, mostAsked);
+		const found = scan(roots);
+		const others = found.repositories.filter((top) => !this.#trusted.includes(top)).slice(0, mostAsked);
 		answers.push(...others.map((top) => ask(top).catch(() => [])));
-		return { repositories, named: (await Promise.all(answers)).flat() };
+		return { ...found, named: (await Promise.all(answers)).flat() };
 	}
 
 	/** From now on nothing of a git directory may be written. */
@@ -221,7 +238,7 @@ export class Survey {
 	}
 
 	/** `own`: directories of ours in which nothing has to be protected. */
-	#view(roots: readonly string[], own: readonly string[], seen: GitLook = { repositories: roots.flatMap(repositoriesIn), named: [] }): View {
+	#view(roots: readonly string[], own: readonly string[], seen: GitLook = { ...scan(roots), named: [] }): View {
 		const { ground } = this;
 		const isWriting = roots.length > 0;
 		const git = isWriting ? this.#git(roots, seen) : emptyLayout();
@@ -324,16 +341,14 @@ export class Survey {
 		return gitLayout([...new Set([...this.#trusted, ...repositories])], this.#trusted, { roots, git, closed });
 	}
 
-	/** At the top of each root: what programs run when a folder is opened. Anywhere in them: what settings and git name. */
-	#protected(roots: readonly string[], { named }: GitLook): Closed {
+	/** Anywhere in the roots: what programs run when a folder is opened, and what settings and git name. */
+	#protected(roots: readonly string[], { named, opened }: GitLook): Closed {
 		const { ground } = this;
 		const isInRoot = (path: string) => roots.some((root) => isWithin(path, root));
 		const closing = (kind: Closing["kind"]) => (path: string) => ({ path, kind });
 		return this.#close(
 			[
-				...ground.roots.flatMap((root) =>
-					protectedNames.map((name) => inDirectory(root, name)).filter((path) => look(path) && !this.#made.has(path)),
-				),
+				...opened.filter((path) => !this.#made.has(path)),
 				...ground.roots.map((root) => inDirectory(root, ".bowline")),
 				// A directory: git would show an empty file, and commit it.
 				inDirectory(ground.cwd, ".mcp.json"),

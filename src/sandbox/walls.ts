@@ -89,6 +89,19 @@ export class Walls implements Confinement {
 		return this.#hasCell;
 	}
 
+	/** Whether a program goes on inside although no command runs: every one that does is a child of the cell's first process, beside its shell. */
+	async hasBackground(): Promise<boolean> {
+		if (this.canOutlive) return true;
+		const cell = this.#hasCell ? await this.#cell?.catch(() => undefined) : undefined;
+		if (cell === undefined || cell.hasEnded()) return false;
+		try {
+			return readFileSync(`/proc/${cell.pid}/task/${cell.pid}/children`, "utf8").trim().split(" ").length > 1;
+		} catch {
+			// The kernel does not say.
+			return !cell.hasEnded();
+		}
+	}
+
 	/** Entering the cell does not work here: each command has namespaces of its own from now on. */
 	withoutCell(): void {
 		this.#hasCell = false;

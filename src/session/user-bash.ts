@@ -2,6 +2,7 @@
 import type { Doors } from "../agent/doors.ts";
 import { deferred } from "../lib/deferred.ts";
 import type { Log } from "../lib/log.ts";
+import type { EnclosureFacts } from "../lib/shell/confinement.ts";
 import type { Shell, ShellUpdate } from "../lib/shell/index.ts";
 import type { BashResult } from "../protocol/commands/bash.ts";
 import type { BashExecutionMessage } from "../protocol/messages.ts";
@@ -74,7 +75,7 @@ export class UserBash {
 			truncated,
 			fullOutputPath,
 			...size,
-			...(inside && { sandboxed: true, sandbox: { applied: true, ...this.#parts.sandboxUse?.(inside.denied), ...noteOf(inside.breach) } }),
+			...(inside && { sandboxed: true, sandbox: { applied: true, ...this.#parts.sandboxUse?.(inside.denied), ...noteOf(inside) } }),
 		};
 	}
 
@@ -95,4 +96,7 @@ export class UserBash {
 	}
 }
 
-const noteOf = (note: string | undefined) => (note === undefined ? {} : { note });
+function noteOf({ breach, undone }: EnclosureFacts): { note?: string } {
+	const notes = [breach, undone].filter((each) => each !== undefined);
+	return notes.length > 0 ? { note: notes.join(" ") } : {};
+}

@@ -65,13 +65,15 @@ export function bashTool(shell: Shell, sandbox?: SandboxFacts, outside?: Outside
 				if (problem !== undefined) throw new Error(withParagraph(shownOutput(result), problem));
 				return finished(result);
 			}
-			const use = sandbox.facts(result.inside.denied);
-			if (problem === undefined) return textResult(shownOutput(result) || "(no output)", { ...details(result), sandbox: use });
-			const note = sandbox.note(result.output);
-			const text = withParagraph(shownOutput(result), problem);
-			const reason = result.inside.breach ?? note;
-			const facts = { ...details(result), sandbox: { ...use, ...(reason !== undefined && { note: reason }) } };
-			throw new ToolFailure(textResult(note === undefined ? text : withParagraph(text, note), facts));
+			const { breach, denied, undone } = result.inside;
+			const use = sandbox.facts(denied);
+			const failure = problem === undefined ? undefined : sandbox.note(result.output);
+			const notes = [breach, undone, breach === undefined ? failure : undefined].filter((each) => each !== undefined);
+			const facts = { ...details(result), sandbox: { ...use, ...(notes.length > 0 && { note: notes.join(" ") }) } };
+			const shownNotes = [problem, undone && `[${undone}]`, failure].filter((each) => each !== undefined);
+			const text = shownNotes.reduce(withParagraph, shownOutput(result));
+			if (problem === undefined) return textResult(text || "(no output)", facts);
+			throw new ToolFailure(textResult(text, facts));
 		},
 	};
 }

@@ -7,8 +7,10 @@ import { settings } from "../../src/protocol/settings.ts";
 import { insideEnvironment, outsideEnvironment } from "../../src/sandbox/environment.ts";
 import { Guard } from "../../src/sandbox/guard.ts";
 import { Sandbox } from "../../src/sandbox/index.ts";
+import type { Standing } from "../../src/sandbox/leavings.ts";
 import { isWithin } from "../../src/sandbox/paths.ts";
 import { explain, findPrograms, type MachineKind } from "../../src/sandbox/programs.ts";
+import { Quarantine } from "../../src/sandbox/quarantine.ts";
 import { type FilterOptions, seccompFilter } from "../../src/sandbox/seccomp.ts";
 import type { View } from "../../src/sandbox/view.ts";
 import { Walls } from "../../src/sandbox/walls.ts";
@@ -288,16 +290,22 @@ describe("roots", () => {
 });
 
 describe("the guard", () => {
+	const standing = { opened: new Set<string>(), stores: new Set<string>() };
 	function scene() {
 		const ends: string[] = [];
+		const compared: Standing[] = [];
 		const guard = new Guard({
-			quarantine: join(folder, "quarantine"),
+			quarantine: new Quarantine(join(folder, "quarantine"), () => 1),
 			endAll: async () => void ends.push("all"),
-			now: () => 1,
-			gitTraps: () => [],
+			hasBackground: async () => false,
+			inspect: () => ({ traps: [], standing }),
+			undo: async (before) => {
+				compared.push(before);
+				return { texts: [], left: [] };
+			},
 			giveUp: () => undefined,
 		});
-		return { guard, ends };
+		return { guard, ends, compared };
 	}
 	const file = (name: string) => {
 		writeFileSync(join(folder, name), "x");
@@ -306,8 +314,8 @@ describe("the guard", () => {
 
 	test("says where folders cannot be watched", () => {
 		const { guard } = scene();
-		expect(guard.prepare({ ...emptyView, protected: [file("work/a")] })).toBe(true);
-		expect(guard.prepare({ ...emptyView, protected: [file("unwatchable/a")] })).toBe(false);
+		expect(guard.prepare({ ...emptyView, protected: [file("work/a")] }, standing)).toBe(true);
+		expect(guard.prepare({ ...emptyView, protected: [file("unwatchable/a")] }, standing)).toBe(false);
 		guard.close();
 	});
 
@@ -318,7 +326,7 @@ describe("the guard", () => {
 			{ ...emptyView, protected: [shared, own] },
 			{ ...emptyView, protected: [shared] },
 		];
-		for (const view of [one, two]) guard.prepare(view, true);
+		for (const view of [one, two]) guard.prepare(view);
 		const [first, second] = [guard.follow(one), guard.follow(two)];
 		await first();
 		rmSync(own);
@@ -333,9 +341,9 @@ describe("the guard", () => {
 	test("goes on watching what the project itself needs, also when a copy had the same path", async () => {
 		const { guard, ends } = scene();
 		const path = file("work/both");
-		guard.prepare({ ...emptyView, protected: [path] });
+		guard.prepare({ ...emptyView, protected: [path] }, standing);
 		const copy = { ...emptyView, protected: [path] };
-		guard.prepare(copy, true);
+		guard.prepare(copy);
 		await guard.follow(copy)();
 		rmSync(path);
 		await guard.check();
@@ -343,11 +351,23 @@ describe("the guard", () => {
 		guard.close();
 	});
 
+	test("what a person let a tool write while a command runs is no leaving of that command", async () => {
+		const { guard, compared } = scene();
+		const view = { ...emptyView, writable: [join(folder, "work")] };
+		guard.prepare(view, standing);
+		const ended = guard.follow(view);
+		guard.allow(join(folder, "work/sub/.vscode/settings.json"));
+		guard.allow(join(folder, "work/src/file.ts"));
+		await ended();
+		expect(compared.map(({ opened }) => [...opened])).toEqual([[join(folder, "work/sub/.vscode")]]);
+		guard.close();
+	});
+
 	test("lets worktrees be removed, and ends everything when the configuration is", async () => {
 		const { guard, ends } = scene();
 		mkdirSync(join(folder, "work/.git/worktrees/one"), { recursive: true });
 		const config = file("work/.git/config");
-		guard.prepare({ ...emptyView, protected: [config, join(folder, "work/.git/worktrees/one")] });
+		guard.prepare({ ...emptyView, protected: [config, join(folder, "work/.git/worktrees/one")] }, standing);
 		rmSync(join(folder, "work/.git/worktrees/one"), { recursive: true });
 		await guard.check();
 		expect(ends).toEqual([]);

@@ -931,7 +931,7 @@ class SandboxUse(_SandboxUse, total=False):
     network: Literal["off", "hosts", "on"]
     # What was refused by name, such as `host a.example:443`.
     denied: List[str]
-    # Why the sandbox may have made the command fail, or why it was rebuilt meanwhile.
+    # Why the sandbox may have made the command fail, why it was rebuilt meanwhile, and what was undone after the command.
     note: str
 
 

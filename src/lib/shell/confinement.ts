@@ -39,6 +39,8 @@ export interface Enclosure {
 export interface EnclosureFacts {
 	/** Why the walls were rebuilt while the program ran: its result counts as a failure. */
 	breach?: string;
+	/** What was set right after the program, as one sentence. Its result stays what it is. */
+	undone?: string;
 	/** What was refused by name, such as `host a.example:443`. */
 	denied: readonly string[];
 }
