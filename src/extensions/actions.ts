@@ -10,8 +10,8 @@ import type { SessionFacts } from "./session-view.ts";
 /** A message as `sendMessage` and `before_agent_start` give it, with everything filled in except the time. */
 export type OwnMessage = Pick<CustomMessage, "customType" | "content" | "display" | "details">;
 
-/** Handlers, tools, providers or commands of extensions. */
-export type Change = "handlers" | "tools" | "providers" | "commands";
+/** Handlers, tools, providers, commands or MCP servers of extensions. */
+export type Change = "handlers" | "tools" | "providers" | "commands" | "mcpServers";
 
 /** The models, for code that does not wait: the lists are read before the session begins. */
 export interface KnownModels {

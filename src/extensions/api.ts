@@ -99,8 +99,24 @@ export interface ExtensionApi {
 	/** Removes your own registration. */
 	unregisterProvider(name: string): void;
 
+	/**
+	 * Adds an MCP server for this session, as an entry of `mcpServers`. It starts with the next prompt. An entry of the user, the project or
+	 * the host with the same name is used instead. Registering a name again replaces your own entry.
+	 */
+	registerMcpServer(name: string, config: Record<string, unknown>): void;
+	/** Removes your own registration, and ends the server. */
+	unregisterMcpServer(name: string): void;
+	/** The servers that extensions have registered. */
+	getMcpServers(): RegisteredMcpServer[];
+
 	/** Lets extensions talk to each other. */
 	events: EventBus;
+}
+
+export interface RegisteredMcpServer {
+	name: string;
+	config: Record<string, unknown>;
+	extensionPath: string;
 }
 
 /** A tool in the family's shape. */

@@ -4,6 +4,7 @@ import type { Image, UserContent } from "../protocol/content.ts";
 import type { AgentEvent, EventName } from "../protocol/events.ts";
 import type { AgentMessage, CustomMessage } from "../protocol/messages.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
+import type { RegisteredMcpServer } from "./api.ts";
 import type { SessionEntry } from "./session-view.ts";
 
 /** The session exists: asked before the first command, and again after the extensions were reloaded. */
@@ -282,6 +283,13 @@ export interface ProviderStreamEvent {
 	data: unknown;
 }
 
+/** An extension has registered an MCP server, or withdrawn one. */
+export interface McpServersChangeEvent {
+	type: "mcp_servers_change";
+	/** All that are registered now. */
+	servers: readonly RegisteredMcpServer[];
+}
+
 /** Another thinking level is used from now on. */
 export interface ThinkingLevelSelectEvent {
 	type: "thinking_level_select";
@@ -333,6 +341,7 @@ export interface ExtensionEvents extends Omit<Wire, "ready" | "extension_error">
 	ui_prompt_start: { event: UiPromptEvent; result: undefined };
 	ui_prompt_end: { event: UiPromptEvent; result: undefined };
 	after_provider_response: { event: AfterProviderResponseEvent; result: undefined };
+	mcp_servers_change: { event: McpServersChangeEvent; result: undefined };
 	provider_stream_event: { event: ProviderStreamEvent; result: undefined };
 }
 
@@ -377,6 +386,7 @@ export const eventKinds: { readonly [Name in ExtensionEventName]: "question" | "
 	ui_prompt_end: "fact",
 	after_provider_response: "fact",
 	provider_stream_event: "fact",
+	mcp_servers_change: "fact",
 	agent_start: "fact",
 	agent_end: "fact",
 	agent_settled: "fact",

@@ -1,16 +1,23 @@
 /** The object that a factory gets: it records registrations, and passes everything else to the session once there is one. */
 import type { Change, ExtensionActions } from "./actions.ts";
 import { contentOf, jsonIn, ownMessage, textsIn } from "./answers.ts";
-import type { CommandInfo, ExtensionApi } from "./api.ts";
+import type { CommandInfo, ExtensionApi, RegisteredMcpServer } from "./api.ts";
 import { eventKinds } from "./events.ts";
 import { type Link, textOf } from "./link.ts";
 import type { Registrations } from "./registrations.ts";
 
 const toolName = /^[A-Za-z0-9_-]{1,64}$/;
+const serverName = /^[A-Za-z0-9_-]{1,64}$/;
 const flagName = /^[A-Za-z][A-Za-z0-9-]*$/;
 const commandName = /^[^\s/]\S*$/;
 
-export function extensionApi(own: Registrations, link: Link, commands: () => CommandInfo[]): ExtensionApi {
+/** What all extensions have registered. */
+export interface Others {
+	commands: () => CommandInfo[];
+	mcpServers: () => RegisteredMcpServer[];
+}
+
+export function extensionApi(own: Registrations, link: Link, others: Others): ExtensionApi {
 	const act = (what: string): ExtensionActions => {
 		requireLoaded(what);
 		return link.actionsFor(what);
@@ -93,7 +100,7 @@ export function extensionApi(own: Registrations, link: Link, commands: () => Com
 		getActiveTools: () => act("getActiveTools").getActiveTools(),
 		setActiveTools: (names) => act("setActiveTools").setActiveTools(textsOf(names, "setActiveTools: names")),
 		getAllTools: () => act("getAllTools").getAllTools(),
-		getCommands: () => [...commands(), ...act("getCommands").getCommands()],
+		getCommands: () => [...others.commands(), ...act("getCommands").getCommands()],
 
 		async setModel(model) {
 			const actions = act("setModel");
@@ -116,6 +123,18 @@ export function extensionApi(own: Registrations, link: Link, commands: () => Com
 			requireLoaded("unregisterProvider");
 			if (own.providers.delete(name)) changed("providers");
 		},
+		registerMcpServer(name, config) {
+			requireLoaded("registerMcpServer");
+			requireThat(serverName.test(name), `The name of an MCP server must have 1 to 64 letters, digits, _ or -: ${JSON.stringify(name)}`);
+			requireThat(typeof config === "object" && config !== null && !Array.isArray(config), `MCP server ${name}: the entry must be an object`);
+			own.mcpServers.set(name, jsonIn({ config }, "config", `MCP server ${name}`).config as object);
+			changed("mcpServers");
+		},
+		unregisterMcpServer(name) {
+			requireLoaded("unregisterMcpServer");
+			if (own.mcpServers.delete(name)) changed("mcpServers");
+		},
+		getMcpServers: () => others.mcpServers(),
 		events: link.busOf(own.path),
 	};
 }

@@ -7,7 +7,7 @@ import type { Image, UserContent } from "../protocol/content.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
 import type { ExtensionActions, OwnMessage } from "./actions.ts";
 import { compactionOf, contentIn, copyOf, isImage, jsonIn, listIn, objectIn, objectOf, ownMessage, textIn, textsIn } from "./answers.ts";
-import type { CommandInfo, FlagRegistration, ProviderRegistration } from "./api.ts";
+import type { CommandInfo, FlagRegistration, ProviderRegistration, RegisteredMcpServer } from "./api.ts";
 import { ask, untilEither } from "./chain.ts";
 import { commandContextOf } from "./context.ts";
 import type {
@@ -23,7 +23,7 @@ import type {
 import { type Link, type OnError, settle, textOf } from "./link.ts";
 import type { LoadedExtensions } from "./load.ts";
 import { type Ask, changedHeaders, changedMessages, changedPayload } from "./model-questions.ts";
-import { commandsOf, firstOfEach, type Registered, type Registrations } from "./registrations.ts";
+import { commandsOf, firstOfEach, mcpServersOf, type Registered, type Registrations } from "./registrations.ts";
 import { toolOf } from "./tool.ts";
 import { treeAnswerOf } from "./tree-answer.ts";
 import { type BashAnswer, bashAnswerOf, cancelledResult, runElsewhere } from "./user-bash.ts";
@@ -371,6 +371,12 @@ export class ExtensionHost {
 	/** As entries of `models.jsonc`, not yet checked. */
 	providers(): Map<string, ProviderRegistration> {
 		return new Map(this.#merged("provider", ({ providers }) => providers).map(([name, provider]) => [name, provider]));
+	}
+
+	/** MCP servers, as entries of `mcpServers`. */
+	mcpServers(): RegisteredMcpServer[] {
+		this.#merged("MCP server", ({ mcpServers }) => mcpServers);
+		return mcpServersOf(this.#extensions);
 	}
 
 	/** All of a kind in load order, the first one of each name. The others are reported once. */

@@ -1,13 +1,13 @@
 /** Runs the factories of extensions, TypeScript or JavaScript, and records their registrations. */
 
 import { stderrLog } from "../lib/log.ts";
-import type { CommandInfo, Extension, SourceInfo } from "./api.ts";
-import { extensionApi } from "./extension-api.ts";
+import type { Extension, SourceInfo } from "./api.ts";
+import { extensionApi, type Others } from "./extension-api.ts";
 import { fillMissing } from "./family/imports.ts";
 import { familyModules, type Module } from "./family/modules.ts";
 import { type ExtensionError, Link, slowAfterMs, textOf } from "./link.ts";
 import * as published from "./published.ts";
-import { commandsOf, Registrations } from "./registrations.ts";
+import { commandsOf, mcpServersOf, Registrations } from "./registrations.ts";
 
 export interface LoadOptions {
 	/** Where compiled extensions are kept, so that the next start is faster. Nothing is kept without it. Must belong to the user alone. */
@@ -36,7 +36,7 @@ export async function loadExtensions(found: readonly SourceInfo[], options: Load
 	const errors: LoadError[] = [];
 	const link = new Link((error, cause) => errors.push({ ...error, cause }), warn);
 	const extensions: Registrations[] = [];
-	const commands = () => commandsOf(extensions);
+	const others: Others = { commands: () => commandsOf(extensions), mcpServers: () => mcpServersOf(extensions) };
 	const family = familyModules();
 	let load: Import | undefined;
 	for (const sourceInfo of found) {
@@ -45,7 +45,7 @@ export async function loadExtensions(found: readonly SourceInfo[], options: Load
 			load ??= await importer(options.cacheDirectory, family);
 			const missing = fillMissing(sourceInfo.path, family);
 			if (missing.length) warn(`Extension ${sourceInfo.path} imports what is not part of Bowline and throws when it is used: ${missing.join("; ")}.`);
-			await within(limitMs, sourceInfo.path, warn, start(load, own, link, commands));
+			await within(limitMs, sourceInfo.path, warn, start(load, own, link, others));
 			extensions.push(own);
 		} catch (cause) {
 			own.isDropped = true;
@@ -56,7 +56,7 @@ export async function loadExtensions(found: readonly SourceInfo[], options: Load
 	return { extensions, errors, link };
 }
 
-async function start(load: Import, own: Registrations, link: Link, commands: () => CommandInfo[]): Promise<void> {
+async function start(load: Import, own: Registrations, link: Link, others: Others): Promise<void> {
 	let factory: unknown;
 	try {
 		factory = await load(own.path);
@@ -70,7 +70,7 @@ async function start(load: Import, own: Registrations, link: Link, commands: () 
 		);
 	}
 	if (typeof factory !== "function") throw new Error("The module must have a function as its default export: export default (api) => { ... }");
-	await (factory as Extension)(extensionApi(own, link, commands));
+	await (factory as Extension)(extensionApi(own, link, others));
 }
 
 /** jiti compiles what Node cannot run; our own package, typebox and the family's packages are available without installation. */

@@ -1,5 +1,14 @@
 /** The registrations of one extension. */
-import type { CommandInfo, CommandRegistration, FlagRegistration, Handler, ProviderRegistration, SourceInfo, ToolRegistration } from "./api.ts";
+import type {
+	CommandInfo,
+	CommandRegistration,
+	FlagRegistration,
+	Handler,
+	ProviderRegistration,
+	RegisteredMcpServer,
+	SourceInfo,
+	ToolRegistration,
+} from "./api.ts";
 import type { ExtensionEventName } from "./events.ts";
 import { FactLine } from "./facts.ts";
 import type { Link } from "./link.ts";
@@ -15,6 +24,8 @@ export class Registrations {
 	readonly commands = new Map<string, CommandRegistration>();
 	readonly flags = new Map<string, FlagRegistration>();
 	readonly providers = new Map<string, ProviderRegistration>();
+	/** Entries of MCP servers by name. */
+	readonly mcpServers = new Map<string, object>();
 	readonly facts: FactLine;
 	/** It did not load: its further actions have no effect. */
 	isDropped = false;
@@ -26,7 +37,7 @@ export class Registrations {
 	}
 
 	clear(): void {
-		for (const table of [this.handlers, this.tools, this.commands, this.flags, this.providers]) table.clear();
+		for (const table of [this.handlers, this.tools, this.commands, this.flags, this.providers, this.mcpServers]) table.clear();
 		this.facts.clear();
 	}
 }
@@ -48,6 +59,14 @@ export function firstOfEach<T>(
 		}
 	}
 	return [...found.values()];
+}
+
+export function mcpServersOf(extensions: readonly Registrations[]): RegisteredMcpServer[] {
+	return firstOfEach(extensions, ({ mcpServers }) => mcpServers).map(([name, config, { path }]) => ({
+		name,
+		config: structuredClone(config) as Record<string, unknown>,
+		extensionPath: path,
+	}));
 }
 
 export function commandsOf(extensions: readonly Registrations[]): CommandInfo[] {

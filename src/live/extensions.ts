@@ -112,7 +112,7 @@ export class Extensions {
 	/** From now on they receive events, are asked and can act. Resolves when all have been notified of the session's start. */
 	async start(parts: ExtensionParts): Promise<void> {
 		const { assembly, live, front } = parts;
-		const { session, prompting, builtIn, sources, models, log } = assembly;
+		const { session, prompting, builtIn, sources, models, mcp, log } = assembly;
 		this.#session = { emit: (event) => session.emit(event), log };
 		// Also one without tools runs outside.
 		this.#workspace.sandbox?.listUncovered(() => this.#host.paths.map((path) => `extension ${path}`));
@@ -133,6 +133,7 @@ export class Extensions {
 				? this.#host.discoverResources({ cwd, reason: this.#reason }, signal)
 				: { skillPaths: [], promptPaths: [] };
 		});
+		const takeMcpServers = () => mcp.setOfExtensions(Object.fromEntries(this.#host.mcpServers().map(({ name, config }) => [name, config])));
 		const takePart = () =>
 			session.doors.put(
 				extensionPolicy({
@@ -158,6 +159,10 @@ export class Extensions {
 		actions.changed = (what) => {
 			if (what === "handlers") takePart();
 			if (what === "tools") this.#tools.forget();
+			if (what === "mcpServers") {
+				takeMcpServers().catch((error) => log.error("MCP servers of extensions could not be read", error));
+				if (this.#host.wants("mcp_servers_change")) this.#host.notify({ type: "mcp_servers_change", servers: this.#host.mcpServers() });
+			}
 			const takeAndRead = async () => {
 				await takeProviders();
 				await known.read();
@@ -168,7 +173,7 @@ export class Extensions {
 			takePart();
 			for (const problem of this.#loaded.problems) session.emit({ type: "extension_error", ...problem });
 			// Extensions read the models without waiting.
-			await known.read();
+			await Promise.all([known.read(), takeMcpServers()]);
 			this.#level = session.choice.level;
 			this.#host.bind(actions);
 			// Warn about names that are taken before anyone misses something.

@@ -17,6 +17,8 @@ export class Mcp implements ToolSource {
 	#loading: Promise<Registry> | undefined;
 	#registry: Registry | undefined;
 	#isClosed = false;
+	/** By name. */
+	#ofExtensions: Readonly<Record<string, unknown>> = {};
 
 	/** `guard` resolves when calls of tools are judged, where they must be. */
 	constructor(parts: McpParts & { guard: () => Promise<unknown> | undefined }) {
@@ -84,6 +86,18 @@ export class Mcp implements ToolSource {
 		return names;
 	}
 
+	/** Replaces the servers of extensions. They start with the next prompt, as others do. A subagent has those that its sender gave it. */
+	async setOfExtensions(servers: Readonly<Record<string, unknown>>): Promise<void> {
+		const { options, settings, subagent } = this.#parts.workspace;
+		if (subagent || options["no-mcp"] || !settings.get("mcp.enabled")) return;
+		this.#ofExtensions = servers;
+		if (this.#loading) this.#takeExtensions(await this.#loading);
+	}
+
+	#takeExtensions(registry: Registry): void {
+		for (const problem of registry.setExtensions(this.#ofExtensions)) this.#parts.warn(`An extension: ${problem}.`);
+	}
+
 	async describe(): Promise<McpServer[]> {
 		if (!this.#loading && !this.#mayHaveServers()) return [];
 		return (await this.#load()).describe();
@@ -111,12 +125,16 @@ export class Mcp implements ToolSource {
 		if (subagent)
 			return (subagent.inheritance.mcpServers ?? []).length > 0 && (subagent.inheritance.tools ?? []).some((name) => name.startsWith("mcp"));
 		const isNamed = options["mcp-config"] !== undefined || settings.layers("mcpServers").length + settings.refused("mcpServers").length > 0;
-		return isNamed || (!options.hermetic && existsSync(join(cwd, ".mcp.json")));
+		return isNamed || Object.keys(this.#ofExtensions).length > 0 || (!options.hermetic && existsSync(join(cwd, ".mcp.json")));
 	}
 
 	async #load(): Promise<Registry> {
 		this.#loading ??= remembered(
-			import("./mcp-servers.ts").then(({ makeRegistry }) => makeRegistry(this.#parts)),
+			import("./mcp-servers.ts").then(async ({ makeRegistry }) => {
+				const registry = await makeRegistry(this.#parts);
+				if (Object.keys(this.#ofExtensions).length > 0) this.#takeExtensions(registry);
+				return registry;
+			}),
 			() => {
 				this.#loading = undefined;
 			},

@@ -57,6 +57,9 @@ export class Registry {
 	#hasWarnedOfSize = false;
 	/** The tools whose size was looked at last. */
 	#sized: readonly Tool[] | undefined;
+	/** Those of the host, and of extensions. */
+	#host: readonly Entry[] = [];
+	#ofExtensions: readonly Entry[] = [];
 	readonly refusals: Refusals;
 
 	constructor(parts: RegistryParts) {
@@ -92,8 +95,18 @@ export class Registry {
 		const problem = problems[0] ?? entries.find(isWrong)?.problem;
 		if (problem !== undefined) throw new CommandError(problem);
 		warnings.forEach(this.#parts.warn);
-		this.#adopt([...this.#parts.entries, ...entries]);
+		this.#host = entries;
+		this.#adoptAll();
 		return entries.map(({ name }) => name);
+	}
+
+	/** Replaces the servers of extensions, which stand behind all others of their names. Gives what is wrong with them. */
+	setExtensions(servers: McpServers): string[] {
+		const { entries, problems, warnings } = readEntries(servers, { source: "extension", directory: this.#parts.cwd });
+		warnings.forEach(this.#parts.warn);
+		this.#ofExtensions = entries;
+		this.#adoptAll();
+		return [...problems, ...entries.filter(isWrong).map(({ problem }) => problem)];
 	}
 
 	/** Begins to start the host's servers, which wait for no prompt. */
@@ -219,6 +232,10 @@ export class Registry {
 	}
 
 	/** Keeps the servers whose entries are equal, and ends the others. */
+	#adoptAll(): void {
+		this.#adopt([...this.#ofExtensions, ...this.#parts.entries, ...this.#host]);
+	}
+
 	#adopt(entries: readonly Entry[]): void {
 		const latest = new Map<string, Entry>();
 		for (const entry of entries) {

@@ -7,7 +7,10 @@ export type McpStatus = Static<typeof McpStatus>;
 
 export const McpServer = shape("McpServer", "An MCP server of this session. Its variables, headers and arguments are never shown.", {
 	name: text(),
-	source: { ...words("user", "project", "explicit", "host"), description: "Where it is named: the user's settings, the project, a flag, the host." },
+	source: {
+		...words("user", "project", "explicit", "host", "extension"),
+		description: "Where it is named: the user's settings, the project, a flag, the host, an extension.",
+	},
 	transport: words("stdio", "http", "sse"),
 	status: McpStatus,
 	protocolVersion: optional(text({ description: "What it speaks, once it has answered." })),

@@ -1597,8 +1597,8 @@ export interface SourceInfo {
 /** An MCP server of this session. Its variables, headers and arguments are never shown. */
 export interface McpServer {
 	name: string;
-	/** Where it is named: the user's settings, the project, a flag, the host. */
-	source: "user" | "project" | "explicit" | "host";
+	/** Where it is named: the user's settings, the project, a flag, the host, an extension. */
+	source: "user" | "project" | "explicit" | "host" | "extension";
 	transport: "stdio" | "http" | "sse";
 	status: "waiting" | "starting" | "ready" | "failed" | "disabled" | "untrusted";
 	/** What it speaks, once it has answered. */

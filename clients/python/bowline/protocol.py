@@ -1078,8 +1078,8 @@ class SourceInfo(_SourceInfo, total=False):
 
 class _McpServer(TypedDict):
     name: str
-    # Where it is named: the user's settings, the project, a flag, the host.
-    source: Literal["user", "project", "explicit", "host"]
+    # Where it is named: the user's settings, the project, a flag, the host, an extension.
+    source: Literal["user", "project", "explicit", "host", "extension"]
     transport: Literal["stdio", "http", "sse"]
     status: Literal["waiting", "starting", "ready", "failed", "disabled", "untrusted"]
     tools: List[str]
