@@ -45,12 +45,13 @@ export async function rewind(_: string, desk: Desk): Promise<void> {
 }
 
 async function goBack(entryId: string, { client, say, write, reload, during }: Desk): Promise<void> {
-	const { cancelled, restored, skipped, history, text = "" } = await during("rewinding", client.rewind({ entryId }));
+	const { cancelled, restored, skipped, lost, history, text = "" } = await during("rewinding", client.rewind({ entryId }));
 	if (cancelled) return say("warning", "An extension refused it.");
 	await reload();
 	write(text);
 	say("info", restored.length === 0 ? "No file had to be changed." : `Put back: ${restored.join(", ")}`);
 	if (skipped.length > 0) say("warning", `Left alone, because others changed them: ${skipped.join(", ")}`);
+	if (lost) say("warning", `Gone, and too large to be kept: ${lost.join(", ")}`);
 	if (!history) return;
 	const names = history.restored.map(({ name, repository }) => (repository === undefined ? name : `${name} of ${repository}`));
 	if (names.length > 0)

@@ -17,6 +17,7 @@ export async function collect(store: TreeStore, keepDays: number, shell: () => P
 		await removeOld(join(store.shadow.directory, "refs/checkpoints"), keepDays, now);
 		await removeOld(join(store.directory, "indexes"), keepDays, now);
 		await removeOld(join(store.directory, "removed"), keepDays, now);
+		for (const name of ["records", "contents"]) await removeOld(join(store.ignored.directory, name), keepDays, now);
 		await store.commits.collect((path) => isOlder(path, keepDays, now));
 		// Objects that another process has just written are younger than this, and those that it uses again become so.
 		await store.shadow.git().run(["prune", "--expire=1.day.ago"]);

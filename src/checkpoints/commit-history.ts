@@ -9,7 +9,7 @@ import type { CommitRecord } from "./commit-record.ts";
 import { type CommitPlan, lostCommits, planCommits, planWhole, wholeName } from "./commit-restore.ts";
 import { type CommitSteps, isStraight, noSteps } from "./commit-steps.ts";
 import { CannotKeep, CommitStore } from "./commit-store.ts";
-import { gitPlaceAt } from "./git-place.ts";
+import { gitPlaceAt, linkIn } from "./git-place.ts";
 
 /** By where a repository is in the working tree; empty for that of the tree itself. A directory without one is in neither. */
 export interface History {
@@ -123,13 +123,13 @@ export class CommitHistory {
 	}
 
 	/** Returns what a rewind would bring back of commits, branches and other names. */
-	async lost(target: History, current: History): Promise<(RefMove & { at: RepositoryPath })[]> {
+	async lost(target: History, current: History, others: RestoreRequest["others"]): Promise<(RefMove & { at: RepositoryPath })[]> {
 		const found: (RefMove & { at: RepositoryPath })[] = [];
 		for (const [at, id] of Object.entries(target.kept)) {
 			const record = this.#storeOf(at).read(id);
 			const now = this.#recordOf(at, current);
 			if (!record || current.lost?.[at] !== undefined) continue;
-			const moves = now ? await lostCommits(this.#storeOf(at), wantedSince(record, []), now) : [{ name: wholeName }];
+			const moves = now ? await lostCommits(this.#storeOf(at), wantedSince(record, this.#pairsOf(at, others)), now) : [{ name: wholeName }];
 			found.push(...moves.map((move) => ({ at, ...move })));
 		}
 		return found;
@@ -180,14 +180,12 @@ export class CommitHistory {
 			staging: join(request.staging, `commits-${Object.keys(target.history.kept).indexOf(at)}`),
 		};
 		const now = this.#recordOf(at, current);
-		const pairs = others.flatMap(([one, two]): [CommitRecord, CommitRecord][] => {
-			const [before, after] = [one && this.#recordOf(at, one), two && this.#recordOf(at, two)];
-			return before && after ? [[before, after]] : [];
-		});
-		const wanted = wantedSince(record, pairs);
+		const wanted = wantedSince(record, this.#pairsOf(at, others));
 		if (now) {
 			const place = this.#placeAt(at);
 			if (!place || "problem" in place) return { ...nothing, problems: ["the repository changes at this moment"] };
+			const link = linkIn(place);
+			if (link !== undefined) return { ...nothing, problems: [`${link} is a link`] };
 			return planCommits(input, place, {
 				wanted,
 				target: record,
@@ -240,6 +238,13 @@ export class CommitHistory {
 	#recordOf(at: RepositoryPath, { kept }: History): CommitRecord | undefined {
 		const id = kept[at];
 		return id === undefined ? undefined : this.#storeOf(at).read(id);
+	}
+
+	#pairsOf(at: RepositoryPath, others: RestoreRequest["others"]): [CommitRecord, CommitRecord][] {
+		return others.flatMap(([one, two]): [CommitRecord, CommitRecord][] => {
+			const [before, after] = [one && this.#recordOf(at, one), two && this.#recordOf(at, two)];
+			return before && after ? [[before, after]] : [];
+		});
 	}
 
 	#topOf(at: RepositoryPath): string {

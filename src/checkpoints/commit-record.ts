@@ -1,5 +1,6 @@
 /** What a repository's history is at a moment: branches, tags, stashes, HEAD, what is staged. Pure, apart from reading it. */
-import { lstatSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { lstatSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import type { Git } from "../snapshots/git.ts";
 import { filesBelow, type GitPlace, textOf } from "./git-place.ts";
@@ -83,16 +84,12 @@ export function tipsOf(record: CommitRecord): string[] {
 
 /** Changes whenever a branch, a tag, HEAD or another part of the record may have. Costs a look at each file of the kind. */
 export function fingerprintOf({ gitDir, commonDir, pointer = "" }: GitPlace): string {
-	const single = [
-		gitDir,
-		join(gitDir, "HEAD"),
-		...["config", "packed-refs", "shallow", "logs/refs/stash", "info/exclude", "hooks", "reftable"].map((name) => join(commonDir, name)),
-	];
-	return [
-		pointer,
-		...single.map(printOf),
-		...filesBelow(commonDir, "refs").map(({ path, stats: { ino, size, mtimeMs, ctimeMs } }) => [path, ino, size, mtimeMs, ctimeMs].join()),
-	].join("\n");
+	const hash = createHash("sha256").update(pointer);
+	hash.update(printOf(gitDir)).update(printOf(join(gitDir, "HEAD")));
+	for (const name of ["config", "packed-refs", "shallow", "logs/refs/stash", "info/exclude", "hooks", "reftable"])
+		hash.update(printOf(join(commonDir, name)));
+	for (const { path, stats } of filesBelow(commonDir, "refs")) hash.update(print(path, stats));
+	return hash.digest("hex");
 }
 
 /** The file of what is staged has a fingerprint of its own: `git status` writes it again. */
@@ -100,8 +97,9 @@ export const indexPrint = ({ gitDir }: GitPlace): string => printOf(join(gitDir,
 
 function printOf(path: string): string {
 	const stats = lstatSync(path, { throwIfNoEntry: false });
-	if (!stats) return path;
+	if (!stats) return `${path}\n`;
 	// The times of a folder change with whatever is put into it.
-	if (stats.isDirectory() && !/\/(hooks|reftable)$/.test(path)) return [path, stats.ino].join();
-	return [path, stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join();
+	return stats.isDirectory() && !/\/(hooks|reftable)$/.test(path) ? `${path},${stats.ino}\n` : print(path, stats);
 }
+
+const print = (path: string, { ino, size, mtimeMs, ctimeMs }: Stats) => `${path},${ino},${size},${mtimeMs},${ctimeMs}\n`;

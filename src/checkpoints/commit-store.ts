@@ -81,6 +81,7 @@ export class CommitStore {
 
 	/** Keeps what the repository has now, and returns the name of the record. Nothing is run where nothing has changed. */
 	async take(place: GitPlace, signal?: AbortSignal): Promise<string> {
+		this.#seen ??= this.#lastSeen();
 		const seen = this.#seen && existsSync(this.#fileOf(this.#seen.id)) ? this.#seen : undefined;
 		const [names, index] = [fingerprintOf(place), indexPrint(place)];
 		if (seen && seen.names === names && seen.index === index) return seen.id;
@@ -93,6 +94,7 @@ export class CommitStore {
 		await this.#copyObjects(place, record, known, signal);
 		const id = this.#write(record);
 		this.#seen = { names, index, tree, id, record };
+		this.#replace(join(this.directory, "seen.json"), JSON.stringify({ names, index, tree, id }));
 		return id;
 	}
 
@@ -243,15 +245,30 @@ export class CommitStore {
 		const text = JSON.stringify(record);
 		const id = createHash("sha256").update(text).digest("hex").slice(0, 32);
 		const file = this.#fileOf(id);
-		if (existsSync(file)) return id;
-		const partial = join(this.#records, `.${randomBytes(6).toString("hex")}`);
-		writeFileSync(partial, gzipSync(text), { mode: 0o600 });
-		renameSync(partial, file);
+		if (!existsSync(file)) this.#replace(file, gzipSync(text));
 		return id;
 	}
 
+	#replace(file: string, content: string | Buffer): void {
+		const partial = join(this.directory, `.${randomBytes(6).toString("hex")}`);
+		writeFileSync(partial, content, { mode: 0o600 });
+		renameSync(partial, file);
+	}
+
+	/** What another process saw saves looking again. */
+	#lastSeen(): Seen | undefined {
+		try {
+			const seen = JSON.parse(readFileSync(join(this.directory, "seen.json"), "utf8")) as Seen;
+			const record = this.read(seen.id);
+			return record && { ...seen, record };
+		} catch {
+			// Nobody has, or it cannot be read.
+			return undefined;
+		}
+	}
+
 	#newest(): CommitRecord | undefined {
-		const all = readdirSync(this.#records).filter((name) => !name.startsWith("."));
+		const all = readdirSync(this.#records);
 		const time = (name: string) => lstatSync(this.#fileOf(name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 		const newest = all.sort((one, two) => time(two) - time(one))[0];
 		return newest === undefined ? undefined : this.read(newest);

@@ -28,8 +28,6 @@ export function gitPlaceAt(top: string, isWithin: (path: string) => boolean): Gi
 	if (commonDir === undefined || !isGitDirectory(gitDir, commonDir)) return undefined;
 	if (![gitDir, commonDir].every(isWithin) && !pointsBack(gitDir, top))
 		return { problem: `${entry} leads to ${gitDir}, which says nothing of ${top}` };
-	const link = firstLink(gitDir) ?? firstLink(commonDir);
-	if (link !== undefined) return { problem: `${link} is a link` };
 	return { top, gitDir, commonDir, ...(pointer === undefined ? {} : { pointer }) };
 }
 
@@ -45,6 +43,10 @@ function pointsBack(gitDir: string, top: string): boolean {
 }
 
 /** Returns the first link among the files that git writes through. */
+export function linkIn({ gitDir, commonDir }: GitPlace): string | undefined {
+	return firstLink(gitDir) ?? (commonDir === gitDir ? undefined : firstLink(commonDir));
+}
+
 function firstLink(directory: string): string | undefined {
 	for (const name of ["HEAD", "index", "packed-refs", "config", "shallow", "info", "objects", "objects/info", "objects/pack"]) {
 		if (lstatSync(join(directory, name), { throwIfNoEntry: false })?.isSymbolicLink()) return join(directory, name);

@@ -1,7 +1,7 @@
 /** What the checkpoints of a session file mean: which state belongs to an entry, and what was changed by others in between. Pure. */
 import type { Entry } from "../protocol/entries.ts";
 import type { History, RewoundHistory } from "./commit-history.ts";
-import type { State, Taken } from "./tree-store.ts";
+import type { State } from "./tree-store.ts";
 
 /** The `customType` of the entries. */
 export const checkpointType = "checkpoint";
@@ -15,6 +15,10 @@ export interface CheckpointData {
 	state: State;
 	/** Absent in files of before it was kept. */
 	history?: History;
+	/** What was ignored, by the name of its record. */
+	ignored?: string;
+	/** Who could do what with the directory. */
+	mode?: number;
 	/** What the rewind that begins here does to repositories. */
 	rewound?: RewoundHistory;
 	/** The rewind that this entry completes. */
@@ -62,7 +66,7 @@ export function checkpointAt(entries: readonly Entry[], entryId: string): Checkp
 }
 
 /** The pairs of states between which others may have changed files: after each change of the agent, until the next one begins. `now` ends the last. */
-export function changedByOthers(all: readonly Checkpoint[], since: Checkpoint, now: Taken): [Since, Since][] {
+export function changedByOthers(all: readonly Checkpoint[], since: Checkpoint, now: Since): [Since, Since][] {
 	const later = all.slice(all.findIndex(({ entryId }) => entryId === since.entryId));
 	return later.flatMap((checkpoint, place): [Since, Since][] => {
 		// A turn that has no end was cut short by a crash: what is different then is its work.
@@ -71,4 +75,4 @@ export function changedByOthers(all: readonly Checkpoint[], since: Checkpoint, n
 	});
 }
 
-type Since = Pick<CheckpointData, "state" | "history">;
+export type Since = Pick<CheckpointData, "state" | "history" | "ignored" | "mode">;

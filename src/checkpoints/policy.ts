@@ -73,7 +73,7 @@ export class Checkpoints {
 		beforeTool: async ({ toolName }, signal) => {
 			const { isRequired } = this.#parts;
 			if (reading.has(toolName) || (this.#off !== undefined && !isRequired)) return undefined;
-			this.#before ??= this.#inTime(this.#enqueue((store) => store.takeAll(signal).then((taken) => this.#note(store, "before", taken))));
+			this.#before ??= this.#inTime(this.#enqueue((store) => store.takeAll(signal, true).then((taken) => this.#note(store, "before", taken))));
 			const isTaken = await this.#before;
 			return isTaken || !isRequired ? undefined : { denied: refusal(this.#off ?? "the state of the files could not be taken this time") };
 		},
@@ -97,8 +97,9 @@ export class Checkpoints {
 		this.runsLater = [];
 	}
 
-	#note(store: TreeStore, phase: CheckpointData["phase"], { state, history }: Taken): void {
-		this.#parts.note({ phase, cause: "turn", state, history }, store);
+	#note(store: TreeStore, phase: CheckpointData["phase"], taken: Taken): void {
+		const { state, history } = taken;
+		this.#parts.note({ phase, cause: "turn", ...taken }, store);
 		for (const [at, reason] of Object.entries(history.lost ?? {})) this.#tell(at, reason);
 		if (phase === "before") this.#span.first ??= state;
 		else this.#span.last = state;

@@ -14,11 +14,13 @@ import { type ChangeInput, type PreparedChanges, prepareChanges, undoChanges } f
 import type { Change } from "../snapshots/shadow.ts";
 import type { HistoryPlan, RestoreRequest } from "./commit-history.ts";
 import { applyCommits, type CommitSteps, undoCommits } from "./commit-steps.ts";
+import type { ReturningFile } from "./ignored.ts";
 import type { State, TreeStore } from "./tree-store.ts";
 
 interface Journal {
 	sessionFile: string | undefined;
 	changes: Change[];
+	ignored: ReturningFile[];
 	commits: CommitSteps[];
 }
 
@@ -27,6 +29,8 @@ export interface Restore {
 	id: string;
 	/** Files that are put back, removed or created, for people. */
 	paths: string[];
+	/** Of what is ignored: names that are gone and do not come back. */
+	lost: string[];
 	/** What comes back of repositories. */
 	history: HistoryPlan | undefined;
 	/** Changes the files. After a failure all are as before. */
@@ -44,16 +48,19 @@ export interface RestoreInput {
 	target: State;
 	/** Files that stay as they are. */
 	except: ReadonlySet<RepositoryPath>;
+	/** The name of what was ignored, and the pairs between which only others worked. */
+	ignored?: { target: string; others: readonly (readonly [string | undefined, string | undefined])[] };
 	/** What commits, branches and the like were, and are. Without it they stay as they are. */
 	history?: Omit<RestoreRequest, "id" | "staging" | "found">;
 	sessionFile: string | undefined;
 }
 
 /** Gets everything ready. Throws a CommandError when a file changes meanwhile. */
-export async function prepareRestore({ store, current, target, except, history, sessionFile }: RestoreInput): Promise<Restore> {
+export async function prepareRestore({ store, current, target, except, ignored, history, sessionFile }: RestoreInput): Promise<Restore> {
 	const id = randomBytes(8).toString("hex");
 	const directory = join(rewindsOf(store), id);
 	const changes = (await store.fileChanges(current, target)).filter(({ path }) => !except.has(path));
+	const { back, lost } = ignored ? store.ignored.missing(ignored.target, ignored.others) : { back: [], lost: [] };
 	makeOwned(directory);
 	const finish = () => rm(directory, { recursive: true, force: true });
 	const input = inputOf(store, directory);
@@ -68,24 +75,27 @@ export async function prepareRestore({ store, current, target, except, history, 
 		}
 		prepared = ready;
 		plan = history && (await store.commits.plan({ ...history, found: await store.repositoriesIn(current), id, staging: directory }));
-		writeJournal(directory, { sessionFile, changes, commits: plan?.steps ?? [] });
+		writeJournal(directory, { sessionFile, changes, ignored: back, commits: plan?.steps ?? [] });
 	} catch (error) {
 		await finish();
 		throw error;
 	}
 	const undo = async () => {
+		store.ignored.undo(back);
 		await undoChanges(input, changes);
 		for (const steps of plan?.steps.toReversed() ?? []) await undoCommits(git, steps);
 	};
 	return {
 		id,
-		paths: changes.map(({ path }) => toText(path)).sort(),
+		paths: [...changes, ...back].map(({ path }) => toText(path)).sort(),
+		lost: lost.map(toText),
 		history: plan,
 		async apply() {
 			try {
 				// A folder goes with its last file, so a repository in it goes first.
 				for (const steps of plan?.steps ?? []) await applyCommits(git, steps);
 				await prepared.apply();
+				store.ignored.putBack(back);
 			} catch (error) {
 				await undo();
 				await finish();
@@ -106,6 +116,7 @@ export async function repairRewinds(store: TreeStore, now: number): Promise<void
 		if (!isAbandoned(directory, now)) continue;
 		const journal = isUnfinished(directory) ? undefined : readJournal(directory);
 		if (journal && !isCompleted(journal, name)) {
+			store.ignored.undo(journal.ignored);
 			await undoChanges(inputOf(store, directory), journal.changes);
 			for (const steps of journal.commits.toReversed()) await undoCommits((top) => store.commits.git(top), steps);
 		}

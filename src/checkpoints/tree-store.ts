@@ -14,6 +14,7 @@ import { checkVersion, findRepository, problemOf, type Repository } from "../sna
 import { type Change, copyIndex, putEntries, Shadow } from "../snapshots/shadow.ts";
 import { presentIn } from "../snapshots/take.ts";
 import { CommitHistory, type History } from "./commit-history.ts";
+import { IgnoredFiles } from "./ignored.ts";
 
 /** A tree for the working tree, under the empty name, and for each repository inside it. */
 export type State = Readonly<Record<RepositoryPath, string>>;
@@ -22,6 +23,10 @@ export type State = Readonly<Record<RepositoryPath, string>>;
 export interface Taken {
 	state: State;
 	history: History;
+	/** The name of what is ignored. */
+	ignored?: string;
+	/** Who may do what with the directory itself. */
+	mode: number;
 }
 
 export interface TreeStoreOptions extends GitOptions {
@@ -68,6 +73,7 @@ export class TreeStore {
 	readonly top: string;
 	readonly shadow: Shadow;
 	readonly commits: CommitHistory;
+	readonly ignored: IgnoredFiles;
 	#own: () => readonly string[];
 	#limits: Limits;
 	#index: string;
@@ -78,6 +84,8 @@ export class TreeStore {
 	#leftOut = new Set<RepositoryPath>();
 	/** Repositories that the last state does not hold. */
 	#unlisted = new Set<RepositoryPath>();
+	/** What was ignored before the agent changed anything. */
+	#ignoredBefore: string | undefined;
 	#empty: string | undefined;
 
 	private constructor(directory: string, top: string, own: () => readonly string[], shadow: Shadow, limits: Limits, git: Git) {
@@ -87,6 +95,7 @@ export class TreeStore {
 		this.shadow = shadow;
 		this.#limits = limits;
 		this.#index = join(directory, "indexes", randomBytes(6).toString("hex"));
+		this.ignored = new IgnoredFiles(join(directory, "ignored"), top);
 		this.commits = new CommitHistory({ directory: join(directory, "commits"), top, git, mostBytes: limits.commitBytes });
 	}
 
@@ -117,10 +126,32 @@ export class TreeStore {
 		return this.#leftOut;
 	}
 
-	/** The state of the files and of the repositories now. Throws a CannotTake when there are too many files. */
-	async takeAll(signal?: AbortSignal): Promise<Taken> {
+	/**
+	 * The state of the files and of the repositories now. `isBefore`: also what is ignored, which is then only looked at again. Throws a CannotTake
+	 * when there are too many files.
+	 */
+	async takeAll(signal?: AbortSignal, isBefore = false): Promise<Taken> {
+		const mode = statSync(this.top).mode & 0o7777;
 		const state = await this.take(signal);
-		return { state, history: await this.commits.take(Object.keys(state), this.#unlisted, signal) };
+		const history = await this.commits.take(Object.keys(state), this.#unlisted, signal);
+		if (isBefore) this.#ignoredBefore = this.ignored.take(await this.#ignoredIn(Object.keys(state), signal));
+		const ignored = isBefore ? this.#ignoredBefore : this.#ignoredBefore && this.ignored.takeAgain(this.#ignoredBefore);
+		return { state, history, mode, ...(ignored === undefined ? {} : { ignored }) };
+	}
+
+	/** Without our own files. */
+	async #ignoredIn(places: readonly RepositoryPath[], signal: AbortSignal | undefined): Promise<RepositoryPath[]> {
+		const own = this.#own().flatMap((path) => inside(this.top, path) ?? []);
+		const found: RepositoryPath[] = [];
+		for (const at of places) {
+			const listed = await this.shadow.ignored({ top: onDisk(this.top, at).toString(), index: this.#indexOf(at) }, signal);
+			found.push(
+				...listed
+					.map((path) => below(at, path))
+					.filter((path) => !own.some((each) => `${each}/`.startsWith(path) || `${path}/`.startsWith(`${each}/`))),
+			);
+		}
+		return found;
 	}
 
 	/** The state of the files now. Throws a CannotTake when there are too many. */

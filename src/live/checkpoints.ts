@@ -1,7 +1,7 @@
 /** Files that rewind, for a session: takes checkpoints while it runs, shows what changed, and goes back. Loaded where `checkpoints.enabled` is on. */
 
 import { randomBytes } from "node:crypto";
-import { realpathSync } from "node:fs";
+import { chmodSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
 	CannotTake,
@@ -72,6 +72,7 @@ export class SessionCheckpoints {
 		const id = randomBytes(8).toString("hex");
 		store.keep(id, checkpoint.state);
 		if (checkpoint.history) store.commits.touch(checkpoint.history);
+		if (checkpoint.ignored) store.ignored.touch(checkpoint.ignored);
 		return this.#session.conversation.append({ type: "custom", customType: checkpointType, data: { id, ...checkpoint } }).id;
 	}
 
@@ -114,8 +115,18 @@ export class SessionCheckpoints {
 		if (!first || !last) return { root: store.top, files: [], diff: "", truncated: false };
 		const found = await this.#kept(store, [first.state, last.state], () => changesBetween(store, first.state, last.state));
 		const runsLater = await runsLaterBetween(store, first.state, last.state);
-		const lost = first.history && last.history ? await store.commits.lost(first.history, last.history) : [];
-		return { root: store.top, ...found, ...(runsLater.length > 0 && { runsLater }), ...(lost.length > 0 && { history: shown(lost) }) };
+		const others = to === undefined ? changedByOthers(checkpointsIn(entries), first, last) : [];
+		const more = ignoredOf(first, others).ignored;
+		const lost = more && to === undefined ? store.ignored.missing(more.target, more.others).lost.map(toText) : [];
+		const pairs = others.map(([before, after]) => [before.history, after.history] as const);
+		const history = first.history && last.history ? await store.commits.lost(first.history, last.history, pairs) : [];
+		return {
+			root: store.top,
+			...found,
+			...(runsLater.length > 0 && { runsLater }),
+			...(lost.length > 0 && { lost }),
+			...(history.length > 0 && { history: shown(history) }),
+		};
 	}
 
 	/** Either everything happens or nothing. A run is aborted first. */
@@ -128,42 +139,68 @@ export class SessionCheckpoints {
 			await this.#checkpoints.settled();
 			const departure = { to: "entry" as const, entryId, entriesToSummarize: [], signal };
 			if (conversation && (await session.doors.leave?.(departure))?.cancel) return { cancelled: true, restored: [], skipped: [] };
-			const current = await store.takeAll(signal);
 			const target = files ? this.#at(entryId) : undefined;
-			const others = target ? changedByOthers(checkpointsIn(session.transcript.entries), target, current) : [];
-			const except = target ? await this.#changedIn(store, others) : new Set<RepositoryPath>();
-			const wanted = target?.state ?? current.state;
-			const { file: sessionFile, leafId } = session.transcript;
-			const restore = await this.#kept(store, [wanted], () =>
-				prepareRestore({ store, current: current.state, target: wanted, except, sessionFile, ...(target && historyOf(target, current, others)) }),
-			);
-			const skipped = await this.#skipped(store, current.state, wanted, except);
-			await restore.apply();
+			const folder = this.#openFolder(store, target);
 			try {
-				const { history } = restore;
-				const isMoved = history !== undefined && history.steps.length > 0;
-				const undoEntryId = this.#note({ phase: "before", cause: "rewind", ...current, ...(isMoved && { rewound: history.rewound }) }, store);
-				const text = conversation ? this.#moveTo(entryId) : undefined;
-				const after = restore.paths.length > 0 || isMoved ? await store.takeAll() : current;
-				this.#note({ phase: "after", cause: "rewind", ...after, rewind: restore.id }, store);
-				session.conversation.reproject();
-				const back = history && inWords(history);
-				return {
-					cancelled: false,
-					restored: restore.paths,
-					skipped,
-					...(back && { history: back }),
-					undoEntryId,
-					...(text === undefined ? {} : { text }),
-				};
+				return await this.#kept(store, target ? [target.state] : [], () => this.#goBack({ store, target, folder, entryId, conversation, signal }));
 			} catch (error) {
-				await restore.undo();
-				session.moveTo(leafId);
+				folder.undo();
 				throw error;
-			} finally {
-				await restore.finish();
 			}
 		});
+	}
+
+	async #goBack({ store, target, folder, entryId, conversation, signal }: Way): Promise<CommandResult<"rewind">> {
+		const session = this.#session;
+		const current = { ...(await store.takeAll(signal, true)), mode: folder.before };
+		const others = target ? changedByOthers(checkpointsIn(session.transcript.entries), target, current) : [];
+		const wanted = target?.state ?? current.state;
+		const except = target ? await this.#notTouched(store, target, current, others) : new Set<RepositoryPath>();
+		const { file: sessionFile, leafId } = session.transcript;
+		const more = target && { ...historyOf(target, current, others), ...ignoredOf(target, others) };
+		const restore = await prepareRestore({ store, current: current.state, target: wanted, except, sessionFile, ...more });
+		const skipped = await this.#skipped(store, current.state, wanted, except);
+		await restore.apply();
+		try {
+			const { history, lost } = restore;
+			const isMoved = history !== undefined && history.steps.length > 0;
+			const undoEntryId = this.#note({ phase: "before", cause: "rewind", ...current, ...(isMoved && { rewound: history.rewound }) }, store);
+			const text = conversation ? this.#moveTo(entryId) : undefined;
+			const after = restore.paths.length > 0 || isMoved ? await store.takeAll() : current;
+			folder.finish();
+			this.#note({ phase: "after", cause: "rewind", ...after, mode: folder.after, rewind: restore.id }, store);
+			session.conversation.reproject();
+			const back = history && inWords(history);
+			return {
+				cancelled: false,
+				restored: folder.after === folder.before ? restore.paths : [".", ...restore.paths],
+				skipped,
+				...(lost.length > 0 && { lost }),
+				...(back && { history: back }),
+				undoEntryId,
+				...(text === undefined ? {} : { text }),
+			};
+		} catch (error) {
+			await restore.undo();
+			session.moveTo(leafId);
+			throw error;
+		} finally {
+			await restore.finish();
+		}
+	}
+
+	/** The directory itself: a command may have closed it, and then nothing in it can be looked at. */
+	#openFolder({ top }: TreeStore, target: Checkpoint | undefined): Folder {
+		const before = statSync(top).mode & 0o7777;
+		const others = target ? changedByOthers(checkpointsIn(this.#session.transcript.entries), target, { state: {}, mode: before }) : [];
+		const isOthers = others.some(([one, two]) => one.mode !== undefined && two.mode !== undefined && one.mode !== two.mode);
+		const after = isOthers ? before : (target?.mode ?? before) & 0o7777;
+		const open = after | 0o700;
+		if (after !== before && open !== before) chmodSync(top, open);
+		const set = (mode: number) => {
+			if (after !== before) chmodSync(top, mode);
+		};
+		return { before, after, finish: () => set(after), undo: () => set(before) };
 	}
 
 	/** Goes on from an entry; from the one in front of it when it is a prompt, whose text is returned. */
@@ -185,11 +222,14 @@ export class SessionCheckpoints {
 		return checkpointAt(transcript.entries, entryId);
 	}
 
-	/** Files that others than the agent changed. */
-	async #changedIn(store: TreeStore, others: ReturnType<typeof changedByOthers>): Promise<Set<RepositoryPath>> {
+	/** Files that stay: those that others than the agent changed, are too large, or were ignored and are not any more. */
+	async #notTouched(store: TreeStore, target: Checkpoint, current: Taken, others: Pairs): Promise<Set<RepositoryPath>> {
 		// A file that has become too large is not in the state, and must not be replaced either.
 		const found = new Set<RepositoryPath>(store.leftOut);
 		for (const [before, after] of others) for (const { path } of await store.fileChanges(before.state, after.state)) found.add(path);
+		if (target.ignored === undefined) return found;
+		const wasIgnored = store.ignored.covers(target.ignored);
+		for (const { path, to } of await store.fileChanges(current.state, target.state)) if (!to && wasIgnored(path)) found.add(path);
 		return found;
 	}
 
@@ -212,8 +252,33 @@ export class SessionCheckpoints {
 	}
 }
 
+interface Way {
+	store: TreeStore;
+	target: Checkpoint | undefined;
+	folder: Folder;
+	entryId: string;
+	conversation: boolean;
+	signal: AbortSignal;
+}
+
+/** Who may do what with the directory itself, before and after a rewind. */
+interface Folder {
+	before: number;
+	after: number;
+	finish(): void;
+	undo(): void;
+}
+
+type Pairs = ReturnType<typeof changedByOthers>;
+
+function ignoredOf({ ignored }: Checkpoint, others: Pairs) {
+	return ignored === undefined
+		? {}
+		: { ignored: { target: ignored, others: others.map(([before, after]) => [before.ignored, after.ignored] as const) } };
+}
+
 /** Nothing where the checkpoint is from before the history was kept. */
-function historyOf({ history, timestamp, cause, phase, rewound }: Checkpoint, current: Taken, others: ReturnType<typeof changedByOthers>) {
+function historyOf({ history, timestamp, cause, phase, rewound }: Checkpoint, current: Taken, others: Pairs) {
 	if (!history) return {};
 	const undo = cause === "rewind" && phase === "before" ? rewound : undefined;
 	const pairs = others.map(([before, after]) => [before.history, after.history] as const);

@@ -1965,6 +1965,8 @@ export interface CommandTable {
 			truncated: boolean;
 			/** Those of the files that run later on their own; absent when none does. */
 			runsLater?: RunsLater[];
+			/** Files and folders that git ignores, that were there and are gone or empty: too large to be kept, so they are not put back. Absent when there is none. */
+			lost?: string[];
 			/** What was lost of commits and branches, as a rewind to `from` would put it back; absent when nothing was. */
 			history?: RefMove[];
 		};
@@ -1984,6 +1986,8 @@ export interface CommandTable {
 			cancelled: boolean;
 			restored: string[];
 			skipped: string[];
+			/** Files and folders that git ignores, that were there and are gone or empty: too large to be kept, so they are not put back. Absent when there is none. */
+			lost?: string[];
 			/** What of commits and branches had been lost; absent when nothing was. */
 			history?: {
 				restored: RefMove[];

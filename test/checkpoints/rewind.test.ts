@@ -346,3 +346,84 @@ test("a file that was only touched costs nothing and changes nothing", async () 
 	expect(await rewind(agent, await prompt(agent, 0))).toMatchObject({ restored: [], skipped: [] });
 	expect(statSync(join(cwd, "a.txt")).mtimeMs).toBe(1000);
 });
+
+describe("what git ignores", () => {
+	const files = {
+		".env": "KEY=1\n",
+		"conf/local.json": "{}\n",
+		"ignored/x": "deep\n",
+		"modules/1": "",
+		"big.bin": "x".repeat(1024 * 1024 + 1),
+		"made.log": "",
+	};
+	const ignore = ".gitignore\n.env\nconf/local.json\n*.bin\n*.log\nmodules/\nscript.jsonc\nignored/\nsessions/\n.user/\n";
+	const project = async (command: string, more: string[] = []) => {
+		const replies = [command, ...more].flatMap((each) => [{ blocks: [bash(each)] }, { text: "done" }]);
+		const { agent: first, cwd } = await rewindable({ files, replies });
+		await first.close();
+		writeFileSync(join(cwd, ".gitignore"), ignore);
+		chmodSync(join(cwd, ".env"), 0o600);
+		for (let number = 0; number < 60; number++) writeFileSync(join(cwd, `modules/${number}`), "");
+		return { cwd, ...(await open(cwd)) };
+	};
+
+	test("comes back when it is a small file that was removed or emptied, and is named when it was more", async () => {
+		const { agent, cwd } = await project("rm -r .env conf ignored modules big.bin; true");
+		await agent.promptAndWait("go");
+		expect((await agent.getChanges()).lost).toEqual(["big.bin", "modules"]);
+		const back = await rewind(agent, await prompt(agent, 0));
+		expect(back).toMatchObject({ restored: [".env", "conf/local.json", "ignored/x"], lost: ["big.bin", "modules"] });
+		expect([read(cwd, ".env"), read(cwd, "conf/local.json")]).toEqual(["KEY=1\n", "{}\n"]);
+		expect(statSync(join(cwd, ".env")).mode & 0o777).toBe(0o600);
+	});
+
+	test("comes back when it was emptied, and stays when it was changed or made", async () => {
+		const { agent, cwd } = await project("> .env; echo '{1}' > conf/local.json; rm modules/*; echo new > made.log; echo new > new.log");
+		await agent.promptAndWait("go");
+		expect(await rewind(agent, await prompt(agent, 0))).toMatchObject({ restored: [".env"], lost: ["modules"] });
+		expect([read(cwd, ".env"), read(cwd, "conf/local.json"), read(cwd, "made.log"), read(cwd, "new.log")]).toEqual([
+			"KEY=1\n",
+			"{1}\n",
+			"new\n",
+			"new\n",
+		]);
+	});
+
+	test("stays away when others removed it, and leaves no word where nothing is gone", async () => {
+		const { agent, cwd } = await project("echo 1 > a.txt", ["echo 2 > a.txt"]);
+		await agent.promptAndWait("go");
+		await agent.getCheckpoints();
+		rmSync(join(cwd, ".env"));
+		rmSync(join(cwd, "modules"), { recursive: true });
+		await agent.promptAndWait("again");
+		const back = await rewind(agent, await prompt(agent, 0));
+		expect(back).toMatchObject({ restored: ["a.txt"] });
+		expect(back).not.toHaveProperty("lost");
+		expect(existsSync(join(cwd, ".env"))).toBe(false);
+	});
+
+	test("is not removed by a rewind because a command stopped ignoring it", async () => {
+		const { agent, cwd } = await project("echo > .gitignore; echo 1 > a.txt");
+		await agent.promptAndWait("go");
+		const { restored, skipped } = await rewind(agent, await prompt(agent, 0));
+		expect(restored).toEqual(["a.txt"]);
+		expect(skipped).toEqual(expect.arrayContaining([".env", "big.bin", "conf/local.json", "ignored/x", "modules/1"]));
+		expect([read(cwd, ".env"), read(cwd, "ignored/x")]).toEqual(["KEY=1\n", "deep\n"]);
+	});
+});
+
+test("a directory that a command has closed is opened, and closed again by the way back", async () => {
+	const { agent, cwd } = await rewindable({
+		files: { "a.txt": "one\n" },
+		replies: [{ blocks: [bash("echo two > a.txt; chmod 0500 .")] }, { text: "done" }],
+	});
+	const mode = () => statSync(cwd).mode & 0o7777;
+	chmodSync(cwd, 0o750);
+	await agent.promptAndWait("go");
+	expect(mode()).toBe(0o500);
+	const back = await rewind(agent, await prompt(agent, 0));
+	expect([back.restored, mode(), read(cwd, "a.txt")]).toEqual([[".", "a.txt"], 0o750, "one\n"]);
+	await rewind(agent, back.undoEntryId as string);
+	expect([mode(), read(cwd, "a.txt")]).toEqual([0o500, "two\n"]);
+	chmodSync(cwd, 0o700);
+});

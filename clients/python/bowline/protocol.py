@@ -2918,6 +2918,8 @@ class _GetChangesResult(TypedDict):
 class GetChangesResult(_GetChangesResult, total=False):
     # Those of the files that run later on their own; absent when none does.
     runsLater: List[RunsLater]
+    # Files and folders that git ignores, that were there and are gone or empty: too large to be kept, so they are not put back. Absent when there is none.
+    lost: List[str]
     # What was lost of commits and branches, as a rewind to `from` would put it back; absent when nothing was.
     history: List[RefMove]
 
@@ -2945,6 +2947,8 @@ class _RewindResult(TypedDict):
 
 
 class RewindResult(_RewindResult, total=False):
+    # Files and folders that git ignores, that were there and are gone or empty: too large to be kept, so they are not put back. Absent when there is none.
+    lost: List[str]
     # What of commits and branches had been lost; absent when nothing was.
     history: RewindResultHistory
     undoEntryId: str

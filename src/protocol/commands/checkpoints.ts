@@ -5,6 +5,11 @@ import { RunsLater } from "../sequence.ts";
 const root = text({ description: "The directory that `path` members are relative to." });
 const paths = list(text());
 
+const lost = list(text(), {
+	description:
+		"Files and folders that git ignores, that were there and are gone or empty: too large to be kept, so they are not put back. Absent when there is none.",
+});
+
 export const CheckpointInfo = shape("CheckpointInfo", "A state of the files that can be gone back to.", {
 	entryId: text(),
 	timestamp: text(),
@@ -57,6 +62,7 @@ export const checkpointCommands = {
 			diff: text({ description: "Unified, for `git apply` and people; at most 1 MiB." }),
 			truncated: flag({ description: "The difference is longer." }),
 			runsLater: optional(list(RunsLater, { description: "Those of the files that run later on their own; absent when none does." })),
+			lost: optional(lost),
 			history: optional(
 				list(RefMove, { description: "What was lost of commits and branches, as a rewind to `from` would put it back; absent when nothing was." }),
 			),
@@ -76,6 +82,7 @@ export const checkpointCommands = {
 			cancelled: flag({ description: "An extension refused. Nothing was done." }),
 			restored: paths,
 			skipped: paths,
+			lost: optional(lost),
 			history: optional(
 				Type.Object(
 					{
