@@ -62,7 +62,7 @@ function everyFile(roots: readonly string[], visit: (path: string, name: string)
 		count += 1;
 		if (count > mostFolders)
 			throw new Error(
-				`the working directory has more than ${mostFolders} folders, too many to look for files such as .env. Work in a smaller directory, or set sandbox.envFiles to shown`,
+				`There are more than ${mostFolders} folders to look for files such as .env in. Work in a smaller directory, or set sandbox.envFiles to shown.`,
 			);
 		for (const entry of entriesOf(directory)) {
 			const path = inDirectory(directory, entry.name);
@@ -72,10 +72,17 @@ function everyFile(roots: readonly string[], visit: (path: string, name: string)
 	}
 }
 
+/** A folder of ours that cannot be listed now can be opened by a command later: what is in it must not be missed. */
 function entriesOf(directory: string): Dirent[] {
 	try {
 		return readdirSync(directory, { withFileTypes: true });
-	} catch {
+	} catch (error) {
+		const isClosed = (error as NodeJS.ErrnoException).code === "EACCES";
+		const owner = look(directory)?.uid;
+		if (isClosed && (owner === undefined || owner === process.getuid?.()))
+			throw new Error(
+				`Files such as .env cannot be looked for in ${directory}: the folder cannot be listed. Make it readable, or set sandbox.envFiles to shown.`,
+			);
 		return [];
 	}
 }

@@ -20,7 +20,7 @@ import type { HostProxy, JudgeConnection } from "./proxy.ts";
 import { Quarantine } from "./quarantine.ts";
 import type { PathRule } from "./ruled-paths.ts";
 import { isProcessor, seccompFilter } from "./seccomp.ts";
-import { readableOfUserDirectory, Survey } from "./survey.ts";
+import { readableOfUserDirectory, Survey, writeEmptyFiles } from "./survey.ts";
 import { temporaryName, type View } from "./view.ts";
 import { type Trial, Walls } from "./walls.ts";
 
@@ -160,7 +160,8 @@ export class Sandbox {
 
 	#maskedFiles(): string[] {
 		const { replaced = [] } = this.#survey?.ground.envFiles ? this.#survey.readingView() : {};
-		return replaced.flatMap(({ path, isMasked }) => (isMasked ? [path] : []));
+		const files = replaced.flatMap(({ path, isMasked }) => (isMasked ? [path] : []));
+		return files.filter((path) => this.roots.some((root) => isWithin(path, root)));
 	}
 
 	/** Git directories that cannot be written because of what was in them before any command, each with the reason. */
@@ -318,6 +319,7 @@ export class Sandbox {
 			home: home === undefined ? undefined : realPath(home),
 			isHomeHidden: setting("sandbox.home") === "hidden",
 			variables: env,
+			emptyFiles: this.#makeEmptyFiles(),
 			...(await this.#gitIdentity(gitProgram)),
 			...(await this.#envFiles(roots.roots, gitProgram)),
 			userDirectory: this.#input.userDirectory,
@@ -548,7 +550,7 @@ export class Sandbox {
 	#removePrivate(): void {
 		const directory = this.#private;
 		if (directory === undefined) return;
-		for (const name of ["tmp", "var-tmp", "filter", "git", "masked", "logs/relay.cjs"]) remove(join(directory, name));
+		for (const name of ["tmp", "var-tmp", "filter", "git", "masked", "empty", "logs/relay.cjs"]) remove(join(directory, name));
 		removeIfEmpty(join(directory, "logs"));
 		removeIfEmpty(directory);
 		for (const name of readdirSync(dirname(directory))) {
@@ -557,6 +559,12 @@ export class Sandbox {
 			if (facts && Date.now() - facts.mtimeMs > maxAgeMs) remove(other);
 		}
 		removeIfEmpty(dirname(directory));
+	}
+
+	#makeEmptyFiles(): string {
+		const directory = join(this.#private as string, "empty");
+		writeEmptyFiles(directory);
+		return directory;
 	}
 
 	/** Finds the files whose values are masked, before any command can make one. */

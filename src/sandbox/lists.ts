@@ -128,6 +128,24 @@ const spaced: readonly string[] = [
 
 export const hiddenInHome: readonly string[] = [...Object.values(hiddenByKind).flatMap((names) => names.trim().split(/\s+/)), ...spaced];
 
+/**
+ * Files of the home that hold credentials and that programs insist on reading: a build would end where one cannot be read. So an empty one is seen in
+ * its place.
+ */
+export const emptiedInHome: Readonly<Record<string, string>> = {
+	".m2/settings.xml": "<settings/>\n",
+	".nuget/NuGet/NuGet.Config": "<configuration/>\n",
+	".config/NuGet/NuGet.Config": "<configuration/>\n",
+	".composer/auth.json": "{}\n",
+	".config/composer/auth.json": "{}\n",
+	".config/turborepo/config.json": "{}\n",
+	".bundle/config": "---\n",
+	".config/pypoetry/auth.toml": "",
+	".config/coursier/credentials.properties": "",
+	".sbt/.credentials": "",
+	".ivy2/.credentials": "",
+};
+
 /** Variables that say where programs find such a place instead, each with the name that it has in the home otherwise. More than one path may stand in it. */
 export const movedByVariable: Readonly<Record<string, string>> = {
 	XDG_CONFIG_HOME: ".config",
@@ -138,10 +156,12 @@ export const movedByVariable: Readonly<Record<string, string>> = {
 	AWS_SHARED_CREDENTIALS_FILE: ".aws",
 	AZURE_CONFIG_DIR: ".azure",
 	BOTO_CONFIG: ".boto",
+	BUNDLE_USER_CONFIG: ".bundle/config",
 	CARGO_HOME: ".cargo",
 	CLAUDE_CONFIG_DIR: ".claude",
 	CLOUDSDK_CONFIG: ".config/gcloud",
 	CODEX_HOME: ".codex",
+	COMPOSER_HOME: ".config/composer",
 	DATABRICKS_CONFIG_FILE: ".databrickscfg",
 	DBT_PROFILES_DIR: ".dbt",
 	DOCKER_CONFIG: ".docker",

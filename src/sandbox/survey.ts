@@ -9,11 +9,11 @@ import type { EnvFiles } from "./env-files.ts";
 import { emptyLayout, type GitLayout, gitLayout, type Placeholder } from "./git-layout.ts";
 import { type GitTrap, trapsIn } from "./git-traps.ts";
 import type { Standing } from "./leavings.ts";
-import { hiddenForRoot, hiddenInHome, movedByVariable, shownInUserDirectory } from "./lists.ts";
+import { emptiedInHome, hiddenForRoot, hiddenInHome, movedByVariable, shownInUserDirectory } from "./lists.ts";
 import { entriesOf, follow, inDirectory, inFolder, isCovered, isWithin, linkInside, look, nearest, outermost, realPath } from "./paths.ts";
 import { type Scan, scan } from "./repository-scan.ts";
 import { type PathRule, ruledPaths } from "./ruled-paths.ts";
-import { type HiddenPath, mayRead, type View } from "./view.ts";
+import { type HiddenPath, mayRead, type ReplacedFile, type View } from "./view.ts";
 
 /** What the settings say, and where this session is. */
 export interface Ground {
@@ -30,6 +30,8 @@ export interface Ground {
 	variables?: Readonly<Record<string, string | undefined>>;
 	/** Files of the project whose values are masked. */
 	envFiles?: Pick<EnvFiles, "now">;
+	/** Where `writeEmptyFiles` has put its files. */
+	emptyFiles?: string;
 	/** A file of ours that is seen as `~/.gitconfig` in a hidden home: who the user is to git. */
 	gitIdentity?: string;
 	userDirectory: string;
@@ -85,12 +87,17 @@ export class Survey {
 	readonly #ownTraps: readonly GitTrap[];
 	/** In the home, and where variables say that they are: by their folders. */
 	readonly #listedNames: ReadonlyMap<string, readonly string[]>;
+	/** The same for files that are seen empty. */
+	readonly #emptied: readonly NamedInHome[];
 
 	constructor(ground: Ground) {
 		this.ground = ground;
 		const { home } = ground;
 		const inHome = home === undefined ? [] : hiddenInHome.map((name) => inDirectory(home, name));
-		this.#listedNames = byFolder([...inHome, ...movedNames(ground)]);
+		this.#listedNames = byFolder([...inHome, ...movedNames(ground, hiddenInHome).map(({ path }) => path)]);
+		const emptied = Object.keys(emptiedInHome);
+		const ownEmptied = home === undefined ? [] : emptied.map((name) => ({ name, path: inDirectory(home, name) }));
+		this.#emptied = [...ownEmptied, ...movedNames(ground, emptied)];
 		this.#trusted = [...new Set(ground.roots.flatMap((root) => repositoryOf(root) ?? []))];
 		this.#ownTraps = [];
 		this.#ownTraps = this.inspect().traps;
@@ -173,12 +180,13 @@ export class Survey {
 	/** What is hidden or private stays so, and what the user shows is shown as it is. */
 	#masking(view: View): View {
 		const { envFiles, readable } = this.ground;
-		if (!envFiles) return view;
+		const copies = [...(envFiles?.now() ?? []), ...this.#emptyCopies()];
+		if (copies.length === 0) return view;
 		const open = [...view.writable, ...view.shown];
 		const isSeen = (path: string) =>
 			mayRead(view, path).allowed && (open.some((outer) => isWithin(path, outer)) || !elsewhere.some((outer) => isWithin(path, outer)));
 		const shown = readable.flatMap((path) => (path === realPath(path) ? path : this.#outOfReach(path)));
-		const masked = envFiles.now().filter(({ path }) => isSeen(path) && !shown.includes(path));
+		const masked = copies.filter(({ path }) => isSeen(path) && !shown.includes(path));
 		return masked.length === 0 ? view : { ...view, replaced: [...(view.replaced ?? []), ...masked] };
 	}
 
@@ -265,6 +273,16 @@ export class Survey {
 			links: [...new Set([...named.links, ...git.links, ...links])],
 			temporary: ground.temporary,
 		};
+	}
+
+	#emptyCopies(): ReplacedFile[] {
+		const { emptyFiles } = this.ground;
+		if (emptyFiles === undefined) return [];
+		return this.#emptied.flatMap(({ name, path }): ReplacedFile[] => {
+			const place = realPath(path);
+			if (place === undefined || !look(place)?.isFile()) return [];
+			return [{ path: place, source: inDirectory(emptyFiles, emptyNameOf(name)), isMasked: true }];
+		});
 	}
 
 	/** Unless the user shows the file itself. */
@@ -401,16 +419,23 @@ export class Survey {
 	}
 }
 
+interface NamedInHome {
+	/** As the list has it. */
+	name: string;
+	path: string;
+}
+
 /**
- * Returns the hidden names of the home that variables move to another place. Devices are skipped: `HISTFILE=/dev/null` keeps no history. So is what
+ * Returns those names of the home that variables move to another place. Devices are skipped: `HISTFILE=/dev/null` keeps no history. So is what
  * holds the home or a writable directory, which cannot be hidden as a whole.
  */
-function movedNames({ variables = {}, home, roots }: Ground): string[] {
+function movedNames({ variables = {}, home, roots }: Ground, names: readonly string[]): NamedInHome[] {
 	const holdsTooMuch = (path: string) => [...roots, ...(home === undefined ? [] : [home])].some((inner) => isWithin(inner, path));
 	return Object.entries(movedByVariable).flatMap(([variable, place]) => {
 		const paths = (variables[variable] ?? "").split(delimiter).filter((path) => isAbsolute(path) && !/^\/(dev|proc|sys)(\/|$)/.test(path));
-		const names = hiddenInHome.filter((name) => isWithin(`/${name}`, `/${place}`)).map((name) => name.slice(place.length));
-		return paths.flatMap((path) => names.map((name) => join(path, name))).filter((path) => !holdsTooMuch(realPath(path) ?? path));
+		const moved = names.filter((name) => isWithin(`/${name}`, `/${place}`));
+		const found = paths.flatMap((path) => moved.map((name) => ({ name, path: join(path, name.slice(place.length)) })));
+		return found.filter(({ path }) => !holdsTooMuch(realPath(path) ?? path));
 	});
 }
 
@@ -452,6 +477,14 @@ const real = (path: string) => {
 	const target = realPath(path);
 	return target === undefined ? [] : [target];
 };
+
+/** Writes what is seen of files that may not be hidden as a whole. */
+export function writeEmptyFiles(directory: string): void {
+	mkdirSync(directory, { mode: 0o700 });
+	for (const [name, content] of Object.entries(emptiedInHome)) writeFileSync(join(directory, emptyNameOf(name)), content, { mode: 0o400 });
+}
+
+const emptyNameOf = (name: string) => name.replaceAll("/", "-");
 
 /** Of the user directory, what the model is told to read. */
 export const readableOfUserDirectory = (userDirectory: string) => shownInUserDirectory.map((name) => join(userDirectory, name));

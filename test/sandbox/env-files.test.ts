@@ -1,6 +1,6 @@
 /** The project's files of variables in a sandbox that masks them: what commands and tools see, the ways around it, and that the real files stay as they are. */
 import { spawnSync } from "node:child_process";
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { EnvFiles } from "../../src/sandbox/env-files.ts";
@@ -262,6 +262,21 @@ describeUnless(missing)("files of variables", () => {
 		expect(linked?.text).toMatch(/^(cat: .*No such file or directory\n){2}$/);
 	});
 
+	test.runIf(process.getuid?.() === 0)("are looked for everywhere, or the session has no sandbox and says why", async () => {
+		const machine = machineOf(65534);
+		machine.write("work/sub/.env", `API_KEY=${secret}\n`);
+		const [closed] = await said(machine, ["chmod 000 sub"]);
+		expect(closed?.status).toBe(0);
+		const agent = machine.start(["chmod 755 sub; cat sub/.env"], masking);
+		const [ready] = await agent.until(({ type }) => type === "ready");
+		expect((ready as Frame & { sandbox: object }).sandbox).toMatchObject({
+			active: false,
+			reason: expect.stringContaining("sub: the folder cannot be listed"),
+		});
+		agent.child.stdin?.end();
+		await agent.gone;
+	});
+
 	test("do not reach the model as instructions of the next session", async () => {
 		const machine = machineOf();
 		machine.write("work/.env", `API_KEY=${secret}\n`);
@@ -335,6 +350,13 @@ describe("the search for files of variables", () => {
 		mkdirSync(join(folder, "work/deep/er"), { recursive: true });
 		return join(folder, "work");
 	}
+
+	test.skipIf(process.getuid?.() === 0)("refuses a folder that a command can open again later", async () => {
+		const root = project();
+		chmodSync(join(root, "deep"), 0o000);
+		await expect(find(root)).rejects.toThrow(`${join(root, "deep")}: the folder cannot be listed. Make it readable`);
+		chmodSync(join(root, "deep"), 0o700);
+	});
 
 	test("makes a copy again only when the file has changed, and none for what is gone", async () => {
 		const root = project();

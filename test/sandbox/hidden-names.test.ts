@@ -1,13 +1,13 @@
 /** Every name of the list of hidden paths, as a real file with a key in it, and the places that variables move them to. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { ConfinedFiles } from "../../src/sandbox/files.ts";
-import { hiddenInHome, movedByVariable } from "../../src/sandbox/lists.ts";
+import { emptiedInHome, hiddenInHome, movedByVariable } from "../../src/sandbox/lists.ts";
 import { Survey } from "../../src/sandbox/survey.ts";
 import { describeUnless } from "../unless.ts";
 import { groundIn } from "./ground.ts";
-import { folderOutsideTmp, Machine, missing } from "./support.ts";
+import { apart, folderOutsideTmp, Machine, missing, together } from "./support.ts";
 
 const key = "canary-of-a-key";
 
@@ -77,7 +77,9 @@ describe("file tools", () => {
 	});
 
 	test("the variables move names that are hidden in the home", () => {
-		const unknown = Object.values(movedByVariable).filter((place) => !hiddenInHome.some((name) => `${name}/`.startsWith(`${place}/`)));
+		const unknown = Object.values(movedByVariable).filter(
+			(place) => ![...hiddenInHome, ...Object.keys(emptiedInHome)].some((name) => `${name}/`.startsWith(`${place}/`)),
+		);
 		expect(unknown).toEqual([]);
 	});
 });
@@ -86,9 +88,25 @@ describeUnless(missing)("commands in a sandbox", () => {
 	const machine = new Machine();
 	afterAll(() => machine.close());
 
+	test("find an empty file where programs insist on one, and so do file tools", async () => {
+		const own = new Machine();
+		onTestFinished(() => own.close());
+		const names = Object.keys(emptiedInHome);
+		for (const name of names) own.write(`home/${name}`, key);
+		const reads = names.map((name) => ({ tool: "read", arguments: { path: `~/${name}` } }));
+		const { results } = await own.run([together(names.map((name) => `cat ~/${name}`)), ...reads], ["--sandbox", "workspace-write"]);
+		const contents = Object.values(emptiedInHome);
+		expect(apart(results[0]?.text ?? "", names.length)).toEqual(contents.map((text) => ({ status: 0, text })));
+		expect(results.slice(1).map(({ isError, text }) => [isError, text.includes(key)])).toEqual(names.map(() => [false, false]));
+		const shown = await own.run(["cat ~/.m2/settings.xml"], ["--sandbox", "workspace-write", "--set", 'sandbox.readable=["~/.m2/settings.xml"]']);
+		expect(shown.results[0]?.text).toBe(key);
+	});
+
 	test("cannot read any of them, nor where a variable says that they are", async () => {
 		for (const name of hiddenInHome) machine.write(`home/${name}`, key);
 		machine.write("outside/config/gh/hosts.yml", key);
+		for (const name of Object.keys(emptiedInHome)) machine.write(`home/${name}`, key);
+		machine.write("outside/config/composer/auth.json", key);
 		machine.write("home/notes", `${key} in notes`);
 		const search = `grep -rs ${key} ~ ${machine.outside}`;
 		const { results, ready } = await machine.run([search], ["--sandbox", "workspace-write"], { XDG_CONFIG_HOME: `${machine.outside}/config` });

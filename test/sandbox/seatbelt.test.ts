@@ -65,6 +65,14 @@ describe("the profile", () => {
 `);
 	});
 
+	test("what is seen as a copy on Linux cannot be read at all, nor be moved with its folder", () => {
+		const found = lines({ replaced: [{ path: "/w/shop/api/.env", source: "/copy", isMasked: true }] });
+		expect(found).toContain(
+			'(deny file-read* file-write* file-link (literal "/w/shop/api/.env") (regex "^/[wW]/[sS][hH][oO][pP]/[aA][pP][iI]/\\\\.[eE][nN][vV](/|$)"))',
+		);
+		expect(found).toContain('(deny file-write-unlink (literal "/w/shop/api"))');
+	});
+
 	test("nothing but temporary files can be written where there is no root", () => {
 		const allowed = lines({ writable: [] }).filter((line) => line.startsWith("(allow file") && line.includes("write"));
 		expect(allowed).toEqual([
