@@ -680,6 +680,11 @@ export interface SessionState {
 	tokensPerSecond?: number | null;
 	/** Dialect `omp`: always false. */
 	hasPendingAsyncWork?: boolean;
+	/** Dialect `omp`: what waits in the queues. */
+	queuedMessages?: {
+		steering: string[];
+		followUp: string[];
+	};
 	/** Dialect `omp`: what `set_fast_mode` said; without effect. */
 	fastModeEnabled?: boolean;
 	/** Dialect `omp`: always false. */
@@ -2190,7 +2195,7 @@ export interface CommandTable {
 			schemes: Array<Record<string, unknown>>;
 		};
 		result: {
-			schemes: Array<Record<string, unknown>>;
+			schemes: string[];
 		};
 	};
 	/** Hear of subagents as they come, work and go (`progress`), also of their own events (`events`), or not (`off`); served in dialect `omp` only. */

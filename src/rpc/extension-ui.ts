@@ -14,6 +14,8 @@ export interface DialogsParts {
 	emitsTitle: boolean;
 	/** `open_url` is only for hosts that know it. */
 	opensUrls?: boolean;
+	/** Whether the host hears that the time of a dialog is over. */
+	withdrawsLateDialogs?: boolean;
 	now: () => number;
 }
 
@@ -101,7 +103,11 @@ export class Dialogs implements Ui {
 		if (this.#isClosed || signal?.aborted) return cancelled;
 		let id = "";
 		const timeout = "timeout" in body ? body.timeout : undefined;
-		const handle = timeout === undefined ? undefined : setTimeout(() => this.#calls.reply(id, { ...cancelled, timedOut: true }), timeout);
+		const onTimeout = () => {
+			if (this.#parts.withdrawsLateDialogs) this.#tell({ method: "cancel", targetId: id });
+			this.#calls.reply(id, { ...cancelled, timedOut: true });
+		};
+		const handle = timeout === undefined ? undefined : setTimeout(onTimeout, timeout);
 		const answer = await this.#calls.ask(
 			(fresh) => {
 				id = fresh;

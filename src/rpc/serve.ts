@@ -80,8 +80,9 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 	const updates = asked ?? dialect.updates;
 	const events: EventWriter = new EventWriter(writer, updates, () => performance.now(), dialect.frames);
 	const hostTools = new HostTools({ send: events.send, now: Date.now });
+	const { opensUrls, withdrawsLateDialogs } = dialect;
 	const emitsTitle = dialect.emitsTitle ?? isTruthy(env.PI_RPC_EMIT_TITLE);
-	const dialogs = new Dialogs({ send: events.send, emitsTitle, opensUrls: dialect.opensUrls, now: Date.now });
+	const dialogs = new Dialogs({ send: events.send, emitsTitle, opensUrls, withdrawsLateDialogs, now: Date.now });
 	// A subagent's host is an agent, which answers no dialogs.
 	if (subagent) dialogs.close();
 	const front: Front = {

@@ -24,6 +24,7 @@ __all__ = [
     "GateResponse",
     "Disposition",
     "SessionStateDumpToolsItem",
+    "SessionStateQueuedMessages",
     "SessionState",
     "ModelCostTiersItem",
     "ModelCost",
@@ -454,6 +455,13 @@ class SessionStateDumpToolsItem(TypedDict):
     parameters: Dict[str, Any]
 
 
+class SessionStateQueuedMessages(TypedDict):
+    """Dialect `omp`: what waits in the queues."""
+
+    steering: List[str]
+    followUp: List[str]
+
+
 class _SessionState(TypedDict):
     # `null` when there is none; then it is absent in dialect `omp`, and in dialect `pi` an object whose provider and id are `unknown`.
     model: Union[Model, None]
@@ -504,6 +512,8 @@ class SessionState(_SessionState, total=False):
     tokensPerSecond: Union[float, None]
     # Dialect `omp`: always false.
     hasPendingAsyncWork: bool
+    # Dialect `omp`: what waits in the queues.
+    queuedMessages: SessionStateQueuedMessages
     # Dialect `omp`: what `set_fast_mode` said; without effect.
     fastModeEnabled: bool
     # Dialect `omp`: always false.
@@ -3041,7 +3051,7 @@ class SetFastModeResult(TypedDict):
 
 
 class SetHostUriSchemesResult(TypedDict):
-    schemes: List[Dict[str, Any]]
+    schemes: List[str]
 
 
 class SetSubagentSubscriptionResult(TypedDict):

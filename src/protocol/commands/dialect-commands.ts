@@ -61,8 +61,8 @@ export const newerCommands = {
 		lane: "serial",
 		access: "seat",
 		params: { schemes: list(jsonObject) },
-		result: Type.Object({ schemes: list(jsonObject) }),
-		example: { send: { schemes: [{ scheme: "shop" }] }, data: { schemes: [{ scheme: "shop" }] } },
+		result: Type.Object({ schemes: list(text()) }),
+		example: { send: { schemes: [{ scheme: "shop" }] }, data: { schemes: ["shop"] } },
 	}),
 	set_subagent_subscription: command({
 		doc: "Hear of subagents as they come, work and go (`progress`), also of their own events (`events`), or not (`off`); served in dialect `omp` only.",

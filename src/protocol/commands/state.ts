@@ -45,6 +45,7 @@ export const SessionState = shape("SessionState", "What is going on now.", {
 	contextUsage: optional(ContextUsage),
 	tokensPerSecond: omp(orNull(number()), "speed of the last measured reply."),
 	hasPendingAsyncWork: omp(flag(), "always false."),
+	queuedMessages: omp(Type.Object({ steering: list(text()), followUp: list(text()) }), "what waits in the queues."),
 	fastModeEnabled: omp(flag(), "what `set_fast_mode` said; without effect."),
 	fastModeActive: omp(flag(), "always false."),
 });

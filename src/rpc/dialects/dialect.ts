@@ -18,6 +18,8 @@ export interface Dialect extends Variations {
 	readonly emitsTitle?: true;
 	/** Whether the host opens addresses (`open_url`). */
 	readonly opensUrls?: true;
+	/** Whether a dialog whose time is over is withdrawn with a frame. */
+	readonly withdrawsLateDialogs?: true;
 	/** Whether failures of unknown commands, and of bugs, carry the id and the command. */
 	readonly echoesIds?: true;
 	/** Whether `--mode json` ends with 0 after a reply that failed, which is in its events. */

@@ -51,6 +51,7 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 		echoesIds: true,
 		awaitsCommands: true,
 		opensUrls: true,
+		withdrawsLateDialogs: true,
 		subagents,
 		frames(frame): OutboundFrame[] {
 			results.hear(frame);
@@ -101,14 +102,15 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 				fastModeEnabled = enabled;
 				return { enabled, active: false };
 			},
-			set_host_uri_schemes: ({ schemes }) => ({ schemes }),
+			set_host_uri_schemes: ({ schemes }) => ({ schemes: schemes.map(({ scheme }) => String(scheme).trim().toLowerCase()) }),
 			async get_state(params, call) {
 				const [state, { contextUsageOf }] = await Promise.all([table.get_state({ ...params, full: true }, call), import("../../session/queries.ts")]);
 				const contextUsage = contextUsageOf(live.session);
 				// Hosts of omp take no null for a model.
 				const model = state.model ?? (undefined as never);
 				const isSettled = !live.session.isBusy;
-				const more = { model, fastModeEnabled, fastModeActive: false, tokensPerSecond, hasPendingAsyncWork: false, isSettled };
+				const queuedMessages = live.session.inbox.texts;
+				const more = { model, queuedMessages, fastModeEnabled, fastModeActive: false, tokensPerSecond, hasPendingAsyncWork: false, isSettled };
 				return { ...state, ...more, ...(contextUsage ? { contextUsage } : {}) };
 			},
 		}),
