@@ -195,17 +195,21 @@ export class Models implements SessionModels, ModelCatalogue {
 		}
 	}
 
-	/** The first of several patterns that means a model that can be asked. */
-	async firstOf(patterns: readonly string[]): Promise<ModelWithLevel | undefined> {
+	/** The first of several patterns that means a model that can be asked, else why the last one cannot be. */
+	async firstOf(patterns: readonly string[]): Promise<ModelWithLevel | ModelProblem> {
+		let problem: ModelProblem = { problem: "No model is named." };
 		for (const pattern of patterns) {
 			if (pattern.startsWith(`${scripted}/`)) return { model: this.#script(pattern.slice(scripted.length + 1)) };
 			const registry = await this.registry();
 			const found = await registry.resolve(pattern);
-			if ("problem" in found || (await registry.refusal(found.model))) continue;
-			this.#warnOfPrice(found.model);
-			return found;
+			const refusal = "problem" in found ? found : await registry.refusal(found.model);
+			if (!("problem" in found) && !refusal) {
+				this.#warnOfPrice(found.model);
+				return found;
+			}
+			problem = refusal ?? problem;
 		}
-		return undefined;
+		return problem;
 	}
 
 	/** The answer to a prompt when there is no model. */

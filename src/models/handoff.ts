@@ -3,7 +3,7 @@ import type { ModelMessage } from "../agent/contracts.ts";
 import type { Image, Text, ToolCall } from "../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../protocol/messages.ts";
 import { resultsFrom } from "./api.ts";
-import { isKnownBlock } from "./known-blocks.ts";
+import { isKnownBlock, isSendable } from "./known-blocks.ts";
 
 export interface Target {
 	provider: string;
@@ -69,15 +69,14 @@ interface Adapted {
 function adaptedReply(message: AssistantMessage, target: Target, messages: readonly ModelMessage[], index: number): Adapted {
 	const isBroken = message.stopReason === "error" || message.stopReason === "aborted";
 	const isOwn = message.provider === target.provider && message.api === target.api && message.model === target.model;
-	if (isOwn && !isBroken) return { reply: withKnownBlocks(message) };
+	if (isOwn && !isBroken) return { reply: withSendableBlocks(message) };
 	const answered = isBroken ? new Set(resultsFrom(messages, index + 1).map(({ toolCallId }) => toolCallId)) : undefined;
 	return strip(message, target.callId, answered);
 }
 
 /** Returns the same reply if requests may hold all of its blocks. */
-function withKnownBlocks(message: AssistantMessage): AssistantMessage {
-	const isSendable = message.content?.every(({ type }) => isKnownBlock("assistant", type));
-	return isSendable ? message : { ...message, content: (message.content ?? []).filter(({ type }) => isKnownBlock("assistant", type)) };
+function withSendableBlocks(message: AssistantMessage): AssistantMessage {
+	return message.content?.every(isSendable) ? message : { ...message, content: (message.content ?? []).filter(isSendable) };
 }
 
 /** Drops thinking and signatures, and writes call ids as the target accepts them. `answered`: the only calls to keep of a broken reply. */
@@ -87,7 +86,7 @@ function strip(message: AssistantMessage, callId: Target["callId"], answered: Re
 	const content: AssistantMessage["content"] = [];
 	for (const block of message.content ?? []) {
 		if (block.type === "text" && block.text.trim() !== "") content.push({ type: "text", text: block.text });
-		if (block.type !== "toolCall" || (answered && !answered.has(block.id))) continue;
+		if (block.type !== "toolCall" || !isSendable(block) || (answered && !answered.has(block.id))) continue;
 		const wanted = callId(block.id) || "call";
 		let id = wanted;
 		for (let copy = 2; used.has(id); copy += 1) id = `${wanted.slice(0, 36)}_${copy}`;

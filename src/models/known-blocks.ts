@@ -9,6 +9,11 @@ export function isKnownBlock(role: ModelMessage["role"], type: unknown): boolean
 	return typeof type === "string" && (role === "assistant" ? ofReplies : ofOthers).has(type);
 }
 
+/** Whether requests may hold a block of a reply. Providers refuse a call without a name, and earlier versions stored such calls. */
+export function isSendable(block: { type: string; name?: unknown }): boolean {
+	return isKnownBlock("assistant", block.type) && (block.type !== "toolCall" || String(block.name).trim() !== "");
+}
+
 /** Returns the types of the blocks that requests leave out, each once. */
 export function unknownTypes(messages: readonly ModelMessage[]): string[] {
 	const types = new Set<string>();

@@ -70,11 +70,14 @@ async function modelFor(
 	const patterns = override ?? agent.model;
 	const found = patterns && (await parts.findModel(patterns));
 	// A setting was written for this machine; the file of an agent may have been written for another.
-	if (override && !found)
-		return { problem: `No model for agent ${agent.name}: task.agentModelOverrides names ${override.join(", ")}, which cannot be asked.` };
-	const model = found?.model ?? own;
+	if (override && found && "problem" in found) {
+		const named = `task.agentModelOverrides names ${override.join(", ")}, which cannot be asked`;
+		return { problem: `No model for agent ${agent.name}: ${named}.${found.code === "price_unknown" ? ` ${found.problem}` : ""}` };
+	}
+	const chosen = found && "model" in found ? found : undefined;
+	const model = chosen?.model ?? own;
 	if (!model) return { problem: "There is no model to send an agent with." };
-	return { model: { provider: model.provider, id: model.id }, thinkingLevel: found?.level ?? agent.thinkingLevel ?? ownLevel };
+	return { model: { provider: model.provider, id: model.id }, thinkingLevel: chosen?.level ?? agent.thinkingLevel ?? ownLevel };
 }
 
 function verificationSettings({ setting }: TaskParts) {

@@ -1,5 +1,5 @@
 /** The parts of the task tool, and which agents it may send. */
-import type { Budget, Emit, StreamFunction } from "../agent/contracts.ts";
+import type { Budget, Emit, ModelProblem, StreamFunction } from "../agent/contracts.ts";
 import type { Log } from "../lib/log.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { ThinkingLevel } from "../protocol/levels.ts";
@@ -41,7 +41,7 @@ export interface TaskParts {
 	/** The model and level of the session. */
 	current: () => { model: Model | undefined; level: ThinkingLevel };
 	/** The first of these patterns that names an available model. */
-	findModel: (patterns: readonly string[]) => Promise<{ model: Model; level?: ThinkingLevel } | undefined>;
+	findModel: (patterns: readonly string[]) => Promise<{ model: Model; level?: ThinkingLevel } | ModelProblem>;
 	artifacts: Artifacts;
 	/** Whether subagents keep their conversations on disk. */
 	isStored: boolean;

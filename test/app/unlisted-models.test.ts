@@ -91,6 +91,23 @@ describe("a model that is not listed", () => {
 		expect(server.received).toEqual([]);
 	});
 
+	test("that a subagent would ask is refused with the reason", async () => {
+		const call = {
+			name: "task",
+			arguments: [JSON.stringify({ agent: "explore", context: "c", tasks: [{ id: "T", description: "d", assignment: "a" }] })],
+		};
+		server.answer(stream(Buffer.from(spoken("anthropic", { call }))), stream(Buffer.from(spoken("anthropic", { text: ["Done."] }))));
+		const override = ["--set", "task.agentModelOverrides.explore=anthropic/anthropic/claude-opus-99"];
+		const own = start(["--model", "anthropic/claude-opus-4-7", ...override, ...ceiling]);
+		await ask(own);
+		expect(lastBody().messages).toMatchObject([
+			{},
+			{},
+			{ content: [{ content: expect.stringContaining("The price of anthropic/claude-opus-99 is not known") }] },
+		]);
+		expect(server.received).toHaveLength(2);
+	});
+
 	test("runs under the ceiling once models.jsonc gives its price, without a warning", async () => {
 		const own = start([...flags, ...ceiling], { "models.jsonc": price });
 		expect((await ask(own)).success).not.toBe(false);

@@ -88,6 +88,15 @@ test("a broken reply keeps its text and the calls that have results", () => {
 	expect(handoff([user, reply([{ type: "thinking", thinking: "t" }], "error"), user], target)).toEqual([user, user]);
 });
 
+test("a stored call without a name is left out with its result", () => {
+	const nameless = { ...call("b|fc_2"), name: "" };
+	for (const model of ["m", "old"]) {
+		const sent = handoff([user, reply([call("a|fc_1"), nameless], "toolUse", model), result("a|fc_1"), result("b|fc_2"), user], target);
+		expect(sent).toMatchObject([user, { content: [{ name: "read" }] }, { role: "toolResult" }, user]);
+	}
+	expect(handoff([user, reply([nameless], "toolUse"), result("b|fc_2"), user], target)).toEqual([user, user]);
+});
+
 test("images: left out for a model that cannot see, and one by one when refused", () => {
 	const said: ModelMessage = { role: "user", content: [image, { ...image, data: "BB" }], timestamp: 1 };
 	expect(handoff([said], { ...target, acceptsImages: false })).toMatchObject([{ content: [{ text: imageNote }, { text: imageNote }] }]);
