@@ -15,19 +15,29 @@ describe("names", () => {
 			Makefile src/GNUmakefile build.gradle.kts lib/conftest.py setup.py .github/workflows/ci.yml .gitlab-ci.yml packages/a/vite.config.ts .npmrc
 			.husky/pre-commit docs/.vscode/tasks.json .envrc Dockerfile.dev lefthook.yml .pre-commit-config.yaml build.rs .cargo/config.toml Rakefile
 			.gitattributes justfile tox.ini site/sitecustomize.py .mvn/jvm.config .githooks/post-merge package.json a/package.json
+			.babelrc .eslintrc.json .prettierrc.toml .swcrc jest.config.json jest.setup.js karma.conf.js tsconfig.build.json pnpm-workspace.yaml .pnp.cjs
+			webpack.prod.js .storybook/main.ts .dependency-cruiser.js angular.json biome.json tools/x.rake gems.rb spec/spec_helper.rb Cargo.toml
+			rust-toolchain.toml go.work magefile.go requirements-dev.txt Pipfile docs/conf.py mypy.ini .pylintrc CMakePresets.json Makefile.am
+			Directory.Build.props src/App.csproj phpunit.xml .htaccess .user.ini config.nims pubspec.yaml .tool-versions .config/mise/config.toml
+			.mise.local.toml devenv.nix replit.nix docker-bake.hcl .gitlab/ci/x.yml .azure-pipelines/x.yml .drone.star git-hooks/pre-commit
+			.devcontainer.json .vs/tasks.vs.json .run/x.run.xml nbproject/project.properties .local.vimrc .dir-locals-2.el .zprofile .tmux.conf
+			Taskfile.dist.yml lefthook-local.yml ansible.cfg cdk.json mkdocs.yml debian/rules x.sublime-workspace .ycm_extra_conf.py .inputrc
 		`);
 		expect(names.map(runsLaterByName)).toEqual(names.map((path) => ({ path })));
 	});
 
 	test("of instructions for the next agent", () => {
 		const names = all(
-			"AGENTS.md sub/CLAUDE.md .cursorrules .github/copilot-instructions.md .github/instructions/style.md GEMINI.md skills/x/SKILL.md",
+			`AGENTS.md sub/CLAUDE.md .cursorrules .github/copilot-instructions.md .github/instructions/style.md GEMINI.md skills/x/SKILL.md
+			a/b/CLAUDE.local.md .aider.model.settings.yml .goosehints.local .roomodes .trae/rules/x.md .openhands/microagents/repo.md opencode.json
+			.kilocode/rules/x.md .qwen/settings.json .agent/workflows/x.md docs/style.mdc CODEX.md tools/skills/x/scripts/run.py`,
 		);
 		expect(names.map(runsLaterByName)).toEqual(names.map((path) => ({ path, what: "instructions" })));
 	});
 
 	test("of other files", () => {
-		const names = all("src/index.ts README.md package-lock.json docs/makefile.md tests/test_shop.py config.json notes/agents.txt");
+		const names = all(`src/index.ts README.md package-lock.json docs/makefile.md tests/test_shop.py config.json notes/agents.txt
+			src/skills/list.ts src/arc.ts .github/dependabot.yml app/requirements.md .gitignore .editorconfig src/configure.ts`);
 		expect(names.filter(runsLaterByName)).toEqual([]);
 	});
 
@@ -46,6 +56,8 @@ describe("package.json", () => {
 	test.each<[string, object, object, string[]]>([
 		["a new script", {}, { scripts: { test: "x" } }, ["scripts"]],
 		["another program", { bin: "a.js" }, { bin: "b.js" }, ["bin"]],
+		["settings with plugins", { jest: {} }, { jest: { setupFiles: ["./x.js"] } }, ["jest"]],
+		["folders with packages", {}, { workspaces: ["w/*"] }, ["workspaces"]],
 		["a hook", {}, { "lint-staged": { "*": "x" } }, ["lint-staged"]],
 		["a dependency from an address", { dependencies: { a: "1" } }, { dependencies: { a: "1", b: "git+https://x.example/b" } }, ["dependencies"]],
 		["a dependency of the registry", {}, { dependencies: { a: "^1.0.0", b: "npm:c@2", d: "workspace:*" } }, []],
