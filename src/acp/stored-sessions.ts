@@ -114,7 +114,7 @@ function describe({ file, time }: SessionFile, isWanted: (cwd: string) => boolea
 	const lines = wholeLines(head.toString("utf8", first.end), false);
 	const tail = tailLines(file, lines);
 	if (!lines.concat(tail).some((line) => line.includes('"type":"message"'))) return undefined;
-	const title = nameIn(tail) ?? nameIn(lines) ?? firstPromptIn(lines);
+	const title = nameIn(tail) ?? nameIn(lines) ?? firstPromptIn(lines, tail);
 	return { sessionId: id, cwd, updatedAt: lastTimeIn(tail) ?? new Date(time).toISOString(), ...(title && { title }) };
 }
 
@@ -144,11 +144,23 @@ function nameIn(lines: readonly string[]): string | undefined {
 	return typeof name === "string" && name.trim() !== "" ? name.trim() : undefined;
 }
 
-function firstPromptIn(lines: readonly string[]): string | undefined {
-	const line = lines.find((each) => each.includes('"role":"user"'));
-	const content = (parsed(line) as { message?: { content?: never } } | undefined)?.message?.content;
-	const [block] = content === undefined ? [] : storedPrompt(content);
-	return block?.type === "text" ? titleOf(block.text) : undefined;
+/** `tail`: where people may have removed prompts from the context, or changed them. */
+function firstPromptIn(lines: readonly string[], tail: readonly string[]): string | undefined {
+	const edits = new Map<string, unknown>();
+	for (const line of tail) {
+		if (!line.includes('"context_edit"')) continue;
+		const { type, targetId, replacement } = (parsed(line) ?? {}) as { type?: unknown; targetId?: string; replacement?: unknown };
+		if (type === "context_edit" && targetId !== undefined) edits.set(targetId, replacement);
+	}
+	for (const line of lines) {
+		if (!line.includes('"role":"user"')) continue;
+		const { id, message } = (parsed(line) ?? {}) as { id?: string; message?: { content?: unknown } };
+		const content = id !== undefined && edits.has(id) ? edits.get(id) : message?.content;
+		if (typeof content !== "string" && !Array.isArray(content)) continue;
+		const [block] = storedPrompt(content);
+		return block?.type === "text" ? titleOf(block.text) : undefined;
+	}
+	return undefined;
 }
 
 function lastTimeIn(lines: readonly string[]): string | undefined {

@@ -204,7 +204,8 @@ export class Session {
 			await runPeriod(period, this.activity, this.#parts);
 		} catch (error) {
 			// What an abort or the end of the session interrupts may fail in any way.
-			if (!period.controller.signal.aborted) period.prompt?.refuse(this.#unexpected(error));
+			const failure = period.controller.signal.aborted ? undefined : this.#unexpected(error);
+			if (failure) period.prompt?.refuse(failure);
 		}
 		period.prompt?.refuse(aborted);
 		if (prompt?.refusal?.code === "aborted") period.hasLostPrompt = true;

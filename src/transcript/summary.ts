@@ -6,6 +6,9 @@ import { nonBlocking } from "./place.ts";
 import { totalsOf } from "./stats.ts";
 import type { SessionSummary } from "./store.ts";
 
+const fewPrompts = 8;
+const systemMessage = /"message": ?\{"role": ?"system"/;
+
 /** Nothing when the file is not a session. */
 export function summaryOf(path: string): SessionSummary | undefined {
 	const first = firstLine(path);
@@ -19,17 +22,22 @@ export function summaryOf(path: string): SessionSummary | undefined {
 		messages: 0,
 		cost: 0,
 	};
+	/** The first ones by id: a later entry may have removed some, or changed them. */
+	const prompts = new Map<string, string | undefined>();
 	forEachLine(path, (line) => {
-		const isMessage = hasMember(line, '"type":"message"') && !hasMember(line, '"role":"system"');
+		const isMessage = hasMember(line, '"type":"message"') && !systemMessage.test(line);
 		if (isMessage) summary.messages++;
-		const isPrompt = isMessage && summary.firstPrompt === undefined && hasMember(line, '"role":"user"');
-		if (!isPrompt && !hasMember(line, '"usage":{') && !hasMember(line, '"type":"session_info"')) return;
+		const isPrompt = isMessage && prompts.size < fewPrompts && hasMember(line, '"role":"user"');
+		if (!isPrompt && !hasMember(line, '"usage":{') && !hasMember(line, '"type":"session_info"') && !hasMember(line, '"type":"context_edit"')) return;
 		const entry = entryOf(line);
 		if (!entry) return;
 		if (entry.type === "session_info") summary.name = entry.name?.trim() || undefined;
-		if (isPrompt && entry.type === "message" && entry.message?.role === "user") summary.firstPrompt = textOf(entry.message.content);
+		if (isPrompt && entry.type === "message" && entry.message?.role === "user" && !prompts.has(entry.id))
+			prompts.set(entry.id, textOf(entry.message.content));
+		if (entry.type === "context_edit" && prompts.has(entry.targetId)) prompts.set(entry.targetId, textOf(entry.replacement));
 		summary.cost += totalsOf([entry]).cost;
 	});
+	summary.firstPrompt = [...prompts.values()].find((text) => text !== undefined);
 	return summary;
 }
 

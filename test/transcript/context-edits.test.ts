@@ -1,7 +1,8 @@
 /** Files in which another program of the family removed messages from the context, or changed them. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { StoredSessions } from "../../src/acp/stored-sessions.ts";
 import { chooseCut } from "../../src/policies/compaction/cut.ts";
 import type { AgentMessage } from "../../src/protocol/messages.ts";
 import { unknownEntries } from "../../src/session/restore.ts";
@@ -10,6 +11,7 @@ import type { Entry, EntryBody } from "../../src/transcript/entries.ts";
 import { forkOf } from "../../src/transcript/fork.ts";
 import { contextJson, contextMessages } from "../../src/transcript/projection.ts";
 import { contextTokens, countMessages } from "../../src/transcript/stats.ts";
+import { summaryOf } from "../../src/transcript/summary.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { assistant, call, chain, fileOf, folder, header, result, said, spaced, transcriptsIn, user } from "./support.ts";
 
@@ -157,6 +159,20 @@ test("messages of role system are in the file and in no context", () => {
 		expect(JSON.stringify(transcript.entries)).toContain(canary);
 		transcript.close();
 	}
+});
+
+test("lists of sessions name the first prompt that is left", () => {
+	const root = folder();
+	const titleIn = (...entries: Entry[]) => {
+		mkdirSync(join(root, "one"), { recursive: true });
+		writeFileSync(join(root, "one/1_s.jsonl"), fileOf({ ...header, cwd: root }, ...entries));
+		const [listed] = new StoredSessions({ root }).list({}).sessions;
+		return [summaryOf(join(root, "one/1_s.jsonl"))?.firstPrompt, listed?.title];
+	};
+	expect(titleIn(...chain(said(user(canary)), said(user("2")), edit("a")))).toEqual(["2", "2"]);
+	expect(titleIn(...chain(said(user(canary)), edit("a", "better")))).toEqual(["better", "better"]);
+	expect(titleIn(...chain(said(user("1")), said(user(canary)), edit("b")))).toEqual(["1", "1"]);
+	expect(titleIn(...chain(said(user(canary)), edit("a", { html: canary })))).toEqual([undefined, undefined]);
 });
 
 test("a page shows the current branch as edited", () => {
