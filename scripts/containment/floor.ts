@@ -20,8 +20,6 @@ export const notContained: readonly string[] = [
 	"later: program among the installed ones: ran",
 	"later: link that an editor writes through: written through",
 	"later: built file, which git ignores: ran",
-	"git: repository that a command makes: ran",
-	"git: repository that a command makes, hook: ran",
 	"git: repository deep in ignored folders: ran",
 	"destroyed: file made a folder: draft gone",
 	"destroyed: file made a pipe: server gone",
@@ -42,8 +40,6 @@ export const notContained: readonly string[] = [
 	"destroyed: .env removed: .env gone",
 	"destroyed: .env changed: .env changed",
 	"destroyed: files locked: mode changed",
-	"destroyed: folder of the project locked: mode changed",
 	"destroyed: folder opened to everybody: mode changed",
 	"subagent: reads .env: .env",
-	"git: folder like a bare repository: ran",
 ];

@@ -57,6 +57,8 @@ export class Guard {
 	#standing: Standing | undefined;
 	/** Permissions of the writable directories at the same moment. */
 	#modes: ReadonlyMap<string, number> = new Map();
+	/** Directories like a bare repository that came while a command ran: each search looks into them. */
+	readonly #madeBare = new Set<string>();
 	/** What the last search found. */
 	#seen: Standing | undefined;
 	/** Nothing has run inside since the standing was taken, or all of it has ended. */
@@ -77,7 +79,8 @@ export class Guard {
 		const isPassing = standing === undefined;
 		if (isPassing) this.#passing.add(view);
 		else if (this.#isQuiet) {
-			this.#standing = standing;
+			const bare = [...standing.bare].filter((path) => !this.#madeBare.has(path));
+			this.#standing = { ...standing, bare: new Set(bare) };
 			this.#modes = new Map(view.writable.flatMap((path) => (modeOf(path) === undefined ? [] : [[path, modeOf(path) as number]])));
 		}
 		for (const path of view.forbidden) this.#forbidden.add(path);
@@ -126,6 +129,7 @@ export class Guard {
 		this.#undoing = this.#undoing.then(async () => {
 			const [before, now] = [this.#standing, this.#seen];
 			if (!before || !now) return;
+			for (const path of now.bare) if (!before.bare.has(path)) this.#madeBare.add(path);
 			const { texts, left } = await this.#parts.undo(before, now, (path) => void this.#known.delete(path));
 			this.#untold.push(...texts);
 			if (left.length === 0) return;

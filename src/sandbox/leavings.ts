@@ -17,6 +17,8 @@ export interface Standing {
 	opened: ReadonlySet<string>;
 	/** Directories with a configuration and hooks that git uses. */
 	stores: ReadonlySet<string>;
+	/** Directories that git takes for such a one by what is in them. No mount protects them, so those that commands made stay what they are. */
+	bare: ReadonlySet<string>;
 	/** Set where not all directories were looked at: what has not changed since is older than the first command. */
 	since?: number;
 }
@@ -49,7 +51,8 @@ export async function undo(before: Standing, now: Standing, parts: UndoParts): P
 	const isNew = (path: string) => since === undefined || (look(path)?.ctimeMs ?? 0) >= since;
 	for (const path of now.opened)
 		if (!before.opened.has(path) && isNew(path)) setAside(path, "because editors and agents use what is there on their own", undone, parts);
-	for (const store of now.stores) if (!before.stores.has(store)) await cleanStore(store, isNew, undone, parts);
+	const isKnown = (store: string) => before.stores.has(store) || before.bare.has(store);
+	for (const store of new Set([...now.stores, ...now.bare])) if (!isKnown(store)) await cleanStore(store, isNew, undone, parts);
 	return undone;
 }
 

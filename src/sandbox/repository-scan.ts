@@ -9,6 +9,8 @@ const mostDirectories = 5000;
 export interface Scan {
 	/** Directories that have an entry `.git`. */
 	repositories: string[];
+	/** Directories that git takes for a repository by what is in them. */
+	bare: string[];
 	/** Files and folders that editors and agents run or read on their own. */
 	opened: string[];
 	/** There were no more directories than are looked at. */
@@ -17,7 +19,7 @@ export interface Scan {
 
 /** Looks at most four folders deep, outside node_modules. */
 export function scan(roots: readonly string[]): Scan {
-	const found: Scan = { repositories: [], opened: [], isWhole: true };
+	const found: Scan = { repositories: [], bare: [], opened: [], isWhole: true };
 	for (const root of roots) scanRoot(root, found);
 	return found;
 }
@@ -33,7 +35,9 @@ function scanRoot(root: string, found: Scan): void {
 				found.isWhole = false;
 				return;
 			}
-			for (const entry of entriesOf(directory)) {
+			const entries = entriesOf(directory);
+			if (isBare(entries)) found.bare.push(directory);
+			for (const entry of entries) {
 				const { name } = entry;
 				if (name === ".git") found.repositories.push(directory);
 				else if (mayBeOne.test(name) && isOpenedByPrograms(name)) found.opened.push(inDirectory(directory, name));
@@ -46,3 +50,9 @@ function scanRoot(root: string, found: Scan): void {
 
 /** Most names are none, and to fold a name takes longer than to read it. */
 const mayBeOne = /^\.|[^\x20-\x7e]/;
+
+/** As git tells one: with a common directory, objects and references are there. */
+function isBare(entries: readonly { name: string }[]): boolean {
+	const has = (wanted: string) => entries.some(({ name }) => name === wanted);
+	return has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
+}

@@ -57,7 +57,7 @@ export interface GitLook extends Readonly<Scan> {
 	named: readonly GitNamedFile[];
 }
 
-const noGitLook: GitLook = { repositories: [], opened: [], isWhole: true, named: [] };
+const noGitLook: GitLook = { repositories: [], bare: [], opened: [], isWhole: true, named: [] };
 
 /** A path that must not be written. While it is missing it is made empty, as a placeholder, or it must stay absent. */
 interface Closing {
@@ -111,7 +111,7 @@ export class Survey {
 	/** Looks for what commands have left in git directories, those of new repositories included, and in the project. */
 	inspect(): { traps: GitTrap[]; standing: Standing } {
 		const { mode, roots } = this.ground;
-		if (mode !== "workspace-write") return { traps: [], standing: { opened: new Set(), stores: new Set() } };
+		if (mode !== "workspace-write") return { traps: [], standing: { opened: new Set(), stores: new Set(), bare: new Set() } };
 		const look = { ...scan(roots), named: [] };
 		const { directories, stores } = this.#git(roots, look);
 		const own = new Set(this.#ownTraps.map(({ key }) => key));
@@ -123,12 +123,13 @@ export class Survey {
 		return this.#standingOf(git, this.#git(this.ground.roots, git).stores);
 	}
 
-	#standingOf({ opened, isWhole }: GitLook, stores: readonly string[]): Standing {
+	#standingOf({ opened, bare, isWhole }: GitLook, stores: readonly string[]): Standing {
 		const { roots } = this.ground;
 		return {
 			// Ours come and go with the session.
 			opened: new Set(opened.filter((path) => !this.#made.has(path) && roots.some((root) => isWithin(path, root)))),
 			stores: new Set(stores),
+			bare: new Set(bare),
 			...(!isWhole && { since: this.#began }),
 		};
 	}

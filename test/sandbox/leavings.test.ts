@@ -184,6 +184,30 @@ describeUnless(missing)("after a command in the sandbox", () => {
 		expect(existsSync(join(machine.work, "six/.git/hooks/pre-commit"))).toBe(true);
 	});
 
+	test("nor does a folder that git takes for a repository, also when a later command adds to it", async () => {
+		const machine = machineOf();
+		const ran = join(machine.outside, "ran");
+		const mine = machine.directory("work/mine.git");
+		gitIn(machine, mine, "init", "-q", "--bare");
+		gitIn(machine, mine, "config", "core.editor", "vim");
+		const { results } = await machine.run(
+			[
+				`mkdir -p docs/x/objects docs/x/refs && cd docs/x && echo 'ref: refs/heads/main' > HEAD && printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = ..\\n\\tfsmonitor = "touch ${ran}; true"\\n' > config`,
+				"git init -q --bare remote.git && git push -q remote.git HEAD:main && echo pushed",
+				`printf '#!/bin/sh\\ntouch ${ran}\\n' > remote.git/hooks/pre-receive && chmod +x remote.git/hooks/pre-receive`,
+			],
+			inside,
+		);
+		expect(results.map(({ isError }) => isError)).toEqual([false, false, false]);
+		expect(results[0]?.text).toContain(`core.fsmonitor was taken out of ${join(machine.work, "docs/x/config")}`);
+		expect(results[1]?.text.trim()).toBe("pushed");
+		expect(results[2]?.text).toContain(`${join(machine.work, "remote.git/hooks/pre-receive")} was moved to`);
+		gitIn(machine, join(machine.work, "docs/x"), "status");
+		gitIn(machine, machine.work, "push", "-q", "remote.git", "HEAD:other");
+		expect(existsSync(ran)).toBe(false);
+		expect(gitIn(machine, mine, "config", "core.editor").trim()).toBe("vim");
+	});
+
 	test.each(users)("permissions of the directory itself are set back ($name)", async ({ id }) => {
 		const machine = machineOf(id);
 		chmodSync(machine.work, 0o755);

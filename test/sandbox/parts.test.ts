@@ -290,7 +290,7 @@ describe("roots", () => {
 });
 
 describe("the guard", () => {
-	const standing = { opened: new Set<string>(), stores: new Set<string>() };
+	const standing = { opened: new Set<string>(), stores: new Set<string>(), bare: new Set<string>() };
 	function scene() {
 		const ends: string[] = [];
 		const compared: Standing[] = [];
