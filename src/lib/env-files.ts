@@ -10,6 +10,14 @@ const named = /\.env($|[._~#-])|^\.envrc($|[._~#-])|^\.flaskenv($|[._~#-])|^\.de
 /** Returns whether a file with this name holds variables, and is neither a template for them nor source code. */
 export const isEnvFile = (name: string) => named.test(name) && !templates.test(name) && !sources.test(name);
 
+const registries = /^(\.npmrc|\.yarnrc|\.yarnrc\.ya?ml|\.pypirc|pip\.conf|\.netrc|\.bunfig\.toml|bunfig\.toml)$/i;
+
+/** Returns whether a file with this name is for a package manager: most have settings alone, and some have a token among them. */
+export const isRegistryFile = (name: string) => registries.test(name);
+
+/** Returns whether the sandbox may mask something in a file with this name. */
+export const mayHoldSecrets = (name: string) => isEnvFile(name) || isRegistryFile(name);
+
 /** What is in them belongs to others. */
 const foreignFolders = new Set(["node_modules", "bower_components", "jspm_packages", "site-packages", ".git", ".hg", ".svn", ".tox", "__pycache__"]);
 /** An answer that is not complete would leave the rest open. */
@@ -19,14 +27,14 @@ const mostFolders = 200_000;
 export function envFilesIn(roots: readonly string[]): string[] {
 	const found: string[] = [];
 	everyFile(roots, (path, name) => {
-		if (isEnvFile(name)) found.push(path);
+		if (mayHoldSecrets(name)) found.push(path);
 	});
 	const targets = found.flatMap((path) => target(path));
 	return [...new Set([...found, ...targets, ...otherNames(targets, roots)])];
 }
 
 /** Returns those that have another name than such files and are no link's target: in a copy of the project they are files of their own. */
-export const otherNamesIn = (files: readonly string[]) => files.filter((path) => !isEnvFile(basename(path)) && identityOf(path) !== undefined);
+export const otherNamesIn = (files: readonly string[]) => files.filter((path) => !mayHoldSecrets(basename(path)) && identityOf(path) !== undefined);
 
 function target(path: string): string[] {
 	try {

@@ -3,7 +3,7 @@ import { opendir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { openRegular, readWhole, UnsuitableFile } from "../lib/bounded-file.ts";
-import { isEnvFile } from "../lib/env-files.ts";
+import { mayHoldSecrets } from "../lib/env-files.ts";
 import type { Reading } from "./reading.ts";
 
 /** How a file was found. */
@@ -47,7 +47,7 @@ export async function readText(path: string, reading: Reading, within?: string):
 			const real = await realPathOf(path, await file.stat());
 			if (within !== undefined) requireInside(real, await realpath(within));
 			// A command can have made the link, to see what the sandbox masks.
-			if (isEnvFile(basename(real)) && !isEnvFile(basename(path))) throw new UnsuitableFile("it is a link to a file of variables");
+			if (mayHoldSecrets(basename(real)) && !mayHoldSecrets(basename(path))) throw new UnsuitableFile("it is a link to a file of secrets");
 			const bytes = await readWhole(file, maxTextBytes);
 			return reading.take("bytes", bytes.length, path) ? bytes.toString("utf8") : undefined;
 		} finally {

@@ -5,10 +5,10 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, renameSync, type Stats, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { readRegularSync } from "../lib/bounded-file-sync.ts";
-import { envFilesIn } from "../lib/env-files.ts";
-import { maskedText, maskedWhole } from "./masked-text.ts";
+import { envFilesIn, isRegistryFile } from "../lib/env-files.ts";
+import { maskedText, maskedWhole, withoutCredentials } from "./masked-text.ts";
 import { look, realPath } from "./paths.ts";
 import type { ReplacedFile } from "./view.ts";
 
@@ -77,7 +77,7 @@ export class EnvFiles {
 		return copy;
 	}
 
-	/** Returns undefined where nothing has to be masked: git shows this very content to everybody, and there is no secret in it. */
+	/** Returns undefined where nothing has to be masked: there is no secret in it, and the rest of it is ordinary, or git shows it to everybody. */
 	#maskedTextOf(path: string): string | undefined {
 		let content: Buffer;
 		try {
@@ -85,12 +85,14 @@ export class EnvFiles {
 		} catch {
 			return maskedWhole;
 		}
+		if (isRegistryFile(basename(path))) return changed(content, withoutCredentials(content));
 		const committed = this.#committed.get(path);
 		if (committed === undefined || committed !== blobHash(content, committed.length)) return maskedText(content);
-		const text = maskedText(content, { onlySecrets: true });
-		return Buffer.from(text).equals(content) ? undefined : text;
+		return changed(content, maskedText(content, { onlySecrets: true }));
 	}
 }
+
+const changed = (content: Buffer, text: string) => (Buffer.from(text).equals(content) ? undefined : text);
 
 /** Asks git for the hashes of files in its index. Where it gives no answer, nothing is known to be committed. */
 async function committed(files: readonly string[], git: string, home: string | undefined): Promise<Map<string, string>> {

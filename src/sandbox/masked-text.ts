@@ -39,6 +39,30 @@ export function maskedText(content: Buffer, { onlySecrets = false }: MaskOptions
 	return masked;
 }
 
+/** The name of a credential with what stands between it and the value. */
+const credential = /(?:_authToken|_auth|_password|npmAuthToken|npmAuthIdent|passw(?:or)?d|token|secret|username|login)["']?(?=[\s=:])\s*[=:]?\s*/i;
+
+/** Returns the text of a package manager's file without tokens and passwords, or the same text where it has none. Names of variables in their place stay. */
+export function withoutCredentials(content: Buffer): string {
+	const text = decoded(content);
+	if (text === undefined) return maskedWhole;
+	return text
+		.split(/(\r\n|\n|\r)/)
+		.map(withoutCredential)
+		.join("");
+}
+
+function withoutCredential(line: string): string {
+	const bare = line.replace(/(:\/\/)[^/@\s$]{1,1000}@/g, `$1${placeholder}@`);
+	const found = credential.exec(bare);
+	if (!found) return bare;
+	const start = found.index + found[0].length;
+	const value = bare.slice(start);
+	if (value === "" || /^["']?\$\{?\w+(?:[?-][^}]*)?\}?["']?$/.test(value)) return bare;
+	const [quote = ""] = /^["']/.exec(value) ?? [];
+	return bare.slice(0, start) + quote + placeholder + quote;
+}
+
 function decoded(content: Buffer): string | undefined {
 	try {
 		const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(content);
@@ -71,7 +95,7 @@ function valueAt(pieces: readonly string[], at: number): Value | undefined {
 	let last = at;
 	// A backslash at the end joins the next line.
 	while (/\\$/.test(pieces[last] ?? "") && last + 2 < pieces.length) last += 2;
-	const value = [rest, ...pieces.slice(at + 1, last + 1)].join("").replace(/\s+#.*$/s, "");
+	const value = [rest, ...pieces.slice(at + 1, last + 1)].join("").replace(/(?<!\s)\s+#.*$/s, "");
 	return { head, name, value: value.trim(), quote, last };
 }
 
@@ -101,7 +125,7 @@ function placeholderFor(name: string, value: string): string {
 	if (/^-?\d+(\.\d+)?$/.test(value)) return numbers[value.replace(/^-|\..*$/g, "").length - 1] ?? "100000";
 	const [, scheme] = /^([a-z][a-z0-9+.-]{0,19}):\/\//i.exec(value) ?? [];
 	if (scheme !== undefined && !secretName.test(scheme)) return `${scheme}://masked.invalid/${placeholder}`;
-	if (/^[^\s@:/]+@[^\s@:/]+\.[^\s@:/]+$/.test(value) && !secretName.test(name)) return `${placeholder}@masked.invalid`;
+	if (value.length < 255 && /^[^\s@:/]+@[^\s@:/]+\.[^\s@:/]+$/.test(value) && !secretName.test(name)) return `${placeholder}@masked.invalid`;
 	if (/^\{.*\}$/s.test(value)) return "{}";
 	if (/^\[.*\]$/s.test(value)) return "[]";
 	const length = value.length <= placeholder.length ? 0 : value.length <= 32 ? 32 : 64;
@@ -114,7 +138,7 @@ const numbers = ["1", "10", "100", "1024", "10240"];
 function isSecret(name: string, value: string): boolean {
 	if (value === "" || /^(true|false|yes|no|on|off|null|none|\d{1,5})$/i.test(value)) return false;
 	if (/^\$\{?\w+\}?$/.test(value)) return false;
-	return secretName.test(name) || /-----BEGIN|:\/\/[^/\s]*:[^/\s]*@/.test(value) || isRandom(value);
+	return secretName.test(name) || /-----BEGIN|:\/\/[^/\s:@]*:[^/\s@]*@/.test(value) || isRandom(value);
 }
 
 /** Long, without the separators of words and paths, and with letters and digits mixed. */

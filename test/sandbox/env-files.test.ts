@@ -202,6 +202,16 @@ describeUnless(missing)("files of variables", () => {
 		expect(commit).toMatchObject({ status: 0, text: expect.stringContaining(".env") });
 	});
 
+	test("of package managers lose their tokens, and are ordinary without one", async () => {
+		const machine = machineOf();
+		machine.write("work/.npmrc", `registry=https://npm.example/\n//npm.example/:_authToken=${secret}\n`);
+		machine.write("work/sub/.npmrc", "save-exact=true\n");
+		const [token, refused, plain] = await said(machine, ["cat .npmrc", "echo x=1 >> .npmrc", "echo x=1 >> sub/.npmrc && cat sub/.npmrc"]);
+		expect(token?.text).toBe("registry=https://npm.example/\n//npm.example/:_authToken=masked-by-sandbox\n");
+		expect(refused?.status).toBe(1);
+		expect(plain).toEqual({ status: 0, text: "save-exact=true\nx=1\n" });
+	});
+
 	test("a rule that denies reading wins, and dependencies are left alone", async () => {
 		const machine = machineOf();
 		machine.write("work/.env", `API_KEY=${secret}\n`);
@@ -288,7 +298,7 @@ describeUnless(missing)("files of variables", () => {
 		agent.child.stdin?.end();
 		await agent.gone;
 		expect(JSON.stringify(frames)).not.toContain(secret);
-		expect(agent.stderr()).toContain("AGENTS.md is not used: it is a link to a file of variables");
+		expect(agent.stderr()).toContain("AGENTS.md is not used: it is a link to a file of secrets");
 	});
 
 	test("are shown as they are without the setting", async () => {

@@ -1,7 +1,7 @@
 /** Copies of files of variables: every name stays, no value does, and what is not understood is not shown at all. */
 import { describe, expect, test } from "vitest";
 import { isEnvFile } from "../../src/lib/env-files.ts";
-import { maskedText, maskedWhole } from "../../src/sandbox/masked-text.ts";
+import { maskedText, maskedWhole, withoutCredentials } from "../../src/sandbox/masked-text.ts";
 
 const mask = (text: string, onlySecrets = false) => maskedText(Buffer.from(text), { onlySecrets });
 
@@ -65,6 +65,16 @@ test("comments keep plain words, and variables that are commented out their name
 	);
 });
 
+test("a large file of any characters comes to an end", () => {
+	const pieces = [" ", "A=", ":", "://", "://:", "@.", "a.", "\\", "'", "# ", "export A ", "token", "A=1 #"];
+	const results = pieces.flatMap((piece) => {
+		const text = piece.repeat(200_000 / piece.length);
+		const files = [`A=${text}!`, `A='${text}!`, `# ${text}!`, `export ${text}!`, `A=://${text}!`, `${text}!`].map((each) => Buffer.from(each));
+		return files.flatMap((file) => [maskedText(file), maskedText(file, { onlySecrets: true }), withoutCredentials(file)]);
+	});
+	expect(results.filter((text) => text === "")).toEqual([]);
+});
+
 describe("a text is replaced as a whole", () => {
 	test.each([
 		["a line that is no variable", "A=1\ncanary\n"],
@@ -108,6 +118,41 @@ test("where git has the same content, only what looks like a secret is masked", 
 	);
 	const harmless = "APP_ENV=dev\r\n\r\n  # Words of all kinds: 12, x=1\r\nA='b'   # c\r\n";
 	expect(mask(harmless, true)).toBe(harmless);
+});
+
+test("files of package managers lose their tokens and passwords alone", () => {
+	const rid = (text: string) => withoutCredentials(Buffer.from(text));
+	const npm = [
+		"registry=https://npm.example/",
+		"save-exact=true",
+		"//npm.example/:_authToken=canary",
+		'//other.example/path/:_password = "canary"',
+		"_auth=Y2FuYXJ5",
+		["//third.example/:_authToken=$", "{NPM_TOKEN}"].join(""),
+		"proxy=http://user:canary@proxy.example:8080",
+		"; a comment",
+		"",
+	].join("\r\n");
+	expect(rid(npm)).toBe(
+		npm
+			.replace("_authToken=canary", "_authToken=masked-by-sandbox")
+			.replace('"canary"', '"masked-by-sandbox"')
+			.replace("Y2FuYXJ5", "masked-by-sandbox")
+			.replace("user:canary@", "masked-by-sandbox@"),
+	);
+	expect(rid('npmScopes:\n  shop:\n    npmRegistryServer: "https://npm.example"\n    npmAuthToken: "canary"\n')).toBe(
+		'npmScopes:\n  shop:\n    npmRegistryServer: "https://npm.example"\n    npmAuthToken: "masked-by-sandbox"\n',
+	);
+	expect(rid("[pypi]\nrepository = https://pypi.example\nusername = canary\npassword: canary\n")).toBe(
+		"[pypi]\nrepository = https://pypi.example\nusername = masked-by-sandbox\npassword: masked-by-sandbox\n",
+	);
+	expect(rid("machine git.example\n  login canary\n  password canary\n")).toBe(
+		"machine git.example\n  login masked-by-sandbox\n  password masked-by-sandbox\n",
+	);
+	expect(rid("machine git.example login canary password canary\n")).not.toContain("canary");
+	const plain = "registry=https://npm.example/\nsave-exact=true\nnodeLinker: node-modules\n";
+	expect(rid(plain)).toBe(plain);
+	expect(withoutCredentials(Buffer.from([0xff]))).toBe(maskedWhole);
 });
 
 test("no text shows a value, whatever is around it", () => {
