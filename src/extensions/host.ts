@@ -43,10 +43,13 @@ export class ExtensionHost {
 	#extensions: readonly Registrations[];
 	#link: Link;
 	#isReserved: (command: string) => boolean;
+	/** Whether the lists of models must be there before the session begins. */
+	readonly usesModels: boolean;
 
-	constructor({ extensions, link }: LoadedExtensions, { onError, isReserved = () => false }: HostOptions) {
+	constructor({ extensions, link, usesModels }: LoadedExtensions, { onError, isReserved = () => false }: HostOptions) {
 		this.#extensions = extensions;
 		this.#link = link;
+		this.usesModels = usesModels;
 		this.#isReserved = isReserved;
 		link.onError = onError;
 		link.notify = (fact) => this.notify(fact);

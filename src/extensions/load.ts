@@ -1,9 +1,9 @@
 /** Runs the factories of extensions, TypeScript or JavaScript, and records their registrations. */
-
+import { isBuiltin } from "node:module";
 import { stderrLog } from "../lib/log.ts";
 import type { Extension, SourceInfo } from "./api.ts";
 import { extensionApi, type Others } from "./extension-api.ts";
-import { fillMissing } from "./family/imports.ts";
+import { fillMissing, mayMention } from "./family/imports.ts";
 import { familyModules, type Module } from "./family/modules.ts";
 import { type ExtensionError, Link, slowAfterMs, textOf } from "./link.ts";
 import * as published from "./published.ts";
@@ -24,9 +24,14 @@ export interface LoadedExtensions {
 	/** Why others did not, with event `load`. */
 	errors: LoadError[];
 	link: Link;
+	/** Whether one of them may look at the models. */
+	usesModels: boolean;
 }
 
 export type LoadError = ExtensionError & { cause: unknown };
+
+/** What is available besides the family's packages. */
+const ours: ReadonlySet<string> = new Set(["bowline", "typebox", "@sinclair/typebox"]);
 
 type Import = (path: string) => Promise<unknown>;
 
@@ -38,6 +43,8 @@ export async function loadExtensions(found: readonly SourceInfo[], options: Load
 	const extensions: Registrations[] = [];
 	const others: Others = { commands: () => commandsOf(extensions), mcpServers: () => mcpServersOf(extensions) };
 	const family = familyModules();
+	const isOurs = (module: string) => Object.hasOwn(family, module) || ours.has(module) || isBuiltin(module);
+	let usesModels = false;
 	let load: Import | undefined;
 	for (const sourceInfo of found) {
 		const own = new Registrations(sourceInfo, link);
@@ -45,6 +52,7 @@ export async function loadExtensions(found: readonly SourceInfo[], options: Load
 			load ??= await importer(options.cacheDirectory, family);
 			const missing = fillMissing(sourceInfo.path, family);
 			if (missing.length) warn(`Extension ${sourceInfo.path} imports what is not part of Bowline and throws when it is used: ${missing.join("; ")}.`);
+			usesModels ||= mayMention(sourceInfo.path, /modelRegistry|scopedModels/, isOurs);
 			await within(limitMs, sourceInfo.path, warn, start(load, own, link, others));
 			extensions.push(own);
 		} catch (cause) {
@@ -53,7 +61,7 @@ export async function loadExtensions(found: readonly SourceInfo[], options: Load
 			link.report(own.path, "load", cause);
 		}
 	}
-	return { extensions, errors, link };
+	return { extensions, errors, link, usesModels };
 }
 
 async function start(load: Import, own: Registrations, link: Link, others: Others): Promise<void> {

@@ -8,8 +8,7 @@ import type { Models } from "./models.ts";
 export class ExtensionModels implements KnownModels {
 	#models: Pick<Models, "all" | "available" | "scope" | "credentials">;
 	#registered: () => ReadonlyMap<string, ProviderRegistration>;
-	#lists: { all: readonly Model[]; available: readonly Model[] } = { all: [], available: [] };
-	scoped: readonly ModelWithLevel[] = [];
+	#lists: { all: readonly Model[]; available: readonly Model[]; scoped: readonly ModelWithLevel[] } | undefined;
 	/** The providers of extensions that the lists have. */
 	#listed: ReadonlyMap<string, ProviderRegistration> = new Map();
 
@@ -21,17 +20,26 @@ export class ExtensionModels implements KnownModels {
 	async read(): Promise<void> {
 		const registered = this.#registered();
 		const [all, available, scoped] = await Promise.all([this.#models.all(), this.#models.available(), this.#models.scope()]);
-		this.#lists = { all, available };
-		this.scoped = scoped ?? [];
+		this.#lists = { all, available, scoped: scoped ?? [] };
 		this.#listed = registered;
 	}
 
 	get all(): readonly Model[] {
-		return this.#upToDate(this.#lists.all);
+		return this.#upToDate(this.#known.all);
 	}
 
 	get available(): readonly Model[] {
-		return this.#upToDate(this.#lists.available);
+		return this.#upToDate(this.#known.available);
+	}
+
+	get scoped(): readonly ModelWithLevel[] {
+		return this.#known.scoped;
+	}
+
+	/** To read the lists costs time, so they are there only for extensions whose code names them. */
+	get #known() {
+		if (this.#lists) return this.#lists;
+		throw new Error("The models have not been read: a file of the extension must name modelRegistry or scopedModels.");
 	}
 
 	credentials: KnownModels["credentials"] = (...wanted) => this.#models.credentials(...wanted);

@@ -165,7 +165,7 @@ export class Extensions {
 			}
 			const takeAndRead = async () => {
 				await takeProviders();
-				await known.read();
+				if (this.#host.usesModels) await known.read();
 			};
 			if (what === "providers") takeAndRead().catch((error) => log.error("providers of extensions could not be read", error));
 		};
@@ -173,7 +173,7 @@ export class Extensions {
 			takePart();
 			for (const problem of this.#loaded.problems) session.emit({ type: "extension_error", ...problem });
 			// Extensions read the models without waiting.
-			await Promise.all([known.read(), takeMcpServers()]);
+			await Promise.all([this.#host.usesModels && known.read(), takeMcpServers()]);
 			this.#level = session.choice.level;
 			this.#host.bind(actions);
 			// Warn about names that are taken before anyone misses something.

@@ -353,6 +353,22 @@ describe("what extensions can do", () => {
 		]);
 	});
 
+	test("the models are there for helpers of an extension too, and a name that is put together is refused in words", async () => {
+		const helper = "export const count = (ctx) => ctx.modelRegistry.getAll().length > 1000;";
+		const agent = extended("api.on('session_start', async (_, ctx) => ctx.ui.notify(String((await import('./helper.ts')).count(ctx))));", {
+			files: { "helper.ts": helper },
+			flags: ["--provider", "scripted", "--model", "echo"],
+		});
+		await agent.until((frame) => frame.message === "true");
+		const odd = extended(
+			"api.on('session_start', (_, ctx) => { try { ctx['model' + 'Registry'].getAll(); } catch (error) { ctx.ui.notify(error.message); } });",
+			{
+				flags: ["--provider", "scripted", "--model", "echo"],
+			},
+		);
+		await odd.until((frame) => String(frame.message).startsWith("The models have not been read: a file of the extension must name modelRegistry"));
+	});
+
 	test("a provider is known, and forgotten, in the same breath", async () => {
 		const provider = { baseUrl: "http://127.0.0.1:9", api: "openai-completions", apiKey: "k", models: [{ id: "m1" }] };
 		const agent = extended(

@@ -55,15 +55,32 @@ function substitute(name: string, from: string): unknown {
 }
 
 /** The imports of a file and of the neighbouring files that it imports. */
-function allImports(path: string): Import[] {
-	const found: Import[] = [];
-	const files = [path];
-	for (let index = 0; index < files.length && index < mostFiles; index++) {
-		const file = files[index] as string;
-		for (const each of importsIn(textOf(file))) {
-			found.push(each);
-			const next = each.from.startsWith(".") ? fileAt(resolve(dirname(file), each.from)) : undefined;
-			if (next !== undefined && !files.includes(next)) files.push(next);
+const allImports = (path: string): Import[] => filesOf(path).flatMap(({ imports }) => imports);
+
+/** Loads code in a way that is not followed. */
+const hiddenImport = /\brequire\s*\(|\bimport\s*(?:\(|["'])/;
+
+/** Whether an extension may use one of these words: a file of it has one, or it loads code that is not looked at. */
+export function mayMention(path: string, words: RegExp, isKnown: (module: string) => boolean): boolean {
+	const files = filesOf(path);
+	if (files.length >= mostFiles) return true;
+	return files.some(
+		({ code, imports }) => words.test(code) || hiddenImport.test(code) || imports.some(({ from }) => !from.startsWith(".") && !isKnown(from)),
+	);
+}
+
+/** A file and the neighbouring files that it imports. */
+function filesOf(path: string): { code: string; imports: Import[] }[] {
+	const paths = [path];
+	const found: { code: string; imports: Import[] }[] = [];
+	for (let index = 0; index < paths.length && index < mostFiles; index++) {
+		const file = paths[index] as string;
+		const code = textOf(file);
+		const imports = importsIn(code);
+		found.push({ code, imports });
+		for (const { from } of imports) {
+			const next = from.startsWith(".") ? fileAt(resolve(dirname(file), from)) : undefined;
+			if (next !== undefined && !paths.includes(next)) paths.push(next);
 		}
 	}
 	return found;
