@@ -34,6 +34,8 @@ export interface CommitRestoreInput {
 export const wholeName = ".git";
 /** Says that commits and files of commits came back. */
 const objectsName = ".git/objects";
+/** Says that what was staged came back. */
+const indexName = ".git/index";
 
 /** What a repository lost, and what it would have afterwards. */
 interface Loss {
@@ -65,13 +67,14 @@ async function lossOf(store: CommitStore, wanted: Wanted, current: CommitRecord,
 	}
 	const head = await headToRestore(store, wanted, current, exactly);
 	const isIndexGone = wanted.index !== undefined && current.index === undefined;
-	return moves.length === 0 && stashes === undefined && !head ? undefined : { moves, stashes, head, after, isIndexGone };
+	return moves.length === 0 && stashes === undefined && !head && !isIndexGone ? undefined : { moves, stashes, head, after, isIndexGone };
 }
 
 /** More than this are put back without a look at what they are now: each look is a program. */
 const mostAsked = 100;
 
-const movesOf = ({ moves, head, after }: Loss, current: CommitRecord): RefMove[] => [
+const movesOf = ({ moves, head, after, isIndexGone }: Loss, current: CommitRecord): RefMove[] => [
+	...(isIndexGone ? [{ name: indexName }] : []),
 	...moves,
 	...(head ? [{ name: "HEAD", ...headMove(current, { head: head.to, refs: after }) }] : []),
 ];
@@ -125,7 +128,8 @@ export async function planCommits(
 	if (settings !== "") replace(join(commonDir, "config"), "config", `${config.replace(/\n?$/, "\n")}${settings}`);
 	const tips = [
 		...[...last, ...kept].flatMap(({ to }) => to ?? []),
-		...(isMoved && staged ? [commit, staged] : []),
+		...(isMoved ? [commit] : []),
+		...((isMoved || loss.isIndexGone) && staged !== undefined ? [staged] : []),
 		...stashCommits({ stashes: stashes ?? "" }),
 	];
 	await bringObjects(input, place, tips, target, current);

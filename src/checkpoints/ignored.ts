@@ -17,7 +17,8 @@ import {
 	utimesSync,
 	writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { isEnvFile } from "../lib/env-files.ts";
 import { above, onDisk, type RepositoryPath } from "../snapshots/paths.ts";
 import { isStraight } from "./commit-steps.ts";
 
@@ -40,8 +41,8 @@ export interface ReturningFile {
 	path: RepositoryPath;
 	content: string;
 	mode: number;
-	/** The file is there, with nothing in it. */
-	isEmptied: boolean;
+	/** What the file has instead, where it is there. */
+	over?: string;
 }
 
 /** More names than this are not kept. */
@@ -91,14 +92,15 @@ export class IgnoredFiles {
 		return this.take([...folders.map((path) => `${path}/`), ...Object.keys(files)]);
 	}
 
-	/** What is gone or empty now, without what only others removed. */
+	/** What is gone, empty or, with a project's variables, another one now, without what only others removed. */
 	missing(id: string, others: readonly (readonly [string | undefined, string | undefined])[]): { back: ReturningFile[]; lost: RepositoryPath[] } {
 		const record = this.#read(id);
 		const byOthers = new Set(
 			others.flatMap(([before, after]) => {
 				if (before === undefined || after === undefined) return [];
-				const there = namesOf(this.#read(after));
-				return [...namesOf(this.#read(before))].filter((path) => !there.has(path));
+				const [one, two] = [this.#read(before), this.#read(after)];
+				const there = namesOf(two);
+				return [...namesOf(one)].filter((path) => !there.has(path) || one.files[path]?.content !== two.files[path]?.content);
 			}),
 		);
 		const back: ReturningFile[] = [];
@@ -106,10 +108,11 @@ export class IgnoredFiles {
 		for (const [path, { isEmpty, mode, content }] of Object.entries(record.files)) {
 			const stats = lstatSync(onDisk(this.#top, path), { throwIfNoEntry: false });
 			const isEmptied = stats?.isFile() === true && stats.size === 0 && !isEmpty;
-			if (byOthers.has(path) || (stats && !isEmptied)) continue;
+			const over = stats?.isFile() && (isEmptied || isEnvFile(basename(path))) ? this.#contentOf(path, stats) : undefined;
+			if (byOthers.has(path) || (stats && (over === undefined || over === content))) continue;
 			// Of a folder that is gone as a whole, its name says enough.
 			if (content === undefined || !existsSync(this.#fileOf(content))) lost.push(path);
-			else back.push({ path, content, mode, isEmptied });
+			else back.push({ path, content, mode, ...(over === undefined ? {} : { over }) });
 		}
 		return { back, lost: lost.sort() };
 	}
@@ -123,11 +126,11 @@ export class IgnoredFiles {
 	/** Writes the files that are still missing. Folders on the way are made. */
 	putBack(files: readonly ReturningFile[]): void {
 		for (const file of files) {
-			const { path, content, mode, isEmptied } = file;
+			const { path, content, mode, over } = file;
 			const place = onDisk(this.#top, path);
 			const stats = lstatSync(place, { throwIfNoEntry: false });
 			const folder = join(this.#top, dirname(path));
-			if (stats ? !isEmptied || stats.size > 0 || !stats.isFile() : !isStraight(folder)) continue;
+			if (stats ? !stats.isFile() || nameOf(readFileSync(place)) !== over : !isStraight(folder)) continue;
 			mkdirSync(dirname(place.toString()), { recursive: true });
 			const partial = Buffer.concat([place, Buffer.from(`.${randomBytes(6).toString("hex")}`)]);
 			writeFileSync(partial, readFileSync(this.#fileOf(content)), { flag: "wx", mode });
@@ -138,11 +141,11 @@ export class IgnoredFiles {
 
 	/** Undoes it where nobody has changed the file since. */
 	undo(files: readonly ReturningFile[]): void {
-		for (const { path, content, isEmptied } of files) {
+		for (const { path, content, over } of files) {
 			const place = onDisk(this.#top, path);
 			const stats = lstatSync(place, { throwIfNoEntry: false });
 			if (!stats?.isFile() || nameOf(readFileSync(place)) !== content) continue;
-			if (isEmptied) writeFileSync(place, "");
+			if (over !== undefined) writeFileSync(place, readFileSync(this.#fileOf(over)));
 			else rmSync(place);
 		}
 	}

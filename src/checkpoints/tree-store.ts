@@ -223,8 +223,8 @@ export class TreeStore {
 		for (const path of found) {
 			const stats = present(path) ? lstatSync(onDisk(top, path), { throwIfNoEntry: false }) : undefined;
 			const full = below(at, path);
-			// A directory in the place of a file: what is in it is listed too.
-			if (!stats || stats.isDirectory()) {
+			// A directory in the place of a file: what is in it is listed too. Pipes and sockets have no content.
+			if (!stats?.isFile() && !stats?.isSymbolicLink()) {
 				gone.push(path);
 				this.#leftOut.delete(full);
 			} else if (stats.size > fileBytes) {

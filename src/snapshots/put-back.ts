@@ -1,7 +1,7 @@
 /** Puts a state of files back into a working tree: all of them or none, never through a link, and never over a file that has changed since. */
 import { createHash } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";
-import { chmod, copyFile, lstat, mkdir, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
+import { chmod, copyFile, lstat, mkdir, readdir, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { above, onDisk, type RepositoryPath, toText } from "./paths.ts";
@@ -132,7 +132,7 @@ async function move(input: ChangeInput, changes: readonly Change[], directory: s
 		const source = onDisk(directory, change.path);
 		const stats = await lookAt(target);
 		// An empty directory is nothing to git.
-		if (stats?.isDirectory()) await rmdir(target);
+		if (stats?.isDirectory()) await removeEmptyFolders(target);
 		if (stats?.isFile() && isFile(change.to)) await chmod(source, permissions(stats, change.to));
 		await insistOnFolders(top, change.path);
 		await moveFile(source, target, partialOf(target, input));
@@ -173,7 +173,7 @@ async function isAsSeen(top: string, { path, from }: Change, leaving: Leaving): 
 	const place = onDisk(top, path);
 	const stats = await lookAt(place);
 	// A directory that is in the way may be empty by then; if not, a later step detects it.
-	if (!from) return !stats || stats.isDirectory() || leaving.files.has(fileId(stats));
+	if (!from) return !stats || !hasContent(stats) || leaving.files.has(fileId(stats));
 	if (!stats || (from.mode === "120000" ? !stats.isSymbolicLink() : !stats.isFile())) return false;
 	return (await oidOf(place, stats, from.oid.length)) === from.oid;
 }
@@ -216,6 +216,18 @@ async function removeIfEmpty(place: Buffer): Promise<boolean> {
 	} catch {
 		return false;
 	}
+}
+
+/** Directories, pipes and sockets have none of their own. */
+const hasContent = (stats: Stats) => stats.isFile() || stats.isSymbolicLink();
+
+/** Removes a directory with directories in it. One with a file stays, and that is an error. */
+async function removeEmptyFolders(place: Buffer): Promise<void> {
+	for (const name of await readdir(place, { encoding: "buffer" })) {
+		const inner = Buffer.concat([place, Buffer.from("/"), name]);
+		if ((await lstat(inner)).isDirectory()) await removeEmptyFolders(inner);
+	}
+	await rmdir(place);
 }
 
 const fileId = ({ dev, ino }: Stats) => `${dev}:${ino}`;

@@ -74,6 +74,7 @@ describe("what is lost comes back, and what was made is found under another name
 		["objects", "rm -rf .git/objects/* && mkdir .git/objects/pack"],
 		["all objects", "rm -rf .git/objects"],
 		["HEAD", "rm .git/HEAD"],
+		["what is staged", "rm .git/index"],
 		["the names", "rm -rf .git/refs .git/packed-refs"],
 		["commits by reset and gc", `git reset -q --hard HEAD~5 && ${gone}`],
 		[

@@ -47,6 +47,18 @@ test("a rewind puts files and conversation back, and can be rewound", async () =
 	expect((await agent.getState()).messageCount).toBe(before.messageCount);
 });
 
+test.each([
+	["a folder with empty folders", "mkdir -p a.txt/b/c"],
+	["a folder with a file", "mkdir a.txt; echo x > a.txt/x"],
+	["a pipe", "mkfifo a.txt"],
+	["a link to itself", "ln -s a.txt a.txt"],
+])("a file comes back where %s has taken its place", async (_, command) => {
+	const { agent, cwd } = await rewindable({ files: { "a.txt": "one\n" }, replies: [{ blocks: [bash(`rm a.txt; ${command}`)] }, { text: "done" }] });
+	await agent.promptAndWait("go");
+	expect((await rewind(agent, await prompt(agent, 0))).restored).toContain("a.txt");
+	expect([lstatSync(join(cwd, "a.txt")).isFile(), read(cwd, "a.txt")]).toEqual([true, "one\n"]);
+});
+
 test("files alone and the conversation alone", async () => {
 	const { agent, cwd } = await rewindable({ files: { "a.txt": "one\n" }, replies: [{ blocks: [write("a.txt", "two\n")] }, { text: "done" }] });
 	await agent.promptAndWait("go");
@@ -387,6 +399,19 @@ describe("what git ignores", () => {
 			"new\n",
 			"new\n",
 		]);
+	});
+
+	test("comes back when it holds the project's variables and was changed, and goes again; not where others changed it", async () => {
+		const { agent, cwd } = await project("echo KEY=2 > .env", ["echo 1 > a.txt"]);
+		await agent.promptAndWait("go");
+		const back = await rewind(agent, await prompt(agent, 0), { conversation: false });
+		expect([back.restored, read(cwd, ".env")]).toEqual([[".env"], "KEY=1\n"]);
+		await rewind(agent, back.undoEntryId as string, { conversation: false });
+		expect(read(cwd, ".env")).toBe("KEY=2\n");
+		writeFileSync(join(cwd, ".env"), "KEY=mine\n");
+		await agent.promptAndWait("again");
+		await rewind(agent, await prompt(agent, 0));
+		expect(read(cwd, ".env")).toBe("KEY=mine\n");
 	});
 
 	test("stays away when others removed it, and leaves no word where nothing is gone", async () => {
