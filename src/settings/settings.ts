@@ -179,7 +179,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<SettingsView
 			const mayHold = (name: string) => text === undefined || text.includes(name);
 			if (mayHold("permissions")) mayLackRules = true;
 			if (mayHold("sandbox")) mayLackWalls = true;
-			if (mayHold("safety")) mayLackSafety = true;
+			if (mayHold("safety") && (directory === userDirectory || trusted)) mayLackSafety = true;
 			if (mayHold("budget") && (directory === userDirectory || trusted)) lostCeiling ??= problem;
 			return {};
 		}
