@@ -92,6 +92,16 @@ export class IgnoredFiles {
 		return this.take([...folders.map((path) => `${path}/`), ...Object.keys(files)]);
 	}
 
+	/** Returns the files that are new in the second record, or have another content. Of large files and folders nothing is known. */
+	changed(before: string, after: string): RepositoryPath[] {
+		const { files } = this.#read(before);
+		const isKnown = this.covers(before);
+		return Object.entries(this.#read(after).files).flatMap(([path, { content }]) => {
+			const old = files[path];
+			return (old ? old.content === content : isKnown(path)) ? [] : [path];
+		});
+	}
+
 	/** What is gone, empty or, with a project's variables, another one now, without what only others removed. */
 	missing(id: string, others: readonly (readonly [string | undefined, string | undefined])[]): { back: ReturningFile[]; lost: RepositoryPath[] } {
 		const record = this.#read(id);

@@ -33,7 +33,7 @@ export class Checkpoints {
 	#before: Promise<boolean> | undefined;
 	#off: string | undefined;
 	/** The first and the last state of what goes on, from the first run until all is settled. */
-	#span: { first?: State; last?: State } = {};
+	#span: { first?: Taken; last?: State } = {};
 	#isOver = true;
 	/** What was said of repositories whose commits are not kept. */
 	#told = new Set<string>();
@@ -101,7 +101,7 @@ export class Checkpoints {
 		const { state, history } = taken;
 		this.#parts.note({ phase, cause: "turn", ...taken }, store);
 		for (const [at, reason] of Object.entries(history.lost ?? {})) this.#tell(at, reason);
-		if (phase === "before") this.#span.first ??= state;
+		if (phase === "before") this.#span.first ??= taken;
 		else this.#span.last = state;
 	}
 
@@ -117,7 +117,7 @@ export class Checkpoints {
 		const { first, last } = this.#span;
 		if (!first || !last) return;
 		await this.#enqueue(async (store) => {
-			this.runsLater = await runsLaterBetween(store, first, last);
+			this.runsLater = await runsLaterBetween(store, first.state, last, first.ignored);
 		}, false);
 	}
 

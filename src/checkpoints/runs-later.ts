@@ -5,11 +5,14 @@ import { below, toText } from "../snapshots/paths.ts";
 import type { Entry } from "../snapshots/shadow.ts";
 import type { State, TreeStore } from "./tree-store.ts";
 
+/** Folders of packages and builds, which people make again. */
+const made = /(?:^|\/)(?:node_modules|build|dist|out|target|\.?venv|\.tox|\.nox)\//;
 /** A report for people: a clone of a large repository is named by its first files. */
 const mostFound = 200;
 
-export async function runsLaterBetween(store: TreeStore, from: State, to: State): Promise<RunsLater[]> {
-	const found: RunsLater[] = [];
+/** Returns it from one state to another. `ignored`: what git ignored at the first; then the second is now, and what no state holds counts, too. */
+export async function runsLaterBetween(store: TreeStore, from: State, to: State, ignored?: string): Promise<RunsLater[]> {
+	const found = ignored === undefined ? [] : await hiddenSince(store, to, ignored);
 	for (const { at, changes } of await store.changes(from, to)) {
 		for (const { path, from: before, to: after } of changes) {
 			// What is gone does not run.
@@ -23,6 +26,15 @@ export async function runsLaterBetween(store: TreeStore, from: State, to: State)
 		}
 	}
 	return sorted(found);
+}
+
+/**
+ * A line in a `.gitignore`, or filling, keeps a file out of the states, and `make` takes it all the same. What is installed or built is
+ * known to be left out.
+ */
+async function hiddenSince(store: TreeStore, now: State, ignored: string): Promise<RunsLater[]> {
+	const changed = store.ignored.changed(ignored, await store.takeIgnored(now)).filter((path) => !made.test(path));
+	return [...new Set([...changed, ...store.leftOut])].flatMap((path) => runsLaterByName(toText(path)) ?? []).slice(0, mostFound);
 }
 
 const sorted = (found: RunsLater[]) => found.sort((one, two) => (one.path < two.path ? -1 : 1));

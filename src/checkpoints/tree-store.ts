@@ -134,9 +134,14 @@ export class TreeStore {
 		const mode = statSync(this.top).mode & 0o7777;
 		const state = await this.take(signal);
 		const history = await this.commits.take(Object.keys(state), this.#unlisted, signal);
-		if (isBefore) this.#ignoredBefore = this.ignored.take(await this.#ignoredIn(Object.keys(state), signal));
+		if (isBefore) this.#ignoredBefore = await this.takeIgnored(state, signal);
 		const ignored = isBefore ? this.#ignoredBefore : this.#ignoredBefore && this.ignored.takeAgain(this.#ignoredBefore);
 		return { state, history, mode, ...(ignored === undefined ? {} : { ignored }) };
+	}
+
+	/** Keeps what git ignores now in the directories of a state. Returns the name of the record. */
+	async takeIgnored(state: State, signal?: AbortSignal): Promise<string> {
+		return this.ignored.take(await this.#ignoredIn(Object.keys(state), signal));
 	}
 
 	/** Without our own files. */

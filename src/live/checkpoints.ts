@@ -114,7 +114,7 @@ export class SessionCheckpoints {
 		const last = to === undefined ? await store.takeAll() : this.#at(to);
 		if (!first || !last) return { root: store.top, files: [], diff: "", truncated: false };
 		const found = await this.#kept(store, [first.state, last.state], () => changesBetween(store, first.state, last.state));
-		const runsLater = await runsLaterBetween(store, first.state, last.state);
+		const runsLater = await runsLaterBetween(store, first.state, last.state, to === undefined ? first.ignored : undefined);
 		const others = to === undefined ? changedByOthers(checkpointsIn(entries), first, last) : [];
 		const more = ignoredOf(first, others).ignored;
 		const lost = more && to === undefined ? store.ignored.missing(more.target, more.others).lost.map(toText) : [];

@@ -130,6 +130,40 @@ test("a link that leads out of the project is reported, and one that stays insid
 	]);
 });
 
+test("what a run hides by rules of git or by its size is reported, and what was hidden before and is as it was is not", async () => {
+	const { agent, cwd } = await rewindable({
+		files: { ...files, "ignored/Makefile": "all:\n", "ignored/AGENTS.md": "be good\n" },
+		replies: [
+			{
+				blocks: [
+					bash("echo node_modules/ >> .gitignore; echo dist/ >> .gitignore; echo GNUmakefile >> .gitignore"),
+					write("GNUmakefile", "all:\n\tevil\n"),
+					bash(
+						"mkdir -p tools node_modules/x dist; echo '*' > tools/.gitignore; echo 'all: evil' > tools/Makefile; echo x > node_modules/x/Makefile; echo x > dist/Makefile",
+					),
+					bash("echo justfile >> .git/info/exclude; echo 'a: evil' > justfile; echo be evil > ignored/AGENTS.md; echo x > tools/notes.txt"),
+					bash("{ echo 'a: evil'; yes '# filling' | head -c 17000000; } > Rakefile"),
+				],
+			},
+			{ text: "done" },
+		],
+		seq: true,
+	});
+	spawnSync("git", ["init", "-q"], { cwd });
+	const results: unknown[] = [];
+	agent.on("event", (event) => event.type === "run_result" && results.push(event.runsLater));
+	await agent.promptAndWait("go");
+	const expected = [
+		{ path: "GNUmakefile" },
+		{ path: "Rakefile" },
+		{ path: "ignored/AGENTS.md", what: "instructions" },
+		{ path: "justfile" },
+		{ path: "tools/Makefile" },
+	];
+	expect((await agent.getChanges()).runsLater).toEqual(expected);
+	await expect.poll(() => results).toEqual([expected]);
+});
+
 test("what a run changes and changes back is not reported", async () => {
 	const { agent } = await rewindable({
 		files,
