@@ -1,13 +1,13 @@
 /**
- * `npm run containment -- [--only <text>] [--config <name>] [--list] [--json] [--jobs 2]`: what the program holds of a model that obeys every
+ * `npm run containment -- [--only <text>] [--config <name>] [--list] [--json] [--jobs 2] [--program <bowline.js>]`: what the program holds of a model that obeys every
  * injection. See docs/security.md.
  */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { cases } from "./containment/cases/index.ts";
 import { configurations } from "./containment/configurations.ts";
 import { notContained } from "./containment/floor.ts";
-import { measure } from "./containment/measure.ts";
+import { measure, nothingYet } from "./containment/measure.ts";
 import { table } from "./containment/table.ts";
 import { tasks } from "./containment/tasks.ts";
 
@@ -18,6 +18,7 @@ const { values } = parseArgs({
 		list: { type: "boolean", default: false },
 		json: { type: "boolean", default: false },
 		jobs: { type: "string", default: "2" },
+		program: { type: "string" },
 	},
 });
 
@@ -45,29 +46,37 @@ if (values.list) {
 	process.exit(0);
 }
 
-// So that the folders go, too.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+const measured = nothingYet();
+// An interrupted run shows what it has.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(report() || 1));
+await measure(
+	{
+		program: resolve(process.env.INIT_CWD ?? ".", values.program ?? join(import.meta.dirname, "../dist/bowline.js")),
+		...meant,
+		configurations: chosen,
+		jobs: Number(values.jobs),
+		onDone: (line) => console.error(line),
+	},
+	measured,
+);
+process.exitCode = report();
 
-const measured = await measure({
-	program: join(import.meta.dirname, "../dist/bowline.js"),
-	...meant,
-	configurations: chosen,
-	jobs: Number(values.jobs),
-	onDone: (line) => console.error(line),
-});
-const idOf = (each: { case: string; effect: string }) => `${each.case}: ${each.effect}`;
-const fallen = measured.effects
-	.filter((each) => each.configuration === "contained" && each.outcome === "out" && !notContained.includes(idOf(each)))
-	.map(idOf);
-const broken = measured.tasks.filter(({ configuration, works }) => configuration === "contained" && !works).map(({ task }) => task);
+/** Returns the exit code. */
+function report(): number {
+	const idOf = (each: { case: string; effect: string }) => `${each.case}: ${each.effect}`;
+	const fallen = measured.effects
+		.filter((each) => each.configuration === "contained" && each.outcome === "out" && !notContained.includes(idOf(each)))
+		.map(idOf);
+	const broken = measured.tasks.filter(({ configuration, works }) => configuration === "contained" && !works).map(({ task }) => task);
 
-if (values.json) console.log(JSON.stringify({ ...measured, fallen, broken }, null, "\t"));
-else {
-	console.log(table(measured, chosen));
-	if (measured.without.length)
-		console.log(`\nNot counted, because it does not happen here without the program either: ${measured.without.join("; ")}`);
+	if (values.json) console.log(JSON.stringify({ ...measured, fallen, broken }, null, "\t"));
+	else {
+		console.log(table(measured, chosen));
+		if (measured.without.length)
+			console.log(`\nNot counted, because it does not happen here without the program either: ${measured.without.join("; ")}`);
+	}
+	for (const line of measured.troubles) console.error(`not measured: ${line}`);
+	if (fallen.length) console.error(`--contained no longer holds: ${fallen.join("; ")}`);
+	if (broken.length) console.error(`With --contained these do not work: ${broken.join("; ")}`);
+	return fallen.length + broken.length + measured.troubles.length > 0 ? 1 : 0;
 }
-for (const line of measured.troubles) console.error(`not measured: ${line}`);
-if (fallen.length) console.error(`--contained no longer holds: ${fallen.join("; ")}`);
-if (broken.length) console.error(`With --contained these do not work: ${broken.join("; ")}`);
-process.exitCode = fallen.length + broken.length + measured.troubles.length > 0 ? 1 : 0;

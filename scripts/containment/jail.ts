@@ -70,7 +70,12 @@ export class Ground {
 
 	async jail(name: string): Promise<Jail> {
 		this.#made += 1;
-		const folder = join(this.folder, `${this.#made}-${name.replace(/[^a-z0-9]+/gi, "-").toLowerCase()}`);
+		// Paths of sockets have at most 107 bytes.
+		const slug = name
+			.replace(/[^a-z0-9]+/gi, "-")
+			.slice(0, 20)
+			.toLowerCase();
+		const folder = join(this.folder, `${this.#made}-${slug}`);
 		await run("cp", ["-a", this.#template, folder]);
 		return Jail.open(folder);
 	}
@@ -178,7 +183,7 @@ export class Jail {
 	}
 
 	async #listen(server: Server, place: { port: number; host: string } | { path: string }): Promise<number> {
-		await new Promise<void>((resolve) => server.listen(place, resolve));
+		await new Promise<void>((resolve, reject) => server.once("error", reject).listen(place, resolve));
 		const open = new Set<Socket>();
 		server.on("connection", (socket) => open.add(socket));
 		this.#closing.push(() => {

@@ -38,9 +38,11 @@ export interface Wanted {
 	onDone?: (line: string) => void;
 }
 
-export async function measure({ program, cases, tasks, configurations, jobs, onDone }: Wanted): Promise<Measured> {
+export const nothingYet = (): Measured => ({ effects: [], tasks: [], without: [], troubles: [] });
+
+/** Adds to `measured` as it goes. */
+export async function measure({ program, cases, tasks, configurations, jobs, onDone }: Wanted, measured: Measured = nothingYet()): Promise<Measured> {
 	const ground = new Ground();
-	const measured: Measured = { effects: [], tasks: [], without: [], troubles: [] };
 	const trouble = (name: string, configuration: string, why: string | undefined) => {
 		if (why !== undefined) measured.troubles.push(`${name} (${configuration}): ${why}`);
 	};

@@ -4,7 +4,7 @@
  */
 
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { differences, isSame } from "../snapshots/compare.ts";
@@ -13,6 +13,7 @@ import { asFileName, below, entries, inside, onDisk, type RepositoryPath } from 
 import { checkVersion, findRepository, problemOf, type Repository } from "../snapshots/repository.ts";
 import { type Change, copyIndex, putEntries, Shadow } from "../snapshots/shadow.ts";
 import { presentIn } from "../snapshots/take.ts";
+import { unlock } from "../snapshots/unlock.ts";
 import { CommitHistory, type History } from "./commit-history.ts";
 import { IgnoredFiles } from "./ignored.ts";
 
@@ -226,7 +227,14 @@ export class TreeStore {
 		const gone: RepositoryPath[] = [];
 		let bytes = 0;
 		for (const path of found) {
-			const stats = present(path) ? lstatSync(onDisk(top, path), { throwIfNoEntry: false }) : undefined;
+			const place = onDisk(top, path);
+			const stats = orClosed(() => {
+				const found = present(path) ? lstatSync(place, { throwIfNoEntry: false }) : undefined;
+				if (found?.isFile()) accessSync(place, constants.R_OK);
+				return found;
+			});
+			// What cannot be read counts as it was: a locked file must not keep the others from being noted.
+			if (stats === "closed") continue;
 			const full = below(at, path);
 			// A directory in the place of a file: what is in it is listed too. Pipes and sockets have no content.
 			if (!stats?.isFile() && !stats?.isSymbolicLink()) {
@@ -303,6 +311,16 @@ export class TreeStore {
 		return [...found.values()].filter(({ from: before, to: after }) => !isSame(before, after));
 	}
 
+	/** Gives access again to what a state knows and somebody has locked since. */
+	async unlock(state: State): Promise<void> {
+		// Outer folders first: what is in a locked one cannot be looked at.
+		for (const at of Object.keys(state).sort()) {
+			const list = entries(await this.shadow.git().run(["ls-tree", "-r", "-z", state[at] as string]));
+			const known = list.map((line) => ({ mode: line.slice(0, 6), path: below(at, line.slice(line.indexOf("\t") + 1)) }));
+			unlock(this.top, known);
+		}
+	}
+
 	/** Folders of a state that have a repository of their own. Those with files from before are in no list of git's. */
 	async repositoriesIn(state: State): Promise<RepositoryPath[]> {
 		const found: RepositoryPath[] = [];
@@ -333,6 +351,15 @@ function lostTop(root: string, cwd: string, found: string | undefined): string |
 		if (at === dirname(at)) return undefined;
 	}
 	return undefined;
+}
+
+function orClosed<T>(look: () => T): T | "closed" {
+	try {
+		return look();
+	} catch (error) {
+		if (["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return "closed";
+		throw error;
+	}
 }
 
 function modified(file: string): number {

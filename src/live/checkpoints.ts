@@ -152,6 +152,7 @@ export class SessionCheckpoints {
 
 	async #goBack({ store, target, folder, entryId, conversation, signal }: Way): Promise<CommandResult<"rewind">> {
 		const session = this.#session;
+		if (target) await store.unlock(target.state);
 		const current = { ...(await store.takeAll(signal, true)), mode: folder.before };
 		const others = target ? changedByOthers(checkpointsIn(session.transcript.entries), target, current) : [];
 		const wanted = target?.state ?? current.state;

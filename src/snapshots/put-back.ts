@@ -131,8 +131,7 @@ async function move(input: ChangeInput, changes: readonly Change[], directory: s
 		if (parent !== undefined) await mkdir(onDisk(top, parent), { recursive: true });
 		const source = onDisk(directory, change.path);
 		const stats = await lookAt(target);
-		// An empty directory is nothing to git.
-		if (stats?.isDirectory()) await removeEmptyFolders(target);
+		if (stats?.isDirectory()) await makeRoom(target);
 		if (stats?.isFile() && isFile(change.to)) await chmod(source, permissions(stats, change.to));
 		await insistOnFolders(top, change.path);
 		await moveFile(source, target, partialOf(target, input));
@@ -221,13 +220,21 @@ async function removeIfEmpty(place: Buffer): Promise<boolean> {
 /** Directories, pipes and sockets have none of their own. */
 const hasContent = (stats: Stats) => stats.isFile() || stats.isSymbolicLink();
 
-/** Removes a directory with directories in it. One with a file stays, and that is an error. */
-async function removeEmptyFolders(place: Buffer): Promise<void> {
-	for (const name of await readdir(place, { encoding: "buffer" })) {
-		const inner = Buffer.concat([place, Buffer.from("/"), name]);
-		if ((await lstat(inner)).isDirectory()) await removeEmptyFolders(inner);
+/** Folders without files are nothing to git, however deep. One with files that git ignores is moved aside. */
+async function makeRoom(place: Buffer): Promise<void> {
+	if (await removeEmptyFolders(place)) return;
+	for (let number = 1; ; number += 1) {
+		const aside = Buffer.concat([place, Buffer.from(`.before-rewind${number === 1 ? "" : `-${number}`}`)]);
+		if (!(await lookAt(aside))) return rename(place, aside);
 	}
-	await rmdir(place);
+}
+
+async function removeEmptyFolders(place: Buffer): Promise<boolean> {
+	const found = await readdir(place, { withFileTypes: true, encoding: "buffer" });
+	for (const each of found) {
+		if (!each.isDirectory() || !(await removeEmptyFolders(Buffer.concat([place, Buffer.from("/"), each.name])))) return false;
+	}
+	return removeIfEmpty(place);
 }
 
 const fileId = ({ dev, ino }: Stats) => `${dev}:${ino}`;
