@@ -59,7 +59,8 @@ await measure(
 	},
 	measured,
 );
-process.exitCode = report();
+const code = report();
+process.stdout.write("", () => process.exit(code));
 
 /** Returns the exit code. */
 function report(): number {

@@ -267,6 +267,7 @@ export class Jail {
 		await new Promise((resolve) => child.once("exit", resolve));
 		await new Promise((resolve) => setImmediate(resolve));
 		clearTimeout(timer);
+		child.stdout?.destroy();
 		return output;
 	}
 
