@@ -7,7 +7,6 @@ import {
 	chmodSync,
 	type Dirent,
 	existsSync,
-	lstatSync,
 	mkdirSync,
 	readdirSync,
 	readFileSync,
@@ -19,6 +18,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isEnvFile } from "../lib/env-files.ts";
+import { lookAt } from "../snapshots/look.ts";
 import { above, onDisk, type RepositoryPath } from "../snapshots/paths.ts";
 import { isStraight } from "./commit-steps.ts";
 
@@ -72,7 +72,7 @@ export class IgnoredFiles {
 				if (this.#isFull(path.slice(0, -1))) record.folders.push(path.slice(0, -1));
 				continue;
 			}
-			const stats = lstatSync(onDisk(this.#top, path), { throwIfNoEntry: false });
+			const stats = lookAt(onDisk(this.#top, path));
 			if (!stats?.isFile()) continue;
 			const file: IgnoredFile = { isEmpty: stats.size === 0, mode: stats.mode & 0o777 };
 			const isSmall = stats.size <= fileBytes && bytes + stats.size <= allBytes;
@@ -116,7 +116,7 @@ export class IgnoredFiles {
 		const back: ReturningFile[] = [];
 		const lost = record.folders.filter((path) => !byOthers.has(path) && !this.#isFull(path));
 		for (const [path, { isEmpty, mode, content }] of Object.entries(record.files)) {
-			const stats = lstatSync(onDisk(this.#top, path), { throwIfNoEntry: false });
+			const stats = lookAt(onDisk(this.#top, path));
 			const isEmptied = stats?.isFile() === true && stats.size === 0 && !isEmpty;
 			const over = stats?.isFile() && (isEmptied || isEnvFile(basename(path))) ? this.#contentOf(path, stats) : undefined;
 			if (byOthers.has(path) || (stats && (over === undefined || over === content))) continue;
@@ -138,7 +138,7 @@ export class IgnoredFiles {
 		for (const file of files) {
 			const { path, content, mode, over } = file;
 			const place = onDisk(this.#top, path);
-			const stats = lstatSync(place, { throwIfNoEntry: false });
+			const stats = lookAt(place);
 			const folder = join(this.#top, dirname(path));
 			if (stats ? !stats.isFile() || nameOf(readFileSync(place)) !== over : !isStraight(folder)) continue;
 			mkdirSync(dirname(place.toString()), { recursive: true });
@@ -153,7 +153,7 @@ export class IgnoredFiles {
 	undo(files: readonly ReturningFile[]): void {
 		for (const { path, content, over } of files) {
 			const place = onDisk(this.#top, path);
-			const stats = lstatSync(place, { throwIfNoEntry: false });
+			const stats = lookAt(place);
 			if (!stats?.isFile() || nameOf(readFileSync(place)) !== content) continue;
 			if (over !== undefined) writeFileSync(place, readFileSync(this.#fileOf(over)));
 			else rmSync(place);

@@ -1,5 +1,6 @@
 /** Gives access again to files and folders that were locked with `chmod`. */
-import { chmodSync, lstatSync, type Stats } from "node:fs";
+import { chmodSync } from "node:fs";
+import { lookAt } from "./look.ts";
 import { above, onDisk, type RepositoryPath } from "./paths.ts";
 
 export interface Known {
@@ -25,15 +26,5 @@ export function unlock(top: string, known: Iterable<Known>): void {
 		for (const folder of [...above(path)].reverse()) enter(folder);
 		const stats = lookAt(onDisk(top, path));
 		if (stats?.isFile() && (stats.mode & 0o400) === 0) chmodSync(onDisk(top, path), (mode === "100755" ? 0o777 : 0o666) & ~mask);
-	}
-}
-
-function lookAt(place: Buffer): Stats | undefined {
-	try {
-		return lstatSync(place);
-	} catch (error) {
-		// A file may be where a folder was.
-		if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
-		throw error;
 	}
 }

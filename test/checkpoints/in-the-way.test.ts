@@ -29,6 +29,15 @@ test("a folder with files that git ignores is moved aside", async () => {
 	expect([text, readFileSync(join(cwd, "a.txt.before-rewind-2/ignored/x"), "utf8")]).toEqual(["one\n", "mine\n"]);
 });
 
+test("a file in the place of a folder that git ignores keeps nothing from coming back", async () => {
+	const command = "rm -rf ignored a.txt; echo x > ignored";
+	const { agent, cwd } = await rewindable({ files: { ...files, "ignored/y/z": "1\n" }, replies: [{ blocks: [bash(command)] }, { text: "done" }] });
+	await agent.promptAndWait("go");
+	const { messages } = await agent.getForkMessages();
+	await agent.rewind({ entryId: messages[0]?.entryId as string });
+	expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\n");
+});
+
 test("folders without files below a link are not touched", async () => {
 	const { cwd } = await rewound("mkdir -p ignored/kept; rm a.txt; mkdir a.txt; ln -s ../ignored a.txt/link");
 	expect(existsSync(join(cwd, "ignored/kept"))).toBe(true);
