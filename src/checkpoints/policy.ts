@@ -35,6 +35,8 @@ export class Checkpoints {
 	/** The first and the last state of what goes on, from the first run until all is settled. */
 	#span: { first?: Taken; last?: State } = {};
 	#isOver = true;
+	/** There is a state to go back to, also when checkpoints have been switched off since. */
+	#hasTaken = false;
 	/** What was said of repositories whose commits are not kept. */
 	#told = new Set<string>();
 	/** What was changed in it that runs later. */
@@ -51,10 +53,10 @@ export class Checkpoints {
 		return this.#off;
 	}
 
-	/** The store, when everything that was begun has been taken. Throws a CannotTake with the reason when checkpoints are off. */
+	/** The store, when everything that was begun has been taken. Throws a CannotTake with the reason when nothing was taken at all. */
 	async settled(): Promise<TreeStore> {
 		await this.#work;
-		if (this.#off !== undefined) throw new CannotTake(this.#off);
+		if (this.#off !== undefined && !this.#hasTaken) throw new CannotTake(this.#off);
 		this.#store ??= this.#parts.open();
 		return this.#store;
 	}
@@ -73,7 +75,7 @@ export class Checkpoints {
 		beforeTool: async ({ toolName }, signal) => {
 			const { isRequired } = this.#parts;
 			if (reading.has(toolName) || (this.#off !== undefined && !isRequired)) return undefined;
-			this.#before ??= this.#inTime(this.#enqueue((store) => store.takeAll(signal, true).then((taken) => this.#note(store, "before", taken))));
+			this.#before ??= this.#inTime(this.#enqueue((store) => store.takeAll(signal, true, false).then((taken) => this.#note(store, "before", taken))));
 			const isTaken = await this.#before;
 			return isTaken || !isRequired ? undefined : { denied: refusal(this.#off ?? "the state of the files could not be taken this time") };
 		},
@@ -101,6 +103,7 @@ export class Checkpoints {
 		const { state, history } = taken;
 		this.#parts.note({ phase, cause: "turn", ...taken }, store);
 		for (const [at, reason] of Object.entries(history.lost ?? {})) this.#tell(at, reason);
+		this.#hasTaken = true;
 		if (phase === "before") this.#span.first ??= taken;
 		else this.#span.last = state;
 	}
@@ -116,9 +119,11 @@ export class Checkpoints {
 	async #look(): Promise<void> {
 		const { first, last } = this.#span;
 		if (!first || !last) return;
-		await this.#enqueue(async (store) => {
-			this.runsLater = await runsLaterBetween(store, first.state, last, first.ignored);
-		}, false);
+		try {
+			this.runsLater = await runsLaterBetween(await this.settled(), first.state, last, first.ignored);
+		} catch (error) {
+			this.#parts.warn(`Changed files that run later are not reported: ${(error as Error).message}`);
+		}
 	}
 
 	/** Resolves with false where it was not taken. */

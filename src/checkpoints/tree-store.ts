@@ -83,6 +83,8 @@ export class TreeStore {
 	#checkedAt = new Map<RepositoryPath, number>();
 	/** Files that are too large to keep. */
 	#leftOut = new Set<RepositoryPath>();
+	/** New files of the last state that were too many. */
+	#crowd = new Set<RepositoryPath>();
 	/** Repositories that the last state does not hold. */
 	#unlisted = new Set<RepositoryPath>();
 	/** What was ignored before the agent changed anything. */
@@ -122,18 +124,18 @@ export class TreeStore {
 		}
 	}
 
-	/** Files that the last state does not hold, because they are too large. */
+	/** Files that the last state does not hold, because they are too large or too many. */
 	get leftOut(): ReadonlySet<RepositoryPath> {
-		return this.#leftOut;
+		return this.#crowd.size === 0 ? this.#leftOut : new Set([...this.#leftOut, ...this.#crowd]);
 	}
 
 	/**
 	 * The state of the files and of the repositories now. `isBefore`: also what is ignored, which is then only looked at again. Throws a CannotTake
-	 * when there are too many files.
+	 * when there are too many files, unless `mayLeaveOut` is true and an earlier state can be gone back to.
 	 */
-	async takeAll(signal?: AbortSignal, isBefore = false): Promise<Taken> {
+	async takeAll(signal?: AbortSignal, isBefore = false, mayLeaveOut = true): Promise<Taken> {
 		const mode = statSync(this.top).mode & 0o7777;
-		const state = await this.take(signal);
+		const state = await this.take(signal, mayLeaveOut);
 		const history = await this.commits.take(Object.keys(state), this.#unlisted, signal);
 		if (isBefore) this.#ignoredBefore = await this.takeIgnored(state, signal);
 		const ignored = isBefore ? this.#ignoredBefore : this.#ignoredBefore && this.ignored.takeAgain(this.#ignoredBefore);
@@ -160,13 +162,14 @@ export class TreeStore {
 		return found;
 	}
 
-	/** The state of the files now. Throws a CannotTake when there are too many. */
-	async take(signal?: AbortSignal): Promise<State> {
+	/** The state of the files now. Throws a CannotTake when there are too many. `mayLeaveOut`: leaves out those that no earlier state has. */
+	async take(signal?: AbortSignal, mayLeaveOut = false): Promise<State> {
 		this.#unlisted.clear();
+		this.#crowd.clear();
 		const state: Record<RepositoryPath, string> = {};
 		const parts: Part[] = [{ at: "", top: this.top }];
 		for (const part of parts) {
-			const { tree, inner } = await this.#takePart(part, signal);
+			const { tree, inner } = await this.#takePart(part, signal, mayLeaveOut);
 			state[part.at] = tree;
 			for (const path of inner) {
 				const place = onDisk(part.top, path);
@@ -178,7 +181,12 @@ export class TreeStore {
 		return state;
 	}
 
-	async #takePart(part: Part, signal: AbortSignal | undefined, isAgain = false): Promise<{ tree: string; inner: RepositoryPath[] }> {
+	async #takePart(
+		part: Part,
+		signal: AbortSignal | undefined,
+		mayLeaveOut: boolean,
+		isAgain = false,
+	): Promise<{ tree: string; inner: RepositoryPath[] }> {
 		const { at, top } = part;
 		const place = { top, index: this.#indexOf(at) };
 		if (!existsSync(place.index)) await this.#startIndex(at, place.index);
@@ -193,7 +201,7 @@ export class TreeStore {
 			else if (!path.split("/").includes("node_modules")) inner.push(path.slice(0, -1));
 		}
 		const known = this.#trees.get(at);
-		const { changed, gone } = this.#sorted(part, found);
+		const { changed, gone } = await this.#sortedWithin(part, found, mayLeaveOut ? git : undefined);
 		if (known !== undefined && changed.length + gone.length === 0) return { tree: known, inner };
 		try {
 			await putEntries(
@@ -214,7 +222,28 @@ export class TreeStore {
 			if (isAgain || !(error instanceof GitError) || !/invalid object|unable to read/i.test(error.stderr)) throw error;
 			await git.run(["read-tree", "--empty"], { signal });
 			this.#trees.delete(at);
-			return this.#takePart(part, signal, true);
+			return this.#takePart(part, signal, mayLeaveOut, true);
+		}
+	}
+
+	/** As `#sorted`. `git`: where there are too many files, leaves out those that no earlier state has, so that the others can be put back. */
+	async #sortedWithin(
+		part: Part,
+		found: readonly RepositoryPath[],
+		git: Git | undefined,
+	): Promise<{ changed: RepositoryPath[]; gone: RepositoryPath[] }> {
+		try {
+			return this.#sorted(part, found);
+		} catch (error) {
+			if (!git || !(error instanceof CannotTake)) throw error;
+			const known = new Set(entries(await git.run(["ls-files", "-z"])));
+			if (known.size === 0) throw error;
+			const sorted = this.#sorted(
+				part,
+				found.filter((path) => known.has(path)),
+			);
+			for (const path of found) if (!known.has(path)) this.#crowd.add(below(part.at, path));
+			return sorted;
 		}
 	}
 

@@ -95,7 +95,7 @@ export class SessionCheckpoints {
 		}));
 		if (off !== undefined) return { enabled: false, reason: off, checkpoints };
 		const { top, leftOut: large } = await this.#store();
-		const leftOut = [...large].map(toText).sort();
+		const leftOut = [...large].map(toText).sort().slice(0, mostNames);
 		const lost = checkpointsIn(this.#session.transcript.entries).at(-1)?.history?.lost ?? {};
 		const withoutHistory = Object.entries(lost).map(([at, reason]) => `${at === "" ? top : toText(at)}: ${reason}`);
 		return {

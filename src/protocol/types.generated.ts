@@ -1948,7 +1948,7 @@ export interface CommandTable {
 			/** The directory that `path` members are relative to. */
 			root?: string;
 			checkpoints: CheckpointInfo[];
-			/** Files that are too large to keep. */
+			/** Files that are too large, or too many, to keep; at most 1,000 names. */
 			leftOut?: string[];
 			/** Repositories whose commits and branches are not kept, and why. */
 			withoutHistory?: string[];

@@ -19,6 +19,22 @@ async function prompt(agent: Agent, number: number): Promise<string> {
 
 const rewind = (agent: Agent, entryId: string, options = {}) => agent.rewind({ entryId, ...options });
 
+test("a run that makes too many files can be taken back, and what it left for later is reported", async () => {
+	const { agent, cwd } = await rewindable({
+		files: { "a.txt": "one\n" },
+		replies: [
+			{ blocks: [bash("mkdir many; (cd many && seq 30100 | xargs touch); echo all: > Makefile; rm a.txt")] },
+			{ blocks: [bash("echo again")] },
+			{ text: "done" },
+		],
+	});
+	await agent.promptAndWait("fill it");
+	expect(await agent.getCheckpoints()).toMatchObject({ enabled: false, reason: expect.stringContaining("there are more than 30000 files") });
+	expect((await agent.getChanges()).runsLater).toEqual([{ path: "Makefile" }]);
+	expect((await rewind(agent, await prompt(agent, 0))).restored).toContain("a.txt");
+	expect(read(cwd, "a.txt")).toBe("one\n");
+});
+
 test("a rewind puts files and conversation back, and can be rewound", async () => {
 	const { agent, cwd } = await rewindable({
 		files: { "a.txt": "one\n", "gone.txt": "was here\n", "d/e.txt": "deep\n" },

@@ -105,6 +105,20 @@ test.each([
 	await expect(store.take()).rejects.toThrow(text);
 });
 
+test("files that are too many later are left out, and those of earlier states are not", async () => {
+	const { cwd, store } = await place({ a: "1", b: "2" }, { files: 3, bytes: 1000, fileBytes: 100, commitBytes: 1000 });
+	const first = await store.takeAll();
+	rmSync(join(cwd, "a"));
+	for (const name of ["c", "d", "e"]) put(cwd, name, "new");
+	await expect(store.takeAll(undefined, false, false)).rejects.toThrow("there are more than 3 files in");
+	const second = await store.takeAll();
+	expect([...store.leftOut].sort()).toEqual(["c", "d", "e"]);
+	expect((await changesBetween(store, first.state, second.state)).files).toEqual([{ path: "a", status: "deleted", added: 0, removed: 1 }]);
+	for (const name of ["c", "d", "e"]) rmSync(join(cwd, name));
+	await store.takeAll();
+	expect([...store.leftOut]).toEqual([]);
+});
+
 test("names that are not UTF-8, or full of odd characters, survive", async () => {
 	const { cwd, store } = await place({ "a\nb": "1", " : *?[x]": "2", "ü/é.txt": "3" });
 	const odd = Buffer.concat([Buffer.from(`${cwd}/`), Buffer.from([0xff, 0xfe])]);

@@ -2909,7 +2909,7 @@ class GetCheckpointsResult(_GetCheckpointsResult, total=False):
     reason: str
     # The directory that `path` members are relative to.
     root: str
-    # Files that are too large to keep.
+    # Files that are too large, or too many, to keep; at most 1,000 names.
     leftOut: List[str]
     # Repositories whose commits and branches are not kept, and why.
     withoutHistory: List[str]

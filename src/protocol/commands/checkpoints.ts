@@ -46,7 +46,7 @@ export const checkpointCommands = {
 			reason: optional(text({ description: "Why it is off." })),
 			root: optional(root),
 			checkpoints: list(CheckpointInfo),
-			leftOut: optional(list(text(), { description: "Files that are too large to keep." })),
+			leftOut: optional(list(text(), { description: "Files that are too large, or too many, to keep; at most 1,000 names." })),
 			withoutHistory: optional(list(text(), { description: "Repositories whose commits and branches are not kept, and why." })),
 		}),
 		example: { send: {}, data: { enabled: true, root: "/home/ada/shop", checkpoints: [checkpoint] } },
