@@ -14,7 +14,7 @@ export interface CommitRecord {
 	links: Readonly<Record<string, string>>;
 	/** The log of `refs/stash`: all stashes but the last are only there. */
 	stashes: string;
-	/** What is staged, as a tree; nothing when there is no index, or when it has conflicts. */
+	/** Tree of the staged files; undefined if there is no index or it has conflicts. */
 	index?: string;
 	/** Where the history of a shallow clone ends. */
 	shallow: string;
@@ -92,7 +92,7 @@ export function fingerprintOf({ gitDir, commonDir, pointer = "" }: GitPlace): st
 	return hash.digest("hex");
 }
 
-/** The file of what is staged has a fingerprint of its own: `git status` writes it again. */
+/** Fingerprints the index apart, because `git status` rewrites it. */
 export const indexPrint = ({ gitDir }: GitPlace): string => printOf(join(gitDir, "index"));
 
 function printOf(path: string): string {

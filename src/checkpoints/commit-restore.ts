@@ -194,7 +194,7 @@ function headMove(from: Pick<CommitRecord, "head" | "refs">, to: Pick<CommitReco
 	return { ...(before ? { from: before } : {}), ...(after ? { to: after } : {}) };
 }
 
-/** HEAD goes back when what it was is no longer in what it is. */
+/** Returns whether HEAD goes back: it no longer contains the commit that it had. */
 async function headToRestore(store: CommitStore, { head, refs }: Wanted, current: CommitRecord, exactly: Exactly): Promise<CommitSteps["head"]> {
 	if (head === current.head || head === "") return undefined;
 	const back = { from: current.head, to: head };
@@ -205,7 +205,7 @@ async function headToRestore(store: CommitStore, { head, refs }: Wanted, current
 	return is !== undefined && (await contains(store.git(), was, is)) ? undefined : back;
 }
 
-/** Whether a commit is in the history of another. What is no commit is in none. */
+/** Returns whether a commit is in the history of another; false for anything but commits. */
 async function contains(git: Git, old: string, other: string): Promise<boolean> {
 	return old === other || (await git.ask(["merge-base", "--is-ancestor", old, other], { codes: [0, 1, 128] })).code === 0;
 }

@@ -98,7 +98,7 @@ export class CommitStore {
 		return id;
 	}
 
-	/** Returns undefined when it is no longer kept. */
+	/** Returns undefined if it has been collected. */
 	read(id: string): CommitRecord | undefined {
 		const file = this.#fileOf(id);
 		return /^[0-9a-f]+$/.test(id) && existsSync(file) ? (JSON.parse(gunzipSync(readFileSync(file)).toString()) as CommitRecord) : undefined;

@@ -149,7 +149,7 @@ export class IgnoredFiles {
 		}
 	}
 
-	/** Undoes it where nobody has changed the file since. */
+	/** Undoes it unless the file has changed since. */
 	undo(files: readonly ReturningFile[]): void {
 		for (const { path, content, over } of files) {
 			const place = onDisk(this.#top, path);
@@ -225,7 +225,7 @@ export class IgnoredFiles {
 		return join(this.directory, "contents", /^[0-9a-f]+$/.test(content) ? content : "none");
 	}
 
-	/** A record that is no longer kept has nothing. */
+	/** Returns an empty record for one that has been collected. */
 	#read(id: string): IgnoredRecord {
 		const file = join(this.directory, "records", id);
 		if (!/^[0-9a-f]+$/.test(id) || !existsSync(file)) return { folders: [], files: {} };

@@ -32,7 +32,7 @@ export class Checkpoints {
 	/** The checkpoint before the current turn's changes. */
 	#before: Promise<boolean> | undefined;
 	#off: string | undefined;
-	/** The first and the last state of what goes on, from the first run until all is settled. */
+	/** The first and the last state from the first run until everything is settled. */
 	#span: { first?: Taken; last?: State } = {};
 	#isOver = true;
 	/** There is a state to go back to, also when checkpoints have been switched off since. */

@@ -340,7 +340,7 @@ export class TreeStore {
 		return [...found.values()].filter(({ from: before, to: after }) => !isSame(before, after));
 	}
 
-	/** Gives access again to what a state knows and somebody has locked since. */
+	/** Unlocks files and folders of a state that have been locked since. */
 	async unlock(state: State): Promise<void> {
 		// Outer folders first: what is in a locked one cannot be looked at.
 		for (const at of Object.keys(state).sort()) {

@@ -241,7 +241,7 @@ export interface ExtensionContext {
 	/** Fires when the result is no longer awaited: the user aborted, or the session is over. */
 	readonly signal: AbortSignal;
 	readonly sessionManager: SessionManager;
-	/** What the process is for: a host drives it (`rpc`), one answer as events (`json`) or as text (`print`). There is no terminal. */
+	/** Purpose of the process: a host drives it (`rpc`), or it gives one answer as events (`json`) or as text (`print`). There is no terminal. */
 	readonly mode: "rpc" | "json" | "print";
 	readonly modelRegistry: ModelRegistry;
 	readonly model: Model | undefined;

@@ -28,7 +28,7 @@ export type DialogCall = Pick<DialogOptions, "toolCallId" | "isBeforeCall">;
 export interface UiListeners {
 	/** Called for members that exist nowhere. */
 	onUnknown: (member: string) => void;
-	/** Opens a dialog, and says so; absent where nobody is asked. */
+	/** Opens a dialog, and says so; absent if there is no one to ask. */
 	asking?: Link["asking"];
 }
 

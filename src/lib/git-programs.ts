@@ -54,7 +54,7 @@ export function programWords(value: string): ProgramWords {
 	for (const phrase of [text, ...(text.match(/"[^"]*"|'[^']*'/g) ?? []).map((quoted) => quoted.slice(1, -1))])
 		if (phrase.includes("/")) words.add(phrase.trim());
 	for (const command of text.replace(/["']/g, " ").split(/[;|&(){}\n`]/)) {
-		// What is only written to is no program.
+		// A file that is only written to is not a program.
 		const parts = (command.replace(/\d*>[>|]?\s*\S+/g, " ").match(/(?:\\.|[^\s<])+/g) ?? []).map((part) => part.replace(/\\(.)/g, "$1"));
 		let place: "program" | "script" | "argument" = "program";
 		for (const part of parts) {

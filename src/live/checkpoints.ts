@@ -55,7 +55,7 @@ export class SessionCheckpoints {
 		session.doors.put(this.#checkpoints.policy);
 	}
 
-	/** What the run that is over changed that runs later; of one that goes on, what its turns have changed. */
+	/** Files that run later and that the last run changed, or the turns of the current one so far. */
 	get runsLater(): readonly RunsLater[] {
 		return this.#checkpoints.runsLater;
 	}
@@ -278,7 +278,7 @@ function ignoredOf({ ignored }: Checkpoint, others: Pairs) {
 		: { ignored: { target: ignored, others: others.map(([before, after]) => [before.ignored, after.ignored] as const) } };
 }
 
-/** Nothing where the checkpoint is from before the history was kept. */
+/** Undefined for checkpoints from before the history was kept. */
 function historyOf({ history, timestamp, cause, phase, rewound }: Checkpoint, current: Taken, others: Pairs) {
 	if (!history) return {};
 	const undo = cause === "rewind" && phase === "before" ? rewound : undefined;

@@ -115,7 +115,7 @@ export class Permissions {
 		return { permissionMode: this.#mode, pendingPermissions, sandbox: this.sandbox, ...(safety && { safety }) };
 	}
 
-	/** Undefined where nobody asked for it. The mode may be another one by now. */
+	/** Undefined unless it was asked for. The mode may have changed since. */
 	get safety(): SafetyState | undefined {
 		const { contained } = this.#parts.workspace.settings;
 		if (!contained) return undefined;

@@ -17,7 +17,7 @@ export function toolNames({ tools }: Options): string[] | undefined {
 	return tools === undefined || changesIn(names) ? undefined : names;
 }
 
-/** What the model is offered where `--tools` names no set of its own. */
+/** Tools that the model is offered unless `--tools` names a whole set. */
 export function defaultTools({ tools }: Options): readonly string[] {
 	return [...defaultToolNames, ...addedTools({ tools })];
 }

@@ -26,7 +26,7 @@ export class Catalogue {
 	}
 }
 
-/** Returns the lines below the head of a section, without splitting the others; none when there is no such section. */
+/** Returns the lines below the head of a section without splitting the others; an empty list if there is no such section. */
 function sectionOf(data: string, provider: string): string[] {
 	const head = `# ${provider}\n`;
 	const at = data.startsWith(head) ? 0 : data.indexOf(`\n${head}`) + 1;

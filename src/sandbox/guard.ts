@@ -19,7 +19,7 @@ export interface GuardParts {
 	quarantine: Quarantine;
 	/** Ends everything inside. */
 	endAll: () => Promise<void>;
-	/** Whether a program goes on inside after its command. */
+	/** Returns whether a program still runs inside after its command. */
 	hasBackground: () => Promise<boolean>;
 	/** Searches the project. */
 	inspect: () => { traps: readonly GitTrap[]; standing: Standing };

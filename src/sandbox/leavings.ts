@@ -30,7 +30,7 @@ export interface UndoParts {
 	home: string | undefined;
 	/** Directories that may be written to: a work tree of git elsewhere would be another one's files. */
 	roots: readonly string[];
-	/** Called before something is moved: that is no change from outside. */
+	/** Called before a path is moved, so that the move does not count as a change from outside. */
 	onMove: (path: string) => void;
 }
 

@@ -22,7 +22,7 @@ const opening = ["sandbox.writable", "sandbox.readable", "sandbox.env"] as const
 
 export const containedSource = 'safety "contained"';
 
-/** What may change while a session lives, or stands in no setting. */
+/** Facts that may change while a session lives, or are in no setting. */
 export interface SafetyFacts {
 	/** The mode of permissions now. */
 	mode: string;
@@ -31,7 +31,7 @@ export interface SafetyFacts {
 }
 
 export interface Contained {
-	/** Settings that somebody made looser than the word says, in the order of the tables. */
+	/** Lists the settings that are looser than the word says, in the order of the tables. */
 	loosenedNow(facts?: SafetyFacts): SettingName[];
 }
 

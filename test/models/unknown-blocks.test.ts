@@ -17,7 +17,7 @@ const strange = { type: "hologram", scene: { depth: 3 } };
 const text = (words: string) => ({ type: "text", text: words });
 const toolCall = { type: "toolCall", id: "call_1", name: "read", arguments: { path: "a" } };
 
-/** A conversation with such a block in each place, alone and beside others. */
+/** A conversation with such a block in each place, alone and next to others. */
 function conversation({ provider = "other", api = "other", id = "m" } = {}): object[] {
 	const reply = (content: object[], timestamp: number) => {
 		return { role: "assistant", content, provider, api, model: id, usage: noUsage, stopReason: "stop", timestamp };

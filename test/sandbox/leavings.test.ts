@@ -1,4 +1,4 @@
-/** What commands leave in the project that would act later: it is undone, the command goes on, and its result says so. */
+/** Undoes what commands leave in the project that would act later. The command continues, and its result says so. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

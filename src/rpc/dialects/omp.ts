@@ -31,7 +31,7 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 	/** Absent until the host has been greeted, and where the session is elsewhere. */
 	let session: LiveSession["session"] | undefined;
 	let isConfigDue = false;
-	/** Reports model and level once, behind the events of what changed them. */
+	/** Reports model and level once, after the events that changed them. */
 	const tellConfig = () => {
 		if (!session || isConfigDue) return;
 		const { choice } = session;
@@ -150,11 +150,11 @@ interface RunParts {
 	tell: Voice["tell"];
 }
 
-/** Runs the built-in slash command that a prompt names; nothing when it names none. The host reads its answer before the acknowledgement. */
+/** Runs the built-in slash command that a prompt names; undefined if it names none. The host reads its answer before the acknowledgement. */
 function runHere(params: CommandParams<"prompt">, { table, live, call, tell }: RunParts): Promise<CommandResult<"prompt">> | undefined {
 	const own = ownCommandIn(params.message);
 	if (!own) return undefined;
-	// In the place of the prompt among the commands, which goes on when this has ended.
+	// Takes the place of the prompt among the commands, which continues when this has ended.
 	const perform = async <Name extends CommandName>(name: Name, params: CommandParams<Name>): Promise<CommandResult<Name>> =>
 		table[name](params as never, call) as CommandResult<Name>;
 	return (async () => {

@@ -19,7 +19,7 @@ type Prompt = { id?: RequestId };
 /** A command of an extension that has no result yet. */
 interface CommandPrompt {
 	hasEnded: boolean;
-	/** How the run that it began has ended, while the command goes on. */
+	/** Outcome of the run that it began, while the command still runs. */
 	facts?: Facts;
 }
 
