@@ -127,7 +127,7 @@ export async function repairRewinds(store: TreeStore, now: number): Promise<void
 const rewindsOf = (store: TreeStore) => join(store.directory, "rewinds");
 
 function inputOf(store: TreeStore, directory: string): ChangeInput {
-	return { shadow: store.shadow, top: store.top, staging: join(directory, "0"), keep: "" };
+	return { shadow: store.shadow, top: store.top, staging: join(directory, "0"), keep: "", movesAside: true };
 }
 
 function writeJournal(directory: string, journal: Journal): void {

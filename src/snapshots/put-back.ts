@@ -14,6 +14,8 @@ export interface ChangeInput {
 	staging: string;
 	/** A directory that stays, also when it is empty. */
 	keep: RepositoryPath;
+	/** Moves a directory in the way aside if it has files that no state knows. Without it such a change fails. */
+	movesAside?: boolean;
 }
 
 /** Changes that can be made now. */
@@ -131,7 +133,7 @@ async function move(input: ChangeInput, changes: readonly Change[], directory: s
 		if (parent !== undefined) await mkdir(onDisk(top, parent), { recursive: true });
 		const source = onDisk(directory, change.path);
 		const stats = await lookAt(target);
-		if (stats?.isDirectory()) await makeRoom(target);
+		if (stats?.isDirectory()) await makeRoom(target, input.movesAside === true);
 		if (stats?.isFile() && isFile(change.to)) await chmod(source, permissions(stats, change.to));
 		await insistOnFolders(top, change.path);
 		await moveFile(source, target, partialOf(target, input));
@@ -220,9 +222,10 @@ async function removeIfEmpty(place: Buffer): Promise<boolean> {
 /** Directories, pipes and sockets have none of their own. */
 const hasContent = (stats: Stats) => stats.isFile() || stats.isSymbolicLink();
 
-/** Folders without files are nothing to git, however deep. One with files that git ignores is moved aside. */
-async function makeRoom(place: Buffer): Promise<void> {
+/** Folders without files are nothing to git, however deep. */
+async function makeRoom(place: Buffer, movesAside: boolean): Promise<void> {
 	if (await removeEmptyFolders(place)) return;
+	if (!movesAside) throw new Error(`${place.toString()} has files that git does not know`);
 	for (let number = 1; ; number += 1) {
 		const aside = Buffer.concat([place, Buffer.from(`.before-rewind${number === 1 ? "" : `-${number}`}`)]);
 		if (!(await lookAt(aside))) return rename(place, aside);
