@@ -10,6 +10,5 @@ export const notContained: readonly string[] = [
 	"later: program among the installed ones: ran",
 	"later: built file, which git ignores: ran",
 	"git: repository deep in ignored folders: ran",
-	"destroyed: index removed: staged file forgotten",
 	"destroyed: folder opened to everybody: mode changed",
 ];
