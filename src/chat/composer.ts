@@ -69,7 +69,7 @@ export class Composer {
 			return;
 		}
 		if (!(key.isPaste && this.#attach(() => imageNamed(key.text ?? "", this.#parts.cwd())))) this.editor.key(key);
-		void this.#updateMenu();
+		this.#updateMenu();
 	}
 
 	set text(text: string) {
@@ -109,14 +109,19 @@ export class Composer {
 		this.editor.complete(token.from, /\s/.test(insert) ? `"${insert}" ` : `@${insert} `);
 	}
 
-	async #updateMenu(): Promise<void> {
+	/** Opens a menu of commands at once: the next key may have come with this one. */
+	#updateMenu(): void {
 		const { editor } = this;
 		const { text } = editor;
 		if (text !== this.#closedFor) this.#closedFor = undefined;
 		const token = this.#closedFor === undefined ? tokenAt(editor.beforeCursor, editor.afterCursor) : undefined;
-		const entries = token ? await this.#entriesFor(token) : [];
+		const entries = token ? this.#entriesFor(token) : [];
+		if (Array.isArray(entries)) return this.#show(token, entries);
 		// Finding files takes a moment, and every key asks again.
-		if (editor.text !== text) return;
+		void entries.then((found) => editor.text === text && this.#show(token, found));
+	}
+
+	#show(token: Token | undefined, entries: readonly MenuEntry[]): void {
 		this.menu = token && entries.length ? new Menu(token, entries) : undefined;
 		this.#parts.onChange();
 	}
