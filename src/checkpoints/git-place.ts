@@ -13,7 +13,7 @@ export interface GitPlace {
 	pointer?: string;
 }
 
-/** Returns undefined where there is no repository, and why it is left alone where one cannot be trusted. */
+/** Returns undefined if there is no repository, and the reason if one cannot be trusted and is left alone. */
 export function gitPlaceAt(top: string, isWithin: (path: string) => boolean): GitPlace | { problem: string } | undefined {
 	const entry = join(top, ".git");
 	const stats = lstatSync(entry, { throwIfNoEntry: false });
