@@ -5,7 +5,7 @@ import type { AgentMessage, AssistantMessage, ToolResultMessage } from "../proto
 import type { Doors } from "./doors.ts";
 import type { Emit, Outcome } from "./policy.ts";
 import { streamReply } from "./reply.ts";
-import type { Flow, Setup, StreamFunction } from "./stream.ts";
+import type { Flow, Setup, StreamFunction, Turn } from "./stream.ts";
 import type { ValidateArguments } from "./tool.ts";
 import { refuseToolCalls, runToolCalls } from "./tool-calls.ts";
 
@@ -23,6 +23,8 @@ export type Next = { from: "prompt"; messages: AgentMessage[]; toolChoice?: stri
 
 export interface LoopInput {
 	next: Next;
+	/** Kept while runs go on with the same turn. */
+	turn: Turn;
 	/** The live context, as it is at the moment of the call. */
 	context: () => readonly AgentMessage[];
 	setup: () => Promise<Setup>;
@@ -62,7 +64,7 @@ export async function agentLoop(input: LoopInput, emit: Emit): Promise<Outcome> 
 		if (turnIndex === 0 && input.next.from !== "queues") queues.takeSteering().forEach(deliver);
 
 		await input.flow.whenOpen(signal);
-		const setup = await input.setup();
+		const setup = inTurn(await input.setup(), input.turn);
 		if (turnIndex === 0 && input.next.from === "prompt") setup.toolChoice = input.next.toolChoice;
 		const { message, failure } = await streamReply(input, setup, emit);
 		const hasFailed = message.stopReason === "error" || message.stopReason === "aborted";
@@ -88,6 +90,13 @@ export async function agentLoop(input: LoopInput, emit: Emit): Promise<Outcome> 
 	const willRetry = !signal.aborted && doors.haltReason === undefined && doors.foresee(outcome);
 	emit({ type: "agent_end", messages: outcome.messages, willRetry });
 	return outcome;
+}
+
+/** The level with which a turn began stays until it is over. Another model begins anew. */
+function inTurn(setup: Setup, turn: Turn): Setup {
+	const model = `${setup.model.provider}/${setup.model.id}`;
+	if (turn.model !== model) Object.assign(turn, { model, level: setup.thinkingLevel, thinks: undefined });
+	return { ...setup, thinkingLevel: turn.level ?? setup.thinkingLevel };
 }
 
 function endsRun(results: readonly ToolResultMessage[], { tools }: Setup): boolean {

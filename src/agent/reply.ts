@@ -73,6 +73,7 @@ export async function streamReply(input: LoopInput, setup: Setup, emit: Emit): P
 			tools: setup.tools,
 			toolChoice: setup.toolChoice,
 			sessionId: input.sessionId(),
+			turn: input.turn,
 		};
 		const { flow } = input;
 		const { signal } = controller;

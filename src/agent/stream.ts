@@ -26,6 +26,24 @@ export interface ModelRequest {
 	toolChoice?: string;
 	/** Opaque key for provider-side caches. */
 	sessionId: string;
+	/** The turn that this request belongs to. Absent for requests outside of the conversation. */
+	turn?: Turn;
+	/** When the system prompt or the tools changed last. Some models do not take back thinking that is older. */
+	prefixSince?: number;
+	/** Minutes by which the user's clock was ahead of UTC when the session began: the messages say which day it is there. */
+	utcOffset?: number;
+}
+
+/**
+ * One turn of a model: from a prompt to the reply that ends its tool calls. Providers take one configuration of thinking for a turn. The
+ * request writes down here what later requests of the turn have to keep.
+ */
+export interface Turn {
+	/** Provider and id of the model that the other members hold for. */
+	model?: string;
+	level?: ThinkingLevel;
+	/** Whether the turn thinks: it may not have begun so, or the provider has refused it. */
+	thinks?: boolean;
 }
 
 /** What kind of failure ended a reply. The provider code decides, because it has the facts. */

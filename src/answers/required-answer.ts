@@ -4,7 +4,7 @@ import { schemaProblem } from "../lib/tool-definition.ts";
 import type { EventOf } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import type { JsonSchema } from "./answer-schema.ts";
-import { type Submission, submission, submitToolName, valueChecker } from "./submit-result.ts";
+import { declared, type Submission, submission, submitToolName, valueChecker } from "./submit-result.ts";
 
 export type Concluded = { output: unknown } | { outputError: string };
 
@@ -46,7 +46,7 @@ export function requiredAnswer({ schema, validate, now }: Parts): RequiredAnswer
 		return { outputError: handedIn ? handedIn.error : reasonOf(messages, haltReason) };
 	};
 	return {
-		tool,
+		tool: { ...tool, ...declared },
 		policy,
 		contract,
 		concluded: (event, haltReason) => (event.willRetry ? event : { ...event, ...outcome(event.messages, haltReason) }),

@@ -12,7 +12,7 @@ export type Submitted = { status: "success"; data: unknown; schemaOverridden?: t
 export interface Submission {
 	tool: Tool;
 	policy: Policy;
-	/** The system prompt's text about it. */
+	/** Says to the model what is asked for. */
 	contract: string;
 	/** What was handed in; nothing yet otherwise. */
 	submitted(): Submitted | undefined;
@@ -62,14 +62,39 @@ function split({ $defs, definitions, $schema: _, ...own }: JsonSchema) {
 	return { own, shared: { ...($defs ? { $defs } : {}), ...(definitions ? { definitions } : {}) } };
 }
 
+const error = { type: "string", description: "Why the assignment cannot be done. Only when it cannot." };
+
+const parametersFor = (data: JsonSchema): JsonSchema => ({
+	type: "object",
+	properties: { result: { type: "object", properties: { data, error }, description: "Either data or error." } },
+	required: ["result"],
+});
+
+/** The tool as sessions declare it that ask for values: the same for each schema, and while no value is asked for. Another one would cost the cache. */
+export const declared: Pick<Tool, "description" | "parameters"> = {
+	description: "Hand in the value that a message asks for with a JSON Schema. Call it only then, exactly once, as your last act.",
+	parameters: parametersFor({ description: "The value." }),
+};
+
+/** Stays after a value was asked for. */
+export function idleSubmitTool(): Tool {
+	const tool = submitTool(
+		undefined,
+		{ refusals: 0, mayOverride: false, reminders: 0 },
+		async (_, args) => ({ args }),
+		() => false,
+	);
+	return {
+		...tool,
+		...declared,
+		async execute() {
+			throw new Error("No value is asked for now. Answer in words.");
+		},
+	};
+}
+
 function submitTool(shape: JsonSchema | undefined, limits: SubmissionLimits, validate: ValidateArguments, isSubmitted: () => boolean): Tool {
-	const error = { type: "string", description: "Why the assignment cannot be done. Only when it cannot." };
 	const { own, shared } = split(shape ?? {});
-	const parameters = (data: JsonSchema) => ({
-		type: "object",
-		properties: { result: { type: "object", properties: { data, error }, description: "Either data or error." } },
-		required: ["result"],
-	});
 	const checked = valueChecker(shape ?? {});
 	let mismatches = 0;
 	return {
@@ -77,9 +102,9 @@ function submitTool(shape: JsonSchema | undefined, limits: SubmissionLimits, val
 		label: "Submit result",
 		description: "Hand in the result of the assignment. Call it exactly once, as your last act: nothing you do afterwards counts.",
 		hint: "Hand in the result, exactly once, at the end",
-		parameters: { ...parameters({ description: "The result.", ...own }), ...shared },
+		parameters: { ...parametersFor({ description: "The result.", ...own }), ...shared },
 		// A wrong shape is answered here and not by the general check, because it is refused only so often.
-		accepted: parameters({}),
+		accepted: parametersFor({}),
 		concurrency: "exclusive",
 		endsRun: true,
 		adapt: unwrapped,

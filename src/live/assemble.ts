@@ -6,6 +6,7 @@ import { estimatedUsage } from "../policies/estimated-usage.ts";
 import type { RetryPolicy } from "../policies/retry.ts";
 import { Briefing } from "../session/briefing.ts";
 import { Inbox } from "../session/inbox.ts";
+import { Requests } from "../session/requests.ts";
 import { Session } from "../session/session.ts";
 import { TodoList } from "../session/todo-list.ts";
 import { UserBash } from "../session/user-bash.ts";
@@ -71,8 +72,9 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		(reply) => estimatedUsage(reply, conversation.messages, choice.model),
 		() => conversation.transcript,
 	);
-	const prompting = new Prompting(workspace, warn, now);
-	const { shells, permissions, gate, mcp, builtIn, sources, offered, systemPrompt, expand } = tooling({
+	const requests = new Requests(conversation, now);
+	const prompting = new Prompting(workspace, warn);
+	const { shells, permissions, gate, mcp, builtIn, sources, offered, systemPrompt, idleAnswer, expand } = tooling({
 		workspace,
 		front,
 		base,
@@ -81,11 +83,11 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		budget,
 		prompting,
 	});
-	const briefing = new Briefing({ models, choice, tools: offered, systemPrompt, emit: bus.emit });
+	const briefing = new Briefing({ models, choice, tools: offered, systemPrompt, idleAnswer, emit: bus.emit });
 
 	const made = policies({ workspace, variations, doors, budget, conversation, briefing, inbox, todos, controls, prompting, edges });
 	doors.set([writeAhead.policy, ...made.list]);
-	const session = new Session({ conversation, store, briefing, doors, inbox, writeAhead, todos, controls, edges, expand });
+	const session = new Session({ conversation, store, briefing, doors, inbox, requests, writeAhead, todos, controls, edges, expand });
 	if (options.name !== undefined) session.rename(options.name);
 
 	return {

@@ -16,6 +16,8 @@ export class Mcp implements ToolSource {
 	#parts: McpParts & { guard: () => Promise<unknown> | undefined };
 	#loading: Promise<Registry> | undefined;
 	#registry: Registry | undefined;
+	/** What the model has: a server that comes later joins with the next prompt, because new tools cost the cache. */
+	#joined: Pick<Registry, "tools" | "instructions"> | undefined;
 	#isClosed = false;
 	/** By name. */
 	#ofExtensions: Readonly<Record<string, unknown>> = {};
@@ -26,7 +28,7 @@ export class Mcp implements ToolSource {
 	}
 
 	tools(): readonly Tool[] {
-		return this.#registry?.tools() ?? [];
+		return (this.#joined ?? this.#registry)?.tools() ?? [];
 	}
 
 	isOffered({ name }: Tool): boolean {
@@ -37,7 +39,10 @@ export class Mcp implements ToolSource {
 	async prepare(signal: AbortSignal): Promise<void> {
 		if (this.#isPlayed) return;
 		if (!this.#loading && !this.#mayHaveServers()) return;
-		await (await this.#load()).prepare(signal);
+		const registry = await this.#load();
+		await registry.prepare(signal);
+		const [tools, instructions] = [registry.tools(), registry.instructions()];
+		this.#joined = { tools: () => tools, instructions: () => instructions };
 	}
 
 	/** The tools that this model can have, of those that it would be offered. */
@@ -57,7 +62,7 @@ export class Mcp implements ToolSource {
 
 	/** What servers say about their tools, for the system prompt. */
 	instructions(): string {
-		return this.#registry?.instructions() ?? "";
+		return (this.#joined ?? this.#registry)?.instructions() ?? "";
 	}
 
 	/** What prompts of servers add to `get_commands`. */

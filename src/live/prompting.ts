@@ -16,7 +16,6 @@ export interface MoreResources {
 export class Prompting {
 	#workspace: Workspace;
 	#warn: (text: string) => void;
-	#now: () => number;
 	#findMore: (() => Promise<MoreResources>) | undefined;
 	#resources: Promise<Resources> | undefined;
 	/** What the flags say, read once: the prompt must not change in the middle of a session. */
@@ -24,10 +23,9 @@ export class Prompting {
 	#appended: string[] | undefined;
 
 	/** Throws when a file that is named as a prompt cannot be read. */
-	constructor(workspace: Workspace, warn: (text: string) => void, now: () => number) {
+	constructor(workspace: Workspace, warn: (text: string) => void) {
 		this.#workspace = workspace;
 		this.#warn = warn;
-		this.#now = now;
 		const { options, cwd } = workspace;
 		const { "system-prompt": custom, "append-system-prompt": appended } = options;
 		this.#custom = custom === undefined ? undefined : textOrFile(custom, cwd);
@@ -64,7 +62,6 @@ export class Prompting {
 			contextFiles,
 			skills,
 			rules,
-			now: this.#now,
 			...(sandbox?.state.active && { sandbox: sandbox.description }),
 		});
 	}

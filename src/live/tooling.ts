@@ -39,6 +39,7 @@ export interface Tooling {
 	/** The tools that the model is offered. */
 	offered: BriefingParts["tools"];
 	systemPrompt: BriefingParts["systemPrompt"];
+	idleAnswer: BriefingParts["idleAnswer"];
 	/** Skills, templates and prompts of servers that a text names, put in its place. */
 	expand: SessionParts["expand"];
 }
@@ -95,6 +96,7 @@ export function tooling({ workspace, front, base, controls, todos, budget, promp
 			const instructions = mcp.instructions();
 			return instructions ? `${text}\n\n${instructions}` : text;
 		},
+		idleAnswer: async () => (conversation.hasAsked ? (await import("../answers/submit-result.ts")).idleSubmitTool() : undefined),
 		async expand(text, signal = new AbortController().signal) {
 			const expanded = await prompting.expand(text);
 			return expanded === text && text.startsWith("/mcp__") ? ((await mcp.expand(text, signal)) ?? text) : expanded;

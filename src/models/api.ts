@@ -10,6 +10,9 @@ import type { Compat } from "./compat.ts";
 import type { Json } from "./json.ts";
 
 export type Retention = "none" | "short" | "long";
+
+/** A member of a request that some hosts do not know. A refusal that names it is answered with a request without it. */
+export type Extra = "blockBinding" | "contextManagement" | "promptCacheKey";
 export type Budgets = Record<"minimal" | "low" | "medium" | "high", number>;
 
 /** One question to a model, ready to be written in the format of its API. */
@@ -30,6 +33,10 @@ export interface Call {
 	maxTokens: number;
 	retention: Retention;
 	budgets: Budgets;
+	/** Whether this turn may think. A turn keeps the configuration with which it began. */
+	mayThink: boolean;
+	/** What this host has refused. */
+	without: ReadonlySet<Extra>;
 	now: () => number;
 }
 
@@ -81,6 +88,8 @@ export interface Api {
 	/** How events are framed, when not as server-sent ones. */
 	reader?(onEvent: (data: string) => void): EventReader;
 	decoder(call: Call, builder: ReplyBuilder, blocks: Blocks): Decoder;
+	/** Whether a turn that is under way may go on with thinking. Absent where it always may. */
+	mayThink?(call: Pick<Call, "model" | "compat" | "messages">): boolean;
 }
 
 /** What a file of `apis/` exports. */

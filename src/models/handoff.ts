@@ -15,6 +15,8 @@ export interface Target {
 	callId: (id: string) => string;
 	/** An image the provider has refused before. */
 	isRefused?: (image: Image) => boolean;
+	/** Thinking that the provider would not accept. */
+	isThinkingLost?: (reply: AssistantMessage, index: number) => boolean;
 }
 
 export const imageNote = "[image left out: this model cannot see images]";
@@ -69,14 +71,16 @@ interface Adapted {
 function adaptedReply(message: AssistantMessage, target: Target, messages: readonly ModelMessage[], index: number): Adapted {
 	const isBroken = message.stopReason === "error" || message.stopReason === "aborted";
 	const isOwn = message.provider === target.provider && message.api === target.api && message.model === target.model;
-	if (isOwn && !isBroken) return { reply: withSendableBlocks(message) };
+	if (isOwn && !isBroken) return { reply: withSendableBlocks(message, target.isThinkingLost?.(message, index) ?? false) };
 	const answered = isBroken ? new Set(resultsFrom(messages, index + 1).map(({ toolCallId }) => toolCallId)) : undefined;
 	return strip(message, target.callId, answered);
 }
 
 /** Returns the same reply if requests may hold all of its blocks. */
-function withSendableBlocks(message: AssistantMessage): AssistantMessage {
-	return message.content?.every(isSendable) ? message : { ...message, content: (message.content ?? []).filter(isSendable) };
+function withSendableBlocks(message: AssistantMessage, isThinkingLost: boolean): AssistantMessage {
+	const stays = (block: AssistantMessage["content"][number]) =>
+		isSendable(block) && !(isThinkingLost && (block.type === "thinking" || block.type === "redactedThinking"));
+	return message.content?.every(stays) ? message : { ...message, content: (message.content ?? []).filter(stays) };
 }
 
 /** Drops thinking and signatures, and writes call ids as the target accepts them. `answered`: the only calls to keep of a broken reply. */

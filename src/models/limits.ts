@@ -26,7 +26,7 @@ function tokensOfMessage(message: ModelMessage): number {
  * The newest time in front of each message. A compaction puts its summary in front of the replies that it keeps: the tokens that these
  * counted include messages that are gone now.
  */
-function newestBefore(messages: readonly ModelMessage[]): Float64Array {
+export function newestBefore(messages: readonly ModelMessage[]): Float64Array {
 	const times = new Float64Array(messages.length);
 	let newest = Number.NEGATIVE_INFINITY;
 	for (let index = 0; index < messages.length; index += 1) {

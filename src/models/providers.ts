@@ -6,7 +6,7 @@ import { type Compat, mergeCompat } from "./compat.ts";
 import { type CustomProvider, customModel, loadModelsFile, type ModelsFile, overridden, parseModelsFile } from "./custom.ts";
 import type { FileProblem } from "./problems.ts";
 import { relativeOf } from "./relatives.ts";
-import { baseUrlOf, compatOfHost, type Environment, providerName, type Route, routes } from "./routes.ts";
+import { baseUrlOf, compatOfApi, compatOfHost, type Environment, providerName, type Route, routes } from "./routes.ts";
 import { publicAddress, secretVariables } from "./secrets.ts";
 import { ownId } from "./select.ts";
 
@@ -95,7 +95,7 @@ export class Providers {
 		const custom = await this.custom(model.provider);
 		const route = routes.get(model.provider);
 		const others = route?.others?.ids.test(model.id) ? route.others.compat : undefined;
-		return mergeCompat(route?.compat ?? compatOfHost(model.baseUrl), others, custom?.compat, model.compat);
+		return mergeCompat(route?.compat ?? compatOfHost(model.baseUrl) ?? compatOfApi(model.api), others, custom?.compat, model.compat);
 	}
 
 	async #assume(provider: string, id: string): Promise<Entry | undefined> {

@@ -230,6 +230,11 @@ export function compatOfHost(baseUrl: string): Partial<Compat> | undefined {
 	return undefined;
 }
 
+/** The flags of a host that is not known, as its API has them. A host that refuses a member is asked without it. */
+export function compatOfApi(api: string): Partial<Compat> | undefined {
+	return api === "openai-responses" ? { supportsPromptCacheKey: true } : undefined;
+}
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Fills `{NAME}` parts from the environment; gives the missing names instead when there are some. */

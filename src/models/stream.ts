@@ -1,23 +1,36 @@
 /** The one stream function. It reports every failure of a provider as its last event. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { ModelProblem, ModelRequest, RequestDoors, StreamFunction, StreamOptions } from "../agent/contracts.ts";
+import type { ModelProblem, ModelRequest, RequestDoors, StreamFunction, StreamOptions, Turn } from "../agent/contracts.ts";
 import type { HttpClient, Outcome } from "../lib/http/client.ts";
 import { SseReader } from "../lib/sse.ts";
 import type { Image } from "../protocol/content.ts";
 import type { Model } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
-import type { Api, ApiModule, Call, Decoder, Ending, EventReader, Retention, WireRequest } from "./api.ts";
+import {
+	type Api,
+	type ApiModule,
+	type Call,
+	type Decoder,
+	type Ending,
+	type EventReader,
+	type Extra,
+	type Retention,
+	thinks,
+	type WireRequest,
+} from "./api.ts";
 import { Blocks } from "./blocks.ts";
 import { ReplyBuilder } from "./builder.ts";
+import { bindsThinking } from "./claude.ts";
 import type { CloudAccess } from "./clouds/index.ts";
 import type { Compat } from "./compat.ts";
+import { dated } from "./dated.ts";
 import { oneLine, readError, refusedText } from "./error-body.ts";
 import { isHtml, pageLine } from "./error-page.ts";
 import { classify, retryAfter } from "./errors.ts";
 import { handoff, type Target } from "./handoff.ts";
 import { suspectImages } from "./images.ts";
 import { wire } from "./json.ts";
-import { estimateInput, outputLimit } from "./limits.ts";
+import { estimateInput, newestBefore, outputLimit } from "./limits.ts";
 import { type Environment, loadApi } from "./routes.ts";
 import { askedLevel } from "./thinking.ts";
 
@@ -45,8 +58,7 @@ export interface StreamParts {
 }
 
 export function streamFunction(parts: StreamParts): StreamFunction {
-	/** Images that a provider could not read: later requests omit them. */
-	const refused = new WeakSet<Image>();
+	const refused: Refused = { images: new WeakSet(), thinking: new Set(), extras: new Map() };
 	return async (request, options) => {
 		const reply = new Reply(parts, request, options, refused);
 		try {
@@ -55,6 +67,16 @@ export function streamFunction(parts: StreamParts): StreamFunction {
 			reply.fail(`Could not ask the model: ${(error as Error).message}`);
 		}
 	};
+}
+
+/** What providers did not take: later requests omit it. */
+interface Refused {
+	/** Images that could not be read. */
+	images: WeakSet<Image>;
+	/** Replies, by the time at which they began: their thinking is bound to another conversation. */
+	thinking: Set<number>;
+	/** Members of requests that a host does not know, by provider and model. */
+	extras: Map<string, Set<Extra>>;
 }
 
 function retentionOf(env: Environment): Retention {
@@ -73,7 +95,10 @@ class Reply {
 	#parts: StreamParts;
 	#request: ModelRequest;
 	#options: StreamOptions;
-	#refused: WeakSet<Image>;
+	#refused: Refused;
+	#turn: Turn;
+	/** Repairs that were tried, each once. */
+	#repaired = new Set<string>();
 	/** Images that this reply is tried without. */
 	#leftOut = new Set<Image>();
 	#tries = 0;
@@ -82,11 +107,12 @@ class Reply {
 	#blocks: Blocks;
 	#began: number;
 
-	constructor(parts: StreamParts, request: ModelRequest, options: StreamOptions, refused: WeakSet<Image>) {
+	constructor(parts: StreamParts, request: ModelRequest, options: StreamOptions, refused: Refused) {
 		this.#parts = parts;
 		this.#request = request;
 		this.#options = options;
 		this.#refused = refused;
+		this.#turn = request.turn ?? {};
 		this.#began = parts.now();
 		this.#builder = new ReplyBuilder(request.model, this.#began, options.onEvent);
 		this.#blocks = new Blocks(this.#builder, () => this.#builder.set({ ttft: parts.now() - this.#began }));
@@ -109,10 +135,10 @@ class Reply {
 			outcome = await this.#ask(access, module);
 		}
 		// Without the image that the error names; when that does not help, without any.
-		while (outcome.type === "refused" && this.#leaveOutImages(outcome)) outcome = await this.#ask(access, module);
+		while (outcome.type === "refused" && (this.#leaveOutImages(outcome) || this.#repair(outcome, module))) outcome = await this.#ask(access, module);
 		if (outcome.type === "refused") this.#onRefused(outcome);
 		// Remembered only when it helped: the images may not have been the cause.
-		else if (outcome.type === "ended") for (const image of this.#leftOut) this.#refused.add(image);
+		else if (outcome.type === "ended") for (const image of this.#leftOut) this.#refused.images.add(image);
 	}
 
 	/** Ends the reply with an error. Its class comes from the words unless the caller gives it. */
@@ -173,15 +199,17 @@ class Reply {
 			model: model.id,
 			acceptsImages: model.input.includes("image") && !setting("images.blockImages"),
 			callId: module.callId,
-			isRefused: (image) => this.#refused.has(image) || this.#leftOut.has(image),
+			isRefused: (image) => this.#refused.images.has(image) || this.#leftOut.has(image),
+			isThinkingLost: this.#lostThinking(model),
 		};
-		const messages = handoff(this.#request.messages, target);
+		const messages = handoff(dated(this.#request), target);
 		const budgets = {
 			minimal: setting("thinkingBudgets.minimal"),
 			low: setting("thinkingBudgets.low"),
 			medium: setting("thinkingBudgets.medium"),
 			high: setting("thinkingBudgets.high"),
 		};
+		this.#turn.thinks ??= module.api.mayThink?.({ model, compat: access.compat, messages }) ?? true;
 		return {
 			...askedLevel(model, thinkingLevel),
 			modelId: access.modelId,
@@ -195,8 +223,42 @@ class Reply {
 			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, messages)), this.#request.maxTokens ?? defaultLimit(access.compat)),
 			retention: retentionOf(env),
 			budgets,
+			mayThink: this.#turn.thinks,
+			without: this.#extras(model),
 			now,
 		};
+	}
+
+	/** What this host has refused. */
+	#extras({ provider, id }: Model): Set<Extra> {
+		const { extras } = this.#refused;
+		const key = `${provider}/${id}`;
+		const known = extras.get(key) ?? new Set();
+		extras.set(key, known);
+		return known;
+	}
+
+	/** Models that bind their thinking do not take it back behind other messages, another system prompt or other tools. */
+	#lostThinking(model: Model): Target["isThinkingLost"] {
+		const { thinking } = this.#refused;
+		const { messages, prefixSince = Number.NEGATIVE_INFINITY } = this.#request;
+		if (!bindsThinking(model.id)) return ({ timestamp }) => thinking.has(timestamp);
+		const isOff = !thinks({ model, level: askedLevel(model, this.#request.thinkingLevel).level }) || this.#turn.thinks === false;
+		const newest = newestBefore(messages);
+		return ({ timestamp }, index) => isOff || timestamp < Math.max(prefixSince, newest[index] as number) || thinking.has(timestamp);
+	}
+
+	/** Whether the request can be asked again without what the error names. */
+	#repair({ status, body }: Extract<Outcome, { type: "refused" }>, { api }: ApiModule): boolean {
+		if ((status !== 400 && status !== 422) || !this.#sent || !/thinking|context.management|prompt_cache/i.test(body)) return false;
+		const { model, messages } = this.#request;
+		const repair = repairFor(body, JSON.stringify(this.#sent.body), this.#repaired, api.mayThink !== undefined);
+		if (repair === undefined) return false;
+		this.#repaired.add(repair);
+		if (repair === "toThink") this.#turn.thinks = false;
+		else if (repair !== "thinking") this.#extras(model).add(repair);
+		else for (const { role, timestamp } of messages) if (role === "assistant") this.#refused.thinking.add(timestamp);
+		return true;
 	}
 
 	/** Whether there are images to try without. */
@@ -273,6 +335,19 @@ class Reply {
 		} else if ("cut" in ending) this.fail(ending.cut, { kind: "transient" });
 		else this.fail(ending.error, ending.failure ?? classify(ending.raw ?? ending.error, ending.status, undefined, this.#request.model.provider));
 	}
+}
+
+/** Returns what to leave out after a refusal, if that can help: a member that the host does not know, the thinking of earlier replies, or thinking as such. */
+function repairFor(error: string, sent: string, tried: ReadonlySet<string>, knowsThinking: boolean): Extra | "thinking" | "toThink" | undefined {
+	const isLost = /bound to a different|signature/i.test(error);
+	const candidates = [
+		["thinking", knowsThinking && isLost && /"thinking":|"reasoningContent":|"redacted_thinking"/.test(sent)],
+		["blockBinding", !isLost && /block_binding|thinking-binding/.test(error) && sent.includes('"block_binding"')],
+		["contextManagement", /context.management|clear_thinking/i.test(error) && sent.includes('"context_management"')],
+		["promptCacheKey", /prompt_cache/.test(error) && sent.includes('"prompt_cache_key"')],
+		["toThink", knowsThinking && /thinking/i.test(error) && /"thinking":\{"type":"(?:enabled|adaptive)"/.test(sent)],
+	] as const;
+	return candidates.find(([name, fits]) => fits && !tried.has(name))?.[0];
 }
 
 function headersOf({ headers }: WireRequest, access: Access): Record<string, string> {

@@ -1,4 +1,4 @@
-/** The system prompt. Byte-stable from turn to turn, so that provider caches hit: the date, but no time. */
+/** The system prompt. The same from turn to turn and day to day, so that provider caches hit: the messages say which day it is. */
 import type { Tool } from "../agent/contracts.ts";
 import type { TextFile } from "./context-files.ts";
 import { describedRules, skillList, standingRules } from "./lists.ts";
@@ -19,13 +19,12 @@ export interface SystemPromptInput {
 	contextFiles?: readonly TextFile[];
 	skills?: readonly Skill[];
 	rules?: readonly RuleFile[];
-	now: () => number;
 	/** What commands inside a sandbox may write and reach. */
 	sandbox?: string;
 }
 
 export function systemPrompt(input: SystemPromptInput): string {
-	const { tools, cwd, custom, appended, docsDirectory, contextFiles = [], skills = [], rules = [], now, sandbox } = input;
+	const { tools, cwd, custom, appended, docsDirectory, contextFiles = [], skills = [], rules = [], sandbox } = input;
 	const canRead = tools.some((tool) => tool.name === "read");
 	const parts = [
 		custom ?? standing(tools, docsDirectory),
@@ -34,7 +33,7 @@ export function systemPrompt(input: SystemPromptInput): string {
 		canRead ? ruleList(rules) : "",
 		canRead ? skillList(skills) : "",
 		sandbox === undefined ? "" : `Commands and file tools are in a sandbox: ${sandbox}.`,
-		`Date: ${new Date(now()).toISOString().slice(0, 10)}\nWorking directory: ${cwd}`,
+		`Working directory: ${cwd}`,
 	];
 	return parts.filter(Boolean).join("\n\n");
 }

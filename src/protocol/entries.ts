@@ -9,7 +9,14 @@ export interface Header {
 	timestamp: string;
 	cwd: string;
 	parentSession?: string;
+	/** Minutes by which the user's clock was ahead of UTC when the session began. */
+	utcOffset?: number;
+	/** In a fork: what caches of providers know the conversation by. */
+	cacheKey?: string;
 }
+
+/** What a fork takes over: it goes on with the same caches and the same days. */
+export type Origin = Required<Pick<Header, "utcOffset" | "cacheKey">>;
 
 export type CompactionBody = {
 	type: "compaction";

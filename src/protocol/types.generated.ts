@@ -1533,6 +1533,11 @@ export interface CycledModel {
 	isScoped: boolean;
 }
 
+/** What another thinking level costs. Absent when it costs nothing. */
+export interface LevelChange {
+	cache: "messages";
+}
+
 /** The text of the message that was forked at. */
 export interface Forked {
 	text: string;
@@ -1726,12 +1731,12 @@ export interface CommandTable {
 			models: Model[];
 		};
 	};
-	/** How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has. */
+	/** How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has. It counts from the next prompt: a turn keeps the level with which it began. The answer has `cache: "messages"` when the model's provider then forgets the messages that it keeps, so that the next request costs more. */
 	set_thinking_level: {
 		params: {
 			level: string;
 		};
-		result: void;
+		result: LevelChange | undefined;
 	};
 	/** The next level the model has. `null` when it does not reason. */
 	cycle_thinking_level: {

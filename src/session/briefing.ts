@@ -17,6 +17,8 @@ export interface BriefingParts {
 	 */
 	tools: (starting?: AbortSignal) => Promise<readonly Tool[]>;
 	systemPrompt: (tools: readonly Tool[]) => Promise<string>;
+	/** What stays of the tool that hands in values, in a session that has asked for one. */
+	idleAnswer: () => Promise<Tool | undefined>;
 	emit: Emit;
 }
 
@@ -51,13 +53,12 @@ export class Briefing {
 
 	async #offered(starting?: AbortSignal): Promise<readonly Tool[]> {
 		const tools = await this.#parts.tools(starting);
-		const { answer } = this;
-		return answer ? [...tools.filter(({ name }) => name !== answer.tool.name), answer.tool] : tools;
+		const tool = this.answer?.tool ?? (await this.#parts.idleAnswer());
+		return tool ? [...tools.filter(({ name }) => name !== tool.name), tool] : tools;
 	}
 
 	async #instructions(tools: readonly Tool[]): Promise<string> {
-		const own = this.override ?? (await this.#parts.systemPrompt(tools));
-		return this.answer ? `${own}\n\n${this.answer.contract}` : own;
+		return this.override ?? (await this.#parts.systemPrompt(tools));
 	}
 
 	async setup(): Promise<Setup> {

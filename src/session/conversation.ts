@@ -5,9 +5,10 @@
 import { isCommandError } from "../lib/command-error.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { lostResultText } from "../protocol/texts.ts";
-import { droppedReply, type Entry, type EntryBody } from "../transcript/entries.ts";
+import { droppedReply, type Entry, type EntryBody, type EntryOf } from "../transcript/entries.ts";
 import { type ContextJson, contextJson, contextMessages, contextPlaces, openCalls } from "../transcript/projection.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import { answerMessage } from "./required-answer.ts";
 
 export class Conversation {
 	#transcript: Transcript;
@@ -75,6 +76,17 @@ export class Conversation {
 			this.#places.places.push(this.transcript.branch.length - 1);
 			this.#places.leafId = this.transcript.leafId;
 		}
+	}
+
+	/** Whether a value was asked for in it. */
+	get hasAsked(): boolean {
+		const { branch } = this.transcript;
+		for (let place = branch.lastOf("message:custom"); place >= 0; place--) {
+			if (branch.kind(place) !== "message:custom") continue;
+			const { message } = branch.entry(place) as EntryOf<"message">;
+			if (message.role === "custom" && message.customType === answerMessage) return true;
+		}
+		return false;
 	}
 
 	/** Adds an entry that is not a message. Throws a CommandError when it cannot be stored. */

@@ -10,6 +10,7 @@ import type { Briefing } from "./briefing.ts";
 import type { Bus } from "./bus.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Inbox } from "./inbox.ts";
+import type { Requests } from "./requests.ts";
 import type { RequiredAnswer } from "./required-answer.ts";
 import type { TodoList } from "./todo-list.ts";
 import type { WriteAhead } from "./write-ahead.ts";
@@ -21,6 +22,7 @@ export interface SessionParts {
 	briefing: Briefing;
 	doors: Doors;
 	inbox: Inbox;
+	requests: Requests;
 	writeAhead: WriteAhead;
 	todos: TodoList;
 	controls: Controls;

@@ -1,13 +1,14 @@
 /** Runs the loop until no policy asks for more. The only place that starts a run. */
 import { agentLoop, type LoopInput, type Next } from "../agent/loop.ts";
 import type { Again, Emit, Outcome } from "../agent/policy.ts";
+import type { Turn } from "../agent/stream.ts";
 import { linkedController } from "../lib/abort.ts";
 import type { Log } from "../lib/log.ts";
 import type { Activity, BusyPeriod } from "./activity.ts";
 import { closeOpenEvents } from "./close-open-events.ts";
 
 export interface DriveInput {
-	loop: Omit<LoopInput, "next">;
+	loop: Omit<LoopInput, "next" | "turn">;
 	period: BusyPeriod;
 	activity: Activity;
 	/** Gets the prompt of the period ready to run: the messages the run begins with, or nothing when no run starts. */
@@ -22,11 +23,13 @@ export async function drive(input: DriveInput): Promise<void> {
 	const { period, loop, prepareRun, emit, log } = input;
 	const { doors, queues, signal, now } = loop;
 	let next = await prepareRun();
+	let turn: Turn = {};
 	while (next) {
 		period.hadRun = true;
 		const from = next;
-		const outcome = await closeOpenEvents((observed) => agentLoop({ ...loop, next: from }, observed), { emit, log, now });
+		const outcome = await closeOpenEvents((observed) => agentLoop({ ...loop, next: from, turn }, observed), { emit, log, now });
 		const again = await settle(input, outcome);
+		if (!again) turn = {};
 		if (period.prompt) next = await prepareRun();
 		else if (signal.aborted || doors.haltReason !== undefined) next = undefined;
 		else if (again) next = again.messages ? { from: "prompt", messages: again.messages, toolChoice: again.tool } : { from: "context" };

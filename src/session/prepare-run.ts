@@ -9,6 +9,7 @@ import { problemWith } from "./conversation.ts";
 import type { SessionParts } from "./dependencies.ts";
 import { textOf } from "./inbox.ts";
 import { aborted, type Refusal } from "./refusal.ts";
+import { answerMessage } from "./required-answer.ts";
 
 type AdmitParts = Pick<SessionParts, "doors" | "expand">;
 
@@ -93,6 +94,14 @@ async function getReady({ prompt, controller: { signal } }: BusyPeriod, parts: S
 	const { haltReason } = doors;
 	if (haltReason !== undefined) return { text: haltReason, code: "halted" };
 	prompt.toolChoice = preface?.tool;
+	if (prompt.answer)
+		prompt.messages.push({
+			role: "custom",
+			customType: answerMessage,
+			content: prompt.answer.contract,
+			display: false,
+			timestamp: parts.edges.now(),
+		});
 	prompt.messages.push(...(preface?.messages ?? []));
 	briefing.override = preface?.systemPrompt;
 	return undefined;

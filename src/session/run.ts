@@ -9,7 +9,7 @@ import { prepareRun } from "./prepare-run.ts";
 export { admit, ensureReady, expandMessage } from "./prepare-run.ts";
 
 export function runPeriod(period: BusyPeriod, activity: Activity, parts: SessionParts): Promise<void> {
-	const { conversation, briefing, controls, doors, writeAhead } = parts;
+	const { conversation, briefing, controls, doors, requests, writeAhead } = parts;
 	const { flow, redact, now, log } = parts.edges;
 	const { controller, release } = linkedController(period.controller.signal);
 	// A policy may abort what runs, which is not an abort by the host.
@@ -24,12 +24,12 @@ export function runPeriod(period: BusyPeriod, activity: Activity, parts: Session
 		loop: {
 			context: () => conversation.messages,
 			setup: () => briefing.setup(),
-			stream: writeAhead.storing(briefing.models.stream),
+			stream: requests.watching(writeAhead.storing(briefing.models.stream)),
 			validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),
 			queues: writeAhead.queues,
 			interruptMode: () => controls.interruptMode,
 			doors,
-			sessionId: () => conversation.transcript.sessionId,
+			sessionId: () => conversation.transcript.cacheKey,
 			redact,
 			flow,
 			signal: controller.signal,

@@ -18,6 +18,7 @@ import type { Controls, Edges, PromptInput, SessionParts } from "./dependencies.
 import type { Inbox, Queued, QueueName, QueueTexts } from "./inbox.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import { aborted, notQueued, type Refusal } from "./refusal.ts";
+import type { Requests } from "./requests.ts";
 import { sessionName } from "./restore.ts";
 import { replaceTodos, storedTodos } from "./todos.ts";
 
@@ -28,6 +29,7 @@ export class Session {
 	readonly choice: ModelChoice;
 	readonly doors: Doors;
 	readonly inbox: Inbox;
+	readonly requests: Requests;
 	readonly controls: Controls;
 	readonly activity = new Activity();
 	readonly edges: Edges;
@@ -41,6 +43,7 @@ export class Session {
 		this.choice = parts.briefing.choice;
 		this.doors = parts.doors;
 		this.inbox = parts.inbox;
+		this.requests = parts.requests;
 		this.controls = parts.controls;
 		this.edges = parts.edges;
 		this.#restoreTodos();

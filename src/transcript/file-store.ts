@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CommandError } from "../lib/command-error.ts";
+import type { Origin } from "./entries.ts";
 import { firstLine, isOtherDirectory } from "./first-line.ts";
 import { Lock } from "./lock.ts";
 import { openTranscript } from "./open.ts";
@@ -28,7 +29,7 @@ export class FileSessionStore implements SessionStore {
 	}
 
 	/** `path` when the file's name is given: there is no file of that name, or an empty one. */
-	create(parentSession?: string, path?: string): Transcript {
+	create(parentSession?: string, { path, origin }: { path?: string; origin?: Origin } = {}): Transcript {
 		const directory = this.directory && (this.beside ?? this.directory);
 		const isEmptyFile = path !== undefined && existsSync(path);
 		return new Transcript({
@@ -36,6 +37,7 @@ export class FileSessionStore implements SessionStore {
 			sessionId: this.#options.newSessionId(),
 			directory,
 			parentSession,
+			origin,
 			path: directory && path,
 			isEmptyFile,
 		});
@@ -44,7 +46,7 @@ export class FileSessionStore implements SessionStore {
 	open(session: SessionReference | string): Transcript {
 		const file = this.#fileOf(session);
 		const opened =
-			openTranscript(file, { ...this.#options, mode: this.directory === undefined ? "memory" : "write" }) ?? this.create(undefined, file);
+			openTranscript(file, { ...this.#options, mode: this.directory === undefined ? "memory" : "write" }) ?? this.create(undefined, { path: file });
 		this.beside = typeof session === "string" || session.isByPath ? dirname(opened.file ?? file) : undefined;
 		return opened;
 	}

@@ -7,7 +7,7 @@ import { labelsOf, ofType } from "./tree.ts";
 
 /** A new session with the entries up to `id` (null: none), their labels and the name. It is on disk if there is a message in it. */
 export function forkOf(store: SessionStore, from: Transcript, id: string | null, parent = from.file): Transcript {
-	const fork = store.create(parent);
+	const fork = store.create(parent, { origin: { utcOffset: from.utcOffset, cacheKey: from.cacheKey } });
 	fork.copy(from, id);
 	const { branch } = fork;
 	const copied = labelsOf(ofType(branch, "label"));

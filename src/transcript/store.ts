@@ -1,4 +1,5 @@
 /** What the rest of the program knows about stored sessions. A session is known by its id; where its bytes are is the store's own business. */
+import type { Origin } from "./entries.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** A session that a store has found. Only the store that made a reference draws conclusions from `file`. */
@@ -40,8 +41,8 @@ export interface SessionStore {
 	directory: string | undefined;
 	/** Where the files of new sessions go, when that is another directory: that of the session which was opened by its path. */
 	beside: string | undefined;
-	/** A new session. Nothing is stored before its first message. */
-	create(parentSession?: string): Transcript;
+	/** A new session. Nothing is stored before its first message. `origin` is given for a fork. */
+	create(parentSession?: string, more?: { origin?: Origin }): Transcript;
 	/** Opens a session, or begins one at a place where there is none. A text is a path. Throws a CommandError for what must not be opened. */
 	open(session: SessionReference | string): Transcript;
 	/** Whether a transcript is this session, under whatever name. */

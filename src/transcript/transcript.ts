@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { toLine } from "../lib/jsonl.ts";
 import { cleanJson } from "../lib/redact-json.ts";
 import { EditedBranch, type Edits, editsOf } from "./context-edits.ts";
-import type { Branch, Entry, EntryBody, EntryOf, Header, TranscriptView } from "./entries.ts";
+import type { Branch, Entry, EntryBody, EntryOf, Header, Origin, TranscriptView } from "./entries.ts";
 import { Lines } from "./lines.ts";
 import { realPlace } from "./place.ts";
 import { SessionFile, type Write } from "./session-file.ts";
@@ -35,6 +35,8 @@ export interface TranscriptOptions extends TranscriptParts {
 	/** There is a file already, with nothing in it. */
 	isEmptyFile?: boolean;
 	parentSession: string | undefined;
+	/** Given for a fork. */
+	origin?: Origin;
 }
 
 /** A file that was read. */
@@ -64,7 +66,7 @@ export class Transcript implements TranscriptView {
 	#named: number | undefined;
 
 	constructor(options: TranscriptOptions, opened?: OpenedFile) {
-		const { cwd, sessionId, directory, others, parentSession, now, owner, write } = options;
+		const { cwd, sessionId, directory, others, parentSession, origin, now, owner, write } = options;
 		this.#parts = options;
 		this.#lines = opened?.lines ?? new Lines();
 		this.#leaf = this.#lines.count - 1;
@@ -75,8 +77,17 @@ export class Transcript implements TranscriptView {
 			this.#file = opened.file;
 			return;
 		}
-		const timestamp = new Date(now()).toISOString();
-		this.header = { type: "session", version: 3, id: sessionId, timestamp, cwd, ...(parentSession ? { parentSession } : {}) };
+		const begun = new Date(now());
+		const timestamp = begun.toISOString();
+		this.header = {
+			type: "session",
+			version: 3,
+			id: sessionId,
+			timestamp,
+			cwd,
+			...(origin ?? { utcOffset: -begun.getTimezoneOffset() }),
+			...(parentSession ? { parentSession } : {}),
+		};
 		const path = options.path ?? (directory && join(directory, `${timestamp.replace(/[:.]/g, "-")}_${sessionId}.jsonl`));
 		const isEmpty = options.isEmptyFile ?? false;
 		if (path) this.#file = new SessionFile({ path: realPlace(path), exists: isEmpty, isEmpty, isTorn: false, owner, write, others });
@@ -84,6 +95,16 @@ export class Transcript implements TranscriptView {
 
 	get sessionId(): string {
 		return this.header.id;
+	}
+
+	/** What caches of providers know the conversation by. */
+	get cacheKey(): string {
+		return this.header.cacheKey ?? this.header.id;
+	}
+
+	/** Minutes by which the clock of the user was ahead of UTC when the session began. Other programs do not write it down. */
+	get utcOffset(): number {
+		return this.header.utcOffset ?? -new Date(this.header.timestamp).getTimezoneOffset();
 	}
 
 	get file(): string | undefined {

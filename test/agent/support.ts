@@ -73,6 +73,7 @@ export async function playLoop(given: LoopTest): Promise<Played> {
 	const context: AgentMessage[] = [];
 	const input: LoopInput = {
 		next: given.next ?? { from: "prompt", messages: [user("go")] },
+		turn: {},
 		context: () => context,
 		setup: async () => ({ model: scriptedModel("x"), thinkingLevel: "off", systemPrompt: "", tools }),
 		stream: scriptedStream(replies, requests),

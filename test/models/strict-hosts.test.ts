@@ -287,6 +287,28 @@ describe("OpenAI and Azure, with an id that the catalogue does not know", () => 
 	});
 });
 
+describe("a host of one's own that speaks the Responses API", () => {
+	const done = spoken("responses", { text: ["Done."] });
+	beforeEach(() => {
+		const own = { baseUrl: server.url, apiKey: "k-12345678", api: "openai-responses", models: [{ id: "anvil" }] };
+		writeFileSync(join(userDir, "models.jsonc"), JSON.stringify({ providers: { workshop: own } }));
+	});
+
+	test("is told the conversation, so that its cache finds it", async () => {
+		server.answer(host([], done));
+		await ask("workshop", "anvil", [user("hi")]);
+		expect(lastBody()).toHaveProperty("prompt_cache_key", "s-1");
+	});
+
+	test("and refuses to be told so is asked without, now and later", async () => {
+		const rule: Rule = (body) => ("prompt_cache_key" in body ? [422, "prompt_cache_key: Extra inputs are not permitted"] : undefined);
+		server.answer(host([rule], done));
+		expect((await ask("workshop", "anvil", [user("hi")])).content).toMatchObject([{ text: "Done." }]);
+		await ask("workshop", "anvil", [user("hi")]);
+		expect(server.received).toHaveLength(3);
+	});
+});
+
 test("a conversation with tool calls and no tools has no list of tools", async () => {
 	const notEmpty: Rule = (body) => (Array.isArray(body.tools) && body.tools.length === 0 ? [400, "[] is too short - 'tools'"] : undefined);
 	for (const provider of ["groq", "openrouter", "deepseek"]) {

@@ -90,6 +90,8 @@ export function call(asked: Model, messages: readonly ModelMessage[], changes: P
 		sessionId: "s-1",
 		maxTokens: 32000,
 		retention: "short",
+		mayThink: true,
+		without: new Set(),
 		budgets: { minimal: 1024, low: 2048, medium: 8192, high: 16384 },
 		now: () => 1000,
 		...changes,

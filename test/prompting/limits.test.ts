@@ -22,7 +22,7 @@ describe("skills", () => {
 			expect.stringMatching(/^\d+ of 500 skills are not offered to the model: the list has room for 64 KB\.$/),
 		]);
 		const tools = [{ name: "read", label: "Read" }];
-		expect(systemPrompt({ tools, cwd, custom: "", appended: [], skills, now: () => 0 }).length).toBeLessThan(100_000);
+		expect(systemPrompt({ tools, cwd, custom: "", appended: [], skills }).length).toBeLessThan(100_000);
 	});
 
 	test("warnings do not fill the screen either", async () => {

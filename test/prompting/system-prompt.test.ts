@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import { systemPrompt } from "../../src/prompting/index.ts";
 import { folder, skill } from "./folder.ts";
 
-const now = () => Date.UTC(2026, 1, 3, 23, 59);
 const tools = ["read", "edit", "todo_write"].map((name) => ({ name, label: name, hint: `Does ${name}` }));
 
 test("context files come from the user, then from the root down, the nearest last", async () => {
@@ -93,9 +92,9 @@ test("everything is in its order, and the same facts give the same bytes", async
 		"work/.bowline/rules/named.md": "---\ndescription: How to write SQL\n---\nUpper case.",
 		"work/.bowline/rules/stream.md": "---\ncondition: foo\nalwaysApply: true\n---\nNo foo.",
 	});
-	const make = async (at = now) => {
+	const make = async () => {
 		const { contextFiles, skills, rules } = await load({ isTrusted: true });
-		return systemPrompt({ tools, cwd, custom: undefined, appended: ["Appended."], docsDirectory: "/docs", contextFiles, skills, rules, now: at });
+		return systemPrompt({ tools, cwd, custom: undefined, appended: ["Appended."], docsDirectory: "/docs", contextFiles, skills, rules });
 	};
 	const prompt = await make();
 	const marks = [
@@ -112,21 +111,21 @@ test("everything is in its order, and the same facts give the same bytes", async
 	const places = marks.map((mark) => prompt.indexOf(mark));
 	expect(places).not.toContain(-1);
 	expect(places).toEqual(places.toSorted((a, b) => a - b));
-	expect(prompt.endsWith(`\n\nDate: 2026-02-03\nWorking directory: ${cwd}`)).toBe(true);
+	expect(prompt.endsWith(`\n\nWorking directory: ${cwd}`)).toBe(true);
 	expect(prompt).not.toContain("No foo.");
-	expect(await make(() => now() - 3_600_000)).toBe(prompt);
+	expect(await make()).toBe(prompt);
 });
 
 test("a custom prompt replaces role and guidelines and keeps the rest", async () => {
 	const { load, cwd } = folder({ "work/AGENTS.md": "Use tabs." });
 	const { contextFiles } = await load();
 	const own = contextFiles.slice(-1);
-	expect(systemPrompt({ tools, cwd, custom: "Be a poet.", appended: [], docsDirectory: "/docs", contextFiles: own, now })).toBe(
+	expect(systemPrompt({ tools, cwd, custom: "Be a poet.", appended: [], docsDirectory: "/docs", contextFiles: own })).toBe(
 		[
 			"Be a poet.",
 			"Instructions of the user and the project. Where they differ, the later ones hold.",
 			`<context_file path="${join(cwd, "AGENTS.md")}">\nUse tabs.\n</context_file>`,
-			`Date: 2026-02-03\nWorking directory: ${cwd}`,
+			`Working directory: ${cwd}`,
 		].join("\n\n"),
 	);
 });
@@ -134,10 +133,10 @@ test("a custom prompt replaces role and guidelines and keeps the rest", async ()
 test("skills are not offered to a model that cannot read files", async () => {
 	const { load, cwd } = folder({ "work/.bowline/skills/a/SKILL.md": skill("a") });
 	const { skills } = await load();
-	expect(systemPrompt({ tools: [], cwd, custom: undefined, appended: [], skills, now })).not.toContain("available_skills");
+	expect(systemPrompt({ tools: [], cwd, custom: undefined, appended: [], skills })).not.toContain("available_skills");
 });
 
 test("a system prompt of five megabytes is a system prompt", () => {
 	const custom = "x".repeat(5 * 1024 * 1024);
-	expect(systemPrompt({ tools, cwd: "/w", custom, appended: [], now }).startsWith(custom)).toBe(true);
+	expect(systemPrompt({ tools, cwd: "/w", custom, appended: [] }).startsWith(custom)).toBe(true);
 });

@@ -17,6 +17,7 @@ import { ModelChoice } from "../../src/session/model-choice.ts";
 // Loaded lazily by the session; here in advance, so that a run takes ticks and nothing else.
 import "../../src/agent/validate.ts";
 import "../../src/session/run.ts";
+import { Requests } from "../../src/session/requests.ts";
 import { Session } from "../../src/session/session.ts";
 import { TodoList } from "../../src/session/todo-list.ts";
 import { WriteAhead } from "../../src/session/write-ahead.ts";
@@ -99,7 +100,14 @@ export function kernel({
 	});
 	choice.use({ model });
 	const models = { stream, prepare, noModelText: "No model selected." };
-	const briefing = new Briefing({ models, choice, tools: async () => tools, systemPrompt: async () => "", emit: bus.emit });
+	const briefing = new Briefing({
+		models,
+		choice,
+		tools: async () => tools,
+		systemPrompt: async () => "",
+		idleAnswer: async () => undefined,
+		emit: bus.emit,
+	});
 	const inbox = new Inbox("one-at-a-time", "one-at-a-time", (left) => bus.emit({ type: "queue_update", ...left }));
 	const writeAhead = new WriteAhead(conversation, inbox, bus.emit, log);
 	const todos = new TodoList({ clearDelay: () => -1, onAutoClear: () => undefined });
@@ -107,7 +115,7 @@ export function kernel({
 	const all: Controls = { interruptMode: "immediate", autoCompaction: true, autoRetry: true, ...controls };
 	const parts: KernelParts = { conversation, briefing, inbox, doors, controls: all, edges };
 	doors.set([writeAhead.policy, ...policies(parts)]);
-	const session = new Session({ ...parts, store, writeAhead, todos, expand });
+	const session = new Session({ ...parts, store, requests: new Requests(conversation, now), writeAhead, todos, expand });
 	const events: AgentEvent[] = [];
 	bus.observe((event) => void events.push(event));
 	return { ...parts, session, events, log, types: () => events.map(({ type }) => type) };

@@ -67,7 +67,7 @@ test("whatever write fails in whatever run", async () => {
 				if (fault === "ENOSPC") throw Object.assign(new Error(fault), { code: fault });
 				return writeSync(descriptor, bytes);
 			};
-			const transcript = transcriptsIn(place, write).create(undefined, join(place, `${++round}.jsonl`));
+			const transcript = transcriptsIn(place, write).create(undefined, { path: join(place, `${++round}.jsonl`) });
 			const conversation = new Conversation(transcript, () => 0);
 			const inbox = new Inbox("one-at-a-time", "one-at-a-time", () => undefined);
 			const stream = playing(calls);
@@ -84,6 +84,7 @@ test("whatever write fails in whatever run", async () => {
 				const writeAhead = new WriteAhead(conversation, inbox, (event) => void events.push(event), stderrLog());
 				const input: LoopInput = {
 					next: { from: "prompt", messages: [user(`prompt ${index}`)] },
+					turn: {},
 					context: () => conversation.messages,
 					setup: async () => ({ model: scriptedModel("x"), thinkingLevel: "off", systemPrompt: "", tools: [tool] }),
 					stream: writeAhead.storing(stream),

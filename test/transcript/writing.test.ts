@@ -22,7 +22,15 @@ test("the file comes into being with the first message, private, header and what
 	expect({ isStored: transcript.isStored, exists: existsSync(path) }).toEqual({ isStored: false, exists: false });
 	transcript.append(said(user("1")));
 	expect(linesOf(path)).toEqual([
-		{ type: "session", version: 3, id: "session-1", timestamp: time, cwd: expect.any(String), parentSession: "/parent.jsonl" },
+		{
+			type: "session",
+			version: 3,
+			id: "session-1",
+			timestamp: time,
+			cwd: expect.any(String),
+			utcOffset: 0 - new Date(time).getTimezoneOffset(),
+			parentSession: "/parent.jsonl",
+		},
 		{ type: "model_change", id: "00000001", parentId: null, timestamp: time, provider: "p", modelId: "m" },
 		{ type: "session_info", id: "00000002", parentId: "00000001", timestamp: time, name: "n" },
 		{ type: "message", id: "00000003", parentId: "00000002", timestamp: time, message: user("1") },
@@ -119,7 +127,7 @@ test("whatever fails whenever, the file holds what memory holds", () => {
 		fc.property(fc.array(fc.record({ plan, isMessage: fc.boolean() }), { maxLength: 12 }), (steps) => {
 			let faults: (number | string | undefined)[] = [];
 			const write: Write = (descriptor, bytes) => disk(faults.splice(0, 1).filter((fault) => fault !== undefined))(descriptor, bytes);
-			const transcript = transcriptsIn(place, write).create(undefined, join(place, `${++round}.jsonl`));
+			const transcript = transcriptsIn(place, write).create(undefined, { path: join(place, `${++round}.jsonl`) });
 			for (const step of steps) {
 				faults = step.plan;
 				try {
@@ -142,7 +150,7 @@ test("a real full disk", () => {
 	const path = join(folder(), "s.jsonl");
 	const full = openSync("/dev/full", "w");
 	onTestFinished(() => closeSync(full));
-	const transcript = transcriptsIn(join(path, ".."), (_, bytes) => writeSync(full, bytes)).create(undefined, path);
+	const transcript = transcriptsIn(join(path, ".."), (_, bytes) => writeSync(full, bytes)).create(undefined, { path: path });
 	expect(() => transcript.append(said(user("1")))).toThrow(`Session file could not be written: ENOSPC ${path}`);
 	expect(transcript.entries).toEqual([]);
 	transcript.close();

@@ -131,9 +131,15 @@ class AsyncCommands:
         """The models that can be used with the credentials at hand."""
         return await self._call("get_available_models", _given({}, key=key), timeout)
 
-    async def set_thinking_level(self, level: str, *, key: Optional[str] = None, timeout: Timeout = DEFAULT) -> None:
-        """How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has."""
-        await self._call("set_thinking_level", _given({"level": level}, key=key), timeout)
+    async def set_thinking_level(
+        self,
+        level: str,
+        *,
+        key: Optional[str] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.LevelChange:
+        """How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has. It counts from the next prompt: a turn keeps the level with which it began. The answer has `cache: "messages"` when the model's provider then forgets the messages that it keeps, so that the next request costs more."""
+        return await self._call("set_thinking_level", _given({"level": level}, key=key), timeout)
 
     async def cycle_thinking_level(
         self,
@@ -684,9 +690,15 @@ class Commands:
         """The models that can be used with the credentials at hand."""
         return self._call("get_available_models", _given({}, key=key), timeout)
 
-    def set_thinking_level(self, level: str, *, key: Optional[str] = None, timeout: Timeout = DEFAULT) -> None:
-        """How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has."""
-        self._call("set_thinking_level", _given({"level": level}, key=key), timeout)
+    def set_thinking_level(
+        self,
+        level: str,
+        *,
+        key: Optional[str] = None,
+        timeout: Timeout = DEFAULT,
+    ) -> protocol.LevelChange:
+        """How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has. It counts from the next prompt: a turn keeps the level with which it began. The answer has `cache: "messages"` when the model's provider then forgets the messages that it keeps, so that the next request costs more."""
+        return self._call("set_thinking_level", _given({"level": level}, key=key), timeout)
 
     def cycle_thinking_level(
         self,

@@ -56,6 +56,7 @@ __all__ = [
     "FileMentionMessage",
     "LegacyMessage",
     "CycledModel",
+    "LevelChange",
     "CompactionResult",
     "BashResult",
     "SandboxUse",
@@ -886,6 +887,12 @@ class CycledModel(TypedDict):
     model: Model
     thinkingLevel: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
     isScoped: bool
+
+
+class LevelChange(TypedDict):
+    """What another thinking level costs. Absent when it costs nothing."""
+
+    cache: Literal["messages"]
 
 
 class _CompactionResult(TypedDict):

@@ -24,7 +24,12 @@ export function modelHandlers(session: Session, catalogue: ModelCatalogue): Pick
 				return next ? { model: next.model, thinkingLevel: choice.level, isScoped: next.isScoped } : null;
 			}),
 		get_available_models: async () => ({ models: await catalogue.available() }),
-		set_thinking_level: ({ level }, call) => telling(call, "set", () => choice.setLevel(level)),
+		set_thinking_level: ({ level }, call) =>
+			telling(call, "set", () => {
+				const before = choice.level;
+				choice.setLevel(level);
+				return choice.level !== before && session.requests.hasCachedMessages ? { cache: "messages" as const } : undefined;
+			}),
 		cycle_thinking_level: (_, call) =>
 			telling(call, "cycle", () => {
 				const level = choice.cycleLevel();

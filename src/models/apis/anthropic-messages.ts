@@ -3,7 +3,7 @@
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage } from "../../protocol/messages.ts";
-import type { Model, Usage } from "../../protocol/model.ts";
+import type { Usage } from "../../protocol/model.ts";
 import { pricesOf } from "../../protocol/prices.ts";
 import {
 	type Api,
@@ -23,6 +23,7 @@ import {
 } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
+import { claudeOf } from "../claude.ts";
 import { readError } from "../error-body.ts";
 import { count, type Json, object, parseEvent, text } from "../json.ts";
 import { effortWord, supportedLevels } from "../thinking.ts";
@@ -34,7 +35,6 @@ const smallestOutput = 1024;
 
 /** `head` are the members that say which model and which version; a host may want others there. */
 export function request(call: Call, head: Json = { model: call.modelId }): WireRequest {
-	const { model } = call;
 	const thinking = thinkingOf(call);
 	const mark = cacheMark(call);
 	const body: Json = { ...head, max_tokens: thinking.maxTokens, stream: true, ...thinking.members };
@@ -44,7 +44,7 @@ export function request(call: Call, head: Json = { model: call.modelId }): WireR
 	if (call.toolChoice && !thinks(call)) body.tool_choice = { type: "tool", name: call.toolChoice };
 	body.messages = messagesOf(call.messages, mark);
 	const headers: Record<string, string> = { "anthropic-version": "2023-06-01" };
-	if (thinking.isBudget && isClaude(model)) headers["anthropic-beta"] = "interleaved-thinking-2025-05-14";
+	if (thinking.betas.length > 0) headers["anthropic-beta"] = thinking.betas.join(",");
 	return { url: endpoint(call.baseUrl, "/v1/messages"), headers, body };
 }
 
@@ -90,7 +90,10 @@ function userBlock(block: Text | Image): Json {
 	return block.type === "image" ? imageBlock(block) : { type: "text", text: block.text };
 }
 
-/** All results of one turn are one message. The last block of the last message in the user's role gets the mark. */
+/**
+ * All results of one turn are one message. The last block of the last message in the user's role gets the mark, and so does the message that
+ * was the last one before: a provider looks only 20 blocks back from a mark, and many calls at once are more.
+ */
 function messagesOf(messages: readonly ModelMessage[], mark: CacheMark): Json[] {
 	const sent: { role: string; content: Json[] }[] = [];
 	for (let index = 0; index < messages.length; index += 1) {
@@ -107,8 +110,10 @@ function messagesOf(messages: readonly ModelMessage[], mark: CacheMark): Json[] 
 		}
 		if (content.length > 0) sent.push({ role: message.role === "assistant" ? "assistant" : "user", content });
 	}
-	const last = sent.findLast(({ role }) => role === "user");
-	if (last) last.content = markedLast(last.content, mark);
+	const last = sent.findLastIndex(({ role }) => role === "user");
+	const reply = sent.findLastIndex(({ role }) => role === "assistant");
+	const before = sent.findLastIndex(({ role }, index) => role === "user" && index < Math.min(reply, last));
+	for (const message of sent.filter((_, index) => index === last || index === before)) message.content = markedLast(message.content, mark);
 	return sent;
 }
 
@@ -127,42 +132,63 @@ function toolOf(tool: ToolDefinition): Json {
 
 // ── Thinking ───────────────────────────────────────────────────────────────────────────────────────────
 
-function isClaude(model: Model): boolean {
-	return /claude/i.test(model.id);
+const interleaved = "interleaved-thinking-2025-05-14";
+const contextManagement = "context-management-2025-06-27";
+const bindingControls = "thinking-binding-controls-2026-08-01";
+
+export interface Thinking {
+	/** Members of the body. */
+	members: Json;
+	maxTokens: number;
+	/** What the members need in the header. */
+	betas: string[];
 }
 
-/** Claude 4.6 and later decide how long they think; `claude-opus-4-6`, `claude-sonnet-5`, `anthropic/claude-opus-4.7`. */
-export function isAdaptive(model: Model): boolean {
-	const version = /claude-[a-z]+-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(model.id);
-	if (!version) return false;
-	const [major, minor] = [Number(version[1]), Number(version[2] ?? 0)];
-	return major > 4 || (major === 4 && minor >= 6);
-}
-
-export function thinkingOf(call: Call): { members: Json; maxTokens: number; isBudget: boolean } {
-	const { model, level, maxTokens } = call;
-	const plain = { members: {}, maxTokens, isBudget: false };
+export function thinkingOf(call: Call): Thinking {
+	const { model, level, maxTokens, without } = call;
+	const plain: Thinking = { members: {}, maxTokens, betas: [] };
+	const claude = claudeOf(model.id);
 	if (!model.reasoning) return plain;
 	if (level === "off") return supportedLevels(model).includes("off") ? { ...plain, members: { thinking: { type: "disabled" } } } : plain;
-	const mode = call.compat.thinkingMode ?? (isAdaptive(model) ? "adaptive" : "budget");
-	if (mode === "adaptive") {
+	if (!call.mayThink) return plain;
+	if (isAdaptive(call)) {
 		const word = effortWord(model, level) ?? "high";
-		const members = { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: word === "minimal" ? "low" : word } };
-		return { ...plain, members };
+		const isBound = claude?.bindsThinking && !without.has("blockBinding");
+		// Thinking behind a changed prefix is left out by the provider. Without this the request would be refused, and each one after it.
+		const binding = isBound ? { block_binding: { prefix_mismatch_behavior: "drop_block" } } : {};
+		const members = {
+			thinking: { type: "adaptive", display: "summarized", ...binding },
+			output_config: { effort: word === "minimal" ? "low" : word },
+		};
+		return { ...plain, members, betas: isBound ? [bindingControls] : [] };
 	}
 	const wanted = level === "xhigh" ? 2 * call.budgets.high : call.budgets[level];
 	const limit = Math.min(maxTokens + wanted, Math.max(model.maxTokens, 1));
 	const budget = limit <= wanted ? limit - smallestOutput : wanted;
-	if (budget < smallestOutput || !mayThink(call.messages)) return plain;
-	return { members: { thinking: { type: "enabled", budget_tokens: budget } }, maxTokens: limit, isBudget: true };
+	if (budget < smallestOutput) return plain;
+	const keeps = claude?.forgetsThinking && !without.has("contextManagement");
+	const members: Json = { thinking: { type: "enabled", budget_tokens: budget } };
+	if (keeps) members.context_management = { edits: [{ type: "clear_thinking_20251015", keep: "all" }] };
+	return { members, maxTokens: limit, betas: [...(claude ? [interleaved] : []), ...(keeps ? [contextManagement] : [])] };
 }
 
-/** Models with a budget refuse to think in a turn whose last reply called tools without thinking. */
-function mayThink(messages: readonly ModelMessage[]): boolean {
-	if (messages.at(-1)?.role !== "toolResult") return true;
-	const last = messages.findLast((message) => message.role === "assistant");
-	const first = last?.content[0];
-	return first?.type === "redactedThinking" || (first?.type === "thinking" && first.thinkingSignature !== undefined);
+function isAdaptive({ model, compat }: Pick<Call, "model" | "compat">): boolean {
+	return (compat.thinkingMode ?? (claudeOf(model.id)?.isAdaptive ? "adaptive" : "budget")) === "adaptive";
+}
+
+/**
+ * Models with a budget refuse to think in a turn that began without: one that another model began, whose thinking is not sent. A message of the
+ * user that follows results belongs to their turn.
+ */
+export function mayThink(call: Pick<Call, "model" | "compat" | "messages">): boolean {
+	const { model, messages } = call;
+	if (isAdaptive(call) || messages.at(-1)?.role !== "toolResult") return true;
+	const isPrompt = ({ role }: ModelMessage, index: number) => role === "user" && messages[index - 1]?.role !== "toolResult";
+	const prompt = messages.findLastIndex(isPrompt);
+	const reply = messages.slice(prompt + 1).find((message) => message.role === "assistant");
+	if (reply?.provider === model.provider && reply.model === model.id) return true;
+	const block = reply?.content[0];
+	return block?.type === "redactedThinking" || (block?.type === "thinking" && block.thinkingSignature !== undefined);
 }
 
 // ── Reply ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -311,4 +337,8 @@ class MessagesDecoder implements Decoder {
 	}
 }
 
-export const api: Api = { request: (call) => request(call), decoder: (call, builder, blocks) => new MessagesDecoder(call, builder, blocks) };
+export const api: Api = {
+	mayThink,
+	request: (call) => request(call),
+	decoder: (call, builder, blocks) => new MessagesDecoder(call, builder, blocks),
+};

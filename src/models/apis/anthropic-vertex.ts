@@ -14,4 +14,4 @@ export function request(call: Call): WireRequest {
 
 export { callId };
 
-export const api: Api = { request, decoder: messages.decoder };
+export const api: Api = { ...messages, request };

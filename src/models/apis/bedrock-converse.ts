@@ -22,10 +22,11 @@ import {
 } from "../api.ts";
 import type { Blocks } from "../blocks.ts";
 import { priced, type ReplyBuilder } from "../builder.ts";
+import { claudeOf } from "../claude.ts";
 import { count, type Json, list, object, parseEvent, text } from "../json.ts";
 import { effortWord } from "../thinking.ts";
 import { withoutRootAlternatives } from "../tool-schemas.ts";
-import { callId as claudeCallId, thinkingOf as claudeThinking } from "./anthropic-messages.ts";
+import { callId as claudeCallId, mayThink as claudeMayThink, thinkingOf as claudeThinking } from "./anthropic-messages.ts";
 
 // ── Request ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -56,15 +57,9 @@ const isClaude = (model: Model) => /claude/i.test(model.id);
 const isGpt = (model: Model) => /\bopenai\.gpt-(?!oss)/i.test(model.id);
 const isNova = (model: Model) => /\bnova-/i.test(model.id);
 
-/** Of `claude-sonnet-4-5-20250929-v1:0` 4.5, of `claude-3-7-sonnet-20250219-v1:0` 3.7; 0 when it is none. */
-function claudeVersion(id: string): number {
-	const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i.exec(id);
-	return found ? Number(found[1]) + Number(found[2] ?? 0) / 100 : 0;
-}
-
 /** The block that says "keep all up to here", for models that can; an empty list otherwise. */
 function cacheMark({ model, retention, compat }: Call): Json[] {
-	const version = claudeVersion(model.id);
+	const version = claudeOf(model.id)?.version ?? 0;
 	const canCache = compat.supportsCacheControl || version >= 3.07 || /claude-3-5-haiku|claude-3-5-sonnet-20241022/.test(model.id) || isNova(model);
 	if (retention === "none" || !canCache) return [];
 	return [{ cachePoint: { type: "default", ...(retention === "long" && version >= 4.05 ? { ttl: "1h" } : {}) } }];
@@ -116,7 +111,8 @@ function messagesOf(call: Call, mark: readonly Json[]): Json[] {
 		if (last?.role === role) last.content.push(...blocks);
 		else turns.push({ role, content: blocks });
 	}
-	turns.findLast(({ role }) => role === "user")?.content.push(...mark);
+	// The second mark is on the last message of the request before: a provider looks only some blocks back from a mark.
+	for (const turn of turns.filter(({ role }) => role === "user").slice(-2)) turn.content.push(...mark);
 	return turns;
 }
 
@@ -145,9 +141,9 @@ function missingTools(messages: readonly ModelMessage[]): Json[] {
 function thinkingOf(call: Call): { members: Json; maxTokens: number | undefined } {
 	const { model, level, maxTokens } = call;
 	if (isClaude(model)) {
-		const { members, maxTokens: limit, isBudget } = claudeThinking(call);
+		const { members, maxTokens: limit, betas } = claudeThinking(call);
 		// Models before the fourth generation refuse the request instead of ignoring the wish.
-		const beta = isBudget && claudeVersion(model.id) >= 4 ? { anthropic_beta: ["interleaved-thinking-2025-05-14"] } : {};
+		const beta = betas.length > 0 && (claudeOf(model.id)?.version ?? 0) >= 4 ? { anthropic_beta: betas } : {};
 		return { members: { ...members, ...beta }, maxTokens: limit };
 	}
 	const word = effortWord(model, level);
@@ -311,4 +307,6 @@ function reader(onEvent: (data: string) => void): EventStreamReader {
 	});
 }
 
-export const api: Api = { request, reader, decoder: (call, builder, blocks) => new ConverseDecoder(call, builder, blocks) };
+const mayThink: Api["mayThink"] = (call) => !isClaude(call.model) || claudeMayThink(call);
+
+export const api: Api = { request, reader, mayThink, decoder: (call, builder, blocks) => new ConverseDecoder(call, builder, blocks) };

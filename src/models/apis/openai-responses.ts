@@ -14,8 +14,10 @@ import { ResponsesDecoder } from "./openai-responses-reply.ts";
 export function request(call: Call): WireRequest {
 	const { compat } = call;
 	const body: Json = { model: call.modelId, stream: true, store: false, max_output_tokens: Math.max(16, call.maxTokens), ...thinkingOf(call) };
-	if (call.retention !== "none" && compat.supportsPromptCacheKey) body.prompt_cache_key = call.sessionId.slice(0, 64);
-	if (call.retention === "long" && compat.supportsPromptCacheKey) body.prompt_cache_retention = "24h";
+	if (call.retention !== "none" && compat.supportsPromptCacheKey && !call.without.has("promptCacheKey")) {
+		body.prompt_cache_key = call.sessionId.slice(0, 64);
+		if (call.retention === "long") body.prompt_cache_retention = "24h";
+	}
 	if (call.tools.length > 0) body.tools = call.tools.map((tool) => toolOf(tool, compat.supportsStrictMode));
 	if (call.toolChoice) body.tool_choice = { type: "function", name: call.toolChoice };
 	body.input = inputOf(call);

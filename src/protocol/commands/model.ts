@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { ack, command, flag, list, orNull, shape, text } from "../define.ts";
+import { command, flag, list, orNothing, orNull, shape, text, words } from "../define.ts";
 import { samples } from "../examples.ts";
 import { Model, ThinkingLevelWord } from "../model.ts";
 
@@ -29,12 +29,12 @@ export const modelCommands = {
 		example: { send: {}, data: { models: [samples.model] } },
 	}),
 	set_thinking_level: command({
-		doc: "How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has.",
+		doc: 'How much the model thinks: off, minimal, low, medium, high or xhigh (`max` means the highest there is). A level the model lacks becomes the nearest one it has. It counts from the next prompt: a turn keeps the level with which it began. The answer has `cache: "messages"` when the model\'s provider then forgets the messages that it keeps, so that the next request costs more.',
 		lane: "serial",
 		access: "seat",
 		params: { level: text() },
-		result: ack,
-		example: { send: { level: "high" } },
+		result: orNothing(shape("LevelChange", "What another thinking level costs. Absent when it costs nothing.", { cache: words("messages") })),
+		example: { send: { level: "high" }, data: { cache: "messages" } },
 	}),
 	cycle_thinking_level: command({
 		doc: "The next level the model has. `null` when it does not reason.",

@@ -91,6 +91,7 @@ const results: Record<string, Allowed | undefined> = {
 	compact: compaction,
 	bash: members("output exitCode cancelled truncated fullOutputPath"),
 	get_session_stats: stats,
+	set_thinking_level: undefined,
 	hello: members("capabilities permissionMode sandbox"),
 };
 

@@ -376,7 +376,7 @@ describe("what is sent", () => {
 			system: [{ text: "You help." }, mark],
 			toolConfig: { tools: [{ toolSpec: { name: "read", description: "Reads a file.", inputSchema: { json: readTool.parameters } } }, mark] },
 			messages: [
-				{ role: "user", content: [{ text: "look" }, { image: { format: "png", source: { bytes: "aWNvbg==" } } }] },
+				{ role: "user", content: [{ text: "look" }, { image: { format: "png", source: { bytes: "aWNvbg==" } } }, mark] },
 				{
 					role: "assistant",
 					content: [
@@ -396,7 +396,11 @@ describe("what is sent", () => {
 
 	test("models with a budget think between calls; those before the fourth generation are not asked to", () => {
 		const fields = (id: string, level: "medium" | "off" = "medium") => sent(asked(id), history.slice(0, 1), { level }).additionalModelRequestFields;
-		expect(fields(sonnet)).toEqual({ thinking: { type: "enabled", budget_tokens: 8192 }, anthropic_beta: ["interleaved-thinking-2025-05-14"] });
+		expect(fields(sonnet)).toEqual({
+			thinking: { type: "enabled", budget_tokens: 8192 },
+			context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }] },
+			anthropic_beta: ["interleaved-thinking-2025-05-14", "context-management-2025-06-27"],
+		});
 		expect(fields("us.anthropic.claude-3-7-sonnet-20250219-v1:0")).toEqual({ thinking: { type: "enabled", budget_tokens: 8192 } });
 		expect(fields(sonnet, "off")).toEqual({ thinking: { type: "disabled" } });
 	});

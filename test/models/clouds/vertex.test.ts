@@ -166,7 +166,7 @@ describe("Claude", () => {
 		answers["/token"] = token;
 		const models = make({ GOOGLE_APPLICATION_CREDENTIALS: credentials(account()) });
 		await ask(models, "claude-sonnet-4-5@20250929");
-		expect(server.received[1]?.headers["anthropic-beta"]).toBe("interleaved-thinking-2025-05-14");
+		expect(server.received[1]?.headers["anthropic-beta"]).toBe("interleaved-thinking-2025-05-14,context-management-2025-06-27");
 	});
 });
 

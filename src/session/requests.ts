@@ -1,0 +1,164 @@
+/**
+ * The requests of a conversation. Each goes out with the day it is for the user. When the part that a provider keeps in its cache changes, the
+ * session's file says what changed and what that costs.
+ */
+
+import type { ModelMessage, ModelRequest, StreamFunction, ToolDefinition } from "../agent/contracts.ts";
+import { toModelMessages } from "../agent/convert.ts";
+import { cacheBreak, cacheLifetimeMs, marksCache, type PrefixBreak } from "../protocol/cache.ts";
+import type { Model, Usage } from "../protocol/model.ts";
+import { pricesOf } from "../protocol/prices.ts";
+import type { EntryOf } from "../transcript/entries.ts";
+import type { Conversation } from "./conversation.ts";
+import { problemWith } from "./conversation.ts";
+
+interface Sent {
+	request: ModelRequest;
+	at: number;
+	/** As the provider counted the reply. */
+	usage?: Usage;
+}
+
+export class Requests {
+	#conversation: Conversation;
+	#now: () => number;
+	#last: Sent | undefined;
+
+	constructor(conversation: Conversation, now: () => number) {
+		this.#conversation = conversation;
+		this.#now = now;
+	}
+
+	/** The same model, for the requests of the conversation. */
+	watching(stream: StreamFunction): StreamFunction {
+		return (request, options) => {
+			this.#noteBreak(request);
+			const { utcOffset } = this.#conversation.transcript;
+			const sent: Sent = { request: { ...request, utcOffset, prefixSince: this.#prefixSince }, at: this.#now() };
+			const before = this.#last;
+			this.#last = sent;
+			return stream(sent.request, {
+				...options,
+				onEvent: (event) => {
+					if (event.type === "done") sent.usage = event.message.usage;
+					// Nothing is known of a request that failed, except that the one before it was answered.
+					else if (event.type === "error" && this.#last === sent) this.#last = before;
+					options.onEvent(event);
+				},
+			});
+		};
+	}
+
+	/** Returns a request for the conversation as it is, which begins with what the provider still has of the last one. Undefined if it may have nothing. */
+	continued(model: Model): ModelRequest | undefined {
+		const last = this.#last;
+		if (!last || !isKept(last, this.#now()) || !isSame(last.request.model, model) || !this.#isOurs(last.request)) return undefined;
+		const { toolChoice: _, ...request } = last.request;
+		const messages = toModelMessages(this.#conversation.messages);
+		return firstDifference(request.messages, messages) < request.messages.length ? undefined : { ...request, messages };
+	}
+
+	/** Whether the provider has messages that another thinking level would make it forget. */
+	get hasCachedMessages(): boolean {
+		const last = this.#last;
+		return last !== undefined && marksCache(last.request.model) && last.request.model.reasoning && this.#isOurs(last.request);
+	}
+
+	#isOurs({ sessionId }: ModelRequest): boolean {
+		return sessionId === this.#conversation.transcript.cacheKey;
+	}
+
+	/** When tools or system prompt changed last, as the file says. */
+	get #prefixSince(): number | undefined {
+		const { branch } = this.#conversation.transcript;
+		for (let place = branch.lastOf("custom"); place >= 0; place--) {
+			if (branch.kind(place) !== "custom" || !branch.mayHold(place, `"${cacheBreak}"`)) continue;
+			const { customType, data, timestamp } = branch.entry(place) as EntryOf<"custom">;
+			if (customType === cacheBreak && (data as PrefixBreak | undefined)?.segment !== "messages") return Date.parse(timestamp);
+		}
+		return undefined;
+	}
+
+	#noteBreak(request: ModelRequest): void {
+		const last = this.#last;
+		if (!last || !marksCache(request.model) || !isSame(last.request.model, request.model) || !this.#isOurs(last.request)) return;
+		const change = changeBetween(last.request, request);
+		if (!change) return;
+		const lostTokens = isKept(last, this.#now()) ? Math.round(sizeOf(last.usage) * change.share) : 0;
+		const { input, cacheRead, cacheWrite } = pricesOf(request.model, { input: sizeOf(last.usage) });
+		const costUsd = (lostTokens * Math.max(0, Math.max(input, cacheWrite) - cacheRead)) / 1e6;
+		const data: PrefixBreak = { segment: change.segment, cause: change.cause, lostTokens, costUsd };
+		// Without room on the disk the next message cannot be stored either, and says so.
+		problemWith(() => void this.#conversation.append({ type: "custom", customType: cacheBreak, data }));
+	}
+}
+
+const isSame = (one: Model, other: Model) => one.provider === other.provider && one.id === other.id;
+
+const sizeOf = (usage: Usage | undefined) => (usage ? usage.input + usage.cacheRead + usage.cacheWrite : 0);
+
+/** Whether the provider has said that it keeps the request, and has had no time to forget it. */
+function isKept({ usage, at }: Sent, now: number): boolean {
+	return usage !== undefined && usage.cacheRead + usage.cacheWrite > 0 && now - at < cacheLifetimeMs;
+}
+
+interface Change {
+	segment: PrefixBreak["segment"];
+	cause: string;
+	/** How much of the earlier request comes after the change. */
+	share: number;
+}
+
+/** What a later request changes of an earlier one, in the order in which providers keep it: tools, system prompt, messages. */
+function changeBetween(before: ModelRequest, after: ModelRequest): Change | undefined {
+	const toolCause = toolsCause(before.tools, after.tools);
+	if (toolCause !== undefined) return { segment: "tools", cause: toolCause, share: 1 };
+	const fixed = lengthOf(before.tools) + before.systemPrompt.length;
+	if (before.systemPrompt !== after.systemPrompt) {
+		const cause = `the system prompt changed: ${changedLine(before.systemPrompt, after.systemPrompt)}`;
+		return { segment: "system", cause, share: 1 - lengthOf(before.tools) / (fixed + lengthOf(before.messages)) };
+	}
+	const from = (index: number, cause: string): Change => {
+		const share = lengthOf(before.messages.slice(index)) / (fixed + lengthOf(before.messages));
+		return { segment: "messages", cause, share };
+	};
+	if (before.model.reasoning && before.thinkingLevel !== after.thinkingLevel)
+		return from(0, `the thinking level changed from ${before.thinkingLevel} to ${after.thinkingLevel}`);
+	const first = firstDifference(before.messages, after.messages);
+	const isReplaced = before.messages.slice(first + 1).some((message) => after.messages.includes(message));
+	// Otherwise the conversation goes on from an earlier message, which costs nothing.
+	return isReplaced ? from(first, `message ${first + 1} of the conversation changed`) : undefined;
+}
+
+/** The number of messages that two lists begin with in common. */
+function firstDifference(before: readonly ModelMessage[], after: readonly ModelMessage[]): number {
+	const isEqual = (message: ModelMessage, other: ModelMessage | undefined) => message === other || textOf(message) === textOf(other);
+	const found = before.findIndex((message, index) => !isEqual(message, after[index]));
+	return found < 0 ? before.length : found;
+}
+
+const textOf = (value: unknown) => JSON.stringify(value) ?? "";
+const lengthOf = (parts: readonly unknown[]) => parts.reduce<number>((sum, part) => sum + textOf(part).length, 0);
+
+/** Returns in words how the tools changed, or undefined. */
+function toolsCause(before: readonly ToolDefinition[], after: readonly ToolDefinition[]): string | undefined {
+	if (before.length === after.length && before.every((tool, index) => tool === after[index])) return undefined;
+	const declared = ({ name, description, parameters }: ToolDefinition) => textOf([name, description, parameters]);
+	if (before.map(declared).join() === after.map(declared).join()) return undefined;
+	const missing = (from: readonly ToolDefinition[], among: readonly ToolDefinition[]) =>
+		from.filter((tool) => !among.some((other) => declared(other) === declared(tool))).map(({ name }) => name);
+	const changed = [...new Set([...missing(after, before), ...missing(before, after)])];
+	const servers = new Set(changed.map((name) => /^mcp__(.+?)__/.exec(name)?.[1]));
+	const [server] = servers;
+	if (servers.size === 1 && server !== undefined) return `MCP server ${JSON.stringify(server)} changed its tools`;
+	return changed.length === 0
+		? "the order of the tools changed"
+		: `tools changed: ${changed.slice(0, 5).join(", ")}${changed.length > 5 ? ", …" : ""}`;
+}
+
+/** Returns the first line of a text that was not the same before. */
+function changedLine(before: string, after: string): string {
+	const lines = before.split("\n");
+	const changed = after.split("\n").find((line, index) => line !== lines[index]) ?? "its end was removed";
+	return JSON.stringify(changed.slice(0, 80));
+}
