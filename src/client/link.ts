@@ -169,6 +169,9 @@ export class SessionLink {
 		if (updates === "full") query.set("updates", "full");
 		if (this.#takeover && !this.#wasUp) query.set("takeover", "1");
 		if (this.#cursor !== undefined) query.set("after", String(this.#cursor));
+		// A filter that is said again on the connection comes after its first frames.
+		const { events } = (parsed(this.#said.get("set_event_filter")?.line ?? "") ?? {}) as { events?: string[] | null };
+		if (events) query.set("events", events.join(","));
 		const path = `/v1/sessions/${encodeURIComponent(this.#session)}/socket?${query}`;
 		let isClosed = false;
 		const socket = await openSocket(address, path, {

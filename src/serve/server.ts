@@ -393,7 +393,7 @@ export class BowlineServer {
 				socket,
 				stream,
 				session,
-				{ bearer: holder, client, name: label, wantsSeat, after, isFull: updates === "full" },
+				{ bearer: holder, client, name: label, wantsSeat, after, isFull: updates === "full", events: query.get("events")?.split(",") },
 				this.connections,
 			),
 		);

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { version } from "../lib/version.ts";
 import type { Connections, OpenConnection } from "./connections.ts";
-import { Reader } from "./feed.ts";
+import { filterOf, Reader } from "./feed.ts";
 import { FullUpdates } from "./full-updates.ts";
 import type { Connection, Session } from "./session.ts";
 import { SocketSink } from "./sockets.ts";
@@ -16,6 +16,8 @@ export interface SocketRequest {
 	wantsSeat: boolean;
 	after: number | undefined;
 	isFull: boolean;
+	/** The event filter from the first frame on. Undefined for all events. */
+	events: string[] | undefined;
 }
 
 const mostReaderBytes = 1024 * 1024;
@@ -24,7 +26,7 @@ const behindMs = 50;
 
 export function openSessionSocket(socket: WebSocket, stream: Duplex, first: Session, request: SocketRequest, connections: Connections): void {
 	let session = first;
-	const { bearer, client, name, wantsSeat, after, isFull } = request;
+	const { bearer, client, name, wantsSeat, after, isFull, events } = request;
 	const sink = new SocketSink(socket, stream, "socket", {
 		message(text) {
 			if (!mayUse(bearer.scope, "drive") && text.length > mostReaderBytes) return sink.close(1009, "the message is too long");
@@ -42,7 +44,7 @@ export function openSessionSocket(socket: WebSocket, stream: Duplex, first: Sess
 		const again = () => (session.isBehind ? setTimeout(again, behindMs).unref() : sink.pause(false));
 		again();
 	};
-	const reader = new Reader(session.feed, sink, isFull ? { full: new FullUpdates() } : {});
+	const reader = new Reader(session.feed, sink, { ...(events && { filter: filterOf(events) }), ...(isFull && { full: new FullUpdates() }) });
 	const connection: Connection = {
 		client,
 		name,

@@ -134,3 +134,23 @@ test("behind a bridge they come as if they were asked now: approvals after hello
 	await until(() => frames.some(({ id }) => id === "p1"));
 	expect(frames.map(({ type }) => type)).toEqual(["ready", "extension_ui_request", "response", "permission_request"]);
 });
+
+test("a filter holds from the first frame of the next connection on", async () => {
+	const queries: (string | null)[] = [];
+	const { url } = await fakeServer(
+		(frame, { say, cut }) => {
+			if (frame.type !== "set_event_filter" || frame.id?.startsWith("again")) return false;
+			say({ asOf: 1, id: frame.id, type: "response", command: frame.type, success: true, data: { events: frame.events } });
+			setImmediate(cut);
+			return true;
+		},
+		({ query }) => void queries.push(query.get("events")),
+	);
+	const client = await connect(url);
+	await client.request("set_event_filter", { events: ["agent_*", "run_result"] });
+	await until(() => queries.length === 2);
+	expect(queries).toEqual([null, "agent_*,run_result"]);
+	await client.request("set_event_filter", { events: null });
+	await until(() => queries.length === 3);
+	expect(queries[2]).toBeNull();
+});

@@ -234,3 +234,13 @@ test("https: the page, requests and sockets over TLS; half a pair and a wrong fi
 		}),
 	);
 });
+
+test("a filter in the address of a socket holds for its first frames", async () => {
+	const server = await serve({ replies: [{ text: "a reply" }] });
+	const { id } = await server.create();
+	const reader = await server.attach(id, "?after=0&events=agent_*,run_result");
+	await server.prompt(id, "go");
+	await reader.type("run_result");
+	const events = reader.frames.map(({ type }) => type).filter((type) => /^(agent|turn|message|run|tool)_/.test(type));
+	expect(new Set(events)).toEqual(new Set(["agent_start", "agent_end", "agent_settled", "run_result"]));
+});
