@@ -124,8 +124,12 @@ function changeBetween(before: ModelRequest, after: ModelRequest): Change | unde
 	};
 	if (before.model.reasoning && before.thinkingLevel !== after.thinkingLevel)
 		return from(0, `the thinking level changed from ${before.thinkingLevel} to ${after.thinkingLevel}`);
+	// Models that think are not told which tool to call.
+	const told = ({ model, thinkingLevel, toolChoice }: ModelRequest) => (model.reasoning && thinkingLevel !== "off" ? undefined : toolChoice);
+	if (told(before) !== told(after)) return from(0, `the model was told to call ${told(before) ?? told(after)} in one request and not in the next`);
 	const first = firstDifference(before.messages, after.messages);
-	const isReplaced = before.messages.slice(first + 1).some((message) => after.messages.includes(message));
+	const kept = new Set(after.messages);
+	const isReplaced = before.messages.slice(first + 1).some((message) => kept.has(message));
 	// Otherwise the conversation goes on from an earlier message, which costs nothing.
 	return isReplaced ? from(first, `message ${first + 1} of the conversation changed`) : undefined;
 }
