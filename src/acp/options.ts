@@ -158,7 +158,8 @@ function grouped(listed: readonly { model: Model; option: SessionConfigSelectOpt
 /** The context window and the price. */
 function describe({ contextWindow, cost }: Model): string {
 	const size = contextWindow >= 1_000_000 ? `${contextWindow / 1_000_000}M` : `${Math.round(contextWindow / 1000)}K`;
-	const known = cost.input || cost.output ? `, $${cost.input} in and $${cost.output} out per million tokens` : "";
+	const steps = (cost.tiers ?? []).map((step) => `, above ${step.inputTokensAbove / 1000}K in $${step.input} and $${step.output}`);
+	const known = cost.input || cost.output ? `, $${cost.input} in and $${cost.output} out per million tokens${steps.join("")}` : "";
 	const price = cost.unknown ? ", price not known" : known;
 	return `${size} context${price}`;
 }

@@ -169,16 +169,27 @@ class Reader {
 		if (typeof entry.reasoning === "boolean") fields.reasoning = entry.reasoning;
 		if (Array.isArray(entry.input)) fields.input = entry.input.includes("image") ? ["text", "image"] : ["text"];
 		const cost = object(entry.cost);
-		if (cost)
-			fields.cost = { input: price(cost.input), output: price(cost.output), cacheRead: price(cost.cacheRead), cacheWrite: price(cost.cacheWrite) };
+		if (cost) fields.cost = { ...prices(cost), ...this.#tiers(`${where}.cost.tiers`, cost.tiers) };
 		const map = object(entry.thinkingLevelMap);
 		const compat = map ? { ...object(entry.compat), thinkingLevelMap: map } : object(entry.compat);
 		return { fields, headers: strings(entry.headers), ...(compat ? { compat } : {}) };
 	}
+
+	/** The prices of long requests. A step that says nothing about where it begins is left out. */
+	#tiers(where: string, value: unknown): Pick<Model["cost"], "tiers"> {
+		if (value === undefined) return {};
+		const tiers = (Array.isArray(value) ? value : [undefined]).flatMap((one) => {
+			const step = object(one);
+			if (step && Number(step.inputTokensAbove) > 0) return { inputTokensAbove: Math.round(Number(step.inputTokensAbove)), ...prices(step) };
+			return this.problem(where, "must be a list of objects with inputTokensAbove and prices") ?? [];
+		});
+		return tiers.length > 0 ? { tiers } : {};
+	}
 }
 
-function price(value: unknown): number {
-	return Number(value) >= 0 ? Number(value) : 0;
+function prices({ input, output, cacheRead, cacheWrite }: Json): Omit<Model["cost"], "tiers" | "unknown"> {
+	const price = (value: unknown) => (Number(value) >= 0 ? Number(value) : 0);
+	return { input: price(input), output: price(output), cacheRead: price(cacheRead), cacheWrite: price(cacheWrite) };
 }
 
 function strings(value: unknown): Record<string, string> {

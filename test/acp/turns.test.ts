@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { kindOf, using } from "./editor.ts";
+import { kindOf, type Message, using } from "./editor.ts";
 
 test("a prompt is answered with thoughts, text, a call and a stop reason, all before the response", () =>
 	using({ model: 'think "hm" + say "Let me look." + call bash {"command":"echo hi"} · say "done"' }, async (editor) => {
@@ -133,4 +133,14 @@ test("two sessions of one directory run side by side", () =>
 			const shown = editor.updates("tool_call_update", session).filter(({ status }) => status === "completed");
 			expect(JSON.stringify(shown)).toContain(session);
 		}
+	}));
+
+test("a model in the list has its price with the steps", () =>
+	using({ model: 'say "hi"', env: { ANTHROPIC_API_KEY: "key-0123456789" } }, async (editor) => {
+		const { configOptions } = await editor.request("session/new", { cwd: editor.cwd, mcpServers: [] });
+		const { options } = configOptions.find(({ id }: Message) => id === "model");
+		const listed = options.flatMap((group: Message) => group.options ?? [group]) as Message[];
+		expect(listed.find(({ value }) => value === "anthropic/claude-haiku-5-5")?.description).toBe(
+			"1M context, $0.1 in and $0.5 out per million tokens, above 100K in $0.5 and $2.5",
+		);
 	}));

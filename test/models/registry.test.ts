@@ -325,6 +325,8 @@ test.each([
 	if (provider === "azure") expect(JSON.parse(server.received[0]?.body ?? "")).toHaveProperty("model", "dep1");
 });
 
+const prices = (input: number, output: number) => ({ input, output, cacheRead: 0, cacheWrite: 0 });
+
 describe("models.jsonc", () => {
 	test("a provider of the user's own, with comments, variables and headers that stay inside", async () => {
 		server.answer(stream(cassette("openai-chat-parallel")));
@@ -481,6 +483,18 @@ describe("models.jsonc", () => {
 		});
 		expect(await models.find("anthropic", "claude-mine")).toMatchObject({ api: "anthropic-messages", reasoning: true });
 		expect((await models.available()).length).toBeGreaterThan(10);
+	});
+
+	test("a price has steps, and one that does not say where it begins is named", async () => {
+		const step = { inputTokensAbove: 1000, input: 5, output: 10 };
+		const cost = { input: 1, output: 2, tiers: [step, { input: 9 }] };
+		write({ providers: { acme: { baseUrl: server.url, api: "openai-completions", apiKey: "k-12345678", models: [{ id: "m", cost }] } } });
+		const warnings: string[] = [];
+		const [found] = await make({}, { warn: (problem) => warnings.push(problem) }).available();
+		expect(found?.cost).toEqual({ ...prices(1, 2), tiers: [{ inputTokensAbove: 1000, ...prices(5, 10) }] });
+		expect(warnings).toEqual([
+			expect.stringMatching(/providers\.acme\.models\[0\]\.cost\.tiers must be a list of objects with inputTokensAbove and prices$/),
+		]);
 	});
 
 	test("a name that does not exist gets the one that was meant", async () => {
