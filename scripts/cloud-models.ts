@@ -34,6 +34,8 @@ function claudeOnVertex(claude: readonly SourceModel[], baseUrl: string): Source
 		.filter((model) => !isAlias(model))
 		.map((model) => {
 			const id = model.id.replace(/-(20\d{6})$/, "@$1");
-			return { ...model, id, api: kinOf("google-vertex", id).api ?? model.api, baseUrl };
+			// How long prompts are cached is known of the vendor's own address alone.
+			const { promptCache: _, ...known } = model;
+			return { ...known, id, api: kinOf("google-vertex", id).api ?? model.api, baseUrl };
 		});
 }

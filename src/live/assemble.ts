@@ -4,6 +4,7 @@ import type { Log } from "../lib/log.ts";
 import type { CompactionPolicy } from "../policies/compaction/policy.ts";
 import { estimatedUsage } from "../policies/estimated-usage.ts";
 import type { RetryPolicy } from "../policies/retry.ts";
+import { cacheRetention } from "../protocol/cache.ts";
 import { Briefing } from "../session/briefing.ts";
 import { Inbox } from "../session/inbox.ts";
 import { Requests } from "../session/requests.ts";
@@ -72,7 +73,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 		(reply) => estimatedUsage(reply, conversation.messages, choice.model),
 		() => conversation.transcript,
 	);
-	const requests = new Requests(conversation, now);
+	const requests = new Requests(conversation, now, cacheRetention(workspace.env));
 	const prompting = new Prompting(workspace, warn);
 	const { shells, permissions, gate, mcp, builtIn, sources, offered, systemPrompt, idleAnswer, expand } = tooling({
 		workspace,

@@ -1,5 +1,6 @@
 /** What the wire formats have in common: the call that each receives, and the request and reply that each makes from it. */
 import type { ModelMessage, ProviderFailure, ToolDefinition } from "../agent/contracts.ts";
+import type { CacheRetention } from "../protocol/cache.ts";
 import type { Image, Text } from "../protocol/content.ts";
 import type { PlainLevel } from "../protocol/levels.ts";
 import type { ToolResultMessage } from "../protocol/messages.ts";
@@ -8,8 +9,6 @@ import type { Blocks } from "./blocks.ts";
 import type { ReplyBuilder } from "./builder.ts";
 import type { Compat } from "./compat.ts";
 import type { Json } from "./json.ts";
-
-export type Retention = "none" | "short" | "long";
 
 /** A member of a request that some hosts do not know. A refusal that names it is answered with a request without it. */
 export type Extra = "blockBinding" | "contextManagement" | "promptCacheKey";
@@ -31,7 +30,7 @@ export interface Call {
 	toolChoice?: string;
 	sessionId: string;
 	maxTokens: number;
-	retention: Retention;
+	retention: CacheRetention;
 	budgets: Budgets;
 	/** Whether this turn may think. A turn keeps the configuration with which it began. */
 	mayThink: boolean;

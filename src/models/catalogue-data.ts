@@ -210,24 +210,24 @@ Ling-2.6-flash	Ling 2.6 Flash		262144	65536	0.01 0.02 0 0
 Ring-2.6-1T	Ring 2.6 1T	r	262144	65536	0.06 0.25 0 0	off minimal low medium high=high xhigh=xhigh
 # anthropic
 @ anthropic-messages https://api.anthropic.com
-claude-fable-5	Claude Fable 5	ri	1000000	128000	10 50 1 12.5	off xhigh=xhigh max=max
-claude-fable-5-1	Claude Fable 5.1	ri	1000000	128000	10 50 0.25 12.5	off xhigh=xhigh max=max
-claude-fable-5-2	Claude Fable 5.2	ri	1000000	128000	8 40 0.2 10	off xhigh=xhigh max=max
-claude-haiku-4-5	Claude Haiku 4.5 (latest)	ri	200000	64000	1 5 0.1 1.25
-claude-haiku-4-5-20251001	Claude Haiku 4.5	ri	200000	64000	1 5 0.1 1.25
-claude-haiku-5-5	Claude Haiku 5.5	ri	1000000	128000	0.1 0.5 0.01 0.125;100000 0.5 2.5 0.05 0.625	minimal low=low medium=medium high=high xhigh=xhigh max=max
-claude-opus-4-5	Claude Opus 4.5 (latest)	ri	200000	64000	5 25 0.5 6.25
-claude-opus-4-5-20251101	Claude Opus 4.5	ri	200000	64000	5 25 0.5 6.25
-claude-opus-4-6	Claude Opus 4.6	ri	1000000	128000	5 25 0.5 6.25	max=max
-claude-opus-4-7	Claude Opus 4.7	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max
-claude-opus-4-8	Claude Opus 4.8	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max
-claude-opus-5	Claude Opus 5	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max
-claude-opus-5-5	Claude Opus 5.5	ri	1000000	128000	4 20 0.2 5	off minimal low=low medium=medium high=high xhigh=xhigh max=max
-claude-sonnet-4-5	Claude Sonnet 4.5 (latest)	ri	200000	64000	3 15 0.3 3.75
-claude-sonnet-4-5-20250929	Claude Sonnet 4.5	ri	200000	64000	3 15 0.3 3.75
-claude-sonnet-4-6	Claude Sonnet 4.6	ri	1000000	128000	3 15 0.3 3.75	max=max
-claude-sonnet-5	Claude Sonnet 5	ri	1000000	128000	2 10 0.2 2.5	xhigh=xhigh max=max
-claude-sonnet-5-5	Claude Sonnet 5.5	ri	1000000	128000	2 10 0.1 2.5	off minimal low=low medium=medium high=high xhigh=xhigh max=max
+claude-fable-5	Claude Fable 5	ri	1000000	128000	10 50 1 12.5	off xhigh=xhigh max=max	300 3600
+claude-fable-5-1	Claude Fable 5.1	ri	1000000	128000	10 50 0.25 12.5	off xhigh=xhigh max=max	300 3600
+claude-fable-5-2	Claude Fable 5.2	ri	1000000	128000	8 40 0.2 10	off xhigh=xhigh max=max	300 3600
+claude-haiku-4-5	Claude Haiku 4.5 (latest)	ri	200000	64000	1 5 0.1 1.25		300 3600
+claude-haiku-4-5-20251001	Claude Haiku 4.5	ri	200000	64000	1 5 0.1 1.25		300 3600
+claude-haiku-5-5	Claude Haiku 5.5	ri	1000000	128000	0.1 0.5 0.01 0.125;100000 0.5 2.5 0.05 0.625	minimal low=low medium=medium high=high xhigh=xhigh max=max	300 3600
+claude-opus-4-5	Claude Opus 4.5 (latest)	ri	200000	64000	5 25 0.5 6.25		300 3600
+claude-opus-4-5-20251101	Claude Opus 4.5	ri	200000	64000	5 25 0.5 6.25		300 3600
+claude-opus-4-6	Claude Opus 4.6	ri	1000000	128000	5 25 0.5 6.25	max=max	300 3600
+claude-opus-4-7	Claude Opus 4.7	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max	300 3600
+claude-opus-4-8	Claude Opus 4.8	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max	300 3600
+claude-opus-5	Claude Opus 5	ri	1000000	128000	5 25 0.5 6.25	xhigh=xhigh max=max	300 3600
+claude-opus-5-5	Claude Opus 5.5	ri	1000000	128000	4 20 0.2 5	off minimal low=low medium=medium high=high xhigh=xhigh max=max	300 3600
+claude-sonnet-4-5	Claude Sonnet 4.5 (latest)	ri	200000	64000	3 15 0.3 3.75		300 3600
+claude-sonnet-4-5-20250929	Claude Sonnet 4.5	ri	200000	64000	3 15 0.3 3.75		300 3600
+claude-sonnet-4-6	Claude Sonnet 4.6	ri	1000000	128000	3 15 0.3 3.75	max=max	300 3600
+claude-sonnet-5	Claude Sonnet 5	ri	1000000	128000	2 10 0.2 2.5	xhigh=xhigh max=max	300 3600
+claude-sonnet-5-5	Claude Sonnet 5.5	ri	1000000	128000	2 10 0.1 2.5	off minimal low=low medium=medium high=high xhigh=xhigh max=max	300 3600
 # azure
 @ openai-completions https://{AZURE_OPENAI_RESOURCE_NAME}.openai.azure.com/openai/v1
 deepseek-v4-pro	DeepSeek V4 Pro	r	1000000	384000	1.925 3.828 0.165 0	minimal low=low medium=medium high=high xhigh max

@@ -2,6 +2,7 @@
  * The catalogue as text, one model per line, so that a refresh reads well in a diff:
  *   `# provider`, then `@ api baseUrl`, then models: id, name, flags (r reasoning, i images), window, output, four prices, levels,
  *   parted by tabs. An empty name is the id; an empty level list is the default. Levels are `off=none`, or `off` alone when not offered.
+ *   The last part, where it is known, is how many seconds a prompt is cached: usually, and when more is asked for.
  *   Each price step follows the prices after a `;`: the tokens of input that it begins above, and its four prices.
  */
 import type { Model } from "../protocol/model.ts";
@@ -39,7 +40,8 @@ function modelLine(model: SourceModel): string {
 	});
 	const levels = Object.entries(model.thinkingLevelMap ?? {}).map(([level, word]) => (word === null ? level : `${level}=${word}`));
 	const name = model.name === model.id ? "" : model.name;
-	return [model.id, name, flags, model.contextWindow, model.maxTokens, steps.join(";"), levels.join(" ")].join("\t").trimEnd();
+	const lifetimes = model.promptCache ? `${model.promptCache.short} ${model.promptCache.long}` : "";
+	return [model.id, name, flags, model.contextWindow, model.maxTokens, steps.join(";"), levels.join(" "), lifetimes].join("\t").trimEnd();
 }
 
 /** The models of one section, whose lines do not include its head. */
@@ -54,12 +56,13 @@ export function readSection(provider: string, lines: readonly string[]): Model[]
 }
 
 function readModel(provider: string, api: string, baseUrl: string, line: string): Model {
-	const [id = "", name = "", flags = "", window = "", output = "", prices = "", levels = ""] = line.split("\t");
+	const [id = "", name = "", flags = "", window = "", output = "", prices = "", levels = "", lifetimes = ""] = line.split("\t");
 	const [plain = "", ...steps] = prices.split(";");
 	const tiers = steps.map((step) => {
 		const [above = "", ...rest] = step.split(" ");
 		return { inputTokensAbove: Number(above), ...readPrices(rest) };
 	});
+	const [short = 0, long = 0] = lifetimes.split(" ").map(Number);
 	const thinkingLevelMap = levels === "" ? undefined : Object.fromEntries(levels.split(" ").map(readLevel));
 	return {
 		id,
@@ -72,6 +75,7 @@ function readModel(provider: string, api: string, baseUrl: string, line: string)
 		contextWindow: Number(window),
 		maxTokens: Number(output),
 		cost: { ...readPrices(plain.split(" ")), ...(tiers.length > 0 ? { tiers } : {}) },
+		...(lifetimes === "" ? {} : { promptCache: { short, long } }),
 		...(thinkingLevelMap ? { compat: { thinkingLevelMap } } : {}),
 	};
 }

@@ -3,21 +3,11 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { ModelProblem, ModelRequest, RequestDoors, StreamFunction, StreamOptions, Turn } from "../agent/contracts.ts";
 import type { HttpClient, Outcome } from "../lib/http/client.ts";
 import { SseReader } from "../lib/sse.ts";
+import { cacheRetention } from "../protocol/cache.ts";
 import type { Image } from "../protocol/content.ts";
 import type { Model } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
-import {
-	type Api,
-	type ApiModule,
-	type Call,
-	type Decoder,
-	type Ending,
-	type EventReader,
-	type Extra,
-	type Retention,
-	thinks,
-	type WireRequest,
-} from "./api.ts";
+import { type Api, type ApiModule, type Call, type Decoder, type Ending, type EventReader, type Extra, thinks, type WireRequest } from "./api.ts";
 import { Blocks } from "./blocks.ts";
 import { ReplyBuilder } from "./builder.ts";
 import { bindsThinking } from "./claude.ts";
@@ -77,11 +67,6 @@ interface Refused {
 	thinking: Set<number>;
 	/** Members of requests that a host does not know, by provider and model. */
 	extras: Map<string, Set<Extra>>;
-}
-
-function retentionOf(env: Environment): Retention {
-	const wish = (env.BOWLINE_CACHE_RETENTION ?? "").toLowerCase();
-	return wish === "long" || wish === "none" ? wish : "short";
 }
 
 function defaultLimit({ defaultMaxTokens }: Compat): number {
@@ -221,7 +206,7 @@ class Reply {
 			toolChoice: tools.find(({ name }) => name === this.#request.toolChoice)?.name,
 			sessionId,
 			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, messages)), this.#request.maxTokens ?? defaultLimit(access.compat)),
-			retention: retentionOf(env),
+			retention: cacheRetention(env),
 			budgets,
 			mayThink: this.#turn.thinks,
 			without: this.#extras(model),

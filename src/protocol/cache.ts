@@ -15,8 +15,28 @@ export interface PrefixBreak {
 	costUsd: number;
 }
 
-/** How long a provider keeps a prefix at least that it is not asked for again. */
-export const cacheLifetimeMs = 5 * 60 * 1000;
+/** How long providers are asked to keep prefixes. */
+export type CacheRetention = "none" | "short" | "long";
+
+/** Returns what `BOWLINE_CACHE_RETENTION` asks for. */
+export function cacheRetention(env: Readonly<Record<string, string | undefined>>): CacheRetention {
+	const wish = (env.BOWLINE_CACHE_RETENTION ?? "").toLowerCase();
+	return wish === "long" || wish === "none" ? wish : "short";
+}
+
+/** Returns whether Claude is asked to keep a prefix longer than it usually does. Other hosts that speak its API may not know the member. */
+export function asksForLong({ baseUrl }: Pick<Model, "baseUrl">, retention: CacheRetention): boolean {
+	return retention === "long" && URL.canParse(baseUrl) && new URL(baseUrl).hostname === "api.anthropic.com";
+}
+
+/** What is assumed of a model whose provider does not say how long it keeps a prefix. */
+const shortSeconds = 5 * 60;
+
+/** Returns how long a provider keeps a prefix at least that it is not asked for again. */
+export function cacheLifetimeMs(model: Pick<Model, "baseUrl" | "promptCache">, retention: CacheRetention): number {
+	const { short = shortSeconds, long = short } = model.promptCache ?? {};
+	return (asksForLong(model, retention) ? long : short) * 1000;
+}
 
 const withMarks = ["anthropic-messages", "anthropic-vertex", "bedrock-converse"];
 

@@ -32,6 +32,12 @@ export const Model = shape("Model", "A model that can be asked.", {
 		},
 		{ description: "USD per million tokens." },
 	),
+	promptCache: optional(
+		Type.Object(
+			{ short: integer(), long: integer() },
+			{ description: "Seconds for which the provider keeps the beginning of a request: usually, and when it is asked to keep it long." },
+		),
+	),
 	headers: optional(Type.Record(text(), text(), { description: "Extra request headers; secrets are never sent here." })),
 	compat: optional(jsonObject),
 	thinking: optional(Type.Object({ minLevel: optional(text()), maxLevel: optional(text()), mode: optional(text()) })),

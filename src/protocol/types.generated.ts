@@ -264,6 +264,11 @@ export interface Model {
 		/** Nothing is known of the price of a model that is not listed: the numbers are 0. */
 		unknown?: boolean;
 	};
+	/** Seconds for which the provider keeps the beginning of a request: usually, and when it is asked to keep it long. */
+	promptCache?: {
+		short: number;
+		long: number;
+	};
 	/** Extra request headers; secrets are never sent here. */
 	headers?: Record<string, string>;
 	compat?: Record<string, unknown>;

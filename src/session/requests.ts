@@ -5,7 +5,7 @@
 
 import type { ModelMessage, ModelRequest, StreamFunction, ToolDefinition } from "../agent/contracts.ts";
 import { toModelMessages } from "../agent/convert.ts";
-import { cacheBreak, cacheLifetimeMs, marksCache, type PrefixBreak } from "../protocol/cache.ts";
+import { type CacheRetention, cacheBreak, cacheLifetimeMs, marksCache, type PrefixBreak } from "../protocol/cache.ts";
 import type { Model, Usage } from "../protocol/model.ts";
 import { pricesOf } from "../protocol/prices.ts";
 import type { EntryOf } from "../transcript/entries.ts";
@@ -22,11 +22,14 @@ interface Sent {
 export class Requests {
 	#conversation: Conversation;
 	#now: () => number;
+	#retention: CacheRetention;
 	#last: Sent | undefined;
 
-	constructor(conversation: Conversation, now: () => number) {
+	/** `retention`: how long providers are asked to keep what they cache. */
+	constructor(conversation: Conversation, now: () => number, retention: CacheRetention) {
 		this.#conversation = conversation;
 		this.#now = now;
+		this.#retention = retention;
 	}
 
 	/** The same model, for the requests of the conversation. */
@@ -52,7 +55,7 @@ export class Requests {
 	/** Returns a request for the conversation as it is, which begins with what the provider still has of the last one. Undefined if it may have nothing. */
 	continued(model: Model): ModelRequest | undefined {
 		const last = this.#last;
-		if (!last || !isKept(last, this.#now()) || !isSame(last.request.model, model) || !this.#isOurs(last.request)) return undefined;
+		if (!last || !this.#isKept(last) || !isSame(last.request.model, model) || !this.#isOurs(last.request)) return undefined;
 		const { toolChoice: _, ...request } = last.request;
 		const messages = toModelMessages(this.#conversation.messages);
 		return firstDifference(request.messages, messages) < request.messages.length ? undefined : { ...request, messages };
@@ -66,6 +69,12 @@ export class Requests {
 
 	#isOurs({ sessionId }: ModelRequest): boolean {
 		return sessionId === this.#conversation.transcript.cacheKey;
+	}
+
+	/** Whether the provider has said that it keeps the request, and has had no time to forget it. */
+	#isKept({ usage, at, request }: Sent): boolean {
+		const isCached = usage !== undefined && usage.cacheRead + usage.cacheWrite > 0;
+		return isCached && this.#now() - at < cacheLifetimeMs(request.model, this.#retention);
 	}
 
 	/** When tools or system prompt changed last, as the file says. */
@@ -84,7 +93,7 @@ export class Requests {
 		if (!last || !marksCache(request.model) || !isSame(last.request.model, request.model) || !this.#isOurs(last.request)) return;
 		const change = changeBetween(last.request, request);
 		if (!change) return;
-		const lostTokens = isKept(last, this.#now()) ? Math.round(sizeOf(last.usage) * change.share) : 0;
+		const lostTokens = this.#isKept(last) ? Math.round(sizeOf(last.usage) * change.share) : 0;
 		const { input, cacheRead, cacheWrite } = pricesOf(request.model, { input: sizeOf(last.usage) });
 		const costUsd = (lostTokens * Math.max(0, Math.max(input, cacheWrite) - cacheRead)) / 1e6;
 		const data: PrefixBreak = { segment: change.segment, cause: change.cause, lostTokens, costUsd };
@@ -96,11 +105,6 @@ export class Requests {
 const isSame = (one: Model, other: Model) => one.provider === other.provider && one.id === other.id;
 
 const sizeOf = (usage: Usage | undefined) => (usage ? usage.input + usage.cacheRead + usage.cacheWrite : 0);
-
-/** Whether the provider has said that it keeps the request, and has had no time to forget it. */
-function isKept({ usage, at }: Sent, now: number): boolean {
-	return usage !== undefined && usage.cacheRead + usage.cacheWrite > 0 && now - at < cacheLifetimeMs;
-}
 
 interface Change {
 	segment: PrefixBreak["segment"];

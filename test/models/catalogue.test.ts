@@ -91,16 +91,20 @@ test("a model survives its line", () => {
 			],
 		},
 		thinkingLevelMap: { off: null, high: "HIGH" },
+		promptCache: { short: 300, long: 3600 },
 	};
 	const cost = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 };
-	const plain: SourceModel = { ...model, id: "plain", name: "plain", reasoning: false, input: ["text"], cost, thinkingLevelMap: undefined };
-	const lines = catalogueText({ acme: [model, plain] })
+	const plain: SourceModel = { ...model, id: "plain", name: "plain", reasoning: false, input: ["text"], cost };
+	delete plain.thinkingLevelMap;
+	const bare: SourceModel = { ...plain, id: "bare", name: "bare" };
+	delete bare.promptCache;
+	const lines = catalogueText({ acme: [model, plain, bare] })
 		.split("\n")
 		.slice(1);
 	const { thinkingLevelMap, ...rest } = model;
-	const { thinkingLevelMap: _, ...bare } = plain;
 	expect(readSection("acme", lines)).toEqual([
 		{ ...rest, provider: "acme", compat: { thinkingLevelMap } },
+		{ ...plain, provider: "acme" },
 		{ ...bare, provider: "acme" },
 	]);
 });

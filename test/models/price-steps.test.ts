@@ -65,7 +65,7 @@ test("the host is asked for the money of the step before the request is sent", a
 	await agent.event("agent_settled");
 });
 
-test("hosts see the steps of a model", async () => {
+test("hosts see the steps of a model, and how long its prompts are cached", async () => {
 	start();
 	agent.send({ id: "1", type: "get_available_models" });
 	const { models } = (await agent.response("1")).data as { models: Model[] };
@@ -74,6 +74,7 @@ test("hosts see the steps of a model", async () => {
 		...{ input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125 },
 		tiers: [{ inputTokensAbove: 100_000, input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625 }],
 	});
+	expect(found?.promptCache).toEqual({ short: 300, long: 3600 });
 });
 
 test("a reply that its provider did not count is estimated at the step", () => {

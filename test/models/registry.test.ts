@@ -57,6 +57,7 @@ describe("what can be asked", () => {
 			contextWindow: 1000000,
 			maxTokens: 128000,
 			cost: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 },
+			promptCache: { short: 300, long: 3600 },
 			compat: { thinkingLevelMap: { xhigh: "xhigh", max: "max" } },
 		});
 	});

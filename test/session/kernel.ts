@@ -115,7 +115,7 @@ export function kernel({
 	const all: Controls = { interruptMode: "immediate", autoCompaction: true, autoRetry: true, ...controls };
 	const parts: KernelParts = { conversation, briefing, inbox, doors, controls: all, edges };
 	doors.set([writeAhead.policy, ...policies(parts)]);
-	const session = new Session({ ...parts, store, requests: new Requests(conversation, now), writeAhead, todos, expand });
+	const session = new Session({ ...parts, store, requests: new Requests(conversation, now, "short"), writeAhead, todos, expand });
 	const events: AgentEvent[] = [];
 	bus.observe((event) => void events.push(event));
 	return { ...parts, session, events, log, types: () => events.map(({ type }) => type) };

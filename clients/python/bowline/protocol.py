@@ -28,6 +28,7 @@ __all__ = [
     "SessionState",
     "ModelCostTiersItem",
     "ModelCost",
+    "ModelPromptCache",
     "ModelThinking",
     "Model",
     "TodoPhase",
@@ -546,6 +547,13 @@ class ModelCost(_ModelCost, total=False):
     unknown: bool
 
 
+class ModelPromptCache(TypedDict):
+    """Seconds for which the provider keeps the beginning of a request: usually, and when it is asked to keep it long."""
+
+    short: int
+    long: int
+
+
 class ModelThinking(TypedDict, total=False):
     minLevel: str
     maxLevel: str
@@ -570,6 +578,8 @@ class _Model(TypedDict):
 class Model(_Model, total=False):
     """A model that can be asked."""
 
+    # Seconds for which the provider keeps the beginning of a request: usually, and when it is asked to keep it long.
+    promptCache: ModelPromptCache
     # Extra request headers; secrets are never sent here.
     headers: Dict[str, str]
     compat: Dict[str, Any]

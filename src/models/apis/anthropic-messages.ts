@@ -1,6 +1,7 @@
 /** Anthropic Messages. */
 
 import type { ModelMessage, ToolDefinition } from "../../agent/contracts.ts";
+import { asksForLong } from "../../protocol/cache.ts";
 import type { Image, Text } from "../../protocol/content.ts";
 import type { AssistantMessage, ToolResultMessage } from "../../protocol/messages.ts";
 import type { Usage } from "../../protocol/model.ts";
@@ -53,8 +54,7 @@ type CacheMark = { cache_control: Json } | undefined;
 
 function cacheMark(call: Call): CacheMark {
 	if (call.retention === "none") return undefined;
-	const isLong = call.retention === "long" && URL.canParse(call.baseUrl) && new URL(call.baseUrl).hostname === "api.anthropic.com";
-	return { cache_control: { type: "ephemeral", ...(isLong ? { ttl: "1h" } : {}) } };
+	return { cache_control: { type: "ephemeral", ...(asksForLong(call, call.retention) ? { ttl: "1h" } : {}) } };
 }
 
 /** Puts the mark on the last object. */
