@@ -27,6 +27,8 @@ export interface Reading {
 	isExponent?: boolean;
 	/** Start-up and memory: any loss beyond the spread is a loss. */
 	isStrict?: boolean;
+	/** A count that is the same on every machine and in every round: one of them proves a difference. */
+	isExact?: boolean;
 	goal?: Goal;
 }
 

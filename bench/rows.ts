@@ -3,6 +3,7 @@
 import { acpRows } from "./acp-rows.ts";
 import { basicRows } from "./basic-rows.ts";
 import { checkpoints } from "./checkpoint-rows.ts";
+import { economyRows } from "./economy/rows.ts";
 import { enduranceRows } from "./endurance-rows.ts";
 import { worktree } from "./isolation-rows.ts";
 import { mcpRows } from "./mcp-rows.ts";
@@ -30,5 +31,6 @@ export const rows: Row[] = [
 	subagents,
 	worktree,
 	checkpoints,
+	...economyRows,
 	...enduranceRows,
 ];

@@ -13,7 +13,7 @@ export type Verdict = "better" | "same" | "unsure" | "WORSE";
 
 /** More than this, and a row is worse. */
 const tolerance = 0.03;
-/** Of start-up and memory. Less is below what clock ticks and pages can show. */
+/** Of start-up, memory and counts. Less is below what clock ticks and pages can show. */
 const strictTolerance = 0.005;
 /** Fewer have no spread to speak of. */
 const fewestPairs = 3;
@@ -41,8 +41,9 @@ function ratioOf(mine: number, other: number): number {
 	return mine === other ? 1 : mine / other;
 }
 
-export function verdictOf(ratio: Ratio, kind: { isRate?: boolean; isStrict?: boolean } = {}): Verdict {
+export function verdictOf(ratio: Ratio, kind: { isRate?: boolean; isStrict?: boolean; isExact?: boolean } = {}): Verdict {
 	const { median, low, high } = kind.isRate ? { median: 1 / ratio.median, low: 1 / ratio.high, high: 1 / ratio.low } : ratio;
+	if (kind.isExact) return median > 1 + strictTolerance ? "WORSE" : median < 1 - strictTolerance ? "better" : "same";
 	const allowed = 1 + (kind.isStrict ? strictTolerance : tolerance);
 	if (ratio.pairs < fewestPairs) return "unsure";
 	if (median > allowed) return low > 1 ? "WORSE" : kind.isStrict && median <= 1 + tolerance ? "same" : "unsure";

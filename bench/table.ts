@@ -47,10 +47,11 @@ export function printComparison(name: string, all: readonly Series[]): Verdict[]
 	return verdicts;
 }
 
-/** Three digits that mean something. */
+/** Three digits that mean something, and hundredths of a cent. */
 function figure(value: number, unit: string): string {
+	if (unit === "$") return `$${value.toFixed(4)}`;
 	const size = Math.abs(value);
-	const text = size >= 1000 ? Math.round(value).toLocaleString("en") : value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+	const text = size >= 1000 || Number.isInteger(value) ? Math.round(value).toLocaleString("en") : value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
 	return unit ? `${text} ${unit}` : text;
 }
 

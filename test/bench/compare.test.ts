@@ -57,6 +57,15 @@ describe("verdict", () => {
 	it("two rounds prove nothing", () => {
 		expect(verdictOf({ median: 2, low: 2, high: 2, pairs: 2 })).toBe("unsure");
 	});
+
+	it.each([
+		[1.01, {}, "WORSE"],
+		[1.004, {}, "same"],
+		[0.98, {}, "better"],
+		[0, { isRate: true }, "WORSE"],
+	])("one round of a count proves a difference: %d", (ratio, kind, expected) => {
+		expect(verdictOf({ median: ratio, low: ratio, high: ratio, pairs: 1 }, { ...kind, isExact: true })).toBe(expected);
+	});
 });
 
 it("the programs take turns, in alternating order, each in an empty folder", async () => {

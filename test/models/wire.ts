@@ -3,6 +3,8 @@
 export type ApiKind = "anthropic" | "chat" | "responses" | "google";
 
 export interface Reply {
+	/** What it thinks first. In the format of Anthropic alone, as is the use of a cache. */
+	thinking?: string;
 	/** Pieces of text, a delta each. */
 	text?: readonly string[];
 	/** A tool call, its arguments in pieces. */
@@ -13,6 +15,8 @@ export interface Reply {
 	isCut?: boolean;
 	/** The cost of the request. */
 	inputTokens?: number;
+	cacheReadTokens?: number;
+	cacheWriteTokens?: number;
 }
 
 interface Call {
@@ -33,12 +37,20 @@ export function spoken(api: ApiKind, reply: Reply): string {
 
 const speakers: Record<ApiKind, (reply: Reply) => string> = {
 	anthropic(reply) {
-		const { text = [], isCut, inputTokens = 5 } = reply;
+		const { thinking, text = [], isCut, inputTokens = 5, cacheReadTokens, cacheWriteTokens } = reply;
 		const calls = callsOf(reply);
-		const parts = [
-			event("message_start", { message: { id: "msg_1", role: "assistant", content: [], usage: { input_tokens: inputTokens, output_tokens: 1 } } }),
-		];
+		const cache = { cache_read_input_tokens: cacheReadTokens, cache_creation_input_tokens: cacheWriteTokens };
+		const usage = { input_tokens: inputTokens, ...cache, output_tokens: 1 };
+		const parts = [event("message_start", { message: { id: "msg_1", role: "assistant", content: [], usage } })];
 		let index = 0;
+		if (thinking !== undefined) {
+			parts.push(event("content_block_start", { index, content_block: { type: "thinking", thinking: "", signature: "" } }));
+			parts.push(event("content_block_delta", { index, delta: { type: "thinking_delta", thinking } }));
+			const signature = Buffer.from(thinking).toString("base64");
+			parts.push(event("content_block_delta", { index, delta: { type: "signature_delta", signature } }));
+			parts.push(event("content_block_stop", { index }));
+			index += 1;
+		}
 		if (text.length) {
 			parts.push(event("content_block_start", { index, content_block: { type: "text", text: "" } }));
 			for (const piece of text) parts.push(event("content_block_delta", { index, delta: { type: "text_delta", text: piece } }));

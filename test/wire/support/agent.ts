@@ -12,7 +12,7 @@ export class Agent extends Driver {
 
 	constructor(options?: AgentOptions) {
 		super(options);
-		this.child = spawn(process.execPath, [program, ...this.args], { cwd: this.cwd, env: this.env });
+		this.child = spawn(process.execPath, [options?.program ?? program, ...this.args], { cwd: this.cwd, env: this.env });
 		this.child.stdout.on("data", (chunk: Buffer) => this.receive(chunk));
 		this.child.stderr.on("data", (chunk: Buffer) => this.receiveStderr(String(chunk)));
 		this.child.stdin.on("error", () => undefined);

@@ -15,6 +15,8 @@ export interface AgentOptions {
 	cwd?: string;
 	/** The folder is a git repository, with all files committed. */
 	isRepository?: boolean;
+	/** In place of the built program of this repository. */
+	program?: string;
 	/** How long a frame may take to come; less than the test may take. */
 	patienceMs?: number;
 }
