@@ -23,7 +23,7 @@ const failing = [400, 1500, 2900];
 
 const lines = (count: number, line: (number: number) => string) => Array.from({ length: count }, (_, index) => line(index + 1)).join("");
 
-/** Bytes that look random, and are the same everywhere. */
+/** Returns bytes that look random and are the same everywhere. */
 function noise(length: number): Buffer {
 	const bytes = Buffer.alloc(length);
 	for (let at = 0, state = 1; at < length; at++) {

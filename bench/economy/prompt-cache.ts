@@ -77,7 +77,7 @@ export class PromptCache {
 		return { blocks, fixed, marked, read, written, plain, usd };
 	}
 
-	/** What happens when nothing is asked for longer than the lifetime. */
+	/** Forgets everything, as a provider does when nothing is asked for longer than the lifetime. */
 	forget(): void {
 		this.#kept.clear();
 	}
@@ -105,7 +105,7 @@ export class PromptCache {
 
 export const partsOf = (content: string | Part[]): Part[] => (typeof content === "string" ? [{ type: "text", text: content }] : content);
 
-/** A tool result may have the mark on what is in it. */
+/** Returns whether a part has a mark. A tool result may have it on what is in it. */
 function isMarked({ cache_control, content }: Partial<Part>): boolean {
 	return cache_control !== undefined || (Array.isArray(content) && content.some(isMarked));
 }

@@ -82,7 +82,7 @@ export class Recorder {
 		this.#replies = [];
 	}
 
-	/** The requests of a step; those of the session alone, unless others are meant. */
+	/** Returns the requests of a step: those of the session alone, unless others are meant. */
 	of(step: string, asker: Asker = "session"): Recorded[] {
 		return this.recorded.filter((one) => one.step === step && one.asker === asker);
 	}

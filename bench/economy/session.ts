@@ -6,23 +6,26 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Reply } from "../../test/models/wire.ts";
 import { ask, Place, prompt } from "./place.ts";
-import type { Asked } from "./prompt-cache.ts";
+import { type Asked, partsOf } from "./prompt-cache.ts";
 import { type Played, Recorder } from "./recorder.ts";
 import { TokenCounter } from "./tokens.ts";
 
-/** The steps, and which of them have to lose what was cached: in so many requests, and for this reason. */
-export const steps: Readonly<Record<string, { breaks: number; why?: string }>> = {
-	work: { breaks: 0 },
-	plan: { breaks: 0 },
-	"thinking level": { breaks: 1, why: "another level voids the messages" },
-	"late MCP server": { breaks: 1, why: "its tools come before everything else" },
-	subagent: { breaks: 0 },
-	"twelve calls": { breaks: 0 },
-	after: { breaks: 0 },
-	resume: { breaks: 0 },
-	fork: { breaks: 0 },
-	compaction: { breaks: 0 },
-	"after compaction": { breaks: 1, why: "a summary takes the place of messages" },
+/** The steps, and how many requests of each have to lose what was cached. */
+export const steps: Readonly<Record<string, number>> = {
+	work: 0,
+	plan: 0,
+	// Another level voids the messages.
+	"thinking level": 1,
+	// Its tools come before everything else.
+	"late MCP server": 1,
+	subagent: 0,
+	"twelve calls": 0,
+	after: 0,
+	resume: 0,
+	fork: 0,
+	compaction: 0,
+	// A summary takes the place of messages.
+	"after compaction": 1,
 };
 
 const codeLine = (file: number, line: number) => `export function f${file}_${line}(a, b) { return a * ${line} + b - ${file}; } // step ${line}\n`;
@@ -79,11 +82,20 @@ export async function playSession({ folder, program, server }: SessionOptions): 
 	try {
 		await play(recorder, place, gate);
 		recorder.end();
+		recorder.problems.push(...failedCalls(recorder));
 	} finally {
 		await place.close();
 		await recorder.stop();
 	}
 	return recorder;
+}
+
+/** Returns what tools refused: a call that a tool does not take any more makes the figures worthless. */
+function failedCalls({ recorded }: Recorder): string[] {
+	return recorded.flatMap(({ step, request }) => {
+		const last = partsOf(request.messages.at(-1)?.content ?? "");
+		return last.filter(({ is_error }) => is_error === true).map(({ content }) => `${step}: a call failed: ${JSON.stringify(content)}`);
+	});
 }
 
 async function play(recorder: Recorder, place: Place, gate: string): Promise<void> {

@@ -175,7 +175,7 @@ class Reader {
 		return { fields, headers: strings(entry.headers), ...(compat ? { compat } : {}) };
 	}
 
-	/** The prices of long requests. A step that says nothing about where it begins is left out. */
+	/** Reads the prices of long requests. A step that does not say where it begins is left out. */
 	#tiers(where: string, value: unknown): Pick<Model["cost"], "tiers"> {
 		if (value === undefined) return {};
 		const tiers = (Array.isArray(value) ? value : [undefined]).flatMap((one) => {

@@ -52,7 +52,7 @@ describe("the scripted session", () => {
 		expectAbout(sum("plain"), 1010);
 	});
 
-	test.each(Object.entries(steps))("%s: what was cached is found, but where it cannot be", (step, { breaks }) => {
+	test.each(Object.entries(steps))("%s: what was cached is found, but where it cannot be", (step, breaks) => {
 		const broken = recorder.of(step).filter(({ lost }) => lost > unnoticed);
 		expect(broken.map(({ cause, lost }) => `${lost} tokens, ${cause}`)).toHaveLength(breaks);
 	});
