@@ -75,6 +75,12 @@ export const subcommands: Record<string, Subcommand> = {
 		flags: ["json", "session-dir", ...surroundings],
 		run: async (_, options) => (await import("./commands/sessions.ts")).listSessions(options),
 	},
+	cost: {
+		usage: "<session>",
+		doc: "What a session cost, prompt by prompt, and where the cache was lost",
+		flags: ["json", "session-dir", ...surroundings],
+		run: async (words, options) => (await import("./commands/cost.ts")).costCommand(words, options),
+	},
 	chat: {
 		usage: "[flags]",
 		doc: "Talk to an agent in this terminal",
@@ -179,7 +185,7 @@ export const subcommands: Record<string, Subcommand> = {
 };
 
 /** The answer to `--json` where nothing prints it. */
-export const jsonText = "--json is for bowline models, sessions, config, doctor and export. Events as JSON lines: bowline -p --mode json.";
+export const jsonText = "--json is for bowline models, sessions, cost, config, doctor and export. Events as JSON lines: bowline -p --mode json.";
 
 export function unknownCommandText(word: string): string {
 	const meant = didYouMean(word, [...Object.keys(subcommands), "rpc"], (name) => (name === "rpc" ? "bowline --mode rpc" : `bowline ${name}`));

@@ -111,7 +111,7 @@ export const flags = {
 	log: { value: "file", doc: "bowline acp: write every line to this file, with its direction and time" },
 	acp: { doc: "bowline doctor: also drive bowline acp as an editor does" },
 	"list-models": { value: "search", without: "list-models", doc: "The same as bowline models [search]" },
-	json: { doc: "Print JSON: of bowline models, sessions, config, doctor and export" },
+	json: { doc: "Print JSON: of bowline models, sessions, cost, config, doctor and export" },
 	help: { short: "h", doc: "This text" },
 	version: { short: "v", doc: "The version" },
 	"no-title": { hidden: true, doc: "No effect: titles are never made up" },

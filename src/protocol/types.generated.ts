@@ -604,6 +604,29 @@ export type InterruptMode = "immediate" | "wait";
 
 export type QueueMode = "all" | "one-at-a-time";
 
+/** What requests should have found in the provider's cache, and what they did, over the whole session. Absent without requests that mark what the provider shall keep. */
+export interface CacheUse {
+	/** Those that mark something. */
+	requests: number;
+	/** By what the requests before had in all, within the lifetime of the cache. */
+	predictedReadTokens: number;
+	/** As the provider counted. */
+	reportedReadTokens: number;
+	breaks: CacheBreak[];
+}
+
+/** A part of a request that the provider had kept and had to read again. */
+export interface CacheBreak {
+	/** Unix time in milliseconds. */
+	at: number;
+	/** Where the lost part begins. A request is tools, system prompt, messages. */
+	segment: "tools" | "system" | "messages";
+	/** What changed, or why nothing was found, for a person. */
+	cause: string;
+	/** What it cost more than to read it from the cache. Absent where the price is not known. */
+	costUsd?: number;
+}
+
 /** How full the context window is. `null` until the first reply after a compaction. */
 export interface ContextUsage {
 	tokens: number | null;
@@ -631,6 +654,7 @@ export interface SessionStats {
 	cost: number;
 	premiumRequests?: number;
 	contextUsage?: ContextUsage;
+	cache?: CacheUse;
 	/** The ceilings that are set. Absent without any. */
 	budget?: BudgetCeiling[];
 }

@@ -2,6 +2,7 @@
 import { CommandError } from "../lib/command-error.ts";
 import type { SessionStats } from "../protocol/commands/session.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
+import { cacheUseOf } from "../transcript/cache-use.ts";
 import type { Entry } from "../transcript/entries.ts";
 import { messageOf } from "../transcript/projection.ts";
 import { contextTokens, countMessages, totalsOf } from "../transcript/stats.ts";
@@ -37,6 +38,8 @@ export function treeOfSession({ transcript }: Session): { tree: TreeNode[]; leaf
 export function statsOf(session: Session): SessionStats {
 	const { sessionId, file, entries } = session.transcript;
 	const contextUsage = contextUsageOf(session);
+	const { model } = session.choice;
+	const cache = cacheUseOf(entries, model ? [model] : []);
 	return {
 		sessionFile: file,
 		sessionId,
@@ -44,6 +47,7 @@ export function statsOf(session: Session): SessionStats {
 		...totalsOf(entries),
 		premiumRequests: 0,
 		...(contextUsage ? { contextUsage } : {}),
+		...(cache ? { cache } : {}),
 	};
 }
 

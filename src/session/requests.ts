@@ -119,7 +119,7 @@ function changeBetween(before: ModelRequest, after: ModelRequest): Change | unde
 	if (toolCause !== undefined) return { segment: "tools", cause: toolCause, share: 1 };
 	const fixed = lengthOf(before.tools) + before.systemPrompt.length;
 	if (before.systemPrompt !== after.systemPrompt) {
-		const cause = `the system prompt changed: ${changedLine(before.systemPrompt, after.systemPrompt)}`;
+		const cause = `the system prompt changed: ${changedLine(before.systemPrompt, after.systemPrompt)}; keep instructions and extensions as they are until the session ends`;
 		return { segment: "system", cause, share: 1 - lengthOf(before.tools) / (fixed + lengthOf(before.messages)) };
 	}
 	const from = (index: number, cause: string): Change => {
@@ -127,7 +127,7 @@ function changeBetween(before: ModelRequest, after: ModelRequest): Change | unde
 		return { segment: "messages", cause, share };
 	};
 	if (before.model.reasoning && before.thinkingLevel !== after.thinkingLevel)
-		return from(0, `the thinking level changed from ${before.thinkingLevel} to ${after.thinkingLevel}`);
+		return from(0, `the thinking level changed from ${before.thinkingLevel} to ${after.thinkingLevel}; choose it before the first prompt`);
 	// Models that think are not told which tool to call.
 	const told = ({ model, thinkingLevel, toolChoice }: ModelRequest) => (model.reasoning && thinkingLevel !== "off" ? undefined : toolChoice);
 	if (told(before) !== told(after)) return from(0, `the model was told to call ${told(before) ?? told(after)} in one request and not in the next`);
@@ -135,7 +135,7 @@ function changeBetween(before: ModelRequest, after: ModelRequest): Change | unde
 	const kept = new Set(after.messages);
 	const isReplaced = before.messages.slice(first + 1).some((message) => kept.has(message));
 	// Otherwise the conversation goes on from an earlier message, which costs nothing.
-	return isReplaced ? from(first, `message ${first + 1} of the conversation changed`) : undefined;
+	return isReplaced ? from(first, `message ${first + 1} of the conversation changed; an extension or an edit replaced what was said`) : undefined;
 }
 
 /** The number of messages that two lists begin with in common. */
@@ -158,6 +158,8 @@ function toolsCause(before: readonly ToolDefinition[], after: readonly ToolDefin
 	const changed = [...new Set([...missing(after, before), ...missing(before, after)])];
 	const servers = new Set(changed.map((name) => /^mcp__(.+?)__/.exec(name)?.[1]));
 	const [server] = servers;
+	if (changed.join() === "submit_result" && after.length > before.length)
+		return "the first outputSchema added the tool submit_result; ask for a value with the first prompt";
 	if (servers.size === 1 && server !== undefined) return `MCP server ${JSON.stringify(server)} changed its tools`;
 	return changed.length === 0
 		? "the order of the tools changed"

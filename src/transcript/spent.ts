@@ -5,7 +5,7 @@ import type { BudgetReason } from "../protocol/budget.ts";
 import { lostResultText } from "../protocol/texts.ts";
 import type { Entry } from "./entries.ts";
 import { entryOf } from "./parse.ts";
-import { subagentUsages, type UsageCounts, usagesOf } from "./stats.ts";
+import { amount, subagentUsages, type UsageCounts, usagesOf } from "./stats.ts";
 
 export type Spent = Record<BudgetReason, number>;
 
@@ -84,9 +84,6 @@ function sumOf(usages: readonly UsageCounts[]): Sum {
 	}
 	return sum;
 }
-
-/** User-defined providers and other programs may have noted down odd counts. */
-const amount = (given: unknown) => (typeof given === "number" && given > 0 && Number.isFinite(given) ? given : 0);
 
 function taskDetails(entry: Entry): { toolCalls?: number; results?: unknown[] }[] {
 	if (entry.type !== "message" || entry.message?.role !== "toolResult" || entry.message.toolName !== "task") return [];

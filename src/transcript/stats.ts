@@ -35,15 +35,18 @@ export function totalsOf(entries: readonly Entry[]): Totals {
 	let cost = 0;
 	for (const usage of entries.flatMap((entry) => [...usagesOf(entry), ...subagentUsages(entry)])) {
 		for (const name of ["input", "output", "cacheRead", "cacheWrite"] as const) {
-			tokens[name] += usage[name] ?? 0;
-			tokens.total += usage[name] ?? 0;
+			tokens[name] += amount(usage[name]);
+			tokens.total += amount(usage[name]);
 		}
-		cost += usage.cost?.total ?? 0;
+		cost += amount(usage.cost?.total);
 	}
 	return { tokens, cost };
 }
 
 export type UsageCounts = Partial<Usage>;
+
+/** User-defined providers and other programs may have noted down odd counts. */
+export const amount = (given: unknown) => (typeof given === "number" && given > 0 && Number.isFinite(given) ? given : 0);
 
 /** Returns what the session itself used for an entry. */
 export function usagesOf(entry: Entry): UsageCounts[] {

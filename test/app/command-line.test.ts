@@ -166,7 +166,9 @@ describe("--json", () => {
 
 	test.each([["--mode", "rpc"], ["-p", "hi"], ["demo"]])("is refused where nothing prints it: %s", (...args) => {
 		const { stderr, stdout } = run(...args, "--json");
-		expect(stderr).toBe("Error: --json is for bowline models, sessions, config, doctor and export. Events as JSON lines: bowline -p --mode json.\n");
+		expect(stderr).toBe(
+			"Error: --json is for bowline models, sessions, cost, config, doctor and export. Events as JSON lines: bowline -p --mode json.\n",
+		);
 		expect(stdout).toBe("");
 	});
 });

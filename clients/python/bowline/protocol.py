@@ -65,6 +65,8 @@ __all__ = [
     "ForkPoint",
     "SessionStatsTokens",
     "SessionStats",
+    "CacheUse",
+    "CacheBreak",
     "BudgetCeiling",
     "CheckpointInfo",
     "FileChange",
@@ -1003,8 +1005,37 @@ class SessionStats(_SessionStats, total=False):
     sessionFile: str
     premiumRequests: int
     contextUsage: ContextUsage
+    cache: CacheUse
     # The ceilings that are set. Absent without any.
     budget: List[BudgetCeiling]
+
+
+class CacheUse(TypedDict):
+    """What requests should have found in the provider's cache, and what they did, over the whole session. Absent without requests that mark what the provider shall keep."""
+
+    # Those that mark something.
+    requests: int
+    # By what the requests before had in all, within the lifetime of the cache.
+    predictedReadTokens: int
+    # As the provider counted.
+    reportedReadTokens: int
+    breaks: List[CacheBreak]
+
+
+class _CacheBreak(TypedDict):
+    # Unix time in milliseconds.
+    at: int
+    # Where the lost part begins. A request is tools, system prompt, messages.
+    segment: Literal["tools", "system", "messages"]
+    # What changed, or why nothing was found, for a person.
+    cause: str
+
+
+class CacheBreak(_CacheBreak, total=False):
+    """A part of a request that the provider had kept and had to read again."""
+
+    # What it cost more than to read it from the cache. Absent where the price is not known.
+    costUsd: float
 
 
 class BudgetCeiling(TypedDict):

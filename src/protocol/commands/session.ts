@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { BudgetCeiling } from "../budget.ts";
-import { ack, command, flag, integer, jsonObject, list, number, optional, orNull, shape, text } from "../define.ts";
+import { ack, command, flag, integer, jsonObject, list, number, optional, orNull, shape, text, words } from "../define.ts";
 import { samples } from "../examples.ts";
 import { AgentMessage } from "../messages.ts";
 
@@ -11,6 +11,25 @@ export const ContextUsage = shape("ContextUsage", "How full the context window i
 	contextWindow: integer(),
 	percent: orNull(number()),
 });
+
+const CacheBreak = shape("CacheBreak", "A part of a request that the provider had kept and had to read again.", {
+	at: integer({ description: "Unix time in milliseconds." }),
+	segment: { ...words("tools", "system", "messages"), description: "Where the lost part begins. A request is tools, system prompt, messages." },
+	cause: text({ description: "What changed, or why nothing was found, for a person." }),
+	costUsd: optional(number({ description: "What it cost more than to read it from the cache. Absent where the price is not known." })),
+});
+
+export const CacheUse = shape(
+	"CacheUse",
+	"What requests should have found in the provider's cache, and what they did, over the whole session. Absent without requests that mark what the provider shall keep.",
+	{
+		requests: integer({ description: "Those that mark something." }),
+		predictedReadTokens: integer({ description: "By what the requests before had in all, within the lifetime of the cache." }),
+		reportedReadTokens: integer({ description: "As the provider counted." }),
+		breaks: list(CacheBreak),
+	},
+);
+export type CacheUse = Static<typeof CacheUse>;
 
 export const SessionStats = shape("SessionStats", "Counts over the current context; tokens and cost over the whole session.", {
 	sessionFile: optional(text()),
@@ -24,6 +43,7 @@ export const SessionStats = shape("SessionStats", "Counts over the current conte
 	cost: number({ description: "USD" }),
 	premiumRequests: optional(integer()),
 	contextUsage: optional(ContextUsage),
+	cache: optional(CacheUse),
 	budget: optional({ ...list(BudgetCeiling), description: "The ceilings that are set. Absent without any." }),
 });
 export type SessionStats = Static<typeof SessionStats>;
