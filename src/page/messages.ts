@@ -1,4 +1,5 @@
 /** One item of the conversation. */
+import { cacheBreak } from "../protocol/cache.ts";
 import { approvalLine } from "./approvals.ts";
 import { button, type Child, h, icon } from "./dom.ts";
 import { type Item, kindOf } from "./items.ts";
@@ -49,6 +50,7 @@ function drawEntry(pen: Pen, item: Item): Child[] {
 		case "ttsr_injection":
 			return note(pen, node, "Rules injected", listOf(entry.injectedRules).map(textOf).join(", "));
 		default:
+			if (type === "custom" && entry.customType === cacheBreak) return note(pen, node, `Cache lost: ${textOf(fieldsOf(entry.data).cause)}`, "");
 			if (type === "custom" && entry.customType === "permission") return approvalNote(pen, node, fieldsOf(entry.data));
 			return dataNote(pen, node, textOf(entry.customType) || type || "unknown", entry.data ?? entry);
 	}

@@ -16,6 +16,7 @@ import { RunTable, runDot, runWord, WorkerTable } from "./fleet.ts";
 import { type Action, Keyboard, keyMap } from "./keyboard.ts";
 import { type Answer, type Frame, Link, type LinkState } from "./link.ts";
 import { codeInAddress, loginView } from "./login.ts";
+import { cacheFactsOf } from "./meter.ts";
 import { agreed, asked, help, type NewSession, newSession, shown } from "./modal.ts";
 import { SessionModel } from "./model.ts";
 import { type Facts, Panels } from "./panels.ts";
@@ -1059,6 +1060,7 @@ function factsOf(state: Answer, stats: Answer): Facts {
 	const loosened = listOf(fieldsOf(safety).loosened).map(textOf);
 	const { tokens, cost, contextUsage, budget } = fieldsOf(stats.data);
 	const context = fieldsOf(contextUsage);
+	const cache = cacheFactsOf(fieldsOf(stats.data));
 	const walls = textOf(fieldsOf(sandbox).mode);
 	return {
 		...(numberOf(context.contextWindow) && {
@@ -1075,6 +1077,7 @@ function factsOf(state: Answer, stats: Answer): Facts {
 			return { name, text, used: numberOf(used), limit: numberOf(limit), warnAt: numberOf(warnAtRatio) };
 		}),
 		...(stats.success && { stats: { tokens: numberOf(fieldsOf(tokens).total), cost: numberOf(cost) } }),
+		...(cache && { cache }),
 	};
 }
 

@@ -6,6 +6,7 @@ import { KeyedList } from "../../page/list.ts";
 import { duration, money, shortNumber } from "../../page/stats.ts";
 import { endOf, type Node, pathTo } from "../../page/tree.ts";
 import { type Fields, fieldsOf, numberOf, oneLine, plainText, textOf } from "../../page/values.ts";
+import { type CacheFacts, CacheMeter, meter } from "./meter.ts";
 import type { SessionModel } from "./model.ts";
 import { stateWord } from "./session-list.ts";
 import type { Check, SubagentView } from "./subagent-board.ts";
@@ -21,6 +22,7 @@ export interface Facts {
 	safety?: string;
 	stats?: { tokens: number; cost: number };
 	ceilings?: Ceiling[];
+	cache?: CacheFacts;
 }
 
 export interface Ceiling {
@@ -52,6 +54,8 @@ export class Panels {
 	#todo = panel("Todo");
 	#agents = panel("Subagents");
 	#budget = panel("Budget");
+	#used = h("div");
+	#cache = new CacheMeter();
 	#branches = panel("Branches");
 	#elapsed = h("dd");
 	#speed = h("dd");
@@ -89,6 +93,7 @@ export class Panels {
 					),
 				),
 		});
+		this.#budget.body.append(this.#used, this.#cache.element);
 		this.#agents.body.append(this.#agentRows.element);
 		this.#asks.body.append(this.#askRows.element);
 		this.#branches.body.append(this.#readAll, this.#branchRows.element);
@@ -184,13 +189,14 @@ export class Panels {
 		);
 	}
 
-	#drawBudget(model: SessionModel, { ceilings, stats }: Facts): void {
+	#drawBudget(model: SessionModel, { ceilings, stats, cache }: Facts): void {
 		const { budget } = model.live;
 		const tokens = stats?.tokens ?? model.session.usage.totalTokens;
 		const cost = stats?.cost ?? model.session.usage.costUsd;
 		const used = [tokens ? `${shortNumber(tokens)} tokens` : "", cost ? money(cost) : ""].filter(Boolean).join(" · ");
 		this.#budget.element.hidden = used === "" && !ceilings?.length;
-		this.#budget.body.replaceChildren(
+		this.#cache.show(cache);
+		this.#used.replaceChildren(
 			...present([
 				h("p", { class: "said" }, used || "Nothing used yet"),
 				...(ceilings ?? []).map(({ name, used: value, limit, warnAt, text }) =>
@@ -327,20 +333,6 @@ function rows(list: readonly (readonly [string, string | HTMLElement])[]): HTMLE
 
 const present = (children: Child[]): Node_[] => children.filter((child): child is Node_ => Boolean(child));
 type Node_ = Exclude<Child, undefined | false>;
-
-function meter(name: string, ratio: number, warnAt: number, text: string): HTMLElement {
-	const share = Math.max(0, Math.min(1, ratio));
-	const fill = h("span", { class: "meter-fill" });
-	fill.style.width = `${share * 100}%`;
-	const level = ratio >= 1 ? "over" : ratio >= warnAt ? "near" : "";
-	const word = level === "over" ? " · reached" : level === "near" ? " · near the end" : "";
-	return h(
-		"div",
-		{ class: `meter ${level}` },
-		h("div", { class: "meter-text" }, h("span", {}, name), h("span", {}, `${text}${word}`)),
-		h("div", { class: "meter-bar", role: "img", "aria-label": `${name}: ${Math.round(share * 100)} percent` }, fill),
-	);
-}
 
 const todoMarks = { pending: "○", in_progress: "◐", completed: "●", abandoned: "×" };
 const todoWords = { pending: "open", in_progress: "in progress", completed: "done", abandoned: "given up" };

@@ -137,4 +137,70 @@ describeUnless(!browserPath && "chromium is not installed")("parts of the page",
 		expect(await sideways(own)).toBe(0);
 		expect(own.trouble).toEqual([]);
 	});
+
+	test("the share that came from the provider's cache, and by keyboard what lost it, on a phone and in dark colours", { timeout: slow }, async () => {
+		const server = await serve({ replies: [{ text: "Awake.", times: "always" }] });
+		const counted = (id: string, parentId: string, counts: object) => {
+			const usage = { input: 0, output: 10, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { total: 0.01 }, ...counts };
+			const entry = reply(id, parentId, "Counted.");
+			return { ...entry, message: { ...entry.message, api: "anthropic-messages", usage } };
+		};
+		const data = { segment: "tools", cause: 'MCP server "<b>issues</b>" changed its tools', lostTokens: 10_000, costUsd: 0.0345 };
+		const id = await stored(
+			server,
+			[
+				user("a", null, "The first question"),
+				counted("b", "a", { cacheWrite: 10_000 }),
+				{ type: "custom", id: "c", parentId: "b", ...time, customType: "bowline.cache", data },
+				counted("d", "c", { cacheWrite: 11_000 }),
+				counted("e", "d", { cacheRead: 11_000, cacheWrite: 8000 }),
+			],
+			"cache.jsonl",
+		);
+		const own = await tab(server, { viewport: { width: 390, height: 800 }, colorScheme: "dark" });
+		const { page } = own;
+		await openSession(own, id);
+		await send(own, "Wake up");
+		await says(own, ".log .slice", "Awake.");
+		await isIdle(own);
+		await says(own, ".log .note", 'Cache lost: MCP server "<b>issues</b>" changed its tools');
+		await page.click(".right-toggle");
+		await page.waitForSelector(".show-right");
+		await says(own, ".cache .meter", "From the cache");
+		expect(await page.textContent(".cache .meter")).toMatch(/27 % of 4\d(\.\d)?k input/);
+		expect(await page.textContent(".cache summary")).toBe("Lost once · $0.0345 more");
+		expect(await page.isVisible(".cache li")).toBe(false);
+		await page.focus(".cache summary");
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(".cache li", { state: "visible" });
+		const said = await page.textContent(".cache details");
+		expect(said).toContain('MCP server "<b>issues</b>" changed its tools');
+		expect(said).toContain("from the tools on · $0.0345");
+		expect(said).toContain("11k tokens predicted, 11k found.");
+		expect(await sideways(own)).toBe(0);
+		expect(await findings(own)).toEqual([]);
+		await page.emulateMedia({ colorScheme: "light" });
+		expect(await findings(own)).toEqual([]);
+
+		// New figures leave open what was unfolded.
+		await page.keyboard.press("Escape");
+		await page.waitForFunction(() => !document.body.classList.contains("show-right"));
+		await send(own, "Go on");
+		await page.waitForFunction(
+			() => document.querySelector(".panel.budget .said")?.textContent !== "" && document.querySelectorAll(".item.prompt").length === 3,
+		);
+		await isIdle(own);
+		expect(await page.$eval(".cache details", (details) => (details as HTMLDetailsElement).open)).toBe(true);
+		expect(own.trouble).toEqual([]);
+
+		// A session whose provider keeps nothing shows nothing of it.
+		const other = await server.create();
+		await openSession(own, other.id);
+		await send(own, "Hello");
+		await says(own, ".log .slice", "Awake.");
+		await isIdle(own);
+		await page.click(".right-toggle");
+		await page.waitForSelector(".panel.budget .said:has-text('tokens')");
+		expect(await page.isVisible(".cache")).toBe(false);
+	});
 });
