@@ -45,7 +45,8 @@ export function cacheUseOf(entries: readonly Entry[], models: readonly Priced[] 
 	const places = new Map<string, Place>();
 	/** When each model was asked last, on whatever branch: that keeps what the branches have in common. */
 	const asked = new Map<string, number>();
-	const shown = shownRates(entries);
+	/** Read when something was lost. */
+	let shown: ReturnType<typeof shownRates> | undefined;
 	for (const entry of entries) {
 		const place = (entry.parentId && places.get(entry.parentId)) || start;
 		places.set(entry.id, after(entry, place));
@@ -93,13 +94,14 @@ export function cacheUseOf(entries: readonly Entry[], models: readonly Priced[] 
 	/** Returns what it costs more to write tokens than to read them, in USD; undefined where no price is known. */
 	function extraCost(tokens: number, { provider, model, usage }: AssistantMessage): number | undefined {
 		const listed = models.find((each) => each.provider === provider && each.id === model && !each.cost.unknown);
+		shown ??= shownRates(entries);
 		const { input = 0, cacheRead, cacheWrite = 0 } = listed ? pricesOf(listed, usage) : (shown.get(keyOf(provider, model)) ?? {});
 		const written = Math.max(input, cacheWrite);
 		return cacheRead === undefined || (!listed && written === 0) ? undefined : (tokens * Math.max(0, written - cacheRead)) / 1e6;
 	}
 }
 
-const keyOf = (provider: string, model: string) => JSON.stringify([provider, model]);
+const keyOf = (provider: string, model: string) => `${provider}\n${model}`;
 
 /** With BOWLINE_CACHE_RETENTION=long. */
 const longLifetimeMs = 60 * 60 * 1000;

@@ -88,6 +88,21 @@ describe("a session with a provider that keeps what requests mark", () => {
 		);
 	});
 
+	test("the first prompt that asks for a value says that it cost the cache", async () => {
+		const submit = { name: "submit_result", arguments: ['{"result":{"data":{}}}'] };
+		const provider = cachingProvider(({ tools = [] }) =>
+			tools.some(({ name }) => name === "submit_result") ? { call: submit } : { text: ["Done."] },
+		);
+		server.answer(provider.answer);
+		const agent = start();
+		await ask(agent, "one");
+		await ask(agent, "two", { outputSchema: { type: "object" } });
+		const { cache } = await statsOf(agent);
+		const cause = "the first outputSchema added the tool submit_result; ask for a value with the first prompt";
+		expect(cache).toMatchObject({ requests: 2, predictedReadTokens: 0, breaks: [{ segment: "tools", cause }] });
+		await end(agent);
+	});
+
 	test("nothing of it is in the answers of dialect strict, nor where no request marks anything", async () => {
 		server.answer(cachingProvider(() => ({ text: ["Done."] })).answer);
 		const strict = start("--dialect", "strict");
