@@ -37,8 +37,8 @@ interface Place {
 const start: Place = { kept: new Map(), noted: [] };
 
 /**
- * Returns the use of the cache over all branches, or undefined without a request that marks what is to be kept. Models that are given have these
- * prices, others those that their own replies show.
+ * Returns the use of the cache over all branches, or undefined without a request that marks what is to be kept. `models` have the prices that
+ * replies do not show.
  */
 export function cacheUseOf(entries: readonly Entry[], models: readonly Priced[] = []): CacheUse | undefined {
 	const use: CacheUse = { requests: 0, predictedReadTokens: 0, reportedReadTokens: 0, breaks: [] };
@@ -91,13 +91,17 @@ export function cacheUseOf(entries: readonly Entry[], models: readonly Priced[] 
 		return { kept, noted: [] };
 	}
 
-	/** Returns what it costs more to write tokens than to read them, in USD; undefined where no price is known. */
-	function extraCost(tokens: number, { provider, model, usage }: AssistantMessage): number | undefined {
-		const listed = models.find((each) => each.provider === provider && each.id === model && !each.cost.unknown);
+	/** Returns what it cost more to write tokens than to find them, in USD; undefined where no price is known. */
+	function extraCost(tokens: number, reply: AssistantMessage): number | undefined {
+		const { provider, model, usage } = reply;
+		const found = models.find((each) => each.provider === provider && each.id === model && !each.cost.unknown);
+		const listed = found && pricesOf(found, usage);
+		// What the reply shows was paid: by the step of its size, and for as long as its cache was to be kept.
+		const paid = ratesOf(reply);
+		const written = dearest(paid) || dearest(listed ?? {});
 		shown ??= shownRates(entries);
-		const { input = 0, cacheRead, cacheWrite = 0 } = listed ? pricesOf(listed, usage) : (shown.get(keyOf(provider, model)) ?? {});
-		const written = Math.max(input, cacheWrite);
-		return cacheRead === undefined || (!listed && written === 0) ? undefined : (tokens * Math.max(0, written - cacheRead)) / 1e6;
+		const read = paid.cacheRead ?? listed?.cacheRead ?? shown.get(keyOf(provider, model))?.cacheRead;
+		return read === undefined || (!listed && written === 0) ? undefined : (tokens * Math.max(0, written - read)) / 1e6;
 	}
 }
 
@@ -143,21 +147,29 @@ function timeOf(entry: Entry, { timestamp }: AssistantMessage): number {
 	return amount(timestamp) || amount(Date.parse(entry.timestamp));
 }
 
+/** USD per million tokens. */
 type Rates = Partial<Record<"input" | "cacheRead" | "cacheWrite", number>>;
 
-/** Returns USD per million tokens as replies show them, by model. */
+const dearest = ({ input = 0, cacheWrite = 0 }: Rates) => Math.max(input, cacheWrite);
+
+/** Returns what a reply paid. */
+function ratesOf({ usage }: AssistantMessage): Rates {
+	const rates: Rates = {};
+	for (const name of ["input", "cacheRead", "cacheWrite"] as const) {
+		const cost = amount(usage.cost?.[name]);
+		if (cost > 0 && amount(usage[name]) > 0) rates[name] = (cost / usage[name]) * 1e6;
+	}
+	return rates;
+}
+
+/** Returns what replies paid last, by model. */
 function shownRates(entries: readonly Entry[]): Map<string, Rates> {
 	const shown = new Map<string, Rates>();
 	for (const entry of entries) {
 		const reply = markingReply(entry);
 		if (!reply) continue;
 		const key = keyOf(reply.provider, reply.model);
-		const rates = shown.get(key) ?? {};
-		shown.set(key, rates);
-		for (const name of ["input", "cacheRead", "cacheWrite"] as const) {
-			const cost = amount(reply.usage.cost?.[name]);
-			if (cost > 0 && amount(reply.usage[name]) > 0) rates[name] = (cost / reply.usage[name]) * 1e6;
-		}
+		shown.set(key, { ...shown.get(key), ...ratesOf(reply) });
 	}
 	return shown;
 }

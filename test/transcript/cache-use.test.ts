@@ -15,11 +15,13 @@ interface Counts {
 	cacheWrite?: number;
 }
 
+const marked = { api: "anthropic-messages", provider: "anthropic", model: "claude" };
+
 /** A reply that began so many minutes after the session, at 3 dollars per million tokens, 0.30 from the cache and 3.75 into it. */
 function reply(minute: number, { input = 0, cacheRead = 0, cacheWrite = 0 }: Counts, more: Partial<AssistantMessage> = {}): EntryBody {
 	const cost = { input: (input * 3) / 1e6, output: 0, cacheRead: (cacheRead * 0.3) / 1e6, cacheWrite: (cacheWrite * 3.75) / 1e6, total: 0 };
 	const usage = { input, output: 10, cacheRead, cacheWrite, totalTokens: input + 10 + cacheRead + cacheWrite, cost };
-	return said(assistant("done", { api: "anthropic-messages", provider: "anthropic", model: "claude", usage, timestamp: minutes(minute), ...more }));
+	return said(assistant("done", { ...marked, usage, timestamp: minutes(minute), ...more }));
 }
 
 const noted = (data: Partial<PrefixBreak> = {}): EntryBody => ({
@@ -124,20 +126,39 @@ describe("a request that found far less than predicted, with no word why,", () =
 		});
 	});
 
-	test("costs by the model's price where that is known, by the step of its size", () => {
-		const entries = entriesOf(reply(0, { cacheWrite: 150_000 }), reply(1, { cacheWrite: 151_000 }));
-		expect(cacheUseOf(entries)?.breaks).toEqual([expect.not.objectContaining({ costUsd: expect.anything() })]);
-		const cost = {
-			input: 1,
-			output: 5,
-			cacheRead: 0.1,
-			cacheWrite: 1.25,
-			tiers: [{ inputTokensAbove: 100_000, input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }],
-		};
-		const listed: Priced = { provider: "anthropic", id: "claude", cost };
-		expect(cacheUseOf(entries, [listed])?.breaks[0]?.costUsd).toBeCloseTo((150_000 * 5.75) / 1e6, 10);
+	test("costs what its own reply paid: an hour in the cache costs more than five minutes", () => {
+		const hour = { input: 0, output: 0, cacheRead: 0, cacheWrite: (13_000 * 6) / 1e6, total: 0 };
+		const lost = said(
+			assistant("", { ...marked, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 13_000, totalTokens: 13_000, cost: hour } }),
+		);
+		expect(cacheUseOf(entriesOf(reply(0, first), reply(1, second), lost))?.breaks[0]?.costUsd).toBeCloseTo((12_000 * 5.7) / 1e6, 10);
+	});
+
+	test("costs by the model's price, and the step of its size, where no reply shows one", () => {
+		const usage = (cacheWrite: number, cost: number) => ({
+			usage: {
+				input: 0,
+				output: 0,
+				cacheRead: 0,
+				cacheWrite,
+				totalTokens: cacheWrite,
+				cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: cost, total: 0 },
+			},
+		});
+		const entries = entriesOf(said(assistant("", { ...marked, ...usage(150_000, 0) })), said(assistant("", { ...marked, ...usage(151_000, 0) })));
+		const steps = [{ inputTokensAbove: 100_000, input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }];
+		const listed: Priced = { provider: "anthropic", id: "claude", cost: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, tiers: steps } };
 		const unknown = { ...listed, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, unknown: true } };
-		expect(cacheUseOf(entries, [unknown])?.breaks).toEqual([expect.not.objectContaining({ costUsd: expect.anything() })]);
+		expect(cacheUseOf(entries, [listed])?.breaks[0]?.costUsd).toBeCloseTo((150_000 * 5.75) / 1e6, 10);
+		for (const models of [[], [unknown]])
+			expect(cacheUseOf(entries, models)?.breaks).toEqual([expect.not.objectContaining({ costUsd: expect.anything() })]);
+		// Half of the price is in the replies.
+		const paid = entriesOf(
+			said(assistant("", { ...marked, ...usage(150_000, 1) })),
+			said(assistant("", { ...marked, ...usage(151_000, 151_000 * 6e-6) })),
+		);
+		expect(cacheUseOf(paid)?.breaks).toEqual([expect.not.objectContaining({ costUsd: expect.anything() })]);
+		expect(cacheUseOf(paid, [listed])?.breaks[0]?.costUsd).toBeCloseTo((150_000 * 5.5) / 1e6, 10);
 	});
 
 	test("begins in the messages where the rest was found", () => {
