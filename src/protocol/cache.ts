@@ -29,8 +29,8 @@ export function asksForLong({ baseUrl }: Pick<Model, "baseUrl">, retention: Cach
 	return retention === "long" && URL.canParse(baseUrl) && new URL(baseUrl).hostname === "api.anthropic.com";
 }
 
-/** What is assumed of a model whose provider does not say how long it keeps a prefix. */
-const shortSeconds = 5 * 60;
+/** How long providers keep a prefix that are not asked for more, in seconds. */
+export const shortSeconds = 5 * 60;
 
 /** Returns how long a provider keeps a prefix at least that it is not asked for again. */
 export function cacheLifetimeMs(model: Pick<Model, "baseUrl" | "promptCache">, retention: CacheRetention): number {

@@ -1,6 +1,6 @@
 /** Tells from the entries of a session what its requests should have found in the provider's cache, what they found, and what was lost. */
 import { duration } from "../page/stats.ts";
-import { cacheBreak, cacheLifetimeMs, marksCache, type PrefixBreak } from "../protocol/cache.ts";
+import { cacheBreak, marksCache, type PrefixBreak, shortSeconds } from "../protocol/cache.ts";
 import type { CacheUse } from "../protocol/commands/session.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import type { Model } from "../protocol/model.ts";
@@ -74,7 +74,7 @@ export function cacheUseOf(entries: readonly Entry[], models: readonly Priced[] 
 		const pause = at > 0 ? at - (asked.get(model) || at) : 0;
 		const { size, lost, isNoted } = place.kept.get(model) ?? { size: 0, lost: 0, isNoted: false };
 		const expected = Math.max(0, size - lost);
-		const isAlive = pause < cacheLifetimeMs;
+		const isAlive = pause < shortLifetimeMs;
 		const read = amount(reply.usage.cacheRead);
 		use.requests++;
 		use.predictedReadTokens += isAlive ? expected : 0;
@@ -107,12 +107,14 @@ export function cacheUseOf(entries: readonly Entry[], models: readonly Priced[] 
 
 const keyOf = (provider: string, model: string) => `${provider}\n${model}`;
 
+/** The file does not say for how long requests asked. */
+const shortLifetimeMs = shortSeconds * 1000;
 /** With BOWLINE_CACHE_RETENTION=long. */
 const longLifetimeMs = 60 * 60 * 1000;
 
 function causeOfPause(ms: number): string {
 	const advice = ms < longLifetimeMs ? "; BOWLINE_CACHE_RETENTION=long keeps it for an hour" : "";
-	return `a pause of ${duration(ms)}: the provider keeps it for ${duration(cacheLifetimeMs)}${advice}`;
+	return `a pause of ${duration(ms)}: the provider keeps it for ${duration(shortLifetimeMs)}${advice}`;
 }
 
 /** Several losses since the same reply: each begins somewhere in that request and goes to its end. */

@@ -26,8 +26,8 @@ export function cachingProvider(reply: (body: Body) => Reply): { answer: Answer;
 			const marked = marks.filter((beginning) => tokensOf(beginning) >= smallest);
 			for (const beginning of marked) kept.add(beginning);
 			const written = Math.max(read, ...marked.map(tokensOf)) - read;
-			const cached = { cache_read_input_tokens: read, cache_creation_input_tokens: written };
-			const said = spoken("anthropic", { ...reply(body), inputTokens: tokensOf(total) - read - written, cached });
+			const cached = { cacheReadTokens: read, cacheWriteTokens: written };
+			const said = spoken("anthropic", { ...reply(body), inputTokens: tokensOf(total) - read - written, ...cached });
 			return stream(Buffer.from(said))(response, received);
 		},
 	};

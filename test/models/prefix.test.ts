@@ -136,7 +136,9 @@ test("a new thinking level loses the messages alone, and the answer says so", as
 	expect(await ask(agent, { type: "set_thinking_level", level: "high" })).toEqual({ cache: "messages" });
 	await prompt(agent, "second");
 	expect(breaks()).toEqual([[1, "thinking"]]);
-	expect(noted(agent)).toMatchObject([{ segment: "messages", cause: "the thinking level changed from low to high; choose it before the first prompt" }]);
+	expect(noted(agent)).toMatchObject([
+		{ segment: "messages", cause: "the thinking level changed from low to high; choose it before the first prompt" },
+	]);
 });
 
 test("a host's new tools lose the prefix, and the file names them", async () => {
