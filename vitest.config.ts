@@ -18,6 +18,7 @@ export default defineConfig({
 	plugins: [inlineBundlesForVite(), transcripts()],
 	test: {
 		globalSetup: ["test/build.ts"],
+		setupFiles: ["test/later-hook.ts"],
 		// Tests that start many processes take a while on a busy machine. Set here: files that share a process share their modules, so that a module
 		// sets a timeout for the first file alone.
 		testTimeout: 240_000,

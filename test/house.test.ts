@@ -157,3 +157,10 @@ test("every command has a handler", async () => {
 	const table = handlers({ assembly: { session: {} }, front: {}, identity: {} } as never);
 	expect(Object.keys(table).sort()).toEqual(Object.keys(commands).sort());
 });
+
+test("hooks stand in test files: a module that files share registers its hooks for the first of them alone", () => {
+	const all = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" });
+	const shared = all.filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && path !== "later-hook.ts");
+	const hooked = shared.filter((path) => /^(before|after)(Each|All)\(/m.test(readFileSync(join(import.meta.dirname, path), "utf8")));
+	expect(hooked).toEqual([]);
+});

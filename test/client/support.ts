@@ -2,18 +2,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach } from "vitest";
 import { type Client, type ClientOptions, startClient } from "../../src/client/index.ts";
-
-const cleanups: (() => unknown)[] = [];
-
-afterEach(async () => {
-	for (const clean of cleanups.splice(0).reverse()) await clean();
-});
+import { later } from "../later.ts";
 
 export function folder(files: Record<string, string> = {}): string {
 	const path = mkdtempSync(join(tmpdir(), "bowline-client-"));
-	cleanups.push(() => rmSync(path, { recursive: true, force: true }));
+	later(() => rmSync(path, { recursive: true, force: true }));
 	for (const [name, content] of Object.entries(files)) {
 		mkdirSync(dirname(join(path, name)), { recursive: true });
 		writeFileSync(join(path, name), content);
@@ -56,6 +50,6 @@ export async function foreign(program: string, options: ClientOptions = {}): Pro
 
 export async function kept(starting: Promise<Client>): Promise<Client> {
 	const client = await starting;
-	cleanups.push(() => client.close());
+	later(() => client.close());
 	return client;
 }

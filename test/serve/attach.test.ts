@@ -2,8 +2,9 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Client, startClient } from "../../src/client/index.ts";
+import { later } from "../later.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
-import { later, serve, type TestServer, until } from "./support.ts";
+import { serve, type TestServer, until } from "./support.ts";
 
 const program = join(import.meta.dirname, "../../dist/bowline.js");
 const environment = (server: TestServer) => ({ ...process.env, HOME: server.at.user, BOWLINE_DIR: server.at.user });

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { type Client, type ConnectOptions, connectClient, ServerError, serverClient } from "../../src/client/index.ts";
+import { later } from "../later.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
-import { later, place, type Start, serve, type TestServer, until } from "./support.ts";
+import { place, type Start, serve, type TestServer, until } from "./support.ts";
 
 async function connect(options: ConnectOptions): Promise<Client> {
 	const client = await connectClient(options);

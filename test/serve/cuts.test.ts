@@ -2,7 +2,8 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isEphemeral } from "../../src/protocol/live.ts";
-import { endServer, type Frame, isAlive, later, place, serve, type TestServer, until } from "./support.ts";
+import { later } from "../later.ts";
+import { endServer, type Frame, isAlive, place, serve, type TestServer, until } from "./support.ts";
 
 const bash = (command: string) => ({ tool: "bash", arguments: { command } });
 const task = (assignment: string) => ({ tool: "task", arguments: { agent: "task", tasks: [{ id: "Part", description: "A part", assignment }] } });

@@ -9,8 +9,9 @@ import type { Fleet } from "../../src/serve/fleet/source.ts";
 import { readEntries } from "../../src/serve/stored.ts";
 import { postgresPrograms, startCluster } from "../fleet/cluster.ts";
 import { familyOf, makeFixture, signalAll, startWorker } from "../fleet/fixture.ts";
+import { later } from "../later.ts";
 import { testUnless } from "../unless.ts";
-import { later, serve, spawnServer, type TestServer, until } from "./support.ts";
+import { serve, spawnServer, type TestServer, until } from "./support.ts";
 
 interface Event {
 	id?: number;

@@ -3,8 +3,9 @@ import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mutated } from "../fuzz/mutate.ts";
 import { forSeeds } from "../fuzz/seeds.ts";
+import { later } from "../later.ts";
 import type { Random } from "../torture/random.ts";
-import { endServer, later, serve, type TestServer, type TestSocket, until } from "./support.ts";
+import { endServer, serve, type TestServer, type TestSocket, until } from "./support.ts";
 
 let server: TestServer;
 let id: string;

@@ -5,8 +5,9 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { later } from "../later.ts";
 import { testUnless } from "../unless.ts";
-import { ask, isAlive, later, place, serve, spawnServer, type TestServer, until } from "./support.ts";
+import { ask, isAlive, place, serve, spawnServer, type TestServer, until } from "./support.ts";
 
 const program = join(import.meta.dirname, "../../dist/bowline.js");
 

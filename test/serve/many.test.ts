@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { FullUpdates } from "../../src/serve/full-updates.ts";
-import { endServer, type Frame, later, opened, place, serve, spawnServer, type TestServer, type TestSocket, until } from "./support.ts";
+import { later } from "../later.ts";
+import { endServer, type Frame, opened, place, serve, spawnServer, type TestServer, type TestSocket, until } from "./support.ts";
 
 const long = "word ".repeat(20_000);
 

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from "node:
 import { request } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Frame, later, place, serve, type TestServer, until } from "./support.ts";
+import { later } from "../later.ts";
+import { type Frame, place, serve, type TestServer, until } from "./support.ts";
 
 const tools = [
 	{ blocks: [{ text: "looking" }, { tool: "bash", arguments: { command: "echo one" } }, { tool: "bash", arguments: { command: "echo two" } }] },

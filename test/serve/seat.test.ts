@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connectClient } from "../../src/client/index.ts";
-import { later, place, serve, until } from "./support.ts";
+import { later } from "../later.ts";
+import { place, serve, until } from "./support.ts";
 
 test("two clients with equal ids: every request is answered once, to its asker; the seat moves and is kept", async () => {
 	const server = await serve({ replies: [{ text: "one", pieceDelayMs: 5 }, { text: "two" }] });

@@ -4,18 +4,11 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { type IncomingHttpHeaders, type RequestOptions, request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach } from "vitest";
 import { WebSocket } from "ws";
 import type { ServedSession } from "../../src/protocol/serve.ts";
+import { later } from "../later.ts";
 
 const program = join(import.meta.dirname, "../../dist/bowline.js");
-const cleanups: (() => unknown)[] = [];
-export const later = (clean: () => unknown) => void cleanups.push(clean);
-
-afterEach(async () => {
-	for (const clean of cleanups.splice(0).reverse()) await clean();
-}, 60_000);
-
 /** Long enough for a machine that is busy with other things. */
 const patience = 45_000;
 

@@ -3,10 +3,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { familyOf, makeFixture, signalAll, startWorker } from "../../fleet/fixture.ts";
+import { later } from "../../later.ts";
 import { disguise, hostileSession, unseenIn } from "../../transcript/export/hostile.ts";
 import { picture } from "../../transcript/export/session.ts";
 import { describeUnless } from "../../unless.ts";
-import { later, place, serve, spawnServer, until } from "../support.ts";
+import { place, serve, spawnServer, until } from "../support.ts";
 import {
 	browserPath,
 	closeBrowser,

@@ -3,8 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { later } from "../../later.ts";
 import { launch } from "../../transcript/export/browser.ts";
-import { later, type TestServer, until } from "../support.ts";
+import { type TestServer, until } from "../support.ts";
 
 export { browserPath } from "../../transcript/export/browser.ts";
 

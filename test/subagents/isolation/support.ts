@@ -3,17 +3,12 @@ import { execFileSync } from "node:child_process";
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, expect } from "vitest";
+import { expect } from "vitest";
 import { redactor } from "../../../src/lib/redact.ts";
 import { Shell } from "../../../src/lib/shell/index.ts";
 import type { CapturedWork, Frozen, Merged, Workspace } from "../../../src/subagents/contracts.ts";
 import { gitIsolation } from "../../../src/subagents/isolation/index.ts";
-
-const opened: Bench[] = [];
-
-afterEach(async () => {
-	for (const bench of opened.splice(0)) await bench.close();
-});
+import { later } from "../../later.ts";
 
 /** A folder with a repository, and all that isolation needs. */
 export class Bench {
@@ -40,7 +35,7 @@ export class Bench {
 			'[user]\n\tname = User\n\temail = user@example.com\n[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n',
 		);
 		this.shell = new Shell({ cwd: this.folder, environment: () => this.environment, redact: redactor(() => []), tempDir: this.folder });
-		opened.push(this);
+		later(() => this.close());
 	}
 
 	async close(): Promise<void> {
