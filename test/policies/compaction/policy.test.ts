@@ -17,6 +17,10 @@ const defaults: CompactionSettings = { enabled: true, reserveTokens: 16384, keep
 
 describe("limits", () => {
 	const model = (contextWindow: number, maxTokens = 32000): Model => ({ ...scriptedModel("x"), contextWindow, maxTokens });
+	const stepped = (contextWindow: number, ...steps: number[]): Model => {
+		const { cost, ...rest } = model(contextWindow);
+		return { ...rest, cost: { ...cost, tiers: steps.map((inputTokensAbove) => ({ ...cost, inputTokensAbove })) } };
+	};
 	const rows: [what: string, model: Model, settings: Partial<CompactionSettings>, threshold: number, keep: number, summary: number][] = [
 		["a common model", model(200_000), {}, 183_616, 20_000, 13_107],
 		["a small window keeps half of itself, and a quarter of it stays", model(8000), {}, 4000, 2000, 3200],
@@ -33,6 +37,13 @@ describe("limits", () => {
 			13_107,
 		],
 		["no more than the window", model(1000), { thresholdTokens: 5000 }, 1000, 250, 1024],
+		["a large window is not filled", model(1_000_000), {}, 250_000, 20_000, 13_107],
+		["a window just above the limit keeps its reserve", model(260_000), {}, 243_616, 20_000, 13_107],
+		["a window above it that is filled on demand, in tokens", model(1_000_000), { thresholdTokens: 900_000 }, 900_000, 20_000, 13_107],
+		["and as a share", model(1_000_000), { thresholdPercent: 90 }, 900_000, 20_000, 13_107],
+		["a price step, the lowest of them", stepped(1_000_000, 272_000, 128_000), {}, 128_000, 20_000, 13_107],
+		["a price step above the window", stepped(200_000, 272_000), {}, 183_616, 20_000, 13_107],
+		["a price step is passed on demand", stepped(1_000_000, 200_000), { thresholdTokens: 300_000 }, 300_000, 20_000, 13_107],
 		["a window that is not known", model(0), { thresholdTokens: 10 }, Number.POSITIVE_INFINITY, 20_000, 13_107],
 	];
 	test.each(rows)("%s", (_, given, settings, threshold, keep, summary) => {
