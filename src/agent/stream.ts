@@ -26,6 +26,11 @@ export interface ModelRequest {
 	toolChoice?: string;
 	/** Opaque key for provider-side caches. */
 	sessionId: string;
+	/**
+	 * What a provider whose requests mark it is asked to keep for later ones: all of it unless this says otherwise. `earlier`: only what it was
+	 * asked to keep before. A summary is the last request that holds its text, and writing a cache costs a quarter more than not doing so.
+	 */
+	keep?: "earlier" | "nothing";
 	/** The turn that this request belongs to. Absent for requests outside of the conversation. */
 	turn?: Turn;
 	/** When the system prompt or the tools changed last. Some models do not take back thinking that is older. */

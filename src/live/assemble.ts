@@ -86,7 +86,7 @@ export function assemble(workspace: Workspace, front: Front, makeBudget: MakeBud
 	});
 	const briefing = new Briefing({ models, choice, tools: offered, systemPrompt, idleAnswer, emit: bus.emit });
 
-	const made = policies({ workspace, variations, doors, budget, conversation, briefing, inbox, todos, controls, prompting, edges });
+	const made = policies({ workspace, variations, doors, budget, conversation, requests, briefing, inbox, todos, controls, prompting, edges });
 	doors.set([writeAhead.policy, ...made.list]);
 	const session = new Session({ conversation, store, briefing, doors, inbox, requests, writeAhead, todos, controls, edges, expand });
 	if (options.name !== undefined) session.rename(options.name);

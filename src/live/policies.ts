@@ -13,6 +13,7 @@ import type { Briefing } from "../session/briefing.ts";
 import type { Conversation } from "../session/conversation.ts";
 import type { Controls, Edges } from "../session/dependencies.ts";
 import type { Inbox } from "../session/inbox.ts";
+import type { Requests } from "../session/requests.ts";
 import { answerPolicy } from "../session/required-answer.ts";
 import { usedRules } from "../session/restore.ts";
 import type { TodoList } from "../session/todo-list.ts";
@@ -29,6 +30,7 @@ export interface PolicyParts {
 	doors: Doors;
 	budget: BudgetPolicy | undefined;
 	conversation: Conversation;
+	requests: Requests;
 	briefing: Briefing;
 	inbox: Inbox;
 	todos: TodoList;
@@ -77,7 +79,7 @@ function retrySettings({ workspace: { settings }, controls }: PolicyParts) {
 }
 
 function compactionOf(parts: PolicyParts): CompactionPolicy {
-	const { workspace, variations, doors, budget, conversation, briefing, controls, edges } = parts;
+	const { workspace, variations, doors, budget, conversation, requests, briefing, controls, edges } = parts;
 	const { settings } = workspace;
 	const { stream } = briefing.models;
 	const { bus, flow, log, now } = edges;
@@ -87,6 +89,7 @@ function compactionOf(parts: PolicyParts): CompactionPolicy {
 			messages: () => conversation.messages,
 			model: () => briefing.choice.model,
 			setup: () => briefing.setup(),
+			continued: (model) => requests.continued(model),
 			store(body) {
 				conversation.append(body);
 				conversation.reproject();

@@ -31,6 +31,8 @@ export interface Call {
 	sessionId: string;
 	maxTokens: number;
 	retention: CacheRetention;
+	/** The newest message need not be kept: no later request begins with it. */
+	isLast?: boolean;
 	budgets: Budgets;
 	/** Whether this turn may think. A turn keeps the configuration with which it began. */
 	mayThink: boolean;

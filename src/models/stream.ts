@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { ModelProblem, ModelRequest, RequestDoors, StreamFunction, StreamOptions, Turn } from "../agent/contracts.ts";
 import type { HttpClient, Outcome } from "../lib/http/client.ts";
 import { SseReader } from "../lib/sse.ts";
-import { cacheRetention } from "../protocol/cache.ts";
+import { cacheRetention, marksCache } from "../protocol/cache.ts";
 import type { Image } from "../protocol/content.ts";
 import type { Model } from "../protocol/model.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
@@ -175,7 +175,7 @@ class Reply {
 	}
 
 	#call(access: Access, module: ApiModule): Call {
-		const { systemPrompt, tools, sessionId, thinkingLevel } = this.#request;
+		const { systemPrompt, tools, sessionId, thinkingLevel, keep } = this.#request;
 		const { setting, env, now } = this.#parts;
 		const { model } = access;
 		const target: Target = {
@@ -206,7 +206,8 @@ class Reply {
 			toolChoice: tools.find(({ name }) => name === this.#request.toolChoice)?.name,
 			sessionId,
 			maxTokens: Math.min(outputLimit(model, estimateInput(systemPrompt, tools, messages)), this.#request.maxTokens ?? defaultLimit(access.compat)),
-			retention: cacheRetention(env),
+			retention: keep === "nothing" && (marksCache(model) || access.compat.supportsCacheControl) ? "none" : cacheRetention(env),
+			isLast: keep === "earlier",
 			budgets,
 			mayThink: this.#turn.thinks,
 			without: this.#extras(model),

@@ -15,6 +15,8 @@ import { problemWith } from "./conversation.ts";
 interface Sent {
 	request: ModelRequest;
 	at: number;
+	/** The place of the compaction that its messages begin with, -1 for none. */
+	compaction: number;
 	/** As the provider counted the reply. */
 	usage?: Usage;
 }
@@ -36,8 +38,9 @@ export class Requests {
 	watching(stream: StreamFunction): StreamFunction {
 		return (request, options) => {
 			this.#noteBreak(request);
-			const { utcOffset } = this.#conversation.transcript;
-			const sent: Sent = { request: { ...request, utcOffset, prefixSince: this.#prefixSince }, at: this.#now() };
+			const { utcOffset, branch } = this.#conversation.transcript;
+			const compaction = branch.lastOf("compaction");
+			const sent: Sent = { request: { ...request, utcOffset, prefixSince: this.#prefixSince }, at: this.#now(), compaction };
 			const before = this.#last;
 			this.#last = sent;
 			return stream(sent.request, {
@@ -52,11 +55,17 @@ export class Requests {
 		};
 	}
 
-	/** Returns a request for the conversation as it is, which begins with what the provider still has of the last one. Undefined if it may have nothing. */
+	/**
+	 * Returns a request for the conversation as it is, which begins with what the provider still has of the last one. Undefined if it may have
+	 * nothing, as where requests do not say what is to be kept: nobody knows for how long such a provider keeps what.
+	 */
 	continued(model: Model): ModelRequest | undefined {
 		const last = this.#last;
-		if (!last || !this.#isKept(last) || !isSame(last.request.model, model) || !this.#isOurs(last.request)) return undefined;
-		const { toolChoice: _, ...request } = last.request;
+		if (!last || !marksCache(model) || !this.#isKept(last) || !isSame(last.request.model, model) || !this.#isOurs(last.request))
+			return undefined;
+		const { request } = last;
+		// Without the choice the provider would not find the messages that it keeps.
+		if (request.toolChoice !== undefined) return undefined;
 		const messages = toModelMessages(this.#conversation.messages);
 		return firstDifference(request.messages, messages) < request.messages.length ? undefined : { ...request, messages };
 	}
@@ -91,7 +100,8 @@ export class Requests {
 	#noteBreak(request: ModelRequest): void {
 		const last = this.#last;
 		if (!last || !marksCache(request.model) || !isSame(last.request.model, request.model) || !this.#isOurs(last.request)) return;
-		const change = changeBetween(last.request, request);
+		const isCompacted = this.#conversation.transcript.branch.lastOf("compaction") > last.compaction;
+		const change = changeBetween(last.request, request, isCompacted);
 		if (!change) return;
 		const lostTokens = this.#isKept(last) ? Math.round(sizeOf(last.usage) * change.share) : 0;
 		const { input, cacheRead, cacheWrite } = pricesOf(request.model, { input: sizeOf(last.usage) });
@@ -114,7 +124,7 @@ interface Change {
 }
 
 /** What a later request changes of an earlier one, in the order in which providers keep it: tools, system prompt, messages. */
-function changeBetween(before: ModelRequest, after: ModelRequest): Change | undefined {
+function changeBetween(before: ModelRequest, after: ModelRequest, isCompacted: boolean): Change | undefined {
 	const toolCause = toolsCause(before.tools, after.tools);
 	if (toolCause !== undefined) return { segment: "tools", cause: toolCause, share: 1 };
 	const fixed = lengthOf(before.tools) + before.systemPrompt.length;
@@ -122,18 +132,21 @@ function changeBetween(before: ModelRequest, after: ModelRequest): Change | unde
 		const cause = `the system prompt changed: ${changedLine(before.systemPrompt, after.systemPrompt)}; keep instructions and extensions as they are until the session ends`;
 		return { segment: "system", cause, share: 1 - lengthOf(before.tools) / (fixed + lengthOf(before.messages)) };
 	}
-	const from = (index: number, cause: string): Change => {
-		const share = lengthOf(before.messages.slice(index)) / (fixed + lengthOf(before.messages));
-		return { segment: "messages", cause, share };
+	const among = (lost: readonly ModelMessage[], cause: string): Change => {
+		return { segment: "messages", cause, share: lengthOf(lost) / (fixed + lengthOf(before.messages)) };
 	};
+	const from = (index: number, cause: string) => among(before.messages.slice(index), cause);
+	const first = firstDifference(before.messages, after.messages);
+	const kept = new Set(after.messages);
+	const stays = (message: ModelMessage) => kept.has(message);
+	// What went into the summary is not written again.
+	if (isCompacted && first < before.messages.length) return among(before.messages.slice(first).filter(stays), "the conversation was compacted");
 	if (before.model.reasoning && before.thinkingLevel !== after.thinkingLevel)
 		return from(0, `the thinking level changed from ${before.thinkingLevel} to ${after.thinkingLevel}; choose it before the first prompt`);
 	// Models that think are not told which tool to call.
 	const told = ({ model, thinkingLevel, toolChoice }: ModelRequest) => (model.reasoning && thinkingLevel !== "off" ? undefined : toolChoice);
 	if (told(before) !== told(after)) return from(0, `the model was told to call ${told(before) ?? told(after)} in one request and not in the next`);
-	const first = firstDifference(before.messages, after.messages);
-	const kept = new Set(after.messages);
-	const isReplaced = before.messages.slice(first + 1).some((message) => kept.has(message));
+	const isReplaced = before.messages.slice(first + 1).some(stays);
 	// Otherwise the conversation goes on from an earlier message, which costs nothing.
 	return isReplaced ? from(first, `message ${first + 1} of the conversation changed; an extension or an edit replaced what was said`) : undefined;
 }

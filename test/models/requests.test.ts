@@ -69,6 +69,24 @@ describe.each(Object.entries(models))("%s", (name, asked) => {
 	});
 });
 
+test.each(["anthropic-messages", "anthropic-vertex", "bedrock-converse"])(
+	"%s: a request that nothing follows asks to keep nothing new",
+	async (api) => {
+		const asked = model({ id: "claude-sonnet-4-6", api, baseUrl: "https://host.example" });
+		const messages = [...transcript(models.anthropic), { role: "user" as const, content: "and now a summary", timestamp: 99 }];
+		const marks = /"cache_control":\{"type":"ephemeral"\}|\{"cachePoint":\{"type":"default"\}\}/g;
+		const usual = await built(asked, messages);
+		const last = await built(asked, messages, { isLast: true });
+		const count = (text: string) => text.match(marks)?.length;
+		expect([count(usual.text), count(last.text)]).toEqual([4, 3]);
+		const bare = (text: string) => text.replace(marks, "").replaceAll(/,(?=[}\]])/g, "");
+		expect(bare(last.text)).toBe(bare(usual.text));
+		const said = JSON.stringify((last.body.messages as unknown[]).at(-1));
+		expect(said).toContain("and now a summary");
+		expect(said).not.toMatch(/cache_control|cachePoint/);
+	},
+);
+
 test("a tool that shall be called, in the words of each API, where a model that thinks allows it", async () => {
 	const ask = async (asked: Model, level: PlainLevel) => (await built(asked, [], { level, toolChoice: "read" })).body;
 	expect((await ask(models.anthropic, "off")).tool_choice).toEqual({ type: "tool", name: "read" });

@@ -3,6 +3,7 @@ import type { ModelRequest, StreamEvent, StreamOptions } from "../../src/agent/c
 import { HttpClient } from "../../src/lib/http/client.ts";
 import { mergeCompat } from "../../src/models/compat.ts";
 import { streamFunction } from "../../src/models/stream.ts";
+import type { Model } from "../../src/protocol/model.ts";
 import type { SettingName, SettingValue } from "../../src/protocol/settings.ts";
 import { type Answer, Loopback, refuse, stream } from "./loopback.ts";
 import { playing, replay } from "./replay.ts";
@@ -48,6 +49,17 @@ async function failure(answer: Answer, settings: Partial<Record<SettingName, unk
 	if (end.type !== "error") throw new Error("no error");
 	return { text: end.error.errorMessage, ...end.failure };
 }
+
+test("a request of which nothing is to be kept has no cache marks, and others stay as they are", async () => {
+	const bodyOf = async (model: Model, keep?: ModelRequest["keep"]) => {
+		server.answer(stream(cassette(model.api === "anthropic-messages" ? "anthropic-thinking-tools" : "openai-responses-reasoning")));
+		await ask({ model, systemPrompt: "system", ...(keep && { keep }) });
+		return server.received.at(-1)?.body ?? "";
+	};
+	expect(await bodyOf(models.anthropic)).toContain("cache_control");
+	expect(await bodyOf(models.anthropic, "nothing")).not.toContain("cache_control");
+	expect(await bodyOf(models.responses, "nothing")).toBe(await bodyOf(models.responses));
+});
 
 describe("a provider that fails says so in the last event", () => {
 	test("an error status with the message of its body and the wait it asks for", async () => {

@@ -43,7 +43,7 @@ export function request(call: Call, head: Json = { model: call.modelId }): WireR
 	if (call.tools.length > 0) body.tools = markedLast(call.tools.map(toolOf), mark);
 	// The API refuses a tool choice while the model thinks.
 	if (call.toolChoice && !thinks(call)) body.tool_choice = { type: "tool", name: call.toolChoice };
-	body.messages = messagesOf(call.messages, mark);
+	body.messages = messagesOf(call, mark);
 	const headers: Record<string, string> = { "anthropic-version": "2023-06-01" };
 	if (thinking.betas.length > 0) headers["anthropic-beta"] = thinking.betas.join(",");
 	return { url: endpoint(call.baseUrl, "/v1/messages"), headers, body };
@@ -94,7 +94,7 @@ function userBlock(block: Text | Image): Json {
  * All results of one turn are one message. The last block of the last message in the user's role gets the mark, and so does the message that
  * was the last one before: a provider looks only 20 blocks back from a mark, and many calls at once are more.
  */
-function messagesOf(messages: readonly ModelMessage[], mark: CacheMark): Json[] {
+function messagesOf({ messages, isLast }: Call, mark: CacheMark): Json[] {
 	const sent: { role: string; content: Json[] }[] = [];
 	for (let index = 0; index < messages.length; index += 1) {
 		const message = messages[index] as ModelMessage;
@@ -113,7 +113,8 @@ function messagesOf(messages: readonly ModelMessage[], mark: CacheMark): Json[] 
 	const last = sent.findLastIndex(({ role }) => role === "user");
 	const reply = sent.findLastIndex(({ role }) => role === "assistant");
 	const before = sent.findLastIndex(({ role }, index) => role === "user" && index < Math.min(reply, last));
-	for (const message of sent.filter((_, index) => index === last || index === before)) message.content = markedLast(message.content, mark);
+	for (const message of sent.filter((_, index) => (index === last && !isLast) || index === before))
+		message.content = markedLast(message.content, mark);
 	return sent;
 }
 

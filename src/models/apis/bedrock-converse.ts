@@ -112,7 +112,7 @@ function messagesOf(call: Call, mark: readonly Json[]): Json[] {
 		else turns.push({ role, content: blocks });
 	}
 	// The second mark is on the last message of the request before: a provider looks only some blocks back from a mark.
-	for (const turn of turns.filter(({ role }) => role === "user").slice(-2)) turn.content.push(...mark);
+	for (const turn of turns.filter(({ role }) => role === "user").slice(-2, call.isLast ? -1 : undefined)) turn.content.push(...mark);
 	return turns;
 }
 

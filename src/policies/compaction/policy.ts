@@ -1,6 +1,6 @@
 /** Makes room: replaces the older part of a conversation that has grown too long with a summary. The file keeps everything. */
 
-import type { Emit, Outcome, Policy, Setup } from "../../agent/contracts.ts";
+import type { Emit, ModelRequest, Outcome, Policy, Setup } from "../../agent/contracts.ts";
 import type { Doors } from "../../agent/doors.ts";
 import { CommandError, isCommandError } from "../../lib/command-error.ts";
 import type { Log } from "../../lib/log.ts";
@@ -22,6 +22,8 @@ export interface Conversation {
 	model: () => Model | undefined;
 	/** The inputs of the next model call. */
 	setup: () => Promise<Setup>;
+	/** A request for the conversation as it is, where the provider is known to have the beginning of it in its cache. */
+	continued?: (model: Model) => ModelRequest | undefined;
 	/** Writes the entry and rebuilds the live context. Throws when the entry cannot be written. */
 	store: (body: CompactionBody) => void;
 }
@@ -53,6 +55,11 @@ export interface BranchInput {
 
 type Reason = "threshold" | "overflow";
 
+interface Wish {
+	reason: Reason | "manual";
+	instructions?: string | undefined;
+}
+
 /** Why there is no summary. */
 export interface CompactionProblem {
 	problem: string;
@@ -64,6 +71,8 @@ type Made = { result: CompactionResult; isTight: boolean } | CompactionProblem;
 
 /** Reserved for a summary before its size is known; less where there is little room for anything. */
 const summaryAllowance = ({ threshold }: Limits) => Math.min(1000, threshold / 16);
+/** Of the tokens that are kept word for word, so many more for the words of the user in what is summarised. */
+const shareOfWords = 0.5;
 /** A compaction that leaves more than this counts as failed if the context is still too full. */
 const worthwhile = 0.8;
 /** Gives a host time to react between the end of a compaction and the run it made possible. */
@@ -94,12 +103,7 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 		return tokens + estimateMessages(pending) > limits(model).threshold && canCut(model);
 	};
 
-	const automatic = async (
-		reason: Reason,
-		signal: AbortSignal,
-		gap = signal,
-		work: () => Promise<Made> = () => make(parts, undefined, true, signal),
-	) => {
+	const automatic = async (reason: Reason, signal: AbortSignal, gap = signal, work: () => Promise<Made> = () => make(parts, { reason }, signal)) => {
 		emit({ type: "auto_compaction_start", reason });
 		const made = await safely(work, parts.log);
 		const isDone = "result" in made;
@@ -157,7 +161,7 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 			return { dropFailedReply: true, due: sleep(retryDelayMs, gap).then((ending) => ending === "elapsed") };
 		},
 		async compactNow(instructions, signal) {
-			const made = await make(parts, instructions, false, signal);
+			const made = await make(parts, { reason: "manual", instructions }, signal);
 			if ("result" in made) return made.result;
 			const aborted = signal.aborted || made.code === "cancelled";
 			failed("manual", made.problem, aborted);
@@ -169,8 +173,9 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 }
 
 /** Cuts, summarises and stores. Stores nothing when the signal fires, nor when an automatic compaction would free no room. */
-async function make(parts: CompactionParts, instructions: string | undefined, mustHelp: boolean, signal: AbortSignal): Promise<Made> {
+async function make(parts: CompactionParts, { reason, instructions }: Wish, signal: AbortSignal): Promise<Made> {
 	const { conversation, settings } = parts;
+	const mustHelp = reason !== "manual";
 	const setup = await conversation.setup();
 	const { model } = setup;
 	const limits = limitsOf(model, settings());
@@ -186,16 +191,21 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 		const override = await askExtensions(parts, { cut, branch, tokensBefore, instructions, overhead: estimateSetup(setup), signal });
 		if (override) return "problem" in override ? override : { result: override.result, isTight: override.after > limits.threshold };
 	}
+	const { summarize, userWords } = await import("./summarize.ts");
+	const said = userWords(branch, placeOf(branch, cut.firstKeptEntryId), limits.keep * shareOfWords);
 	const isInVain = (after: number) => mustHelp && after > limits.threshold && after > before * worthwhile;
-	if (isInVain(kept + summaryAllowance(limits))) return { problem: inVainText(kept) };
+	if (isInVain(kept + tokensIn(said.length) + summaryAllowance(limits))) return { problem: inVainText(kept) };
 
 	const wish = instructions === undefined ? {} : { customInstructions: instructions };
 	parts.doors.notice({ type: "session.compacting", tokensBefore, ...wish });
-	const { summarize } = await import("./summarize.ts");
-	const summary = await summarize(parts, { cut, model, maxTokens: limits.summary, instructions, signal });
+	// A conversation that did not fit does not fit with one more message either.
+	const request = reason === "overflow" ? undefined : conversation.continued?.(model);
+	const continued = request && { request, tokens: tokensBefore };
+	const summary = await summarize(parts, { cut, model, maxTokens: limits.summary, instructions, signal, continued, keepsWords: said !== "" });
 	if (signal.aborted) return { problem: "aborted" };
 	if ("problem" in summary) return summary;
-	const { text, details, usage } = summary;
+	const { details, usage } = summary;
+	const text = summary.text + said;
 	const after = kept + tokensIn(text.length);
 	if (isInVain(after)) return { problem: inVainText(after) };
 	const { firstKeptEntryId } = cut;
@@ -203,6 +213,12 @@ async function make(parts: CompactionParts, instructions: string | undefined, mu
 	const result = { summary: text, firstKeptEntryId, tokensBefore, details: { ...details }, estimatedTokensAfter: after, usage };
 	parts.doors.notice({ type: "session_compact", compaction: result, fromExtension: false });
 	return { result, isTight: after > limits.threshold };
+}
+
+function placeOf(branch: Branch, id: string): number {
+	let place = branch.length - 1;
+	while (place > 0 && branch.id(place) !== id) place--;
+	return place;
 }
 
 /** The usual cut; one with half the tail when the context would still be too full. */

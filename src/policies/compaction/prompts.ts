@@ -41,12 +41,16 @@ What the user asked for in this turn, as close to their own words as possible, w
 ## Context for the Rest
 - What one must know to understand the messages that follow: names, paths, values, error texts, what was about to happen.`;
 
-const rules = (words: number) => `Rules:
+export const splitHeading = "# The turn under way: its first part (the rest follows word for word)";
+
+const wordsRule = "\n- The user's messages stay word for word next to your summary: say what became of them, do not copy them.";
+
+const rules = (words: number, keepsWords: boolean) => `Rules:
 - Keep exact identifiers: paths, names of functions, types, variables, branches and packages, commands, numbers, error texts, URLs. Copy them to the letter.
 - Say what is known and how. What was tested or seen is a fact; what was only assumed is marked as an assumption. Invent nothing.
 - Prefer what the agent will need over what it has merely seen. Contents of files can be read again: name the file and the place, and quote only the lines that matter.
 - The user's latest wish wins over earlier ones. A question that has not been answered yet, or a promise that has not been kept yet, must not get lost.
-- Leave out greetings, praise, repetition and how a tool was used. Never copy passwords, keys or tokens.
+- Leave out greetings, praise, repetition and how a tool was used. Never copy passwords, keys or tokens.${keepsWords ? wordsRule : ""}
 - Write in the language of the user; keep the headings as they are. At most about ${words} words.`;
 
 export interface SummaryTask {
@@ -62,17 +66,60 @@ export interface SummaryTask {
 	focus: string | undefined;
 	/** The approximate maximum length of the summary. */
 	words: number;
+	/** The messages of the user are kept, too. */
+	keepsWords?: boolean;
 }
 
 /** The record comes first and the instruction last: models follow an instruction best at the end of a long text. */
-export function summaryPrompt({ record, previous, isPrefix, isBranch = false, focus, words }: SummaryTask): string {
+export function summaryPrompt({ record, previous, isPrefix, isBranch = false, focus, words, keepsWords = false }: SummaryTask): string {
 	const before = previous === undefined ? "" : `<previous-summary>\n${previous}\n</previous-summary>\n\n`;
-	const emphasis = focus ? `\n\nThe user asks that the summary pay special attention to this:\n${focus}` : "";
-	return `${before}<conversation>\n${record}\n</conversation>\n\n${isBranch ? branchPreamble : ""}${order(isPrefix, previous !== undefined)}\n\n${isPrefix ? prefixStructure : structure}\n\n${rules(words)}${emphasis}`;
+	return `${before}<conversation>\n${record}\n</conversation>\n\n${isBranch ? branchPreamble : ""}${order(isPrefix, previous !== undefined)}\n\n${isPrefix ? prefixStructure : structure}\n\n${rules(words, keepsWords)}${emphasis(focus)}`;
+}
+
+const emphasis = (focus: string | undefined) => (focus ? `\n\nThe user asks that the summary pay special attention to this:\n${focus}` : "");
+
+export interface RequestToPause extends Pick<SummaryTask, "focus" | "words" | "keepsWords"> {
+	/** The conversation begins with the summary of what came before it. */
+	isUpdate: boolean;
+	/** What the summary covers: the whole of it, the first part of the turn under way, or both, each apart. */
+	parts: "whole" | "turn" | "both";
+	/** How many of the newest messages stay, and the first of them in short. */
+	kept: { count: number; first: string };
+}
+
+/** What the model that holds the conversation is told at the end of it. Its tools are still offered: without them the provider's cache would be lost. */
+export function pausePrompt({ isUpdate, parts, kept, focus, words, keepsWords = false }: RequestToPause): string {
+	const update = isUpdate
+		? `The conversation begins with a summary of what came before it. Bring that summary up to date so that yours covers both:\n${updating}\n`
+		: "";
+	const both = `Use this structure for everything before that turn:\n\n${structure}\n\nThen write the line that follows, and under it the first part of that turn in the structure behind it:\n\n${splitHeading}\n\n${prefixStructure}`;
+	const shape = {
+		whole: `Use this structure:\n\n${structure}`,
+		turn: `What you summarise is the first part of one turn, and the messages that stay go on with it. Use this structure:\n\n${prefixStructure}`,
+		both: `The messages that stay begin in the middle of a turn. ${both}`,
+	}[parts];
+	return `Stop the work here. The conversation has become long, and the older part of it is about to be replaced by a summary that you write now. After that you go on with your summary and the newest messages, and have nothing else of what came before.
+
+Do not call any tool: no call in this reply is run. Do not go on with the work and do not answer the user. Your reply is the summary alone, as text, without an introduction or a closing remark.
+
+The last ${kept.count === 1 ? "message stays" : `${kept.count} messages stay`} word for word behind your summary. ${kept.count === 1 ? "It begins" : "The first of them begins"} like this:
+<first-message-that-stays>
+${kept.first}
+</first-message-that-stays>
+
+Summarise everything before that message so that you can go on with the work without asking. Do not retell the messages that stay, but use what they show: what is finished in them is not a next step.
+${update}${shape}
+
+${rules(words, keepsWords)}${emphasis(focus)}`;
 }
 
 const branchPreamble =
 	"The conversation above is a branch that was left: the agent goes on from a point before it. Files that were changed on it are still changed. ";
+
+const updating = `- keep everything in it that is still true and still needed, exact words included;
+- add what is new; move what was finished from In Progress to Done, and what was solved out of Blocked;
+- correct what turned out wrong, and drop what no longer matters;
+- if it has a section about the first part of a turn, work that section into the others.`;
 
 function order(isPrefix: boolean, isUpdate: boolean): string {
 	if (isPrefix && isUpdate)
@@ -80,11 +127,6 @@ function order(isPrefix: boolean, isUpdate: boolean): string {
 	if (isPrefix)
 		return "The conversation above is the first part of one turn that was too long to keep whole. Its last part follows your summary word for word. Summarise the first part so that the last part can be understood, in this structure:";
 	if (isUpdate)
-		return `The conversation above came after the previous summary. Bring that summary up to date so that it covers both:
-- keep everything in it that is still true and still needed, exact words included;
-- add what is new; move what was finished from In Progress to Done, and what was solved out of Blocked;
-- correct what turned out wrong, and drop what no longer matters;
-- if it has a section about the first part of a turn, work that section into the others.
-Use this structure:`;
+		return `The conversation above came after the previous summary. Bring that summary up to date so that it covers both:\n${updating}\nUse this structure:`;
 	return "Summarise the conversation above so that another agent can go on with the work without asking. Use this structure:";
 }

@@ -2,8 +2,9 @@
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
 import type { Entry } from "../../transcript/entries.ts";
 
-/** The model can get a tool's output again; its beginning shows what it was. */
+/** The model can get a tool's output again. Its beginning shows what it was, its end how it ended: there a test says what failed. */
 const resultLimit = 2000;
+const resultHead = 700;
 /** The arguments of a write contain whole files. */
 const argumentLimit = 800;
 
@@ -54,9 +55,21 @@ export function fileBlocks({ readFiles, modifiedFiles }: FileLists): string {
 	return block("read-files", readFiles) + block("modified-files", modifiedFiles);
 }
 
-/** A summary without its lists, which are rebuilt. */
+/** Returns a summary without its lists and without the words of the user, which are collected again. */
 export function withoutFileBlocks(summary: string): string {
-	return summary.replace(/\n*<(read-files|modified-files)>\n[\s\S]*?\n<\/\1>/g, "").trim();
+	return summary
+		.replace(/\n*<user-messages>\n[\s\S]*\n<\/user-messages>/, "")
+		.replace(/\n*<(read-files|modified-files)>\n[\s\S]*?\n<\/\1>/g, "")
+		.trim();
+}
+
+/** Returns the beginning and the end of a text, with a note in between on how much is missing. Never cuts a character in half. */
+export function middleCut(text: string, limit: number, head: number): string {
+	if (text.length <= limit) return text;
+	const end = endsInHalf(text, head) ? head - 1 : head;
+	const tail = text.length - limit + head;
+	const start = endsInHalf(text, tail) ? tail + 1 : tail;
+	return `${text.slice(0, end)}\n[… ${start - end} characters left out …]\n${text.slice(start)}`;
 }
 
 /** The beginning of a text, with a note on how much is missing. Never ends in half a character. */
@@ -82,10 +95,10 @@ function ofMessage(message: AgentMessage): string[] {
 		case "assistant":
 			return ofReply(message);
 		case "toolResult":
-			return labelled(message.isError ? "Tool error" : "Tool result", cutText(textOf(message.content), resultLimit) || "(nothing)");
+			return labelled(message.isError ? "Tool error" : "Tool result", shownResult(textOf(message.content)) || "(nothing)");
 		case "bashExecution":
 			if (message.excludeFromContext) return [];
-			return labelled("User ran a command", `${message.command}\n${cutText(message.output, resultLimit)}${exitNote(message.exitCode)}`);
+			return labelled("User ran a command", `${message.command}\n${shownResult(message.output)}${exitNote(message.exitCode)}`);
 		case "branchSummary":
 			return labelled("Summary of another branch", message.summary);
 		case "compactionSummary":
@@ -96,6 +109,8 @@ function ofMessage(message: AgentMessage): string[] {
 			return [];
 	}
 }
+
+const shownResult = (text: string) => middleCut(text, resultLimit, resultHead);
 
 function ofReply({ content, stopReason, errorMessage }: AssistantMessage): string[] {
 	const blocks = content ?? [];
@@ -125,7 +140,7 @@ function labelled(label: string, text: string): string[] {
 }
 
 /** `unknown[]`, because session files of other programs are read too. */
-function textOf(content: string | readonly unknown[] | undefined): string {
+export function textOf(content: string | readonly unknown[] | undefined): string {
 	if (typeof content === "string") return content;
 	return (content ?? [])
 		.map((block) => {

@@ -2,10 +2,14 @@
 import type { Flow, ModelRequest, ProviderFailure, Sleep, StreamEvent, StreamFunction, SummaryRetry } from "../../agent/contracts.ts";
 import { linkedController, settleWithin } from "../../lib/abort.ts";
 import type { Model, Usage } from "../../protocol/model.ts";
+import { isSpoken, kindOf } from "../../transcript/entries.ts";
 import type { RetrySettings } from "../retry.ts";
 import type { Cut } from "./cut.ts";
-import { branchSystemPrompt, summaryPrompt, summarySystemPrompt } from "./prompts.ts";
-import { endsInHalf, type FileLists, fileBlocks, fileLists, serialize, withoutFileBlocks } from "./serialize.ts";
+import { tokensIn } from "./estimate.ts";
+import { branchSystemPrompt, pausePrompt, splitHeading, summaryPrompt, summarySystemPrompt } from "./prompts.ts";
+import { cutText, endsInHalf, type FileLists, fileBlocks, fileLists, serialize, withoutFileBlocks } from "./serialize.ts";
+
+export { userWords } from "./user-words.ts";
 
 export interface Summarizer {
 	stream: StreamFunction;
@@ -26,6 +30,10 @@ export interface SummaryInput {
 	maxTokens: number;
 	instructions: string | undefined;
 	signal: AbortSignal;
+	/** The conversation as its next request would hold it, where the provider still has the beginning of that, and how many tokens it has. */
+	continued?: { request: ModelRequest; tokens: number } | undefined;
+	/** The messages of the user are stored next to the summary. */
+	keepsWords?: boolean;
 }
 
 export interface Summary {
@@ -47,24 +55,68 @@ const orderTokens = 1500;
 const smallestRound = 2000;
 export const unknownWindow = 128_000;
 const abortGraceMs = 1000;
+/** Less is not enough for a summary and for what the estimate of a request misses. */
+const smallestRoom = 8192;
+const firstKeptLimit = 400;
 /** No text has more characters per token: a summary beyond this ignores its limit, and each further round would grow with it. */
 const mostCharactersPerToken = 8;
 
 /** Asks for the summary of a cut. An empty or truncated summary is a failure: it would replace everything before it. */
 export async function summarize(parts: Summarizer, input: SummaryInput): Promise<Summary | Problem> {
-	const { cut, instructions } = input;
+	const { cut, continued } = input;
 	const usage = new UsageSum();
+	const text = (continued && (await askInPlace({ ...parts, ...input, usage }, continued))) ?? (await askApart(parts, input, usage));
+	if (typeof text !== "string") return text;
+	const details = fileLists([...cut.history, ...cut.prefix], cut.previous?.fromHook ? undefined : cut.previous?.details);
+	return { text: text + fileBlocks(details), details, usage: usage.total };
+}
+
+/** A run that is compacted repeatedly has only its summary as history. That is brought up to date, or each time would add a section. */
+const isLongRun = ({ previous, history }: Cut) => previous !== undefined && history.length === 0;
+
+/**
+ * Asks at the end of the conversation itself: what a provider has in its cache costs a tenth. Returns undefined when the other way may do better.
+ * Thinking and tools stay as they are, because the provider would forget the conversation with others.
+ */
+async function askInPlace(
+	work: Work & SummaryInput,
+	{ request, tokens }: { request: ModelRequest; tokens: number },
+): Promise<string | Problem | undefined> {
+	const { cut, model, maxTokens, instructions, keepsWords, signal, now } = work;
+	const isSplit = cut.prefix.length > 0 && !isLongRun(cut);
+	const isTurn = isSplit && cut.history.length === 0;
+	const prompt = pausePrompt({
+		isUpdate: cut.previous !== undefined,
+		parts: isTurn ? "turn" : isSplit ? "both" : "whole",
+		kept: { count: cut.kept.filter((entry) => isSpoken(kindOf(entry))).length, first: cutText(serialize(cut.kept)[0] ?? "", firstKeptLimit) },
+		focus: instructions,
+		words: wordsIn(maxTokens),
+		keepsWords,
+	});
+	if (model.contextWindow - tokens - tokensIn(prompt.length) < smallestRoom) return undefined;
+	const messages: ModelRequest["messages"] = [...request.messages, { role: "user", content: [{ type: "text", text: prompt }], timestamp: now() }];
+	const made = await askPatiently(work, { ...request, messages, maxTokens, keep: "earlier" });
+	if (typeof made === "string") return isTurn ? `${splitHeading}\n\n${made}` : made;
+	return !signal.aborted && mayDoBetterApart(made) ? undefined : made;
+}
+
+/** Whether a request with other messages, without tools and without thinking has a chance where this one failed. */
+function mayDoBetterApart({ failure }: Problem): boolean {
+	return !failure || failure.kind === "overflow" || failure.status === 400 || failure.status === 413;
+}
+
+/** Asks in requests of their own, for a record of the conversation. */
+async function askApart(parts: Summarizer, input: SummaryInput, usage: UsageSum): Promise<string | Problem> {
+	const { cut, instructions, keepsWords } = input;
 	const previous = cut.previous && withoutFileBlocks(cut.previous.summary);
 	const { controller, release } = linkedController(input.signal);
-	const work = async (task: Omit<Task, "instructions">) => {
-		const made = await summarizePieces({ ...parts, ...input, signal: controller.signal, usage }, { ...task, instructions });
+	const work = async (task: Omit<Task, "instructions" | "keepsWords">) => {
+		const made = await summarizePieces({ ...parts, ...input, signal: controller.signal, usage }, { ...task, instructions, keepsWords });
 		// The other half is useless without this one.
 		if (typeof made !== "string") controller.abort();
 		return made;
 	};
-	// A run that is compacted repeatedly has only its summary as history. Update that summary, or each time would add a section.
-	const isLongRun = previous !== undefined && cut.history.length === 0;
-	const [whole, beginning] = isLongRun ? [cut.prefix, []] : [cut.history, cut.prefix];
+	const [whole, beginning] = isLongRun(cut) ? [cut.prefix, []] : [cut.history, cut.prefix];
 	const [history, prefix] = await Promise.all([
 		whole.length ? work({ pieces: serialize(whole), previous, isPrefix: false }) : "",
 		beginning.length ? work({ pieces: serialize(beginning), previous: undefined, isPrefix: true }) : "",
@@ -73,13 +125,9 @@ export async function summarize(parts: Summarizer, input: SummaryInput): Promise
 	const problem =
 		[history, prefix].find((made): made is Problem => typeof made !== "string" && made.problem !== stopped) ?? [history, prefix].find(isProblem);
 	if (problem) return problem;
-
-	const details = fileLists([...cut.history, ...cut.prefix], cut.previous?.fromHook ? undefined : cut.previous?.details);
-	const split = prefix && `${splitHeading}\n\n${prefix}`;
-	return { text: [history, split].filter(Boolean).join("\n\n---\n\n") + fileBlocks(details), details, usage: usage.total };
+	return [history, prefix && `${splitHeading}\n\n${prefix}`].filter(Boolean).join("\n\n---\n\n");
 }
 
-const splitHeading = "# The turn under way: its first part (the rest follows word for word)";
 const stopped = "The summary was stopped";
 
 const isProblem = (made: string | Problem): made is Problem => typeof made !== "string";
@@ -89,25 +137,26 @@ interface Task {
 	previous: string | undefined;
 	isPrefix: boolean;
 	instructions: string | undefined;
+	keepsWords?: boolean | undefined;
 }
+
+const wordsIn = (maxTokens: number) => Math.max(150, Math.min(1500, Math.floor(maxTokens * 0.4)));
 
 type Work = Summarizer & Omit<SummaryInput, "cut" | "instructions"> & { usage: UsageSum; isBranch?: boolean };
 
 /** Summarises in as many rounds as the window requires; each round updates the summary of the previous one. */
-export async function summarizePieces(work: Work, { pieces, previous, isPrefix, instructions }: Task): Promise<string | Problem> {
+export async function summarizePieces(work: Work, { pieces, previous, isPrefix, instructions, keepsWords }: Task): Promise<string | Problem> {
 	const { model, maxTokens, isBranch } = work;
 	const window = model.contextWindow || unknownWindow;
-	const words = Math.max(150, Math.min(1500, Math.floor(maxTokens * 0.4)));
+	const words = wordsIn(maxTokens);
 	let room = Math.max(smallestRound, (window - maxTokens - orderTokens) * charactersPerToken - (instructions?.length ?? 0));
 	let rest = withoutOldest(pieces, room * maxRounds);
 	let summary = previous;
 	// Messages without text (a picture's caption, an empty reply) leave the previous summary unchanged.
 	while (rest.length > 0) {
 		const round = takeRound(rest, Math.max(smallestRound, room - (summary?.length ?? 0)));
-		const answer = await askPatiently(
-			work,
-			summaryPrompt({ record: round.record, previous: summary, isPrefix, isBranch, focus: instructions, words }),
-		);
+		const prompt = summaryPrompt({ record: round.record, previous: summary, isPrefix, isBranch, focus: instructions, words, keepsWords });
+		const answer = await askPatiently(work, requestFor(work, prompt));
 		if (typeof answer === "string") {
 			summary = answer;
 			rest = round.rest;
@@ -146,11 +195,11 @@ function takeRound(pieces: readonly string[], room: number): { record: string; r
 }
 
 /** Retries after a transient failure, as the session does for its own replies. */
-async function askPatiently(work: Work, prompt: string): Promise<string | Problem> {
+async function askPatiently(work: Work, request: ModelRequest): Promise<string | Problem> {
 	const { onRetry } = work;
 	for (let attempt = 0; ; attempt++) {
 		if (attempt > 0) onRetry?.({ stage: "started", attempt });
-		const answer = await ask(work, prompt);
+		const answer = await ask(work, request);
 		const problem = typeof answer === "string" ? undefined : answer.problem;
 		const finish = (after: number) => {
 			if (after > 0) onRetry?.({ stage: "finished", attempt: after, success: problem === undefined, ...(problem ? { finalError: problem } : {}) });
@@ -166,8 +215,9 @@ async function askPatiently(work: Work, prompt: string): Promise<string | Proble
 	}
 }
 
-async function ask({ stream, flow, newSessionId, now, model, maxTokens, signal, usage, isBranch }: Work, prompt: string): Promise<string | Problem> {
-	const request: ModelRequest = {
+/** A request of its own, which nothing follows. */
+function requestFor({ newSessionId, now, model, maxTokens, isBranch }: Work, prompt: string): ModelRequest {
+	return {
 		model,
 		thinkingLevel: "off",
 		systemPrompt: isBranch ? branchSystemPrompt : summarySystemPrompt,
@@ -175,7 +225,11 @@ async function ask({ stream, flow, newSessionId, now, model, maxTokens, signal, 
 		tools: [],
 		maxTokens,
 		sessionId: newSessionId(),
+		keep: "nothing",
 	};
+}
+
+async function ask({ stream, flow, maxTokens, signal, usage }: Work, request: ModelRequest): Promise<string | Problem> {
 	let last: Extract<StreamEvent, { type: "done" | "error" }> | undefined;
 	const onEvent = (event: StreamEvent) => {
 		if (event.type === "done" || event.type === "error") last ??= event;
@@ -194,7 +248,11 @@ async function ask({ stream, flow, newSessionId, now, model, maxTokens, signal, 
 	}
 	usage.add(last.message.usage);
 	if (last.reason === "length") return { problem: "The summary reached its output limit before it was complete." };
-	const text = last.message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+	const { content } = last.message;
+	const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+	// Calls are not run. A model that makes some may have said no more than what it is about to look at.
+	if (content.some(({ type }) => type === "toolCall") && !/^#/m.test(text))
+		return { problem: "The model called tools instead of writing the summary." };
 	if (text.length > maxTokens * mostCharactersPerToken) return { problem: `The summary is longer than the ${maxTokens} tokens it may take.` };
 	return text.trim() || { problem: "The model gave no summary." };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Outcome, StreamFunction } from "../../../src/agent/contracts.ts";
+import type { ModelRequest, Outcome, StreamFunction } from "../../../src/agent/contracts.ts";
 import { Doors } from "../../../src/agent/doors.ts";
 import { CommandError } from "../../../src/lib/command-error.ts";
 import { ReplyBuilder } from "../../../src/models/builder.ts";
@@ -58,10 +58,11 @@ interface World {
 	model?: Partial<Model>;
 	settings?: Partial<CompactionSettings>;
 	answer?: (builder: ReplyBuilder) => void;
+	continued?: () => ModelRequest | undefined;
 	store?: () => void;
 }
 
-function world({ messages, model = {}, settings = {}, answer = (builder) => speak(builder, "gist"), store }: World) {
+function world({ messages, model = {}, settings = {}, answer = (builder) => speak(builder, "gist"), store, continued }: World) {
 	const entries: Entry[] = messages.map(entryOf);
 	const add = (body: AgentMessage | CompactionBody) => void entries.push(entryOf(body, entries.length));
 	let live = [...messages];
@@ -78,6 +79,7 @@ function world({ messages, model = {}, settings = {}, answer = (builder) => spea
 			branch: () => branchOf(entries),
 			messages: () => live,
 			model: () => used,
+			...(continued && { continued }),
 			setup: async () => ({ model: used, thinkingLevel: "off", systemPrompt: "", tools: [] }),
 			store(body) {
 				store?.();
@@ -349,5 +351,61 @@ describe("on demand", () => {
 		await expect(world({ messages: [user("hi")] }).policy.compactNow(undefined, quiet)).rejects.toThrow("Nothing to compact (session too small)");
 		const broken = world({ messages: [...turns], answer: (builder) => builder.fail("500 oops", { kind: "permanent" }) });
 		await expect(broken.policy.compactNow(undefined, quiet)).rejects.toThrow("Compaction failed: 500 oops");
+	});
+});
+
+describe("a conversation that the provider still has", () => {
+	const kept: ModelRequest = { model: scriptedModel("x"), thinkingLevel: "off", systemPrompt: "", messages: [], tools: [], sessionId: "kept" };
+	const large = { contextWindow: 100_000 };
+
+	test("is summarised where it is, by hand and at the threshold, but not after an overflow", async () => {
+		const made = (last: AssistantMessage) =>
+			world({ messages: [...turns, last], model: large, settings: { thresholdTokens: 600 }, continued: () => kept });
+		const byHand = made(full(900));
+		await byHand.policy.compactNow(undefined, quiet);
+		const atThreshold = made(full(900));
+		await atThreshold.settle(full(900));
+		const overflowing = made(failed);
+		await overflowing.settle(failed, overflow);
+		const inPlace = [byHand, atThreshold, overflowing].map(({ asked }) => asked.map((text) => !text.includes("<conversation>")));
+		expect(inPlace).toEqual([[true], [true], [false]]);
+	});
+
+	test("is not, where a prompt and a summary do not fit behind it", async () => {
+		const { policy, asked } = world({ messages: [...turns, full(95_000)], model: large, continued: () => kept });
+		await policy.compactNow(undefined, quiet);
+		expect(asked).toEqual([expect.stringContaining("<conversation>")]);
+	});
+});
+
+describe("the words of the user", () => {
+	const settings = { keepRecentTokens: 2000, thresholdTokens: 5000 };
+	const model = { contextWindow: 100_000 };
+	const wish = (n: number) => user(`wish ${n}, please`);
+
+	test("are in the summary that is stored, and stay there when it is compacted again; no summary is made of them", async () => {
+		const messages = [wish(1), reply(words(100)), wish(2), reply(words(3000)), user("kept"), reply(words(2000))];
+		const { policy, stored, asked, say } = world({ messages, model, settings });
+		await policy.compactNow(undefined, quiet);
+		const [first = { summary: "" }] = stored;
+		expect(first.summary).toMatch(/gist\n\n<user-messages>\n[\s\S]*wish 1, please[\s\S]*wish 2, please[\s\S]*<\/user-messages>$/);
+		const before = asked.length;
+		for (const message of [wish(3), reply(words(100)), user("kept, too"), reply(words(2000))]) say(message);
+		await policy.compactNow(undefined, quiet);
+		const { summary } = stored[1] as CompactionBody;
+		for (const said of ["wish 1, please", "wish 2, please", "\nkept\n", "wish 3, please"]) expect(summary.split(said)).toHaveLength(2);
+		const later = asked.slice(before).join();
+		expect(later).toMatch(/<previous-summary>\\ngist[\s\S]*gist\\n<\/previous-summary>/);
+		expect(later).not.toMatch(/wish 1|wish 2|user-messages/);
+	});
+
+	test("leave out the oldest where they are more than half of what is kept", async () => {
+		const wishes = Array.from({ length: 100 }, (_, n) => user(`wish ${n} ${words(40)}`));
+		const { policy, stored } = world({ messages: [...wishes, reply(words(2000)), user("kept")], model, settings });
+		await policy.compactNow(undefined, quiet);
+		const [{ summary } = { summary: "" }] = stored;
+		expect(summary).toContain("wish 99 ");
+		expect(summary).not.toContain("wish 1 ");
+		expect(summary.length).toBeLessThan(1000 * 4 + 10);
 	});
 });

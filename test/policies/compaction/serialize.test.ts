@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cutText, fileBlocks, fileLists, serialize, withoutFileBlocks } from "../../../src/policies/compaction/serialize.ts";
+import { cutText, fileBlocks, fileLists, middleCut, serialize, withoutFileBlocks } from "../../../src/policies/compaction/serialize.ts";
 import { bash, branch, calls, reply, result, user } from "./support.ts";
 
 test("a conversation becomes a record, one piece per message", () => {
@@ -41,10 +41,22 @@ test("a conversation becomes a record, one piece per message", () => {
 
 test("what is long is cut, with a note, and never inside a character", () => {
 	const [long = ""] = serialize(branch(result("a", "x".repeat(5000))));
-	expect(long).toBe(`[Tool result]: ${"x".repeat(2000)}\n[… 3000 more characters left out]`);
+	expect(long).toBe(`[Tool result]: ${"x".repeat(700)}\n[… 3000 characters left out …]\n${"x".repeat(1300)}`);
 	const [written = ""] = serialize(branch(calls(["a", "write", { path: "a", content: "y".repeat(9000) }])));
 	expect(written.length).toBeLessThan(1000);
 	expect(cutText("ab😀cd", 3)).toBe("ab\n[… 4 more characters left out]");
+	expect(middleCut("ab😀cdef😀gh", 6, 3)).toBe("ab\n[… 8 characters left out …]\ngh");
+	expect(middleCut("abcdef", 6, 3)).toBe("abcdef");
+});
+
+test("a failing test shows what failed: the end of a result is kept as well", () => {
+	const output = `npm test\n${"ok\n".repeat(2000)}FAIL sum.test.ts: expected 3, got 4`;
+	for (const message of [result("a", output, true), bash("npm test", output)]) {
+		const [piece = ""] = serialize(branch(message));
+		expect(piece).toContain("npm test\nok");
+		expect(piece).toMatch(/FAIL sum\.test\.ts: expected 3, got 4$/);
+		expect(piece.length).toBeLessThan(2100);
+	}
 });
 
 test("files that were read, and files that were changed", () => {
@@ -64,6 +76,8 @@ test("the lists are at the end of a summary and can be taken off", () => {
 	expect(summary).toBe("## Goal\nx\n\n<read-files>\na\nb\n</read-files>\n\n<modified-files>\nc\n</modified-files>");
 	expect(withoutFileBlocks(summary)).toBe("## Goal\nx");
 	expect(fileBlocks({ readFiles: [], modifiedFiles: [] })).toBe("");
+	const words = "\n\n<user-messages>\n<message>\nremove <user-messages> and\n</user-messages>\n</message>\n</user-messages>";
+	expect(withoutFileBlocks(summary + words)).toBe("## Goal\nx");
 });
 
 test("a user message is kept whole", () => {

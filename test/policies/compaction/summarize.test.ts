@@ -223,3 +223,123 @@ test("a model that ignores the limit of a summary is asked once, not again and a
 	expect(await ask(stream, long, { window: 10_000 })).toEqual({ problem: "The summary is longer than the 1000 tokens it may take." });
 	expect(asked.length).toBe(1);
 });
+
+describe("where the provider still has the conversation", () => {
+	const request: ModelRequest = {
+		model: scriptedModel("x"),
+		thinkingLevel: "high",
+		systemPrompt: "You are an agent.",
+		messages: [{ role: "user", content: [{ type: "text", text: "first wish" }], timestamp: 0 }],
+		tools: [{ name: "read", description: "", parameters: {} }],
+		sessionId: "the session",
+		turn: { thinks: true },
+	};
+	const continued = { request, tokens: 50_000 };
+	const asksApart = (text: string) => text.includes("<conversation>");
+
+	test("it is asked at the end of it: everything before stays as it was, and calls are forbidden by words alone", async () => {
+		const { stream, asked, texts } = model("## Goal\nall of it");
+		expect(await ask(stream, turns, { continued, instructions: "the schema", keepsWords: true })).toEqual({
+			text: "## Goal\nall of it",
+			details: { readFiles: [], modifiedFiles: [] },
+			usage: usageOf(10),
+		});
+		const [{ messages, maxTokens, keep, ...rest } = {} as ModelRequest] = asked;
+		const { messages: before, ...same } = request;
+		expect([asked.length, maxTokens, keep]).toEqual([1, 1000, "earlier"]);
+		expect(rest).toEqual(same);
+		expect(rest.turn).toBe(request.turn);
+		expect(messages.slice(0, -1)).toEqual(before);
+		expect(messages.at(-1)).toMatchObject({ role: "user" });
+		const [text = ""] = texts;
+		expect(text).toContain("Do not call any tool");
+		expect(text).toContain(
+			`The last 2 messages stay word for word behind your summary. The first of them begins like this:\n<first-message-that-stays>\n[User]: word`,
+		);
+		expect(text).toContain("Use this structure:\n\n## Goal");
+		expect(text).toContain("The user's messages stay word for word next to your summary");
+		expect(text).not.toMatch(/The turn under way|Bring that summary/);
+		expect(text).toMatch(/special attention to this:\nthe schema$/);
+	});
+
+	test("one request covers both sides of a cut through a turn", async () => {
+		const both = "the history\n\n# The turn under way: its first part (the rest follows word for word)\n\nthe turn so far";
+		const { stream, asked, texts } = model(both);
+		expect(await ask(stream, split, { continued })).toMatchObject({ text: `${both}\n\n<read-files>\na.ts\n</read-files>` });
+		expect(asked).toHaveLength(1);
+		expect(texts[0]).toMatch(/begin in the middle of a turn[\s\S]*## Goal[\s\S]*# The turn under way[\s\S]*## Original Request/);
+	});
+
+	test("a turn that is all there is gets its heading, and the summary before is brought up to date", async () => {
+		const alone = cutOf(branch(user("wish"), reply(words(9)), reply(words(9))), 9);
+		const { stream, texts } = model("so far");
+		expect(await ask(stream, alone, { continued })).toMatchObject({ text: expect.stringMatching(/^# The turn under way.*\n\nso far$/s) });
+		expect(texts[0]).not.toContain("## Goal");
+		const later = cutOf(branch(user("a"), reply("b"), compaction("e1", "known"), reply(words(9)), reply(words(9))), 9);
+		const again = model("so far");
+		expect(await ask(again.stream, later, { continued })).toMatchObject({ text: "so far" });
+		expect(again.texts[0]).toMatch(/The conversation begins with a summary of what came before it\. Bring that summary up to date[\s\S]*## Goal/);
+	});
+
+	const call =
+		(text: string): StreamFunction =>
+		async ({ model: asked }, { onEvent }) => {
+			const builder = new ReplyBuilder(asked, 0, onEvent);
+			if (text !== "") {
+				const index = builder.open({ type: "text", text: "" });
+				builder.append(index, text);
+				builder.close(index);
+			}
+			builder.close(builder.open({ type: "toolCall", id: "1", name: "read", arguments: { path: "a.ts" } }));
+			builder.done("toolUse");
+		};
+
+	test("calls in the answer are ignored; an answer that is nothing else is replaced by asking the ordinary way, once", async () => {
+		expect(await ask(call("## Goal\nto see it"), turns, { continued })).toMatchObject({ text: "## Goal\nto see it" });
+		for (const text of ["", "Let me look at the file first."]) {
+			const { stream, asked, texts } = model("gist");
+			const first = call(text);
+			const both: StreamFunction = (given, options) => (given.sessionId === "the session" ? first(given, options) : stream(given, options));
+			expect(await ask(both, turns, { continued })).toMatchObject({ text: "gist" });
+			expect([asked.length, asksApart(texts[0] ?? "")]).toEqual([1, true]);
+		}
+	});
+
+	const failures: [what: string, answer: Answer][] = [
+		["does not fit", { fail: "400 prompt is too long", failure: { kind: "overflow", status: 400 } }],
+		["is refused", { fail: "400 thinking", failure: { kind: "permanent", status: 400 } }],
+		["is cut off", { stop: "length", text: "## Goal" }],
+		["is empty", " "],
+	];
+	test.each(failures)("when it %s, the ordinary way is tried once", async (_, answer) => {
+		const { stream, asked, texts } = model((text) => (asksApart(text) ? "gist" : answer));
+		expect(await ask(stream, turns, { continued })).toMatchObject({ text: "gist", usage: usageOf(20) });
+		expect(asked.map(({ sessionId }) => sessionId)).toEqual(["the session", "fresh"]);
+		expect(texts.map(asksApart)).toEqual([false, true]);
+	});
+
+	test("a failure that the ordinary way would meet as well is the end, after the usual retries", async () => {
+		const key: Answer = { fail: "401 no key", failure: { kind: "permanent", status: 401 } };
+		const refused = model(key);
+		expect(await ask(refused.stream, turns, { continued })).toMatchObject({ problem: "401 no key" });
+		expect(refused.asked).toHaveLength(1);
+		const busy = model({ fail: "529", failure: { kind: "transient", status: 529 } }, "at last");
+		expect(await ask(busy.stream, turns, { continued })).toMatchObject({ text: "at last" });
+		expect(busy.asked.map(({ sessionId }) => sessionId)).toEqual(["the session", "the session"]);
+	});
+
+	test("an abort ends it, and nobody else is asked", async () => {
+		const controller = new AbortController();
+		const { stream, asked } = model("stall");
+		const made = ask(stream, turns, { continued, signal: controller.signal });
+		controller.abort();
+		expect(await made).toHaveProperty("problem");
+		expect(asked).toHaveLength(1);
+	});
+
+	test("where prompt and summary would not fit behind it, the ordinary way is taken at once", async () => {
+		const { stream, texts } = model("gist");
+		expect(await ask(stream, turns, { continued: { request, tokens: 91_500 } })).toMatchObject({ text: "gist" });
+		expect(texts.map(asksApart)).toEqual([true]);
+	});
+});
