@@ -38,6 +38,18 @@ export function cacheLifetimeMs(model: Pick<Model, "baseUrl" | "promptCache">, r
 	return (asksForLong(model, retention) ? long : short) * 1000;
 }
 
+/** The `customType` of an entry that names results which later ones superseded. From then on requests hold a line in the place of each. */
+export const supersededResults = "bowline.superseded";
+
+/** The data of such an entry. */
+export interface SupersededResults {
+	/** Ids of entries. */
+	entries: string[];
+}
+
+/** The same where the user asks for long lifetimes: some providers have them. */
+export const longLifetimeMs = 60 * 60 * 1000;
+
 const withMarks = ["anthropic-messages", "anthropic-vertex", "bedrock-converse"];
 
 /** Whether requests mark what the provider shall keep, so that what it keeps is known. */

@@ -5,10 +5,21 @@
 
 import type { ModelMessage, ModelRequest, StreamFunction, ToolDefinition } from "../agent/contracts.ts";
 import { toModelMessages } from "../agent/convert.ts";
-import { type CacheRetention, cacheBreak, cacheLifetimeMs, marksCache, type PrefixBreak } from "../protocol/cache.ts";
+import {
+	type CacheRetention,
+	cacheBreak,
+	cacheLifetimeMs,
+	longLifetimeMs,
+	marksCache,
+	type PrefixBreak,
+	type SupersededResults,
+	supersededResults,
+} from "../protocol/cache.ts";
+import type { AgentMessage } from "../protocol/messages.ts";
 import type { Model, Usage } from "../protocol/model.ts";
 import { pricesOf } from "../protocol/prices.ts";
 import type { EntryOf } from "../transcript/entries.ts";
+import { inShort, superseded } from "../transcript/superseded.ts";
 import type { Conversation } from "./conversation.ts";
 import { problemWith } from "./conversation.ts";
 
@@ -36,8 +47,10 @@ export class Requests {
 
 	/** The same model, for the requests of the conversation. */
 	watching(stream: StreamFunction): StreamFunction {
-		return (request, options) => {
-			this.#noteBreak(request);
+		return (asked, options) => {
+			const known = this.#shortened(asked);
+			this.#noteBreak(known);
+			const request = this.#noteSuperseded(known) ? this.#shortened(known) : known;
 			const { utcOffset, branch } = this.#conversation.transcript;
 			const compaction = branch.lastOf("compaction");
 			const sent: Sent = { request: { ...request, utcOffset, prefixSince: this.#prefixSince }, at: this.#now(), compaction };
@@ -61,12 +74,11 @@ export class Requests {
 	 */
 	continued(model: Model): ModelRequest | undefined {
 		const last = this.#last;
-		if (!last || !marksCache(model) || !this.#isKept(last) || !isSame(last.request.model, model) || !this.#isOurs(last.request))
-			return undefined;
+		if (!last || !marksCache(model) || !this.#isKept(last) || !isSame(last.request.model, model) || !this.#isOurs(last.request)) return undefined;
 		const { request } = last;
 		// Without the choice the provider would not find the messages that it keeps.
 		if (request.toolChoice !== undefined) return undefined;
-		const messages = toModelMessages(this.#conversation.messages);
+		const { messages } = this.#shortened({ ...request, messages: toModelMessages(this.#conversation.messages) });
 		return firstDifference(request.messages, messages) < request.messages.length ? undefined : { ...request, messages };
 	}
 
@@ -86,15 +98,75 @@ export class Requests {
 		return isCached && this.#now() - at < cacheLifetimeMs(request.model, this.#retention);
 	}
 
-	/** When tools or system prompt changed last, as the file says. */
+	/** When tools, system prompt or superseded results changed last, as the file says. */
 	get #prefixSince(): number | undefined {
-		const { branch } = this.#conversation.transcript;
-		for (let place = branch.lastOf("custom"); place >= 0; place--) {
-			if (branch.kind(place) !== "custom" || !branch.mayHold(place, `"${cacheBreak}"`)) continue;
-			const { customType, data, timestamp } = branch.entry(place) as EntryOf<"custom">;
-			if (customType === cacheBreak && (data as PrefixBreak | undefined)?.segment !== "messages") return Date.parse(timestamp);
+		for (const { customType, data, timestamp } of this.#notes()) {
+			if (customType === supersededResults || (data as PrefixBreak | undefined)?.segment !== "messages") return Date.parse(timestamp);
 		}
 		return undefined;
+	}
+
+	/** What the file says about requests, the newest first. */
+	*#notes() {
+		const { branch } = this.#conversation.transcript;
+		for (let place = branch.lastOf("custom"); place >= 0; place--) {
+			if (branch.kind(place) !== "custom") continue;
+			if (![cacheBreak, supersededResults].some((type) => branch.mayHold(place, `"${type}"`))) continue;
+			const entry = branch.entry(place) as EntryOf<"custom"> & { timestamp: string };
+			if (entry.customType === cacheBreak || entry.customType === supersededResults) yield entry;
+		}
+	}
+
+	/**
+	 * The request with a line in the place of each result that the file names as superseded. The file decides, so that the process that opens the
+	 * session next sends the same bytes.
+	 */
+	#shortened(request: ModelRequest): ModelRequest {
+		if (!marksCache(request.model)) return request;
+		const { transcript } = this.#conversation;
+		const short = new Set<ModelMessage | AgentMessage>();
+		for (const { customType, data } of this.#notes()) {
+			if (customType !== supersededResults) continue;
+			for (const id of (data as SupersededResults | undefined)?.entries ?? []) {
+				const entry = transcript.find(id);
+				if (entry?.type === "message") short.add(entry.message);
+			}
+		}
+		const shorten = (message: ModelMessage) => (message.role === "toolResult" && short.has(message) ? inShort(message) : message);
+		return short.size === 0 ? request : { ...request, messages: request.messages.map(shorten) };
+	}
+
+	/** Notes which results were superseded, at a prompt for which the provider has forgotten the conversation. Returns whether there are any. */
+	#noteSuperseded({ model, messages }: ModelRequest): boolean {
+		if (!marksCache(model) || messages.at(-1)?.role !== "user" || this.#mayBeKept(model, messages)) return false;
+		const results = new Set<AgentMessage>(superseded(messages));
+		if (results.size === 0) return false;
+		const { branch } = this.#conversation.transcript;
+		const entries: string[] = [];
+		for (let place = branch.length - 1; place >= 0 && entries.length < results.size; place--) {
+			if (branch.kind(place) !== "message:toolResult") continue;
+			const entry = branch.entry(place) as EntryOf<"message">;
+			if (results.has(entry.message)) entries.unshift(branch.id(place));
+		}
+		const data: SupersededResults = { entries };
+		return (
+			entries.length > 0 && problemWith(() => void this.#conversation.append({ type: "custom", customType: supersededResults, data })) === undefined
+		);
+	}
+
+	/** Whether the model has replied to the conversation so recently that its provider may still have it. */
+	#mayBeKept(model: Model, messages: readonly ModelMessage[]): boolean {
+		// Some providers keep what is asked for longer and do not say for how long.
+		const forgottenMs = this.#retention === "long" ? longLifetimeMs : cacheLifetimeMs(model, this.#retention);
+		const since = this.#now() - forgottenMs;
+		return messages.some(
+			(message) =>
+				message.role === "assistant" &&
+				message.provider === model.provider &&
+				message.model === model.id &&
+				message.stopReason !== "error" &&
+				message.timestamp > since,
+		);
 	}
 
 	#noteBreak(request: ModelRequest): void {

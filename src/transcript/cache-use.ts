@@ -1,6 +1,6 @@
 /** Tells from the entries of a session what its requests should have found in the provider's cache, what they found, and what was lost. */
 import { duration } from "../page/stats.ts";
-import { cacheBreak, marksCache, type PrefixBreak, shortSeconds } from "../protocol/cache.ts";
+import { cacheBreak, longLifetimeMs, marksCache, type PrefixBreak, shortSeconds } from "../protocol/cache.ts";
 import type { CacheUse } from "../protocol/commands/session.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 import type { Model } from "../protocol/model.ts";
@@ -109,8 +109,6 @@ const keyOf = (provider: string, model: string) => `${provider}\n${model}`;
 
 /** The file does not say for how long requests asked. */
 const shortLifetimeMs = shortSeconds * 1000;
-/** With BOWLINE_CACHE_RETENTION=long. */
-const longLifetimeMs = 60 * 60 * 1000;
 
 function causeOfPause(ms: number): string {
 	const advice = ms < longLifetimeMs ? "; BOWLINE_CACHE_RETENTION=long keeps it for an hour" : "";

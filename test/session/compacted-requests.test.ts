@@ -1,14 +1,14 @@
-/** What requests know about a conversation that is compacted. */
+/** What requests know about a conversation that is compacted, or that its provider has forgotten. */
 import { expect, test } from "vitest";
 import type { ModelRequest } from "../../src/agent/contracts.ts";
 import { toModelMessages } from "../../src/agent/convert.ts";
-import { cacheBreak, type PrefixBreak } from "../../src/protocol/cache.ts";
+import { cacheBreak, type PrefixBreak, supersededResults } from "../../src/protocol/cache.ts";
 import type { AgentMessage, AssistantMessage } from "../../src/protocol/messages.ts";
 import { Conversation } from "../../src/session/conversation.ts";
 import { Requests } from "../../src/session/requests.ts";
 import { FileSessionStore } from "../../src/transcript/file-store.ts";
 import { model, open } from "../models/support.ts";
-import { assistant, user } from "../transcript/support.ts";
+import { assistant, result, user } from "../transcript/support.ts";
 
 const claude = model({ id: "claude-opus-4-7", api: "anthropic-messages", provider: "anthropic" });
 const cached = {
@@ -28,6 +28,13 @@ function world(asked = claude) {
 	const store = new FileSessionStore({ cwd: "/", directory: undefined, redact: (text) => text, now, newId, newSessionId: newId });
 	const conversation = new Conversation(store.create(), now);
 	const requests = new Requests(conversation, now, "short");
+	const run = (name: string, args: Record<string, unknown>, text: string) => {
+		const toolCallId = `call ${++id}`;
+		const timestamp = clock;
+		const made = { provider: asked.provider, model: asked.id, api: asked.api, timestamp, stopReason: "toolUse" as const };
+		conversation.add(assistant("", { ...made, content: [{ type: "toolCall", id: toolCallId, name, arguments: args }] }));
+		conversation.add(result(toolCallId, { toolName: name, content: [{ type: "text", text }], timestamp }));
+	};
 	/** One turn, as the loop makes it. */
 	const say = async (text: string, more: Partial<ModelRequest> = {}, usage = cached) => {
 		conversation.add({ ...user(text), timestamp: clock } as AgentMessage);
@@ -61,7 +68,7 @@ function world(asked = claude) {
 	const wait = (milliseconds: number) => {
 		clock += milliseconds;
 	};
-	return { conversation, requests, say, breaks, compact, wait };
+	return { store, conversation, requests, run, say, breaks, compact, wait };
 }
 
 test("a break of the cache by a compaction says so, and counts only what is written again", async () => {
@@ -105,4 +112,73 @@ test("it does not where nothing says what the provider keeps, or the last reques
 	const forced = world();
 	await forced.say("one", { toolChoice: "todo_write" });
 	expect(forced.requests.continued(claude)).toBeUndefined();
+});
+
+const minute = 60_000;
+const content = (n: number) => `version ${n} ${"of the file ".repeat(50)}`;
+const resultsIn = ({ messages }: { messages: readonly AgentMessage[] }) =>
+	messages.flatMap((message) => (message.role === "toolResult" ? message.content.map((block) => (block.type === "text" ? block.text : "")) : []));
+const leftOut = "[Left out: the file was read again or written later.]";
+
+test("results that were superseded become a line when the provider has forgotten the conversation, not before, and stay so", async () => {
+	const { conversation, requests, run, say, breaks, wait } = world();
+	await say("one");
+	run("read", { path: "a" }, content(1));
+	run("read", { path: "a" }, content(2));
+	expect(resultsIn(await say("two"))).toEqual([content(1), content(2)]);
+	wait(4 * minute);
+	expect(resultsIn(await say("three"))).toEqual([content(1), content(2)]);
+	wait(5 * minute);
+	expect(resultsIn(await say("four"))).toEqual([leftOut, content(2)]);
+	run("read", { path: "a" }, content(3));
+	const later = await say("five");
+	expect(resultsIn(later)).toEqual([leftOut, content(2), content(3)]);
+	expect(requests.continued(claude)?.messages.slice(0, later.messages.length)).toEqual(later.messages);
+	expect(breaks()).toEqual([]);
+	wait(6 * minute);
+	expect(resultsIn(await say("six"))).toEqual([leftOut, leftOut, content(3)]);
+	// The session itself keeps all of it.
+	expect(resultsIn(conversation)).toEqual([content(1), content(2), content(3)]);
+});
+
+test("the file says which, so another process and a fork send the same", async () => {
+	const { conversation, run, say, wait } = world();
+	run("read", { path: "a" }, content(1));
+	run("read", { path: "a" }, content(2));
+	wait(6 * minute);
+	const sent = await say("one");
+	const entries = conversation.transcript.entries.filter((entry) => entry.type === "custom");
+	expect(entries).toEqual([expect.objectContaining({ customType: supersededResults, data: { entries: [conversation.transcript.entries[1]?.id] } })]);
+	const again = world();
+	again.conversation.transcript.copy(conversation.transcript, conversation.transcript.leafId);
+	again.conversation.reproject();
+	again.wait(7 * minute);
+	const next = await again.say("two");
+	expect(next.messages.slice(0, sent.messages.length)).toEqual(sent.messages);
+	expect(again.conversation.transcript.entries.filter((entry) => entry.type === "custom")).toHaveLength(1);
+});
+
+test("they do not in the middle of a turn, nor where nothing says what the provider keeps", async () => {
+	const inTurn = world();
+	inTurn.run("read", { path: "a" }, content(1));
+	inTurn.run("read", { path: "a" }, content(2));
+	inTurn.wait(6 * minute);
+	const messages = toModelMessages(inTurn.conversation.messages);
+	expect(resultsIn(await inTurn.say("x", { messages }))).toEqual([content(1), content(2)]);
+	const openAi = world({ ...claude, api: "openai-responses" });
+	openAi.run("read", { path: "a" }, content(1));
+	openAi.run("read", { path: "a" }, content(2));
+	openAi.wait(6 * minute);
+	expect(resultsIn(await openAi.say("x"))).toEqual([content(1), content(2)]);
+	expect(openAi.conversation.transcript.entries.some(({ type }) => type === "custom")).toBe(false);
+});
+
+test("a model that binds its thinking does not get thinking from before they became lines", async () => {
+	const { run, say, wait, conversation } = world();
+	expect((await say("one")).prefixSince).toBeUndefined();
+	run("read", { path: "a" }, content(1));
+	run("read", { path: "a" }, content(2));
+	wait(6 * minute);
+	const { prefixSince } = await say("two");
+	expect(prefixSince).toBe(Date.parse(conversation.transcript.entries.find(({ type }) => type === "custom")?.timestamp ?? ""));
 });

@@ -1,6 +1,7 @@
 /** A conversation as text for the summarising model. Given chat turns, the model would continue them instead. Pure. */
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
 import type { Entry } from "../../transcript/entries.ts";
+import { inShort, superseded } from "../../transcript/superseded.ts";
 
 /** The model can get a tool's output again. Its beginning shows what it was, its end how it ended: there a test says what failed. */
 const resultLimit = 2000;
@@ -8,12 +9,17 @@ const resultHead = 700;
 /** The arguments of a write contain whole files. */
 const argumentLimit = 800;
 
-/** One piece per message; none for messages without text. Thinking is omitted: it is long, and its result was said or done. */
-export function serialize(entries: readonly Entry[]): string[] {
+/**
+ * One piece per message; none for messages without text. Thinking is omitted: it is long, and its result was said or done. A result that another
+ * one supersedes, here or in the entries that come `later`, is one line.
+ */
+export function serialize(entries: readonly Entry[], later: readonly Entry[] = []): string[] {
+	const messages = [...entries, ...later].flatMap((entry) => (entry.type === "message" && entry.message ? [entry.message] : []));
+	const short = new Set<AgentMessage>(superseded(messages));
 	return entries.flatMap((entry) => {
 		switch (entry.type) {
 			case "message":
-				return ofMessage(entry.message);
+				return ofMessage(entry.message?.role === "toolResult" && short.has(entry.message) ? inShort(entry.message) : entry.message);
 			case "custom_message":
 				return labelled("User", textOf(entry.content));
 			case "branch_summary":

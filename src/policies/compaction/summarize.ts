@@ -55,8 +55,9 @@ const orderTokens = 1500;
 const smallestRound = 2000;
 export const unknownWindow = 128_000;
 const abortGraceMs = 1000;
-/** Less is not enough for a summary and for what the estimate of a request misses. */
-const smallestRoom = 8192;
+/** Room for what the estimate of a request misses, and the shortest reply that is worth asking for. */
+const margin = 4096;
+const smallestOutput = 2048;
 const firstKeptLimit = 400;
 /** No text has more characters per token: a summary beyond this ignores its limit, and each further round would grow with it. */
 const mostCharactersPerToken = 8;
@@ -83,6 +84,8 @@ async function askInPlace(
 	{ request, tokens }: { request: ModelRequest; tokens: number },
 ): Promise<string | Problem | undefined> {
 	const { cut, model, maxTokens, instructions, keepsWords, signal, now } = work;
+	const left = model.contextWindow - tokens - orderTokens - tokensIn(instructions?.length ?? 0) - margin;
+	if (left < smallestOutput) return undefined;
 	const isSplit = cut.prefix.length > 0 && !isLongRun(cut);
 	const isTurn = isSplit && cut.history.length === 0;
 	const prompt = pausePrompt({
@@ -90,10 +93,9 @@ async function askInPlace(
 		parts: isTurn ? "turn" : isSplit ? "both" : "whole",
 		kept: { count: cut.kept.filter((entry) => isSpoken(kindOf(entry))).length, first: cutText(serialize(cut.kept)[0] ?? "", firstKeptLimit) },
 		focus: instructions,
-		words: wordsIn(maxTokens),
+		words: wordsIn(Math.min(maxTokens, left)),
 		keepsWords,
 	});
-	if (model.contextWindow - tokens - tokensIn(prompt.length) < smallestRoom) return undefined;
 	const messages: ModelRequest["messages"] = [...request.messages, { role: "user", content: [{ type: "text", text: prompt }], timestamp: now() }];
 	const made = await askPatiently(work, { ...request, messages, maxTokens, keep: "earlier" });
 	if (typeof made === "string") return isTurn ? `${splitHeading}\n\n${made}` : made;
@@ -118,8 +120,8 @@ async function askApart(parts: Summarizer, input: SummaryInput, usage: UsageSum)
 	};
 	const [whole, beginning] = isLongRun(cut) ? [cut.prefix, []] : [cut.history, cut.prefix];
 	const [history, prefix] = await Promise.all([
-		whole.length ? work({ pieces: serialize(whole), previous, isPrefix: false }) : "",
-		beginning.length ? work({ pieces: serialize(beginning), previous: undefined, isPrefix: true }) : "",
+		whole.length ? work({ pieces: serialize(whole, [...beginning, ...cut.kept]), previous, isPrefix: false }) : "",
+		beginning.length ? work({ pieces: serialize(beginning, cut.kept), previous: undefined, isPrefix: true }) : "",
 	]);
 	release();
 	const problem =

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Answer, Loopback, refuse, stream } from "../../models/loopback.ts";
 import { askedBy, type Reply, spoken } from "../../models/wire.ts";
-import { Agent } from "../../wire/support/agent.ts";
+import { assistant, call, chain, fileOf, header, result, said, user } from "../../transcript/support.ts";
+import { Agent, type AgentOptions } from "../../wire/support/agent.ts";
 
 interface Body {
 	system: { text: string }[];
@@ -30,14 +31,11 @@ const bodies = () => server.received.map(({ body }) => JSON.parse(body) as Body)
 const bare = (value: unknown) => JSON.stringify(value).replaceAll(/,"cache_control":\{[^}]*\}/g, "");
 const lastText = ({ messages }: Body) => messages.at(-1)?.content.at(-1)?.text ?? "";
 
-function start(...flags: string[]): void {
+function start(more: AgentOptions = {}): Agent {
 	const { flags: model, env } = askedBy("anthropic", server.url, "canary-key-0123456789abcdef");
 	const few = ["--set", "compaction.keepRecentTokens=200"];
-	agent = new Agent({
-		flags: [...model, "--thinking", "high", "--session-dir", "sessions", ...few, ...flags],
-		env,
-		files: { "note.txt": "forty-two\n" },
-	});
+	const flags = [...model, "--thinking", "high", "--session-dir", "sessions", ...few, ...(more.flags ?? [])];
+	return new Agent({ env, files: { "note.txt": "forty-two\n" }, ...more, flags });
 }
 
 async function prompt(message: string): Promise<void> {
@@ -58,7 +56,7 @@ test("a summary is asked for behind the conversation that the provider has in it
 		says({ text: ["## Goal\nto know the answer"], call: write }),
 		says({ text: ["ok"] }),
 	);
-	start();
+	agent = start();
 	await prompt("what is in note.txt?");
 	expect(await compact()).toMatchObject({ success: true, data: { summary: expect.stringContaining("## Goal\nto know the answer") } });
 	await prompt("thanks");
@@ -87,7 +85,7 @@ test("a summary that is refused there is asked for on its own, without cache mar
 		refuse(400, '{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 1 tokens > 0 maximum"}}'),
 		says({ text: ["the gist"] }),
 	);
-	start();
+	agent = start();
 	await prompt("first");
 	await prompt("second");
 	expect(await compact()).toMatchObject({ success: true, data: { summary: expect.stringMatching(/^the gist/) } });
@@ -101,10 +99,46 @@ test("a summary that is refused there is asked for on its own, without cache mar
 });
 
 test("a conversation that the provider does not keep is summarised on its own at once", async () => {
-	server.answer(says({ text: ["one ".repeat(300)], cacheWriteTokens: 0 }), says({ text: ["two ".repeat(300)], cacheWriteTokens: 0 }), says({ text: ["the gist"] }));
-	start();
+	server.answer(
+		says({ text: ["one ".repeat(300)], cacheWriteTokens: 0 }),
+		says({ text: ["two ".repeat(300)], cacheWriteTokens: 0 }),
+		says({ text: ["the gist"] }),
+	);
+	agent = start();
 	await prompt("first");
 	await prompt("second");
 	expect(await compact()).toMatchObject({ success: true });
 	expect(bodies().slice(2).map(lastText)).toEqual([expect.stringContaining("<conversation>"), expect.stringContaining("<conversation>")]);
+});
+
+test("a session that is resumed after the lifetime of its cache sends superseded results as a line, and the same bytes after kill -9", async () => {
+	const read = (id: string) => {
+		const reply = call(id);
+		const [block] = reply.content;
+		const asked = {
+			...reply,
+			content: [{ ...block, arguments: { path: "note.txt" } }],
+			provider: "anthropic",
+			api: "anthropic-messages",
+			model: "claude-opus-4-6",
+		};
+		return [said(asked as never), said(result(id, { content: [{ type: "text", text: `${id} ${"forty-two ".repeat(60)}` }] }))];
+	};
+	const old = fileOf(header, ...chain(said(user("look")), ...read("first"), ...read("second"), said(assistant("Looked."))));
+	server.answer(says({ text: ["ok"] }));
+	agent = start({ flags: ["--session", "old.jsonl"], files: { "old.jsonl": old } });
+	await prompt("and now?");
+	agent.send({ id: "all", type: "get_messages" });
+	expect(JSON.stringify((await agent.response("all")).data)).toContain("first forty-two");
+	agent.kill("SIGKILL");
+	await agent.exited();
+	const again = start({ flags: ["--session", "old.jsonl"], files: {}, cwd: agent.cwd });
+	again.send({ id: "more", type: "prompt", message: "and then?" });
+	await again.event("agent_settled");
+	await again.dispose();
+	const [before, after] = bodies() as [Body, Body];
+	expect(bare(before.messages)).not.toContain("first forty-two");
+	expect(bare(before.messages)).toMatch(/Left out: the file was read again or written later[\s\S]*second forty-two/);
+	expect(bare(after.messages.slice(0, before.messages.length))).toBe(bare(before.messages));
+	expect([bare(after.system), bare(after.tools)]).toEqual([bare(before.system), bare(before.tools)]);
 });

@@ -59,6 +59,14 @@ test("a failing test shows what failed: the end of a result is kept as well", ()
 	}
 });
 
+test("a result that a later one supersedes is one line, also when the later one is kept", () => {
+	const read = (id: string) => [calls([id, "read", { path: "a.ts" }]), result(id, `${id} ${"x".repeat(500)}`)];
+	const record = serialize(branch(...read("a"), ...read("b")), branch(...read("c")));
+	const line = "[Tool result]: [Left out: the file was read again or written later.]";
+	expect(record).toEqual([expect.anything(), line, expect.anything(), line]);
+	expect(serialize(branch(...read("a")))[1]).toMatch(/^\[Tool result\]: a x/);
+});
+
 test("files that were read, and files that were changed", () => {
 	const path = branch(
 		calls(["1", "read", { path: "z.ts" }], ["2", "read", { path: "a.ts" }], ["3", "read", { path: "missing.ts" }], ["4", "edit", { path: "a.ts" }]),

@@ -337,9 +337,16 @@ describe("where the provider still has the conversation", () => {
 		expect(asked).toHaveLength(1);
 	});
 
+	test("where there is little room behind it, the summary is to be shorter", async () => {
+		const { stream, texts } = model("gist");
+		await ask(stream, turns, { continued: { request, tokens: 92_000 }, maxTokens: 8000 });
+		await ask(stream, turns, { continued, maxTokens: 8000 });
+		expect(texts.map((text) => /At most about (\d+) words/.exec(text)?.[1])).toEqual(["961", "1500"]);
+	});
+
 	test("where prompt and summary would not fit behind it, the ordinary way is taken at once", async () => {
 		const { stream, texts } = model("gist");
-		expect(await ask(stream, turns, { continued: { request, tokens: 91_500 } })).toMatchObject({ text: "gist" });
+		expect(await ask(stream, turns, { continued: { request, tokens: 93_000 } })).toMatchObject({ text: "gist" });
 		expect(texts.map(asksApart)).toEqual([true]);
 	});
 });
