@@ -154,19 +154,12 @@ export class Requests {
 		);
 	}
 
-	/** Whether the model has replied to the conversation so recently that its provider may still have it. */
+	/** Whether any model has replied so recently that its provider may still have the conversation. */
 	#mayBeKept(model: Model, messages: readonly ModelMessage[]): boolean {
 		// Some providers keep what is asked for longer and do not say for how long.
 		const forgottenMs = this.#retention === "long" ? longLifetimeMs : cacheLifetimeMs(model, this.#retention);
 		const since = this.#now() - forgottenMs;
-		return messages.some(
-			(message) =>
-				message.role === "assistant" &&
-				message.provider === model.provider &&
-				message.model === model.id &&
-				message.stopReason !== "error" &&
-				message.timestamp > since,
-		);
+		return messages.some((message) => message.role === "assistant" && message.stopReason !== "error" && message.timestamp > since);
 	}
 
 	#noteBreak(request: ModelRequest): void {
