@@ -106,7 +106,7 @@ export class Requests {
 		return undefined;
 	}
 
-	/** What the file says about requests, the newest first. */
+	/** Lists what the file says about requests, the newest first. */
 	*#notes() {
 		const { branch } = this.#conversation.transcript;
 		for (let place = branch.lastOf("custom"); place >= 0; place--) {
@@ -118,7 +118,7 @@ export class Requests {
 	}
 
 	/**
-	 * The request with a line in the place of each result that the file names as superseded. The file decides, so that the process that opens the
+	 * Returns the request with a line in the place of each result that the file names as superseded. The file decides, so that the process that opens the
 	 * session next sends the same bytes.
 	 */
 	#shortened(request: ModelRequest): ModelRequest {

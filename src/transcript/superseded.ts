@@ -64,13 +64,13 @@ function questionOf(call: ToolCall): string | undefined {
 	return commandTools.has(name) ? JSON.stringify([name, args]) : undefined;
 }
 
-/** Whether the call did what it was to do. A command that ended with an error has answered, too. */
+/** Says whether the call did what it was to do. A command that ended with an error has answered, too. */
 function isAnswer({ isError, toolName, content }: ToolResultMessage): boolean {
 	if (!isError) return true;
 	return toolName === "bash" && (content ?? []).some((block) => block.type === "text" && /Command exited with code \d+/.test(block.text));
 }
 
-/** Whether what the file holds is known from this call alone. Of a long file a read shows a part. */
+/** Says whether what the file holds is known from this call alone. Of a long file a read shows a part. */
 function showsAll({ name, arguments: args }: ToolCall, { details }: ToolResultMessage): boolean {
 	if (name === "write") return true;
 	const isCut = ((details ?? {}) as { truncation?: { truncated?: boolean } | null }).truncation?.truncated ?? false;

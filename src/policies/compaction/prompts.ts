@@ -87,7 +87,7 @@ export interface RequestToPause extends Pick<SummaryTask, "focus" | "words" | "k
 	kept: { count: number; first: string };
 }
 
-/** What the model that holds the conversation is told at the end of it. Its tools are still offered: without them the provider's cache would be lost. */
+/** Tells the model at the end of the conversation to summarise it. Its tools are still offered: without them the provider's cache would be lost. */
 export function pausePrompt({ isUpdate, parts, kept, focus, words, keepsWords = false }: RequestToPause): string {
 	const update = isUpdate
 		? `The conversation begins with a summary of what came before it. Bring that summary up to date so that yours covers both:\n${updating}\n`

@@ -72,7 +72,7 @@ export async function summarize(parts: Summarizer, input: SummaryInput): Promise
 	return { text: text + fileBlocks(details), details, usage: usage.total };
 }
 
-/** A run that is compacted repeatedly has only its summary as history. That is brought up to date, or each time would add a section. */
+/** Says whether a run has only its summary as history. That is brought up to date, or each compaction would add a section. */
 const isLongRun = ({ previous, history }: Cut) => previous !== undefined && history.length === 0;
 
 /**
@@ -102,7 +102,7 @@ async function askInPlace(
 	return !signal.aborted && mayDoBetterApart(made) ? undefined : made;
 }
 
-/** Whether a request with other messages, without tools and without thinking has a chance where this one failed. */
+/** Says whether a request with other messages, without tools and without thinking has a chance where this one failed. */
 function mayDoBetterApart({ failure }: Problem): boolean {
 	return !failure || failure.kind === "overflow" || failure.status === 400 || failure.status === 413;
 }
@@ -217,7 +217,7 @@ async function askPatiently(work: Work, request: ModelRequest): Promise<string |
 	}
 }
 
-/** A request of its own, which nothing follows. */
+/** Makes a request of its own, which nothing follows. */
 function requestFor({ newSessionId, now, model, maxTokens, isBranch }: Work, prompt: string): ModelRequest {
 	return {
 		model,
