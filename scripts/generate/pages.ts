@@ -20,7 +20,9 @@ export function settingsPage(): string {
 				: row.kind === "rules"
 					? "list of rules"
 					: row.kind;
-		const marks = [projectMark(row), row.resetInRpc ? "reset" : "", row.ownersOnly ? "owner" : ""].filter(Boolean).join(", ");
+		const marks = [projectMark(row), row.resetInRpc ? "reset" : "", row.ownersOnly ? "owner" : "", row.isCeiling ? "ceiling" : ""]
+			.filter(Boolean)
+			.join(", ");
 		return `| \`${name}\` | ${kind} | ${row.default === undefined ? "unset" : `\`${JSON.stringify(row.default)}\``} | ${cell(row.doc)} | ${marks} |`;
 	});
 	return `# Settings
@@ -35,7 +37,7 @@ Relative paths are relative to the file that names them, and on the command line
 In the last column, *any project* means that a project that is not trusted may also set it, a number within the limits that follow;
 *stricter* means that every project may make it stricter and none weaker; *no project* means that no project may set it, trusted or not; *reset* means that an embedding host gets
 the default and ignores the files of the user and the project; values given for the process still count. *owner* means that only the owner of the machine sets it: a request to
-[\`bowline serve\`](serve.md) for a session, or a run of [the fleet](fleet.md), that names it is refused.
+[\`bowline serve\`](serve.md) for a session, or a run of [the fleet](fleet.md), that names it is refused. *ceiling* means that a run of the fleet may lower the value of its worker, and not raise it.
 
 | Setting | Type | Default | | |
 |---|---|---|---|---|

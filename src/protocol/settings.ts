@@ -40,6 +40,8 @@ export interface SettingRow<K extends Kind = Kind, D = unknown> {
 	 * refused with it.
 	 */
 	ownersOnly?: true;
+	/** A run of the fleet may lower the number of its worker, and set one where the worker has none. */
+	isCeiling?: true;
 }
 
 /**
@@ -50,7 +52,7 @@ export interface Stricter {
 	stricter: readonly (string | boolean)[] | "longer" | "lower";
 }
 
-type Extra = Pick<SettingRow, "project" | "isPath" | "byMember" | "resetInRpc" | "ownersOnly">;
+type Extra = Pick<SettingRow, "project" | "isPath" | "byMember" | "resetInRpc" | "ownersOnly" | "isCeiling">;
 
 function setting<K extends Kind>(kind: K, value: Kinds[K], doc: string, extra: Extra = {}): SettingRow<K, Kinds[K]> {
 	return { doc, kind, default: value, ...extra };
@@ -66,6 +68,7 @@ const project = { project: true } as const;
 const within = (least: number, most: number) => ({ project: [least, most] }) as const;
 const tokens = within(0, 200_000);
 const owners = { ownersOnly: true } as const;
+const ceiling = { isCeiling: true } as const;
 const path = { isPath: true, ...owners } as const;
 const reset = { resetInRpc: true } as const;
 const never = { project: "never", ...owners } as const;
@@ -195,13 +198,13 @@ export const settings = {
 	"task.verification.maxRetries": setting("number", 1, "Repair runs after a failed verification."),
 	"task.verification.failureContextLineLimit": setting("number", 200, "Lines of a failed check that the repair run sees."),
 	"task.verification.profiles": setting("record", {}, "Named sets of checks.", owners),
-	"task.budget.maxWallTimeMs": unset("number", "Ceiling for the time since the first run."),
-	"task.budget.maxInputTokens": unset("number", "Ceiling for input tokens."),
-	"task.budget.maxOutputTokens": unset("number", "Ceiling for output tokens."),
-	"task.budget.maxTotalTokens": unset("number", "Ceiling for all tokens."),
-	"task.budget.maxCostUsd": unset("number", "Ceiling for the cost. A model whose price is not known is refused."),
-	"task.budget.maxToolCalls": unset("number", "Ceiling for tool calls."),
-	"task.budget.maxSubagents": unset("number", "Ceiling for subagents."),
+	"task.budget.maxWallTimeMs": unset("number", "Ceiling for the time since the first run.", ceiling),
+	"task.budget.maxInputTokens": unset("number", "Ceiling for input tokens.", ceiling),
+	"task.budget.maxOutputTokens": unset("number", "Ceiling for output tokens.", ceiling),
+	"task.budget.maxTotalTokens": unset("number", "Ceiling for all tokens.", ceiling),
+	"task.budget.maxCostUsd": unset("number", "Ceiling for the cost. A model whose price is not known is refused.", ceiling),
+	"task.budget.maxToolCalls": unset("number", "Ceiling for tool calls.", ceiling),
+	"task.budget.maxSubagents": unset("number", "Ceiling for subagents.", ceiling),
 	"task.budget.warnAtRatio": setting("number", 0.8, "Share of a ceiling at which a warning is given."),
 	"task.budget.onExceeded": choice(["stop", "finish"], "stop", "What becomes of the run that is going on when a ceiling is reached."),
 	"gate.timeoutMs": setting(

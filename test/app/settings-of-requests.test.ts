@@ -242,6 +242,37 @@ describe("settings of a request", () => {
 		expect([agent.get("retry.maxRetries"), agent.get("todo.enabled")]).toEqual([2, false]);
 	});
 
+	test("a run may lower its worker's ceilings and set its own, in any spelling, and raise none", async () => {
+		const ceilings = rows.filter(([, row]) => (row as SettingRow).isCeiling).map(([name]) => name);
+		expect(ceilings).toEqual(rows.map(([name]) => name).filter((name) => name.startsWith("task.budget.max")));
+		const place = { sandbox: { "sandbox.mode": "workspace-write", "sandbox.required": true }, mirror: "/mirror" };
+		const given = async (own: Values, wished: Values) => {
+			const made = agentSettings(await loaded(own), { ...place, wished });
+			if ("problem" in made) throw new Error(made.problem);
+			return loaded(made.settings);
+		};
+		for (const [index, name] of ceilings.entries()) {
+			const wish = (value: unknown) => {
+				const wished: Values = {};
+				spell(wished, name, value, seeded(index + 1));
+				return wished;
+			};
+			const own = { [name]: 10 };
+			for (const more of [11, 1e99, "5", [], {}, null]) {
+				const agent = await given(own, wish(more));
+				expect([agent.get(name), agent.warnings, agent.refusal], `${name}: ${JSON.stringify(more)}`).toEqual([10, [], undefined]);
+			}
+			expect((await given(own, wish(3))).get(name)).toBe(3);
+			expect((await given({}, wish(30))).get(name)).toBe(30);
+			const finish = { task: { budget: { onExceeded: "finish" } } };
+			expect((await given(own, finish)).get("task.budget.onExceeded")).toBe("stop");
+			expect((await given({}, finish)).get("task.budget.onExceeded")).toBe("finish");
+			const lenient = { ...own, "task.budget.onExceeded": "finish" };
+			expect((await given(lenient, finish)).get("task.budget.onExceeded")).toBe("finish");
+			expect((await given(lenient, { "task.budget.onExceeded": "stop" })).get("task.budget.onExceeded")).toBe("stop");
+		}
+	});
+
 	test("every setting can be handed on to another process, which takes it as it is", async () => {
 		const samples: Values = Object.fromEntries(rows.map(([name]) => [name, sampleOf(name)]));
 		samples["permissions.rules"] = [

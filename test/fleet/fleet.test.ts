@@ -251,6 +251,24 @@ test("a budget of the fleet is not exceeded by more than a request of each run, 
 	expect(statuses.filter((status) => status !== "budget" && status !== "completed")).toEqual([]);
 });
 
+test("a worker's ceiling ends runs that wish for a higher one, however they were submitted, and a run may have a lower one", {
+	timeout: 180_000,
+}, async () => {
+	const { fixture, queue, work, fleet } = begin();
+	const wish = (key: string, settings: object) => submissionFor(fixture, key, { spec: { settings } });
+	const { spec } = wish("nested", { task: { budget: { maxToolCalls: 99, onExceeded: "finish" } } });
+	const file = join(fixture.folder, "runs.jsonl");
+	writeFileSync(file, `${JSON.stringify({ ...spec, key: "nested" })}\n`);
+	const nested = fleet("submit", "--from", file).trim();
+	const [dotted, lower] = await queue.submit([wish("dotted", { "task.budget.maxToolCalls": 99 }), wish("lower", { "task.budget.maxToolCalls": 1 })]);
+	await succeeds(work(["--once", "--slots", "3"], { "task.budget.maxToolCalls": 2 }));
+	const effects = readFileSync(fixture.effects, "utf8").trim().split("\n");
+	for (const [id, calls] of [[nested, 2] as const, [dotted?.runId, 2] as const, [lower?.runId, 1] as const]) {
+		expect((await queue.result(id as string))?.status).toBe("budget");
+		expect(effects.filter((line) => line.startsWith(`${id} `))).toHaveLength(calls);
+	}
+});
+
 test("subagents side by side keep to the budget together, and what they used is counted", { timeout: 180_000 }, async () => {
 	const { fixture, queue, work } = begin();
 	await queue.setBudget("team", { maxUsd: 12 });

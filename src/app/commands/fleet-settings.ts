@@ -32,7 +32,7 @@ export function agentSettings(
 
 /**
  * Returns settings under dotted names: the loader applies them in their order, and two spellings of one name would not replace each other. `wished`
- * may change the worker's settings, except those that only the owner sets.
+ * may change the worker's settings, except those that only the owner sets, and lower its ceilings.
  */
 export function workerSettings(view: SettingsView, { sandbox, mirror, variables = [] }: AgentPlace, wished: Readonly<Values> = {}): Values {
 	const names = (Object.keys(rows) as SettingName[]).filter((name) => !ownSettings.test(name) && view.origin(name) !== "default");
@@ -47,7 +47,7 @@ export function workerSettings(view: SettingsView, { sandbox, mirror, variables 
 	};
 	const ordered = [
 		...written(names.filter((name) => !isOwners(name))),
-		...Object.entries(wished).filter(([, value]) => value !== null),
+		...Object.entries(wished).filter(([name, value]) => value !== null && !isWeaker(view, name as SettingName, value)),
 		...written(names.filter(isOwners)),
 		...Object.entries(own),
 	];
@@ -58,4 +58,12 @@ export function workerSettings(view: SettingsView, { sandbox, mirror, variables 
 		all.set(name, value);
 	}
 	return Object.fromEntries(all);
+}
+
+/** Whether a ceiling of the worker would hold for longer, or not at all. */
+function isWeaker(view: SettingsView, name: SettingName, value: unknown): boolean {
+	const limits = (Object.keys(rows) as SettingName[]).filter((each) => (rows[each] as SettingRow).isCeiling && view.get(each) !== undefined);
+	// What becomes of a run that has reached one.
+	if (name === "task.budget.onExceeded") return limits.length > 0 && value !== "stop";
+	return limits.includes(name) && !(typeof value === "number" && value < (view.get(name) as number));
 }
