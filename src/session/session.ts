@@ -207,8 +207,11 @@ export class Session {
 			await runPeriod(period, this.activity, this.#parts);
 		} catch (error) {
 			// What an abort or the end of the session interrupts may fail in any way.
-			const failure = period.controller.signal.aborted ? undefined : this.#unexpected(error);
-			if (failure) period.prompt?.refuse(failure);
+			if (period.controller.signal.aborted) this.edges.log.debug("a run failed while it was aborted", error);
+			else {
+				const failure = this.#unexpected(error);
+				period.prompt?.refuse(failure);
+			}
 		}
 		period.prompt?.refuse(aborted);
 		if (prompt?.refusal?.code === "aborted") period.hasLostPrompt = true;

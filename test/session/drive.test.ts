@@ -1,6 +1,7 @@
 /** Runs that follow one another: who asks for them, what they begin with, and what ends them. */
 import { describe, expect, test } from "vitest";
 import type { Policy } from "../../src/agent/policy.ts";
+import { deferred } from "../../src/lib/deferred.ts";
 import type { AgentMessage } from "../../src/protocol/messages.ts";
 import { type Reply, scriptedStream, user } from "../agent/support.ts";
 import { type KernelInput, kernel, ticks } from "./kernel.ts";
@@ -190,5 +191,26 @@ test("a bug inside a run is logged with words, and the session goes on", async (
 	doors.set(doors.policies.filter(({ name }) => name !== "broken"));
 	expect(await session.prompt({ text: "still there?", images: [] }).acknowledge()).toBeUndefined();
 	await session.settled();
+	expect(session.isBusy).toBe(false);
+});
+
+test("what fails while a run is being aborted is no bug: it is kept for those who look for a cause", async () => {
+	const reached = deferred<void>();
+	const aborted = deferred<void>();
+	const failing: Policy = {
+		name: "failing",
+		settle: async () => {
+			reached.resolve();
+			await aborted.promise;
+			throw new Error("cut off");
+		},
+	};
+	const { session, log } = started([{ text: "a" }], [failing]);
+	await reached.promise;
+	const ending = session.abort();
+	aborted.resolve();
+	await ending;
+	expect(log.lines).toEqual([]);
+	expect(log.debugLines).toEqual(["a run failed while it was aborted: Error: cut off"]);
 	expect(session.isBusy).toBe(false);
 });

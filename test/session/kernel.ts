@@ -30,9 +30,10 @@ export const ticks = async (count: number, signal?: AbortSignal) => {
 };
 
 /** A log that keeps what it is given. */
-export function keptLog(): Log & { lines: string[] } {
+export function keptLog(): Log & { lines: string[]; debugLines: string[] } {
 	const lines: string[] = [];
-	return { lines, error: (text) => void lines.push(text) };
+	const debugLines: string[] = [];
+	return { lines, debugLines, error: (text) => void lines.push(text), debug: (text, cause) => void debugLines.push(`${text}: ${cause}`) };
 }
 
 export interface KernelInput {

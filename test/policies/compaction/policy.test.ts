@@ -93,7 +93,7 @@ function world({ messages, model = {}, settings = {}, answer = (builder) => spea
 		stream,
 		newSessionId: () => "s",
 		doors: new Doors(),
-		log: { error: (text, cause) => console.error(text, cause) },
+		log: { error: (text, cause) => console.error(text, cause), debug: () => undefined },
 		emit: (event) => events.push(event),
 		flow: { isOpen: true, whenOpen: async () => undefined },
 		sleep: async () => "elapsed",
